@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The element types of the language: names, sizes, classes. One table, used by every phase.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tkc {
+
+enum class DType : uint8_t { kBool, kI8, kU8, kI32, kU32, kI64, kU64, kF16, kBF16, kF32, kE4M3, kE5M2, kF64 };
+
+struct DTypeInfo {
+  DType dtype;
+  std::string_view name;  // as written in .tk
+  int bytes;
+  bool is_float;
+  bool is_signed;
+  bool implemented;  // false: specified, not yet implemented
+};
+
+inline constexpr DTypeInfo kDTypes[] = {
+    {DType::kBool, "bool", 1, false, false, true}, {DType::kI8, "i8", 1, false, true, false},
+    {DType::kU8, "u8", 1, false, false, false},    {DType::kI32, "i32", 4, false, true, true},
+    {DType::kU32, "u32", 4, false, false, true},   {DType::kI64, "i64", 8, false, true, true},
+    {DType::kU64, "u64", 8, false, false, true},   {DType::kF16, "f16", 2, true, true, true},
+    {DType::kBF16, "bf16", 2, true, true, true},   {DType::kF32, "f32", 4, true, true, true},
+    {DType::kE4M3, "e4m3", 1, true, true, false},  {DType::kE5M2, "e5m2", 1, true, true, false},
+    {DType::kF64, "f64", 8, true, true, false},
+};
+
+inline constexpr const DTypeInfo& Info(DType dtype) { return kDTypes[static_cast<int>(dtype)]; }
+inline constexpr std::string_view Name(DType dtype) { return Info(dtype).name; }
+inline constexpr int Bytes(DType dtype) { return Info(dtype).bytes; }
+inline constexpr bool IsFloat(DType dtype) { return Info(dtype).is_float; }
+
+/// The type written `name` in .tk, or nothing.
+inline constexpr std::optional<DType> DTypeFromName(std::string_view name) {
+  for (const DTypeInfo& info : kDTypes) {
+    if (info.name == name) return info.dtype;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tkc
