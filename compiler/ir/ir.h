@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// The IR: one program per worker (tile level) or role (schedule level) of one kernel launch.
+//
+// Tile level says what: workers, pipes, tile operations. Nothing has a slot, a barrier, a lane or a place.
+// Schedule level is explicit: one program per role; each operation is one call of the runtime or one piece of C++ control flow.
+// Both use the same structures, operations (op.def says at which levels each may stand) and text (print.h, parse.h).
+//
+// A value is a tile (scalars are symbolic::Scalar trees inside operations). `var` makes a mutable value that `assign` and the
+// matrix operations change in place; every other result is written once. Using a mutable value reads it at that point.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compiler/sema/typed.h"
+#include "compiler/support/dtype.h"
+#include "compiler/support/source.h"
+#include "compiler/symbolic/scalar.h"
+
+namespace tkc::ir {
+
+using symbolic::Scalar;
+using ValueId = int;
+inline constexpr int kNone = -1;
+
+/// Where a tile lives. Tile level: kAbstract. Schedule level: registers of the role's warpgroup, or a view of shared memory.
+enum class Space : uint8_t { kAbstract, kRegister, kShared };
+
+/// Swizzle of a shared tile: bytes of the XOR atom's row (0: none).
+enum class Swizzle : uint8_t { kNone = 0, k32 = 32, k64 = 64, k128 = 128 };
+
+struct Type {
+  DType dtype = DType::kF32;
+  int64_t rows = 1, cols = 1;
+  Space space = Space::kAbstract;
+  bool transposed = false;  // kShared: a transposed view; rows and cols are those of the view
+
+  bool operator==(const Type&) const = default;
+};
+
+struct Value {
+  std::string name;  // unique in the kernel; from the source where there is one
+  Type type;
+  bool is_mutable = false;
+};
+
+enum class OpCode : uint8_t {
+#define TKC_OP(code, text, levels) code,
+#include "compiler/ir/op.def"
+#undef TKC_OP
+};
+
+/// One axis of a tensor access: elements start .. start + extent; those outside the tensor or outside lo..hi (if set) do not exist.
+struct AxisRange {
+  Scalar start;
+  int64_t extent = 1;
+  bool dropped = false;
+  Scalar lo, hi;
+};
+
+struct Op;
+using Region = std::vector<Op>;
+
+/// One operation. Which fields it uses is written beside its code in op.def.
+struct Op {
+  OpCode code;
+  std::vector<ValueId> results;
+  std::vector<ValueId> operands;
+  std::vector<Scalar> scalars;
+  std::string symbol;             // what it acts on: tensor, pipe, buffer, barrier, ring, function, scalar name
+  std::string slot;               // which element of a buffer or barrier array: a ring's name ("ab": its present slot; "ab.previous"),
+                                  // "" (the only one)
+  int64_t number = 0;             // a static count or code, per op.def
+  std::vector<AxisRange> axes;
+  std::vector<Region> regions;
+  Span span;                      // the .tk statement it comes from
+};
+
+struct TensorParam {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<Scalar> extents;    // over dims; a bare name binds that dim
+  typed::TensorMode mode = typed::TensorMode::kIn;
+  bool is_work = false;
+  bool has_preset = false;
+  double preset = 0;
+  Span span;
+};
+
+struct ScalarParam {
+  std::string name;
+  DType dtype = DType::kF32;
+  Span span;
+};
+
+struct PipeField {
+  std::string name;
+  DType dtype = DType::kF32;
+  int64_t rows = 1, cols = 1;
+};
+
+struct Pipe {
+  std::string name;
+  std::vector<PipeField> fields;
+  int64_t slots = 0;              // 0 until plan_shared
+  int64_t rings = 1;
+  std::string per_worker;         // "" or the worker whose instances own one ring each
+  // Found by expand_workers: how many instances fill and read a slot.
+  int64_t senders = 0, receivers = 0;
+  Span span;
+};
+
+/// Thread layout of a role's register tiles: tk::layout<lanes, vec, halves, lane_rows, warp_rows> of the runtime.
+struct RegisterLayout {
+  int lanes = 4, vec = 2, halves = 2, lane_rows = 8, warp_rows = 4;
+  bool operator==(const RegisterLayout&) const = default;
+  bool IsMma() const { return *this == RegisterLayout{}; }
+};
+
+enum class RoleKind : uint8_t {
+  kUnassigned,   // tile level
+  kCopyThread,   // one elected thread of one warp issues copies
+  kCopyWarp,     // one warp: also guarded copies
+  kCompute,      // `instances` warpgroups
+};
+
+/// A worker (tile level), then a role (schedule level).
+struct Worker {
+  std::string name;
+  int64_t instances = 1;
+  std::string instance_name;      // scalar name of the instance number, "" if unused
+  bool in_turn = false;
+  RoleKind kind = RoleKind::kUnassigned;
+  int first_warp = 0;             // of the block; compute roles start at a multiple of 4
+  int registers = 0;              // setmaxnreg; 0: leave
+  RegisterLayout layout;          // kCompute
+  Region body;                    // tile level: one tile; schedule level: the whole role
+  Span span;
+};
+
+struct GridAxis {
+  std::string name;               // scalar name: the first element of the block
+  Scalar lo, hi;
+  int64_t step = 1;
+  bool is_block = false;
+};
+
+/// Shared memory: `count` tiles of one shape. Schedule level.
+struct Buffer {
+  std::string name;
+  DType dtype = DType::kF32;
+  int64_t rows = 1, cols = 1;
+  int64_t count = 1;
+  int64_t instances = 1;          // > 1: one set per worker instance; indexed by the instance number first
+  Swizzle swizzle = Swizzle::kNone;
+  int64_t offset = 0;             // bytes from the start; plan_shared
+  std::string purpose;            // for the shared-memory map: "pipe ab, field 0", "staging of C"
+  int64_t Bytes() const { return rows * cols * tkc::Bytes(dtype) * count * instances; }
+};
+
+/// An array of mbarriers. Schedule level.
+struct Barrier {
+  std::string name;
+  int64_t count = 1;
+  int64_t arrivals = 1;
+  std::string purpose;
+};
+
+/// A descriptor for the copy engine: one tensor, one box, one swizzle. Schedule level.
+struct TensorMap {
+  std::string name;               // C++ parameter name
+  std::string tensor;
+  std::vector<int64_t> box;       // per tensor dimension; 1 for dropped axes
+  Swizzle swizzle = Swizzle::kNone;
+  bool is_store = false;          // a store map is used only where the tensor allows it; a load map forces a repack otherwise
+};
+
+/// One kernel launch.
+struct Kernel {
+  std::string name;               // of the __global__ function
+  std::string entry;              // the entry it serves
+  std::string schedule;
+  std::string target;
+  std::vector<std::pair<std::string, int64_t>> bindings;  // compile-time parameters, for the comment
+  std::vector<std::string> dims;
+  std::vector<TensorParam> tensors;
+  std::vector<ScalarParam> scalars;
+  std::vector<Scalar> launch_requires;
+  Scalar when;                    // null: always; may mention `sms`
+  std::vector<GridAxis> axes;
+  Region lets;                    // grid-level scalars shared by all workers (tile level)
+  bool persistent = false;
+  typed::GridOrder order = typed::GridOrder::kRows;
+  int64_t group = 8, cluster = 1, split = 1, depth = 1;
+  std::vector<Pipe> pipes;
+  std::vector<Worker> workers;
+  std::vector<Value> values;
+
+  // Schedule level
+  bool is_schedule = false;
+  int threads = 0;
+  std::vector<std::pair<std::string, Scalar>> launch_lets;  // scalars computed on the host side and passed to or recomputed in the kernel: m_blocks, n_blocks, tiles
+  Scalar tiles;                   // number of tiles (blocks of the grid, or work items of the persistent loop)
+  std::vector<Buffer> buffers;
+  std::vector<Barrier> barriers;
+  std::vector<TensorMap> maps;
+  int64_t shared_bytes = 0;
+  int64_t workspace_bytes_per_tile = 0;                     // split sums: f32 partials; 0: none
+  Span span;
+
+  ValueId AddValue(std::string name, Type type, bool is_mutable = false);  // makes the name unique
+};
+
+/// An entry point and the launches it may choose among: alternatives[i] is the list of kernels (indices) run in order.
+struct Entry {
+  std::string name;
+  std::vector<std::vector<int>> alternatives;
+};
+
+struct Module {
+  std::vector<Kernel> kernels;
+  std::vector<Entry> entries;
+};
+
+std::string_view OpText(OpCode code);
+bool InTileLevel(OpCode code);
+bool InScheduleLevel(OpCode code);
+
+}  // namespace tkc::ir
