@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "support/result.h"
-#include "support/source.h"
+#include "compiler/support/result.h"
+#include "compiler/support/source.h"
 
 namespace tkc {
 
@@ -27,7 +27,7 @@ enum class Severity : uint8_t { kError, kWarning };
 
 enum class DiagnosticKind : uint16_t {
 #define KIND(name, code, severity, summary) k##name,
-#include "support/diagnostic_kind.def"
+#include "compiler/support/diagnostic_kind.def"
 #undef KIND
 };
 
@@ -40,7 +40,7 @@ struct DiagnosticKindInfo {
 
 inline constexpr DiagnosticKindInfo kDiagnosticKinds[] = {
 #define KIND(name, code, severity, summary) {DiagnosticKind::k##name, code, Severity::k##severity, summary},
-#include "support/diagnostic_kind.def"
+#include "compiler/support/diagnostic_kind.def"
 #undef KIND
 };
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "support/source.h"
+#include "compiler/support/source.h"
 
 namespace tkc {
 

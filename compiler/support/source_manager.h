@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "support/diagnostic.h"
-#include "support/source.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/support/source.h"
 
 namespace tkc {
 

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/source.h"
+#include "compiler/support/source.h"
 
 namespace tkc::ast {
 
