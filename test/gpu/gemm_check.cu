@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT
+// Checks generated GEMM entries on random and adversarial shapes, strides and alignments.
+//
+// Each case poisons C and the padding of A and B with NaN, runs the entry and cuBLAS, and compares both with a float64 product
+// computed here: relative Frobenius error at most 1.05 times cuBLAS's, largest error at most twice its (each no smaller than
+// plain rounding of the float64 result to bf16); integer operands must give the exactly rounded bits; nothing outside C and
+// outside the announced workspace may change.
+// Usage: gemm_check [--cases 240] [--seed 1] [--big] [--overhead] [--verbose] label:lib.so:symbol:NN ...
+#include <cublas_v2.h>
+#include <cuda.h>
+
+#include <chrono>
+
+#include "gpu_common.h"
+
+namespace {
+
+using namespace gpu;
+
+constexpr uint16_t kPoison = 0xffa5;  // a NaN that no conversion produces
+constexpr int64_t kGuard = 4096;      // elements before and after each matrix
+
+struct Placement {
+  int64_t pad = 0;     // elements between rows beyond the extent
+  int64_t offset = 0;  // elements the base is moved by
+};
+
+struct Case {
+  int64_t m, n, k;
+  Placement a, b, c;
+  Fill fill = Fill::kNormal;
+};
+
+struct Stats {
+  double norm, ours, theirs, rounding;              // sums of squares
+  unsigned long long max_ours, max_theirs, max_rounding;  // bits of non-negative doubles
+  unsigned long long inexact, unwritten, trespass;
+};
+
+__global__ void PoisonAll(uint16_t* data, int64_t count) {
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += int64_t(gridDim.x) * blockDim.x)
+    data[i] = kPoison;
+}
+
+__global__ void FillMatrix(bf16* data, int64_t rows, int64_t cols, int64_t stride, uint64_t seed, Fill fill) {
+  const int64_t count = rows * cols;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += int64_t(gridDim.x) * blockDim.x) {
+    const uint32_t a = Hash(seed * 0x9e3779b97f4a7c15ull + 2 * uint64_t(i));
+    const uint32_t b = Hash(seed * 0x9e3779b97f4a7c15ull + 2 * uint64_t(i) + 1);
+    float value = float(int(a % 5u) - 2);
+    if (fill == Fill::kNormal) {
+      const float radius = sqrtf(-2.0f * logf((float(a >> 8) + 1.0f) * (1.0f / 16777217.0f)));
+      value = radius * cospif(2.0f * float(b >> 8) * (1.0f / 16777216.0f));
+    }
+    data[(i / cols) * stride + i % cols] = __float2bfloat16(value);
+  }
+}
+
+/// Anything in the buffer that is not an element of the matrix must still be poison.
+__global__ void CountTrespass(const uint16_t* data, int64_t count, int64_t first, int64_t rows, int64_t cols, int64_t stride,
+                              Stats* stats) {
+  unsigned long long found = 0;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += int64_t(gridDim.x) * blockDim.x) {
+    const int64_t at = i - first;
+    const bool inside = rows > 0 && at >= 0 && at / stride < rows && at % stride < cols;
+    found += !inside && data[i] != kPoison;
+  }
+  if (found) atomicAdd(&stats->trespass, found);
+}
+
+__device__ double BlockSum(double value, double* scratch) {
+  const int t = int(threadIdx.y) * 16 + int(threadIdx.x);
+  scratch[t] = value;
+  __syncthreads();
+  for (int step = 128; step > 0; step /= 2) {
+    if (t < step) scratch[t] += scratch[t + step];
+    __syncthreads();
+  }
+  const double sum = scratch[0];
+  __syncthreads();
+  return sum;
+}
+
+/// The float64 product of one 16x16 tile of C, compared on the spot. Operands are addressed by their two strides.
+__global__ void CompareProduct(const bf16* a, int64_t a_row, int64_t a_col, const bf16* b, int64_t b_row, int64_t b_col,
+                               const bf16* ours, int64_t ours_stride, const bf16* theirs, int64_t m, int64_t n, int64_t k,
+                               bool exact, Stats* stats) {
+  __shared__ double as[16][17], bs[16][17], scratch[256];
+  const int x = threadIdx.x, y = threadIdx.y;
+  const int64_t row = int64_t(blockIdx.x) * 16 + y, col = int64_t(blockIdx.y) * 16 + x;
+  double sum = 0;
+  for (int64_t k0 = 0; k0 < k; k0 += 16) {
+    as[y][x] = row < m && k0 + x < k ? double(__bfloat162float(a[row * a_row + (k0 + x) * a_col])) : 0.0;
+    bs[y][x] = col < n && k0 + y < k ? double(__bfloat162float(b[(k0 + y) * b_row + col * b_col])) : 0.0;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 16; ++i) sum += as[y][i] * bs[i][x];
+    __syncthreads();
+  }
+  double e_ours = 0, e_theirs = 0, e_round = 0;
+  if (row < m && col < n) {
+    const bf16 mine = ours[row * ours_stride + col];
+    const bf16 rounded = __double2bfloat16(sum);
+    e_ours = fabs(double(__bfloat162float(mine)) - sum);
+    e_theirs = fabs(double(__bfloat162float(theirs[row * n + col])) - sum);
+    e_round = fabs(double(__bfloat162float(rounded)) - sum);
+    if (__bfloat16_as_ushort(mine) == kPoison) atomicAdd(&stats->unwritten, 1ull);
+    if (!isfinite(e_ours)) e_ours = 1e30;
+    if (exact && __bfloat162float(mine) != __bfloat162float(rounded)) atomicAdd(&stats->inexact, 1ull);
+    atomicMax(&stats->max_ours, (unsigned long long)__double_as_longlong(e_ours));
+    atomicMax(&stats->max_theirs, (unsigned long long)__double_as_longlong(e_theirs));
+    atomicMax(&stats->max_rounding, (unsigned long long)__double_as_longlong(e_round));
+  } else {
+    sum = 0;
+  }
+  const double s0 = BlockSum(sum * sum, scratch), s1 = BlockSum(e_ours * e_ours, scratch);
+  const double s2 = BlockSum(e_theirs * e_theirs, scratch), s3 = BlockSum(e_round * e_round, scratch);
+  if (x == 0 && y == 0) {
+    atomicAdd(&stats->norm, s0);
+    atomicAdd(&stats->ours, s1);
+    atomicAdd(&stats->theirs, s2);
+    atomicAdd(&stats->rounding, s3);
+  }
+}
+
+double AsDouble(unsigned long long bits) {
+  double value;
+  std::memcpy(&value, &bits, 8);
+  return value;
+}
+
+int Blocks(int64_t count) { return int(std::max<int64_t>(1, std::min<int64_t>((count + 255) / 256, 132 * 16))); }
+
+/// One operand in its arena: where it starts and how its rows follow each other.
+struct Placed {
+  bf16* data;
+  int64_t rows, cols, stride, first, count;
+};
+
+class Arena {
+ public:
+  Placed Place(int64_t rows, int64_t cols, const Placement& p) {
+    const int64_t stride = std::max<int64_t>(1, cols + p.pad);
+    const int64_t first = kGuard + p.offset;
+    const int64_t count = first + (rows > 0 ? (rows - 1) * stride + cols : 0) + kGuard;
+    if (size_t(count) * 2 > buffer_.bytes) {
+      buffer_ = DeviceBuffer();
+      buffer_ = DeviceBuffer(size_t(count) * 2);
+    }
+    PoisonAll<<<Blocks(count), 256>>>(reinterpret_cast<uint16_t*>(buffer_.data), count);
+    return {buffer_.as_bf16() + first, rows, cols, stride, first, count};
+  }
+  const uint16_t* raw() const { return reinterpret_cast<const uint16_t*>(buffer_.data); }
+
+ private:
+  DeviceBuffer buffer_;
+};
+
+class Check {
+ public:
+  explicit Check(uint64_t seed) : seed_(seed), workspace_(1ull << 30), stats_(sizeof(Stats)) {
+    BLAS_CHECK(cublasCreate(&blas_));
+    CUDA_CHECK(cudaStreamCreate(&stream_));
+    BLAS_CHECK(cublasSetStream(blas_, stream_));
+  }
+
+  bool verbose = false;
+  int passed = 0, failed = 0;
+  double worst_frobenius = 0, worst_max = 0;
+  std::string worst_case;
+
+  void Run(const EntrySpec& entry, const Case& c) {
+    const Placed a = arena_[0].Place(entry.trans_a ? c.k : c.m, entry.trans_a ? c.m : c.k, c.a);
+    const Placed b = arena_[1].Place(entry.trans_b ? c.n : c.k, entry.trans_b ? c.k : c.n, c.b);
+    const Placed d = arena_[2].Place(c.m, c.n, c.c);
+    const Placed reference = arena_[3].Place(c.m, c.n, {});
+    Draw(a, c.fill);
+    Draw(b, c.fill);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const tk_tensor ta = Matrix(a.data, a.rows, a.cols, a.stride), tb = Matrix(b.data, b.rows, b.cols, b.stride);
+    const tk_tensor td = Matrix(d.data, d.rows, d.cols, d.stride);
+    const tk_status status = entry.function(&ta, &tb, &td, workspace_.data, workspace_.bytes, stream_);
+    const cudaError_t error = cudaStreamSynchronize(stream_);
+    if (error != cudaSuccess) {
+      std::printf("%s %s: %s; the context is lost\n", entry.label.c_str(), Text(c).c_str(), cudaGetErrorString(error));
+      std::exit(1);
+    }
+    if (status.code != 0) return Fail(entry, c, std::string("refused: ") + status.message);
+    Blas(entry, c, a, b, reference);
+    CUDA_CHECK(cudaMemsetAsync(stats_.data, 0, sizeof(Stats), stream_));
+    Stats* stats = reinterpret_cast<Stats*>(stats_.data);
+    CountTrespass<<<Blocks(d.count), 256, 0, stream_>>>(arena_[2].raw(), d.count, d.first, d.rows, d.cols, d.stride, stats);
+    if (c.m > 0 && c.n > 0) {
+      CompareProduct<<<dim3(unsigned((c.m + 15) / 16), unsigned((c.n + 15) / 16)), dim3(16, 16), 0, stream_>>>(
+          a.data, entry.trans_a ? 1 : a.stride, entry.trans_a ? a.stride : 1, b.data, entry.trans_b ? 1 : b.stride,
+          entry.trans_b ? b.stride : 1, d.data, d.stride, reference.data, c.m, c.n, c.k, c.fill == Fill::kInteger, stats);
+    }
+    CUDA_CHECK(cudaGetLastError());
+    Stats s;
+    CUDA_CHECK(cudaMemcpyAsync(&s, stats_.data, sizeof s, cudaMemcpyDeviceToHost, stream_));
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    Judge(entry, c, s);
+  }
+
+ private:
+  void Judge(const EntrySpec& entry, const Case& c, const Stats& s) {
+    const double ours = std::sqrt(s.ours), theirs = std::sqrt(std::max(s.theirs, s.rounding));
+    const double max_ours = AsDouble(s.max_ours), max_theirs = std::max(AsDouble(s.max_theirs), AsDouble(s.max_rounding));
+    const double norm = std::sqrt(std::max(s.norm, 1e-300));
+    char text[200];
+    std::snprintf(text, sizeof text, "rel %.3e vs %.3e, max %.3e vs %.3e", ours / norm, theirs / norm, max_ours, max_theirs);
+    if (s.trespass) return Fail(entry, c, std::to_string(s.trespass) + " elements outside C written");
+    if (s.unwritten) return Fail(entry, c, std::to_string(s.unwritten) + " elements of C not written");
+    if (s.inexact) return Fail(entry, c, std::to_string(s.inexact) + " integer results not exact; " + text);
+    if (ours > 1.05 * theirs || max_ours > 2 * max_theirs) return Fail(entry, c, text);
+    ++passed;
+    if (theirs > 0 && ours / theirs > worst_frobenius) {
+      worst_frobenius = ours / theirs;
+      worst_case = Text(c);
+    }
+    if (max_theirs > 0) worst_max = std::max(worst_max, max_ours / max_theirs);
+    if (verbose) std::printf("  right %s: %s\n", Text(c).c_str(), text);
+  }
+
+  void Fail(const EntrySpec& entry, const Case& c, const std::string& why) {
+    if (++failed <= 12) std::printf("FAIL %s %s: %s\n", entry.label.c_str(), Text(c).c_str(), why.c_str());
+    std::fflush(stdout);
+  }
+
+  void Draw(const Placed& p, Fill fill) {
+    ++draws_;
+    if (p.rows * p.cols > 0)
+      FillMatrix<<<Blocks(p.rows * p.cols), 256>>>(p.data, p.rows, p.cols, p.stride, seed_ * 1000003 + draws_, fill);
+  }
+
+  void Blas(const EntrySpec& entry, const Case& c, const Placed& a, const Placed& b, const Placed& d) {
+    if (c.m == 0 || c.n == 0) return;
+    if (c.k == 0) {
+      CUDA_CHECK(cudaMemsetAsync(d.data, 0, size_t(c.m * c.n) * 2, stream_));
+      return;
+    }
+    const float one = 1, zero = 0;
+    const auto op = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    BLAS_CHECK(cublasGemmEx_64(blas_, op(entry.trans_b), op(entry.trans_a), c.n, c.m, c.k, &one, b.data, CUDA_R_16BF, b.stride,
+                               a.data, CUDA_R_16BF, a.stride, &zero, d.data, CUDA_R_16BF, d.stride, CUBLAS_COMPUTE_32F,
+                               CUBLAS_GEMM_DEFAULT));
+  }
+
+  static std::string Text(const Case& c) {
+    char text[160];
+    std::snprintf(text, sizeof text, "%lldx%lldx%lld pad %lld/%lld/%lld offset %lld/%lld/%lld %s", (long long)c.m, (long long)c.n,
+                  (long long)c.k, (long long)c.a.pad, (long long)c.b.pad, (long long)c.c.pad, (long long)c.a.offset,
+                  (long long)c.b.offset, (long long)c.c.offset, c.fill == Fill::kInteger ? "integers" : "normal");
+    return text;
+  }
+
+  uint64_t seed_, draws_ = 0;
+  DeviceBuffer workspace_, stats_;
+  Arena arena_[4];
+  cublasHandle_t blas_;
+  cudaStream_t stream_;
+};
+
+/// A fixed list first (each hard extent in each place, each kind of alignment), then random ones up to `count`.
+std::vector<Case> Cases(int count, uint64_t seed) {
+  const int64_t hard[] = {0, 1, 7, 15, 16, 17, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 383, 509, 1021};
+  std::vector<Case> cases;
+  for (int64_t h : hard) {
+    cases.push_back({h, 256, 128, {}, {}, {}});
+    cases.push_back({128, h, 128, {}, {}, {}});
+    cases.push_back({128, 256, h, {}, {}, {}});
+    cases.push_back({h, h, h, {}, {}, {}});
+  }
+  for (int64_t pad : {0, 1, 3, 8, 64})
+    for (int64_t offset : {0, 1, 3, 8}) {
+      cases.push_back({200, 264, 136, {pad, offset}, {pad, offset}, {pad, offset}});
+      cases.push_back({200, 264, 136, {pad, offset}, {}, {}});
+      cases.push_back({200, 264, 136, {}, {pad, offset}, {}});
+      cases.push_back({200, 264, 136, {}, {}, {pad, offset}});
+    }
+  for (int64_t k : {8, 16, 24, 32, 40, 72, 520, 4096, 4099, 28672}) cases.push_back({137, 261, k, {}, {}, {}});
+  cases.push_back({2048, 2048, 2048, {}, {}, {}});
+  cases.push_back({1531, 2053, 1033, {}, {}, {}});
+  cases.push_back({4095, 520, 333, {}, {}, {}});
+  cases.push_back({16, 4096, 1000, {}, {}, {}});
+  cases.push_back({1, 4096, 4096, {}, {}, {}});
+  cases.push_back({4096, 1, 4096, {}, {}, {}});
+  uint64_t state = seed;
+  const auto next = [&](int64_t n) { return int64_t(Hash(++state * 0x51f7) % uint64_t(n)); };
+  const auto extent = [&] { return next(3) == 0 ? hard[size_t(next(21))] : next(4) == 0 ? 1 + next(1700) : 1 + next(600); };
+  const auto place = [&] {
+    const int64_t pads[] = {0, 0, 8, 1, 5, 24, 128}, offsets[] = {0, 0, 8, 1, 2, 4, 7};
+    return Placement{pads[next(7)], offsets[next(7)]};
+  };
+  while (int(cases.size()) < count) cases.push_back({extent(), extent(), extent(), place(), place(), place()});
+  for (size_t i = 0; i < cases.size(); i += 3) cases[i].fill = Fill::kInteger;
+  return cases;
+}
+
+std::vector<Case> BigCases() {
+  const int64_t far = (int64_t(1) << 30) + 8;  // a row stride over 2^31 bytes
+  return {{65536, 64, 65536, {}, {}, {}},
+          {65536, 65536, 64, {}, {}, {}},
+          {5, 300, 200, {far, 0}, {}, {}, Fill::kInteger},
+          {300, 200, 5, {}, {far, 0}, {}},
+          {5, 300, 200, {}, {}, {far, 0}},
+          {5, 301, 203, {far + 1, 3}, {}, {far + 3, 1}}};
+}
+
+__global__ void Nothing(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+                        const __grid_constant__ CUtensorMap c, int m, int n, int k) {}
+
+/// Host microseconds per call, the median over batches small enough never to fill the launch queue.
+template <class Call>
+double HostMicroseconds(const Call& call, cudaStream_t stream) {
+  std::vector<double> batches;
+  for (int batch = 0; batch < 60; ++batch) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 100; ++i) call();
+    const auto stop = std::chrono::steady_clock::now();
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    batches.push_back(std::chrono::duration<double, std::micro>(stop - start).count() / 100);
+  }
+  return Median(batches);
+}
+
+void Overhead(const EntrySpec& entry) {
+  cudaStream_t stream;
+  CUDA_CHECK(cudaStreamCreate(&stream));
+  DeviceBuffer a(256 * 256 * 2), b(256 * 256 * 2), c(256 * 256 * 2), workspace(64 << 20);
+  const tk_tensor ta = Matrix(a.data, 256, 256, 256), tb = Matrix(b.data, 256, 256, 256), tc = Matrix(c.data, 256, 256, 256);
+  CUtensorMap map{};
+  int smem = 0;
+  CUDA_CHECK(cudaDeviceGetAttribute(&smem, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  CUDA_CHECK(cudaFuncSetAttribute(Nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, smem));
+  const auto bare = [&] {
+    cudaLaunchConfig_t config{};
+    config.gridDim = 2;
+    config.blockDim = 384;
+    config.dynamicSmemBytes = size_t(smem);
+    config.stream = stream;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, Nothing, map, map, map, 256, 256, 256));
+  };
+  const double launch = HostMicroseconds(bare, stream);
+  const double ours = HostMicroseconds([&] { entry.function(&ta, &tb, &tc, workspace.data, workspace.bytes, stream); }, stream);
+  using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
+                              const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
+                              CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult query;
+  CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &query));
+  const cuuint64_t extent[2] = {256, 256}, stride[1] = {512};
+  const cuuint32_t box[2] = {64, 128}, step[2] = {1, 1};
+  const double encode = HostMicroseconds(
+      [&] {
+        reinterpret_cast<Encode>(found)(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, a.data, extent, stride, box, step,
+                                        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      },
+      stream);
+  std::printf("%s launcher: %.2f us a call, bare launch %.2f us, over it %.2f us (one map encoded: %.3f us)\n",
+              entry.label.c_str(), ours, launch, ours - launch, encode);
+  CUDA_CHECK(cudaStreamDestroy(stream));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int count = 240;
+  uint64_t seed = 1;
+  bool big = false, overhead = false, verbose = false;
+  std::vector<EntrySpec> entries;
+  for (int i = 1; i < argc; ++i) {
+    const std::string arg = argv[i];
+    if (arg == "--cases" && i + 1 < argc) count = std::atoi(argv[++i]);
+    else if (arg == "--seed" && i + 1 < argc) seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (arg == "--big") big = true;
+    else if (arg == "--overhead") overhead = true;
+    else if (arg == "--verbose") verbose = true;
+    else if (arg[0] != '-') entries.push_back(LoadEntry(arg));
+    else {
+      std::fprintf(stderr, "gemm_check: what is `%s`?\n", arg.c_str());
+      return 2;
+    }
+  }
+  int failed = 0;
+  for (const EntrySpec& entry : entries) {
+    Check check(seed);
+    check.verbose = verbose;
+    auto cases = Cases(count, seed);
+    if (count < int(cases.size())) cases.resize(size_t(count));
+    for (const Case& c : cases) check.Run(entry, c);
+    if (big)
+      for (const Case& c : BigCases()) check.Run(entry, c);
+    std::printf("%s: %d of %d right; worst Frobenius %.3fx cuBLAS's (%s), worst largest error %.2fx its\n", entry.label.c_str(),
+                check.passed, check.passed + check.failed, check.worst_frobenius, check.worst_case.c_str(), check.worst_max);
+    std::fflush(stdout);
+    failed += check.failed;
+    if (overhead) Overhead(entry);
+  }
+  return failed ? 1 : 0;
+}
