@@ -21,8 +21,8 @@ struct LineColumn {
 
 class SourceManager {
  public:
-  /// Larger files are refused: spans are 32 bits and nobody writes such a kernel.
-  static constexpr size_t kMaxBytes = 64u << 20;
+  /// Larger files are refused: no person writes such a kernel, and the bound keeps every answer under a second.
+  static constexpr size_t kMaxBytes = 4u << 20;
 
   /// Adds text under a name; returns its file number.
   uint32_t Add(std::string path, std::string text);

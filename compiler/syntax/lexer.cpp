@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/syntax/lexer.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace tkc {
+namespace {
+
+struct Fixed {
+  TokenKind kind;
+  std::string_view text;
+};
+constexpr Fixed kPunctuation[] = {
+#define PUNCTUATION(name, text) {TokenKind::k##name, text},
+#define KEYWORD(name, text)
+#include "compiler/syntax/token.def"
+#undef PUNCTUATION
+#undef KEYWORD
+};
+constexpr Fixed kKeywords[] = {
+#define PUNCTUATION(name, text)
+#define KEYWORD(name, text) {TokenKind::k##name, text},
+#include "compiler/syntax/token.def"
+#undef PUNCTUATION
+#undef KEYWORD
+};
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsWordStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool IsWord(char c) { return IsWordStart(c) || IsDigit(c); }
+
+/// The length of the UTF-8 sequence at `i`, 0 if it is none (overlong forms and surrogates are none).
+size_t Utf8Length(std::string_view text, size_t i) {
+  const auto byte = [&](size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u; };
+  const auto follows = [&](size_t k) { return (byte(k) & 0xc0) == 0x80; };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return follows(1) ? 2 : 0;
+  if (lead >= 0xe0 && lead <= 0xef) {
+    if (!follows(1) || !follows(2)) return 0;
+    if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) >= 0xa0)) return 0;
+    return 3;
+  }
+  if (lead >= 0xf0 && lead <= 0xf4) {
+    if (!follows(1) || !follows(2) || !follows(3)) return 0;
+    if ((lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) >= 0x90)) return 0;
+    return 4;
+  }
+  return 0;
+}
+
+class Lexer {
+ public:
+  Lexer(const SourceManager& sources, uint32_t file, Diagnostics& diagnostics)
+      : text_(sources.Text(file)), file_(file), diagnostics_(diagnostics) {}
+
+  std::vector<Token> Run() {
+    if (IsText()) {
+      if (text_.substr(0, 3) == "\xef\xbb\xbf") pos_ = 3;  // a byte order mark
+      tokens_.reserve(text_.size() / 4 + 1);
+      while (SkipSpace()) Next();
+    }
+    const auto end = static_cast<uint32_t>(text_.size());
+    tokens_.push_back({TokenKind::kEnd, true, end, end});
+    return std::move(tokens_);
+  }
+
+ private:
+  Span SpanFrom(size_t begin, size_t end) const {
+    return {file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+  }
+  char At(size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
+
+  bool IsText() {
+    for (size_t i = 0; i < text_.size();) {
+      const size_t length = Utf8Length(text_, i);
+      if (length == 0 || text_[i] == '\0') {
+        diagnostics_
+            .Error(DiagnosticKind::kNotText, SpanFrom(i, i + 1),
+                   fmt::format("byte 0x{:02x} is not UTF-8 text", static_cast<unsigned char>(text_[i])))
+            .Help("save the file as UTF-8; is it a .tk file at all?");
+        return false;
+      }
+      i += length;
+    }
+    return true;
+  }
+
+  /// To the next token; false at the end of the text or when enough errors have been reported.
+  bool SkipSpace() {
+    while (pos_ < text_.size()) {
+      const char c = text_[pos_];
+      if (c == '\n') line_start_ = true;
+      if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+        ++pos_;
+      } else if (c == '/' && At(pos_ + 1) == '/') {
+        while (pos_ < text_.size() && text_[pos_] != '\n') ++pos_;
+      } else {
+        return diagnostics_.ErrorCount() < Diagnostics::kShown;
+      }
+    }
+    return false;
+  }
+
+  void Push(TokenKind kind, size_t end) {
+    tokens_.push_back({kind, line_start_, static_cast<uint32_t>(pos_), static_cast<uint32_t>(end)});
+    line_start_ = false;
+    pos_ = end;
+  }
+
+  void Next() {
+    const char c = text_[pos_];
+    if (IsWordStart(c)) return Word();
+    if (IsDigit(c)) return Number();
+    if (c == '"') return String();
+    if (c == '/' && At(pos_ + 1) == '*') return BlockComment();
+    for (const Fixed& fixed : kPunctuation) {
+      if (text_.compare(pos_, fixed.text.size(), fixed.text) == 0) return Push(fixed.kind, pos_ + fixed.text.size());
+    }
+    Unexpected();
+  }
+
+  void Word() {
+    size_t end = pos_;
+    while (IsWord(At(end))) ++end;
+    const std::string_view word = text_.substr(pos_, end - pos_);
+    for (const Fixed& keyword : kKeywords) {
+      if (keyword.text == word) return Push(keyword.kind, end);
+    }
+    Push(TokenKind::kName, end);
+  }
+
+  /// After a `.` only digits belong to the number: `d.0.1` is two fields.
+  bool IsField() const {
+    return !tokens_.empty() && tokens_.back().kind == TokenKind::kDot && tokens_.back().end == pos_;
+  }
+
+  void Number() {
+    size_t end = pos_;
+    bool is_float = false;
+    const bool is_hex = text_[pos_] == '0' && (At(pos_ + 1) == 'x' || At(pos_ + 1) == 'X');
+    if (is_hex) {
+      end += 2;
+      while (std::isxdigit(static_cast<unsigned char>(At(end))) || At(end) == '_') ++end;
+    } else {
+      while (IsDigit(At(end)) || At(end) == '_') ++end;
+      if (!IsField()) {
+        if (At(end) == '.' && IsDigit(At(end + 1))) {
+          is_float = true;
+          ++end;
+          while (IsDigit(At(end)) || At(end) == '_') ++end;
+        }
+        const size_t sign = At(end + 1) == '+' || At(end + 1) == '-' ? 1 : 0;
+        if ((At(end) == 'e' || At(end) == 'E') && IsDigit(At(end + 1 + sign))) {
+          is_float = true;
+          end += 2 + sign;
+          while (IsDigit(At(end))) ++end;
+        }
+      }
+    }
+    const bool empty_hex = is_hex && end == pos_ + 2;
+    if (IsWord(At(end)) || empty_hex || At(end - 1) == '_') {
+      while (IsWord(At(end))) ++end;
+      diagnostics_
+          .Error(DiagnosticKind::kMalformedNumber, SpanFrom(pos_, end),
+                 fmt::format("`{}` is not a number", text_.substr(pos_, end - pos_)))
+          .Note("numbers are written 64, 1_000, 0x1f, 0.5, 1e-3; their type comes from where they stand");
+      // A number all the same, so that the parser has nothing to add.
+      return Push(TokenKind::kFloat, end);
+    }
+    Push(is_float ? TokenKind::kFloat : TokenKind::kInt, end);
+  }
+
+  void String() {
+    size_t end = pos_ + 1;
+    while (end < text_.size() && text_[end] != '"' && text_[end] != '\n') ++end;
+    if (At(end) == '"') return Push(TokenKind::kString, end + 1);
+    diagnostics_.Error(DiagnosticKind::kUnterminatedString, SpanFrom(pos_, pos_ + 1), "this string does not end on its line")
+        .Help("write `\"` at its end", Edit{SpanFrom(end, end), "\""});
+    Push(TokenKind::kString, end);
+  }
+
+  void BlockComment() {
+    diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, pos_ + 2), "`/*` opens no comment in .tk files")
+        .Help("start each line of the comment with `//`");
+    const size_t close = text_.find("*/", pos_ + 2);
+    pos_ = close == std::string_view::npos ? text_.size() : close + 2;
+  }
+
+  void Unexpected() {
+    struct Habit {
+      std::string_view other, ours;
+    };
+    static constexpr Habit kHabits[] = {{"&&", "and"}, {"||", "or"}, {"!", "not"}, {"&", "and"}, {"|", "or"}, {"~", "not"}};
+    for (const Habit& habit : kHabits) {
+      if (text_.compare(pos_, habit.other.size(), habit.other) != 0) continue;
+      const size_t end = pos_ + habit.other.size();
+      diagnostics_
+          .Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), fmt::format("`{}` is no operator of .tk", habit.other))
+          .Help(fmt::format("write `{}`", habit.ours), Edit{SpanFrom(pos_, end), fmt::format(" {} ", habit.ours)});
+      // Stand in for the operator that was meant.
+      return Push(habit.ours == "and" ? TokenKind::kAnd : habit.ours == "or" ? TokenKind::kOr : TokenKind::kNot, end);
+    }
+    // One diagnostic for a run of such characters, not one each.
+    size_t end = pos_;
+    bool printable = true;
+    while (end < text_.size() && IsStray(end)) {
+      printable = printable && (static_cast<unsigned char>(text_[end]) >= 0x20 && text_[end] != 0x7f);
+      end += Utf8Length(text_, end);
+    }
+    if (end == pos_) end = pos_ + 1;
+    const std::string_view run = text_.substr(pos_, end - pos_);
+    std::string headline = run.size() <= 16 && printable
+                               ? fmt::format("`{}` belongs to no token", run)
+                               : std::string("these characters belong to no token");
+    diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), std::move(headline))
+        .Note("outside comments and strings a .tk file is plain ASCII");
+    pos_ = end;
+  }
+
+  bool IsStray(size_t i) const {
+    const auto c = static_cast<unsigned char>(text_[i]);
+    if (c >= 0x80 || c == 0x7f) return true;
+    if (c < 0x20) return c != '\n' && c != '\t' && c != '\r';
+    return std::strchr("#$?\\^`'", c) != nullptr;
+  }
+
+  std::string_view text_;
+  uint32_t file_;
+  Diagnostics& diagnostics_;
+  size_t pos_ = 0;
+  bool line_start_ = true;
+  std::vector<Token> tokens_;
+};
+
+}  // namespace
+
+std::string_view Spelling(TokenKind kind) {
+  for (const Fixed& fixed : kPunctuation) {
+    if (fixed.kind == kind) return fixed.text;
+  }
+  for (const Fixed& fixed : kKeywords) {
+    if (fixed.kind == kind) return fixed.text;
+  }
+  return {};
+}
+
+bool IsKeyword(TokenKind kind) { return kind >= kKeywords[0].kind; }
+
+std::vector<Token> Lex(const SourceManager& sources, uint32_t file, Diagnostics& diagnostics) {
+  return Lexer(sources, file, diagnostics).Run();
+}
+
+}  // namespace tkc
