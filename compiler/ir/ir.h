@@ -56,10 +56,10 @@ enum class OpCode : uint8_t {
 
 /// One axis of a tensor access: elements start .. start + extent; those outside the tensor or outside lo..hi (if set) do not exist.
 struct AxisRange {
-  Scalar start;
+  Scalar start{};
   int64_t extent = 1;
   bool dropped = false;
-  Scalar lo, hi;
+  Scalar lo{}, hi{};
 };
 
 struct Op;
@@ -68,27 +68,27 @@ using Region = std::vector<Op>;
 /// One operation. Which fields it uses is written beside its code in op.def.
 struct Op {
   OpCode code;
-  std::vector<ValueId> results;
-  std::vector<ValueId> operands;
-  std::vector<Scalar> scalars;
-  std::string symbol;             // what it acts on: tensor, pipe, buffer, barrier, ring, function, scalar name
-  std::string slot;               // which element of a buffer or barrier array: a ring's name ("ab": its present slot; "ab.previous"),
+  std::vector<ValueId> results{};
+  std::vector<ValueId> operands{};
+  std::vector<Scalar> scalars{};
+  std::string symbol{};             // what it acts on: tensor, pipe, buffer, barrier, ring, function, scalar name
+  std::string slot{};               // which element of a buffer or barrier array: a ring's name ("ab": its present slot; "ab.previous"),
                                   // "" (the only one)
   int64_t number = 0;             // a static count or code, per op.def
-  std::vector<AxisRange> axes;
-  std::vector<Region> regions;
-  Span span;                      // the .tk statement it comes from
+  std::vector<AxisRange> axes{};
+  std::vector<Region> regions{};
+  Span span{};                      // the .tk statement it comes from
 };
 
 struct TensorParam {
-  std::string name;
+  std::string name{};
   DType dtype = DType::kF32;
-  std::vector<Scalar> extents;    // over dims; a bare name binds that dim
+  std::vector<Scalar> extents{};    // over dims; a bare name binds that dim
   typed::TensorMode mode = typed::TensorMode::kIn;
   bool is_work = false;
   bool has_preset = false;
   double preset = 0;
-  Span span;
+  Span span{};
 };
 
 struct ScalarParam {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/ir/from_ast.h"
+
+#include <fmt/format.h>
+
+#include "compiler/ir/lower_worker.h"
+
+namespace tkc::ir {
+namespace {
+
+void CopyParams(const typed::Kernel& source, WorkerLowering& lowering, Kernel& kernel) {
+  for (const typed::Dim& dim : source.dims) kernel.dims.push_back(dim.name);
+  for (const typed::Param& param : source.params) {
+    if (param.kind == typed::ParamKind::kScalar) {
+      kernel.scalars.push_back({param.name, param.dtype, param.span});
+      continue;
+    }
+    TensorParam tensor{param.name, param.dtype, {}, param.mode, param.kind == typed::ParamKind::kWork, param.has_preset, param.preset, param.span};
+    for (const typed::ExprPtr& extent : param.extents) tensor.extents.push_back(lowering.LowerScalar(*extent));
+    kernel.tensors.push_back(std::move(tensor));
+  }
+}
+
+void CopyPipes(const typed::Section& section, Kernel& kernel) {
+  for (const typed::Pipe& pipe : section.pipes) {
+    Pipe copy{pipe.name, {}, pipe.slots, pipe.rings, "", 0, 0, pipe.span};
+    if (pipe.per_worker != typed::kNone) copy.per_worker = section.workers[pipe.per_worker].name;
+    for (const typed::PipeField& field : pipe.fields) copy.fields.push_back({field.name, field.dtype, field.rows, field.cols});
+    kernel.pipes.push_back(std::move(copy));
+  }
+}
+
+Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) {
+  Kernel kernel;
+  kernel.span = source.span;
+  kernel.schedule = source.schedule;
+  kernel.bindings = source.bindings;
+  WorkerLowering lowering(source, section, kernel);
+  CopyParams(source, lowering, kernel);
+  for (const typed::ExprPtr& require : source.requires_at_launch) kernel.launch_requires.push_back(lowering.LowerScalar(*require));
+  if (source.when) kernel.when = lowering.LowerScalar(*source.when);
+  for (const typed::GridAxis& axis : section.axes) {
+    kernel.axes.push_back({lowering.ScalarName(axis.var), lowering.LowerScalar(*axis.lo), lowering.LowerScalar(*axis.hi), axis.step, axis.is_block});
+  }
+  kernel.persistent = section.persistent;
+  kernel.order = section.order;
+  kernel.group = section.group;
+  kernel.cluster = section.cluster;
+  kernel.split = section.split;
+  kernel.depth = section.depth;
+  CopyPipes(section, kernel);
+  lowering.LowerBlock(section.lets, kernel.lets);
+  for (const typed::Worker& worker : section.workers) {
+    Worker copy;
+    copy.name = worker.name;
+    copy.instances = worker.instances;
+    copy.in_turn = worker.in_turn;
+    copy.span = worker.span;
+    if (worker.instance_var != typed::kNone) copy.instance_name = lowering.ScalarName(worker.instance_var);
+    lowering.LowerBlock(worker.body, copy.body);
+    kernel.workers.push_back(std::move(copy));
+  }
+  return kernel;
+}
+
+}  // namespace
+
+Result<Module> FromAst(const typed::Program& program, const std::string& target, Diagnostics& diagnostics) {
+  Module module;
+  for (const typed::Entry& source : program.entries) {
+    Entry entry{source.name, {}};
+    for (const typed::Kernel& kernel : source.kernels) {
+      if (kernel.sections.size() != 1) {
+        return diagnostics.Error(DiagnosticKind::kNotImplemented, kernel.span,
+                                 "several `grid` sections in one kernel are specified, not yet implemented");
+      }
+      Kernel lowered = LowerSection(kernel, kernel.sections[0]);
+      lowered.entry = source.name;
+      lowered.target = target;
+      lowered.name = lowered.schedule.empty() ? source.name + "_kernel" : fmt::format("{}_{}", source.name, lowered.schedule);
+      entry.alternatives.push_back({static_cast<int>(module.kernels.size())});
+      module.kernels.push_back(std::move(lowered));
+    }
+    module.entries.push_back(std::move(entry));
+  }
+  return module;
+}
+
+}  // namespace tkc::ir

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Typed tile expressions to operations, in the order of evaluation: left to right.
+#include "compiler/ir/lower_worker.h"
+#include "compiler/support/internal_error.h"
+
+namespace tkc::ir {
+namespace {
+
+using typed::ExprKind;
+
+std::string DefaultName(const typed::Expr& expr, const typed::Kernel& source) {
+  switch (expr.kind) {
+    case ExprKind::kRead: {
+      std::string name = source.params[expr.id].name + "_tile";
+      return name;
+    }
+    case ExprKind::kReduce: return "sum";
+    case ExprKind::kPositions: return "position";
+    case ExprKind::kMatMul: return "product";
+    case ExprKind::kPart: return "part";
+    default: return "t";
+  }
+}
+
+}  // namespace
+
+ValueId WorkerLowering::Emit(Region& region, Op op, typed::Type type, const std::string& name, Span span, bool is_mutable) {
+  const ValueId value = kernel_.AddValue(name, Type{type.dtype, type.rows, type.cols, Space::kAbstract, false}, is_mutable);
+  op.results.insert(op.results.begin(), value);
+  op.span = span;
+  region.push_back(std::move(op));
+  return value;
+}
+
+std::vector<AxisRange> WorkerLowering::LowerAxes(const std::vector<typed::AxisRange>& axes) {
+  std::vector<AxisRange> lowered;
+  for (const typed::AxisRange& axis : axes) {
+    lowered.push_back({LowerScalar(*axis.start), axis.extent, axis.dropped, axis.lo ? LowerScalar(*axis.lo) : nullptr,
+                       axis.hi ? LowerScalar(*axis.hi) : nullptr});
+  }
+  return lowered;
+}
+
+bool WorkerLowering::Split(const typed::Expr& expr, SplitSum& sum) {
+  if (expr.kind != ExprKind::kBinary || (expr.op != typed::Op::kAdd && expr.op != typed::Op::kSub)) return false;
+  const typed::Expr& left = *expr.args[0];
+  const typed::Expr& right = *expr.args[1];
+  if (right.kind == ExprKind::kMatMul && left.type.is_tile && left.type.rows == right.type.rows && left.type.cols == right.type.cols &&
+      left.type.dtype == right.type.dtype) {
+    sum = {&left, &right, expr.op == typed::Op::kSub};
+    return true;
+  }
+  if (expr.op == typed::Op::kAdd && left.kind == ExprKind::kMatMul && right.type.is_tile && right.type.rows == left.type.rows &&
+      right.type.cols == left.type.cols && left.type.dtype == right.type.dtype) {
+    sum = {&right, &left, false};
+    return true;
+  }
+  return false;
+}
+
+ValueId WorkerLowering::LowerBinary(const typed::Expr& expr, Region& region, const std::string& name) {
+  SplitSum sum;
+  if (Split(expr, sum)) {
+    const ValueId rest = LowerTile(*sum.rest, region);
+    const ValueId a = LowerTile(*sum.product->args[0], region);
+    const ValueId b = LowerTile(*sum.product->args[1], region);
+    const ValueId total = Emit(region, {OpCode::kVar, {}, {rest}}, expr.type, name, expr.span, true);
+    Op accumulate{OpCode::kAccumulate, {}, {total, a, b}};
+    accumulate.number = sum.negative;
+    accumulate.span = expr.span;
+    region.push_back(std::move(accumulate));
+    return total;
+  }
+  const typed::Expr& left = *expr.args[0];
+  const typed::Expr& right = *expr.args[1];
+  Op op{OpCode::kBinary};
+  op.number = static_cast<int64_t>(expr.op);
+  if (left.type.is_tile) op.operands.push_back(LowerTile(left, region)); else op.scalars.push_back(LowerScalar(left));
+  if (right.type.is_tile) op.operands.push_back(LowerTile(right, region)); else op.scalars.push_back(LowerScalar(right));
+  if (!op.scalars.empty()) op.slot = left.type.is_tile ? "right" : "left";
+  return Emit(region, std::move(op), expr.type, name, expr.span);
+}
+
+ValueId WorkerLowering::LowerSelect(const typed::Expr& expr, Region& region, const std::string& name) {
+  Op op{OpCode::kSelect};
+  if (!expr.args[0]->type.is_tile) {  // a scalar condition chooses among tiles: as a tile of one element
+    Op fill{OpCode::kFill};
+    fill.scalars = {LowerScalar(*expr.args[0])};
+    op.operands.push_back(Emit(region, std::move(fill), typed::Type::Tile(DType::kBool, 1, 1), "condition", expr.span));
+  } else {
+    op.operands.push_back(LowerTile(*expr.args[0], region));
+  }
+  for (int i = 1; i <= 2; ++i) {
+    const typed::Expr& arm = *expr.args[i];
+    op.slot += arm.type.is_tile ? 't' : 's';
+    if (arm.type.is_tile) op.operands.push_back(LowerTile(arm, region)); else op.scalars.push_back(LowerScalar(arm));
+  }
+  return Emit(region, std::move(op), expr.type, name, expr.span);
+}
+
+ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const std::string& wish) {
+  const std::string name = wish.empty() ? DefaultName(expr, source_) : wish;
+  Op op{OpCode::kFill};
+  op.number = static_cast<int64_t>(expr.op);
+  switch (expr.kind) {
+    case ExprKind::kVar: return tiles_.at(expr.id);
+    case ExprKind::kRead:
+      op = {OpCode::kRead};
+      op.symbol = source_.params[expr.id].name;
+      op.axes = LowerAxes(expr.axes);
+      if (!expr.args.empty()) op.scalars.push_back(LowerScalar(*expr.args[0]));
+      return Emit(region, std::move(op), expr.type, name, expr.span);
+    case ExprKind::kSplat:
+      op = {OpCode::kFill};
+      op.scalars = {LowerScalar(*expr.args[0])};
+      return Emit(region, std::move(op), expr.type, name, expr.span);
+    case ExprKind::kUnary: op.code = OpCode::kUnary; break;
+    case ExprKind::kBinary: return LowerBinary(expr, region, name);
+    case ExprKind::kSelect: return LowerSelect(expr, region, name);
+    case ExprKind::kCall:
+      if (expr.args.size() == 2) return LowerBinary(expr, region, name);
+      op.code = OpCode::kUnary;
+      break;
+    case ExprKind::kConvert: op.code = OpCode::kConvert; break;
+    case ExprKind::kReduce:
+      op.code = OpCode::kReduce;
+      op.slot = expr.axis == 1 ? "rows" : "cols";
+      break;
+    case ExprKind::kCumsum:
+      op.code = OpCode::kCumsum;
+      op.slot = expr.axis == 1 ? "rows" : "cols";
+      break;
+    case ExprKind::kTranspose: op.code = OpCode::kTranspose; break;
+    case ExprKind::kPart:
+      op.code = OpCode::kPart;
+      op.operands.push_back(LowerTile(*expr.args[0], region));
+      op.scalars = {LowerScalar(*expr.args[1]), LowerScalar(*expr.args[2])};
+      return Emit(region, std::move(op), expr.type, name, expr.span);
+    case ExprKind::kMatMul: op.code = OpCode::kMatmul; break;
+    case ExprKind::kPositions:
+      op.code = OpCode::kPositions;
+      op.slot = "rows";
+      op.scalars = {LowerScalar(*expr.args[0])};
+      return Emit(region, std::move(op), expr.type, name, expr.span);
+    case ExprKind::kCat: op.code = OpCode::kCat; break;
+    default:
+      if (!expr.type.is_tile) {  // a scalar where a tile is wanted
+        op.scalars = {LowerScalar(expr)};
+        return Emit(region, std::move(op), typed::Type::Tile(expr.type.dtype, 1, 1), name, expr.span);
+      }
+      InternalError("not a tile expression", expr.span);
+  }
+  for (const typed::ExprPtr& arg : expr.args) op.operands.push_back(LowerTile(*arg, region));
+  return Emit(region, std::move(op), expr.type, name, expr.span);
+}
+
+}  // namespace tkc::ir

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Typed statements to operations.
+#include "compiler/ir/lower_worker.h"
+
+#include <fmt/format.h>
+
+#include "compiler/support/internal_error.h"
+
+namespace tkc::ir {
+
+using typed::StmtKind;
+
+WorkerLowering::WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel)
+    : source_(source), section_(section), kernel_(kernel) {
+  for (const typed::Dim& dim : source.dims) used_names_.insert(dim.name);
+  for (const typed::Param& param : source.params) used_names_.insert(param.name);
+  for (const typed::Pipe& pipe : section.pipes) used_names_.insert(pipe.name);
+}
+
+std::string WorkerLowering::UniqueScalar(const std::string& name) {
+  std::string unique = name;
+  for (int i = 1; !used_names_.insert(unique).second; ++i) unique = fmt::format("{}_{}", name, i);
+  return unique;
+}
+
+const std::string& WorkerLowering::ScalarName(typed::VarId var) {
+  auto [place, is_new] = scalars_.try_emplace(var);
+  if (is_new) place->second = var == source_.sms_var ? "sms" : UniqueScalar(source_.vars[var].name);
+  return place->second;
+}
+
+void WorkerLowering::LowerBlock(const typed::Block& block, Region& region) {
+  for (const typed::StmtPtr& stmt : block) LowerStmt(*stmt, region);
+}
+
+void WorkerLowering::LowerStmt(const typed::Stmt& stmt, Region& region) {
+  switch (stmt.kind) {
+    case StmtKind::kLet: return LowerBinding(stmt, region);
+    case StmtKind::kAssign: return LowerAssign(stmt, region);
+    case StmtKind::kAssignPart: {
+      const ValueId value = LowerTile(*stmt.expr, region);
+      Op op{OpCode::kAssignPart, {}, {tiles_.at(stmt.var), value}, {LowerScalar(*stmt.row), LowerScalar(*stmt.col)}};
+      op.span = stmt.span;
+      region.push_back(std::move(op));
+      return;
+    }
+    case StmtKind::kFor: return LowerFor(stmt, region);
+    case StmtKind::kIf: {
+      Op op{OpCode::kIf, {}, {}, {LowerScalar(*stmt.expr)}};
+      op.span = stmt.span;
+      op.regions.resize(2);
+      LowerBlock(stmt.body, op.regions[0]);
+      LowerBlock(stmt.orelse, op.regions[1]);
+      region.push_back(std::move(op));
+      return;
+    }
+    case StmtKind::kReceive: return LowerReceive(stmt, region);
+    case StmtKind::kSend: return LowerSend(stmt, region);
+    case StmtKind::kStore: return LowerStore(stmt, region);
+  }
+}
+
+void WorkerLowering::LowerBinding(const typed::Stmt& stmt, Region& region) {
+  const typed::Var& var = source_.vars[stmt.var];
+  const bool is_mutable = var.kind == typed::VarKind::kMutable;
+  if (!var.type.is_tile) {
+    Op op{OpCode::kLet, {}, {}, {LowerScalar(*stmt.expr)}};
+    op.symbol = ScalarName(stmt.var);
+    op.number = is_mutable;
+    op.span = stmt.span;
+    region.push_back(std::move(op));
+    return;
+  }
+  const bool names_another = stmt.expr->kind == typed::ExprKind::kVar;
+  const ValueId value = LowerTile(*stmt.expr, region, is_mutable ? "" : var.name);
+  if (!is_mutable && !(names_another && kernel_.values[value].is_mutable)) {
+    tiles_[stmt.var] = value;
+    return;
+  }
+  tiles_[stmt.var] = Emit(region, {OpCode::kVar, {}, {value}}, var.type, var.name, stmt.span, true);
+}
+
+void WorkerLowering::LowerAssign(const typed::Stmt& stmt, Region& region) {
+  const typed::Var& var = source_.vars[stmt.var];
+  const auto assign = [&](ValueId value) {
+    Op op{OpCode::kAssign, {}, {tiles_.at(stmt.var), value}};
+    op.span = stmt.span;
+    region.push_back(std::move(op));
+  };
+  if (!var.type.is_tile) {
+    Op op{OpCode::kLet, {}, {}, {LowerScalar(*stmt.expr)}};
+    op.symbol = ScalarName(stmt.var);
+    op.number = 2;  // assigns to a mutable scalar
+    op.span = stmt.span;
+    region.push_back(std::move(op));
+    return;
+  }
+  SplitSum sum;
+  if (!Split(*stmt.expr, sum)) return assign(LowerTile(*stmt.expr, region));
+  // The operands are values before the variable changes.
+  const bool is_self = sum.rest->kind == typed::ExprKind::kVar && sum.rest->id == stmt.var;
+  const ValueId rest = is_self ? kNone : LowerTile(*sum.rest, region);
+  const ValueId a = LowerTile(*sum.product->args[0], region);
+  const ValueId b = LowerTile(*sum.product->args[1], region);
+  if (!is_self) assign(rest);
+  Op op{OpCode::kAccumulate, {}, {tiles_.at(stmt.var), a, b}};
+  op.number = sum.negative;
+  op.span = stmt.span;
+  region.push_back(std::move(op));
+}
+
+void WorkerLowering::LowerFor(const typed::Stmt& stmt, Region& region) {
+  Op op{OpCode::kFor, {}, {}, {LowerScalar(*stmt.lo), LowerScalar(*stmt.hi)}};
+  op.symbol = ScalarName(stmt.var);
+  op.number = stmt.step;
+  op.span = stmt.span;
+  op.regions.resize(1);
+  LowerBlock(stmt.body, op.regions[0]);
+  region.push_back(std::move(op));
+}
+
+void WorkerLowering::LowerReceive(const typed::Stmt& stmt, Region& region) {
+  const typed::Pipe& pipe = section_.pipes[stmt.pipe];
+  Op op{OpCode::kReceive};
+  op.symbol = pipe.name;
+  op.span = stmt.span;
+  if (stmt.ring) op.scalars.push_back(LowerScalar(*stmt.ring));
+  for (size_t i = 0; i < pipe.fields.size(); ++i) {
+    const typed::PipeField& field = pipe.fields[i];
+    const typed::VarId var = stmt.received[i];
+    const ValueId value = kernel_.AddValue(var == typed::kNone ? pipe.name : source_.vars[var].name, Type{field.dtype, field.rows, field.cols});
+    if (var != typed::kNone) tiles_[var] = value;
+    op.results.push_back(value);
+  }
+  region.push_back(std::move(op));
+}
+
+void WorkerLowering::LowerSend(const typed::Stmt& stmt, Region& region) {
+  Op op{OpCode::kSend};
+  op.symbol = section_.pipes[stmt.pipe].name;
+  op.number = stmt.field;
+  op.span = stmt.span;
+  op.scalars = {stmt.row ? LowerScalar(*stmt.row) : symbolic::Int(0), stmt.col ? LowerScalar(*stmt.col) : symbolic::Int(0)};
+  if (stmt.ring) op.scalars.push_back(LowerScalar(*stmt.ring));
+  for (const typed::ExprPtr& value : stmt.values) op.operands.push_back(LowerTile(*value, region));
+  region.push_back(std::move(op));
+}
+
+void WorkerLowering::LowerStore(const typed::Stmt& stmt, Region& region) {
+  Op op{OpCode::kStore};
+  op.symbol = source_.params[stmt.tensor].name;
+  op.axes = LowerAxes(stmt.axes);
+  op.number = static_cast<int64_t>(stmt.store_op);
+  op.span = stmt.span;
+  op.operands = {LowerTile(*stmt.expr, region)};
+  region.push_back(std::move(op));
+}
+
+}  // namespace tkc::ir

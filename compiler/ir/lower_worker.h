@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Lowers the statements of one typed kernel: the part of from_ast that walks bodies.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "compiler/ir/ir.h"
+#include "compiler/sema/typed.h"
+
+namespace tkc::ir {
+
+/// Names and values of one kernel while its bodies are lowered.
+class WorkerLowering {
+ public:
+  WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel);
+
+  /// Appends the lowering of `block` to `region`.
+  void LowerBlock(const typed::Block& block, Region& region);
+  Scalar LowerScalar(const typed::Expr& expr);
+  const std::string& ScalarName(typed::VarId var);
+
+ private:
+  void LowerStmt(const typed::Stmt& stmt, Region& region);
+  void LowerBinding(const typed::Stmt& stmt, Region& region);
+  void LowerAssign(const typed::Stmt& stmt, Region& region);
+  void LowerFor(const typed::Stmt& stmt, Region& region);
+  void LowerReceive(const typed::Stmt& stmt, Region& region);
+  void LowerSend(const typed::Stmt& stmt, Region& region);
+  void LowerStore(const typed::Stmt& stmt, Region& region);
+
+  /// The value of a tile expression; `name` is a wish for the name of the result.
+  ValueId LowerTile(const typed::Expr& expr, Region& region, const std::string& name = "");
+  ValueId LowerBinary(const typed::Expr& expr, Region& region, const std::string& name);
+  ValueId LowerSelect(const typed::Expr& expr, Region& region, const std::string& name);
+  /// `rest + a @ b` or `rest - a @ b`: splits off the product. False if the expression is not of that form.
+  struct SplitSum {
+    const typed::Expr* rest = nullptr;
+    const typed::Expr* product = nullptr;
+    bool negative = false;
+  };
+  static bool Split(const typed::Expr& expr, SplitSum& sum);
+  std::vector<AxisRange> LowerAxes(const std::vector<typed::AxisRange>& axes);
+  ValueId Emit(Region& region, Op op, typed::Type type, const std::string& name, Span span, bool is_mutable = false);
+  std::string UniqueScalar(const std::string& name);
+
+  const typed::Kernel& source_;
+  const typed::Section& section_;
+  Kernel& kernel_;
+  std::map<typed::VarId, ValueId> tiles_;
+  std::map<typed::VarId, std::string> scalars_;
+  std::set<std::string> used_names_;
+};
+
+}  // namespace tkc::ir
