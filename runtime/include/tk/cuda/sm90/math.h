@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Approximate f32 functions of the special function unit, relative error about 2^-22, subnormals flushed.
+#pragma once
+
+#include "tk/platform.h"
+#ifdef TK_SIM
+#pragma GCC system_header
+#endif
+
+namespace tk::sm90 {
+
+TK_DEVICE float ex2_approx(float x) {
+    float y;
+    TK_PTX_PURE("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+TK_DEVICE float lg2_approx(float x) {
+    float y;
+    TK_PTX_PURE("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+TK_DEVICE float rcp_approx(float x) {
+    float y;
+    TK_PTX_PURE("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+}  // namespace tk::sm90

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// mbarrier: counts arrivals and copied bytes; a phase ends when both are complete, then its parity flips.
+// A fresh barrier answers parity 1 as already past: a producer's first wait does not block.
+#pragma once
+
+#include "tk/platform.h"
+#ifdef TK_SIM
+#pragma GCC system_header
+#endif
+
+namespace tk::sm90 {
+
+TK_DEVICE void mbarrier_init(uint32_t barrier, uint32_t arrivals) {
+    TK_PTX("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+/// One arrival, ordered after this thread's earlier accesses (release).
+TK_DEVICE void mbarrier_arrive(uint32_t barrier) {
+    TK_PTX("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/// One arrival at a barrier of another block; `barrier` is an address from map_to_block.
+TK_DEVICE void mbarrier_arrive_cluster(uint32_t barrier) {
+    TK_PTX("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/// Adds `bytes` to what the phase waits for, then arrives once.
+TK_DEVICE void mbarrier_arrive_expect_tx(uint32_t barrier, uint32_t bytes) {
+    TK_PTX("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+/// True when the phase of `parity` is over. May sleep for a bounded time first.
+TK_DEVICE bool mbarrier_try_wait(uint32_t barrier, uint32_t parity) {
+    uint32_t done;
+    TK_PTX("{\n.reg .pred p;\n"
+           "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+           "selp.u32 %0, 1, 0, p;\n}"
+           : "=r"(done)
+           : "r"(barrier), "r"(parity)
+           : "memory");
+    return done != 0;
+}
+
+/// The same, also acquiring what other blocks of the cluster released by arriving.
+TK_DEVICE bool mbarrier_try_wait_cluster(uint32_t barrier, uint32_t parity) {
+    uint32_t done;
+    TK_PTX("{\n.reg .pred p;\n"
+           "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+           "selp.u32 %0, 1, 0, p;\n}"
+           : "=r"(done)
+           : "r"(barrier), "r"(parity)
+           : "memory");
+    return done != 0;
+}
+
+}  // namespace tk::sm90

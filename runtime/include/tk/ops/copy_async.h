@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Tiles moved by the tensor copy engine. Called by one thread (`if (tk::warp::elect())`).
+//
+// Coordinates are tensor indices in tensor order, outermost dimension first, the tile's columns last. The
+// engine's boxes are one swizzle panel wide, so a tile is one copy for each of its panels. What lies outside
+// the tensor reads as zero and is not written; the barrier counts the full bytes of the tile in any case.
+#pragma once
+
+#include "tk/cuda/sm90/tma.h"
+#include "tk/ops/barrier.h"
+#include "tk/types/shared_tile.h"
+
+namespace tk {
+
+namespace detail {
+
+/// Coordinates of panel `panel` of a tile at `at`, innermost first.
+template <int Rank>
+struct box_position {
+    int c[Rank];
+    TK_DEVICE box_position(const int (&at)[Rank], int columns) {
+        TK_UNROLL
+        for (int d = 0; d < Rank; ++d) c[d] = at[Rank - 1 - d];
+        c[0] += columns;
+    }
+};
+
+/// f(shared-memory address, coordinates) for each panel of the view.
+template <class View, int Rank, class F>
+TK_DEVICE void for_each_panel(const View& view, const int (&at)[Rank], F f) {
+    using geometry = typename View::geometry;
+    static_assert(View::rows <= 256, "a box has at most 256 rows");
+    constexpr int panels = cdiv(View::cols, geometry::panel_cols);
+    TK_UNROLL
+    for (int p = 0; p < panels; ++p)
+        f(view.linear_address(0, p * geometry::panel_cols), box_position<Rank>(at, p * geometry::panel_cols).c);
+}
+
+}  // namespace detail
+
+/// Fetches a map before its first use.
+TK_DEVICE void prefetch(const tensor_map& map) { sm90::prefetch_tensor_map(&map); }
+
+/// Tensor to shared tile or view; completes `bytes` of the tile on `full`.
+template <class To, class... Coordinate>
+TK_DEVICE void load_async(const To& to, const tensor_map& map, barrier& full, Coordinate... at) {
+    const int position[] = {int(at)...};
+    const uint32_t barrier_address = sm90::shared_address(&full);
+    detail::for_each_panel(as_view(to), position, [&](uint32_t address, const auto& c) {
+        sm90::tensor_copy<sizeof...(at)>::load(address, &map, c, barrier_address);
+    });
+}
+
+/// The same into the same place of every block in the bit mask `blocks`; each block's barrier gets the bytes.
+template <class To, class... Coordinate>
+TK_DEVICE void load_multicast(const To& to, const tensor_map& map, barrier& full, uint32_t blocks, Coordinate... at) {
+    const int position[] = {int(at)...};
+    const uint32_t barrier_address = sm90::shared_address(&full);
+    detail::for_each_panel(as_view(to), position, [&](uint32_t address, const auto& c) {
+        sm90::tensor_copy<sizeof...(at)>::load_multicast(address, &map, c, barrier_address, uint16_t(blocks));
+    });
+}
+
+/// Shared tile or view to tensor. The writers of the tile must have executed fence_async_proxy and then met.
+template <class From, class... Coordinate>
+TK_DEVICE void store_async(const tensor_map& map, const From& from, Coordinate... at) {
+    const int position[] = {int(at)...};
+    detail::for_each_panel(as_view(from), position, [&](uint32_t address, const auto& c) {
+        sm90::tensor_copy<sizeof...(at)>::store(&map, c, address);
+    });
+}
+
+/// Adds a shared tile to the tensor, element by element; the map gives the type.
+template <class From, class... Coordinate>
+TK_DEVICE void reduce_add_async(const tensor_map& map, const From& from, Coordinate... at) {
+    const int position[] = {int(at)...};
+    detail::for_each_panel(as_view(from), position, [&](uint32_t address, const auto& c) {
+        sm90::tensor_copy<sizeof...(at)>::reduce_add(&map, c, address);
+    });
+}
+
+/// Closes a group of the calling thread's stores.
+TK_DEVICE void commit_stores() { sm90::bulk_commit_group(); }
+/// Until all but the newest N groups of the calling thread have been read: their tiles may be overwritten.
+template <int N>
+TK_DEVICE void wait_stores_read() { sm90::bulk_wait_group_read<N>(); }
+/// Until all but the newest N groups of the calling thread are written.
+template <int N>
+TK_DEVICE void wait_stores() { sm90::bulk_wait_group<N>(); }
+
+/// Between ordinary writes to shared memory and the copy engine or tensor core; by every writer.
+TK_DEVICE void fence_async_proxy() { sm90::fence_proxy_async_shared(); }
+
+}  // namespace tk

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Shared tiles to and from blocks of global memory by ordinary loads and stores: the path for tensors that the
+// copy engine can't serve. Neighbouring threads take neighbouring pieces of a row; a piece has the widest of
+// 16, 8, 4 bytes or one element that the block's alignment allows, decided once.
+#pragma once
+
+#include "tk/ops/warpgroup_global.h"
+
+namespace tk {
+
+namespace detail {
+
+/// f(row, column) for the pieces of V columns of an R x C tile that fall to `thread` of `threads`.
+template <int V, int R, int C, class F>
+TK_DEVICE void for_each_piece(int thread, int threads, F f) {
+    constexpr int per_row = C / V;
+    TK_NO_UNROLL
+    for (int piece = thread; piece < R * per_row; piece += threads) f(piece / per_row, piece % per_row * V);
+}
+
+template <int V, class View, class T, class Fill>
+TK_DEVICE void copy_in(const View& to, const global_block<T>& from, Fill fill_value, int thread, int threads) {
+    using value = std::remove_const_t<T>;
+    for_each_piece<V, View::rows, View::cols>(thread, threads, [&](int r, int c) {
+        vector<value, V> v;
+        if (from.has_row(r) && from.has_col(c) && from.has_col(c + V - 1)) {
+            v = load_vector<value, V>(from.at(r, c));
+        } else {
+            TK_UNROLL
+            for (int e = 0; e < V; ++e) v.value[e] = from.has_row(r) && from.has_col(c + e) ? *from.at(r, c + e) : convert<value>(fill_value);
+        }
+        store_shared_vector(to.address(r, c), v);
+    });
+}
+
+template <int V, class View, class T>
+TK_DEVICE void copy_out(const global_block<T>& to, const View& from, int thread, int threads) {
+    for_each_piece<V, View::rows, View::cols>(thread, threads, [&](int r, int c) {
+        const auto v = load_shared_vector<T, V>(from.address(r, c));
+        if (to.has_row(r) && to.has_col(c) && to.has_col(c + V - 1)) {
+            store_vector(to.at(r, c), v);
+        } else {
+            TK_UNROLL
+            for (int e = 0; e < V; ++e)
+                if (to.has_row(r) && to.has_col(c + e)) *to.at(r, c + e) = v.value[e];
+        }
+    });
+}
+
+/// f with the widest piece, in elements, that block and view allow, as a compile-time number.
+template <class View, class T, class F>
+TK_DEVICE void with_widest_piece(const global_block<T>& block, F f) {
+    constexpr int size = int(sizeof(T));
+    if constexpr (!is_transposed<View> && size < 16 && View::cols % (16 / size) == 0)
+        if (rows_aligned(block, 16)) return f(std::integral_constant<int, 16 / size>());
+    if constexpr (!is_transposed<View> && size < 8 && View::cols % (8 / size) == 0)
+        if (rows_aligned(block, 8)) return f(std::integral_constant<int, 8 / size>());
+    if constexpr (!is_transposed<View> && size < 4 && View::cols % (4 / size) == 0)
+        if (rows_aligned(block, 4)) return f(std::integral_constant<int, 4 / size>());
+    f(std::integral_constant<int, 1>());
+}
+
+template <class To, class T, class Fill>
+TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value, int thread, int threads) {
+    const auto view = as_view(to);
+    with_widest_piece<std::remove_const_t<decltype(view)>>(
+        from, [&](auto width) { copy_in<decltype(width)::value>(view, from, fill_value, thread, threads); });
+}
+
+}  // namespace detail
+
+namespace warp {
+/// By the 32 lanes of a warp. Elements outside the block become `fill_value`. Before the tensor core or the copy
+/// engine reads the tile: fence_async_proxy in every lane, then an arrival or a barrier.
+template <class To, class T, class Fill = float>
+TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value = 0) {
+    detail::copy_global_to_shared(to, from, fill_value, lane(), 32);
+}
+}  // namespace warp
+
+namespace warpgroup {
+/// The same by the 128 threads of a warpgroup.
+template <class To, class T, class Fill = float>
+TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value = 0) {
+    detail::copy_global_to_shared(to, from, fill_value, thread(), 128);
+}
+
+/// A shared tile to the block by the 128 threads; elements outside the block are dropped. The writers of the tile
+/// must have met before.
+template <class T, class From>
+TK_DEVICE void copy_shared_to_global(const global_block<T>& to, const From& from) {
+    const auto view = as_view(from);
+    detail::with_widest_piece<std::remove_const_t<decltype(view)>>(
+        to, [&](auto width) { detail::copy_out<decltype(width)::value>(to, view, thread(), 128); });
+}
+}  // namespace warpgroup
+
+}  // namespace tk

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Arithmetic on scalars and register tiles: operators, comparisons, where, and the usual functions.
+// 16-bit floats are converted to f32 first (`convert`): rounding stays visible.
+#pragma once
+
+#include "tk/cuda/sm90/math.h"
+#include "tk/types/register_tile.h"
+
+#ifdef TK_SIM
+#include <cmath>
+#endif
+
+namespace tk {
+
+// Scalars. Names as in .tk; f32 throughout.
+#ifdef TK_SIM
+inline float exp2(float x) { return std::exp2(x); }
+inline float log2(float x) { return std::log2(x); }
+inline float reciprocal(float x) { return 1.0f / x; }
+inline float rsqrt(float x) { return 1.0f / std::sqrt(x); }
+#else
+/// Relative error about 2^-22, as log2.
+TK_DEVICE float exp2(float x) { return sm90::ex2_approx(x); }
+TK_DEVICE float log2(float x) { return sm90::lg2_approx(x); }
+TK_DEVICE float reciprocal(float x) { return sm90::rcp_approx(x); }
+TK_DEVICE float rsqrt(float x) { return ::rsqrtf(x); }
+#endif
+TK_DEVICE float exp(float x) { return exp2(x * 1.4426950408889634f); }
+TK_DEVICE float log(float x) { return log2(x) * 0.6931471805599453f; }
+TK_DEVICE float sigmoid(float x) { return reciprocal(1.0f + exp(-x)); }
+TK_DEVICE float sqrt(float x) { return ::sqrtf(x); }
+TK_DEVICE float tanh(float x) { return ::tanhf(x); }
+TK_DEVICE float erf(float x) { return ::erff(x); }
+TK_DEVICE float floor(float x) { return ::floorf(x); }
+TK_DEVICE float abs(float x) { return ::fabsf(x); }
+TK_DEVICE int abs(int x) { return x < 0 ? -x : x; }
+TK_DEVICE float pow(float x, float y) { return ::powf(x, y); }
+
+#define TK_UNARY(NAME)                                                                                                 \
+    template <tile X>                                                                                                  \
+    TK_DEVICE auto NAME(const X& x) { return map([](auto a) { return NAME(a); }, x); }
+TK_UNARY(exp2) TK_UNARY(exp) TK_UNARY(log2) TK_UNARY(log) TK_UNARY(sqrt) TK_UNARY(rsqrt) TK_UNARY(reciprocal)
+TK_UNARY(tanh) TK_UNARY(erf) TK_UNARY(sigmoid) TK_UNARY(abs) TK_UNARY(floor)
+#undef TK_UNARY
+
+#define TK_BINARY(NAME)                                                                                                \
+    template <class A, class B>                                                                                        \
+        requires tile_operands<A, B>                                                                                   \
+    TK_DEVICE auto NAME(const A& a, const B& b) { return map([](auto x, auto y) { return NAME(x, y); }, a, b); }
+TK_BINARY(min) TK_BINARY(max) TK_BINARY(pow)
+#undef TK_BINARY
+
+#define TK_OPERATOR(OP)                                                                                                \
+    template <class A, class B>                                                                                        \
+        requires tile_operands<A, B>                                                                                   \
+    TK_DEVICE auto operator OP(const A& a, const B& b) { return map([](auto x, auto y) { return x OP y; }, a, b); }
+TK_OPERATOR(+) TK_OPERATOR(-) TK_OPERATOR(*) TK_OPERATOR(/) TK_OPERATOR(%)
+TK_OPERATOR(<) TK_OPERATOR(<=) TK_OPERATOR(>) TK_OPERATOR(>=) TK_OPERATOR(==) TK_OPERATOR(!=)
+#undef TK_OPERATOR
+
+// `and`, `or` of masks, and the bit operations of integers.
+#define TK_BITWISE(OP)                                                                                                 \
+    template <class A, class B>                                                                                        \
+        requires tile_operands<A, B>                                                                                   \
+    TK_DEVICE auto operator OP(const A& a, const B& b) {                                                               \
+        return map([](auto x, auto y) { return static_cast<decltype(x)>(x OP y); }, a, b);                             \
+    }
+TK_BITWISE(&) TK_BITWISE(|) TK_BITWISE(^)
+#undef TK_BITWISE
+
+// The tile on the left keeps its shape and type.
+#define TK_COMPOUND(OP)                                                                                                \
+    template <tile A, class B>                                                                                         \
+        requires tile_operands<A, B>                                                                                   \
+    TK_DEVICE A& operator OP##=(A& a, const B& b) {                                                                    \
+        static_assert(detail::fits<A, B>, "the right side must broadcast to the left");                                \
+        return a = a OP b;                                                                                             \
+    }
+TK_COMPOUND(+) TK_COMPOUND(-) TK_COMPOUND(*) TK_COMPOUND(/)
+#undef TK_COMPOUND
+
+template <tile X>
+TK_DEVICE auto operator-(const X& x) { return map([](auto a) { return -a; }, x); }
+/// `not` of a mask.
+template <tile X>
+TK_DEVICE auto operator!(const X& x) { return map([](auto a) { return !a; }, x); }
+
+/// a where mask holds, else b: a select, so that what is not chosen may be NaN.
+template <class M, class A, class B>
+    requires(tile_operands<M, A, B> && (tile<A> || tile<B> || detail::is_scalar<A>))
+TK_DEVICE auto where(const M& mask, const A& a, const B& b) {
+    if constexpr (tile<A> && !tile<B>) return map([](bool m, auto x, auto y) { return m ? x : static_cast<decltype(x)>(y); }, mask, a, b);
+    else if constexpr (tile<B> && !tile<A>) return map([](bool m, auto x, auto y) { return m ? static_cast<decltype(y)>(x) : y; }, mask, a, b);
+    else return map([](bool m, auto x, auto y) { return m ? x : y; }, mask, a, b);
+}
+
+}  // namespace tk

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Reductions of register tiles along an axis, in a fixed order: same inputs, same bits.
+//
+// A row lies in one group of lanes, so row reductions are shuffles. A column is spread over warps: after the
+// shuffles the warps exchange partial results through scratch shared memory.
+#pragma once
+
+#include "tk/ops/elementwise.h"
+#include "tk/ops/scope.h"
+
+namespace tk {
+
+/// Shared memory for column reductions of C columns by one warpgroup.
+template <class T, int C>
+struct column_scratch {
+    T partial[4][C];
+};
+
+namespace detail {
+
+template <class T>
+TK_DEVICE T shuffle_xor(T x, int mask) { return __builtin_bit_cast(T, sm90::shuffle_xor(__builtin_bit_cast(uint32_t, x), mask)); }
+
+/// Combines the values of `count` threads whose lane numbers differ in the bits first .. first * count / 2.
+template <int First, int Count, class T, class F>
+TK_DEVICE T reduce_lanes(T x, F f) {
+    TK_UNROLL
+    for (int step = 1; step < Count; step *= 2) x = f(x, shuffle_xor(x, First * step));
+    return x;
+}
+
+template <class T, int R, int C, class L, class F>
+TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>& x, F f) {
+    static_assert(C > 1, "nothing to reduce");
+    register_tile<T, R, 1, L> result;
+    TK_UNROLL
+    for (int n = 0; n < result.size; ++n) {
+        const place p = result.place_of(n);
+        T value = x.data[x.number_of({p.i, 0, p.h, 0})];
+        TK_UNROLL
+        for (int k = 1; k < x.J * x.E; ++k) value = f(value, x.data[x.number_of({p.i, k / x.E, p.h, k % x.E})]);
+        result.data[n] = reduce_lanes<1, L::Lanes>(value, f);
+    }
+    return result;
+}
+
+template <class T, int R, int C, class L, class F>
+TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>& x, column_scratch<T, C>& scratch, F f) {
+    static_assert(R > 1, "nothing to reduce");
+    register_tile<T, 1, C, L> result;
+    TK_UNROLL
+    for (int n = 0; n < result.size; ++n) {
+        const place p = result.place_of(n);
+        T value = x.data[x.number_of({0, p.j, 0, p.e})];
+        TK_UNROLL
+        for (int k = 1; k < x.I * x.H; ++k) value = f(value, x.data[x.number_of({k / x.H, p.j, k % x.H, p.e})]);
+        result.data[n] = reduce_lanes<L::Lanes, L::LaneRows>(value, f);
+    }
+    if constexpr (L::WarpRows > 1) {
+        const lane_position at = warpgroup::position();
+        warpgroup::sync();  // the scratch may still be read from its last use
+        TK_UNROLL
+        for (int n = 0; n < result.size; ++n) {
+            const place p = result.place_of(n);
+            if (at.lane < L::Lanes) scratch.partial[at.warp][C == 1 ? 0 : L::col(at, p.j, p.e)] = result.data[n];
+        }
+        warpgroup::sync();
+        TK_UNROLL
+        for (int n = 0; n < result.size; ++n) {
+            const place p = result.place_of(n);
+            const int c = C == 1 ? 0 : L::col(at, p.j, p.e);
+            T value = scratch.partial[0][c];
+            TK_UNROLL
+            for (int w = 1; w < L::WarpRows; ++w) value = f(value, scratch.partial[w][c]);
+            result.data[n] = value;
+        }
+    }
+    return result;
+}
+
+}  // namespace detail
+
+#define TK_REDUCTION(NAME, EXPRESSION)                                                                                 \
+    /** [R, C] -> [R, 1] */                                                                                            \
+    template <tile X>                                                                                                  \
+    TK_DEVICE auto row_##NAME(const X& x) { return detail::reduce_rows(x, [](auto a, auto b) { return EXPRESSION; }); } \
+    /** [R, C] -> [1, C]; all 128 threads take part, and meet twice at the warpgroup's own barrier. */                 \
+    template <tile X>                                                                                                  \
+    TK_DEVICE auto col_##NAME(const X& x, column_scratch<typename X::value_type, X::cols>& scratch) {                  \
+        return detail::reduce_cols(x, scratch, [](auto a, auto b) { return EXPRESSION; });                             \
+    }
+TK_REDUCTION(sum, a + b)
+TK_REDUCTION(max, max(a, b))
+TK_REDUCTION(min, min(a, b))
+#undef TK_REDUCTION
+
+/// start + row number: the positions of a tile's rows in a tensor.
+template <int R, class L>
+TK_DEVICE register_tile<int, R, 1, L> row_positions(int start) {
+    register_tile<int, R, 1, L> result;
+    TK_UNROLL
+    for (int n = 0; n < result.size; ++n) {
+        const place p = result.place_of(n);
+        result.data[n] = start + (R == 1 ? 0 : L::row(warpgroup::position(), p.i, p.h));
+    }
+    return result;
+}
+
+/// start + column number.
+template <int C, class L>
+TK_DEVICE register_tile<int, 1, C, L> col_positions(int start) {
+    register_tile<int, 1, C, L> result;
+    TK_UNROLL
+    for (int n = 0; n < result.size; ++n) {
+        const place p = result.place_of(n);
+        result.data[n] = start + (C == 1 ? 0 : L::col(warpgroup::position(), p.j, p.e));
+    }
+    return result;
+}
+
+}  // namespace tk

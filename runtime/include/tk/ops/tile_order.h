@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Orders in which a grid of output tiles is walked.
+#pragma once
+
+#include "tk/types/integer.h"
+
+namespace tk {
+
+struct tile_position {
+    int m, n;
+};
+
+/// Tile `number` of tiles_m x tiles_n in super-rows of `group` tile rows, column by column within each: tiles
+/// that run at the same time share few rows of A and columns of B, so both stay in L2. A bijection.
+TK_HOST_DEVICE constexpr tile_position grouped_order(int number, int tiles_m, int tiles_n, int group) {
+    const int per_group = group * tiles_n;
+    const int first = number / per_group * group;
+    const int rows = min(tiles_m - first, group);
+    const int inside = number % per_group;
+    return {first + inside % rows, inside / rows};
+}
+
+}  // namespace tk

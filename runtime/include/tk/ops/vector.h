@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Up to 16 bytes moved by one load or store.
+#pragma once
+
+#include "tk/cuda/sm90/shared_memory.h"
+#include "tk/types/dtype.h"
+
+namespace tk::detail {
+
+/// N values of T in one machine word (2 to 16 bytes).
+template <class T, int N>
+struct alignas(N * sizeof(T)) vector {
+    T value[N];
+};
+
+template <int Bytes>
+struct word;
+template <> struct word<1> { using type = uint8_t; };
+template <> struct word<2> { using type = uint16_t; };
+template <> struct word<4> { using type = uint32_t; };
+template <> struct word<8> { struct alignas(8) type { uint32_t x, y; }; };
+template <> struct word<16> { struct alignas(16) type { uint32_t x, y, z, w; }; };
+
+/// Values that move together where a thread holds `Vec` neighbours: as many as fit 16 bytes.
+template <class T, int Vec>
+inline constexpr int vector_length = Vec * int(sizeof(T)) <= 16 ? Vec : 16 / int(sizeof(T));
+
+template <class T, int N>
+TK_DEVICE vector<T, N> load_vector(const void* from) {
+    using W = typename word<N * int(sizeof(T))>::type;
+    return __builtin_bit_cast(vector<T, N>, *static_cast<const W*>(from));
+}
+
+template <class T, int N>
+TK_DEVICE void store_vector(void* to, const vector<T, N>& v) {
+    using W = typename word<N * int(sizeof(T))>::type;
+    *static_cast<W*>(to) = __builtin_bit_cast(W, v);
+}
+
+template <class T, int N>
+TK_DEVICE vector<T, N> load_shared_vector(uint32_t from) { return load_vector<T, N>(&sm90::shared_reference<unsigned char>(from)); }
+
+template <class T, int N>
+TK_DEVICE void store_shared_vector(uint32_t to, const vector<T, N>& v) { store_vector(&sm90::shared_reference<unsigned char>(to), v); }
+
+}  // namespace tk::detail

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Register tiles to and from blocks of global memory, any stride and alignment. Elements outside the block's
+// ranges read as `fill` and are not written. Where columns are contiguous and aligned, runs of them move as
+// vectors of up to 16 bytes; that is decided once for the block.
+#pragma once
+
+#include "tk/cuda/sm90/reduce_global.h"
+#include "tk/ops/warpgroup_shared.h"
+#include "tk/types/global_tensor.h"
+
+namespace tk {
+
+namespace detail {
+
+/// Every row of the block starts at a multiple of `bytes` and its columns follow each other.
+template <class T>
+TK_HOST_DEVICE bool rows_aligned(const global_block<T>& block, int bytes) {
+    const uint64_t bits = reinterpret_cast<uint64_t>(block.origin) | uint64_t(block.row_stride) * sizeof(T);
+    return block.col_stride == 1 && bits % uint64_t(bytes) == 0;
+}
+
+/// f(register, row, column) for each run of V columns in this thread.
+template <int V, class Tile, class F>
+TK_DEVICE void for_each_run(F f) {
+    using L = typename Tile::layout_type;
+    const lane_position at = warpgroup::position();
+    TK_UNROLL
+    for (int n = 0; n < Tile::size; n += V) {
+        const place p = Tile::place_of(n);
+        f(n, Tile::rows == 1 ? 0 : L::row(at, p.i, p.h), Tile::cols == 1 ? 0 : L::col(at, p.j, p.e));
+    }
+}
+
+/// Adds one value; nothing is returned, so the addition happens in L2.
+TK_DEVICE void add_global(float* p, float x) { sm90::red_add_f32(p, x); }
+TK_DEVICE void add_global(bf16* p, bf16 x) { sm90::red_add_bf16(p, x.bits); }
+TK_DEVICE void add_global(f16* p, f16 x) { sm90::red_add_f16(p, x.bits); }
+TK_DEVICE void add_global(int* p, int x) { sm90::red_add_s32(p, x); }
+
+}  // namespace detail
+
+namespace warpgroup {
+
+/// The R x C elements from the block's (0, 0) on, dealt as Layout.
+template <int R, int C, class Layout, class From, class Fill = float>
+TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
+    using T = std::remove_const_t<From>;
+    using result_tile = register_tile<T, R, C, Layout>;
+    constexpr int V = detail::vector_length<T, result_tile::E>;
+    result_tile result;
+    const bool vectors = V > 1 && detail::rows_aligned(block, V * int(sizeof(T)));
+    detail::for_each_run<V, result_tile>([&](int n, int r, int c) {
+        if (vectors && block.has_row(r) && block.has_col(c) && block.has_col(c + V - 1)) {
+            const auto v = detail::load_vector<T, V>(block.at(r, c));
+            TK_UNROLL
+            for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
+        } else {
+            TK_UNROLL
+            for (int e = 0; e < V; ++e)
+                result.data[n + e] = block.has_row(r) && block.has_col(c + e) ? *block.at(r, c + e) : convert<T>(fill_value);
+        }
+    });
+    return result;
+}
+
+/// Writes the tile; of threads with copies of an element one writes it.
+template <class T, int R, int C, class L>
+TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, L>& from) {
+    using from_tile = register_tile<T, R, C, L>;
+    constexpr int V = detail::vector_length<T, from_tile::E>;
+    if (!detail::stores<from_tile>()) return;
+    const bool vectors = V > 1 && detail::rows_aligned(block, V * int(sizeof(T)));
+    detail::for_each_run<V, from_tile>([&](int n, int r, int c) {
+        if (vectors && block.has_row(r) && block.has_col(c) && block.has_col(c + V - 1)) {
+            detail::vector<T, V> v;
+            TK_UNROLL
+            for (int e = 0; e < V; ++e) v.value[e] = from.data[n + e];
+            detail::store_vector(block.at(r, c), v);
+        } else {
+            TK_UNROLL
+            for (int e = 0; e < V; ++e)
+                if (block.has_row(r) && block.has_col(c + e)) *block.at(r, c + e) = from.data[n + e];
+        }
+    });
+}
+
+/// Adds the tile to the block, element by element, atomically and in no fixed order. f32, bf16, f16, int.
+template <class T, int R, int C, class L>
+TK_DEVICE void add(const global_block<T>& block, const register_tile<T, R, C, L>& from) {
+    using from_tile = register_tile<T, R, C, L>;
+    constexpr int V = std::is_same_v<T, float> ? detail::vector_length<T, from_tile::E> : 1;
+    if (!detail::stores<from_tile>()) return;
+    const bool vectors = V > 1 && detail::rows_aligned(block, V * int(sizeof(T)));
+    detail::for_each_run<V, from_tile>([&](int n, int r, int c) {
+        if (vectors && block.has_row(r) && block.has_col(c) && block.has_col(c + V - 1)) {
+            const auto& x = from.data;
+            if constexpr (V == 2) sm90::red_add_f32x2(block.at(r, c), x[n], x[n + 1]);
+            if constexpr (V == 4) sm90::red_add_f32x4(block.at(r, c), x[n], x[n + 1], x[n + 2], x[n + 3]);
+        } else {
+            TK_UNROLL
+            for (int e = 0; e < V; ++e)
+                if (block.has_row(r) && block.has_col(c + e)) detail::add_global(block.at(r, c + e), from.data[n + e]);
+        }
+    });
+}
+
+}  // namespace warpgroup
+
+}  // namespace tk

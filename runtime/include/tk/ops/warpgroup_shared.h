@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Register tiles to and from shared tiles. Tiles of 16-bit elements in mma_layout move as 8x8 matrices
+// (ldmatrix, stmatrix), all others as vectors along the columns.
+#pragma once
+
+#include "tk/cuda/sm90/matrix_move.h"
+#include "tk/ops/scope.h"
+#include "tk/ops/vector.h"
+#include "tk/types/register_tile.h"
+#include "tk/types/shared_tile.h"
+
+namespace tk {
+
+namespace detail {
+
+template <class View>
+inline constexpr bool is_transposed = false;
+template <class View>
+inline constexpr bool is_transposed<transposed_view<View>> = true;
+
+/// The matrix instructions serve tiles of 64-row blocks and pairs of 8-column blocks.
+template <class T, class L, int R, int C>
+inline constexpr bool moves_as_matrices = std::is_same_v<L, mma_layout> && sizeof(T) == 2 && R > 1 && C % 16 == 0;
+
+/// f(first register, address) for each group of four 8x8 matrices: two halves by two column blocks.
+template <class Tile, class View, class F>
+TK_DEVICE void for_each_matrix_group(const View& view, F f) {
+    const lane_position at = warpgroup::position();
+    TK_UNROLL
+    for (int i = 0; i < Tile::I; ++i) {
+        if constexpr (is_transposed<View>) {
+            // Stored rows are the tile's columns: matrices 0 and 1 lie side by side, 2 and 3 eight rows below.
+            const int row = at.lane / 16 * 8 + at.lane % 8;
+            const int col = (i * 4 + at.warp) * 16 + at.lane / 8 % 2 * 8;
+            TK_UNROLL
+            for (int j = 0; j < Tile::J; j += 2)
+                f(Tile::number_of({i, j, 0, 0}), view.view.address(row + j * 8, col));
+        } else {
+            const int row = (i * 4 + at.warp) * 16 + at.lane % 16;
+            const auto walk = view.walk(row, at.lane / 16 * 8);
+            TK_UNROLL
+            for (int j = 0; j < Tile::J; j += 2) f(Tile::number_of({i, j, 0, 0}), walk(j * 8));
+        }
+    }
+}
+
+/// f(first register, address) for each run of neighbouring columns, V values long.
+template <int V, class Tile, class View, class F>
+TK_DEVICE void for_each_shared_vector(const View& view, F f) {
+    using L = typename Tile::layout_type;
+    const lane_position at = warpgroup::position();
+    TK_UNROLL
+    for (int i = 0; i < Tile::I; ++i)
+        TK_UNROLL
+        for (int h = 0; h < Tile::H; ++h) {
+            const auto walk = view.walk(Tile::rows == 1 ? 0 : L::row(at, i, h), Tile::cols == 1 ? 0 : L::col(at, 0, 0));
+            TK_UNROLL
+            for (int j = 0; j < Tile::J; ++j)
+                TK_UNROLL
+                for (int e = 0; e < Tile::E; e += V) f(Tile::number_of({i, j, h, e}), walk(j * L::block_cols + e));
+        }
+}
+
+/// This thread is the one among those with copies that stores.
+template <class Tile>
+TK_DEVICE bool stores() {
+    using L = typename Tile::layout_type;
+    const lane_position at = warpgroup::position();
+    return (Tile::rows == 1 ? L::owns_first_row(at) : L::owns_rows(at)) && (Tile::cols > 1 || L::owns_first_col(at));
+}
+
+/// Columns neighbour in the memory of a view, but not of a transposed one.
+template <class Tile, class View>
+inline constexpr int shared_vector = is_transposed<View> ? 1 : vector_length<typename Tile::value_type, Tile::E>;
+
+}  // namespace detail
+
+namespace warpgroup {
+
+/// The tile in a shared tile, view or transposed view, dealt as Layout.
+template <class Layout, class From>
+TK_DEVICE auto load_shared(const From& from) {
+    const auto view = as_view(from);
+    using View = std::remove_const_t<decltype(view)>;
+    using T = typename View::value_type;
+    using result_tile = register_tile<T, View::rows, View::cols, Layout>;
+    result_tile result;
+    if constexpr (detail::moves_as_matrices<T, Layout, View::rows, View::cols>) {
+        detail::for_each_matrix_group<result_tile>(view, [&](int n, uint32_t address) {
+            uint32_t pairs[4];
+            if constexpr (detail::is_transposed<View>) sm90::load_matrix_x4_transposed(pairs, address);
+            else sm90::load_matrix_x4(pairs, address);
+            TK_UNROLL
+            for (int m = 0; m < 4; ++m) unpack(pairs[m], result.data[n + 2 * m], result.data[n + 2 * m + 1]);
+        });
+    } else {
+        constexpr int V = detail::shared_vector<result_tile, View>;
+        detail::for_each_shared_vector<V, result_tile>(view, [&](int n, uint32_t address) {
+            const auto v = detail::load_shared_vector<T, V>(address);
+            TK_UNROLL
+            for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
+        });
+    }
+    return result;
+}
+
+/// Writes a register tile of the same element type and extents; each element once.
+template <class To, class T, int R, int C, class L>
+TK_DEVICE void store_shared(const To& to, const register_tile<T, R, C, L>& from) {
+    const auto view = as_view(to);
+    using View = std::remove_const_t<decltype(view)>;
+    using from_tile = register_tile<T, R, C, L>;
+    static_assert(std::is_same_v<T, typename View::value_type> && View::rows == R && View::cols == C);
+    if constexpr (detail::moves_as_matrices<T, L, R, C>) {
+        detail::for_each_matrix_group<from_tile>(view, [&](int n, uint32_t address) {
+            uint32_t pairs[4];
+            TK_UNROLL
+            for (int m = 0; m < 4; ++m) pairs[m] = pack(from.data[n + 2 * m], from.data[n + 2 * m + 1]);
+            if constexpr (detail::is_transposed<View>) sm90::store_matrix_x4_transposed(address, pairs);
+            else sm90::store_matrix_x4(address, pairs);
+        });
+    } else {
+        if (!detail::stores<from_tile>()) return;
+        constexpr int V = detail::shared_vector<from_tile, View>;
+        detail::for_each_shared_vector<V, from_tile>(view, [&](int n, uint32_t address) {
+            detail::vector<T, V> v;
+            TK_UNROLL
+            for (int e = 0; e < V; ++e) v.value[e] = from.data[n + e];
+            detail::store_shared_vector(address, v);
+        });
+    }
+}
+
+}  // namespace warpgroup
+
+}  // namespace tk

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What differs between nvcc and a plain C++ compiler, in one place.
+//
+// Without TK_SIM the runtime is CUDA C++. With TK_SIM it is plain C++20: types and arithmetic stay
+// real, and an instruction wrapper traps when executed (the simulator replaces those).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#ifdef TK_SIM
+
+#define TK_KERNEL(threads) void
+#define TK_CLUSTER_KERNEL(threads, blocks) void
+#define TK_DEVICE inline
+#define TK_HOST_DEVICE inline
+#define TK_TENSOR_MAP const tk::tensor_map
+#define TK_UNROLL
+#define TK_NO_UNROLL
+/// One machine instruction: takes what `asm volatile` takes.
+#define TK_PTX(...) __builtin_trap()
+#define TK_PTX_PURE(...) __builtin_trap()
+using cudaStream_t = struct CUstream_st*;
+
+#else
+
+/// A kernel of exactly `threads` threads, one block on each SM: `setmaxnreg` needs both promises.
+#define TK_KERNEL(threads) __global__ void __launch_bounds__(threads, 1)
+/// The same, in clusters of `blocks` neighbouring blocks.
+#define TK_CLUSTER_KERNEL(threads, blocks) __global__ void __cluster_dims__(blocks, 1, 1) __launch_bounds__(threads, 1)
+#define TK_DEVICE __device__ __forceinline__
+#define TK_HOST_DEVICE __host__ __device__ __forceinline__
+/// The tensor copy engine reads its map from the parameter bank, so the map must not be copied.
+#define TK_TENSOR_MAP const __grid_constant__ tk::tensor_map
+/// Register arrays may be indexed by constants only: loops over them are unrolled.
+#define TK_UNROLL _Pragma("unroll")
+#define TK_NO_UNROLL _Pragma("unroll 1")
+#define TK_PTX(...) asm volatile(__VA_ARGS__)
+/// An instruction without side effects: may be moved, merged or dropped.
+#define TK_PTX_PURE(...) asm(__VA_ARGS__)
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The device side of the runtime: tiles, operations by scope, barriers. Launchers also include tk/host.h.
+#pragma once
+
+#include "tk/ops/barrier.h"
+#include "tk/ops/copy_async.h"
+#include "tk/ops/copy_guarded.h"
+#include "tk/ops/elementwise.h"
+#include "tk/ops/reduce.h"
+#include "tk/ops/scope.h"
+#include "tk/ops/tile_order.h"
+#include "tk/ops/warpgroup_global.h"
+#include "tk/ops/warpgroup_mma.h"
+#include "tk/ops/warpgroup_shared.h"
+#include "tk/types/dtype.h"
+#include "tk/types/global_tensor.h"
+#include "tk/types/integer.h"
+#include "tk/types/layout.h"
+#include "tk/types/register_tile.h"
+#include "tk/types/shared_tile.h"

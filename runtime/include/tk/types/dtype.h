@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Element types. bf16 and f16 are two plain bytes: they carry values, arithmetic happens in f32.
+// Conversions round to nearest even; NaN stays NaN. On the device each is one instruction.
+#pragma once
+
+#include "tk/cuda/sm90/convert.h"
+#include "tk/types/integer.h"
+
+namespace tk {
+
+/// IEEE binary32 with the low 16 bits of the significand cut off.
+struct bf16 {
+    uint16_t bits;
+    bf16() = default;
+    TK_HOST_DEVICE explicit bf16(float value);
+    TK_HOST_DEVICE explicit operator float() const { return __builtin_bit_cast(float, uint32_t(bits) << 16); }
+};
+
+/// IEEE binary16.
+struct f16 {
+    uint16_t bits;
+    f16() = default;
+    TK_HOST_DEVICE explicit f16(float value);
+    TK_HOST_DEVICE explicit operator float() const;
+};
+
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, bf16> || std::is_same_v<T, f16>;
+
+namespace detail {
+
+inline uint16_t round_to_bf16(float value) {
+    uint32_t bits = __builtin_bit_cast(uint32_t, value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;  // NaN
+    return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
+}
+
+inline uint16_t round_to_f16(float value) {
+    uint32_t bits = __builtin_bit_cast(uint32_t, value);
+    uint16_t sign = uint16_t((bits >> 16) & 0x8000u);
+    bits &= 0x7fffffffu;
+    if (bits > 0x7f800000u) return uint16_t(sign | 0x7fff);   // NaN
+    if (bits >= 0x477ff000u) return uint16_t(sign | 0x7c00);  // 65520 and above round to infinity
+    if (bits < 0x38800000u) {                                 // below 2^-14: adding 0.5 rounds at 2^-24
+        float shifted = __builtin_bit_cast(float, bits) + 0.5f;
+        return uint16_t(sign | (__builtin_bit_cast(uint32_t, shifted) - 0x3f000000u));
+    }
+    bits += 0xfffu + ((bits >> 13) & 1);
+    return uint16_t(sign | ((bits - 0x38000000u) >> 13));
+}
+
+inline float f16_to_float(uint16_t half) {
+    uint32_t sign = uint32_t(half & 0x8000u) << 16, exponent = (half >> 10) & 31u, fraction = half & 0x3ffu;
+    if (exponent == 0) {  // zero or subnormal: fraction * 2^-24
+        float magnitude = float(fraction) * 5.9604644775390625e-8f;
+        return sign ? -magnitude : magnitude;
+    }
+    uint32_t biased = exponent == 31 ? 255u : exponent + 112u;
+    return __builtin_bit_cast(float, sign | biased << 23 | fraction << 13);
+}
+
+}  // namespace detail
+
+TK_HOST_DEVICE bf16::bf16(float value) {
+#ifdef __CUDA_ARCH__
+    bits = uint16_t(sm90::pack_bf16(value, 0.0f));
+#else
+    bits = detail::round_to_bf16(value);
+#endif
+}
+
+TK_HOST_DEVICE f16::f16(float value) {
+#ifdef __CUDA_ARCH__
+    bits = uint16_t(sm90::pack_f16(value, 0.0f));
+#else
+    bits = detail::round_to_f16(value);
+#endif
+}
+
+TK_HOST_DEVICE f16::operator float() const {
+#ifdef __CUDA_ARCH__
+    return sm90::f16_to_f32(bits);
+#else
+    return detail::f16_to_float(bits);
+#endif
+}
+
+/// Two neighbouring 16-bit values as the 32-bit register the matrix instructions take: first value low.
+template <class T>
+    requires is_half<T>
+TK_HOST_DEVICE uint32_t pack(T low, T high) { return uint32_t(low.bits) | uint32_t(high.bits) << 16; }
+
+template <class T>
+    requires is_half<T>
+TK_HOST_DEVICE void unpack(uint32_t pair, T& low, T& high) {
+    low.bits = uint16_t(pair);
+    high.bits = uint16_t(pair >> 16);
+}
+
+/// Rounds two f32 to one packed pair, in one instruction on the device.
+template <class T>
+    requires is_half<T>
+TK_HOST_DEVICE uint32_t round_pair(float low, float high) {
+#ifdef __CUDA_ARCH__
+    if constexpr (std::is_same_v<T, bf16>) return sm90::pack_bf16(low, high);
+    else return sm90::pack_f16(low, high);
+#else
+    return pack(T(low), T(high));
+#endif
+}
+
+/// Scalar conversion: 16-bit floats go through f32, the rest as C++ converts.
+template <class To, class From>
+    requires(std::is_arithmetic_v<From> || is_half<From>)
+TK_HOST_DEVICE To convert(From value) {
+    if constexpr (std::is_same_v<To, From>) return value;
+    else if constexpr (is_half<To> || is_half<From>) return To(float(value));
+    else return To(value);
+}
+
+}  // namespace tk

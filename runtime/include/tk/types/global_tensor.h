@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Tensors in global memory as kernels receive them, and the blocks of them that tiles are read from.
+#pragma once
+
+#include "tk/types/integer.h"
+
+namespace tk {
+
+/// Which part of one tensor dimension a block takes.
+struct axis {
+    int start;    // tensor index of the block's element 0
+    int lo, hi;   // tensor indices that may be touched, before clipping to the extent
+    bool dropped; // one index, no axis in the block
+};
+
+/// One index: the dimension does not appear in the block. Out of range: the block is empty.
+TK_HOST_DEVICE constexpr axis at(int i) { return {i, i, i + 1, true}; }
+/// From `start` on, to the end of the tensor.
+TK_HOST_DEVICE constexpr axis span(int start) { return {start, 0, 0x7fffffff, false}; }
+/// From `start` on, only tensor indices lo .. hi - 1.
+TK_HOST_DEVICE constexpr axis span(int start, int lo, int hi) { return {start, lo, hi, false}; }
+
+/// A two-dimensional window. Element (r, c) exists iff row_lo <= r < row_hi and col_lo <= c < col_hi; what
+/// does not exist reads as the fill value and is dropped on writing. `origin` itself may not exist.
+template <class T>
+struct global_block {
+    T* origin;
+    int64_t row_stride, col_stride;  // in elements
+    int row_lo, row_hi, col_lo, col_hi;
+
+    TK_HOST_DEVICE constexpr bool has_row(int r) const { return r >= row_lo && r < row_hi; }
+    TK_HOST_DEVICE constexpr bool has_col(int c) const { return c >= col_lo && c < col_hi; }
+    TK_HOST_DEVICE constexpr T* at(int r, int c) const { return origin + (r * row_stride + c * col_stride); }
+};
+
+/// Rows and columns exchanged.
+template <class T>
+TK_HOST_DEVICE constexpr global_block<T> transposed(const global_block<T>& b) {
+    return {b.origin, b.col_stride, b.row_stride, b.col_lo, b.col_hi, b.row_lo, b.row_hi};
+}
+
+/// A tensor of fixed rank: passed to kernels by value. Strides count elements.
+template <class T, int Rank>
+struct tensor {
+    T* data;
+    int extent[Rank];
+    int64_t stride[Rank];
+
+    /// The window given by one axis for each dimension. The first kept axis becomes the rows, the second the
+    /// columns; with one kept axis the block is a column [n, 1], with none [1, 1].
+    template <class... Axis>
+    TK_HOST_DEVICE constexpr global_block<T> block(Axis... axes) const {
+        static_assert(sizeof...(Axis) == Rank, "one axis for each dimension");
+        const axis all[] = {axes...};
+        global_block<T> result{data, 0, 0, 0, 1, 0, 1};
+        int kept = 0;
+        bool empty = false;
+        TK_UNROLL
+        for (int d = 0; d < Rank; ++d) {
+            const axis a = all[d];
+            const int lo = max(a.lo, 0) - a.start, hi = min(a.hi, extent[d]) - a.start;
+            result.origin += a.start * stride[d];
+            if (a.dropped) {
+                empty |= hi <= lo;
+            } else if (kept++ == 0) {
+                result.row_lo = lo, result.row_hi = hi;
+                result.row_stride = stride[d];
+            } else {
+                result.col_lo = lo, result.col_hi = hi;
+                result.col_stride = stride[d];
+            }
+        }
+        if (empty) result.row_hi = result.row_lo;
+        return result;
+    }
+};
+
+}  // namespace tk

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Integer helpers with the meaning .tk gives them: division floors, cdiv rounds up.
+#pragma once
+
+#include <type_traits>
+
+#include "tk/platform.h"
+
+namespace tk {
+
+/// Element offsets and strides. 32 bits do where a tile or a coordinate is meant.
+using index = int64_t;
+
+/// ceil(a / b) for a >= 0, b > 0.
+template <class T>
+TK_HOST_DEVICE constexpr T cdiv(T a, T b) { return (a + b - 1) / b; }
+
+/// floor(a / b), b > 0, any sign of a.
+template <class T>
+TK_HOST_DEVICE constexpr T floor_div(T a, T b) { return a / b - (a % b < 0); }
+
+/// a - b * floor_div(a, b): in 0 .. b-1 for b > 0.
+template <class T>
+TK_HOST_DEVICE constexpr T floor_mod(T a, T b) { return a % b + (a % b < 0 ? b : 0); }
+
+template <class T>
+    requires(std::is_arithmetic_v<T>)
+TK_HOST_DEVICE constexpr T min(T a, T b) { return b < a ? b : a; }
+
+template <class T>
+    requires(std::is_arithmetic_v<T>)
+TK_HOST_DEVICE constexpr T max(T a, T b) { return a < b ? b : a; }
+
+}  // namespace tk

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// A tile in the registers of a warpgroup, and `map`, on which all elementwise operations rest.
+//
+// Tiles of one expression share a Layout, so [R, C], [R, 1], [1, C], [1, 1] and scalars combine within each
+// thread, without communication.
+#pragma once
+
+#include <initializer_list>
+
+#include "tk/types/dtype.h"
+#include "tk/types/layout.h"
+
+namespace tk {
+
+/// This thread's share of an R x C tile. A column [R, 1] holds each row's value in every thread of the row,
+/// a row [1, C] each column's value in every thread of the column, [1, 1] its value in every thread.
+template <class T, int R, int C, class L>
+struct register_tile {
+    using value_type = T;
+    using layout_type = L;
+    static constexpr int rows = R, cols = C;
+    static_assert(R == 1 || R % L::block_rows == 0, "the layout's rows must divide the tile's");
+    static_assert(C == 1 || C % L::block_cols == 0, "the layout's columns must divide the tile's");
+
+    /// Row blocks, column blocks, halves and vector elements in this thread.
+    static constexpr int I = R == 1 ? 1 : R / L::block_rows, J = C == 1 ? 1 : C / L::block_cols;
+    static constexpr int H = R == 1 ? 1 : L::Halves, E = C == 1 ? 1 : L::Vec;
+    static constexpr int size = I * J * H * E;
+
+    T data[size];
+
+    /// Register number n's place.
+    static TK_HOST_DEVICE constexpr place place_of(int n) { return {n / (E * H * J), n / (E * H) % J, n / E % H, n % E}; }
+
+    /// The register that serves place p of a tile this one is combined with.
+    static TK_HOST_DEVICE constexpr int number_of(place p) {
+        return ((R == 1 ? 0 : p.i * J * H) + (C == 1 ? 0 : p.j * H) + (R == 1 ? 0 : p.h)) * E + (C == 1 ? 0 : p.e);
+    }
+};
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_tile = false;
+template <class T, int R, int C, class L>
+inline constexpr bool is_tile<register_tile<T, R, C, L>> = true;
+
+template <class X>
+inline constexpr bool is_scalar = std::is_arithmetic_v<X> || is_half<X>;
+
+template <class X>
+constexpr int rows_of() {
+    if constexpr (is_tile<X>) return X::rows;
+    else return 1;
+}
+template <class X>
+constexpr int cols_of() {
+    if constexpr (is_tile<X>) return X::cols;
+    else return 1;
+}
+constexpr int largest(std::initializer_list<int> values) {
+    int result = 1;
+    for (int value : values) result = value > result ? value : result;
+    return result;
+}
+
+/// X is a scalar, or a tile that broadcasts to Result.
+template <class Result, class X>
+inline constexpr bool fits = true;
+template <class Result, class T, int R, int C, class L>
+inline constexpr bool fits<Result, register_tile<T, R, C, L>> =
+    (R == 1 || R == Result::rows) && (C == 1 || C == Result::cols) && std::is_same_v<L, typename Result::layout_type>;
+
+/// The first tile among the operands: it gives the layout.
+template <class X, class... Rest>
+struct first_tile : first_tile<Rest...> {};
+template <class X, class... Rest>
+    requires is_tile<X>
+struct first_tile<X, Rest...> {
+    using type = X;
+};
+
+/// The element of an operand at place p of the result. A scalar takes the tile's type: 0.5 * x stays f32.
+template <class First, class X>
+TK_DEVICE constexpr auto element(const X& x, place p) {
+    if constexpr (is_tile<X>) return x.data[X::number_of(p)];
+    else if constexpr (std::is_same_v<typename First::value_type, bool>) return x;
+    else return convert<typename First::value_type>(x);
+}
+
+}  // namespace detail
+
+template <class X>
+concept tile = detail::is_tile<X>;
+
+/// At least one tile, the others tiles or scalars.
+template <class... X>
+concept tile_operands = (detail::is_tile<X> || ...) && ((detail::is_tile<X> || detail::is_scalar<X>) && ...);
+
+/// The tile type that holds T for every element of the broadcast of X...
+template <class T, class... X>
+using broadcast_tile = register_tile<T, detail::largest({detail::rows_of<X>()...}), detail::largest({detail::cols_of<X>()...}),
+                                     typename detail::first_tile<X...>::type::layout_type>;
+
+/// f applied to corresponding elements; shapes broadcast along axes of extent 1.
+template <class F, class... X>
+    requires tile_operands<X...>
+TK_DEVICE auto map(F f, const X&... x) {
+    using first = typename detail::first_tile<X...>::type;
+    using value = decltype(f(detail::element<first>(x, place{})...));
+    static_assert(((detail::fits<broadcast_tile<value, X...>, X>) && ...), "shapes or layouts differ");
+    broadcast_tile<value, X...> result;
+    TK_UNROLL
+    for (int n = 0; n < result.size; ++n) {
+        const place p = result.place_of(n);
+        result.data[n] = f(detail::element<first>(x, p)...);
+    }
+    return result;
+}
+
+/// A tile with the same value everywhere.
+template <class T, int R, int C, class L, class V>
+TK_DEVICE register_tile<T, R, C, L> fill(V value) {
+    register_tile<T, R, C, L> result;
+    TK_UNROLL
+    for (int n = 0; n < result.size; ++n) result.data[n] = convert<T>(value);
+    return result;
+}
+
+/// Element type conversion. f32 to a 16-bit type rounds two neighbours in one instruction.
+template <class To, class T, int R, int C, class L>
+TK_DEVICE register_tile<To, R, C, L> convert(const register_tile<T, R, C, L>& x) {
+    register_tile<To, R, C, L> result;
+    if constexpr (is_half<To> && std::is_same_v<T, float> && register_tile<T, R, C, L>::size % 2 == 0) {
+        TK_UNROLL
+        for (int n = 0; n < x.size; n += 2) unpack(round_pair<To>(x.data[n], x.data[n + 1]), result.data[n], result.data[n + 1]);
+    } else {
+        TK_UNROLL
+        for (int n = 0; n < x.size; ++n) result.data[n] = convert<To>(x.data[n]);
+    }
+    return result;
+}
+
+/// Columns start .. start + N of a tile; `start` is a multiple of the layout's column block and constant
+/// after unrolling, so that no register is moved.
+template <int N, class T, int R, int C, class L>
+TK_DEVICE register_tile<T, R, N, L> columns(const register_tile<T, R, C, L>& x, int start) {
+    register_tile<T, R, N, L> result;
+    TK_UNROLL
+    for (int n = 0; n < result.size; ++n) {
+        place p = result.place_of(n);
+        p.j += start / L::block_cols;
+        result.data[n] = x.data[x.number_of(p)];
+    }
+    return result;
+}
+
+}  // namespace tk
