@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -213,6 +214,7 @@ struct Kernel {
   Span span;
 
   ValueId AddValue(std::string name, Type type, bool is_mutable = false);  // makes the name unique
+  std::map<std::string, int> next_suffix;  // AddValue's: every name taken, and the suffix to try next
 };
 
 /// An entry point and the launches it may choose among: alternatives[i] is the list of kernels (indices) run in order.

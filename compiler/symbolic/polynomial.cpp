@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Sums and products are expanded; everything else is a variable named by its own canonical text.
+#include "compiler/symbolic/polynomial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace tkc::symbolic {
+namespace {
+
+constexpr size_t kMaxTerms = 64;
+
+bool AddTerm(Polynomial& sum, const std::string& key, int64_t coefficient) {
+  int64_t& slot = sum[key];
+  if (__builtin_add_overflow(slot, coefficient, &slot)) return false;
+  if (slot == 0) sum.erase(key);
+  return sum.size() <= kMaxTerms;
+}
+
+/// Products are written as their sorted factors, each followed by '*', so that merging two is merging sorted lists.
+std::string MultiplyKeys(const std::string& a, const std::string& b) {
+  std::vector<std::string> factors;
+  for (const std::string* key : {&a, &b}) {
+    for (size_t begin = 0; begin < key->size();) {
+      const size_t end = key->find('*', begin);
+      factors.push_back(key->substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  std::sort(factors.begin(), factors.end());
+  std::string product;
+  for (const std::string& factor : factors) product += factor + '*';
+  return product;
+}
+
+std::optional<Polynomial> Combine(const Scalar& left, const Scalar& right, int64_t sign) {
+  std::optional<Polynomial> sum = ToPolynomial(left);
+  const std::optional<Polynomial> other = ToPolynomial(right);
+  if (!sum || !other) return std::nullopt;
+  for (const auto& [key, coefficient] : *other) {
+    int64_t signed_coefficient = 0;
+    if (__builtin_mul_overflow(coefficient, sign, &signed_coefficient)) return std::nullopt;
+    if (!AddTerm(*sum, key, signed_coefficient)) return std::nullopt;
+  }
+  return sum;
+}
+
+std::optional<Polynomial> Product(const Scalar& left, const Scalar& right) {
+  const std::optional<Polynomial> a = ToPolynomial(left);
+  const std::optional<Polynomial> b = ToPolynomial(right);
+  if (!a || !b || a->size() * b->size() > kMaxTerms) return std::nullopt;
+  Polynomial product;
+  for (const auto& [key_a, coefficient_a] : *a) {
+    for (const auto& [key_b, coefficient_b] : *b) {
+      int64_t coefficient = 0;
+      if (__builtin_mul_overflow(coefficient_a, coefficient_b, &coefficient)) return std::nullopt;
+      if (!AddTerm(product, MultiplyKeys(key_a, key_b), coefficient)) return std::nullopt;
+    }
+  }
+  return product;
+}
+
+/// '*' separates factors, so a variable's text must not hold one.
+std::string VariableKey(const Scalar& scalar) {
+  std::string text = CanonicalText(scalar);
+  std::replace(text.begin(), text.end(), '*', '.');
+  return text + '*';
+}
+
+bool IsPolynomialKind(Kind kind) {
+  return kind == Kind::kInt || kind == Kind::kAdd || kind == Kind::kSub || kind == Kind::kMul || kind == Kind::kNeg;
+}
+
+bool IsCommutative(Kind kind) {
+  switch (kind) {
+    case Kind::kAdd:
+    case Kind::kMul:
+    case Kind::kMin:
+    case Kind::kMax:
+    case Kind::kEq:
+    case Kind::kNe:
+    case Kind::kAnd:
+    case Kind::kOr: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+std::optional<Polynomial> ToPolynomial(const Scalar& scalar) {
+  if (scalar->dtype != DType::kI64 || !IsPolynomialKind(scalar->kind)) return Polynomial{{VariableKey(scalar), 1}};
+  switch (scalar->kind) {
+    case Kind::kInt: return scalar->int_value == 0 ? Polynomial{} : Polynomial{{"", scalar->int_value}};
+    case Kind::kAdd: return Combine(scalar->args[0], scalar->args[1], 1);
+    case Kind::kSub: return Combine(scalar->args[0], scalar->args[1], -1);
+    case Kind::kNeg: return Combine(Int(0), scalar->args[0], -1);
+    default: return Product(scalar->args[0], scalar->args[1]);
+  }
+}
+
+std::optional<int64_t> ConstantDifference(const Scalar& a, const Scalar& b) {
+  if (a->dtype != DType::kI64 || b->dtype != DType::kI64) return std::nullopt;
+  const std::optional<Polynomial> difference = Combine(a, b, -1);
+  if (!difference || difference->size() > 1) return std::nullopt;
+  if (difference->empty()) return 0;
+  if (!difference->begin()->first.empty()) return std::nullopt;
+  return difference->begin()->second;
+}
+
+int64_t KnownDivisor(const Scalar& scalar) {
+  if (scalar->dtype != DType::kI64) return 1;
+  switch (scalar->kind) {
+    case Kind::kMin:
+    case Kind::kMax: return std::gcd(KnownDivisor(scalar->args[0]), KnownDivisor(scalar->args[1]));
+    case Kind::kSelect: return std::gcd(KnownDivisor(scalar->args[1]), KnownDivisor(scalar->args[2]));
+    case Kind::kMod: return std::gcd(KnownDivisor(scalar->args[0]), KnownDivisor(scalar->args[1]));
+    case Kind::kNeg: return KnownDivisor(scalar->args[0]);
+    case Kind::kAdd:
+    case Kind::kSub: return std::gcd(KnownDivisor(scalar->args[0]), KnownDivisor(scalar->args[1]));
+    case Kind::kMul: {
+      int64_t product = 0;
+      const int64_t left = KnownDivisor(scalar->args[0]), right = KnownDivisor(scalar->args[1]);
+      return __builtin_mul_overflow(left, right, &product) ? std::max(left, right) : product;
+    }
+    case Kind::kInt: return scalar->int_value == INT64_MIN ? 1 : std::abs(scalar->int_value);
+    default: return 1;
+  }
+}
+
+std::string CanonicalText(const Scalar& scalar) {
+  if (scalar->kind == Kind::kName) return scalar->name;
+  if (scalar->kind == Kind::kFloat || scalar->kind == Kind::kBool) return ToString(scalar);
+  if (scalar->dtype == DType::kI64 && IsPolynomialKind(scalar->kind)) {
+    if (const std::optional<Polynomial> polynomial = ToPolynomial(scalar)) {
+      std::string text = "(";
+      for (const auto& [key, coefficient] : *polynomial) text += fmt::format("{:+}*{}", coefficient, key);
+      return text + ")";
+    }
+  }
+  std::vector<std::string> args;
+  for (const Scalar& arg : scalar->args) args.push_back(CanonicalText(arg));
+  if (IsCommutative(scalar->kind)) std::sort(args.begin(), args.end());
+  std::string text = fmt::format("{}:{}:{}#{}(", static_cast<int>(scalar->kind), Name(scalar->dtype), scalar->name, scalar->int_value);
+  for (const std::string& arg : args) text += arg + ',';
+  return text + ")";
+}
+
+}  // namespace tkc::symbolic

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The normal form behind Equal and the simplifier: an integer scalar as a polynomial with integer coefficients over names and
+// over terms that are not sums or products (divisions, minima, elements, calls), each of which stands as one opaque variable.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "compiler/symbolic/scalar.h"
+
+namespace tkc::symbolic {
+
+/// Coefficient of each product of variables; the key "" is the constant. Zero coefficients are absent.
+using Polynomial = std::map<std::string, int64_t>;
+
+/// Nothing if a coefficient would overflow or the product has more than a few dozen terms.
+std::optional<Polynomial> ToPolynomial(const Scalar& scalar);
+
+/// a - b, if that is the same integer whatever the names stand for.
+std::optional<int64_t> ConstantDifference(const Scalar& a, const Scalar& b);
+
+/// The largest integer known to divide `scalar` for every value of its names (0 for the literal 0).
+int64_t KnownDivisor(const Scalar& scalar);
+
+/// A text that two scalars share if their normal forms agree. For comparison only, not for reading.
+std::string CanonicalText(const Scalar& scalar);
+
+}  // namespace tkc::symbolic

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Leaves and conversions of scalar trees, and the questions asked of them. Make (simplify.cpp) builds the operations.
+#include "compiler/symbolic/scalar.h"
+
+#include <cmath>
+#include <utility>
+
+#include "compiler/symbolic/polynomial.h"
+#include "compiler/symbolic/round.h"
+
+namespace tkc::symbolic {
+namespace {
+
+Scalar Leaf(Kind kind, DType dtype) {
+  Node node;
+  node.kind = kind;
+  node.dtype = dtype;
+  return std::make_shared<const Node>(std::move(node));
+}
+
+Scalar IntLiteral(int64_t value, DType dtype) {
+  Node node;
+  node.kind = Kind::kInt;
+  node.dtype = dtype;
+  node.int_value = value;
+  return std::make_shared<const Node>(std::move(node));
+}
+
+/// The range of an integer type; true if `value` is in it. kU64 literals above 2^63 are not representable here and stay unfolded.
+bool Fits(int64_t value, DType dtype) {
+  switch (dtype) {
+    case DType::kI8: return value >= -128 && value <= 127;
+    case DType::kU8: return value >= 0 && value <= 255;
+    case DType::kI32: return value >= INT32_MIN && value <= INT32_MAX;
+    case DType::kU32: return value >= 0 && value <= UINT32_MAX;
+    case DType::kI64: return true;
+    case DType::kU64: return value >= 0;
+    default: return false;
+  }
+}
+
+/// A literal converted at compile time, or null where the result depends on more than the value (overflow, NaN to integer).
+Scalar ConvertLiteral(const Scalar& literal, DType dtype) {
+  if (literal->kind == Kind::kInt) {
+    if (IsFloat(dtype)) return Float(RoundInteger(literal->int_value, dtype), dtype);
+    if (Fits(literal->int_value, dtype)) return IntLiteral(literal->int_value, dtype);
+  }
+  if (literal->kind == Kind::kFloat) {
+    if (IsFloat(dtype)) return Float(literal->float_value, dtype);
+    const double whole = std::trunc(literal->float_value);
+    if (dtype != DType::kBool && std::abs(whole) < 9e18 && Fits(static_cast<int64_t>(whole), dtype)) {
+      return IntLiteral(static_cast<int64_t>(whole), dtype);
+    }
+  }
+  if (literal->kind == Kind::kBool && dtype != DType::kBool) return ConvertLiteral(Int(literal->int_value), dtype);
+  return nullptr;
+}
+
+}  // namespace
+
+Scalar Int(int64_t value) { return IntLiteral(value, DType::kI64); }
+
+Scalar Float(double value, DType dtype) {
+  Node node;
+  node.kind = Kind::kFloat;
+  node.dtype = dtype;
+  node.float_value = Round(value, dtype);
+  return std::make_shared<const Node>(std::move(node));
+}
+
+Scalar Bool(bool value) {
+  Node node;
+  node.kind = Kind::kBool;
+  node.dtype = DType::kBool;
+  node.int_value = value;
+  return std::make_shared<const Node>(std::move(node));
+}
+
+Scalar Name(std::string name, DType dtype) {
+  Node node = *Leaf(Kind::kName, dtype);
+  node.name = std::move(name);
+  return std::make_shared<const Node>(std::move(node));
+}
+
+Scalar Element(std::string tensor, DType dtype, std::vector<Scalar> indices) {
+  Node node = *Leaf(Kind::kElement, dtype);
+  node.name = std::move(tensor);
+  node.args = std::move(indices);
+  return std::make_shared<const Node>(std::move(node));
+}
+
+Scalar Call(std::string name, DType dtype, std::vector<Scalar> args) {
+  Node node = *Leaf(Kind::kCall, dtype);
+  node.name = std::move(name);
+  node.args = std::move(args);
+  return std::make_shared<const Node>(std::move(node));
+}
+
+Scalar Convert(Scalar value, DType dtype) {
+  if (value->dtype == dtype) return value;
+  if (Scalar literal = ConvertLiteral(value, dtype)) return literal;
+  Node node = *Leaf(Kind::kConvert, dtype);
+  node.args = {std::move(value)};
+  return std::make_shared<const Node>(std::move(node));
+}
+
+bool IsInt(const Scalar& scalar, int64_t* value) {
+  if (!scalar || scalar->kind != Kind::kInt) return false;
+  if (value) *value = scalar->int_value;
+  return true;
+}
+
+bool Equal(const Scalar& a, const Scalar& b) {
+  if (a == b) return true;
+  if (!a || !b || a->dtype != b->dtype) return false;
+  return CanonicalText(a) == CanonicalText(b);
+}
+
+bool Mentions(const Scalar& scalar, const std::string& name) {
+  if (!scalar) return false;
+  if (scalar->kind == Kind::kName) return scalar->name == name;
+  for (const Scalar& arg : scalar->args) {
+    if (Mentions(arg, name)) return true;
+  }
+  return false;
+}
+
+Scalar Substitute(const Scalar& scalar, const std::string& name, const Scalar& value) {
+  if (!scalar || !Mentions(scalar, name)) return scalar;
+  if (scalar->kind == Kind::kName) return value;
+  std::vector<Scalar> args;
+  for (const Scalar& arg : scalar->args) args.push_back(Substitute(arg, name, value));
+  switch (scalar->kind) {
+    case Kind::kElement: return Element(scalar->name, scalar->dtype, std::move(args));
+    case Kind::kCall: return Call(scalar->name, scalar->dtype, std::move(args));
+    case Kind::kConvert: return Convert(args[0], scalar->dtype);
+    default: return Make(scalar->kind, scalar->dtype, std::move(args));
+  }
+}
+
+}  // namespace tkc::symbolic
