@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Products of tiles on the tensor core: acc[R, N] += a[R, K] @ b[K, N], f32 += bf16 or f16.
 //
-//     mma_fence();            // after registers of acc or a were touched by ordinary code
+//     mma_fence(acc);         // after registers of acc or a were touched by ordinary code
 //     mma(acc, a, b);         // any number of products
 //     mma_commit();           // closes a group
 //     mma_wait<0>(acc);       // until then acc, a register a, and the shared tiles stay untouched
@@ -72,7 +72,7 @@ TK_DEVICE void issue_mma(register_tile<float, R, C, mma_layout>& acc, const A& a
         const int first = a.number_of({i, k / 8, 0, 0});
         uint32_t pairs[4];
         TK_UNROLL
-        for (int m = 0; m < 4; ++m) pairs[m] = pack(a.data[first + 2 * m], a.data[first + 2 * m + 1]);
+        for (int m = 0; m < 4; ++m) pairs[m] = load_pair(a.data + first + 2 * m);
         sm90::wgmma<N>::template registers<is_bf16, Sign, !b_operand::k_major>(d, pairs, b_step, accumulate);
     } else {
         using a_operand = shared_operand<A, false>;
@@ -104,19 +104,35 @@ TK_DEVICE auto operand(const X& x) { return as_view(x); }
 template <tile X>
 TK_DEVICE const X& operand(const X& x) { return x; }
 
-/// Ties a tile's registers to this point: the compiler moves no use of them across.
+/// Ties a tile's registers to this point: the compiler moves no access to them across. Costs no instruction.
 template <class T, int R, int C, class L>
 TK_DEVICE void pin(register_tile<T, R, C, L>& x) {
-    TK_UNROLL
-    for (int n = 0; n < x.size; ++n) TK_PTX("" : "+f"(x.data[n])::"memory");
+    static_assert(std::is_same_v<T, float> || is_half<T>);
+    if constexpr (is_half<T>) {
+        TK_UNROLL
+        for (int n = 0; n < x.size; n += 2) {
+            uint32_t pair = pack(x.data[n], x.data[n + 1]);
+            TK_PTX("" : "+r"(pair)::"memory");
+            unpack(pair, x.data[n], x.data[n + 1]);
+        }
+    } else {
+        TK_UNROLL
+        for (int n = 0; n < x.size; ++n) TK_PTX("" : "+f"(x.data[n])::"memory");
+    }
 }
 
 }  // namespace detail
 
 namespace warpgroup {
 
-/// Before the first product after registers of its tiles were touched by ordinary code.
-TK_DEVICE void mma_fence() { sm90::wgmma_fence(); }
+/// Before the first product after registers of its tiles were touched by ordinary code. Name the tiles that were
+/// written just before (an accumulator set to zero, say): else the compiler may move those writes below the fence.
+/// Do not name an accumulator with a group in flight.
+template <class... Tile>
+TK_DEVICE void mma_fence(Tile&... touched) {
+    (detail::pin(touched), ...);
+    sm90::wgmma_fence();
+}
 
 /// acc += a @ b
 template <int R, int C, class A, class B>

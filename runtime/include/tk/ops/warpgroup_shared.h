@@ -91,7 +91,7 @@ TK_DEVICE auto load_shared(const From& from) {
             if constexpr (detail::is_transposed<View>) sm90::load_matrix_x4_transposed(pairs, address);
             else sm90::load_matrix_x4(pairs, address);
             TK_UNROLL
-            for (int m = 0; m < 4; ++m) unpack(pairs[m], result.data[n + 2 * m], result.data[n + 2 * m + 1]);
+            for (int m = 0; m < 4; ++m) store_pair(result.data + n + 2 * m, pairs[m]);
         });
     } else {
         constexpr int V = detail::shared_vector<result_tile, View>;
@@ -115,7 +115,7 @@ TK_DEVICE void store_shared(const To& to, const register_tile<T, R, C, L>& from)
         detail::for_each_matrix_group<from_tile>(view, [&](int n, uint32_t address) {
             uint32_t pairs[4];
             TK_UNROLL
-            for (int m = 0; m < 4; ++m) pairs[m] = pack(from.data[n + 2 * m], from.data[n + 2 * m + 1]);
+            for (int m = 0; m < 4; ++m) pairs[m] = load_pair(from.data + n + 2 * m);
             if constexpr (detail::is_transposed<View>) sm90::store_matrix_x4_transposed(address, pairs);
             else sm90::store_matrix_x4(address, pairs);
         });

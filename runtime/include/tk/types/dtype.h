@@ -97,6 +97,18 @@ TK_HOST_DEVICE void unpack(uint32_t pair, T& low, T& high) {
     high.bits = uint16_t(pair >> 16);
 }
 
+/// Two neighbours of an array as their pair. Read and written whole, a tile of 16-bit values stays in 32-bit registers.
+template <class T>
+    requires is_half<T>
+TK_HOST_DEVICE uint32_t load_pair(const T* at) {
+    uint32_t pair;
+    __builtin_memcpy(&pair, at, sizeof pair);
+    return pair;
+}
+template <class T>
+    requires is_half<T>
+TK_HOST_DEVICE void store_pair(T* at, uint32_t pair) { __builtin_memcpy(at, &pair, sizeof pair); }
+
 /// Rounds two f32 to one packed pair, in one instruction on the device.
 template <class T>
     requires is_half<T>

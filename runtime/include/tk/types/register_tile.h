@@ -27,7 +27,7 @@ struct register_tile {
     static constexpr int H = R == 1 ? 1 : L::Halves, E = C == 1 ? 1 : L::Vec;
     static constexpr int size = I * J * H * E;
 
-    T data[size];
+    alignas(alignof(T) < 4 && size * sizeof(T) % 4 == 0 ? 4 : alignof(T)) T data[size];
 
     /// Register number n's place.
     static TK_HOST_DEVICE constexpr place place_of(int n) { return {n / (E * H * J), n / (E * H) % J, n / E % H, n % E}; }
@@ -133,7 +133,7 @@ TK_DEVICE register_tile<To, R, C, L> convert(const register_tile<T, R, C, L>& x)
     register_tile<To, R, C, L> result;
     if constexpr (is_half<To> && std::is_same_v<T, float> && register_tile<T, R, C, L>::size % 2 == 0) {
         TK_UNROLL
-        for (int n = 0; n < x.size; n += 2) unpack(round_pair<To>(x.data[n], x.data[n + 1]), result.data[n], result.data[n + 1]);
+        for (int n = 0; n < x.size; n += 2) store_pair(result.data + n, round_pair<To>(x.data[n], x.data[n + 1]));
     } else {
         TK_UNROLL
         for (int n = 0; n < x.size; ++n) result.data[n] = convert<To>(x.data[n]);
