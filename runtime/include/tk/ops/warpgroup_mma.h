@@ -111,9 +111,9 @@ TK_DEVICE void pin(register_tile<T, R, C, L>& x) {
     if constexpr (is_half<T>) {
         TK_UNROLL
         for (int n = 0; n < x.size; n += 2) {
-            uint32_t pair = pack(x.data[n], x.data[n + 1]);
+            uint32_t pair = load_pair(x.data + n);
             TK_PTX("" : "+r"(pair)::"memory");
-            unpack(pair, x.data[n], x.data[n + 1]);
+            store_pair(x.data + n, pair);
         }
     } else {
         TK_UNROLL
