@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// What stands beside a kernel: instances (values for its parameters) and schedule sets (how it is to be run).
+#include <fmt/format.h>
+
+#include "compiler/syntax/parser_impl.h"
+
+namespace tkc {
+
+using ast::File;
+using ast::ScheduleItem;
+
+void Parser::ParseInstance(File& file) {
+  const Span begin = SpanOf(Take());
+  ast::InstanceDecl decl;
+  if (!ExpectName("a kernel", decl.kernel)) return SkipToDecl();
+  if (!At(TokenKind::kLess)) {
+    ErrorExpected("`<` and the parameters' values");
+    return SkipToDecl();
+  }
+  const Span open = SpanOf(Take());
+  {
+    Brackets brackets(*this, true);
+    while (!At(TokenKind::kGreater)) {
+      ast::Binding& binding = decl.bindings.emplace_back();
+      if (!ExpectName("a parameter", binding.name)) return SkipToDecl();
+      if (!Expect(TokenKind::kEqual, "and a value")) return SkipToDecl();
+      if (!(binding.value = ParseAdditive())) return SkipToDecl();
+      binding.span = Since(binding.name.span);
+      if (!TakeIf(TokenKind::kComma)) break;
+    }
+    if (!ExpectClose(TokenKind::kGreater, open)) return SkipToDecl();
+  }
+  decl.span = Since(begin);
+  EndStatement("an instance");
+  file.order.push_back({File::DeclKind::kInstance, static_cast<uint32_t>(file.instances.size())});
+  file.instances.push_back(std::move(decl));
+}
+
+void Parser::ParseSchedule(File& file) {
+  const Span begin = SpanOf(Take());
+  ast::ScheduleDecl decl;
+  decl.doc = DocBefore(begin);
+  bool header = ExpectName("the schedule's name", decl.name);
+  if (header && !TakeWordIf("of")) {
+    ErrorExpected("`of` and a kernel");
+    header = false;
+  }
+  header = header && ExpectName("a kernel after `of`", decl.kernel);
+  if (header && TakeIf(TokenKind::kFor)) {
+    do {
+      header = ExpectName("a target", decl.targets.emplace_back());
+    } while (header && TakeIf(TokenKind::kComma));
+  }
+  if (header && TakeWordIf("when")) {
+    decl.condition = ParseExpr();
+    header = decl.condition != nullptr;
+  }
+  if (!header && !SkipToBrace()) return SkipToDecl();
+  if (!At(TokenKind::kLeftBrace)) {
+    ErrorExpected("`{`");
+    return SkipToDecl();
+  }
+  const Span open = SpanOf(Take());
+  while (!At(TokenKind::kRightBrace)) {
+    if (TakeIf(TokenKind::kSemicolon)) continue;
+    if (At(TokenKind::kEnd) || (StartsDecl() && Current().line_start)) {
+      Error(DiagnosticKind::kUnclosedBracket, open, fmt::format("`{{` of schedule `{}` is never closed", decl.name.text))
+          .Help("write `}` where the schedule ends");
+      return;
+    }
+    const Span item_begin = Here();
+    ScheduleItem item{};
+    if (ParseScheduleItem(item)) {
+      item.span = Since(item_begin);
+      decl.items.push_back(std::move(item));
+      EndStatement("a schedule item");
+    } else {
+      SkipToStatementEnd();
+    }
+  }
+  Take();
+  decl.span = Since(begin);
+  if (!header) return;
+  file.order.push_back({File::DeclKind::kSchedule, static_cast<uint32_t>(file.schedules.size())});
+  file.schedules.push_back(std::move(decl));
+}
+
+bool Parser::ParseScheduleItem(ScheduleItem& item) {
+  const bool followed_by_equal = Peek(1).kind == TokenKind::kEqual;
+  if (At(TokenKind::kIn)) {
+    Take();
+    if (!TakeWordIf("turn")) {
+      ErrorExpected("`turn` after `in`");
+      return false;
+    }
+    item.kind = ScheduleItem::Kind::kInTurn;
+    return ExpectName("a worker after `in turn`", item.name);
+  }
+  if (AtWord("slots") && Peek(1).kind == TokenKind::kName) {
+    Take();
+    item.kind = ScheduleItem::Kind::kSlots;
+    return ExpectName("a pipe", item.name) && Expect(TokenKind::kEqual, "and the number of slots") &&
+           (item.value = ParseExpr()) != nullptr;
+  }
+  if (!followed_by_equal && (AtWord("persistent") || AtWord("dynamic"))) {
+    item.kind = AtWord("persistent") ? ScheduleItem::Kind::kPersistent : ScheduleItem::Kind::kDynamic;
+    Take();
+    return true;
+  }
+  struct Word {
+    std::string_view text;
+    ScheduleItem::Kind kind;
+  };
+  static constexpr Word kWords[] = {{"order", ScheduleItem::Kind::kOrder},
+                                    {"cluster", ScheduleItem::Kind::kCluster},
+                                    {"split", ScheduleItem::Kind::kSplit},
+                                    {"depth", ScheduleItem::Kind::kDepth}};
+  item.kind = ScheduleItem::Kind::kParam;
+  if (!At(TokenKind::kName)) {
+    ErrorExpected("a parameter or a word of the schedule")
+        .Note("`NAME = value`, `persistent`, `dynamic`, `slots PIPE = n`, `order = rows`, `cluster = n`, `split = n`, `in turn WORKER`, `depth = n`");
+    return false;
+  }
+  for (const Word& word : kWords) {
+    if (AtWord(word.text)) item.kind = word.kind;
+  }
+  ExpectName("a parameter", item.name);
+  if (item.kind != ScheduleItem::Kind::kParam) item.name = {};
+  return Expect(TokenKind::kEqual, "and a value") && (item.value = ParseExpr()) != nullptr;
+}
+
+}  // namespace tkc

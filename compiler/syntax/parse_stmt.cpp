@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// Statements and blocks. A statement ends at `;`, a line break, or the `}` of its block; after an error parsing goes
+// on at the next one. An `if` with values in its branches, standing last where a value may stand, is that value.
+#include <fmt/format.h>
+
+#include "compiler/syntax/parser_impl.h"
+
+namespace tkc {
+
+using ast::ExprPtr;
+using ast::StmtPtr;
+
+bool Parser::ParseBlock(ast::Block& block, bool allow_result) {
+  if (!At(TokenKind::kLeftBrace)) {
+    ErrorExpected("`{`");
+    return false;
+  }
+  const Span open = SpanOf(Take());
+  Depth depth(*this);
+  if (!depth.ok()) return false;
+  Brackets lines(*this, false);
+  while (!At(TokenKind::kRightBrace)) {
+    if (TakeIf(TokenKind::kSemicolon)) continue;
+    if (At(TokenKind::kEnd) || (StartsDecl() && Current().line_start)) {
+      Error(DiagnosticKind::kUnclosedBracket, open, "`{` is never closed").Help("write `}` where the block ends");
+      return false;
+    }
+    ExprPtr result;
+    StmtPtr stmt = ParseStmt(allow_result, result);
+    if (stmt) {
+      block.stmts.push_back(std::move(stmt));
+      EndStatement("a statement");
+    } else if (result) {
+      if (At(TokenKind::kRightBrace)) {
+        block.result = std::move(result);
+      } else {
+        ReportUnused(*result);
+        EndStatement("a value");
+      }
+    } else {
+      SkipToStatementEnd();
+    }
+  }
+  Take();
+  block.span = Since(open);
+  return true;
+}
+
+void Parser::ReportUnused(const ast::Expr& value) {
+  if (error_pos_ == pos_) return;
+  DiagnosticBuilder error = Error(DiagnosticKind::kUnusedValue, value.span, "this value is not used");
+  if (value.kind == ast::ExprKind::kBinary && ast::Cast<ast::BinaryExpr>(value).op == ast::BinaryOp::kEqual) {
+    error.Help("to assign write `=`", Edit{ast::Cast<ast::BinaryExpr>(value).op_span, "="});
+  } else if (value.kind == ast::ExprKind::kReceive) {
+    error.Help("to receive and drop a slot write `let _ = <-p`", Edit{{file_, value.span.begin, value.span.begin}, "let _ = "});
+  } else {
+    error.Help("give it a name with `let`, send it with `<-`, or remove it");
+  }
+}
+
+StmtPtr Parser::ParseStmt(bool allow_result, ExprPtr& result) {
+  switch (Kind()) {
+    case TokenKind::kLet: return ParseLet();
+    case TokenKind::kVar: return ParseVar();
+    case TokenKind::kFor: return ParseFor();
+    case TokenKind::kEach: return ParseEach();
+    case TokenKind::kIf: {
+      StmtPtr stmt = ParseIf(allow_result);
+      if (!stmt) return nullptr;
+      auto& branches = ast::Cast<ast::IfStmt>(*stmt);
+      const bool has_value = branches.then_branch.result || (branches.else_branch && branches.else_branch->result);
+      if (!has_value) return stmt;
+      result = IfValue(std::unique_ptr<ast::IfStmt>(static_cast<ast::IfStmt*>(stmt.release())));
+      return nullptr;
+    }
+    case TokenKind::kPipe:
+    case TokenKind::kWorker:
+    case TokenKind::kWork:
+    case TokenKind::kGrid: {
+      const std::string_view word = Text(Current());
+      const bool in_section = At(TokenKind::kPipe) || At(TokenKind::kWorker);
+      Error(DiagnosticKind::kExpectedSyntax, Here(),
+            fmt::format("`{}` stands in a {}, not among statements", word, in_section ? "`grid` section" : "kernel's body"))
+          .Help("is a `}` missing above?");
+      return nullptr;
+    }
+    default: return ParseSimple(allow_result, result);
+  }
+}
+
+bool Parser::ParsePattern(ast::Pattern& pattern) {
+  const Span begin = Here();
+  if (At(TokenKind::kLeftParen)) {
+    pattern.is_tuple = true;
+    const Span open = SpanOf(Take());
+    Brackets brackets(*this, true);
+    do {
+      if (At(TokenKind::kRightParen)) break;
+      if (!ExpectName("a name", pattern.names.emplace_back())) return false;
+    } while (TakeIf(TokenKind::kComma));
+    if (!ExpectClose(TokenKind::kRightParen, open)) return false;
+  } else if (!ExpectName("a name", pattern.names.emplace_back())) {
+    return false;
+  }
+  pattern.span = Since(begin);
+  return true;
+}
+
+StmtPtr Parser::ParseLet() {
+  auto stmt = std::make_unique<ast::LetStmt>(SpanOf(Take()));
+  if (!ParsePattern(stmt->pattern)) return nullptr;
+  if (TakeIf(TokenKind::kColon) && !(stmt->type = ParseType())) return nullptr;
+  if (!Expect(TokenKind::kEqual, "after the name")) return nullptr;
+  stmt->value = ParseExpr();
+  stmt->span = Since(stmt->span);
+  return stmt->value ? std::move(stmt) : nullptr;
+}
+
+StmtPtr Parser::ParseVar() {
+  auto stmt = std::make_unique<ast::VarStmt>(SpanOf(Take()));
+  if (!ParsePattern(stmt->pattern)) return nullptr;
+  if (TakeIf(TokenKind::kColon) && !(stmt->type = ParseType())) return nullptr;
+  if (!At(TokenKind::kEqual) || AtLineEnd()) {
+    ErrorExpected("`=` and a first value").Help("a `var` starts with a value: write `= 0`", Edit{AfterLast(), " = 0"});
+    return nullptr;
+  }
+  Take();
+  stmt->value = ParseExpr();
+  stmt->span = Since(stmt->span);
+  return stmt->value ? std::move(stmt) : nullptr;
+}
+
+bool Parser::ParseRange(ast::Range& range) {
+  const Span begin = Here();
+  ExprPtr first = ParseAdditive();
+  if (!first) return false;
+  if (TakeIf(TokenKind::kDotDot)) {
+    range.low = std::move(first);
+    range.high = ParseAdditive();
+    if (!range.high) return false;
+  } else {
+    range.high = std::move(first);
+  }
+  if (TakeIf(TokenKind::kBy)) {
+    range.step = ParseAdditive();
+    if (!range.step) return false;
+  }
+  range.span = Since(begin);
+  const auto* division = ast::DynCast<ast::BinaryExpr>(*range.high);
+  if (!range.low && !range.step && division && division->op == ast::BinaryOp::kDivide && !division->parenthesized) {
+    const std::string extent(text_.substr(division->left->span.begin, division->left->span.end - division->left->span.begin));
+    const std::string block(text_.substr(division->right->span.begin, division->right->span.end - division->right->span.begin));
+    // Anchored at the operator, so that errors later in the header are still told.
+    diagnostics_.Error(DiagnosticKind::kDivisionAsRange, division->span, "a division as a range leaves out the last, uneven block")
+        .Label(division->op_span, "rounds down")
+        .Help(fmt::format("for blocks write `{} by {}`", extent, block), Edit{division->op_span, "by"})
+        .Help(fmt::format("for plain integers write `({} / {})`", extent, block));
+  }
+  return true;
+}
+
+StmtPtr Parser::ParseFor() {
+  auto stmt = std::make_unique<ast::ForStmt>(SpanOf(Take()));
+  const bool header = ExpectName("the loop's index", stmt->index) && Expect(TokenKind::kIn, "after the loop's index") &&
+                      ParseRange(stmt->range);
+  // Errors in the body are worth telling even when the header is wrong.
+  if (!header && !SkipToBrace()) return nullptr;
+  if (!ParseBlock(stmt->body, false) || !header) return nullptr;
+  stmt->span = Since(stmt->span);
+  return stmt;
+}
+
+StmtPtr Parser::ParseEach() {
+  auto stmt = std::make_unique<ast::EachStmt>(SpanOf(Take()));
+  bool header = true;
+  do {
+    header = header && ExpectName("a grid axis", stmt->axes.emplace_back());
+  } while (header && TakeIf(TokenKind::kComma));
+  if (!header && !SkipToBrace()) return nullptr;
+  if (!ParseBlock(stmt->body, false) || !header) return nullptr;
+  stmt->span = Since(stmt->span);
+  return stmt;
+}
+
+StmtPtr Parser::ParseIf(bool allow_result) {
+  auto stmt = std::make_unique<ast::IfStmt>(SpanOf(Take()));
+  Depth depth(*this);
+  if (!depth.ok()) return nullptr;
+  stmt->condition = ParseExpr();
+  const bool header = stmt->condition != nullptr;
+  if (!header && !SkipToBrace()) return nullptr;
+  if (!ParseBlock(stmt->then_branch, allow_result)) return nullptr;
+  if (TakeIf(TokenKind::kElse)) {
+    ast::Block& other = stmt->else_branch.emplace();
+    if (At(TokenKind::kIf)) {
+      const Span begin = Here();
+      StmtPtr nested = ParseIf(allow_result);
+      if (!nested) return nullptr;
+      auto& inner = ast::Cast<ast::IfStmt>(*nested);
+      if (inner.then_branch.result && inner.else_branch && inner.else_branch->result) {
+        other.result = IfValue(std::unique_ptr<ast::IfStmt>(static_cast<ast::IfStmt*>(nested.release())));
+        if (!other.result) return nullptr;
+      } else {
+        other.stmts.push_back(std::move(nested));
+      }
+      other.span = Since(begin);
+    } else if (!ParseBlock(other, allow_result)) {
+      return nullptr;
+    }
+  }
+  if (!header) return nullptr;
+  stmt->span = Since(stmt->span);
+  return stmt;
+}
+
+bool Parser::BranchValue(ast::Block& branch) {
+  if (!branch.result) {
+    Error(DiagnosticKind::kExpectedSyntax, {file_, branch.span.end - 1, branch.span.end}, "expected a value before `}`: this `if` is used as a value");
+    return false;
+  }
+  for (const StmtPtr& stmt : branch.stmts) {
+    if (stmt->kind == ast::StmtKind::kLet) continue;
+    Error(DiagnosticKind::kExpectedSyntax, stmt->span, "only `let` may stand before the value of an `if` that is used as a value");
+    return false;
+  }
+  return true;
+}
+
+ExprPtr Parser::IfValue(std::unique_ptr<ast::IfStmt> stmt) {
+  if (!BranchValue(stmt->then_branch)) return nullptr;
+  if (!stmt->else_branch) {
+    Error(DiagnosticKind::kExpectedSyntax, {file_, stmt->span.end, stmt->span.end}, "expected `else`: this `if` is used as a value")
+        .Note(stmt->then_branch.result->span, "the value when the condition holds");
+    return nullptr;
+  }
+  if (!BranchValue(*stmt->else_branch)) return nullptr;
+  const ast::Expr* children[] = {stmt->condition.get(), stmt->then_branch.result.get(), stmt->else_branch->result.get()};
+  return Finish(std::make_unique<ast::IfExpr>(stmt->span, std::move(stmt->condition), std::move(stmt->then_branch),
+                                              std::move(*stmt->else_branch)),
+                {children[0], children[1], children[2]});
+}
+
+namespace {
+
+std::optional<ast::AssignOp> AssignOpOf(TokenKind kind) {
+  switch (kind) {
+    case TokenKind::kEqual: return ast::AssignOp::kSet;
+    case TokenKind::kPlusEqual: return ast::AssignOp::kAdd;
+    case TokenKind::kMinusEqual: return ast::AssignOp::kSubtract;
+    case TokenKind::kStarEqual: return ast::AssignOp::kMultiply;
+    case TokenKind::kSlashEqual: return ast::AssignOp::kDivide;
+    default: return std::nullopt;
+  }
+}
+
+bool IsPlace(const ast::Expr& expr) {
+  switch (expr.kind) {
+    case ast::ExprKind::kName: return true;
+    case ast::ExprKind::kField: return IsPlace(*ast::Cast<ast::FieldExpr>(expr).base);
+    case ast::ExprKind::kMethod: return IsPlace(*ast::Cast<ast::MethodExpr>(expr).base);
+    case ast::ExprKind::kIndex:
+      return !ast::Cast<ast::IndexExpr>(expr).fill && IsPlace(*ast::Cast<ast::IndexExpr>(expr).base);
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool Parser::CheckTarget(const ast::Expr& target, std::string_view op) {
+  bool ok = IsPlace(target);
+  if (const auto* tuple = ast::DynCast<ast::TupleExpr>(target); tuple && op == "=") {
+    ok = true;
+    for (const ExprPtr& element : tuple->elements) ok = ok && element->kind == ast::ExprKind::kName;
+  }
+  if (!ok) {
+    Error(DiagnosticKind::kExpectedSyntax, target.span, fmt::format("expected a variable, pipe or tensor before `{}`", op));
+  }
+  return ok;
+}
+
+StmtPtr Parser::ParseSimple(bool allow_result, ExprPtr& result) {
+  const Span begin = Here();
+  switch (Kind()) {
+    case TokenKind::kPlus:
+    case TokenKind::kStar:
+    case TokenKind::kSlash:
+    case TokenKind::kAt:
+    case TokenKind::kAnd:
+    case TokenKind::kOr:
+    case TokenKind::kDot:
+      if (!Current().line_start) break;
+      Error(DiagnosticKind::kExpectedSyntax, begin, fmt::format("expected a statement, found `{}`", Text(Current())))
+          .Help("an expression goes on over a line break when the operator ends the upper line");
+      return nullptr;
+    case TokenKind::kRightParen:
+    case TokenKind::kRightBracket:
+      Error(DiagnosticKind::kExpectedSyntax, begin, fmt::format("`{}` closes nothing", Text(Current())));
+      Take();
+      return nullptr;
+    case TokenKind::kElse:
+      Error(DiagnosticKind::kExpectedSyntax, begin, "`else` without an `if` before it");
+      Take();
+      return nullptr;
+    case TokenKind::kName:
+    case TokenKind::kLeftParen: break;
+    default:
+      // Anything else can only begin a value: `-x`, `<-p`, `1`, `not a`.
+      break;
+  }
+  ExprPtr target = ParseExprBeforeArrow();
+  if (!target) return nullptr;
+  if (At(TokenKind::kArrow) && !AtLineEnd()) {
+    if (!CheckTarget(*target, "<-")) return nullptr;
+    auto stmt = std::make_unique<ast::ArrowStmt>(begin);
+    stmt->arrow_span = SpanOf(Take());
+    stmt->target = std::move(target);
+    stmt->value = ParseExpr();
+    stmt->span = Since(begin);
+    return stmt->value ? std::move(stmt) : nullptr;
+  }
+  std::optional<ast::AssignOp> op = AtLineEnd() ? std::nullopt : AssignOpOf(Kind());
+  Span op_span = Here();
+  const bool is_word = (AtWord("max") || AtWord("min")) && Peek(1).kind == TokenKind::kEqual && !AtLineEnd();
+  if (is_word) {
+    op = AtWord("max") ? ast::AssignOp::kMax : ast::AssignOp::kMin;
+    Take();
+    op_span = Join(op_span, Here());
+  }
+  if (!op) {
+    if (allow_result || error_pos_ == pos_) {
+      result = std::move(target);
+      return nullptr;
+    }
+    ReportUnused(*target);
+    return nullptr;
+  }
+  if (!CheckTarget(*target, ast::Spelling(*op))) return nullptr;
+  Take();
+  auto stmt = std::make_unique<ast::AssignStmt>(begin);
+  stmt->op = *op;
+  stmt->op_span = op_span;
+  stmt->target = std::move(target);
+  stmt->value = ParseExpr();
+  stmt->span = Since(begin);
+  return stmt->value ? std::move(stmt) : nullptr;
+}
+
+}  // namespace tkc

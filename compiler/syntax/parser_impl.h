@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// The recursive-descent parser: one method per rule of lang-spec/grammar.md, in parse_decl.cpp, parse_stmt.cpp and
+// parse_expr.cpp; parser.cpp has the machinery. Private to compiler/syntax.
+//
+// Conventions. A method that fails has reported why and returns null or false; its caller recovers at the next
+// statement, item or declaration, or passes the failure on. Where a rule can go on sensibly it reports and does.
+// A line break ends a statement unless a bracket is open or an operator, comma or `=` came last; that falls out of
+// asking `line_start` of a token only where a rule could as well stop.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/syntax/ast.h"
+#include "compiler/syntax/lexer.h"
+#include "compiler/syntax/parser.h"
+
+namespace tkc {
+
+class Parser {
+ public:
+  Parser(const SourceManager& sources, uint32_t file, Diagnostics& diagnostics);
+
+  ast::File ParseFile();
+  Result<ast::ExprPtr> ParseWholeExpression();
+
+ private:
+  // ---- parser.cpp: tokens
+  const Token& Current() const { return tokens_[pos_]; }
+  const Token& Peek(size_t ahead) const { return tokens_[std::min(pos_ + ahead, tokens_.size() - 1)]; }
+  TokenKind Kind() const { return Current().kind; }
+  bool At(TokenKind kind) const { return Kind() == kind; }
+  /// At a word that is no keyword but means something here: `persistent`, `per`.
+  bool AtWord(std::string_view word) const { return At(TokenKind::kName) && Text(Current()) == word; }
+  bool PeekWord(size_t ahead, std::string_view word) const {
+    return Peek(ahead).kind == TokenKind::kName && Text(Peek(ahead)) == word;
+  }
+  /// The current token starts a line and no bracket is open: an expression may end here.
+  bool AtLineEnd() const { return (Current().line_start && open_brackets_ == 0) || At(TokenKind::kEnd); }
+  std::string_view Text(const Token& token) const { return text_.substr(token.begin, token.end - token.begin); }
+  Span SpanOf(const Token& token) const { return {file_, token.begin, token.end}; }
+  Span Here() const { return SpanOf(Current()); }
+  /// From `begin` to the end of the last token taken.
+  Span Since(Span begin) const { return {file_, begin.begin, std::max(last_end_, begin.end)}; }
+  /// The empty place right after the last token taken.
+  Span AfterLast() const { return {file_, last_end_, last_end_}; }
+  Token Take();
+  bool TakeIf(TokenKind kind);
+  bool TakeWordIf(std::string_view word);
+
+  // ---- parser.cpp: errors
+  DiagnosticBuilder Error(DiagnosticKind kind, Span span, std::string headline);
+  /// "expected X, found Y", at the current token, or after the last one when the line has ended.
+  DiagnosticBuilder ErrorExpected(std::string_view what);
+  std::string Found() const;
+  bool Expect(TokenKind kind, std::string_view where);
+  /// A name; a keyword here is reported as such.
+  bool ExpectName(std::string_view what, ast::Name& name);
+  /// Closes a bracket opened by `open`; reports and recovers within the bracket.
+  bool ExpectClose(TokenKind close, Span open);
+  /// Gives up on the rest of the file.
+  void Abort() { pos_ = tokens_.size() - 1; }
+  bool StartsStatement(TokenKind kind) const;
+  bool StartsDecl() const;
+  void SkipToStatementEnd();
+  void SkipToDecl();
+  /// Skips forward to the `{` of a header that went wrong; false: there is none before the statement ends.
+  bool SkipToBrace();
+  void EndStatement(std::string_view what);
+  std::string DocBefore(Span span) const;
+
+  /// Counts nesting while it lives; `!ok()`: too deep, reported, the parser is at the end.
+  class Depth {
+   public:
+    explicit Depth(Parser& parser);
+    ~Depth() { --parser_.depth_; }
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+    bool ok() const { return ok_; }
+
+   private:
+    Parser& parser_;
+    bool ok_;
+  };
+  /// Opens brackets (line breaks don't count within) or a block (they do).
+  class Brackets {
+   public:
+    Brackets(Parser& parser, bool open) : parser_(parser), saved_(parser.open_brackets_) {
+      parser_.open_brackets_ = open ? saved_ + 1 : 0;
+    }
+    ~Brackets() { parser_.open_brackets_ = saved_; }
+    Brackets(const Brackets&) = delete;
+    Brackets& operator=(const Brackets&) = delete;
+
+   private:
+    Parser& parser_;
+    int saved_;
+  };
+
+  // ---- parse_decl.cpp
+  void ParseImport(ast::File& file);
+  void ParseFn(ast::File& file);
+  void ParseKernel(ast::File& file, bool deterministic);
+  void ParseInstance(ast::File& file);
+  void ParseSchedule(ast::File& file);
+  bool ParseScheduleItem(ast::ScheduleItem& item);
+  bool ParseStaticParams(std::vector<ast::StaticParam>& params);
+  bool ParseParams(std::vector<ast::Param>& params);
+  bool ParseRequire(ast::KernelDecl& kernel);
+  void ParseKernelBody(ast::KernelDecl& kernel);
+  void ParseWork(ast::KernelDecl& kernel);
+  bool ParseGrid(ast::KernelDecl& kernel);
+  void ParseGridItems(ast::GridSection& grid, bool braced);
+  bool ParsePipe(ast::GridSection& grid);
+  bool ParseWorker(ast::GridSection& grid);
+  ast::TypeExprPtr ParseType();
+  ast::TypeExprPtr ParseTupleType();
+
+  // ---- parse_stmt.cpp
+  /// `{ stmts }`; with allow_result a value may stand last.
+  bool ParseBlock(ast::Block& block, bool allow_result);
+  ast::StmtPtr ParseStmt(bool allow_result, ast::ExprPtr& result);
+  ast::StmtPtr ParseLet();
+  ast::StmtPtr ParseVar();
+  ast::StmtPtr ParseFor();
+  ast::StmtPtr ParseIf(bool allow_result);
+  ast::StmtPtr ParseEach();
+  ast::StmtPtr ParseSimple(bool allow_result, ast::ExprPtr& result);
+  bool ParsePattern(ast::Pattern& pattern);
+  bool ParseRange(ast::Range& range);
+  bool CheckTarget(const ast::Expr& target, std::string_view op);
+  void ReportUnused(const ast::Expr& value);
+  ast::ExprPtr IfValue(std::unique_ptr<ast::IfStmt> stmt);
+  bool BranchValue(ast::Block& branch);
+
+  // ---- parse_expr.cpp
+  /// A whole expression where one is wanted; knows `a <-1`.
+  ast::ExprPtr ParseExpr();
+  /// As ParseExpr, but a `<-` may follow (the left side of a send or store).
+  ast::ExprPtr ParseExprBeforeArrow();
+  ast::ExprPtr ParseOr();
+  ast::ExprPtr ParseAnd();
+  ast::ExprPtr ParseNot();
+  ast::ExprPtr ParseComparison();
+  ast::ExprPtr ParseAdditive();
+  ast::ExprPtr ParseMultiplicative();
+  ast::ExprPtr ParseUnary();
+  ast::ExprPtr ParsePostfix();
+  ast::ExprPtr ParseReceive();
+  ast::ExprPtr ParsePrimary();
+  ast::ExprPtr ParseNumber();
+  ast::ExprPtr ParseParens();
+  ast::ExprPtr ParseField(ast::ExprPtr base);
+  ast::ExprPtr ParseIndexing(ast::ExprPtr base);
+  bool ParseIndex(ast::Index& index);
+  bool ParseArguments(std::vector<ast::ExprPtr>& arguments);
+  ast::ExprPtr Binary(ast::BinaryOp op, Span op_span, ast::ExprPtr left, ast::ExprPtr right);
+  /// Sets the depth of a new node; null (and the end of parsing) when the tree is too deep.
+  ast::ExprPtr Finish(ast::ExprPtr node, std::initializer_list<const ast::Expr*> children);
+
+  std::string_view text_;
+  uint32_t file_;
+  Diagnostics& diagnostics_;
+  Diagnostic muted_{};  // takes what is said about a diagnostic that was suppressed
+  std::vector<Token> tokens_;
+  size_t pos_ = 0;
+  uint32_t last_end_ = 0;
+  size_t error_pos_ = ~size_t{0};  // where the last error was reported; one per token
+  int open_brackets_ = 0;
+  int depth_ = 0;
+  bool too_deep_ = false;
+};
+
+}  // namespace tkc
