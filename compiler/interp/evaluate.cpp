@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/interp/evaluate.h"
+
+#include <algorithm>
+
+#include "compiler/support/internal_error.h"
+
+namespace tkc::interp {
+namespace {
+
+using typed::Expr;
+using typed::ExprKind;
+using typed::ExprPtr;
+using typed::Op;
+using typed::Type;
+
+bool IsSum(const Expr& expr) {
+  return expr.kind == ExprKind::kBinary && (expr.op == Op::kAdd || expr.op == Op::kSub) && IsFloat(expr.type.dtype);
+}
+
+/// A product, or a sum that takes one up: the tensor unit may keep adding without rounding in between, so the oracle,
+/// which is as exact as the language allows, rounds the whole sum once.
+bool TakesProduct(const Expr& expr) {
+  if (expr.kind == ExprKind::kMatMul) return true;
+  if (expr.kind == ExprKind::kUnary && expr.op == Op::kNeg) return TakesProduct(*expr.args[0]);
+  return IsSum(expr) && (TakesProduct(*expr.args[0]) || TakesProduct(*expr.args[1]));
+}
+
+Value Number(const Expr& expr) {
+  const DType dtype = expr.type.dtype;
+  const bool is_real = expr.kind == ExprKind::kFloat;
+  if (!IsFloat(dtype)) return Value::Integer(dtype, expr.int_value);
+  return Value::Real(dtype, is_real ? expr.float_value : static_cast<double>(expr.int_value));
+}
+
+}  // namespace
+
+Value Evaluator::Evaluate(const Expr& expr) {
+  if (faults_.failed()) return Value::Zero(expr.type);
+  switch (expr.kind) {
+    case ExprKind::kInt:
+    case ExprKind::kFloat:
+    case ExprKind::kBool: return Number(expr);
+    case ExprKind::kDim: return Value::Integer(expr.type.dtype, launch_.dims[static_cast<size_t>(expr.id)]);
+    case ExprKind::kParam: return launch_.scalars[static_cast<size_t>(expr.id)].ConvertedTo(expr.type.dtype);
+    case ExprKind::kVar: return vars_[static_cast<size_t>(expr.id)].ConvertedTo(expr.type.dtype);
+    case ExprKind::kElement:
+    case ExprKind::kRead: return Read(expr);
+    case ExprKind::kUnary: return ApplyUnary(expr.op, Evaluate(*expr.args[0]), expr.type);
+    case ExprKind::kBinary: return Binary(expr, Rounding::kNow);
+    case ExprKind::kSelect: {
+      const Value condition = Evaluate(*expr.args[0]);
+      const Value if_true = Evaluate(*expr.args[1]);
+      return Select(condition, if_true, Evaluate(*expr.args[2]), expr.type);
+    }
+    case ExprKind::kCall: return Call(expr);
+    case ExprKind::kConvert: return Evaluate(*expr.args[0]).ConvertedTo(expr.type.dtype);
+    case ExprKind::kSplat: return Evaluate(*expr.args[0]).BroadcastTo(expr.type);
+    case ExprKind::kReduce: return Reduce(expr.op, Evaluate(*expr.args[0]), expr.axis, expr.type);
+    case ExprKind::kCumsum: return Cumsum(Evaluate(*expr.args[0]), expr.axis, expr.type);
+    case ExprKind::kTranspose: return Transpose(Evaluate(*expr.args[0]));
+    case ExprKind::kPart: {
+      const Value whole = Evaluate(*expr.args[0]);
+      const int64_t row = Integer(*expr.args[1]);
+      return Part(whole, row, Integer(*expr.args[2]), expr.type);
+    }
+    case ExprKind::kMatMul: {
+      const Value a = Evaluate(*expr.args[0]);
+      return MatMul(a, Evaluate(*expr.args[1]), expr.type, Rounding::kNow);
+    }
+    case ExprKind::kPositions: return Positions(Integer(*expr.args[0]), expr.type);
+    case ExprKind::kCat: return Cat(expr);
+  }
+  InternalError("unknown kind of expression", expr.span);
+}
+
+Value Evaluator::Term(const Expr& expr) {
+  if (!TakesProduct(expr)) return Evaluate(expr);
+  if (expr.kind == ExprKind::kMatMul && IsFloat(expr.type.dtype)) {
+    const Value a = Evaluate(*expr.args[0]);
+    return MatMul(a, Evaluate(*expr.args[1]), expr.type, Rounding::kLater);
+  }
+  if (IsSum(expr)) return Binary(expr, Rounding::kLater);
+  if (expr.kind == ExprKind::kUnary && IsFloat(expr.type.dtype)) {
+    Value negated = Term(*expr.args[0]);  // ApplyUnary would round
+    double* values = negated.MutableReals();
+    for (int64_t i = 0; i < negated.size(); ++i) values[i] = -values[i];
+    return negated;
+  }
+  return Evaluate(expr);
+}
+
+Value Evaluator::Binary(const Expr& expr, Rounding rounding) {
+  const bool takes_product = IsSum(expr) && TakesProduct(expr);
+  const Value x = takes_product ? Term(*expr.args[0]) : Evaluate(*expr.args[0]);
+  const Value y = takes_product ? Term(*expr.args[1]) : Evaluate(*expr.args[1]);
+  return ApplyBinary(expr.op, x, y, expr.type, rounding, expr.span, faults_);
+}
+
+Value Evaluator::Call(const Expr& expr) {
+  const Value first = Evaluate(*expr.args[0]);
+  if (expr.args.size() == 1) return ApplyUnary(expr.op, first, expr.type);
+  Value result = first;
+  for (size_t i = 1; i < expr.args.size(); ++i) {  // min and max may have more than two arguments
+    const Value next = Evaluate(*expr.args[i]);
+    Type type = expr.type;
+    if (i + 1 < expr.args.size()) {
+      type.rows = std::max(result.type().rows, next.type().rows);
+      type.cols = std::max(result.type().cols, next.type().cols);
+    }
+    result = ApplyBinary(expr.op, result, next, type, Rounding::kNow, expr.span, faults_);
+  }
+  return result;
+}
+
+Value Evaluator::Cat(const Expr& expr) {
+  Value result = Value::Zero(expr.type);
+  int64_t col = 0;
+  for (const ExprPtr& arg : expr.args) {
+    const Value part = Evaluate(*arg);
+    AssignPart(result, 0, col, part);
+    col += part.type().cols;
+  }
+  return result;
+}
+
+Value Evaluator::Read(const Expr& expr) {
+  const Tensor& tensor = *launch_.tensors[static_cast<size_t>(expr.id)];
+  const Value fill = expr.args.empty() ? Value::Zero(Type::Scalar(tensor.dtype)) : Evaluate(*expr.args[0]);
+  const std::vector<AxisBounds> axes = Bounds(tensor, expr.axes);
+  if (faults_.failed()) return Value::Zero(expr.type);
+  return ReadBlock(tensor, axes, fill, expr.type);
+}
+
+std::vector<AxisBounds> Evaluator::Bounds(const Tensor& tensor, const std::vector<typed::AxisRange>& axes) {
+  std::vector<AxisBounds> bounds(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    bounds[i].start = Integer(*axes[i].start);
+    bounds[i].extent = axes[i].extent;
+    bounds[i].dropped = axes[i].dropped;
+    bounds[i].lo = axes[i].lo ? std::max<int64_t>(0, Integer(*axes[i].lo)) : 0;
+    bounds[i].hi = tensor.extents[i];
+    if (axes[i].hi) bounds[i].hi = std::min(bounds[i].hi, Integer(*axes[i].hi));
+  }
+  return bounds;
+}
+
+}  // namespace tkc::interp

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/interp/interpret.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "compiler/interp/block.h"
+#include "compiler/interp/evaluate.h"
+#include "compiler/interp/execute.h"
+#include "compiler/interp/faults.h"
+
+namespace tkc::interp {
+namespace {
+
+using typed::GridAxis;
+using typed::Kernel;
+using typed::Section;
+
+/// Walks the grid of one section, outermost axis first; the bounds of an axis may depend on the axes before it.
+class SectionRun {
+ public:
+  SectionRun(Launch& launch, const Section& section, Faults& faults)
+      : launch_(launch), section_(section), faults_(faults), plan_(PlanSection(launch, section)), vars_(InitialVars(launch)) {}
+
+  void Run() { Walk(0); }
+
+ private:
+  void Walk(size_t depth) {
+    if (depth == section_.axes.size()) {
+      RunTile();
+      return;
+    }
+    const GridAxis& axis = section_.axes[depth];
+    Evaluator evaluator(launch_, vars_, faults_);
+    const int64_t lo = evaluator.Integer(*axis.lo);
+    const int64_t hi = evaluator.Integer(*axis.hi);
+    for (int64_t i = lo; i < hi && !faults_.failed(); i += axis.step) {
+      vars_[static_cast<size_t>(axis.var)] = Value::Integer(DType::kI64, i);
+      Walk(depth + 1);
+    }
+  }
+
+  void RunTile() {
+    Executor(launch_, nullptr, vars_, nullptr, faults_).Execute(section_.lets);
+    if (faults_.failed()) return;
+    std::string place;
+    for (const GridAxis& axis : section_.axes) {
+      const auto var = static_cast<size_t>(axis.var);
+      place += fmt::format("{}{} = {}", place.empty() ? "" : ", ", launch_.kernel->vars[var].name, vars_[var].AsInteger());
+    }
+    RunBlock(launch_, section_, plan_, vars_, tile_++, place, stacks_, faults_);
+  }
+
+  Launch& launch_;
+  const Section& section_;
+  Faults& faults_;
+  SectionPlan plan_;
+  std::vector<Value> vars_;
+  StackPool stacks_;
+  int64_t tile_ = 0;
+};
+
+}  // namespace
+
+Result<void> Interpret(const Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics) {
+  Faults faults(diagnostics);
+  Launch launch;
+  Bind(kernel, arguments, launch, faults);
+  if (!faults.failed()) CheckRequirements(launch, faults);
+  if (!faults.failed()) Prepare(launch, faults);
+  for (const Section& section : kernel.sections) {
+    if (faults.failed()) break;
+    for (std::vector<bool>& written : launch.written) written.clear();
+    SectionRun(launch, section, faults).Run();
+  }
+  if (faults.failed()) return Failure{};
+  return {};
+}
+
+Result<const Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics) {
+  Faults faults(diagnostics);
+  for (const Kernel& kernel : entry.kernels) {
+    if (!kernel.when) return &kernel;
+    Launch launch;
+    Bind(kernel, arguments, launch, faults);
+    const std::vector<Value> vars = faults.failed() ? std::vector<Value>() : InitialVars(launch);
+    const bool holds = Evaluator(launch, vars, faults).Truth(*kernel.when);
+    if (faults.failed()) return Failure{};
+    if (holds) return &kernel;
+  }
+  const Span span = entry.kernels.empty() ? kNoSpan : entry.kernels.front().span;
+  return diagnostics.Error(DiagnosticKind::kNoScheduleApplies, span,
+                           fmt::format("no schedule of `{}` applies to these arguments", entry.name));
+}
+
+Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics) {
+  Result<const Kernel*> kernel = ChooseKernel(entry, arguments, diagnostics);
+  if (!kernel) return Failure{};
+  return Interpret(**kernel, arguments, diagnostics);
+}
+
+}  // namespace tkc::interp

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The reference interpreter: executes the typed tree of a kernel with plain loops and exact semantics. It is the oracle
+// of every test: sections in order, blocks in grid order, each block a network of workers (block.h); sums of a reduction
+// or product are taken in double and rounded once, which is the most exact of the orders that the language leaves open.
+#pragma once
+
+#include "compiler/interp/launch.h"
+#include "compiler/sema/typed.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/support/result.h"
+
+namespace tkc::interp {
+
+/// Runs `kernel` on `arguments` as they stand; tensors are changed in place. A failure (arguments that do not fit, a
+/// requirement that does not hold, a deadlock, a division by zero) is in `diagnostics`; tensors are then unspecified,
+/// but untouched if the fault was found before the first grid section.
+Result<void> Interpret(const typed::Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics);
+
+/// The first kernel of `entry` whose `when` holds for the arguments, as the launcher chooses.
+Result<const typed::Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics);
+
+/// ChooseKernel, then Interpret.
+Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics);
+
+}  // namespace tkc::interp

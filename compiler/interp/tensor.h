@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// A tensor in memory as kernels see it: elements of one type at arbitrary strides. It owns its bytes; elements outside
+// the extents do not exist (reads give the fill, writes are dropped).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/interp/value.h"
+#include "compiler/support/dtype.h"
+
+namespace tkc::interp {
+
+struct Tensor {
+  DType dtype = DType::kF32;
+  std::vector<int64_t> extents;
+  std::vector<int64_t> strides;  // in elements; may be 0 or negative
+  int64_t offset = 0;            // of element (0, 0, ...), in elements
+  std::vector<uint8_t> bytes;
+
+  /// A row-major tensor of zeros.
+  static Tensor Dense(DType dtype, std::vector<int64_t> extents);
+
+  int64_t rank() const { return static_cast<int64_t>(extents.size()); }
+  /// Number of elements; 0 if any extent is.
+  int64_t size() const;
+  /// Whether strides, offset and bytes agree, so that every element lies inside `bytes`.
+  bool IsConsistent() const;
+
+  uint8_t* At(int64_t element) { return bytes.data() + element * Bytes(dtype); }
+  const uint8_t* At(int64_t element) const { return bytes.data() + element * Bytes(dtype); }
+  /// Where the element at `index` (one per dimension, inside) lies, in elements.
+  int64_t ElementAt(const std::vector<int64_t>& index) const;
+
+  /// All elements in row-major order of the indices, as doubles. Integers must be below 2^53 to be exact.
+  std::vector<double> ToReals() const;
+  /// Sets all elements in row-major order, rounding to the type.
+  void FromReals(const std::vector<double>& values);
+  void Fill(double value);
+
+ private:
+  template <typename F>
+  void ForEachElement(F f) const;
+};
+
+/// An axis of a block, all numbers known: elements start .. start + extent of the tensor's axis that also lie in lo..hi.
+struct AxisBounds {
+  int64_t start = 0;
+  int64_t extent = 1;
+  bool dropped = false;
+  int64_t lo = 0;
+  int64_t hi = 0;  // already clipped to the tensor's extent
+};
+
+/// Reads a block as a value of `type` (scalar if it is one); elements that do not exist become `fill`.
+Value ReadBlock(const Tensor& tensor, const std::vector<AxisBounds>& axes, const Value& fill, const typed::Type& type);
+
+/// Writes the elements that exist. kSet stores, the others combine with what is there and round to the tensor's type.
+/// `written`, if not null, has a flag per element of storage: sets those of the elements stored, and returns false if
+/// one was set before.
+bool WriteBlock(Tensor& tensor, const std::vector<AxisBounds>& axes, const Value& value, typed::StoreOp combine,
+                std::vector<bool>* written);
+
+}  // namespace tkc::interp
