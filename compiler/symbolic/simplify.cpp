@@ -84,10 +84,24 @@ Scalar FoldLiterals(Kind kind, DType dtype, const Scalar& a, const Scalar& b) {
   return nullptr;
 }
 
+/// (x - y) + y, y + (x - y), (x + y) - y, (x + y) - x, x - (x - y): what remains, or null.
+Scalar Cancel(bool is_add, const Scalar& a, const Scalar& b) {
+  if (is_add) {
+    if (a->kind == Kind::kSub && Equal(a->args[1], b)) return a->args[0];
+    if (b->kind == Kind::kSub && Equal(b->args[1], a)) return b->args[0];
+    return nullptr;
+  }
+  if (a->kind == Kind::kAdd && Equal(a->args[1], b)) return a->args[0];
+  if (a->kind == Kind::kAdd && Equal(a->args[0], b)) return a->args[1];
+  if (b->kind == Kind::kSub && Equal(b->args[0], a)) return b->args[1];
+  return nullptr;
+}
+
 /// x + c and x - c in their one form: no negative literal on the right, one literal at the end of a chain.
 Scalar MakeSum(bool is_add, const Scalar& a, const Scalar& b) {
   const Scalar negated_b = is_add ? Raw(Kind::kNeg, DType::kI64, {b}) : b;
   if (const auto difference = ConstantDifference(a, negated_b)) return Int(*difference);
+  if (Scalar rest = Cancel(is_add, a, b)) return rest;
   int64_t right = 0, left = 0, inner = 0;
   if (IsInt(a, &left) && left == 0) return is_add ? b : Make(Kind::kNeg, DType::kI64, {b});
   if (is_add && IsInt(a) && !IsInt(b)) return MakeSum(true, b, a);
