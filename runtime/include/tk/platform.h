@@ -15,6 +15,7 @@
 #define TK_DEVICE inline
 #define TK_HOST_DEVICE inline
 #define TK_TENSOR_MAP const tk::tensor_map
+#define TK_STATIC_SHARED static
 #define TK_UNROLL
 #define TK_NO_UNROLL
 /// One machine instruction: takes what `asm volatile` takes.
@@ -32,9 +33,16 @@ using cudaStream_t = struct CUstream_st*;
 #define TK_HOST_DEVICE __host__ __device__ __forceinline__
 /// The tensor copy engine reads its map from the parameter bank, so the map must not be copied.
 #define TK_TENSOR_MAP const __grid_constant__ tk::tensor_map
+/// Shared memory of a fixed size, for the runtime's own kernels.
+#define TK_STATIC_SHARED __shared__
 /// Register arrays may be indexed by constants only: loops over them are unrolled.
+#ifdef __CUDA_ARCH__
 #define TK_UNROLL _Pragma("unroll")
 #define TK_NO_UNROLL _Pragma("unroll 1")
+#else  // the host compiler does not know them
+#define TK_UNROLL
+#define TK_NO_UNROLL
+#endif
 #define TK_PTX(...) asm volatile(__VA_ARGS__)
 /// An instruction without side effects: may be moved, merged or dropped.
 #define TK_PTX_PURE(...) asm(__VA_ARGS__)

@@ -50,10 +50,10 @@ TK_DEVICE void arrive(barrier& b) {
     sync();
     if (lane() == 0) tk::arrive(b);
 }
-/// The same at block `target`'s barrier.
-TK_DEVICE void arrive_remote(barrier& b, int target) {
+/// One arrival for the warp at this barrier of each of the cluster's `blocks` blocks.
+TK_DEVICE void arrive_cluster(barrier& b, int blocks) {
     sync();
-    if (lane() == 0) tk::arrive_remote(b, target);
+    if (lane() < blocks) tk::arrive_remote(b, lane());
 }
 }  // namespace warp
 

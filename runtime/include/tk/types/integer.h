@@ -13,7 +13,7 @@ using index = int64_t;
 
 /// ceil(a / b) for a >= 0, b > 0.
 template <class T>
-TK_HOST_DEVICE constexpr T cdiv(T a, T b) { return (a + b - 1) / b; }
+TK_HOST_DEVICE constexpr T cdiv(T a, T b) { return a / b + (a % b != 0); }
 
 /// floor(a / b), b > 0, any sign of a.
 template <class T>

@@ -28,8 +28,9 @@ TK_DEVICE void named_barrier_arrive(int id, int threads) {
 /// barrier.sync 0: all threads of the block.
 TK_DEVICE void block_sync() { TK_PTX("barrier.sync 0;" ::: "memory"); }
 
-TK_DEVICE void cluster_arrive() { TK_PTX("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
-TK_DEVICE void cluster_wait() { TK_PTX("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+/// All threads of the cluster; what they wrote before is visible to the others behind the wait.
+TK_DEVICE void cluster_arrive() { TK_PTX("barrier.cluster.arrive.release;" ::: "memory"); }
+TK_DEVICE void cluster_wait() { TK_PTX("barrier.cluster.wait.acquire;" ::: "memory"); }
 
 /// bar.warp.sync of all 32 lanes.
 TK_DEVICE void warp_sync() { TK_PTX("bar.warp.sync 0xffffffff;" ::: "memory"); }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// One call of a generated entry: its checks, its tensor maps, its launches. The first failure is kept and turns
+// everything after it into nothing, so a launcher is a straight list of what must hold and what is done.
+#pragma once
+
+#include "tk/host/driver.h"
+#include "tk/host/repack.h"
+#include "tk/host/tensor.h"
+
+namespace tk::host {
+
+class call {
+public:
+    /// Kernels count tile positions in 32 bits; the last tile may reach past the extent.
+    static constexpr int64_t largest_extent = (int64_t(1) << 31) - 65536;
+
+    call(const char* entry, cudaStream_t stream) : entry_(entry), stream_(stream) {}
+
+    bool failed() const { return status_.code != TK_OK; }
+    tk_status status() const { return status_; }
+    int processors() const { return device_->processors; }
+
+    /// Parameter `name`: given, of the element type and rank, with memory if it has elements.
+    void tensor(const char* name, const tk_tensor* t, tk_dtype dtype, int rank) {
+        if (failed()) return;
+        if (!t) return fail(TK_ARGUMENT, "%s: `%s` is null", entry_, name);
+        if (t->dtype != dtype) return fail(TK_ARGUMENT, "%s: `%s` has elements of %s, expected %s", entry_, name, dtype_name(t->dtype), dtype_name(dtype));
+        if (t->rank != rank) return fail(TK_ARGUMENT, "%s: `%s` has rank %d, expected %d", entry_, name, t->rank, rank);
+        for (int d = 0; d < rank; ++d)
+            if (t->extent[d] < 0 || t->extent[d] > largest_extent)
+                return fail(TK_SHAPE, "%s: extent %d of `%s` is %lld, expected 0 to %lld", entry_, d, name, (long long)t->extent[d], (long long)largest_extent);
+        if (!t->data && !is_empty(*t)) return fail(TK_ARGUMENT, "%s: the data of `%s` is null", entry_, name);
+        const int64_t size = dtype_bytes(dtype);
+        if (reinterpret_cast<uint64_t>(t->data) % uint64_t(size) != 0)
+            return fail(TK_ARGUMENT, "%s: the data of `%s` is not aligned to its %d-byte elements", entry_, name, int(size));
+    }
+
+    /// Dimension `dimension` as extent d of a parameter defines it; 0 after a failure.
+    int dimension(const tk_tensor* t, int d) const { return failed() ? 0 : int(t->extent[d]); }
+
+    /// Extent d of parameter `name` is dimension `dimension`, which has `expected` elements.
+    void extent(const char* name, const tk_tensor* t, int d, const char* dimension, int expected) {
+        if (failed() || t->extent[d] == expected) return;
+        fail(TK_SHAPE, "%s: extent %d of `%s` is %lld, but %s is %d", entry_, d, name, (long long)t->extent[d], dimension, expected);
+    }
+
+    /// A `require` of the source, quoted in `text`.
+    void require(bool holds, const char* text) {
+        if (!failed() && !holds) fail(TK_REQUIREMENT, "%s: `require %s` does not hold", entry_, text);
+    }
+
+    /// `name` is written: no two of its elements share a place.
+    void written(const char* name, const tk_tensor* t) {
+        if (!failed() && !is_injective(*t)) fail(TK_OVERLAP, "%s: `%s` is written, but its strides put several elements in one place", entry_, name);
+    }
+
+    /// `name` is written: it shares no memory with `other`.
+    void disjoint(const char* name, const tk_tensor* t, const char* other_name, const tk_tensor* other) {
+        if (!failed() && may_overlap(*t, *other)) fail(TK_OVERLAP, "%s: `%s` is written, but shares memory with `%s`", entry_, name, other_name);
+    }
+
+    /// The current device can run code for `capability` (90 for sm_90a) with this much shared memory a block.
+    void device(int capability, size_t shared_bytes) {
+        if (failed()) return;
+        status_ = current_device(device_number_);
+        if (!failed()) status_ = cached_device(device_number_, device_);
+        if (failed()) return;
+        if (device_->capability != capability)
+            return fail(TK_UNSUPPORTED_DEVICE, "%s: compiled for sm_%da, device %d is sm_%d", entry_, capability, device_number_, device_->capability);
+        if (size_t(device_->shared_bytes) < shared_bytes)
+            fail(TK_UNSUPPORTED_DEVICE, "%s: needs %zu bytes of shared memory a block, device %d has %d", entry_, shared_bytes, device_number_, device_->shared_bytes);
+    }
+
+    /// The caller's workspace holds `needed` bytes.
+    void workspace(void* data, size_t bytes, size_t needed) {
+        if (failed() || needed == 0) return;
+        if (!data || bytes < needed) return fail(TK_WORKSPACE, "%s: the workspace has %zu bytes, %zu are needed", entry_, data ? bytes : size_t(0), needed);
+        if (reinterpret_cast<uint64_t>(data) % 256 != 0) return fail(TK_WORKSPACE, "%s: the workspace is not aligned to 256 bytes", entry_);
+        free_ = static_cast<char*>(data);
+    }
+
+    /// t, or a packed copy of it in the workspace where the copy engine can't serve it as it is.
+    tk_tensor packed(const tk_tensor* t) {
+        if (failed()) return {};
+        const size_t bytes = packing_bytes(*t);
+        if (bytes == 0) return *t;
+        const tk_tensor copy = packed_like(*t, free_);
+        free_ += bytes;
+        status_ = repack(*t, copy, device_number_, stream_);
+        return copy;
+    }
+
+    /// The map for tiles of R x C elements whose rows are dimension `row_dimension` of t, columns the last one. Each
+    /// box is one swizzle panel wide. An empty dimension counts as one element: nothing is read through it.
+    template <int R, int C, swizzle S>
+    tensor_map map(const tk_tensor& t, int row_dimension) {
+        tensor_map result{};
+        if (failed()) return result;
+        const int64_t size = dtype_bytes(t.dtype);
+        map_description d{t.data, t.dtype, t.rank, {}, {}, {}, S};
+        for (int i = 0; i < t.rank; ++i) {
+            const int from = t.rank - 1 - i;
+            d.extent[i] = uint64_t(max<int64_t>(t.extent[from], 1));
+            d.box[i] = 1;
+            if (i > 0) d.stride[i - 1] = uint64_t(t.extent[from] > 1 ? t.stride[from] * size : 16);
+            if (from == row_dimension) d.box[i] = R;
+        }
+        d.box[0] = uint32_t(S == swizzle::none ? C : int(S) / int(size));
+        status_ = encode_map(result, d);
+        return result;
+    }
+    template <class Tile, swizzle S>
+    tensor_map map(const tk_tensor& t, int row_dimension) { return map<Tile::rows, Tile::cols, S>(t, row_dimension); }
+
+    /// Launches `Kernel`.
+    template <auto Kernel, class... Argument>
+    tk_status launch(int blocks, int threads, size_t shared_bytes, const Argument&... arguments) {
+        if (!failed()) status_ = host::launch<Kernel>(device_number_, {blocks, threads, int(shared_bytes), stream_}, arguments...);
+        return status_;
+    }
+
+private:
+    template <class... Value>
+    void fail(tk_code code, const char* format, Value... values) { status_ = failure(code, format, values...); }
+
+    const char* entry_;
+    cudaStream_t stream_;
+    tk_status status_ = ok();
+    int device_number_ = 0;
+    const device_info* device_ = nullptr;
+    char* free_ = nullptr;  // next free byte of the workspace
+};
+
+}  // namespace tk::host

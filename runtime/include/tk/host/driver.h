@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Every call of the CUDA runtime and driver that launchers make, one wrapper each. With TK_SIM they trap.
+#pragma once
+
+#include "tk/cuda/sm90/tma.h"
+#include "tk/host/status.h"
+#include "tk/types/shared_tile.h"
+
+#ifndef TK_SIM
+#include <cuda.h>
+#include <cuda_runtime.h>
+#endif
+
+namespace tk::host {
+
+constexpr int max_devices = 64;
+
+/// Limits of a device that launchers depend on.
+struct device_info {
+    int processors;      // streaming multiprocessors
+    int shared_bytes;    // shared memory a block may have
+    int capability;      // 90 for 9.0
+};
+
+/// What a tensor map says, innermost dimension first; strides in bytes, of the dimensions but the innermost.
+struct map_description {
+    void* data;
+    int dtype, rank;
+    uint64_t extent[5], stride[4];
+    uint32_t box[5];
+    swizzle swizzling;
+};
+
+struct launch_shape {
+    int blocks, threads, shared_bytes;
+    cudaStream_t stream;
+};
+
+#ifdef TK_SIM
+
+inline tk_status current_device(int&) { __builtin_trap(); }
+inline tk_status query_device(int, device_info&) { __builtin_trap(); }
+inline tk_status encode_map(tensor_map&, const map_description&) { __builtin_trap(); }
+template <auto Kernel>
+tk_status allow_shared_bytes(int) { __builtin_trap(); }
+template <auto Kernel, class... Argument>
+tk_status launch_kernel(const launch_shape&, const Argument&...) { __builtin_trap(); }
+
+#else
+
+inline tk_status cuda_status(cudaError_t error, const char* what) {
+    if (error == cudaSuccess) return ok();
+    return failure(TK_CUDA, "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+inline tk_status current_device(int& device) { return cuda_status(cudaGetDevice(&device), "cudaGetDevice"); }
+
+inline tk_status query_device(int device, device_info& info) {
+    int major = 0, minor = 0;
+    const auto get = [&](int& value, cudaDeviceAttr attribute) { return cudaDeviceGetAttribute(&value, attribute, device); };
+    cudaError_t error = get(info.processors, cudaDevAttrMultiProcessorCount);
+    if (error == cudaSuccess) error = get(info.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    if (error == cudaSuccess) error = get(major, cudaDevAttrComputeCapabilityMajor);
+    if (error == cudaSuccess) error = get(minor, cudaDevAttrComputeCapabilityMinor);
+    info.capability = major * 10 + minor;
+    return cuda_status(error, "cudaDeviceGetAttribute");
+}
+
+inline CUtensorMapDataType map_type(int dtype) {
+    switch (dtype) {
+        case TK_BF16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+        case TK_F16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+        case TK_F32: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+        case TK_I32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
+        case TK_U32: return CU_TENSOR_MAP_DATA_TYPE_UINT32;
+        case TK_I64: return CU_TENSOR_MAP_DATA_TYPE_INT64;
+        case TK_U64: return CU_TENSOR_MAP_DATA_TYPE_UINT64;
+        default: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+    }
+}
+
+inline CUtensorMapSwizzle map_swizzle(swizzle s) {
+    switch (s) {
+        case swizzle::b32: return CU_TENSOR_MAP_SWIZZLE_32B;
+        case swizzle::b64: return CU_TENSOR_MAP_SWIZZLE_64B;
+        case swizzle::b128: return CU_TENSOR_MAP_SWIZZLE_128B;
+        default: return CU_TENSOR_MAP_SWIZZLE_NONE;
+    }
+}
+
+/// cuTensorMapEncodeTiled, found through the runtime, so that nothing links against the driver library.
+inline tk_status encode_map(tensor_map& map, const map_description& d) {
+    using encode_function = decltype(&cuTensorMapEncodeTiled);
+    static const encode_function encode = [] {
+        void* entry = nullptr;
+        cudaDriverEntryPointQueryResult found{};
+        if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found) != cudaSuccess) return encode_function{};
+        return found == cudaDriverEntryPointSuccess ? reinterpret_cast<encode_function>(entry) : encode_function{};
+    }();
+    if (!encode) return failure(TK_CUDA, "the driver has no cuTensorMapEncodeTiled: CUDA 12.0 or later is needed");
+    static_assert(sizeof(CUtensorMap) == sizeof(tensor_map));
+    const uint32_t step[5] = {1, 1, 1, 1, 1};
+    const CUresult result = encode(reinterpret_cast<CUtensorMap*>(&map), map_type(d.dtype), uint32_t(d.rank), d.data, d.extent, d.stride, d.box, step,
+                                   CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(d.swizzling), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result != CUDA_SUCCESS) return failure(TK_CUDA, "cuTensorMapEncodeTiled: error %d", int(result));
+    return ok();
+}
+
+template <auto Kernel>
+tk_status allow_shared_bytes(int bytes) {
+    return cuda_status(cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "cudaFuncSetAttribute");
+}
+
+template <auto Kernel, class... Argument>
+tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(unsigned(shape.blocks));
+    config.blockDim = dim3(unsigned(shape.threads));
+    config.dynamicSmemBytes = size_t(shape.shared_bytes);
+    config.stream = shape.stream;
+    return cuda_status(cudaLaunchKernelEx(&config, Kernel, arguments...), "cudaLaunchKernelEx");
+}
+
+#endif
+
+/// The limits of `device`, asked for once. Threads that race ask twice and write the same.
+inline tk_status cached_device(int device, const device_info*& info) {
+    static device_info cache[max_devices];
+    static bool known[max_devices];
+    if (device >= max_devices) return failure(TK_UNSUPPORTED_DEVICE, "device %d: at most %d devices are supported", device, max_devices);
+    info = &cache[device];
+    if (__atomic_load_n(&known[device], __ATOMIC_ACQUIRE)) return ok();
+    device_info fresh{};
+    const tk_status status = query_device(device, fresh);
+    if (status.code != TK_OK) return status;
+    __atomic_store_n(&cache[device].processors, fresh.processors, __ATOMIC_RELAXED);
+    __atomic_store_n(&cache[device].shared_bytes, fresh.shared_bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&cache[device].capability, fresh.capability, __ATOMIC_RELAXED);
+    __atomic_store_n(&known[device], true, __ATOMIC_RELEASE);
+    return ok();
+}
+
+/// Launches a kernel on `device`; its limit of shared memory is raised on the first launch there.
+template <auto Kernel, class... Argument>
+tk_status launch(int device, const launch_shape& shape, const Argument&... arguments) {
+    static bool raised[max_devices];
+    if (shape.shared_bytes > 48 * 1024 && !__atomic_load_n(&raised[device], __ATOMIC_ACQUIRE)) {
+        const tk_status status = allow_shared_bytes<Kernel>(shape.shared_bytes);
+        if (status.code != TK_OK) return status;
+        __atomic_store_n(&raised[device], true, __ATOMIC_RELEASE);
+    }
+    return launch_kernel<Kernel>(shape, arguments...);
+}
+
+}  // namespace tk::host

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Questions about a tensor's description: where its elements lie, and what the copy engine can serve.
+#pragma once
+
+#include "tk/host/abi.h"
+#include "tk/types/global_tensor.h"
+
+namespace tk::host {
+
+inline int dtype_bytes(int dtype) {
+    switch (dtype) {
+        case TK_BF16: case TK_F16: return 2;
+        case TK_F32: case TK_I32: case TK_U32: return 4;
+        case TK_I64: case TK_U64: return 8;
+        default: return 1;
+    }
+}
+
+inline const char* dtype_name(int dtype) {
+    constexpr const char* names[] = {"bf16", "f16", "f32", "i32", "u32", "i64", "u64", "bool", "e4m3", "e5m2", "i8", "u8"};
+    return dtype >= 0 && dtype < int(sizeof names / sizeof *names) ? names[dtype] : "an unknown type";
+}
+
+inline bool is_empty(const tk_tensor& t) {
+    for (int d = 0; d < t.rank; ++d)
+        if (t.extent[d] == 0) return true;
+    return false;
+}
+
+/// The bytes from the lowest to past the highest element.
+struct byte_range {
+    uint64_t lo, hi;
+};
+
+inline byte_range range_of(const tk_tensor& t) {
+    int64_t lo = 0, hi = 0;
+    for (int d = 0; d < t.rank; ++d) {
+        const int64_t reach = (t.extent[d] - 1) * t.stride[d];
+        (reach < 0 ? lo : hi) += reach;
+    }
+    const uint64_t base = reinterpret_cast<uint64_t>(t.data), size = uint64_t(dtype_bytes(t.dtype));
+    return {base + uint64_t(lo) * size, base + uint64_t(hi + 1) * size};
+}
+
+/// False only if no byte belongs to both. Exact for dense tensors and for windows of one matrix that lie side by
+/// side (same outermost stride), cautious otherwise.
+inline bool may_overlap(const tk_tensor& a, const tk_tensor& b) {
+    if (is_empty(a) || is_empty(b)) return false;
+    const byte_range ra = range_of(a), rb = range_of(b);
+    if (ra.hi <= rb.lo || rb.hi <= ra.lo) return false;
+    if (a.rank < 2 || b.rank < 2) return true;
+    const int64_t pitch = a.stride[0] * dtype_bytes(a.dtype);
+    if (pitch <= 0 || pitch != b.stride[0] * dtype_bytes(b.dtype)) return true;
+    tk_tensor row_a = a, row_b = b;
+    row_a.extent[0] = row_b.extent[0] = 1;
+    const byte_range wa = range_of(row_a), wb = range_of(row_b);
+    const uint64_t step = uint64_t(pitch), distance = wa.lo >= wb.lo ? (wa.lo - wb.lo) % step : (step - (wb.lo - wa.lo) % step) % step;
+    return distance < wb.hi - wb.lo || distance + (wa.hi - wa.lo) > step;
+}
+
+/// True if each index has a place of its own: taken by size, every stride steps over all smaller dimensions.
+inline bool is_injective(const tk_tensor& t) {
+    int64_t reach = 0;  // of the dimensions taken so far
+    bool taken[TK_MAX_RANK] = {};
+    for (int step = 0; step < t.rank; ++step) {
+        int next = -1;
+        int64_t smallest = 0;
+        for (int d = 0; d < t.rank; ++d) {
+            const int64_t stride = t.stride[d] < 0 ? -t.stride[d] : t.stride[d];
+            if (!taken[d] && (next < 0 || stride < smallest)) next = d, smallest = stride;
+        }
+        taken[next] = true;
+        if (t.extent[next] <= 1) continue;
+        if (smallest <= reach) return false;
+        reach += (t.extent[next] - 1) * smallest;
+    }
+    return true;
+}
+
+/// True if the tensor copy engine can address t: columns contiguous, base and outer strides multiples of 16 bytes.
+inline bool copy_engine_serves(const tk_tensor& t) {
+    const int64_t size = dtype_bytes(t.dtype);
+    const int inner = t.rank - 1;
+    if (t.rank < 1 || t.rank > 5 || reinterpret_cast<uint64_t>(t.data) % 16 != 0) return false;
+    if (t.stride[inner] != 1 && t.extent[inner] > 1) return false;
+    for (int d = 0; d < inner; ++d) {
+        const int64_t bytes = t.stride[d] * size;
+        if (t.extent[d] > 1 && (bytes <= 0 || bytes % 16 != 0 || bytes >= int64_t(1) << 40)) return false;
+    }
+    return true;
+}
+
+/// The same elements, laid out densely with rows padded to 16 bytes, at `data`.
+inline tk_tensor packed_like(const tk_tensor& t, void* data) {
+    tk_tensor result = t;
+    result.data = data;
+    int64_t stride = 1;
+    for (int d = t.rank - 1; d >= 0; --d) {
+        result.stride[d] = stride;
+        stride *= t.extent[d];
+        if (d == t.rank - 1) stride = cdiv<int64_t>(stride * dtype_bytes(t.dtype), 16) * 16 / dtype_bytes(t.dtype);
+    }
+    return result;
+}
+
+/// Workspace that packing t needs: 0 if the copy engine serves it as it is, else a multiple of 256 bytes.
+inline size_t packing_bytes(const tk_tensor& t) {
+    if (is_empty(t) || copy_engine_serves(t)) return 0;
+    const tk_tensor packed = packed_like(t, nullptr);
+    const int64_t row = t.rank > 1 ? packed.stride[t.rank - 2] : cdiv<int64_t>(t.extent[0] * dtype_bytes(t.dtype), 16) * 16 / dtype_bytes(t.dtype);
+    int64_t rows = 1;
+    for (int d = 0; d + 1 < t.rank; ++d) rows *= t.extent[d];
+    return size_t(cdiv<int64_t>(row * rows * dtype_bytes(t.dtype), 256) * 256);
+}
+
+/// The description as kernels take it. The caller has checked element type, rank and extents.
+template <class T, int Rank>
+tensor<T, Rank> as_tensor(const tk_tensor& t) {
+    tensor<T, Rank> result{static_cast<T*>(t.data), {}, {}};
+    for (int d = 0; d < Rank; ++d) result.extent[d] = int(t.extent[d]), result.stride[d] = t.stride[d];
+    return result;
+}
+
+}  // namespace tk::host
