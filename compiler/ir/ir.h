@@ -159,6 +159,7 @@ struct Buffer {
   int64_t instances = 1;          // > 1: one set per worker instance; indexed by the instance number first
   Swizzle swizzle = Swizzle::kNone;
   int64_t offset = 0;             // bytes from the start; plan_shared
+  bool is_scratch = false;        // a tk::column_scratch (sums over warps), not a tile: rows = warps
   std::string purpose;            // for the shared-memory map: "pipe ab, field 0", "staging of C"
   int64_t Bytes() const { return rows * cols * tkc::Bytes(dtype) * count * instances; }
 };

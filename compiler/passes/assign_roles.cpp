@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/assign_roles.h"
+
+#include <fmt/format.h>
+
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::OpCode;
+
+constexpr int kWarpsPerWarpgroup = 4;
+
+/// Only reads, each of which is sent, and control flow.
+bool OnlyCopies(const ir::Worker& worker) {
+  bool only_copies = true;
+  bool sends = false;
+  std::set<ir::ValueId> reads;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    switch (op.code) {
+      case OpCode::kRead: reads.insert(op.results[0]); break;
+      case OpCode::kSend:
+        sends = true;
+        for (ir::ValueId value : op.operands) only_copies &= reads.count(value) != 0;
+        break;
+      case OpCode::kLet:
+      case OpCode::kFor:
+      case OpCode::kIf: break;
+      default: only_copies = false;
+    }
+  });
+  return only_copies && sends && worker.instances == 1;
+}
+
+}  // namespace
+
+Result<void> AssignRoles(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  int copy_warps = 0;
+  for (ir::Worker& worker : kernel.workers) {
+    if (!OnlyCopies(worker)) continue;
+    worker.kind = ir::RoleKind::kCopyThread;
+    worker.first_warp = copy_warps++;
+  }
+  int warps = (copy_warps + kWarpsPerWarpgroup - 1) / kWarpsPerWarpgroup * kWarpsPerWarpgroup;
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind != ir::RoleKind::kUnassigned) continue;
+    worker.kind = ir::RoleKind::kCompute;
+    worker.first_warp = warps;
+    warps += kWarpsPerWarpgroup * static_cast<int>(worker.instances);
+  }
+  kernel.threads = 32 * warps;
+  if (kernel.threads > target.max_threads_per_block) {
+    diagnostics.Error(DiagnosticKind::kTooManyThreads, kernel.span,
+                      fmt::format("the workers need {} threads; `{}` has {} per block", kernel.threads, target.name,
+                                  target.max_threads_per_block))
+        .Note(kernel.span, "a worker instance that computes takes 128 threads, workers that only copy share 128")
+        .Help("use fewer worker instances");
+    return Failure{};
+  }
+  return {};
+}
+
+}  // namespace tkc::passes

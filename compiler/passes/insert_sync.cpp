@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/insert_sync.h"
+
+#include <fmt/format.h>
+
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+
+namespace {
+
+constexpr int64_t kWarpsOfInstance = 4;
+
+bool IsWhole(const Op& send) { return send.number < 0; }
+
+/// The pipes whose rings this role turns.
+std::vector<std::string> Rings(const ir::Worker& worker) {
+  std::vector<std::string> rings;
+  ForEachOp(worker.body, [&](const Op& op) {
+    if (op.code != OpCode::kAdvance) return;
+    for (const std::string& ring : rings) {
+      if (ring == op.symbol) return;
+    }
+    rings.push_back(op.symbol);
+  });
+  return rings;
+}
+
+/// Every load names the barrier that it completes on.
+void LinkBarriers(const ir::Kernel& kernel, Region& region) {
+  ForEachOp(region, [&](Op& op) {
+    if (op.code != OpCode::kLoadAsync && op.code != OpCode::kLoadMulticast) return;
+    for (size_t i = 0; i < kernel.barriers.size(); ++i) {
+      if (kernel.barriers[i].name == FullBarrier(op.slot)) op.number = static_cast<int64_t>(i);
+    }
+  });
+}
+
+}  // namespace
+
+std::string FullBarrier(const std::string& pipe) { return pipe + "_full"; }
+std::string EmptyBarrier(const std::string& pipe) { return pipe + "_empty"; }
+
+bool OpensSlot(const Region& region, size_t index) {
+  if (IsWhole(region[index])) return true;
+  for (size_t i = index; i-- > 0;) {
+    if (region[i].code == OpCode::kSend && region[i].symbol == region[index].symbol) return IsWhole(region[i]);
+  }
+  return true;
+}
+
+bool ClosesSlot(const Region& region, size_t index) {
+  if (IsWhole(region[index])) return true;
+  for (size_t i = index + 1; i < region.size(); ++i) {
+    if (region[i].code == OpCode::kSend && region[i].symbol == region[index].symbol) return IsWhole(region[i]);
+  }
+  return true;
+}
+
+Op SyncOp(OpCode code, const std::string& symbol, const std::string& slot, int64_t number, Span span) {
+  Op op{code};
+  op.symbol = symbol;
+  op.slot = slot;
+  op.number = number;
+  op.span = span;
+  return op;
+}
+
+Result<void> InsertSync(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
+  const size_t errors = diagnostics.ErrorCount();
+  FullArrivals arrivals;
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind == ir::RoleKind::kCompute) SyncComputeRole(kernel, worker, arrivals, diagnostics);
+    else SyncCopyRole(kernel, worker, arrivals);
+  }
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    kernel.barriers.push_back({FullBarrier(pipe.name), pipe.slots, arrivals[pipe.name], fmt::format("a slot of {} has been filled", pipe.name)});
+    kernel.barriers.push_back({EmptyBarrier(pipe.name), pipe.slots, pipe.receivers * kWarpsOfInstance,
+                               fmt::format("every reader is done with a slot of {}", pipe.name)});
+  }
+  for (ir::Worker& worker : kernel.workers) {
+    LinkBarriers(kernel, worker.body);
+    Region rings;
+    for (const std::string& ring : Rings(worker)) {
+      rings.push_back(SyncOp(OpCode::kRing, ring, "", FindPipe(kernel, ring).slots, worker.span));
+    }
+    worker.body.insert(worker.body.begin(), std::make_move_iterator(rings.begin()), std::make_move_iterator(rings.end()));
+  }
+  return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
+}
+
+}  // namespace tkc::passes

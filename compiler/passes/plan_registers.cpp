@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/plan_registers.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+constexpr int64_t kFile = 65536;       // 32-bit registers of a multiprocessor
+constexpr int64_t kUnit = 8;           // setmaxnreg and the launch count in eights
+constexpr int64_t kMostPerThread = 240;  // what setmaxnreg is asked for at most
+constexpr int64_t kWithoutReshare = 255;
+constexpr int64_t kForAddresses = 24;  // loop counters, addresses, descriptors beside the tiles
+
+int64_t RegistersOf(const ir::Type& type) {
+  const int64_t elements = type.rows * type.cols;
+  return std::max<int64_t>(1, elements * std::max(Bytes(type.dtype), 1) / 4 / 128);
+}
+
+/// The tiles that live through the worker's loops: its mutable ones.
+int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
+  int64_t registers = 0;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    for (ir::ValueId value : op.results) {
+      if (kernel.values[value].is_mutable) registers += RegistersOf(kernel.values[value].type);
+    }
+  });
+  return registers;
+}
+
+}  // namespace
+
+Result<void> PlanRegisters(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
+  const int64_t warpgroups = kernel.threads / 128;
+  int64_t computing = 0;
+  bool copies = false;
+  for (const ir::Worker& worker : kernel.workers) {
+    if (worker.kind == ir::RoleKind::kCompute) computing += worker.instances;
+    else copies = true;
+  }
+  const int64_t entry = std::min(kWithoutReshare + 1, kFile / kernel.threads) / kUnit * kUnit;
+  int64_t budget = std::min(entry, kWithoutReshare);
+  if (copies && computing >= 2 && warpgroups > computing) {
+    const int64_t for_copies = computing <= 2 ? 40 : 32;
+    budget = std::min(kMostPerThread, (entry * warpgroups - for_copies * (warpgroups - computing)) / computing / kUnit * kUnit);
+    for (ir::Worker& worker : kernel.workers) worker.registers = static_cast<int>(worker.kind == ir::RoleKind::kCompute ? budget : for_copies);
+  }
+  for (const ir::Worker& worker : kernel.workers) {
+    if (worker.kind != ir::RoleKind::kCompute) continue;
+    const int64_t kept = KeptRegisters(kernel, worker);
+    if (kept + kForAddresses <= budget) continue;
+    diagnostics
+        .Error(DiagnosticKind::kRegisterOverflow, worker.span,
+               fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left beside its addresses", worker.name, kept,
+                           budget - kForAddresses))
+        .Note(worker.span, fmt::format("{} threads share {} registers: {} each for this worker, {} of them for addresses and counters",
+                                       kernel.threads, kFile, budget, kForAddresses))
+        .Help("use more worker instances, or smaller tiles");
+    return Failure{};
+  }
+  return {};
+}
+
+}  // namespace tkc::passes

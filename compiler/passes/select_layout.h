@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Layouts: how the threads of a computing role share its register tiles, and the swizzle of a shared tile.
+#pragma once
+
+#include "compiler/ir/ir.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/support/result.h"
+#include "compiler/target/target.h"
+
+namespace tkc::passes {
+
+/// Chooses one register layout per computing role: the matrix unit's fragment where it multiplies, else rows over lanes.
+Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics);
+
+/// The widest swizzle whose panel divides the columns; none for vectors and for tiles that no panel divides.
+ir::Swizzle ChooseSwizzle(DType dtype, int64_t rows, int64_t cols);
+
+}  // namespace tkc::passes

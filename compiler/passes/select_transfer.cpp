@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/select_transfer.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/select_layout.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+constexpr int64_t kMaxBox = 256;        // elements of a box along one dimension
+constexpr int64_t kCopyGranule = 16;    // bytes
+constexpr size_t kMaxRank = 5;
+
+struct Transfer {
+  ir::Kernel& kernel;
+  std::map<ValueId, Op> reads{};  // of the copy role at hand, by result
+
+  /// Whether the copy engine can move this access: clipping by the tensor's own bounds only, rows then columns innermost, boxes in range.
+  bool EngineServes(const Op& access, const ir::Type& type) const {
+    if (access.axes.size() > kMaxRank || !access.scalars.empty() || access.slot == "transposed") return false;
+    size_t kept = 0;
+    for (const ir::AxisRange& axis : access.axes) {
+      if (axis.lo || axis.hi || axis.extent > kMaxBox * 4) return false;
+      kept += !axis.dropped;
+    }
+    if (kept == 0 || access.axes.back().dropped) return false;
+    const int64_t inner = access.axes.back().extent;
+    if (inner * Bytes(type.dtype) % kCopyGranule != 0) return false;
+    if (kept == 1) return inner <= kMaxBox;
+    return type.rows <= kMaxBox && ChooseSwizzle(type.dtype, type.rows, type.cols) != ir::Swizzle::kNone;
+  }
+
+  /// The name of a map for these boxes, made on first use.
+  std::string Map(const Op& access, const ir::Buffer& buffer, bool is_store) {
+    ir::TensorMap map;
+    map.tensor = access.symbol;
+    map.swizzle = buffer.swizzle;
+    map.is_store = is_store;
+    for (const ir::AxisRange& axis : access.axes) map.box.push_back(axis.dropped ? 1 : axis.extent);
+    if (buffer.swizzle != ir::Swizzle::kNone) map.box.back() = static_cast<int64_t>(buffer.swizzle) / Bytes(buffer.dtype);
+    int same_tensor = 0;
+    for (const ir::TensorMap& other : kernel.maps) {
+      if (other.tensor != map.tensor) continue;
+      if (other.box == map.box && other.swizzle == map.swizzle && other.is_store == map.is_store) return other.name;
+      ++same_tensor;
+    }
+    map.name = same_tensor == 0 ? map.tensor + "_map" : fmt::format("{}_map_{}", map.tensor, same_tensor);
+    kernel.maps.push_back(map);
+    return map.name;
+  }
+
+  static std::vector<ir::Scalar> Coordinates(const Op& access) {
+    std::vector<ir::Scalar> coordinates;
+    for (const ir::AxisRange& axis : access.axes) coordinates.push_back(axis.start);
+    return coordinates;
+  }
+
+  void CopyRole(ir::Worker& worker, Region& region);
+  void ComputeRole(ir::Worker& worker, Region& region);
+  Region StagedStore(const ir::Worker& worker, const Op& store);
+};
+
+/// A read that feeds a send becomes the copy that fills the field; `send` keeps the views it fills, in order.
+void Transfer::CopyRole(ir::Worker& worker, Region& region) {
+  Region out;
+  for (Op& op : region) {
+    for (Region& inner : op.regions) CopyRole(worker, inner);
+    if (op.code == OpCode::kRead) {
+      reads[op.results[0]] = op;
+      continue;
+    }
+    if (op.code != OpCode::kSend) {
+      out.push_back(std::move(op));
+      continue;
+    }
+    const ir::Pipe& pipe = FindPipe(kernel, op.symbol);
+    Region copies;
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      const Op& read = reads.at(op.operands[i]);
+      const size_t field = op.number >= 0 ? static_cast<size_t>(op.number) : i;
+      const ir::Buffer& buffer = FindBuffer(kernel, FieldBuffer(pipe, field));
+      const ir::Type& type = kernel.values[read.results[0]].type;
+      const bool is_whole = type.rows == buffer.rows && type.cols == buffer.cols;
+      Op copy{OpCode::kCopyToShared};
+      if (is_whole && EngineServes(read, type)) {
+        copy.code = OpCode::kLoadAsync;
+        copy.symbol = Map(read, buffer, false);
+        copy.scalars = Coordinates(read);
+      } else {
+        worker.kind = ir::RoleKind::kCopyWarp;
+        copy.symbol = read.symbol;
+        copy.axes = read.axes;
+        copy.scalars = read.scalars;
+        copy.number = 1;
+      }
+      copy.span = op.span;
+      const ValueId slot = kernel.AddValue(buffer.name, ir::Type{buffer.dtype, buffer.rows, buffer.cols, ir::Space::kShared, false});
+      Op view{OpCode::kView, {slot}};
+      view.symbol = buffer.name;
+      view.slot = pipe.name;
+      view.span = op.span;
+      copies.push_back(view);
+      ValueId target = slot;
+      if (!is_whole) {
+        target = kernel.AddValue(buffer.name + "_part", ir::Type{buffer.dtype, type.rows, type.cols, ir::Space::kShared, false});
+        Op part{OpCode::kPart, {target}, {slot}, {op.scalars[0], op.scalars[1]}};
+        part.span = op.span;
+        copies.push_back(part);
+      }
+      copy.operands = {target};
+      copies.push_back(std::move(copy));
+    }
+    op.operands.clear();
+    op.regions = {std::move(copies)};
+    out.push_back(std::move(op));
+  }
+  region = std::move(out);
+}
+
+/// if (C_map_usable) { for each chunk of columns: stage, copy engine } else { guarded store }.
+Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
+  const ValueId value = store.operands[0];
+  const ir::Type type = kernel.values[value].type;
+  const ir::TensorParam& tensor = FindTensor(kernel, store.symbol);
+  const DType dtype = tensor.dtype;
+  const int64_t chunk_cols = 128 / Bytes(dtype);
+  const int64_t chunks = type.cols / chunk_cols;
+  ir::Buffer buffer;
+  buffer.name = tensor.name + "_stage";
+  buffer.dtype = dtype;
+  buffer.rows = type.rows;
+  buffer.cols = chunk_cols;
+  // A chunk's buffer comes round after `count` chunks on every path, so the wait before it is a static number.
+  buffer.count = chunks % 2 == 0 ? 2 : chunks % 3 == 0 ? 3 : 1;
+  buffer.instances = worker.instances;
+  buffer.swizzle = ir::Swizzle::k128;
+  buffer.purpose = fmt::format("staging of {}, {} columns at a time", tensor.name, chunk_cols);
+  const auto same = std::find_if(kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::Buffer& b) { return b.name == buffer.name; });
+  if (same == kernel.buffers.end()) kernel.buffers.push_back(buffer);
+  else buffer.name = same->name;
+
+  Op chunk_access = store;
+  ir::AxisRange& columns = chunk_access.axes.back();
+  const std::string counter = tensor.name + "_chunk";
+  const ir::Scalar first = chunks == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(counter), symbolic::Int(chunk_cols));
+  columns.start = symbolic::Add(columns.start, first);
+  columns.extent = chunk_cols;
+
+  Region body;
+  const auto emit = [&](Op op) {
+    op.span = store.span;
+    body.push_back(std::move(op));
+  };
+  const ir::Type chunk_type{type.dtype, type.rows, chunk_cols, ir::Space::kRegister, false};
+  ValueId part = value;
+  if (chunks > 1) {
+    part = kernel.AddValue(kernel.values[value].name + "_chunk", chunk_type);
+    emit({OpCode::kPart, {part}, {value}, {symbolic::Int(0), first}});
+  }
+  if (dtype != type.dtype) {
+    ir::Type converted = chunk_type;
+    converted.dtype = dtype;
+    const ValueId rounded = kernel.AddValue(tensor.name + "_chunk_values", converted);
+    emit({OpCode::kConvert, {rounded}, {part}});
+    part = rounded;
+  }
+  const ValueId stage = kernel.AddValue("stage", ir::Type{dtype, type.rows, chunk_cols, ir::Space::kShared, false});
+  Op view{OpCode::kView, {stage}};
+  view.symbol = buffer.name;
+  if (buffer.count > 1) view.scalars = {symbolic::Make(symbolic::Kind::kMod, DType::kI64, {symbolic::Name(counter), symbolic::Int(buffer.count)})};
+  emit(view);
+  emit({OpCode::kStoreShared, {}, {stage, part}});
+  Op copy{OpCode::kStoreAsync, {}, {stage}, Coordinates(chunk_access)};
+  copy.symbol = Map(chunk_access, buffer, true);
+  emit(copy);
+
+  Op choice{OpCode::kIf, {}, {}, {symbolic::Name(copy.symbol + "_usable", DType::kBool)}};
+  choice.span = store.span;
+  choice.regions.resize(2);
+  if (chunks == 1) {
+    choice.regions[0] = std::move(body);
+  } else {
+    Op loop{OpCode::kUnroll};
+    loop.symbol = counter;
+    loop.number = chunks;
+    loop.span = store.span;
+    loop.regions = {std::move(body)};
+    choice.regions[0].push_back(std::move(loop));
+  }
+  choice.regions[1].push_back(store);
+  return {choice};
+}
+
+void Transfer::ComputeRole(ir::Worker& worker, Region& region) {
+  Region out;
+  for (Op& op : region) {
+    for (Region& inner : op.regions) ComputeRole(worker, inner);
+    if (op.code == OpCode::kStore && worker.layout.IsMma()) {
+      const ir::Type type = kernel.values[op.operands[0]].type;
+      const DType dtype = FindTensor(kernel, op.symbol).dtype;
+      const bool is_plain = static_cast<typed::StoreOp>(op.number) == typed::StoreOp::kSet;
+      const bool is_wide = type.cols % (128 / Bytes(dtype)) == 0 && type.rows > 1;
+      ir::Type stored = type;
+      stored.dtype = dtype;
+      if (is_plain && is_wide && Bytes(dtype) >= 2 && IsFloat(dtype) && EngineServes(op, stored)) {
+        for (Op& staged : StagedStore(worker, op)) out.push_back(std::move(staged));
+        continue;
+      }
+    }
+    out.push_back(std::move(op));
+  }
+  region = std::move(out);
+}
+
+void MakePipeBuffers(ir::Kernel& kernel) {
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    for (size_t i = 0; i < pipe.fields.size(); ++i) {
+      const ir::PipeField& field = pipe.fields[i];
+      ir::Buffer buffer;
+      buffer.name = FieldBuffer(pipe, i);
+      buffer.dtype = field.dtype;
+      buffer.rows = field.rows;
+      buffer.cols = field.cols;
+      buffer.count = pipe.slots;
+      buffer.swizzle = ChooseSwizzle(field.dtype, field.rows, field.cols);
+      buffer.purpose = pipe.fields.size() == 1 ? "pipe " + pipe.name : fmt::format("pipe {}, field {}", pipe.name, field.name.empty() ? std::to_string(i) : field.name);
+      kernel.buffers.push_back(std::move(buffer));
+    }
+  }
+}
+
+}  // namespace
+
+Result<void> SelectTransfer(ir::Kernel& kernel, const Target&, Diagnostics&) {
+  for (ir::Buffer& buffer : kernel.buffers) {
+    if (!buffer.is_scratch) buffer.swizzle = ChooseSwizzle(buffer.dtype, buffer.rows, buffer.cols);
+  }
+  MakePipeBuffers(kernel);
+  Transfer transfer{kernel};
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind == ir::RoleKind::kCompute) transfer.ComputeRole(worker, worker.body);
+    else transfer.CopyRole(worker, worker.body);
+  }
+  return {};
+}
+
+}  // namespace tkc::passes

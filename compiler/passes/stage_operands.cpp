@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/stage_operands.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/walk.h"
+#include "compiler/support/internal_error.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Space;
+using ir::ValueId;
+
+constexpr int64_t kMatrixRows = 64;   // of one warpgroup's matrix instruction
+constexpr int64_t kMatrixCols = 8;    // granularity of N
+constexpr int64_t kMatrixDepth = 16;  // K of one instruction, 16-bit operands
+
+class Staging {
+ public:
+  Staging(ir::Kernel& kernel, ir::Worker& worker, Diagnostics& diagnostics)
+      : kernel_(kernel), worker_(worker), diagnostics_(diagnostics) {}
+
+  Region Rewrite(const Region& region) {
+    Region out;
+    for (const Op& op : region) RewriteOp(op, out);
+    return out;
+  }
+
+ private:
+  ir::Type& TypeOf(ValueId value) { return kernel_.values[value].type; }
+  bool IsShared(ValueId value) { return TypeOf(value).space == Space::kShared; }
+  ValueId Current(ValueId value) {
+    const auto place = replaced_.find(value);
+    return place == replaced_.end() ? value : place->second;
+  }
+
+  void RewriteOp(const Op& source, Region& out);
+  /// Emits the pending reads that the regions of `op` use, so that they happen once and their values are in scope after it.
+  void PlaceBefore(const Op& op, Region& out);
+  void RewriteTranspose(const Op& op, Region& out);
+  void RewritePart(Op op, Region& out);
+  void RewriteProduct(const Op& op, Region& out);
+  void RewriteReduce(Op op, Region& out);
+  void CheckProduct(const Op& op);
+  void NotYet(const Op& op, const std::string& what) {
+    diagnostics_.Error(DiagnosticKind::kNotImplemented, op.span, what + " is specified, not yet implemented");
+  }
+
+  /// The value in registers: itself, or loaded from its slot. One load per use; the compiler of the output merges nothing here.
+  ValueId InRegisters(ValueId value, Region& out, Span span);
+  /// The value in shared memory: itself, or stored into a staging buffer.
+  ValueId InShared(ValueId value, Region& out, Span span);
+  ValueId NewView(const std::string& buffer, ir::Type type, Region& out, Span span);
+  std::string NewBuffer(const std::string& name, DType dtype, int64_t rows, int64_t cols, const std::string& purpose);
+
+  ir::Kernel& kernel_;
+  ir::Worker& worker_;
+  Diagnostics& diagnostics_;
+  std::map<ValueId, ValueId> replaced_;       // value -> the one that stands for it now
+  std::map<ValueId, ValueId> staged_;         // register value -> the view of its copy in shared memory
+  std::map<ValueId, ValueId> transpose_of_;   // shared transposed view -> the view under it
+  std::map<ValueId, Op> pending_;             // read or positions not emitted yet: their place depends on the use
+};
+
+std::string Staging::NewBuffer(const std::string& name, DType dtype, int64_t rows, int64_t cols, const std::string& purpose) {
+  ir::Buffer buffer;
+  buffer.name = name;
+  for (int i = 1;; ++i) {
+    bool taken = false;
+    for (const ir::Buffer& other : kernel_.buffers) taken |= other.name == buffer.name;
+    if (!taken) break;
+    buffer.name = fmt::format("{}_{}", name, i);
+  }
+  buffer.dtype = dtype;
+  buffer.rows = rows;
+  buffer.cols = cols;
+  buffer.instances = worker_.instances;
+  buffer.purpose = purpose;
+  kernel_.buffers.push_back(buffer);
+  return kernel_.buffers.back().name;
+}
+
+ValueId Staging::NewView(const std::string& buffer, ir::Type type, Region& out, Span span) {
+  type.space = Space::kShared;
+  Op view{OpCode::kView};
+  view.symbol = buffer;
+  view.span = span;
+  view.results = {kernel_.AddValue(buffer + "_view", type)};
+  out.push_back(view);
+  return view.results[0];
+}
+
+ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
+  value = Current(value);
+  if (const auto place = pending_.find(value); place != pending_.end()) {
+    out.push_back(place->second);
+    TypeOf(value).space = Space::kRegister;
+    pending_.erase(place);
+    return value;
+  }
+  if (!IsShared(value)) return value;
+  ir::Type type = TypeOf(value);
+  type.space = Space::kRegister;
+  type.transposed = false;
+  Op load{OpCode::kLoadShared, {}, {value}};
+  load.span = span;
+  load.results = {kernel_.AddValue(kernel_.values[value].name + "_values", type)};
+  out.push_back(load);
+  return load.results[0];
+}
+
+ValueId Staging::InShared(ValueId value, Region& out, Span span) {
+  value = Current(value);
+  if (IsShared(value)) return value;
+  const ir::Type type = TypeOf(value);
+  const std::string& name = kernel_.values[value].name;
+  if (const auto place = pending_.find(value); place != pending_.end() && place->second.code == OpCode::kRead) {
+    // Straight from global to shared memory: the values are never needed in registers.
+    const Op read = place->second;
+    pending_.erase(place);
+    const std::string buffer = NewBuffer(name + "_stage", type.dtype, type.rows, type.cols, fmt::format("staging of {}", read.symbol));
+    const ValueId view = NewView(buffer, type, out, span);
+    Op copy{OpCode::kCopyToShared, {}, {view}, read.scalars};
+    copy.symbol = read.symbol;
+    copy.axes = read.axes;
+    copy.span = span;
+    out.push_back(copy);
+    replaced_[value] = view;
+    return view;
+  }
+  if (const auto place = staged_.find(value); place != staged_.end()) return place->second;
+  value = InRegisters(value, out, span);
+  const std::string buffer = NewBuffer(name + "_stage", type.dtype, type.rows, type.cols, fmt::format("staging of {}", name));
+  const ValueId view = NewView(buffer, type, out, span);
+  Op store{OpCode::kStoreShared, {}, {view, value}};
+  store.span = span;
+  out.push_back(store);
+  if (!kernel_.values[value].is_mutable) staged_[value] = view;
+  return view;
+}
+
+void Staging::PlaceBefore(const Op& op, Region& out) {
+  std::set<ValueId> in_registers, in_shared;
+  for (const auto& [value, read] : pending_) {
+    if (!Uses(op, value)) continue;
+    bool is_operand = false;
+    for (const Region& region : op.regions) {
+      ForEachOp(region, [&, v = value](const Op& inner) { is_operand |= IsProduct(inner.code) && Uses(inner, v); });
+    }
+    (is_operand ? in_shared : in_registers).insert(value);
+  }
+  for (ValueId value : in_registers) InRegisters(value, out, op.span);
+  for (ValueId value : in_shared) InShared(value, out, op.span);
+}
+
+void Staging::RewriteTranspose(const Op& op, Region& out) {
+  const ValueId result = op.results[0];
+  ValueId source = Current(op.operands[0]);
+  if (const auto place = pending_.find(source); place != pending_.end()) {
+    // A read or a column of positions turns around for free, on its way into registers.
+    const bool is_vector = TypeOf(source).rows == 1 || TypeOf(source).cols == 1;
+    if (place->second.code == OpCode::kPositions || is_vector) {
+      Op turned = place->second;
+      turned.results = {result};
+      turned.slot = turned.code == OpCode::kPositions ? (turned.slot == "cols" ? "rows" : "cols") : (turned.slot.empty() ? "transposed" : "");
+      pending_[result] = turned;
+      return;
+    }
+  }
+  source = InShared(source, out, op.span);
+  if (const auto under = transpose_of_.find(source); under != transpose_of_.end()) {
+    replaced_[result] = under->second;
+    return;
+  }
+  TypeOf(result).space = Space::kShared;
+  TypeOf(result).transposed = true;
+  transpose_of_[result] = source;
+  Op view = op;
+  view.operands = {source};
+  out.push_back(view);
+}
+
+void Staging::RewritePart(Op op, Region& out) {
+  const ValueId result = op.results[0];
+  ValueId source = Current(op.operands[0]);
+  if (!IsShared(source) && pending_.find(source) == pending_.end()) {
+    // Columns of a register tile at a static place are registers of the same threads; anything else moves between threads.
+    int64_t col = 0;
+    const bool all_rows = TypeOf(result).rows == TypeOf(source).rows && symbolic::IsInt(op.scalars[0]);
+    const int64_t granule = int64_t{worker_.layout.lanes} * worker_.layout.vec;
+    if (all_rows && symbolic::IsInt(op.scalars[1], &col) && col % granule == 0 && TypeOf(result).cols % granule == 0) {
+      TypeOf(result).space = Space::kRegister;
+      op.operands = {source};
+      out.push_back(op);
+      return;
+    }
+  }
+  source = InShared(source, out, op.span);
+  TypeOf(result).space = Space::kShared;
+  if (const auto under = transpose_of_.find(source); under != transpose_of_.end()) {
+    // The part of a transposed view is the transposed part of the view under it.
+    ir::Type type = TypeOf(result);
+    std::swap(type.rows, type.cols);
+    type.transposed = false;
+    Op part{OpCode::kPart, {kernel_.AddValue(kernel_.values[result].name, type)}, {under->second}, {op.scalars[1], op.scalars[0]}};
+    part.span = op.span;
+    Op turn{OpCode::kTranspose, {result}, {part.results[0]}};
+    turn.span = op.span;
+    TypeOf(result).transposed = true;
+    transpose_of_[result] = part.results[0];
+    out.push_back(part);
+    out.push_back(turn);
+    return;
+  }
+  op.operands = {source};
+  out.push_back(op);
+}
+
+void Staging::CheckProduct(const Op& op) {
+  const bool has_acc = op.code == OpCode::kAccumulate;
+  const ir::Type& a = TypeOf(op.operands[has_acc]);
+  const ir::Type& b = TypeOf(op.operands[has_acc + 1]);
+  const auto complain = [&](int64_t found, const char* what, int64_t unit) {
+    diagnostics_
+        .Error(DiagnosticKind::kMatrixShape, op.span,
+               fmt::format("the product has {} {} in one worker instance; the matrix unit takes multiples of {}", found, what, unit))
+        .Label(op.span, fmt::format("`{}[{}, {}] @ {}[{}, {}]`", Name(a.dtype), a.rows, a.cols, Name(b.dtype), b.rows, b.cols));
+  };
+  if (a.rows % kMatrixRows != 0) complain(a.rows, "rows", kMatrixRows);
+  if (b.cols % kMatrixCols != 0) complain(b.cols, "columns", kMatrixCols);
+  if (a.cols % kMatrixDepth != 0) complain(a.cols, "terms a sum", kMatrixDepth);
+}
+
+void Staging::RewriteProduct(const Op& op, Region& out) {
+  CheckProduct(op);
+  const bool has_acc = op.code == OpCode::kAccumulate;
+  ValueId acc = has_acc ? Current(op.operands[0]) : op.results[0];
+  ValueId a = Current(op.operands[has_acc]);
+  // The left operand may stay in registers; one that was only read goes through shared memory.
+  if (!IsShared(a) && pending_.find(a) != pending_.end()) a = InShared(a, out, op.span);
+  const ValueId b = InShared(op.operands[has_acc + 1], out, op.span);
+  if (!has_acc) {
+    TypeOf(acc).space = Space::kRegister;
+    kernel_.values[acc].is_mutable = true;
+    Op declare{OpCode::kVar, {acc}};
+    declare.span = op.span;
+    out.push_back(declare);
+  }
+  Op mma{OpCode::kMma, {}, {acc, a, b}};
+  mma.number = has_acc ? op.number : 2;
+  mma.span = op.span;
+  out.push_back(mma);
+}
+
+void Staging::RewriteReduce(Op op, Region& out) {
+  op.operands[0] = InRegisters(op.operands[0], out, op.span);
+  TypeOf(op.results[0]).space = Space::kRegister;
+  if (op.slot == "cols") {
+    op.symbol = NewBuffer("reduce_scratch", TypeOf(op.operands[0]).dtype, 4, TypeOf(op.operands[0]).cols, "one partial result a warp of a column reduction");
+    kernel_.buffers.back().is_scratch = true;
+  }
+  out.push_back(std::move(op));
+}
+
+void Staging::RewriteOp(const Op& source, Region& out) {
+  Op op = source;
+  switch (op.code) {
+    case OpCode::kReceive:
+      for (ValueId value : op.results) TypeOf(value).space = Space::kShared;
+      out.push_back(std::move(op));
+      return;
+    case OpCode::kRead:
+    case OpCode::kPositions: pending_[op.results[0]] = op; return;
+    case OpCode::kTranspose: return RewriteTranspose(op, out);
+    case OpCode::kPart: return RewritePart(std::move(op), out);
+    case OpCode::kMatmul:
+    case OpCode::kAccumulate: return RewriteProduct(op, out);
+    case OpCode::kReduce: return RewriteReduce(std::move(op), out);
+    case OpCode::kCumsum: return NotYet(op, "`cumsum`");
+    case OpCode::kCat: return NotYet(op, "`cat`");
+    case OpCode::kAssignPart: return NotYet(op, "assignment to a part of a tile");
+    case OpCode::kFor:
+    case OpCode::kIf:
+      PlaceBefore(op, out);
+      for (Region& region : op.regions) {
+        const auto staged = staged_;
+        region = Rewrite(region);
+        staged_ = staged;  // what was staged inside is not known to have happened outside
+      }
+      out.push_back(std::move(op));
+      return;
+    default:
+      for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
+      for (ValueId value : op.results) TypeOf(value).space = Space::kRegister;
+      out.push_back(std::move(op));
+  }
+}
+
+}  // namespace
+
+Result<void> StageOperands(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
+  const size_t errors = diagnostics.ErrorCount();
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind == ir::RoleKind::kCompute) worker.body = Staging(kernel, worker, diagnostics).Rewrite(worker.body);
+  }
+  return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+// Synchronisation of a role that computes. The walk keeps two lists: the matrix groups in flight, and the slots held. An operation that
+// touches what a group in flight writes (or overwrites what it reads) waits for it first; a slot is released behind the operation that
+// reads it last, or behind the wait that covers that operation when it is a matrix product.
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+constexpr int64_t kWarps = 4;  // of an instance: each arrives once
+
+struct Release {
+  std::string pipe;
+  Span span;
+};
+
+/// Matrix products between two commits.
+struct Group {
+  ValueId acc;
+  ValueId left;                  // in registers, or kNone
+  std::set<std::string> buffers; // staging buffers it reads
+  std::vector<Release> releases; // slots it reads last
+};
+
+/// A received slot until its release.
+struct Held {
+  std::string pipe;
+  size_t last_use;               // index in the region
+  Span span;
+};
+
+class ComputeRoleSync {
+ public:
+  ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, FullArrivals& arrivals, Diagnostics& diagnostics)
+      : kernel_(kernel), worker_(worker), arrivals_(arrivals), before_(arrivals), diagnostics_(diagnostics) {
+    ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code == OpCode::kView) buffer_of_[op.results[0]] = op.symbol;
+      if (op.code == OpCode::kReceive) {
+        for (ValueId value : op.results) slot_of_[value] = value;
+      }
+      if (op.code == OpCode::kPart || op.code == OpCode::kTranspose) {
+        const auto slot = slot_of_.find(op.operands[0]);
+        if (slot != slot_of_.end()) slot_of_[op.results[0]] = slot->second;
+        const auto buffer = buffer_of_.find(op.operands[0]);
+        if (buffer != buffer_of_.end()) buffer_of_[op.results[0]] = buffer->second;
+      }
+      if (op.code == OpCode::kStoreAsync) stored_from_.insert(buffer_of_.at(op.operands[0]));
+    });
+  }
+
+  Region Run(Region body) {
+    Region out = Rewrite(std::move(body));
+    if (!stored_from_.empty()) {
+      // The block's shared memory must outlive the copy engine's reads of it.
+      out.push_back(SyncOp(OpCode::kWaitStores, "", "read", 0, worker_.span));
+    }
+    return out;
+  }
+
+ private:
+  Region Rewrite(Region region);
+  void RewriteOp(Op op, Region& region, size_t index, Region& out);
+  void Receive(Op op, const Region& region, size_t index, Region& out);
+  void Send(Op op, bool opens, bool closes, Region& out);
+  void Product(Op op, Region& out);
+  void StoreShared(Op op, Region& out);
+  void Loop(Op op, Region& out);
+
+  /// Whether a group may stay in flight over the back edge: see the header.
+  bool KeepsInFlight(const Op& loop) const;
+  size_t LastUse(const Region& region, size_t from, const std::vector<ValueId>& slots) const;
+  bool UsesSlot(const Op& op, const std::vector<ValueId>& slots) const;
+
+  /// Waits until at most `left` groups are in flight, and releases what they held.
+  void WaitGroups(size_t left, Span span, Region& out);
+  /// Waits for groups whose registers the operation touches.
+  void WaitFor(const Op& op, Region& out);
+  void ReleaseSlot(const Release& release, Region& out);
+
+  ir::Kernel& kernel_;
+  const ir::Worker& worker_;
+  FullArrivals& arrivals_;
+  FullArrivals before_;
+  Diagnostics& diagnostics_;
+  std::map<ValueId, std::string> buffer_of_;  // view -> staging buffer
+  std::map<ValueId, ValueId> slot_of_;        // view of a slot -> the received value it is a view of
+  std::set<std::string> stored_from_;         // buffers that the copy engine stores from
+  std::deque<Group> in_flight_;
+  std::vector<Held> held_;                    // received in the region at hand
+  std::set<std::string> held_pipes_;          // received and not yet released, in any region
+  int depth_ = 0;                             // of loops around the operation at hand
+  std::set<std::string> written_;             // staging buffers written so far
+  int64_t pending_arrivals_ = 0;
+};
+
+bool ComputeRoleSync::UsesSlot(const Op& op, const std::vector<ValueId>& slots) const {
+  for (ValueId operand : op.operands) {
+    const auto slot = slot_of_.find(operand);
+    if (slot != slot_of_.end() && std::find(slots.begin(), slots.end(), slot->second) != slots.end()) return true;
+  }
+  for (const Region& region : op.regions) {
+    for (const Op& inner : region) {
+      if (UsesSlot(inner, slots)) return true;
+    }
+  }
+  return false;
+}
+
+size_t ComputeRoleSync::LastUse(const Region& region, size_t from, const std::vector<ValueId>& slots) const {
+  size_t last = from;
+  for (size_t i = from + 1; i < region.size(); ++i) {
+    if (UsesSlot(region[i], slots)) last = i;
+  }
+  return last;
+}
+
+void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
+  held_pipes_.erase(release.pipe);
+  out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe, 0, release.span));
+  out.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
+}
+
+void ComputeRoleSync::WaitGroups(size_t left, Span span, Region& out) {
+  if (in_flight_.size() <= left) return;
+  out.push_back(SyncOp(OpCode::kMmaWait, "", "", static_cast<int64_t>(left), span));
+  while (in_flight_.size() > left) {
+    for (const Release& release : in_flight_.front().releases) ReleaseSlot(release, out);
+    in_flight_.pop_front();
+  }
+}
+
+void ComputeRoleSync::WaitFor(const Op& op, Region& out) {
+  for (size_t i = in_flight_.size(); i-- > 0;) {
+    const Group& group = in_flight_[i];
+    const bool touches = Uses(op, group.acc) || Writes(op, group.acc) || (group.left != ir::kNone && Writes(op, group.left));
+    if (touches) return WaitGroups(in_flight_.size() - 1 - i, op.span, out);
+  }
+}
+
+void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region& out) {
+  const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
+  // A slot that only waits for a product to finish is released first: the ring stands at the oldest slot held.
+  for (const Group& group : in_flight_) {
+    const auto holds = [&](const Release& release) { return release.pipe == pipe.name; };
+    if (!std::any_of(group.releases.begin(), group.releases.end(), holds)) continue;
+    WaitGroups(0, op.span, out);
+    break;
+  }
+  if (!held_pipes_.insert(pipe.name).second) {
+    diagnostics_
+        .Error(DiagnosticKind::kNotImplemented, op.span,
+               fmt::format("holding two values of pipe `{}` at once is specified, not yet implemented", pipe.name))
+        .Help("use the first value for the last time before the second receive, or send both in one slot");
+  }
+  out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(pipe.name), pipe.name, 0, op.span));
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    const std::vector<ValueId> slots{op.results[i]};
+    if (LastUse(region, index, slots) == index) continue;  // received and not used
+    Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, i), pipe.name, 0, op.span);
+    view.results = {op.results[i]};
+    out.push_back(std::move(view));
+  }
+  held_.push_back({pipe.name, LastUse(region, index, op.results), op.span});
+}
+
+void ComputeRoleSync::Product(Op op, Region& out) {
+  Group group{op.operands[0], ir::kNone, {}, {}};
+  const ValueId left = op.operands[1];
+  if (kernel_.values[left].type.space == ir::Space::kRegister) group.left = left;
+  for (size_t i = 1; i <= 2; ++i) {
+    const auto buffer = buffer_of_.find(op.operands[i]);
+    if (buffer != buffer_of_.end()) group.buffers.insert(buffer->second);
+  }
+  // Products into one accumulator follow each other without a wait; one that another product is still making as its operand does not.
+  for (size_t i = in_flight_.size(); i-- > 0;) {
+    if (in_flight_[i].acc == left) {
+      WaitGroups(in_flight_.size() - 1 - i, op.span, out);
+      break;
+    }
+  }
+  const Span span = op.span;
+  out.push_back(SyncOp(OpCode::kMmaFence, "", "", 0, span));
+  out.push_back(std::move(op));
+  out.push_back(SyncOp(OpCode::kMmaCommit, "", "", 0, span));
+  in_flight_.push_back(std::move(group));
+}
+
+void ComputeRoleSync::StoreShared(Op op, Region& out) {
+  const std::string buffer = buffer_of_.at(op.operands[0]);
+  WaitFor(op, out);
+  for (size_t i = in_flight_.size(); i-- > 0;) {
+    if (in_flight_[i].buffers.count(buffer)) {
+      WaitGroups(in_flight_.size() - 1 - i, op.span, out);
+      break;
+    }
+  }
+  const Span span = op.span;
+  const bool is_reused = depth_ > 0 || written_.count(buffer) != 0;
+  if (stored_from_.count(buffer)) {
+    out.push_back(SyncOp(OpCode::kWaitStores, "", "read", FindBuffer(kernel_, buffer).count - 1, span));
+  }
+  // Other warps of the instance may still be reading what is about to be overwritten.
+  if (is_reused) out.push_back(SyncOp(OpCode::kSyncRole, "", "", 0, span));
+  out.push_back(std::move(op));
+  out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, span));
+  out.push_back(SyncOp(OpCode::kSyncRole, "", "", 0, span));
+  written_.insert(buffer);
+}
+
+void ComputeRoleSync::Send(Op op, bool opens, bool closes, Region& out) {
+  const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
+  WaitFor(op, out);
+  if (opens) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), pipe.name, 0, op.span));
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    const size_t field = op.number >= 0 ? static_cast<size_t>(op.number) : i;
+    const ir::PipeField& shape = pipe.fields[field];
+    const ir::Type type = kernel_.values[op.operands[i]].type;
+    ValueId value = op.operands[i];
+    if (type.dtype != shape.dtype) {
+      ir::Type rounded_type = type;
+      rounded_type.dtype = shape.dtype;
+      const ValueId rounded = kernel_.AddValue(pipe.name + "_values", rounded_type);
+      Op convert{OpCode::kConvert, {rounded}, {value}};
+      convert.span = op.span;
+      out.push_back(convert);
+      value = rounded;
+    }
+    Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, field), pipe.name, 0, op.span);
+    view.results = {kernel_.AddValue(view.symbol, ir::Type{shape.dtype, shape.rows, shape.cols, ir::Space::kShared, false})};
+    out.push_back(view);
+    ValueId target = view.results[0];
+    if (type.rows != shape.rows || type.cols != shape.cols) {
+      target = kernel_.AddValue(view.symbol + "_part", ir::Type{shape.dtype, type.rows, type.cols, ir::Space::kShared, false});
+      Op part{OpCode::kPart, {target}, view.results, {op.scalars[0], op.scalars[1]}};
+      part.span = op.span;
+      out.push_back(part);
+    }
+    Op store{OpCode::kStoreShared, {}, {target, value}};
+    store.span = op.span;
+    out.push_back(store);
+  }
+  out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, op.span));
+  out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, 0, op.span));
+  pending_arrivals_ += kWarps * pipe.senders;
+  if (!closes) return;
+  arrivals_[pipe.name] = std::max(arrivals_[pipe.name], before_[pipe.name] + pending_arrivals_);
+  pending_arrivals_ = 0;
+  out.push_back(SyncOp(OpCode::kAdvance, pipe.name, "", 0, op.span));
+}
+
+bool ComputeRoleSync::KeepsInFlight(const Op& loop) const {
+  if (loop.code != OpCode::kFor) return false;
+  const Op* product = nullptr;
+  std::set<std::string> received;
+  for (const Op& op : loop.regions[0]) {
+    switch (op.code) {
+      case OpCode::kReceive:
+        if (FindPipe(kernel_, op.symbol).slots < 2 || !received.insert(op.symbol).second) return false;
+        break;
+      case OpCode::kMma:
+        if (product) return false;
+        product = &op;
+        break;
+      case OpCode::kPart:
+      case OpCode::kTranspose:
+        if (slot_of_.count(op.results[0]) == 0) return false;
+        break;
+      case OpCode::kLet: break;
+      default: return false;
+    }
+  }
+  if (!product || product->number == 2 || received.empty()) return false;
+  for (size_t i = 1; i <= 2; ++i) {
+    if (slot_of_.count(product->operands[i]) == 0) return false;
+  }
+  return kernel_.depth > 0;
+}
+
+void ComputeRoleSync::Loop(Op op, Region& out) {
+  WaitGroups(0, op.span, out);
+  ++depth_;
+  if (!KeepsInFlight(op)) {
+    op.regions[0] = Rewrite(std::move(op.regions[0]));
+    --depth_;
+    out.push_back(std::move(op));
+    return;
+  }
+  // wait for the slot; product; wait for the product before it; release the slot before it; next slot.
+  Region body;
+  std::vector<Release> releases;
+  const std::vector<Op> source = op.regions[0];
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source[i].code == OpCode::kReceive) {
+      Receive(source[i], source, i, body);
+      releases.push_back({source[i].symbol, source[i].span});
+    } else if (source[i].code == OpCode::kMma) {
+      Product(source[i], body);
+    } else {
+      body.push_back(source[i]);
+    }
+  }
+  held_.clear();
+  in_flight_.clear();
+  for (const Release& release : releases) held_pipes_.erase(release.pipe);
+  const Span span = releases.front().span;
+  body.push_back(SyncOp(OpCode::kMmaWait, "", "", 1, span));
+  Region earlier, last;
+  for (const Release& release : releases) {
+    earlier.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe + ".previous", 0, release.span));
+    last.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe + ".previous", 0, release.span));
+  }
+  Op not_first = SyncOp(OpCode::kIf, "", "", 0, span);
+  not_first.scalars = {symbolic::Make(symbolic::Kind::kGt, DType::kBool, {symbolic::Name(op.symbol), op.scalars[0]})};
+  not_first.regions = {std::move(earlier), {}};
+  body.push_back(std::move(not_first));
+  for (const Release& release : releases) body.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
+  Op any = SyncOp(OpCode::kIf, "", "", 0, op.span);
+  any.scalars = {symbolic::Make(symbolic::Kind::kLt, DType::kBool, {op.scalars[0], op.scalars[1]})};
+  any.regions = {std::move(last), {}};
+  op.regions[0] = std::move(body);
+  out.push_back(std::move(op));
+  out.push_back(SyncOp(OpCode::kMmaWait, "", "", 0, span));
+  out.push_back(std::move(any));
+  --depth_;
+}
+
+void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out) {
+  switch (op.code) {
+    case OpCode::kReceive: return Receive(std::move(op), region, index, out);
+    case OpCode::kSend: return Send(std::move(op), OpensSlot(region, index), ClosesSlot(region, index), out);
+    case OpCode::kMma: return Product(std::move(op), out);
+    case OpCode::kStoreShared:
+    case OpCode::kCopyToShared: return StoreShared(std::move(op), out);
+    case OpCode::kForTiles:
+    case OpCode::kFor: return Loop(std::move(op), out);
+    case OpCode::kIf:
+    case OpCode::kUnroll:
+      WaitGroups(0, op.span, out);
+      depth_ += op.code == OpCode::kUnroll;
+      for (Region& inner : op.regions) inner = Rewrite(std::move(inner));
+      depth_ -= op.code == OpCode::kUnroll;
+      out.push_back(std::move(op));
+      return;
+    case OpCode::kStoreAsync: {
+      Op elected = SyncOp(OpCode::kIfElected, "", "", 0, op.span);
+      const Span span = op.span;
+      elected.regions = {{std::move(op), SyncOp(OpCode::kCommitStores, "", "", 0, span)}};
+      out.push_back(std::move(elected));
+      return;
+    }
+    default:
+      WaitFor(op, out);
+      out.push_back(std::move(op));
+  }
+}
+
+Region ComputeRoleSync::Rewrite(Region region) {
+  Region out;
+  std::vector<Held> outer = std::move(held_);
+  held_.clear();
+  const std::vector<Op> source = region;
+  for (size_t i = 0; i < source.size(); ++i) {
+    RewriteOp(source[i], region, i, out);
+    for (auto held = held_.begin(); held != held_.end();) {
+      if (held->last_use != i) {
+        ++held;
+        continue;
+      }
+      const Release release{held->pipe, held->span};
+      if (source[i].code == OpCode::kMma && !in_flight_.empty()) in_flight_.back().releases.push_back(release);
+      else ReleaseSlot(release, out);
+      held = held_.erase(held);
+    }
+  }
+  if (!in_flight_.empty()) WaitGroups(0, region.empty() ? worker_.span : region.back().span, out);
+  held_ = std::move(outer);
+  return out;
+}
+
+}  // namespace
+
+void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals, Diagnostics& diagnostics) {
+  ComputeRoleSync sync(kernel, worker, arrivals, diagnostics);
+  worker.body = sync.Run(std::move(worker.body));
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Synchronisation of a role that only copies: per slot, wait until it is empty, say how many bytes will come, copy, go to the next slot.
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+
+class CopyRoleSync {
+ public:
+  CopyRoleSync(ir::Kernel& kernel, const ir::Worker& worker, FullArrivals& arrivals)
+      : kernel_(kernel), by_warp_(worker.kind == ir::RoleKind::kCopyWarp), arrivals_(arrivals) {}
+
+  Region Rewrite(Region region) {
+    Region out;
+    for (size_t i = 0; i < region.size(); ++i) {
+      Op& op = region[i];
+      if (op.code == OpCode::kSend) {
+        Send(op, OpensSlot(region, i), ClosesSlot(region, i), out);
+        continue;
+      }
+      for (Region& inner : op.regions) inner = Rewrite(std::move(inner));
+      out.push_back(std::move(op));
+    }
+    return out;
+  }
+
+ private:
+  void Send(Op& send, bool opens, bool closes, Region& out) {
+    const std::string& pipe = send.symbol;
+    if (opens) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe), pipe, 0, send.span));
+    Region views, engine, guarded;
+    int64_t bytes = 0;
+    for (Op& op : send.regions[0]) {
+      if (op.code == OpCode::kLoadAsync) {
+        const ir::Type& type = kernel_.values[op.operands[0]].type;
+        bytes += type.rows * type.cols * Bytes(type.dtype);
+        op.slot = pipe;
+        engine.push_back(std::move(op));
+      } else if (op.code == OpCode::kCopyToShared) {
+        guarded.push_back(std::move(op));
+      } else {
+        views.push_back(std::move(op));
+      }
+    }
+    for (Op& op : views) out.push_back(std::move(op));
+    int64_t arrivals = 0;
+    if (!engine.empty()) {
+      // The expected bytes and the arrival are one operation: the phase cannot complete between them.
+      engine.insert(engine.begin(), SyncOp(OpCode::kExpect, FullBarrier(pipe), pipe, bytes, send.span));
+      ++arrivals;
+      if (by_warp_) {
+        Op elected = SyncOp(OpCode::kIfElected, "", "", 1, send.span);
+        elected.regions = {std::move(engine)};
+        out.push_back(std::move(elected));
+      } else {
+        for (Op& op : engine) out.push_back(std::move(op));
+      }
+    }
+    if (!guarded.empty()) {
+      for (Op& op : guarded) out.push_back(std::move(op));
+      // Ordinary stores, read next by the matrix unit: each writing thread fences, then the warp arrives once.
+      out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, send.span));
+      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), pipe, 0, send.span));
+      ++arrivals;
+    }
+    // Sends that stand in different branches fill different slots: each slot sees the same number of arrivals (sema's cover rule).
+    pending_ += arrivals;
+    if (!closes) return;
+    arrivals_[pipe] = std::max(arrivals_[pipe], before_[pipe] + pending_);
+    pending_ = 0;
+    out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, send.span));
+  }
+
+  ir::Kernel& kernel_;
+  bool by_warp_;
+  FullArrivals& arrivals_;
+  FullArrivals before_ = arrivals_;  // of other roles
+  int64_t pending_ = 0;              // arrivals of the slot being filled
+};
+
+}  // namespace
+
+void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals) {
+  worker.body = CopyRoleSync(kernel, worker, arrivals).Rewrite(std::move(worker.body));
+}
+
+}  // namespace tkc::passes

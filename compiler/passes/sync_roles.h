@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The two halves of insert_sync, by who executes the role, and what they share.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "compiler/ir/ir.h"
+#include "compiler/support/diagnostic.h"
+
+namespace tkc::passes {
+
+/// Arrivals that complete one phase of a pipe's full barrier, summed over its senders while their roles are rewritten.
+using FullArrivals = std::map<std::string, int64_t>;
+
+std::string FullBarrier(const std::string& pipe);
+std::string EmptyBarrier(const std::string& pipe);
+
+/// Whether the send at `index` of the region opens a slot (the send before it of this pipe in the region was of the slot before).
+/// Several part sends in one region fill one slot together.
+bool OpensSlot(const ir::Region& region, size_t index);
+bool ClosesSlot(const ir::Region& region, size_t index);
+
+ir::Op SyncOp(ir::OpCode code, const std::string& symbol, const std::string& slot, int64_t number, Span span);
+
+/// Rewrites the body of a role that copies; adds its arrivals.
+void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals);
+/// Rewrites the body of a role that computes; adds its arrivals.
+void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals, Diagnostics& diagnostics);
+
+}  // namespace tkc::passes

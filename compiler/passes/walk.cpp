@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/walk.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/support/internal_error.h"
+
+namespace tkc::passes {
+namespace {
+
+template <typename List>
+auto& FindNamed(List& list, const std::string& name, const char* what) {
+  for (auto& item : list) {
+    if (item.name == name) return item;
+  }
+  InternalError(fmt::format("no {} named {}", what, name));
+}
+
+}  // namespace
+
+bool Uses(const ir::Op& op, ir::ValueId value) {
+  if (std::find(op.operands.begin(), op.operands.end(), value) != op.operands.end()) return true;
+  for (const ir::Region& region : op.regions) {
+    for (const ir::Op& inner : region) {
+      if (Uses(inner, value)) return true;
+    }
+  }
+  return false;
+}
+
+bool Contains(const ir::Region& region, ir::OpCode code) {
+  bool found = false;
+  ForEachOp(region, [&](const ir::Op& op) { found |= op.code == code; });
+  return found;
+}
+
+int CountUses(const ir::Region& region, ir::ValueId value) {
+  int count = 0;
+  ForEachOp(region, [&](const ir::Op& op) { count += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), value)); });
+  return count;
+}
+
+bool IsProduct(ir::OpCode code) {
+  return code == ir::OpCode::kMatmul || code == ir::OpCode::kAccumulate || code == ir::OpCode::kMma;
+}
+
+bool Writes(const ir::Op& op, ir::ValueId value) {
+  if (std::find(op.results.begin(), op.results.end(), value) != op.results.end()) return true;
+  const bool in_place = op.code == ir::OpCode::kAssign || op.code == ir::OpCode::kAssignPart || op.code == ir::OpCode::kAccumulate ||
+                        op.code == ir::OpCode::kMma || op.code == ir::OpCode::kSplitCollect;
+  return in_place && op.operands[0] == value;
+}
+
+const ir::Pipe& FindPipe(const ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.pipes, name, "pipe"); }
+ir::Pipe& FindPipe(ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.pipes, name, "pipe"); }
+const ir::Buffer& FindBuffer(const ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.buffers, name, "buffer"); }
+const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.tensors, name, "tensor"); }
+
+std::string FieldBuffer(const ir::Pipe& pipe, size_t field) {
+  const std::string& name = pipe.fields[field].name;
+  if (!name.empty()) return fmt::format("{}_{}", pipe.name, name);
+  return pipe.fields.size() == 1 ? pipe.name + "_slot" : fmt::format("{}_{}", pipe.name, field);
+}
+
+}  // namespace tkc::passes

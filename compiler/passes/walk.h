@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Walking and querying regions: what the passes share.
+#pragma once
+
+#include <functional>
+#include <set>
+
+#include "compiler/ir/ir.h"
+
+namespace tkc::passes {
+
+/// Calls `visit` for every operation of the region, outer ones first, in program order.
+template <typename RegionType, typename Visit>
+void ForEachOp(RegionType& region, const Visit& visit) {
+  for (auto& op : region) {
+    visit(op);
+    for (auto& inner : op.regions) ForEachOp(inner, visit);
+  }
+}
+
+/// Whether the operation or one inside it uses `value` (reads it, or changes it in place).
+bool Uses(const ir::Op& op, ir::ValueId value);
+
+/// Whether the region holds an operation of this code, at any depth.
+bool Contains(const ir::Region& region, ir::OpCode code);
+
+/// The operations of the region, at any depth, that use `value`.
+int CountUses(const ir::Region& region, ir::ValueId value);
+
+/// Matrix products at either level.
+bool IsProduct(ir::OpCode code);
+
+/// Whether register values written by the operation include `value` (results, and what it changes in place).
+bool Writes(const ir::Op& op, ir::ValueId value);
+
+const ir::Pipe& FindPipe(const ir::Kernel& kernel, const std::string& name);
+ir::Pipe& FindPipe(ir::Kernel& kernel, const std::string& name);
+const ir::Buffer& FindBuffer(const ir::Kernel& kernel, const std::string& name);
+const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& name);
+
+/// The name of the buffer that holds field `field` of a pipe.
+std::string FieldBuffer(const ir::Pipe& pipe, size_t field);
+
+}  // namespace tkc::passes

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// The tables themselves. Sizes of shared memory: CUDA guide and, for sm_90a, measured on an H200.
+#pragma once
+
+#include "compiler/target/target.h"
+
+namespace tkc::targets {
+
+// wgmma: operands from shared memory, the left one also from registers; either way around for 16-bit types only.
+inline constexpr MatrixShape kSm90Matrix[] = {
+    {DType::kBF16, DType::kF32, 64, 16, 8, 256, 4, true, true, true, true},
+    {DType::kF16, DType::kF32, 64, 16, 8, 256, 4, true, true, true, true},
+    {DType::kE4M3, DType::kF32, 64, 32, 8, 256, 4, true, true, true, false},
+    {DType::kE5M2, DType::kF32, 64, 32, 8, 256, 4, true, true, true, false},
+    {DType::kI8, DType::kI32, 64, 32, 16, 256, 4, true, true, true, false},
+    {DType::kU8, DType::kI32, 64, 32, 16, 256, 4, true, true, true, false},
+};
+
+// mma.sync: one warp, operands in registers.
+inline constexpr MatrixShape kSm80Matrix[] = {
+    {DType::kBF16, DType::kF32, 16, 16, 8, 8, 1, true, false, false, false},
+    {DType::kF16, DType::kF32, 16, 16, 8, 8, 1, true, false, false, false},
+    {DType::kI8, DType::kI32, 16, 32, 8, 8, 1, true, false, false, false},
+    {DType::kU8, DType::kI32, 16, 32, 8, 8, 1, true, false, false, false},
+};
+
+inline constexpr MatrixShape kSm89Matrix[] = {
+    {DType::kBF16, DType::kF32, 16, 16, 8, 8, 1, true, false, false, false},
+    {DType::kF16, DType::kF32, 16, 16, 8, 8, 1, true, false, false, false},
+    {DType::kE4M3, DType::kF32, 16, 32, 8, 8, 1, true, false, false, false},
+    {DType::kE5M2, DType::kF32, 16, 32, 8, 8, 1, true, false, false, false},
+    {DType::kI8, DType::kI32, 16, 32, 8, 8, 1, true, false, false, false},
+    {DType::kU8, DType::kI32, 16, 32, 8, 8, 1, true, false, false, false},
+};
+
+// MFMA: one wave of 64 lanes.
+inline constexpr MatrixShape kGfx942Matrix[] = {
+    {DType::kBF16, DType::kF32, 16, 16, 16, 16, 1, true, false, false, false},
+    {DType::kF16, DType::kF32, 16, 16, 16, 16, 1, true, false, false, false},
+    {DType::kI8, DType::kI32, 16, 32, 16, 16, 1, true, false, false, false},
+};
+
+inline constexpr MatrixShape kGfx950Matrix[] = {
+    {DType::kBF16, DType::kF32, 16, 32, 16, 16, 1, true, false, false, false},
+    {DType::kF16, DType::kF32, 16, 32, 16, 16, 1, true, false, false, false},
+    {DType::kI8, DType::kI32, 16, 64, 16, 16, 1, true, false, false, false},
+};
+
+inline constexpr RegisterRule kNoMoves = {.least = 0, .most = 0};
+
+inline constexpr Target kSm90a = {.name = "sm_90a",
+                                  .chip = "NVIDIA Hopper: H100, H200",
+                                  .implemented = true,
+                                  .shared_memory_per_block = 232448,
+                                  .shared_memory_per_processor = 233472,
+                                  .has_tensor_copy = true,
+                                  .has_matrix_group = true,
+                                  .has_register_moves = true,
+                                  .has_clusters = true,
+                                  .has_async_copy = true,
+                                  .has_matrix_load = true,
+                                  .has_matrix_store = true,
+                                  .max_cluster = 8,
+                                  .matrix_shapes = kSm90Matrix};
+
+inline constexpr Target kSm80 = {.name = "sm_80",
+                                 .chip = "NVIDIA Ampere: A100",
+                                 .shared_memory_per_block = 163 * 1024,
+                                 .shared_memory_per_processor = 164 * 1024,
+                                 .warps_per_group = 1,
+                                 .registers = kNoMoves,
+                                 .has_async_copy = true,
+                                 .has_matrix_load = true,
+                                 .matrix_shapes = kSm80Matrix};
+
+inline constexpr Target kSm86 = {.name = "sm_86",
+                                 .chip = "NVIDIA Ampere: RTX 30, A10, A40",
+                                 .shared_memory_per_block = 99 * 1024,
+                                 .shared_memory_per_processor = 100 * 1024,
+                                 .warps_per_group = 1,
+                                 .registers = kNoMoves,
+                                 .has_async_copy = true,
+                                 .has_matrix_load = true,
+                                 .matrix_shapes = kSm80Matrix};
+
+inline constexpr Target kSm89 = {.name = "sm_89",
+                                 .chip = "NVIDIA Ada: RTX 40, L4, L40",
+                                 .shared_memory_per_block = 99 * 1024,
+                                 .shared_memory_per_processor = 100 * 1024,
+                                 .warps_per_group = 1,
+                                 .registers = kNoMoves,
+                                 .has_async_copy = true,
+                                 .has_matrix_load = true,
+                                 .matrix_shapes = kSm89Matrix};
+
+inline constexpr Target kSm120 = {.name = "sm_120",
+                                  .chip = "NVIDIA Blackwell: RTX 50",
+                                  .shared_memory_per_block = 99 * 1024,
+                                  .shared_memory_per_processor = 100 * 1024,
+                                  .warps_per_group = 1,
+                                  .registers = kNoMoves,
+                                  .has_tensor_copy = true,
+                                  .has_clusters = true,
+                                  .has_async_copy = true,
+                                  .has_matrix_load = true,
+                                  .has_matrix_store = true,
+                                  .max_cluster = 8,
+                                  .matrix_shapes = kSm89Matrix};
+
+// Its matrix unit (tcgen05, tensor memory) has no table yet.
+inline constexpr Target kSm100a = {.name = "sm_100a",
+                                   .chip = "NVIDIA Blackwell: B200",
+                                   .shared_memory_per_block = 232448,
+                                   .shared_memory_per_processor = 233472,
+                                   .has_tensor_copy = true,
+                                   .has_register_moves = true,
+                                   .has_clusters = true,
+                                   .has_async_copy = true,
+                                   .has_matrix_load = true,
+                                   .has_matrix_store = true,
+                                   .max_cluster = 8,
+                                   .matrix_shapes = {}};
+
+inline constexpr Target kGfx942 = {.name = "gfx942",
+                                   .chip = "AMD CDNA3: MI300X, MI325X",
+                                   .shared_memory_per_block = 65536,
+                                   .shared_memory_per_processor = 65536,
+                                   .lanes = 64,
+                                   .warps_per_group = 1,
+                                   .named_barriers = 0,
+                                   .registers = kNoMoves,
+                                   .has_async_copy = true,
+                                   .matrix_shapes = kGfx942Matrix};
+
+inline constexpr Target kGfx950 = {.name = "gfx950",
+                                   .chip = "AMD CDNA4: MI350X, MI355X",
+                                   .shared_memory_per_block = 163840,
+                                   .shared_memory_per_processor = 163840,
+                                   .lanes = 64,
+                                   .warps_per_group = 1,
+                                   .named_barriers = 0,
+                                   .registers = kNoMoves,
+                                   .has_async_copy = true,
+                                   .matrix_shapes = kGfx950Matrix};
+
+}  // namespace tkc::targets

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// What a GPU offers, as data: capacities, engines, matrix shapes. Passes ask the table and never the name.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "compiler/support/dtype.h"
+
+namespace tkc {
+
+/// One matrix instruction: [m, k] @ [k, n] of `operand`, summed in `sum`. n is any multiple of n_step up to n_max.
+struct MatrixShape {
+  DType operand, sum;
+  int m, k;
+  int n_step, n_max;
+  int warps;              // that issue it together
+  bool a_in_registers;    // the left operand may be a register fragment
+  bool a_in_shared, b_in_shared;
+  bool transposes_shared; // shared operands may lie either way around
+};
+
+/// `setmaxnreg`: warpgroups trade registers inside the pool the block was launched with,
+/// (registers per thread at entry) * (warpgroups). A request beyond the pool blocks forever.
+struct RegisterRule {
+  int file = 65536;       // 32-bit registers of a multiprocessor
+  int most_per_thread = 255;
+  int unit = 8;           // counts are multiples
+  int least = 24, most = 256;  // of a request; 0: there is no such instruction
+
+  /// Registers per thread that a block of `threads` is launched with, under __launch_bounds__(threads, 1).
+  int AtEntry(int threads) const;
+  /// The most that the requests of all warpgroups may add up to.
+  int Pool(int threads) const { return AtEntry(threads) * (threads / 128); }
+};
+
+struct Target {
+  std::string_view name;
+  std::string_view chip;                  // for --list-targets
+  bool implemented = false;
+  int64_t shared_memory_per_block = 0;    // bytes a block may use
+  int64_t shared_memory_per_processor = 0;
+  int max_threads_per_block = 1024;
+  int lanes = 32;                         // of a warp
+  int warps_per_group = 4;                // that issue a matrix instruction of the warpgroup together; 1 where there is none
+  int named_barriers = 16;                // 0 is the block's own
+  RegisterRule registers;
+  bool has_tensor_copy = false;           // TMA
+  bool has_matrix_group = false;          // wgmma
+  bool has_register_moves = false;        // setmaxnreg
+  bool has_clusters = false;
+  bool has_async_copy = false;            // cp.async, buffer loads to shared memory
+  bool has_matrix_load = false;           // ldmatrix
+  bool has_matrix_store = false;          // stmatrix
+  int max_cluster = 1;                    // blocks, portably
+  int64_t copy_box_extent = 256;          // elements of a box along one dimension
+  int64_t copy_granule = 16;              // bytes: base, outer strides and inner box are multiples
+  int copy_rank = 5;
+  std::span<const MatrixShape> matrix_shapes;
+};
+
+/// All targets of design.md, implemented or not, in the order of --list-targets.
+std::span<const Target> Targets();
+
+/// Null if there is none of that name.
+const Target* FindTarget(std::string_view name);
+
+/// The matrix instruction for operands of this type, or null: the type is then multiplied in a wider one.
+const MatrixShape* FindMatrixShape(const Target& target, DType operand);
+
+}  // namespace tkc
