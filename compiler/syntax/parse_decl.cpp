@@ -56,6 +56,7 @@ void Parser::ParseImport(File& file) {
 
 void Parser::ParseFn(File& file) {
   const Span begin = SpanOf(Take());
+  const size_t errors = diagnostics_.ErrorCount();
   ast::FnDecl decl;
   decl.doc = DocBefore(begin);
   if (!ExpectName("the function's name", decl.name) || !At(TokenKind::kLeftParen)) {
@@ -78,10 +79,7 @@ void Parser::ParseFn(File& file) {
   if (TakeIf(TokenKind::kRightArrow) && !(decl.return_type = ParseType())) return SkipToDecl();
   if (!ParseBlock(decl.body, true)) return SkipToDecl();
   decl.span = Since(begin);
-  if (!decl.body.result && diagnostics_.ErrorCount() == 0) {
-    Error(DiagnosticKind::kExpectedSyntax, {file_, decl.span.end - 1, decl.span.end},
-          fmt::format("expected a value before `}}`: function `{}` has no value", decl.name.text));
-  }
+  if (diagnostics_.ErrorCount() == errors) BlockValue(decl.body, "this function");
   file.order.push_back({File::DeclKind::kFn, static_cast<uint32_t>(file.fns.size())});
   file.fns.push_back(std::move(decl));
 }

@@ -213,27 +213,27 @@ StmtPtr Parser::ParseIf(bool allow_result) {
   return stmt;
 }
 
-bool Parser::BranchValue(ast::Block& branch) {
-  if (!branch.result) {
-    Error(DiagnosticKind::kExpectedSyntax, {file_, branch.span.end - 1, branch.span.end}, "expected a value before `}`: this `if` is used as a value");
-    return false;
-  }
-  for (const StmtPtr& stmt : branch.stmts) {
+bool Parser::BlockValue(const ast::Block& block, std::string_view whose) {
+  for (const StmtPtr& stmt : block.stmts) {
     if (stmt->kind == ast::StmtKind::kLet) continue;
-    Error(DiagnosticKind::kExpectedSyntax, stmt->span, "only `let` may stand before the value of an `if` that is used as a value");
+    Error(DiagnosticKind::kExpectedSyntax, stmt->span, fmt::format("only `let` may stand before the value of {}", whose));
     return false;
   }
-  return true;
+  if (block.result) return true;
+  Error(DiagnosticKind::kExpectedSyntax, {file_, block.span.end - 1, block.span.end},
+        fmt::format("expected the value of {} before `}}`", whose));
+  return false;
 }
 
 ExprPtr Parser::IfValue(std::unique_ptr<ast::IfStmt> stmt) {
-  if (!BranchValue(stmt->then_branch)) return nullptr;
+  constexpr std::string_view kWhose = "this `if`, which is used as a value";
+  if (!BlockValue(stmt->then_branch, kWhose)) return nullptr;
   if (!stmt->else_branch) {
     Error(DiagnosticKind::kExpectedSyntax, {file_, stmt->span.end, stmt->span.end}, "expected `else`: this `if` is used as a value")
         .Note(stmt->then_branch.result->span, "the value when the condition holds");
     return nullptr;
   }
-  if (!BranchValue(*stmt->else_branch)) return nullptr;
+  if (!BlockValue(*stmt->else_branch, kWhose)) return nullptr;
   const ast::Expr* children[] = {stmt->condition.get(), stmt->then_branch.result.get(), stmt->else_branch->result.get()};
   return Finish(std::make_unique<ast::IfExpr>(stmt->span, std::move(stmt->condition), std::move(stmt->then_branch),
                                               std::move(*stmt->else_branch)),
@@ -242,14 +242,14 @@ ExprPtr Parser::IfValue(std::unique_ptr<ast::IfStmt> stmt) {
 
 namespace {
 
-std::optional<ast::AssignOp> AssignOpOf(TokenKind kind) {
+bool AssignOpOf(TokenKind kind, ast::AssignOp& op) {
   switch (kind) {
-    case TokenKind::kEqual: return ast::AssignOp::kSet;
-    case TokenKind::kPlusEqual: return ast::AssignOp::kAdd;
-    case TokenKind::kMinusEqual: return ast::AssignOp::kSubtract;
-    case TokenKind::kStarEqual: return ast::AssignOp::kMultiply;
-    case TokenKind::kSlashEqual: return ast::AssignOp::kDivide;
-    default: return std::nullopt;
+    case TokenKind::kEqual: op = ast::AssignOp::kSet; return true;
+    case TokenKind::kPlusEqual: op = ast::AssignOp::kAdd; return true;
+    case TokenKind::kMinusEqual: op = ast::AssignOp::kSubtract; return true;
+    case TokenKind::kStarEqual: op = ast::AssignOp::kMultiply; return true;
+    case TokenKind::kSlashEqual: op = ast::AssignOp::kDivide; return true;
+    default: return false;
   }
 }
 
@@ -318,15 +318,17 @@ StmtPtr Parser::ParseSimple(bool allow_result, ExprPtr& result) {
     stmt->span = Since(begin);
     return stmt->value ? std::move(stmt) : nullptr;
   }
-  std::optional<ast::AssignOp> op = AtLineEnd() ? std::nullopt : AssignOpOf(Kind());
+  ast::AssignOp op = ast::AssignOp::kSet;
+  bool is_assign = !AtLineEnd() && AssignOpOf(Kind(), op);
   Span op_span = Here();
   const bool is_word = (AtWord("max") || AtWord("min")) && Peek(1).kind == TokenKind::kEqual && !AtLineEnd();
   if (is_word) {
+    is_assign = true;
     op = AtWord("max") ? ast::AssignOp::kMax : ast::AssignOp::kMin;
     Take();
     op_span = Join(op_span, Here());
   }
-  if (!op) {
+  if (!is_assign) {
     if (allow_result || error_pos_ == pos_) {
       result = std::move(target);
       return nullptr;
@@ -334,10 +336,10 @@ StmtPtr Parser::ParseSimple(bool allow_result, ExprPtr& result) {
     ReportUnused(*target);
     return nullptr;
   }
-  if (!CheckTarget(*target, ast::Spelling(*op))) return nullptr;
+  if (!CheckTarget(*target, ast::Spelling(op))) return nullptr;
   Take();
   auto stmt = std::make_unique<ast::AssignStmt>(begin);
-  stmt->op = *op;
+  stmt->op = op;
   stmt->op_span = op_span;
   stmt->target = std::move(target);
   stmt->value = ParseExpr();

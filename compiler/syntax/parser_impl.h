@@ -134,7 +134,8 @@ class Parser {
   bool CheckTarget(const ast::Expr& target, std::string_view op);
   void ReportUnused(const ast::Expr& value);
   ast::ExprPtr IfValue(std::unique_ptr<ast::IfStmt> stmt);
-  bool BranchValue(ast::Block& branch);
+  /// Wants `{ lets value }`.
+  bool BlockValue(const ast::Block& block, std::string_view whose);
 
   // ---- parse_expr.cpp
   /// A whole expression where one is wanted; knows `a <-1`.

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/driver/explain.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "compiler/driver/options.h"
+#include "compiler/support/diagnostic.h"
+
+namespace tkc {
+
+/// lang-spec/diagnostics.md, put into the program by compiler/CMakeLists.txt.
+extern const std::string_view kDiagnosticsPage;
+
+namespace {
+
+/// The section `## code` of the page without its heading; empty when there is none.
+std::string_view Section(std::string_view code) {
+  const std::string heading = fmt::format("\n## {}\n", code);
+  const size_t begin = kDiagnosticsPage.find(heading);
+  if (begin == std::string_view::npos) return {};
+  std::string_view text = kDiagnosticsPage.substr(begin + heading.size());
+  text = text.substr(0, text.find("\n## "));
+  text = text.substr(0, text.find("\n# "));
+  while (!text.empty() && text.front() == '\n') text.remove_prefix(1);
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+int Explain(std::string_view code) {
+  for (const DiagnosticKindInfo& info : kDiagnosticKinds) {
+    if (info.code != code) continue;
+    fmt::print("{}: {}\n", info.code, info.summary);
+    const std::string_view section = Section(code);
+    if (!section.empty()) fmt::print("\n{}\n", section);
+    return kExitOk;
+  }
+  fmt::print(stderr, "error: no diagnostic has the code `{}`\nhelp: the code stands in brackets behind a message; these exist:\n", code);
+  for (const DiagnosticKindInfo& info : kDiagnosticKinds) fmt::print(stderr, "  {}\n", info.code);
+  return kExitUser;
+}
+
+}  // namespace tkc

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// What the command line asks for. main.cpp fills it; the driver reads it and nothing else.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tkc {
+
+/// What is written: the files for the host compiler (kCode), or one stage as text.
+enum class Emit { kCode, kAst, kTile, kSchedule, kSource, kHeader, kReport, kCertificate };
+
+/// `tkc kernel.tk -o kernel.cu ..`
+struct Options {
+  std::string input;                  // `-`: standard input
+  std::string output;                 // empty or `-`: standard output
+  std::string target = "sm_90a";
+  bool target_given = false;
+  std::vector<std::string> defines;   // `NAME=value`, as written
+  std::vector<std::string> include_dirs;
+  Emit emit = Emit::kCode;
+  std::string from;                   // `tile` or `schedule`: the input is IR text
+  std::vector<std::string> run_passes;   // with `from`: these and no others
+  std::vector<std::string> dump_after;   // names of passes, or `all`
+  bool json_diagnostics = false;
+  bool line_info = false;             // -g
+  std::string command;                // to repeat the run, for internal errors
+};
+
+/// `tkc run --on reference kernel.tk --dims M=1,K=2 --in A=a.npy --out C=c.npy --scalar x=1.0`
+struct RunOptions {
+  Options compile;
+  std::string kernel;                 // empty: the only one of the file
+  std::vector<std::pair<std::string, std::string>> dims;
+  std::vector<std::pair<std::string, std::string>> inputs;   // parameter, .npy file
+  std::vector<std::pair<std::string, std::string>> outputs;
+  std::vector<std::pair<std::string, std::string>> scalars;
+  unsigned seed = 1;                  // of inputs that are not given
+};
+
+/// Exit statuses of tkc.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitUser = 1;       // the source, the options or a file are at fault; a diagnostic said which
+inline constexpr int kExitInternal = 70;  // tkc is
+
+}  // namespace tkc

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/driver/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace tkc {
+namespace {
+
+bool IsStandardOutput(const std::string& path) { return path.empty() || path == "-"; }
+
+/// Devices and pipes (/dev/null, /dev/stdout) can't be renamed onto.
+bool IsRegularOrNew(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
+}
+
+bool WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+/// Writes a file that nobody sees yet; its name, or empty with errno set.
+std::string WriteTemporary(const OutputFile& file) {
+  std::string name = file.path + ".XXXXXX";
+  const int fd = mkstemp(name.data());
+  if (fd < 0) return {};
+  // As an ordinary new file would have it; mkstemp makes it private.
+  const mode_t mask = umask(0);
+  umask(mask);
+  const bool ok = fchmod(fd, 0666 & ~mask) == 0 && WriteAll(fd, file.text);
+  const int error = errno;
+  if (close(fd) == 0 && ok) return name;
+  unlink(name.c_str());
+  errno = error;
+  return {};
+}
+
+bool WriteInPlace(const std::string& path, std::string_view text) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool ok = WriteAll(fd, text);
+  return close(fd) == 0 && ok;
+}
+
+}  // namespace
+
+Result<void> WriteFiles(const std::vector<OutputFile>& files, Diagnostics& diagnostics) {
+  struct Pending {
+    std::string temporary;
+    const OutputFile* file;
+  };
+  std::vector<Pending> pending;
+  const auto fail = [&](const std::string& path) -> Failure {
+    const int error = errno;
+    for (const Pending& p : pending) unlink(p.temporary.c_str());
+    return diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan,
+                             fmt::format("`{}` can't be written: {}", path, std::strerror(error)));
+  };
+  for (const OutputFile& file : files) {
+    if (IsStandardOutput(file.path)) {
+      if (std::fwrite(file.text.data(), 1, file.text.size(), stdout) != file.text.size() || std::fflush(stdout) != 0) {
+        return fail("standard output");
+      }
+    } else if (!IsRegularOrNew(file.path)) {
+      if (!WriteInPlace(file.path, file.text)) return fail(file.path);
+    } else {
+      std::string temporary = WriteTemporary(file);
+      if (temporary.empty()) return fail(file.path);
+      pending.push_back({std::move(temporary), &file});
+    }
+  }
+  for (const Pending& p : pending) {
+    if (std::rename(p.temporary.c_str(), p.file->path.c_str()) != 0) return fail(p.file->path);
+  }
+  return {};
+}
+
+}  // namespace tkc

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Output files appear whole or not at all: they are written beside their place and renamed.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/support/diagnostic.h"
+
+namespace tkc {
+
+struct OutputFile {
+  std::string path;  // empty or `-`: standard output
+  std::string text;
+};
+
+/// Writes all of `files` or reports; nothing is renamed before everything is written.
+Result<void> WriteFiles(const std::vector<OutputFile>& files, Diagnostics& diagnostics);
+
+}  // namespace tkc
