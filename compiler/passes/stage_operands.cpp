@@ -244,6 +244,14 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
   ValueId a = Current(op.operands[has_acc]);
   // The left operand may stay in registers; one that was only read goes through shared memory.
   if (!IsShared(a) && pending_.find(a) != pending_.end()) a = InShared(a, out, op.span);
+  if (!IsShared(a)) {
+    // A copy that nothing else touches: the matrix unit reads it while the worker goes on.
+    const ValueId operand = kernel_.AddValue(kernel_.values[a].name + "_operand", TypeOf(a), true);
+    Op copy{OpCode::kVar, {operand}, {a}};
+    copy.span = op.span;
+    out.push_back(copy);
+    a = operand;
+  }
   const ValueId b = InShared(op.operands[has_acc + 1], out, op.span);
   if (!has_acc) {
     TypeOf(acc).space = Space::kRegister;

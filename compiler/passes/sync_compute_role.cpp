@@ -100,9 +100,10 @@ class ComputeRoleSync {
   std::deque<Group> in_flight_;
   std::vector<Held> held_;                    // received in the region at hand
   std::set<std::string> held_pipes_;          // received and not yet released, in any region
-  int depth_ = 0;                             // of loops around the operation at hand
+  int depth_ = 0;                             // loops around the operation at hand
   std::set<std::string> written_;             // staging buffers written so far
   int64_t pending_arrivals_ = 0;
+  bool flies_around_ = false;                 // the product at hand stays in flight over the back edge of its loop
 };
 
 bool ComputeRoleSync::UsesSlot(const Op& op, const std::vector<ValueId>& slots) const {
@@ -134,7 +135,15 @@ void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
 
 void ComputeRoleSync::WaitGroups(size_t left, Span span, Region& out) {
   if (in_flight_.size() <= left) return;
-  out.push_back(SyncOp(OpCode::kMmaWait, "", "", static_cast<int64_t>(left), span));
+  Op wait = SyncOp(OpCode::kMmaWait, "", "", static_cast<int64_t>(left), span);
+  // The wait names the accumulators that are complete behind it, so that no read of them moves above it.
+  for (size_t i = 0; i + left < in_flight_.size(); ++i) {
+    const ValueId acc = in_flight_[i].acc;
+    bool is_complete = std::find(wait.operands.begin(), wait.operands.end(), acc) == wait.operands.end();
+    for (size_t j = in_flight_.size() - left; j < in_flight_.size(); ++j) is_complete &= in_flight_[j].acc != acc;
+    if (is_complete) wait.operands.push_back(acc);
+  }
+  out.push_back(std::move(wait));
   while (in_flight_.size() > left) {
     for (const Release& release : in_flight_.front().releases) ReleaseSlot(release, out);
     in_flight_.pop_front();
@@ -191,7 +200,13 @@ void ComputeRoleSync::Product(Op op, Region& out) {
     }
   }
   const Span span = op.span;
-  out.push_back(SyncOp(OpCode::kMmaFence, "", "", 0, span));
+  Op fence = SyncOp(OpCode::kMmaFence, "", "", 0, span);
+  // Registers that ordinary code has written are tied to the fence; those of a group in flight must not be touched.
+  const auto is_flying = [&](const Group& g) { return g.acc == group.acc; };
+  const bool keeps_value = op.number != 2 && std::none_of(in_flight_.begin(), in_flight_.end(), is_flying);
+  if (keeps_value && !flies_around_) fence.operands.push_back(group.acc);
+  if (group.left != ir::kNone) fence.operands.push_back(group.left);
+  out.push_back(std::move(fence));
   out.push_back(std::move(op));
   out.push_back(SyncOp(OpCode::kMmaCommit, "", "", 0, span));
   in_flight_.push_back(std::move(group));
@@ -301,16 +316,20 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
   Region body;
   std::vector<Release> releases;
   const std::vector<Op> source = op.regions[0];
+  ValueId acc = ir::kNone;
+  flies_around_ = true;
   for (size_t i = 0; i < source.size(); ++i) {
     if (source[i].code == OpCode::kReceive) {
       Receive(source[i], source, i, body);
       releases.push_back({source[i].symbol, source[i].span});
     } else if (source[i].code == OpCode::kMma) {
+      acc = source[i].operands[0];
       Product(source[i], body);
     } else {
       body.push_back(source[i]);
     }
   }
+  flies_around_ = false;
   held_.clear();
   in_flight_.clear();
   for (const Release& release : releases) held_pipes_.erase(release.pipe);
@@ -332,6 +351,7 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
   op.regions[0] = std::move(body);
   out.push_back(std::move(op));
   out.push_back(SyncOp(OpCode::kMmaWait, "", "", 0, span));
+  out.back().operands = {acc};
   out.push_back(std::move(any));
   --depth_;
 }
