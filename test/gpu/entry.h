@@ -13,6 +13,7 @@ namespace gpu {
 
 /// An entry with three tensors, as tkc prints it for `kernel gemm(A, B, C: out)`.
 using GemmEntry = tk_status (*)(const tk_tensor*, const tk_tensor*, const tk_tensor*, void*, size_t, cudaStream_t);
+using GemmWorkspace = size_t (*)(const tk_tensor*, const tk_tensor*, const tk_tensor*);
 
 inline tk_tensor MakeTensor(void* data, std::initializer_list<int64_t> extent, std::initializer_list<int64_t> stride) {
   tk_tensor t{};

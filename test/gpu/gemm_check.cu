@@ -19,10 +19,12 @@ using namespace gpu;
 
 constexpr uint16_t kPoison = 0xffa5;  // a NaN that no conversion produces
 constexpr int64_t kGuard = 4096;      // elements before and after each matrix
+constexpr size_t kWorkspace = 1ull << 30;
 
 struct Placement {
   int64_t pad = 0;     // elements between rows beyond the extent
   int64_t offset = 0;  // elements the base is moved by
+  int64_t step = 1;    // from column to column
 };
 
 struct Case {
@@ -42,7 +44,7 @@ __global__ void PoisonAll(uint16_t* data, int64_t count) {
     data[i] = kPoison;
 }
 
-__global__ void FillMatrix(bf16* data, int64_t rows, int64_t cols, int64_t stride, uint64_t seed, Fill fill) {
+__global__ void FillMatrix(bf16* data, int64_t rows, int64_t cols, int64_t stride, int64_t step, uint64_t seed, Fill fill) {
   const int64_t count = rows * cols;
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += int64_t(gridDim.x) * blockDim.x) {
     const uint32_t a = Hash(seed * 0x9e3779b97f4a7c15ull + 2 * uint64_t(i));
@@ -52,17 +54,17 @@ __global__ void FillMatrix(bf16* data, int64_t rows, int64_t cols, int64_t strid
       const float radius = sqrtf(-2.0f * logf((float(a >> 8) + 1.0f) * (1.0f / 16777217.0f)));
       value = radius * cospif(2.0f * float(b >> 8) * (1.0f / 16777216.0f));
     }
-    data[(i / cols) * stride + i % cols] = __float2bfloat16(value);
+    data[(i / cols) * stride + i % cols * step] = __float2bfloat16(value);
   }
 }
 
 /// Anything in the buffer that is not an element of the matrix must still be poison.
 __global__ void CountTrespass(const uint16_t* data, int64_t count, int64_t first, int64_t rows, int64_t cols, int64_t stride,
-                              Stats* stats) {
+                              int64_t step, Stats* stats) {
   unsigned long long found = 0;
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += int64_t(gridDim.x) * blockDim.x) {
     const int64_t at = i - first;
-    const bool inside = rows > 0 && at >= 0 && at / stride < rows && at % stride < cols;
+    const bool inside = rows > 0 && at >= 0 && at / stride < rows && at % stride % step == 0 && at % stride / step < cols;
     found += !inside && data[i] != kPoison;
   }
   if (found) atomicAdd(&stats->trespass, found);
@@ -81,9 +83,15 @@ __device__ double BlockSum(double value, double* scratch) {
   return sum;
 }
 
+/// A matrix without gaps, for cuBLAS, which knows no column stride.
+__global__ void Compact(const bf16* from, int64_t rows, int64_t cols, int64_t stride, int64_t step, bf16* to) {
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < rows * cols; i += int64_t(gridDim.x) * blockDim.x)
+    to[i] = from[(i / cols) * stride + i % cols * step];
+}
+
 /// The float64 product of one 16x16 tile of C, compared on the spot. Operands are addressed by their two strides.
 __global__ void CompareProduct(const bf16* a, int64_t a_row, int64_t a_col, const bf16* b, int64_t b_row, int64_t b_col,
-                               const bf16* ours, int64_t ours_stride, const bf16* theirs, int64_t m, int64_t n, int64_t k,
+                               const bf16* ours, int64_t ours_stride, int64_t ours_step, const bf16* theirs, int64_t m, int64_t n, int64_t k,
                                bool exact, Stats* stats) {
   __shared__ double as[16][17], bs[16][17], scratch[256];
   const int x = threadIdx.x, y = threadIdx.y;
@@ -99,7 +107,7 @@ __global__ void CompareProduct(const bf16* a, int64_t a_row, int64_t a_col, cons
   }
   double e_ours = 0, e_theirs = 0, e_round = 0;
   if (row < m && col < n) {
-    const bf16 mine = ours[row * ours_stride + col];
+    const bf16 mine = ours[row * ours_stride + col * ours_step];
     const bf16 rounded = __double2bfloat16(sum);
     e_ours = fabs(double(__bfloat162float(mine)) - sum);
     e_theirs = fabs(double(__bfloat162float(theirs[row * n + col])) - sum);
@@ -134,21 +142,24 @@ int Blocks(int64_t count) { return int(std::max<int64_t>(1, std::min<int64_t>((c
 /// One operand in its arena: where it starts and how its rows follow each other.
 struct Placed {
   bf16* data;
-  int64_t rows, cols, stride, first, count;
+  int64_t rows, cols, stride, step, first, count;
+
+  tk_tensor Describe() const { return MakeTensor(data, {rows, cols}, {stride, step}); }
 };
 
 class Arena {
  public:
   Placed Place(int64_t rows, int64_t cols, const Placement& p) {
-    const int64_t stride = std::max<int64_t>(1, cols + p.pad);
+    const int64_t width = cols > 0 ? (cols - 1) * p.step + 1 : 0;
+    const int64_t stride = std::max<int64_t>(1, width + p.pad);
     const int64_t first = kGuard + p.offset;
-    const int64_t count = first + (rows > 0 ? (rows - 1) * stride + cols : 0) + kGuard;
+    const int64_t count = first + (rows > 0 ? (rows - 1) * stride + width : 0) + kGuard;
     if (size_t(count) * 2 > buffer_.bytes) {
       buffer_ = DeviceBuffer();
       buffer_ = DeviceBuffer(size_t(count) * 2);
     }
     PoisonAll<<<Blocks(count), 256>>>(reinterpret_cast<uint16_t*>(buffer_.data), count);
-    return {buffer_.as_bf16() + first, rows, cols, stride, first, count};
+    return {buffer_.as_bf16() + first, rows, cols, stride, p.step, first, count};
   }
   const uint16_t* raw() const { return reinterpret_cast<const uint16_t*>(buffer_.data); }
 
@@ -158,7 +169,7 @@ class Arena {
 
 class Check {
  public:
-  explicit Check(uint64_t seed) : seed_(seed), workspace_(1ull << 30), stats_(sizeof(Stats)) {
+  explicit Check(uint64_t seed) : seed_(seed), workspace_(kWorkspace + kGuard * 2), stats_(sizeof(Stats)) {
     BLAS_CHECK(cublasCreate(&blas_));
     CUDA_CHECK(cudaStreamCreate(&stream_));
     BLAS_CHECK(cublasSetStream(blas_, stream_));
@@ -177,23 +188,29 @@ class Check {
     Draw(a, c.fill);
     Draw(b, c.fill);
     CUDA_CHECK(cudaDeviceSynchronize());
-    const tk_tensor ta = Matrix(a.data, a.rows, a.cols, a.stride), tb = Matrix(b.data, b.rows, b.cols, b.stride);
-    const tk_tensor td = Matrix(d.data, d.rows, d.cols, d.stride);
-    const tk_status status = entry.function(&ta, &tb, &td, workspace_.data, workspace_.bytes, stream_);
+    const tk_tensor ta = a.Describe(), tb = b.Describe(), td = d.Describe();
+    const size_t workspace = entry.workspace ? entry.workspace(&ta, &tb, &td) : kWorkspace;
+    if (workspace > kWorkspace) return Fail(entry, c, "asks for " + std::to_string(workspace) + " bytes of workspace");
+    const size_t guarded = std::min<size_t>(size_t(kGuard) * 2, kWorkspace + kGuard * 2 - workspace);
+    PoisonAll<<<Blocks(int64_t(guarded / 2)), 256, 0, stream_>>>(reinterpret_cast<uint16_t*>(workspace_.data + workspace),
+                                                                 int64_t(guarded / 2));
+    const tk_status status = entry.function(&ta, &tb, &td, workspace_.data, workspace, stream_);
     const cudaError_t error = cudaStreamSynchronize(stream_);
     if (error != cudaSuccess) {
       std::printf("%s %s: %s; the context is lost\n", entry.label.c_str(), Text(c).c_str(), cudaGetErrorString(error));
       std::exit(1);
     }
     if (status.code != 0) return Fail(entry, c, std::string("refused: ") + status.message);
-    Blas(entry, c, a, b, reference);
+    Blas(entry, c, Dense(a, 0), Dense(b, 1), reference);
     CUDA_CHECK(cudaMemsetAsync(stats_.data, 0, sizeof(Stats), stream_));
     Stats* stats = reinterpret_cast<Stats*>(stats_.data);
-    CountTrespass<<<Blocks(d.count), 256, 0, stream_>>>(arena_[2].raw(), d.count, d.first, d.rows, d.cols, d.stride, stats);
+    CountTrespass<<<Blocks(d.count), 256, 0, stream_>>>(arena_[2].raw(), d.count, d.first, d.rows, d.cols, d.stride, d.step, stats);
+    CountTrespass<<<Blocks(int64_t(guarded / 2)), 256, 0, stream_>>>(reinterpret_cast<const uint16_t*>(workspace_.data + workspace),
+                                                                     int64_t(guarded / 2), 0, 0, 1, 1, 1, stats);
     if (c.m > 0 && c.n > 0) {
       CompareProduct<<<dim3(unsigned((c.m + 15) / 16), unsigned((c.n + 15) / 16)), dim3(16, 16), 0, stream_>>>(
-          a.data, entry.trans_a ? 1 : a.stride, entry.trans_a ? a.stride : 1, b.data, entry.trans_b ? 1 : b.stride,
-          entry.trans_b ? b.stride : 1, d.data, d.stride, reference.data, c.m, c.n, c.k, c.fill == Fill::kInteger, stats);
+          a.data, entry.trans_a ? a.step : a.stride, entry.trans_a ? a.stride : a.step, b.data,
+          entry.trans_b ? b.step : b.stride, entry.trans_b ? b.stride : b.step, d.data, d.stride, d.step, reference.data, c.m, c.n, c.k, c.fill == Fill::kInteger, stats);
     }
     CUDA_CHECK(cudaGetLastError());
     Stats s;
@@ -227,10 +244,17 @@ class Check {
     std::fflush(stdout);
   }
 
+  Placed Dense(const Placed& p, int which) {
+    if (p.step == 1 || p.rows * p.cols == 0) return p;
+    if (dense_[which].bytes < size_t(p.rows * p.cols) * 2) dense_[which] = DeviceBuffer(size_t(p.rows * p.cols) * 2);
+    Compact<<<Blocks(p.rows * p.cols), 256, 0, stream_>>>(p.data, p.rows, p.cols, p.stride, p.step, dense_[which].as_bf16());
+    return {dense_[which].as_bf16(), p.rows, p.cols, p.cols, 1, 0, p.rows * p.cols};
+  }
+
   void Draw(const Placed& p, Fill fill) {
     ++draws_;
     if (p.rows * p.cols > 0)
-      FillMatrix<<<Blocks(p.rows * p.cols), 256>>>(p.data, p.rows, p.cols, p.stride, seed_ * 1000003 + draws_, fill);
+      FillMatrix<<<Blocks(p.rows * p.cols), 256>>>(p.data, p.rows, p.cols, p.stride, p.step, seed_ * 1000003 + draws_, fill);
   }
 
   void Blas(const EntrySpec& entry, const Case& c, const Placed& a, const Placed& b, const Placed& d) {
@@ -248,14 +272,14 @@ class Check {
 
   static std::string Text(const Case& c) {
     char text[160];
-    std::snprintf(text, sizeof text, "%lldx%lldx%lld pad %lld/%lld/%lld offset %lld/%lld/%lld %s", (long long)c.m, (long long)c.n,
+    std::snprintf(text, sizeof text, "%lldx%lldx%lld pad %lld/%lld/%lld offset %lld/%lld/%lld step %lld/%lld/%lld %s", (long long)c.m, (long long)c.n,
                   (long long)c.k, (long long)c.a.pad, (long long)c.b.pad, (long long)c.c.pad, (long long)c.a.offset,
-                  (long long)c.b.offset, (long long)c.c.offset, c.fill == Fill::kInteger ? "integers" : "normal");
+                  (long long)c.b.offset, (long long)c.c.offset, (long long)c.a.step, (long long)c.b.step, (long long)c.c.step, c.fill == Fill::kInteger ? "integers" : "normal");
     return text;
   }
 
   uint64_t seed_, draws_ = 0;
-  DeviceBuffer workspace_, stats_;
+  DeviceBuffer workspace_, stats_, dense_[2];
   Arena arena_[4];
   cublasHandle_t blas_;
   cudaStream_t stream_;
@@ -278,6 +302,12 @@ std::vector<Case> Cases(int count, uint64_t seed) {
       cases.push_back({200, 264, 136, {}, {pad, offset}, {}});
       cases.push_back({200, 264, 136, {}, {}, {pad, offset}});
     }
+  for (int64_t step : {2, 3}) {
+    cases.push_back({200, 264, 136, {0, 0, step}, {}, {}});
+    cases.push_back({200, 264, 136, {}, {8, 0, step}, {}});
+    cases.push_back({200, 264, 136, {}, {}, {8, 0, step}});
+    cases.push_back({129, 257, 65, {3, 1, step}, {5, 3, step}, {7, 1, step}});
+  }
   for (int64_t k : {8, 16, 24, 32, 40, 72, 520, 4096, 4099, 28672}) cases.push_back({137, 261, k, {}, {}, {}});
   cases.push_back({2048, 2048, 2048, {}, {}, {}});
   cases.push_back({1531, 2053, 1033, {}, {}, {}});

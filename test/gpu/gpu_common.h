@@ -138,6 +138,7 @@ struct EntrySpec {
   std::string label, library, symbol;
   bool trans_a = false, trans_b = false;
   GemmEntry function = nullptr;
+  GemmWorkspace workspace = nullptr;  // null for libraries written by hand without the query
 };
 
 inline EntrySpec LoadEntry(const std::string& text) {
@@ -161,6 +162,7 @@ inline EntrySpec LoadEntry(const std::string& text) {
     std::fprintf(stderr, "%s\n", dlerror());
     std::exit(2);
   }
+  spec.workspace = reinterpret_cast<GemmWorkspace>(dlsym(library, (spec.symbol + "_workspace").c_str()));
   return spec;
 }
 
