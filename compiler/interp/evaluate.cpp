@@ -50,6 +50,8 @@ Value Evaluator::Evaluate(const Expr& expr) {
     case ExprKind::kBinary: return Binary(expr, Rounding::kNow);
     case ExprKind::kSelect: {
       const Value condition = Evaluate(*expr.args[0]);
+      // Values are the same either way, but a branch not taken must not be blamed for dividing by zero.
+      if (!condition.type().is_tile) return Evaluate(*expr.args[condition.AsBool() ? 1 : 2]).BroadcastTo(expr.type);
       const Value if_true = Evaluate(*expr.args[1]);
       return Select(condition, if_true, Evaluate(*expr.args[2]), expr.type);
     }

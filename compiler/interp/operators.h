@@ -21,7 +21,8 @@ Value ApplyBinary(typed::Op op, const Value& x, const Value& y, const typed::Typ
 
 Value Select(const Value& condition, const Value& if_true, const Value& if_false, const typed::Type& type);
 
-/// Sums in double, rounded once: the order of a reduction is unspecified, the oracle takes the most exact one.
+/// Sums in double, rounded once: the order of a reduction is unspecified, the oracle takes the most exact one. A scalar
+/// `type` asks for all elements.
 Value Reduce(typed::Op op, const Value& x, int axis, const typed::Type& type);
 
 /// Inclusive running sums along `axis`; each is the exact sum rounded once.

@@ -58,10 +58,11 @@ void CopyRectangle(T* to, int64_t to_pitch, const T* from, int64_t from_pitch, i
 
 Value Reduce(Op op, const Value& x, int axis, const Type& type) {
   const Type& shape = x.type();
-  const int64_t lines = axis == 1 ? shape.rows : shape.cols;
-  const int64_t length = axis == 1 ? shape.cols : shape.rows;
+  const bool all = !type.is_tile;  // `any` and `all` of a whole tile: one line of all its elements
+  const int64_t lines = all ? 1 : axis == 1 ? shape.rows : shape.cols;
+  const int64_t length = all ? x.size() : axis == 1 ? shape.cols : shape.rows;
   const int64_t line_stride = axis == 1 ? shape.cols : 1;
-  const int64_t stride = axis == 1 ? 1 : shape.cols;
+  const int64_t stride = all || axis == 1 ? 1 : shape.cols;
   Value result = Value::Zero(type);
   if (x.is_float()) {
     double* to = result.MutableReals();

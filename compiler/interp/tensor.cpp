@@ -183,10 +183,8 @@ bool WriteBlock(Tensor& tensor, const std::vector<AxisBounds>& axes, const Value
   const Rectangle block = Locate(tensor, axes);
   if (block.empty) return true;
   const bool floating = IsFloat(tensor.dtype);
-  // `+=` adds the value in its own precision and rounds the sum once; a plain store rounds the value.
-  const Value source = floating == value.is_float() ? value : value.ConvertedTo(tensor.dtype);
+  const Value source = value.ConvertedTo(tensor.dtype);  // a combination happens in the tensor's type, too
   const Broadcast at = BroadcastOf(source.type());
-  const DType source_dtype = source.type().dtype;
   bool fresh = true;
   for (int64_t row = block.rows.first; row < block.rows.last; ++row) {
     for (int64_t col = block.cols.first; col < block.cols.last; ++col) {
@@ -201,7 +199,7 @@ bool WriteBlock(Tensor& tensor, const std::vector<AxisBounds>& axes, const Value
         const double old = combine == StoreOp::kSet ? 0 : LoadReal(tensor.dtype, to);
         StoreReal(tensor.dtype, RoundReal(tensor.dtype, Combine(combine, old, x)), to);
       } else {
-        const __int128 x = IntegerValue(source_dtype, source.Integers()[at.At(row, col)]);
+        const __int128 x = IntegerValue(tensor.dtype, source.Integers()[at.At(row, col)]);
         const __int128 old = combine == StoreOp::kSet ? 0 : IntegerValue(tensor.dtype, LoadInteger(tensor.dtype, to));
         StoreInteger(tensor.dtype, WrapInteger(tensor.dtype, Combine(combine, old, x)), to);
       }

@@ -56,7 +56,7 @@ struct AxisBounds {
 /// Reads a block as a value of `type` (scalar if it is one); elements that do not exist become `fill`.
 Value ReadBlock(const Tensor& tensor, const std::vector<AxisBounds>& axes, const Value& fill, const typed::Type& type);
 
-/// Writes the elements that exist. kSet stores, the others combine with what is there and round to the tensor's type.
+/// Writes the elements that exist, converted to the tensor's type. kSet stores, the others combine with what is there.
 /// `written`, if not null, has a flag per element of storage: sets those of the elements stored, and returns false if
 /// one was set before.
 bool WriteBlock(Tensor& tensor, const std::vector<AxisBounds>& axes, const Value& value, typed::StoreOp combine,
