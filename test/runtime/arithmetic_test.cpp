@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Rings, tile orders, blocks of tensors, 16-bit floats.
+#include "check.h"
+#include "tk/tk.h"
+
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace {
+
+void CheckIntegers() {
+    static_assert(tk::cdiv(0, 8) == 0 && tk::cdiv(1, 8) == 1 && tk::cdiv(16, 8) == 2 && tk::cdiv(0x7fffffff, 128) == 1 << 24);
+    static_assert(tk::floor_div(-1, 4) == -1 && tk::floor_div(-4, 4) == -1 && tk::floor_div(7, 4) == 1);
+    static_assert(tk::floor_mod(-1, 4) == 3 && tk::floor_mod(-4, 4) == 0 && tk::floor_mod(7, 4) == 3);
+}
+
+void CheckRing() {
+    tk::ring<3> one;
+    int laps = 0;
+    for (int step = 0; step < 20; ++step) {
+        tk::ring<3> skipped;
+        skipped.skip(step);
+        CHECK(skipped.slot == one.slot && skipped.phase == one.phase);
+        CHECK(one.slot == step % 3 && one.phase == uint32_t(laps & 1));
+        CHECK(one.previous() == (step + 2) % 3);
+        one.advance();
+        laps += one.slot == 0;
+    }
+    tk::ring<1> single;
+    single.advance();
+    CHECK(single.slot == 0 && single.phase == 1 && single.previous() == 0);
+}
+
+void CheckOrder() {
+    for (int tiles_m : {1, 7, 8, 9, 20})
+        for (int tiles_n : {1, 5, 16})
+            for (int group : {1, 4, 8}) {
+                std::set<std::pair<int, int>> seen;
+                for (int t = 0; t < tiles_m * tiles_n; ++t) {
+                    const auto [m, n] = tk::grouped_order(t, tiles_m, tiles_n, group);
+                    CHECK(m >= 0 && m < tiles_m && n >= 0 && n < tiles_n);
+                    CHECK(seen.insert({m, n}).second);
+                }
+            }
+}
+
+void CheckBlocks() {
+    float data[4 * 5 * 6];
+    const tk::tensor<float, 3> x{data, {4, 5, 6}, {30, 6, 1}};
+    const auto inner = x.block(tk::at(2), tk::span(3), tk::span(4));
+    CHECK(inner.at(1, 1) == data + 60 + 24 + 5);
+    CHECK(inner.has_row(1) && !inner.has_row(2) && inner.has_col(1) && !inner.has_col(2));
+    const auto before = x.block(tk::at(0), tk::span(-2), tk::span(0, 1, 3));
+    CHECK(!before.has_row(1) && before.has_row(2) && !before.has_col(0) && before.has_col(2) && !before.has_col(3));
+    const auto outside = x.block(tk::at(4), tk::span(0), tk::span(0));
+    for (int r = -8; r < 8; ++r) CHECK(!outside.has_row(r));
+    const auto column = x.block(tk::at(1), tk::at(1), tk::span(2));
+    CHECK(column.has_row(3) && !column.has_row(4) && column.has_col(0) && !column.has_col(1) && column.at(1, 0) == data + 30 + 6 + 3);
+    const auto row = tk::transposed(column);
+    CHECK(row.at(0, 1) == column.at(1, 0) && row.has_col(3) && !row.has_col(4));
+}
+
+/// Every 16-bit pattern returns from f32 unchanged; halfway cases go to even.
+void CheckHalves() {
+    for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+        tk::f16 h;
+        h.bits = uint16_t(bits);
+        const float value = float(h);
+        if (std::isnan(value)) CHECK(std::isnan(float(tk::f16(value))));
+        else CHECK(tk::f16(value).bits == bits);
+        tk::bf16 b;
+        b.bits = uint16_t(bits);
+        if (std::isnan(float(b))) CHECK(std::isnan(float(tk::bf16(float(b)))));
+        else CHECK(tk::bf16(float(b)).bits == bits);
+    }
+    CHECK(tk::f16(1.0f + 0x1p-11f).bits == 0x3c00 && tk::f16(1.0f + 3 * 0x1p-11f).bits == 0x3c02);
+    CHECK(tk::f16(65519.0f).bits == 0x7bff && tk::f16(65520.0f).bits == 0x7c00 && tk::f16(0x1p-25f).bits == 0 && tk::f16(-0x1.8p-25f).bits == 0x8001);
+    CHECK(tk::bf16(1.0f + 0x1p-8f).bits == 0x3f80 && tk::bf16(1.0f + 3 * 0x1p-8f).bits == 0x3f82);
+    tk::bf16 low, high;
+    tk::unpack(tk::pack(tk::bf16(1.5f), tk::bf16(-2.0f)), low, high);
+    CHECK(float(low) == 1.5f && float(high) == -2.0f);
+    CHECK(tk::round_pair<tk::bf16>(1.5f, -2.0f) == tk::pack(low, high));
+}
+
+}  // namespace
+
+int main() {
+    CheckIntegers();
+    CheckRing();
+    CheckOrder();
+    CheckBlocks();
+    CheckHalves();
+    return 0;
+}
