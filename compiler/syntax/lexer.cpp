@@ -100,7 +100,7 @@ class Lexer {
       } else if (c == '/' && At(pos_ + 1) == '/') {
         while (pos_ < text_.size() && text_[pos_] != '\n') ++pos_;
       } else {
-        return diagnostics_.ErrorCount() < Diagnostics::kShown;
+        return diagnostics_.ErrorCount() < Diagnostics::kKept;
       }
     }
     return false;
@@ -181,7 +181,7 @@ class Lexer {
     if (At(end) == '"') return Push(TokenKind::kString, end + 1);
     diagnostics_.Error(DiagnosticKind::kUnterminatedString, SpanFrom(pos_, pos_ + 1), "this string does not end on its line")
         .Help("write `\"` at its end", Edit{SpanFrom(end, end), "\""});
-    Push(TokenKind::kString, end);
+    Push(TokenKind::kStray, end);
   }
 
   void BlockComment() {
@@ -205,6 +205,12 @@ class Lexer {
       // Stand in for the operator that was meant.
       return Push(habit.ours == "and" ? TokenKind::kAnd : habit.ours == "or" ? TokenKind::kOr : TokenKind::kNot, end);
     }
+    if (text_[pos_] == '#') {
+      diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, pos_ + 1), "`#` starts no comment in .tk files")
+          .Help("write `//`", Edit{SpanFrom(pos_, pos_ + 1), "//"});
+      while (pos_ < text_.size() && text_[pos_] != '\n') ++pos_;
+      return;
+    }
     // One diagnostic for a run of such characters, not one each.
     size_t end = pos_;
     bool printable = true;
@@ -219,7 +225,7 @@ class Lexer {
                                : std::string("these characters belong to no token");
     diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), std::move(headline))
         .Note("outside comments and strings a .tk file is plain ASCII");
-    pos_ = end;
+    Push(TokenKind::kStray, end);
   }
 
   bool IsStray(size_t i) const {

@@ -19,6 +19,7 @@ enum class TokenKind : uint8_t {
   kInt,
   kFloat,
   kString,
+  kStray,  // something unreadable that has been reported; the parser says no more about it
 #define PUNCTUATION(name, text) k##name,
 #define KEYWORD(name, text) k##name,
 #include "compiler/syntax/token.def"
@@ -37,7 +38,7 @@ struct Token {
 std::string_view Spelling(TokenKind kind);
 bool IsKeyword(TokenKind kind);
 
-/// Tokens of a file, closed by kEnd. Words that are wrong are reported and left out; a file that is not text gives
+/// Tokens of a file, closed by kEnd. What can't be read is reported and becomes kStray; a file that is not text gives
 /// one diagnostic and no tokens but kEnd.
 std::vector<Token> Lex(const SourceManager& sources, uint32_t file, Diagnostics& diagnostics);
 

@@ -79,7 +79,7 @@ void Parser::ParseFn(File& file) {
   if (TakeIf(TokenKind::kRightArrow) && !(decl.return_type = ParseType())) return SkipToDecl();
   if (!ParseBlock(decl.body, true)) return SkipToDecl();
   decl.span = Since(begin);
-  if (diagnostics_.ErrorCount() == errors) BlockValue(decl.body, "this function");
+  if (diagnostics_.ErrorCount() == errors) BlockValue(decl.body, "a function ends with its value");
   file.order.push_back({File::DeclKind::kFn, static_cast<uint32_t>(file.fns.size())});
   file.fns.push_back(std::move(decl));
 }
@@ -176,6 +176,7 @@ void Parser::ParseKernelBody(ast::KernelDecl& kernel) {
           .Help("write `}` where the kernel ends");
       return;
     }
+    const size_t item = pos_;
     if (At(TokenKind::kWork)) {
       ParseWork(kernel);
     } else if (At(TokenKind::kGrid)) {
@@ -197,7 +198,7 @@ void Parser::ParseKernelBody(ast::KernelDecl& kernel) {
       DiagnosticBuilder error = Error(DiagnosticKind::kExpectedSyntax, Here(),
                                       fmt::format("expected `grid`, `work` or `let`, found {}", Found()));
       if (section) error.Help("pipes and workers follow a `grid` line that says which tiles there are");
-      SkipToStatementEnd();
+      SkipToStatementEnd(item);
     }
   }
   Take();
@@ -254,6 +255,7 @@ void Parser::ParseGridItems(ast::GridSection& grid, bool braced) {
   while (!At(TokenKind::kRightBrace) && !At(TokenKind::kEnd) && !(StartsDecl() && Current().line_start)) {
     if (TakeIf(TokenKind::kSemicolon)) continue;
     if (!braced && At(TokenKind::kGrid)) return;
+    const size_t item = pos_;
     bool ok = false;
     if (At(TokenKind::kPipe)) {
       ok = ParsePipe(grid);
@@ -275,7 +277,7 @@ void Parser::ParseGridItems(ast::GridSection& grid, bool braced) {
     if (ok) {
       EndStatement("a declaration");
     } else {
-      SkipToStatementEnd();
+      SkipToStatementEnd(item);
     }
   }
 }

@@ -22,7 +22,6 @@ ExprPtr Parser::Finish(ExprPtr node, std::initializer_list<const ast::Expr*> chi
   if (node->depth > ast::kMaxTreeDepth) {
     Error(DiagnosticKind::kNestingTooDeep, node->span, fmt::format("an expression of more than {} operators in a row", ast::kMaxTreeDepth))
         .Help("give parts of it names with `let`");
-    too_deep_ = true;
     Abort();
     return nullptr;
   }
@@ -190,7 +189,7 @@ ExprPtr Parser::ParseUnary() {
 ExprPtr Parser::ParseReceive() {
   const Span arrow = SpanOf(Take());
   if (!At(TokenKind::kName) || AtLineEnd()) {
-    Error(DiagnosticKind::kReceiveNotAPipe, At(TokenKind::kEnd) ? arrow : Here(),
+    Error(DiagnosticKind::kReceiveNotAPipe, AtLineEnd() ? arrow : Here(),
           fmt::format("`<-` receives from a pipe, found {}", AtLineEnd() ? "the end of the line" : Found()))
         .Help("write `<-p`, or `<-p[w]` for a pipe declared `per` worker");
     return nullptr;
@@ -208,9 +207,10 @@ ExprPtr Parser::ParseReceive() {
   if ((At(TokenKind::kDot) || At(TokenKind::kLeftBracket)) && !AtLineEnd()) {
     const std::string received(text_.substr(span.begin, span.end - span.begin));
     const bool field = At(TokenKind::kDot);
+    const std::string rest = field ? fmt::format(".{}", Text(Peek(1))) : "[..]";
     Error(DiagnosticKind::kReceiveNotAPipe, Here(),
           fmt::format("`{}` after a receive without parentheses", field ? "." : "["))
-        .Help(fmt::format("write `({}){}`", received, field ? ".." : "[..]"),
+        .Help(fmt::format("write `({}){}`", received, rest),
               {Edit{{file_, span.begin, span.begin}, "("}, Edit{{file_, span.end, span.end}, ")"}});
     return nullptr;
   }

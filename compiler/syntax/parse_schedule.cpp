@@ -68,6 +68,7 @@ void Parser::ParseSchedule(File& file) {
           .Help("write `}` where the schedule ends");
       return;
     }
+    const size_t item_pos = pos_;
     const Span item_begin = Here();
     ScheduleItem item{};
     if (ParseScheduleItem(item)) {
@@ -75,7 +76,7 @@ void Parser::ParseSchedule(File& file) {
       decl.items.push_back(std::move(item));
       EndStatement("a schedule item");
     } else {
-      SkipToStatementEnd();
+      SkipToStatementEnd(item_pos);
     }
   }
   Take();

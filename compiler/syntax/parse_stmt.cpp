@@ -25,6 +25,7 @@ bool Parser::ParseBlock(ast::Block& block, bool allow_result) {
       Error(DiagnosticKind::kUnclosedBracket, open, "`{` is never closed").Help("write `}` where the block ends");
       return false;
     }
+    const size_t begin = pos_;
     ExprPtr result;
     StmtPtr stmt = ParseStmt(allow_result, result);
     if (stmt) {
@@ -38,7 +39,7 @@ bool Parser::ParseBlock(ast::Block& block, bool allow_result) {
         EndStatement("a value");
       }
     } else {
-      SkipToStatementEnd();
+      SkipToStatementEnd(begin);
     }
   }
   Take();
@@ -47,7 +48,6 @@ bool Parser::ParseBlock(ast::Block& block, bool allow_result) {
 }
 
 void Parser::ReportUnused(const ast::Expr& value) {
-  if (error_pos_ == pos_) return;
   DiagnosticBuilder error = Error(DiagnosticKind::kUnusedValue, value.span, "this value is not used");
   if (value.kind == ast::ExprKind::kBinary && ast::Cast<ast::BinaryExpr>(value).op == ast::BinaryOp::kEqual) {
     error.Help("to assign write `=`", Edit{ast::Cast<ast::BinaryExpr>(value).op_span, "="});
@@ -150,7 +150,7 @@ bool Parser::ParseRange(ast::Range& range) {
   if (!range.low && !range.step && division && division->op == ast::BinaryOp::kDivide && !division->parenthesized) {
     const std::string extent(text_.substr(division->left->span.begin, division->left->span.end - division->left->span.begin));
     const std::string block(text_.substr(division->right->span.begin, division->right->span.end - division->right->span.begin));
-    // Anchored at the operator, so that errors later in the header are still told.
+    // Not through Error(): what follows in the header may be wrong as well, and there are still told.
     diagnostics_.Error(DiagnosticKind::kDivisionAsRange, division->span, "a division as a range leaves out the last, uneven block")
         .Label(division->op_span, "rounds down")
         .Help(fmt::format("for blocks write `{} by {}`", extent, block), Edit{division->op_span, "by"})
@@ -213,27 +213,27 @@ StmtPtr Parser::ParseIf(bool allow_result) {
   return stmt;
 }
 
-bool Parser::BlockValue(const ast::Block& block, std::string_view whose) {
+bool Parser::BlockValue(const ast::Block& block, std::string_view why) {
   for (const StmtPtr& stmt : block.stmts) {
     if (stmt->kind == ast::StmtKind::kLet) continue;
-    Error(DiagnosticKind::kExpectedSyntax, stmt->span, fmt::format("only `let` may stand before the value of {}", whose));
+    Error(DiagnosticKind::kExpectedSyntax, stmt->span, fmt::format("only `let` may stand before the value: {}", why));
     return false;
   }
   if (block.result) return true;
   Error(DiagnosticKind::kExpectedSyntax, {file_, block.span.end - 1, block.span.end},
-        fmt::format("expected the value of {} before `}}`", whose));
+        fmt::format("expected a value before `}}`: {}", why));
   return false;
 }
 
 ExprPtr Parser::IfValue(std::unique_ptr<ast::IfStmt> stmt) {
-  constexpr std::string_view kWhose = "this `if`, which is used as a value";
-  if (!BlockValue(stmt->then_branch, kWhose)) return nullptr;
+  constexpr std::string_view kWhy = "this `if` is used as a value";
+  if (!BlockValue(stmt->then_branch, kWhy)) return nullptr;
   if (!stmt->else_branch) {
     Error(DiagnosticKind::kExpectedSyntax, {file_, stmt->span.end, stmt->span.end}, "expected `else`: this `if` is used as a value")
         .Note(stmt->then_branch.result->span, "the value when the condition holds");
     return nullptr;
   }
-  if (!BlockValue(*stmt->else_branch, kWhose)) return nullptr;
+  if (!BlockValue(*stmt->else_branch, kWhy)) return nullptr;
   const ast::Expr* children[] = {stmt->condition.get(), stmt->then_branch.result.get(), stmt->else_branch->result.get()};
   return Finish(std::make_unique<ast::IfExpr>(stmt->span, std::move(stmt->condition), std::move(stmt->then_branch),
                                               std::move(*stmt->else_branch)),
@@ -329,7 +329,7 @@ StmtPtr Parser::ParseSimple(bool allow_result, ExprPtr& result) {
     op_span = Join(op_span, Here());
   }
   if (!is_assign) {
-    if (allow_result || error_pos_ == pos_) {
+    if (allow_result) {
       result = std::move(target);
       return nullptr;
     }

@@ -50,13 +50,14 @@ bool Parser::TakeWordIf(std::string_view word) {
 
 DiagnosticBuilder Parser::Error(DiagnosticKind kind, Span span, std::string headline) {
   // A second complaint about one place, or anything after giving up, would only repeat the first.
-  if (error_pos_ == pos_ || too_deep_) {
+  if (error_pos_ == pos_ || stopped_ || At(TokenKind::kStray)) {
     muted_ = {};
     return DiagnosticBuilder(muted_);
   }
   error_pos_ = pos_;
-  if (diagnostics_.ErrorCount() + 1 > Diagnostics::kShown) Abort();
-  return diagnostics_.Error(kind, span, std::move(headline));
+  DiagnosticBuilder error = diagnostics_.Error(kind, span, std::move(headline));
+  if (diagnostics_.ErrorCount() >= Diagnostics::kKept) Abort();
+  return error;
 }
 
 std::string Parser::Found() const {
@@ -116,10 +117,9 @@ bool Parser::ExpectClose(TokenKind close, Span open) {
 }
 
 Parser::Depth::Depth(Parser& parser) : parser_(parser), ok_(++parser.depth_ <= kMaxNesting) {
-  if (ok_ || parser.too_deep_) return;
+  if (ok_ || parser.stopped_) return;
   parser.Error(DiagnosticKind::kNestingTooDeep, parser.Here(), fmt::format("nested more than {} deep", kMaxNesting))
       .Help("give parts of it names with `let`");
-  parser.too_deep_ = true;
   parser.Abort();
 }
 
@@ -155,12 +155,12 @@ bool Parser::StartsDecl() const {
   }
 }
 
-void Parser::SkipToStatementEnd() {
+void Parser::SkipToStatementEnd(size_t begin) {
   int parens = 0;
   int braces = 0;
-  for (bool first = true; !At(TokenKind::kEnd); first = false) {
+  while (!At(TokenKind::kEnd)) {
     if (StartsDecl() && Current().line_start) return;
-    if (braces == 0 && !first && Current().line_start && (parens == 0 || StartsStatement(Kind()))) return;
+    if (braces == 0 && pos_ > begin && Current().line_start && (parens == 0 || StartsStatement(Kind()))) return;
     if (braces == 0 && parens == 0 && At(TokenKind::kSemicolon)) return;
     switch (Kind()) {
       case TokenKind::kLeftParen:
@@ -196,7 +196,6 @@ bool Parser::SkipToBrace() {
 
 void Parser::EndStatement(std::string_view what) {
   if (TakeIf(TokenKind::kSemicolon) || At(TokenKind::kRightBrace) || At(TokenKind::kEnd) || Current().line_start) return;
-  // An unreadable word was left out by the lexer, which has said so.
   DiagnosticBuilder error = ErrorExpected(fmt::format("`;` or a line break after {}", what));
   const Span place = {file_, last_end_, last_end_};
   if (StartsStatement(Kind()) || At(TokenKind::kName)) error.Help("end it with `;`", Edit{place, ";"});

@@ -62,10 +62,15 @@ class Parser {
   /// Closes a bracket opened by `open`; reports and recovers within the bracket.
   bool ExpectClose(TokenKind close, Span open);
   /// Gives up on the rest of the file.
-  void Abort() { pos_ = tokens_.size() - 1; }
+  void Abort() {
+    pos_ = tokens_.size() - 1;
+    stopped_ = true;
+  }
   bool StartsStatement(TokenKind kind) const;
   bool StartsDecl() const;
-  void SkipToStatementEnd();
+  /// To where a statement may start or a block ends. `begin`: where the statement that failed started; its first
+  /// token is passed in any case, so that a loop goes forward.
+  void SkipToStatementEnd(size_t begin = 0);
   void SkipToDecl();
   /// Skips forward to the `{` of a header that went wrong; false: there is none before the statement ends.
   bool SkipToBrace();
@@ -135,7 +140,7 @@ class Parser {
   void ReportUnused(const ast::Expr& value);
   ast::ExprPtr IfValue(std::unique_ptr<ast::IfStmt> stmt);
   /// Wants `{ lets value }`.
-  bool BlockValue(const ast::Block& block, std::string_view whose);
+  bool BlockValue(const ast::Block& block, std::string_view why);
 
   // ---- parse_expr.cpp
   /// A whole expression where one is wanted; knows `a <-1`.
@@ -172,7 +177,7 @@ class Parser {
   size_t error_pos_ = ~size_t{0};  // where the last error was reported; one per token
   int open_brackets_ = 0;
   int depth_ = 0;
-  bool too_deep_ = false;
+  bool stopped_ = false;  // gave up: nothing more is reported
 };
 
 }  // namespace tkc
