@@ -119,7 +119,7 @@ public:
         return status_;
     }
 
-private:
+protected:
     template <class... Value>
     void fail(tk_code code, const char* format, Value... values) { status_ = failure(code, format, values...); }
 

@@ -130,4 +130,8 @@ TK_HOST_DEVICE To convert(From value) {
     else return To(value);
 }
 
+/// `inf` and `nan` of the language.
+TK_HOST_DEVICE constexpr float infinity() { return __builtin_huge_valf(); }
+TK_HOST_DEVICE constexpr float not_a_number() { return __builtin_nanf(""); }
+
 }  // namespace tk

@@ -73,6 +73,19 @@ struct tensor {
         if (empty) result.row_hi = result.row_lo;
         return result;
     }
+
+    /// One element; zero outside the tensor.
+    template <class... Index>
+    TK_HOST_DEVICE constexpr T element(Index... indices) const {
+        static_assert(sizeof...(Index) == Rank, "one index for each dimension");
+        const int64_t all[] = {int64_t(indices)...};
+        const T* place = data;
+        for (int d = 0; d < Rank; ++d) {
+            if (all[d] < 0 || all[d] >= extent[d]) return T();
+            place += all[d] * stride[d];
+        }
+        return *place;
+    }
 };
 
 }  // namespace tk

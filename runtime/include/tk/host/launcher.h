@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// What generated launchers use beyond `call`: maps that pack their tensor where they must, presets, scratch tensors, and the grid.
+#pragma once
+
+#include <initializer_list>
+
+#include "tk/host/call.h"
+#include "tk/host/preset.h"
+
+namespace tk::host {
+
+class launcher : public call {
+public:
+    using call::call;
+
+    /// The map through which `box` elements of t (one number for each dimension) are read at a time. If the copy engine can't
+    /// read t as it is, the map is that of a packed copy in the workspace, made once for all maps of t.
+    tensor_map load_map(const tk_tensor* t, swizzle s, std::initializer_list<int> box) {
+        if (failed()) return {};
+        if (is_empty(*t) || copy_engine_serves(*t)) return box_map(*t, s, box);
+        for (int i = 0; i < copies_; ++i)
+            if (copied_[i] == t) return box_map(copy_[i], s, box);
+        if (copies_ == most_copies) {
+            fail(TK_ARGUMENT, "%s: more than %d tensors can't be read by the copy engine", entry_, most_copies);
+            return {};
+        }
+        copied_[copies_] = t;
+        copy_[copies_] = packed(t);
+        return box_map(copy_[copies_++], s, box);
+    }
+
+    /// The map through which t is written; empty where the copy engine can't: the kernel then stores by itself.
+    tensor_map store_map(const tk_tensor* t, swizzle s, std::initializer_list<int> box) {
+        return failed() || is_empty(*t) || !copy_engine_serves(*t) ? tensor_map{} : box_map(*t, s, box);
+    }
+    static bool can_store(const tk_tensor* t) { return !is_empty(*t) && copy_engine_serves(*t); }
+
+    /// Sets all elements of t, on the stream.
+    void preset(const tk_tensor* t, double value) {
+        if (!failed() && !is_empty(*t)) status_ = host::preset(*t, value, device_number_, stream_);
+    }
+
+    /// A dense scratch tensor at the next free bytes of the workspace.
+    tk_tensor work(tk_dtype dtype, std::initializer_list<index> extent) {
+        tk_tensor result{free_, dtype, int(extent.size()), {}, {}};
+        int d = 0;
+        for (index e : extent) result.extent[d++] = e;
+        index stride = 1;
+        while (d-- > 0) {
+            result.stride[d] = stride;
+            stride *= result.extent[d];
+        }
+        if (!failed()) free_ += work_bytes(dtype, extent);
+        return result;
+    }
+    static size_t work_bytes(tk_dtype dtype, std::initializer_list<index> extent) {
+        index count = 1;
+        for (index e : extent) count *= e;
+        return size_t(cdiv<index>(count * dtype_bytes(dtype), 256) * 256);
+    }
+
+    /// `bytes` of the workspace, not initialised.
+    void* take(size_t bytes) {
+        void* result = free_;
+        if (!failed()) free_ += cdiv<size_t>(bytes, 256) * 256;
+        return result;
+    }
+
+    /// The tiles of a launch are counted in 32 bits.
+    void tiles(index count) {
+        constexpr index most = (index(1) << 31) - 65536;
+        if (!failed() && count > most) fail(TK_SHAPE, "%s: %lld tiles, at most %lld can be launched", entry_, (long long)count, (long long)most);
+    }
+
+    /// Blocks that walk over `count` tiles together: one on each multiprocessor, in whole clusters.
+    int walkers(index count, int cluster = 1) const {
+        const index most = processors() / cluster * cluster;
+        return int(min<index>(cdiv<index>(count, cluster) * cluster, max<index>(most, cluster)));
+    }
+
+private:
+    static constexpr int most_copies = 8;
+
+    /// An empty tensor is described as one element: nothing is read through its map.
+    tensor_map box_map(const tk_tensor& t, swizzle s, std::initializer_list<int> box) {
+        tensor_map result{};
+        if (failed()) return result;
+        const bool empty = is_empty(t);
+        const int64_t size = dtype_bytes(t.dtype);
+        map_description d{empty ? reinterpret_cast<void*>(256) : t.data, t.dtype, t.rank, {}, {}, {}, s};
+        for (int i = 0; i < t.rank; ++i) {
+            const int from = t.rank - 1 - i;
+            d.extent[i] = empty ? 1 : uint64_t(t.extent[from]);
+            d.box[i] = uint32_t(box.begin()[from]);
+            if (i > 0) d.stride[i - 1] = uint64_t(d.extent[i] > 1 ? t.stride[from] * size : 16);
+        }
+        status_ = encode_map(result, d);
+        return result;
+    }
+
+    const tk_tensor* copied_[most_copies] = {};
+    tk_tensor copy_[most_copies] = {};
+    int copies_ = 0;
+};
+
+}  // namespace tk::host
