@@ -66,7 +66,7 @@ inline ExprPtr Convert(ExprPtr x, DType dtype) {
   type.dtype = dtype;
   return NodeOf(ExprKind::kConvert, Op::kNone, type, std::move(x));
 }
-inline ExprPtr MatMul(ExprPtr a, ExprPtr b) {
+inline ExprPtr Product(ExprPtr a, ExprPtr b) {
   const Type type = Type::Tile(DType::kF32, a->type.rows, b->type.cols);
   return NodeOf(ExprKind::kMatMul, Op::kNone, type, std::move(a), std::move(b));
 }
