@@ -18,6 +18,7 @@
 #define TK_STATIC_SHARED static
 #define TK_UNROLL
 #define TK_NO_UNROLL
+#define TK_UNROLL_FOUR
 /// One machine instruction: takes what `asm volatile` takes.
 #define TK_PTX(...) __builtin_trap()
 #define TK_PTX_PURE(...) __builtin_trap()
@@ -39,9 +40,11 @@ using cudaStream_t = struct CUstream_st*;
 #ifdef __CUDA_ARCH__
 #define TK_UNROLL _Pragma("unroll")
 #define TK_NO_UNROLL _Pragma("unroll 1")
+#define TK_UNROLL_FOUR _Pragma("unroll 4")
 #else  // the host compiler does not know them
 #define TK_UNROLL
 #define TK_NO_UNROLL
+#define TK_UNROLL_FOUR
 #endif
 #define TK_PTX(...) asm volatile(__VA_ARGS__)
 /// An instruction without side effects: may be moved, merged or dropped.

@@ -10,7 +10,7 @@
 
 namespace tk::host {
 
-/// Rows are all indices but the last dimension's, counted row-major.
+/// Rows are all indices but the last dimension's, counted row-major. T is a word as wide as the elements.
 template <class T>
 struct repack_arguments {
     const T* from;
@@ -25,10 +25,11 @@ constexpr int repack_threads = 256;
 
 namespace detail {
 
-/// The element (dimension `last` down to 0 of) row number `row` starts at.
+/// Where the row number `row` of dimensions 0 .. last starts.
 template <class T>
 TK_DEVICE const T* row_start(const repack_arguments<T>& a, int64_t row, int last) {
     const T* result = a.from;
+    TK_NO_UNROLL
     for (int d = last; d >= 0; --d) {
         result += row % a.extent[d] * a.stride[d];
         row /= a.extent[d];
@@ -36,44 +37,40 @@ TK_DEVICE const T* row_start(const repack_arguments<T>& a, int64_t row, int last
     return result;
 }
 
-/// 16 bytes from an address aligned to elements only, out of the aligned words around them.
+/// 16 bytes from any address, out of the aligned words around them.
 TK_DEVICE tk::detail::vector<uint32_t, 4> load_unaligned(const void* from) {
     const uint64_t address = reinterpret_cast<uint64_t>(from);
     const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t(3));
     const uint32_t shift = uint32_t(address & 3) * 8;
-    tk::detail::vector<uint32_t, 4> result;
-    uint32_t low = words[0];
+    uint32_t word[5];
     TK_UNROLL
-    for (int i = 0; i < 4; ++i) {
-        const uint32_t high = shift ? words[i + 1] : 0;
-        result.value[i] = shift ? low >> shift | high << (32 - shift) : low;
-        low = shift ? high : words[i < 3 ? i + 1 : 3];
-    }
+    for (int i = 0; i < 5; ++i) word[i] = i < 4 || shift > 0 ? words[i] : 0;
+    tk::detail::vector<uint32_t, 4> result;
+    TK_UNROLL
+    for (int i = 0; i < 4; ++i) result.value[i] = uint32_t((uint64_t(word[i + 1]) << 32 | word[i]) >> shift);
     return result;
 }
 
 }  // namespace detail
 
-/// Columns contiguous: each thread makes pieces of 16 bytes. The first and last piece of a row go element by
-/// element, as the words around them may not belong to the tensor.
+/// Columns contiguous, elements of any size (extent, stride and pitch of the last dimension in bytes): each thread
+/// makes pieces of 16 bytes. Where the words around a piece may not belong to the tensor, it goes byte by byte.
 template <class T>
 TK_KERNEL(repack_threads)
 repack_rows(const repack_arguments<T> a) {
-    constexpr int V = 16 / int(sizeof(T));
-    const int cols = a.extent[a.rank - 1];
-    const int64_t per_row = a.pitch / V, pieces = a.rows * per_row;
+    static_assert(sizeof(T) == 1);
+    const int64_t row_bytes = a.extent[a.rank - 1], per_row = a.pitch / 16, pieces = a.rows * per_row;
     const int64_t step = int64_t(block::count()) * repack_threads;
     for (int64_t piece = int64_t(block::index()) * repack_threads + thread::index(); piece < pieces; piece += step) {
-        const int col = int(piece % per_row) * V;
-        const T* from = detail::row_start(a, piece / per_row, a.rank - 2) + col;
-        T* to = a.to + piece * V;
-        if (col > 0 && col + V < cols) {
+        const int64_t at = piece % per_row * 16;
+        const T* from = detail::row_start(a, piece / per_row, a.rank - 2) + at;
+        T* to = a.to + piece * 16;
+        const bool aligned = reinterpret_cast<uint64_t>(from) % 4 == 0;
+        if (aligned ? at + 16 <= row_bytes : at > 0 && at + 16 < row_bytes) {
             tk::detail::store_vector(to, detail::load_unaligned(from));
         } else {
-            tk::detail::vector<T, V> v;
-            TK_UNROLL
-            for (int e = 0; e < V; ++e) v.value[e] = col + e < cols ? from[e] : T(0);
-            tk::detail::store_vector(to, v);
+            TK_NO_UNROLL
+            for (int b = 0; b < 16; ++b) to[b] = at + b < row_bytes ? from[b] : T(0);
         }
     }
 }
@@ -92,12 +89,14 @@ repack_squares(const repack_arguments<T> a) {
         const int row0 = int(s / across % down) * side, col0 = int(s % across) * side;
         const int64_t outer = s / (across * down);
         const T* from = detail::row_start(a, outer, a.rank - 3);
+        TK_UNROLL_FOUR
         for (int n = thread::index(); n < side * side; n += repack_threads) {
             const int r = n % side, c = n / side;
             const bool inside = row0 + r < rows && col0 + c < cols;
             square[r][c] = inside ? from[(row0 + r) * row_stride + (col0 + c) * col_stride] : T(0);
         }
         block::sync();
+        TK_NO_UNROLL
         for (int n = thread::index(); n < side * side / V; n += repack_threads) {
             const int r = n / (side / V), c = n % (side / V) * V;
             if (row0 + r < rows && col0 + c < a.pitch) {
@@ -111,33 +110,51 @@ repack_squares(const repack_arguments<T> a) {
     }
 }
 
+namespace detail {
+
 template <class T>
-tk_status repack_as(const tk_tensor& from, const tk_tensor& to, int device, cudaStream_t stream) {
+repack_arguments<T> describe(const tk_tensor& from, const tk_tensor& to) {
+    repack_arguments<T> a{static_cast<const T*>(from.data), static_cast<T*>(to.data), from.rank, {}, {}, 1, 0};
+    const int64_t scale = dtype_bytes(from.dtype) / int64_t(sizeof(T)), last = from.rank - 1;
+    for (int d = 0; d <= last; ++d) {
+        a.extent[d] = int(from.extent[d] * (d == last ? scale : 1));
+        a.stride[d] = from.stride[d] * scale;
+        if (d < last) a.rows *= from.extent[d];
+    }
+    a.pitch = cdiv<int64_t>(a.extent[last] * int64_t(sizeof(T)), 16) * 16 / int64_t(sizeof(T));
+    return a;
+}
+
+/// As many blocks as have work, at most 8 on each processor: 2048 threads.
+inline launch_shape repack_shape(int64_t work, const device_info& info, cudaStream_t stream) {
+    return {int(min<int64_t>(work, int64_t(info.processors) * 8)), repack_threads, 0, stream};
+}
+
+template <class T>
+tk_status repack_strided(const tk_tensor& from, const tk_tensor& to, int device, const device_info& info, cudaStream_t stream) {
+    const auto a = describe<T>(from, to);
+    const int64_t rows = from.rank > 1 ? from.extent[from.rank - 2] : 1;
+    const int64_t squares = a.rows / rows * cdiv<int64_t>(rows, 64) * cdiv<int64_t>(from.extent[from.rank - 1], 64);
+    return launch<repack_squares<T>>(device, repack_shape(squares, info, stream), a);
+}
+
+}  // namespace detail
+
+/// Copies `from` to `to`, which packed_like made. Both have elements.
+inline tk_status repack(const tk_tensor& from, const tk_tensor& to, int device, cudaStream_t stream) {
     const device_info* info = nullptr;
     const tk_status status = cached_device(device, info);
     if (status.code != TK_OK) return status;
-    repack_arguments<T> a{static_cast<const T*>(from.data), static_cast<T*>(to.data), from.rank, {}, {}, 1, 0};
-    for (int d = 0; d < from.rank; ++d) {
-        a.extent[d] = int(from.extent[d]);
-        a.stride[d] = from.stride[d];
-        if (d + 1 < from.rank) a.rows *= from.extent[d];
+    const int last = from.rank - 1, size = dtype_bytes(from.dtype);
+    if ((from.extent[last] == 1 || from.stride[last] == 1) && from.extent[last] * size < int64_t(1) << 31) {
+        const auto a = detail::describe<uint8_t>(from, to);
+        return launch<repack_rows<uint8_t>>(device, detail::repack_shape(cdiv<int64_t>(a.rows * a.pitch / 16, repack_threads), *info, stream), a);
     }
-    constexpr int64_t V = 16 / int64_t(sizeof(T));
-    const int64_t cols = from.extent[from.rank - 1];
-    a.pitch = cdiv(cols, V) * V;
-    const bool contiguous = cols == 1 || from.stride[from.rank - 1] == 1;
-    const int64_t work = contiguous ? cdiv<int64_t>(a.rows * a.pitch / V, repack_threads) : a.rows * cdiv<int64_t>(cols, 64);
-    const launch_shape shape{int(min<int64_t>(work, int64_t(info->processors) * 8)), repack_threads, 0, stream};
-    return contiguous ? launch<repack_rows<T>>(device, shape, a) : launch<repack_squares<T>>(device, shape, a);
-}
-
-/// Copies `from` to `to`, which packed_like made.
-inline tk_status repack(const tk_tensor& from, const tk_tensor& to, int device, cudaStream_t stream) {
-    switch (dtype_bytes(from.dtype)) {
-        case 1: return repack_as<uint8_t>(from, to, device, stream);
-        case 2: return repack_as<uint16_t>(from, to, device, stream);
-        case 4: return repack_as<uint32_t>(from, to, device, stream);
-        default: return repack_as<uint64_t>(from, to, device, stream);
+    switch (size) {
+        case 1: return detail::repack_strided<uint8_t>(from, to, device, *info, stream);
+        case 2: return detail::repack_strided<uint16_t>(from, to, device, *info, stream);
+        case 4: return detail::repack_strided<uint32_t>(from, to, device, *info, stream);
+        default: return detail::repack_strided<uint64_t>(from, to, device, *info, stream);
     }
 }
 
