@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/ir/op_format.h"
+
+namespace tkc::ir {
+namespace {
+
+constexpr OpFormat kFormats[] = {
+    {OpCode::kLet, "$s = $a $e", "|mutable|again"},
+    {OpCode::kFor, "$s = $a to $a step $n"},
+    {OpCode::kForTiles, "$s = $a to $a step $a"},
+    {OpCode::kTilePosition, "$s of $a in $a , $a group $n"},
+    {OpCode::kIf, "$a"},
+    {OpCode::kIfElected, "$e", "warpgroup|warp"},
+    {OpCode::kUnroll, "$s times $n"},
+
+    {OpCode::kRead, "$s $x [fill $a] [as $l]"},
+    {OpCode::kStore, "$s $x = $o [by $w] [as $l]"},
+    {OpCode::kReceive, "$s [ring $a]"},
+    {OpCode::kSend, "$s $O [field $n] [at $a , $a] [ring $a]", "", -1},
+
+    {OpCode::kVar, "$O"},
+    {OpCode::kAssign, "$o = $o"},
+    {OpCode::kAssignPart, "$o at $a , $a = $o"},
+    {OpCode::kFill, "$a"},
+    {OpCode::kUnary, "$u $o"},
+    {OpCode::kBinary, "$u $k"},
+    {OpCode::kSelect, "$k"},
+    {OpCode::kConvert, "$o"},
+    {OpCode::kReduce, "$u $l $o [scratch $s]"},
+    {OpCode::kCumsum, "$l $o"},
+    {OpCode::kTranspose, "$o"},
+    {OpCode::kPart, "$o at $a , $a"},
+    {OpCode::kMatmul, "$O"},
+    {OpCode::kAccumulate, "$O $e", "|negated"},
+    {OpCode::kPositions, "$l from $a"},
+    {OpCode::kCat, "$O"},
+
+    {OpCode::kMmaFence, ""},
+    {OpCode::kMma, "$O $e", "add|subtract|set"},
+    {OpCode::kMmaCommit, ""},
+    {OpCode::kMmaWait, "$n"},
+
+    {OpCode::kView, "$s $t [index $A]"},
+    {OpCode::kLoadShared, "$o"},
+    {OpCode::kStoreShared, "$o = $o"},
+    {OpCode::kCopyToShared, "$o = $s $x [fill $a] [as $l] by $e", "warpgroup|warp"},
+    {OpCode::kFenceAsync, ""},
+    {OpCode::kSyncRole, "$e [instance $a]", "warpgroup|warp"},
+    {OpCode::kRing, "$s slots $n"},
+    {OpCode::kAdvance, "$s [by $a]"},
+    {OpCode::kWaitFull, "$s $t"},
+    {OpCode::kWaitEmpty, "$s $t"},
+    {OpCode::kExpect, "$s $t bytes $n"},
+    {OpCode::kArrive, "$s $t by $e", "warp|thread|cluster"},
+    {OpCode::kLoadAsync, "$o = $s at $A on $b $t"},
+    {OpCode::kLoadMulticast, "$o = $s at $A on $b $t"},
+    {OpCode::kStoreAsync, "$s at $A = $o"},
+    {OpCode::kCommitStores, ""},
+    {OpCode::kWaitStores, "$l $n"},
+    {OpCode::kNamedSync, "$a threads $n"},
+    {OpCode::kNamedArrive, "$a threads $n"},
+    {OpCode::kClusterSync, ""},
+    {OpCode::kComment, "$q"},
+    {OpCode::kSplitPublish, "$o tile $a split $a"},
+    {OpCode::kSplitLast, "$s tile $a ways $n"},
+    {OpCode::kSplitCollect, "$o tile $a ways $n"},
+};
+
+}  // namespace
+
+const OpFormat& FormatOf(OpCode code) {
+  static constexpr OpFormat kBare = {OpCode::kMmaFence, ""};
+  for (const OpFormat& format : kFormats) {
+    if (format.code == code) return format;
+  }
+  return kBare;  // an operation newer than the table is written field by field
+}
+
+std::vector<Element> SplitPattern(std::string_view pattern) {
+  std::vector<Element> elements;
+  int options = 0;
+  bool in_option = false;
+  for (size_t begin = 0; begin < pattern.size();) {
+    if (pattern[begin] == ' ') {
+      ++begin;
+      continue;
+    }
+    if (pattern[begin] == '[') {
+      in_option = true;
+      ++options;
+      ++begin;
+      continue;
+    }
+    size_t end = begin + 1;
+    while (end < pattern.size() && pattern[end] != ' ' && pattern[end] != ']') ++end;
+    const std::string_view piece = pattern.substr(begin, end - begin);
+    Element element;
+    element.option = in_option ? options : 0;
+    if (piece[0] == '$') {
+      element.field = piece[1];
+    } else {
+      element.literal = piece;
+    }
+    elements.push_back(element);
+    if (end < pattern.size() && pattern[end] == ']') {
+      in_option = false;
+      ++end;
+    }
+    begin = end;
+  }
+  return elements;
+}
+
+std::vector<std::string_view> SplitWords(std::string_view words) {
+  std::vector<std::string_view> list;
+  for (size_t begin = 0; begin <= words.size();) {
+    const size_t end = std::min(words.find('|', begin), words.size());
+    list.push_back(words.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return list;
+}
+
+}  // namespace tkc::ir
