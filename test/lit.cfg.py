@@ -4,8 +4,10 @@
 #   %tkc           the compiler
 #   %errors %s ..  compiles the file, wants status 1 and exactly the text of the file's `.expected` on standard error;
 #                  with `// APPLY` in the file the edits that the helps carry must mend it (test/errors.py, --update there)
+#   %run %s        executes the file's kernel on the reference interpreter and compares with its comments (test/spec/check_run.py)
 #   %fails CMD     wants exit status 1: a diagnostic, not an internal error
 import os
+import subprocess
 import sys
 
 import lit.formats
@@ -30,10 +32,15 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "UPDATE"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# A python3 before Debian's on the path may not see its packages; NumPy is needed.
 python = sys.executable
+if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode != 0 and os.path.exists("/usr/bin/python3"):
+    python = "/usr/bin/python3"
 config.substitutions += [
     ("%errors", f"{python} {config.test_source_root}/errors.py {tkc}"),
     ("%fails", f"{python} {config.test_source_root}/fails.py"),
+    ("%run", f"{python} {config.test_source_root}/spec/check_run.py {tkc}"),
+    ("%python", python),
     ("%tkc", tkc),
     ("%root", root),
 ]
