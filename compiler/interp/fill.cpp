@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/interp/fill.h"
+
+#include <vector>
+
+namespace tkc::interp {
+namespace {
+
+/// A counter, mixed until every bit depends on every other (the finaliser of MurmurHash3's family).
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+
+  uint64_t Next() {
+    state_ += 0x9e3779b97f4a7c15;
+    uint64_t x = state_;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  }
+
+  /// 0 .. bound - 1.
+  int64_t Below(int64_t bound) { return static_cast<int64_t>((Next() >> 32) * static_cast<uint64_t>(bound) >> 32); }
+
+  /// Twelve uniform numbers have variance 12 * 1/12 = 1. Their sum is exact in double: no library function, no rounding.
+  double Normal() {
+    int64_t sum = 0;
+    for (int i = 0; i < 6; ++i) {
+      const uint64_t two = Next();
+      sum += static_cast<int64_t>(two >> 32) + static_cast<int64_t>(two & 0xffffffff);
+    }
+    return static_cast<double>(sum) * 0x1p-32 - 6.0;
+  }
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace
+
+void FillRandom(Tensor& tensor, std::string_view name, uint64_t seed, FillKind kind) {
+  uint64_t hash = kHashStart;
+  for (int i = 0; i < 8; ++i) hash = HashByte(hash, static_cast<uint8_t>(seed >> (8 * i)));
+  for (const char c : name) hash = HashByte(hash, static_cast<uint8_t>(c));
+  Random random(hash);
+  std::vector<double> values(static_cast<size_t>(tensor.size()));
+  const bool floats = IsFloat(tensor.dtype);
+  for (double& value : values) {
+    if (floats && kind == FillKind::kNormal) {
+      value = random.Normal();
+    } else if (tensor.dtype == DType::kBool) {
+      value = static_cast<double>(random.Below(2));
+    } else if (Info(tensor.dtype).is_signed) {
+      value = static_cast<double>(random.Below(17) - 8);
+    } else {
+      value = static_cast<double>(random.Below(9));
+    }
+  }
+  tensor.FromReals(values);
+}
+
+}  // namespace tkc::interp

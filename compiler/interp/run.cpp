@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/interp/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <ostream>
+
+#include "compiler/interp/interpret.h"
+#include "compiler/support/npy.h"
+
+namespace tkc::interp {
+namespace {
+
+using typed::Kernel;
+using typed::Param;
+
+constexpr int64_t kPrintedPerAxis = 8;
+
+bool IsOutput(const Param& param) { return param.kind == typed::ParamKind::kTensor && param.mode != typed::TensorMode::kIn; }
+
+/// One line; the checksum covers the bytes of the elements in row-major order.
+std::string Summary(const Param& param, const Tensor& tensor) {
+  std::string shape;
+  for (int64_t extent : tensor.extents) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", extent);
+  std::string line = fmt::format("{}: {}[{}]", param.name, Name(tensor.dtype), shape);
+  if (tensor.size() == 0) return line + " empty\n";
+  uint64_t hash = kHashStart;
+  for (const uint8_t byte : tensor.bytes) hash = HashByte(hash, byte);
+  double smallest = std::numeric_limits<double>::infinity();
+  double largest = -smallest;
+  double sum = 0;
+  int64_t not_numbers = 0;
+  for (const double value : tensor.ToReals()) {
+    if (std::isnan(value)) {
+      ++not_numbers;
+      continue;
+    }
+    smallest = std::min(smallest, value);
+    largest = std::max(largest, value);
+    sum += value;
+  }
+  line += fmt::format(" checksum {:016x}", hash);
+  const int64_t numbers = tensor.size() - not_numbers;
+  if (numbers > 0) line += fmt::format(" min {:.9g} max {:.9g} mean {:.9g}", smallest, largest, sum / static_cast<double>(numbers));
+  if (not_numbers > 0) line += fmt::format(" NaN {}", not_numbers);
+  return line + "\n";
+}
+
+/// Nested brackets, one line per row; long axes are cut.
+void Elements(const Tensor& tensor, const std::vector<double>& values, size_t axis, int64_t first, int indent, std::string& text) {
+  int64_t below = 1;
+  for (size_t i = axis + 1; i < tensor.extents.size(); ++i) below *= tensor.extents[i];
+  const int64_t extent = axis < tensor.extents.size() ? tensor.extents[axis] : 1;
+  const int64_t shown = std::min(extent, kPrintedPerAxis);
+  const bool innermost = axis + 1 >= tensor.extents.size();
+  text += "[";
+  for (int64_t i = 0; i < shown; ++i) {
+    if (innermost) {
+      text += fmt::format("{}{:.9g}", i > 0 ? ", " : "", values[static_cast<size_t>(first + i)]);
+      continue;
+    }
+    if (i > 0) text += ",\n" + std::string(static_cast<size_t>(indent) + 1, ' ');
+    Elements(tensor, values, axis + 1, first + i * below, indent + 1, text);
+  }
+  if (shown < extent) text += innermost ? ", .." : ",\n" + std::string(static_cast<size_t>(indent) + 1, ' ') + "..";
+  text += "]";
+}
+
+/// The pairs of `--out` are checked against the parameters before anything runs.
+void CheckOutputs(const Kernel& kernel, const RunOptions& options, Diagnostics& diagnostics) {
+  const std::vector<NameValue>& files = options.outputs;
+  CheckGivenOnce(files, "--out", diagnostics);
+  std::string names;
+  for (const Param& param : kernel.params) {
+    if (IsOutput(param)) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", param.name);
+  }
+  for (const auto& [name, path] : files) {
+    const auto matches = [&wanted = name](const Param& param) { return IsOutput(param) && param.name == wanted; };
+    if (std::any_of(kernel.params.begin(), kernel.params.end(), matches)) continue;
+    diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan,
+                      fmt::format("`{}` has no output tensor `{}`; {}", kernel.name, name, names.empty() ? "it has none" : "it has " + names));
+  }
+}
+
+/// All files are written under temporary names beside their places, then renamed: a failure leaves no file half written.
+Result<void> WriteArrays(const std::vector<NameValue>& files, const Arguments& arguments, Diagnostics& diagnostics) {
+  const auto temporary = [](const std::string& path) { return path + ".tmp"; };
+  bool ok = true;
+  for (const auto& [name, path] : files) {
+    const Tensor& tensor = arguments.tensors.at(name);
+    std::ofstream file(temporary(path), std::ios::binary);
+    file << FormatNpy({tensor.dtype, tensor.extents, tensor.bytes});
+    file.close();
+    if (file.fail()) {
+      diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan, fmt::format("`{}` can't be written", path));
+      ok = false;
+      break;
+    }
+  }
+  for (const auto& [name, path] : files) {
+    std::error_code error;
+    if (ok) {
+      std::filesystem::rename(temporary(path), path, error);
+      if (!error) continue;
+      diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan, fmt::format("`{}` can't be written: {}", path, error.message()));
+      ok = false;
+    }
+    std::filesystem::remove(temporary(path), error);
+  }
+  if (!ok) return Failure{};
+  return {};
+}
+
+}  // namespace
+
+int Run(const typed::Program& program, const RunOptions& options, Diagnostics& diagnostics, std::ostream& output) {
+  const Result<const typed::Entry*> entry = FindEntry(program, options, diagnostics);
+  if (!entry) return 1;
+  const Kernel& parameters = (*entry)->kernels.front();  // all schedules of an entry have the same parameters
+  const size_t before = diagnostics.ErrorCount();
+  CheckOutputs(parameters, options, diagnostics);
+  Result<Arguments> arguments = MakeArguments(parameters, options, diagnostics);
+  if (!arguments || diagnostics.ErrorCount() != before) return 1;
+  if (!Interpret(**entry, *arguments, diagnostics)) return 1;
+  if (!WriteArrays(options.outputs, *arguments, diagnostics)) return 1;
+  for (const Param& param : parameters.params) {
+    if (!IsOutput(param)) continue;
+    const Tensor& tensor = arguments->tensors.at(param.name);
+    output << Summary(param, tensor);
+    if (!options.print || tensor.size() == 0) continue;
+    std::string text;
+    Elements(tensor, tensor.ToReals(), 0, 0, 0, text);
+    output << text << "\n";
+  }
+  return 0;
+}
+
+}  // namespace tkc::interp

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// `tkc run --on reference kernel.tk --dims M=64,N=64 [--in A=a.npy] [--scalar x=1.0] [--out C=c.npy] [--seed n]
+// [--fill normal|integers] [--print] [--kernel name]`: runs one kernel in the reference interpreter.
+#pragma once
+
+#include <iosfwd>
+
+#include "compiler/interp/run_arguments.h"
+#include "compiler/sema/typed.h"
+#include "compiler/support/diagnostic.h"
+
+namespace tkc::interp {
+
+/// Runs the kernel that the options name, prints one line per output tensor (shape, checksum, smallest, largest, mean; with
+/// `print` also its elements) to `output`, writes the `--out` files. Returns the exit status: 0, or 1 with the reasons in
+/// `diagnostics`; then nothing was printed and no file was changed. The caller renders the diagnostics.
+int Run(const typed::Program& program, const RunOptions& options, Diagnostics& diagnostics, std::ostream& output);
+
+}  // namespace tkc::interp
