@@ -17,7 +17,7 @@
 //
 //   tensor core   | s' = q k[j-1]^T | o += p v[j]        |                s' = q k[j-2]^T | o += p v[j-1] ...
 //   compute[w]    |                 | softmax of s'          wait | p = s' |
-//   the other     | softmax ...                    its products | ...        they take turns at barriers 3 and 4
+//   the other     | softmax ...                    its products | ...        they take turns at barriers 8 and 9
 //
 // Everything is complete when a step ends: a score tile in flight over the back edge would be serialised by ptxas.
 //
@@ -38,7 +38,7 @@ constexpr int BQ = 128, D = 128, W = 2;
 constexpr int slots = 2;  // of pipes k and v
 constexpr int chunk = 64;  // columns of O stored at a time
 constexpr int threads = 384;
-constexpr int turn = 3;    // barrier of compute[0]'s turn at the tensor core, the next one is compute[1]'s
+constexpr int turn = 8;    // barrier of compute[0]'s turn at the tensor core, the next one is compute[1]'s
 constexpr float log2e = 1.4426950408889634f;
 constexpr int64_t shared_cache = 32 << 20;  // bytes of the L2 that K and V of concurrent tiles may take
 
