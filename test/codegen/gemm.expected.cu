@@ -139,7 +139,7 @@ gemm_kernel(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 }  // namespace
 
 extern "C" size_t gemm_workspace(const tk_tensor* A, const tk_tensor* B, const tk_tensor*) {
-    return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
+    return tk::host::packing_bytes(A) + tk::host::packing_bytes(B);
 }
 
 extern "C" tk_status gemm(const tk_tensor* A, const tk_tensor* B, const tk_tensor* C, void* workspace,

@@ -149,11 +149,11 @@ gemm_kernel(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 }  // namespace
 
 extern "C" size_t gemm_cluster_workspace(const tk_tensor* A, const tk_tensor* B, const tk_tensor*) {
-    return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
+    return tk::host::packing_bytes(A) + tk::host::packing_bytes(B);
 }
 
 extern "C" tk_status gemm_cluster(const tk_tensor* A, const tk_tensor* B, const tk_tensor* C, void* workspace,
-                          size_t workspace_bytes, cudaStream_t stream) {
+                                  size_t workspace_bytes, cudaStream_t stream) {
     tk::host::call call("gemm_cluster", stream);
     // A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N]
     call.tensor("A", A, TK_BF16, 2);

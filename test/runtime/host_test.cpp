@@ -34,6 +34,7 @@ void CheckCopyEngine() {
     CHECK(packed.stride[2] == 1 && packed.stride[1] == 8 && packed.stride[0] == 40 && copy_engine_serves(packed));
     CHECK(tk::host::packing_bytes(odd) == 256 && tk::host::packing_bytes(packed) == 0);
     CHECK(tk::host::packing_bytes(Make(4098, {300}, {1})) == 768);
+    CHECK(tk::host::packing_bytes(nullptr) == 0 && tk::host::packing_bytes(&odd) == 256);
 }
 
 void CheckOverlap() {

@@ -90,27 +90,27 @@ public:
         return copy;
     }
 
-    /// The map for tiles of R x C elements whose rows are dimension `row_dimension` of t, columns the last one. Each
-    /// box is one swizzle panel wide. An empty dimension counts as one element: nothing is read through it.
+    /// The map for tiles of R x C elements whose rows are dimension `row_dimension` of t, columns the last one (for a
+    /// column tile, C = 1, the rows may be the last one). Each box is one swizzle panel wide. The map of an empty tensor is well-formed, with an
+    /// address that nothing is read from: a kernel may still prefetch it.
     template <int R, int C, swizzle S>
     tensor_map map(const tk_tensor& t, int row_dimension) {
         tensor_map result{};
         if (failed()) return result;
         const int64_t size = dtype_bytes(t.dtype);
-        map_description d{t.data, t.dtype, t.rank, {}, {}, {}, S};
+        const bool empty = is_empty(t);
+        map_description d{empty ? reinterpret_cast<void*>(4096) : t.data, t.dtype, t.rank, {}, {}, {}, S};
         for (int i = 0; i < t.rank; ++i) {
             const int from = t.rank - 1 - i;
             d.extent[i] = uint64_t(max<int64_t>(t.extent[from], 1));
             d.box[i] = 1;
-            if (i > 0) d.stride[i - 1] = uint64_t(t.extent[from] > 1 ? t.stride[from] * size : 16);
+            if (i > 0) d.stride[i - 1] = uint64_t(t.extent[from] > 1 && !empty ? t.stride[from] * size : 16);
             if (from == row_dimension) d.box[i] = R;
         }
-        d.box[0] = uint32_t(S == swizzle::none ? C : int(S) / int(size));
+        if (row_dimension != t.rank - 1) d.box[0] = uint32_t(S == swizzle::none ? C : int(S) / int(size));
         status_ = encode_map(result, d);
         return result;
     }
-    template <class Tile, swizzle S>
-    tensor_map map(const tk_tensor& t, int row_dimension) { return map<Tile::rows, Tile::cols, S>(t, row_dimension); }
 
     /// Launches `Kernel`.
     template <auto Kernel, class... Argument>

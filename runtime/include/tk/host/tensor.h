@@ -113,6 +113,11 @@ inline size_t packing_bytes(const tk_tensor& t) {
     return size_t(cdiv<int64_t>(row * rows * dtype_bytes(t.dtype), 256) * 256);
 }
 
+/// The same for a parameter that has not been checked yet: 0 where it is not a tensor.
+inline size_t packing_bytes(const tk_tensor* t) {
+    return t && t->rank >= 1 && t->rank <= TK_MAX_RANK ? packing_bytes(*t) : 0;
+}
+
 /// The description as kernels take it. The caller has checked element type, rank and extents.
 template <class T, int Rank>
 tensor<T, Rank> as_tensor(const tk_tensor& t) {

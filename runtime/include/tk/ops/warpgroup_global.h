@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Register tiles to and from blocks of global memory, any stride and alignment. Elements outside the block's
 // ranges read as `fill` and are not written. Where columns are contiguous and aligned, runs of them move as
-// vectors of up to 16 bytes; that is decided once for the block.
+// vectors of up to 16 bytes. A block that is aligned and wholly inside, the common case, is told apart once: its
+// accesses have no conditions, so that all of them are in flight at the same time.
 #pragma once
 
 #include "tk/cuda/sm90/reduce_global.h"
@@ -19,17 +20,35 @@ TK_HOST_DEVICE bool rows_aligned(const global_block<T>& block, int bytes) {
     return block.col_stride == 1 && bits % uint64_t(bytes) == 0;
 }
 
-/// f(register, row, column) for each run of V columns in this thread.
-template <int V, class Tile, class F>
-TK_DEVICE void for_each_run(F f) {
+/// whole(register, row, column) for each run of V neighbouring columns in this thread that may move as a vector,
+/// single(...) for each element of the others that exists, missing(register) for each that does not.
+template <int V, class Tile, class T, class Whole, class Single, class Missing>
+TK_DEVICE void for_each_run(const global_block<T>& block, Whole whole, Single single, Missing missing) {
     using L = typename Tile::layout_type;
     const lane_position at = warpgroup::position();
-    TK_UNROLL
-    for (int n = 0; n < Tile::size; n += V) {
-        const place p = Tile::place_of(n);
-        f(n, Tile::rows == 1 ? 0 : L::row(at, p.i, p.h), Tile::cols == 1 ? 0 : L::col(at, p.j, p.e));
-    }
+    const auto each = [&](auto f) {
+        TK_UNROLL
+        for (int n = 0; n < Tile::size; n += V) {
+            const place p = Tile::place_of(n);
+            f(n, Tile::rows == 1 ? 0 : L::row(at, p.i, p.h), Tile::cols == 1 ? 0 : L::col(at, p.j, p.e));
+        }
+    };
+    const bool aligned = V == 1 || rows_aligned(block, V * int(sizeof(T)));
+    if (aligned && block.contains(Tile::rows, Tile::cols)) return each(whole);
+    each([&](int n, int r, int c) {
+        if (aligned && block.has_row(r) && block.has_col(c) && block.has_col(c + V - 1)) return whole(n, r, c);
+        TK_UNROLL
+        for (int e = 0; e < V; ++e) {
+            if (block.has_row(r) && block.has_col(c + e)) single(n + e, r, c + e);
+            else missing(n + e);
+        }
+    });
 }
+
+/// For stores: what does not exist is dropped.
+struct nothing {
+    TK_DEVICE void operator()(int) const {}
+};
 
 /// Adds one value; nothing is returned, so the addition happens in L2.
 TK_DEVICE void add_global(float* p, float x) { sm90::red_add_f32(p, x); }
@@ -48,18 +67,15 @@ TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
     using result_tile = register_tile<T, R, C, Layout>;
     constexpr int V = detail::vector_length<T, result_tile::E>;
     result_tile result;
-    const bool vectors = V > 1 && detail::rows_aligned(block, V * int(sizeof(T)));
-    detail::for_each_run<V, result_tile>([&](int n, int r, int c) {
-        if (vectors && block.has_row(r) && block.has_col(c) && block.has_col(c + V - 1)) {
+    detail::for_each_run<V, result_tile>(
+        block,
+        [&](int n, int r, int c) {
             const auto v = detail::load_vector<T, V>(block.at(r, c));
             TK_UNROLL
             for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
-        } else {
-            TK_UNROLL
-            for (int e = 0; e < V; ++e)
-                result.data[n + e] = block.has_row(r) && block.has_col(c + e) ? *block.at(r, c + e) : convert<T>(fill_value);
-        }
-    });
+        },
+        [&](int n, int r, int c) { result.data[n] = *block.at(r, c); },
+        [&](int n) { result.data[n] = convert<T>(fill_value); });
     return result;
 }
 
@@ -69,19 +85,15 @@ TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, 
     using from_tile = register_tile<T, R, C, L>;
     constexpr int V = detail::vector_length<T, from_tile::E>;
     if (!detail::stores<from_tile>()) return;
-    const bool vectors = V > 1 && detail::rows_aligned(block, V * int(sizeof(T)));
-    detail::for_each_run<V, from_tile>([&](int n, int r, int c) {
-        if (vectors && block.has_row(r) && block.has_col(c) && block.has_col(c + V - 1)) {
+    detail::for_each_run<V, from_tile>(
+        block,
+        [&](int n, int r, int c) {
             detail::vector<T, V> v;
             TK_UNROLL
             for (int e = 0; e < V; ++e) v.value[e] = from.data[n + e];
             detail::store_vector(block.at(r, c), v);
-        } else {
-            TK_UNROLL
-            for (int e = 0; e < V; ++e)
-                if (block.has_row(r) && block.has_col(c + e)) *block.at(r, c + e) = from.data[n + e];
-        }
-    });
+        },
+        [&](int n, int r, int c) { *block.at(r, c) = from.data[n]; }, detail::nothing());
 }
 
 /// Adds the tile to the block, element by element, atomically and in no fixed order. f32, bf16, f16, int.
@@ -90,18 +102,15 @@ TK_DEVICE void add(const global_block<T>& block, const register_tile<T, R, C, L>
     using from_tile = register_tile<T, R, C, L>;
     constexpr int V = std::is_same_v<T, float> ? detail::vector_length<T, from_tile::E> : 1;
     if (!detail::stores<from_tile>()) return;
-    const bool vectors = V > 1 && detail::rows_aligned(block, V * int(sizeof(T)));
-    detail::for_each_run<V, from_tile>([&](int n, int r, int c) {
-        if (vectors && block.has_row(r) && block.has_col(c) && block.has_col(c + V - 1)) {
+    detail::for_each_run<V, from_tile>(
+        block,
+        [&](int n, int r, int c) {
             const auto& x = from.data;
-            if constexpr (V == 2) sm90::red_add_f32x2(block.at(r, c), x[n], x[n + 1]);
             if constexpr (V == 4) sm90::red_add_f32x4(block.at(r, c), x[n], x[n + 1], x[n + 2], x[n + 3]);
-        } else {
-            TK_UNROLL
-            for (int e = 0; e < V; ++e)
-                if (block.has_row(r) && block.has_col(c + e)) detail::add_global(block.at(r, c + e), from.data[n + e]);
-        }
-    });
+            else if constexpr (V == 2) sm90::red_add_f32x2(block.at(r, c), x[n], x[n + 1]);
+            else detail::add_global(block.at(r, c), x[n]);
+        },
+        [&](int n, int r, int c) { detail::add_global(block.at(r, c), from.data[n]); }, detail::nothing());
 }
 
 }  // namespace warpgroup

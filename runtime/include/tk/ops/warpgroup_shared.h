@@ -22,10 +22,10 @@ inline constexpr bool is_transposed<transposed_view<View>> = true;
 template <class T, class L, int R, int C>
 inline constexpr bool moves_as_matrices = std::is_same_v<L, mma_layout> && sizeof(T) == 2 && R > 1 && C % 16 == 0;
 
-/// f(first register, address) for each group of four 8x8 matrices: two halves by two column blocks.
+/// f(first register, address) for each group of four 8x8 matrices: two halves by two column blocks. The address is
+/// that of the row which the thread at `at` names for the instruction.
 template <class Tile, class View, class F>
-TK_DEVICE void for_each_matrix_group(const View& view, F f) {
-    const lane_position at = warpgroup::position();
+TK_DEVICE void for_each_matrix_group(lane_position at, const View& view, F f) {
     TK_UNROLL
     for (int i = 0; i < Tile::I; ++i) {
         if constexpr (is_transposed<View>) {
@@ -44,11 +44,10 @@ TK_DEVICE void for_each_matrix_group(const View& view, F f) {
     }
 }
 
-/// f(first register, address) for each run of neighbouring columns, V values long.
+/// f(first register, address) for each run of neighbouring columns, V values long, of the thread at `at`.
 template <int V, class Tile, class View, class F>
-TK_DEVICE void for_each_shared_vector(const View& view, F f) {
+TK_DEVICE void for_each_shared_vector(lane_position at, const View& view, F f) {
     using L = typename Tile::layout_type;
-    const lane_position at = warpgroup::position();
     TK_UNROLL
     for (int i = 0; i < Tile::I; ++i)
         TK_UNROLL
@@ -86,7 +85,7 @@ TK_DEVICE auto load_shared(const From& from) {
     using result_tile = register_tile<T, View::rows, View::cols, Layout>;
     result_tile result;
     if constexpr (detail::moves_as_matrices<T, Layout, View::rows, View::cols>) {
-        detail::for_each_matrix_group<result_tile>(view, [&](int n, uint32_t address) {
+        detail::for_each_matrix_group<result_tile>(position(), view, [&](int n, uint32_t address) {
             uint32_t pairs[4];
             if constexpr (detail::is_transposed<View>) sm90::load_matrix_x4_transposed(pairs, address);
             else sm90::load_matrix_x4(pairs, address);
@@ -95,7 +94,7 @@ TK_DEVICE auto load_shared(const From& from) {
         });
     } else {
         constexpr int V = detail::shared_vector<result_tile, View>;
-        detail::for_each_shared_vector<V, result_tile>(view, [&](int n, uint32_t address) {
+        detail::for_each_shared_vector<V, result_tile>(position(), view, [&](int n, uint32_t address) {
             const auto v = detail::load_shared_vector<T, V>(address);
             TK_UNROLL
             for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
@@ -112,7 +111,7 @@ TK_DEVICE void store_shared(const To& to, const register_tile<T, R, C, L>& from)
     using from_tile = register_tile<T, R, C, L>;
     static_assert(std::is_same_v<T, typename View::value_type> && View::rows == R && View::cols == C);
     if constexpr (detail::moves_as_matrices<T, L, R, C>) {
-        detail::for_each_matrix_group<from_tile>(view, [&](int n, uint32_t address) {
+        detail::for_each_matrix_group<from_tile>(position(), view, [&](int n, uint32_t address) {
             uint32_t pairs[4];
             TK_UNROLL
             for (int m = 0; m < 4; ++m) pairs[m] = load_pair(from.data + n + 2 * m);
@@ -122,7 +121,7 @@ TK_DEVICE void store_shared(const To& to, const register_tile<T, R, C, L>& from)
     } else {
         if (!detail::stores<from_tile>()) return;
         constexpr int V = detail::shared_vector<from_tile, View>;
-        detail::for_each_shared_vector<V, from_tile>(view, [&](int n, uint32_t address) {
+        detail::for_each_shared_vector<V, from_tile>(position(), view, [&](int n, uint32_t address) {
             detail::vector<T, V> v;
             TK_UNROLL
             for (int e = 0; e < V; ++e) v.value[e] = from.data[n + e];

@@ -30,6 +30,10 @@ struct global_block {
 
     TK_HOST_DEVICE constexpr bool has_row(int r) const { return r >= row_lo && r < row_hi; }
     TK_HOST_DEVICE constexpr bool has_col(int c) const { return c >= col_lo && c < col_hi; }
+    /// All of rows x cols elements from (0, 0) on exist.
+    TK_HOST_DEVICE constexpr bool contains(int rows, int cols) const {
+        return row_lo <= 0 && row_hi >= rows && col_lo <= 0 && col_hi >= cols;
+    }
     TK_HOST_DEVICE constexpr T* at(int r, int c) const { return origin + (r * row_stride + c * col_stride); }
 };
 
