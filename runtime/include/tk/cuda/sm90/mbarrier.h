@@ -19,9 +19,10 @@ TK_DEVICE void mbarrier_arrive(uint32_t barrier) {
     TK_PTX("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/// One arrival at a barrier of another block; `barrier` is an address from map_to_block.
+/// One arrival at a barrier of another block; `barrier` is an address from map_to_block. It hands back a slot whose
+/// reads are complete, so it releases no writes: `.release.cluster` would cost a fence of the whole GPU each time.
 TK_DEVICE void mbarrier_arrive_cluster(uint32_t barrier) {
-    TK_PTX("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+    TK_PTX("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
 /// Adds `bytes` to what the phase waits for, then arrives once.
