@@ -10,13 +10,13 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/explain.h"
 #include "compiler/driver/options.h"
-#include "compiler/driver/targets.h"
+#include "compiler/driver/outputs.h"
 #include "compiler/support/internal_error.h"
 
 namespace {
 
 using tkc::Options;
-using tkc::RunOptions;
+
 
 constexpr const char* kExamples = R"(
 Examples
@@ -82,7 +82,8 @@ int main(int argc, char** argv) {
   std::signal(SIGABRT, OnCrash);
 #endif
   Options options;
-  RunOptions run;
+  Options run_options;
+  tkc::interp::RunOptions run;
   bool version = false;
   bool list_targets = false;
   std::string code;
@@ -103,6 +104,7 @@ int main(int argc, char** argv) {
       ->type_name("LEVEL");
   app.add_option("--run-pass", options.run_passes, "with --from: run these passes only")->delimiter(',')->type_name("PASS");
   app.add_option("--dump-after", options.dump_after, "print the IR behind these passes, or behind `all`")->delimiter(',')->type_name("PASS");
+  app.add_option("--depfile", options.depfile, "also write what the output depends on, as a make rule")->type_name("FILE");
   app.add_flag("-g", options.line_info, "map .tk lines through to the machine code");
   app.add_option("--explain", code, "explain a diagnostic, named by the code in brackets behind it")->type_name("CODE");
   app.add_flag("--list-targets", list_targets, "list the GPUs tkc knows");
@@ -111,7 +113,7 @@ int main(int argc, char** argv) {
   CLI::App* run_app = app.add_subcommand("run", "execute a kernel");
   std::string on = "reference";
   std::vector<std::string> dims, inputs, outputs, scalars;
-  run_app->add_option("kernel.tk", run.compile.input, "the file")->required();
+  run_app->add_option("kernel.tk", run_options.input, "the file")->required();
   run_app->add_option("--on", on, "where: reference")->check(CLI::IsMember({"reference"}))->type_name("WHERE");
   run_app->add_option("--kernel", run.kernel, "which kernel, when the file has several")->type_name("NAME");
   run_app->add_option("--dims", dims, "extents: M=64,K=32")->allow_extra_args(false)->type_name("NAME=n,..");
@@ -119,7 +121,12 @@ int main(int argc, char** argv) {
   run_app->add_option("--out", outputs, "where to write a tensor: C=c.npy")->allow_extra_args(false)->type_name("NAME=FILE");
   run_app->add_option("--scalar", scalars, "a scalar: x=1.0")->allow_extra_args(false)->type_name("NAME=value");
   run_app->add_option("--seed", run.seed, "of the inputs that are not given")->type_name("N");
-  AddCompileOptions(*run_app, run.compile);
+  static const std::map<std::string, tkc::interp::FillKind> kFills = {{"normal", tkc::interp::FillKind::kNormal},
+                                                                      {"integers", tkc::interp::FillKind::kIntegers}};
+  run_app->add_option("--fill", run.fill, "what they hold: normal or integers")->transform(CLI::CheckedTransformer(kFills))->type_name("KIND");
+  run_app->add_option("--sms", run.sms, "multiprocessors, for the conditions of schedule sets (default 132)")->type_name("N");
+  run_app->add_flag("--print", run.print, "print all elements of the outputs");
+  AddCompileOptions(*run_app, run_options);
 
   try {
     app.parse(argc, argv);
@@ -137,11 +144,11 @@ int main(int argc, char** argv) {
   if (list_targets) return tkc::ListTargets();
   if (!code.empty()) return tkc::Explain(code);
 
-  options.command = run.compile.command = Command(argc, argv);
+  options.command = run_options.command = Command(argc, argv);
   if (run_app->parsed()) {
     const bool ok = Pairs(dims, true, "--dims", run.dims) && Pairs(inputs, false, "--in", run.inputs) &&
                     Pairs(outputs, false, "--out", run.outputs) && Pairs(scalars, true, "--scalar", run.scalars);
-    return ok ? tkc::RunKernel(run) : tkc::kExitUser;
+    return ok ? tkc::RunKernel(run_options, run) : tkc::kExitUser;
   }
   if (options.input.empty()) {
     fmt::print(stderr, "error: no file to compile\nhelp: `tkc kernel.tk -o kernel.cu`; `tkc --help` shows more\n");

@@ -1,72 +1,128 @@
 // SPDX-License-Identifier: MIT
-// THE list of what tkc does to a file, top to bottom. Each step takes a structure and returns one; diagnostics are
-// printed at the end of the step that reported errors, and nothing after it runs.
+// THE list of what tkc does to a file, top to bottom. Each step takes a structure and returns one; what it reported is
+// printed when it fails, and nothing after it runs.
 #include "compiler/driver/compile.h"
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <iostream>
 
+#include "compiler/codegen/emit.h"
 #include "compiler/driver/load.h"
-#include "compiler/driver/output_file.h"
-#include "compiler/support/diagnostic.h"
+#include "compiler/driver/outputs.h"
+#include "compiler/driver/pass_runner.h"
+#include "compiler/driver/session.h"
+#include "compiler/interp/run.h"
+#include "compiler/ir/from_ast.h"
+#include "compiler/ir/parse.h"
+#include "compiler/ir/print.h"
+#include "compiler/passes/assign_roles.h"
+#include "compiler/passes/expand_workers.h"
+#include "compiler/passes/insert_sync.h"
+#include "compiler/passes/lower_grid.h"
+#include "compiler/passes/plan_registers.h"
+#include "compiler/passes/plan_shared.h"
+#include "compiler/passes/select_layout.h"
+#include "compiler/passes/select_transfer.h"
+#include "compiler/passes/stage_operands.h"
+#include "compiler/sema/check.h"
 #include "compiler/support/internal_error.h"
-#include "compiler/support/render.h"
-#include "compiler/support/source_manager.h"
 #include "compiler/syntax/ast_print.h"
 
 namespace tkc {
 namespace {
 
-/// Prints what has been reported; the exit status it amounts to.
-int Finish(const Diagnostics& diagnostics, const SourceManager& sources, const Options& options) {
-  const std::string text = options.json_diagnostics ? RenderJson(diagnostics, sources) : RenderText(diagnostics, sources);
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  return diagnostics.HasErrors() ? kExitUser : kExitOk;
+/// Tile level to schedule level.
+bool RunPasses(Session& session, ir::Module& module, const Target& target) {
+  PassRunner pass(session, module, target);
+  const bool ok =
+      pass("expand_workers", passes::ExpandWorkers) &&       // first: all below counts senders and receivers of pipes
+      pass("assign_roles", passes::AssignRoles) &&           // who executes: layouts and transfers differ by role
+      pass("stage_operands", passes::StageOperands) &&       // where tiles live; before layouts, which belong to places
+      pass("select_layout", passes::SelectLayout) &&         // before transfers: stores move fragments
+      pass("select_transfer", passes::SelectTransfer) &&     // makes the buffers that plan_shared places
+      pass("plan_shared", passes::PlanShared) &&             // fixes slot counts, which barriers and rings repeat
+      pass("plan_registers", passes::PlanRegisters) &&       //
+      pass("lower_grid", passes::LowerGrid) &&               // before insert_sync: a slot's life may cross tiles
+      pass("insert_sync", passes::InsertSync);               // last: orders what all others have put in place
+  if (ok) pass.CheckNames();
+  return ok && !session.diagnostics.HasErrors();
 }
 
-int WriteText(std::string text, const Options& options, const SourceManager& sources, Diagnostics& diagnostics) {
-  std::vector<OutputFile> files(1);
-  files[0] = {options.output, std::move(text)};
-  (void)static_cast<bool>(WriteFiles(files, diagnostics));
-  return Finish(diagnostics, sources, options);
+Result<typed::Program> CheckFile(Session& session, const ast::Program& program, const Target& target) {
+  CheckOptions options;
+  options.target = target.name;
+  Result<std::vector<Define>> defines = ParseDefines(session);
+  if (!defines) return Failure{};
+  options.defines = defines.Take();
+  SetCrashPass("check");
+  Result<typed::Program> checked = Check(program, options, session.diagnostics);
+  if (!checked || session.diagnostics.HasErrors()) return Failure{};
+  return checked;
 }
 
-/// Internal errors name source places while `sources` lives.
-class CrashPlaces {
- public:
-  explicit CrashPlaces(const SourceManager& sources) {
-    SetCrashSpanPrinter([](const void* context, Span span) { return RenderPlace(*static_cast<const SourceManager*>(context), span); },
-                        &sources);
+/// IR text instead of .tk: from that level on.
+Result<ir::Module> ReadModule(Session& session) {
+  Result<uint32_t> file = session.sources.Load(session.options.input, kNoSpan, session.diagnostics);
+  if (!file) return Failure{};
+  SetCrashPass("read IR");
+  return ir::Parse(session.sources.Text(*file), *file, session.diagnostics);
+}
+
+int CompileModule(Session& session, ir::Module& module, const Target& target) {
+  const Options& options = session.options;
+  if (options.emit == Emit::kTile) return session.Write(ir::Print(module));
+  if (options.from != "schedule" && !RunPasses(session, module, target)) return session.Finish();
+  const bool wants_ir = options.emit == Emit::kSchedule || !options.run_passes.empty();
+  if (wants_ir) return session.Write(ir::Print(module));
+  if (options.emit == Emit::kReport) return session.Write(codegen::EmitReport(module, session.sources));
+  if (options.emit == Emit::kCertificate) {
+    session.diagnostics.Error(DiagnosticKind::kNotImplemented, kNoSpan, "the certificate is specified, not yet implemented");
+    return session.Finish();
   }
-  ~CrashPlaces() { SetCrashSpanPrinter(nullptr, nullptr); }
-  CrashPlaces(const CrashPlaces&) = delete;
-  CrashPlaces& operator=(const CrashPlaces&) = delete;
-};
+  SetCrashPass("print");
+  return session.Write(CodeFiles(session, codegen::EmitCuda(module, session.sources, EmitOptionsOf(options))));
+}
 
 }  // namespace
 
 int Compile(const Options& options) {
-  SourceManager sources;
-  Diagnostics diagnostics;
-  CrashPlaces places(sources);
-  SetCrashRepeat(options.command);
+  Session session(options);
+  const Target* target = RequireTarget(session);
+  if (!target) return session.Finish();
 
+  if (!options.from.empty()) {
+    Result<ir::Module> module = ReadModule(session);
+    return module ? CompileModule(session, *module, *target) : session.Finish();
+  }
   SetCrashPass("parse");
-  Result<ast::Program> program = LoadProgram(options.input, options.include_dirs, sources, diagnostics);
-  if (!program) return Finish(diagnostics, sources, options);
-  if (options.emit == Emit::kAst) return WriteText(ast::Print(program->files[0]), options, sources, diagnostics);
+  Result<ast::Program> program = LoadProgram(options.input, options.include_dirs, session.sources, session.diagnostics);
+  if (!program) return session.Finish();
+  if (options.emit == Emit::kAst) return session.Write(ast::Print(program->files[0]));
 
-  diagnostics.Error(DiagnosticKind::kNotImplemented, kNoSpan, "this tkc stops after parsing; `--emit=ast` prints the tree");
-  return Finish(diagnostics, sources, options);
+  Result<typed::Program> checked = CheckFile(session, *program, *target);
+  if (!checked) return session.Finish();
+
+  SetCrashPass("from_ast");
+  Result<ir::Module> module = ir::FromAst(*checked, options.target, session.diagnostics);
+  if (!module || session.diagnostics.HasErrors()) return session.Finish();
+  return CompileModule(session, *module, *target);
 }
 
-int RunKernel(const RunOptions& options) {
-  SourceManager sources;
-  Diagnostics diagnostics;
-  Result<ast::Program> program = LoadProgram(options.compile.input, options.compile.include_dirs, sources, diagnostics);
-  if (program) diagnostics.Error(DiagnosticKind::kNotImplemented, kNoSpan, "this tkc can't run kernels");
-  return Finish(diagnostics, sources, options.compile);
+int RunKernel(const Options& options, const interp::RunOptions& run) {
+  Session session(options);
+  const Target* target = RequireTarget(session);
+  if (!target) return session.Finish();
+  SetCrashPass("parse");
+  Result<ast::Program> program = LoadProgram(options.input, options.include_dirs, session.sources, session.diagnostics);
+  if (!program) return session.Finish();
+  Result<typed::Program> checked = CheckFile(session, *program, *target);
+  if (!checked) return session.Finish();
+  SetCrashPass("run");
+  const int status = interp::Run(*checked, run, session.diagnostics, std::cout);
+  std::cout.flush();
+  const int reported = session.Finish();
+  return status != kExitOk ? status : reported;
 }
 
 }  // namespace tkc

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/driver/options.h"
+#include "compiler/interp/run_arguments.h"
 
 namespace tkc {
 
@@ -10,6 +11,6 @@ namespace tkc {
 int Compile(const Options& options);
 
 /// `tkc run`: compiles up to the typed tree and executes it.
-int RunKernel(const RunOptions& options);
+int RunKernel(const Options& options, const interp::RunOptions& run);
 
 }  // namespace tkc

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace tkc {
@@ -25,18 +24,8 @@ struct Options {
   std::vector<std::string> dump_after;   // names of passes, or `all`
   bool json_diagnostics = false;
   bool line_info = false;             // -g
+  std::string depfile;                // for build systems: what the output depends on, as a make rule
   std::string command;                // to repeat the run, for internal errors
-};
-
-/// `tkc run --on reference kernel.tk --dims M=1,K=2 --in A=a.npy --out C=c.npy --scalar x=1.0`
-struct RunOptions {
-  Options compile;
-  std::string kernel;                 // empty: the only one of the file
-  std::vector<std::pair<std::string, std::string>> dims;
-  std::vector<std::pair<std::string, std::string>> inputs;   // parameter, .npy file
-  std::vector<std::pair<std::string, std::string>> outputs;
-  std::vector<std::pair<std::string, std::string>> scalars;
-  unsigned seed = 1;                  // of inputs that are not given
 };
 
 /// Exit statuses of tkc.

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/driver/pass_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "compiler/ir/print.h"
+#include "compiler/support/internal_error.h"
+
+namespace tkc {
+namespace {
+
+bool Names(const std::vector<std::string>& list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
+
+}  // namespace
+
+bool PassRunner::operator()(std::string_view name, Pass pass) {
+  return Run(name, [&](ir::Kernel& kernel) { return pass(kernel, target_, session_.diagnostics); });
+}
+
+bool PassRunner::operator()(std::string_view name, TargetFreePass pass) {
+  return Run(name, [&](ir::Kernel& kernel) { return pass(kernel, session_.diagnostics); });
+}
+
+bool PassRunner::Run(std::string_view name, const std::function<Result<void>(ir::Kernel&)>& pass) {
+  names_ += fmt::format("{}`{}`", names_.empty() ? "" : ", ", name);
+  const Options& options = session_.options;
+  if (!options.run_passes.empty() && !Names(options.run_passes, name)) return true;
+  SetCrashPass(name);
+  bool ok = true;
+  for (ir::Kernel& kernel : module_.kernels) ok = static_cast<bool>(pass(kernel)) && ok;
+  if (!ok || session_.diagnostics.HasErrors()) return false;
+  if (Names(options.dump_after, name) || Names(options.dump_after, "all")) {
+    fmt::print(stderr, "// after {}\n{}\n", name, ir::Print(module_));
+  }
+  return true;
+}
+
+void PassRunner::CheckNames() {
+  for (const auto* list : {&session_.options.run_passes, &session_.options.dump_after}) {
+    for (const std::string& name : *list) {
+      if (name == "all" || names_.find(fmt::format("`{}`", name)) != std::string::npos) continue;
+      session_.diagnostics.Error(DiagnosticKind::kUnknownPass, kNoSpan, fmt::format("no pass is called `{}`", name))
+          .Note(fmt::format("in order, they are {}", names_));
+    }
+  }
+}
+
+}  // namespace tkc
