@@ -173,7 +173,8 @@ std::string BlockRun::WhyWaiting(const Instance& instance) {
     missing += fmt::format("{}`{}`", missing.empty() ? "" : ", ", other->plan().name);
   }
   return fmt::format("`{}` waits to send to `{}`: {} of {} slots are taken, {}", instance.plan().name, name, ring.held(),
-                     ring.slot_limit(), missing.empty() ? "and no worker receives from it" : "the oldest is to be received by " + missing);
+                     ring.slot_limit(),
+                     missing.empty() ? "and no worker receives from it" : "the oldest is to be received by " + missing);
 }
 
 void BlockRun::ReportDeadlock(const std::string& place) {
@@ -183,10 +184,10 @@ void BlockRun::ReportDeadlock(const std::string& place) {
   }
   if (waiting.empty()) return;
   const Span first = waiting.front()->waits_at()->span;
-  DiagnosticBuilder report = faults_.Open().Error(
-      DiagnosticKind::kDeadlock, first,
-      fmt::format("deadlock{}: {} of {} workers wait and none can go on", place.empty() ? "" : " at " + place, waiting.size(),
-                  instances_.size()));
+  DiagnosticBuilder report =
+      faults_.Open().Error(DiagnosticKind::kDeadlock, first,
+                           fmt::format("deadlock{}: {} of {} workers wait and none can go on", place.empty() ? "" : " at " + place,
+                                       waiting.size(), instances_.size()));
   report.Label(first, WhyWaiting(*waiting.front()));
   for (size_t i = 1; i < waiting.size(); ++i) report.Note(waiting[i]->waits_at()->span, WhyWaiting(*waiting[i]));
   for (const auto& instance : instances_) {

@@ -20,11 +20,11 @@ struct SectionPlan {
   struct Instance {
     size_t worker = 0;
     int64_t number = 0;
-    std::string name;                              // `load`, `compute[1]`
-    std::vector<std::vector<int64_t>> consumer;    // [pipe][ring]: this instance's number among the ring's consumers, or -1
+    std::string name;                            // `load`, `compute[1]`
+    std::vector<std::vector<int64_t>> consumer;  // [pipe][ring]: this instance's number among the ring's consumers, or -1
   };
   std::vector<Instance> instances;
-  std::vector<std::vector<int64_t>> consumers;     // [pipe][ring]: how many
+  std::vector<std::vector<int64_t>> consumers;  // [pipe][ring]: how many
 };
 
 SectionPlan PlanSection(const Launch& launch, const typed::Section& section);

@@ -125,8 +125,7 @@ class Scan {
 
 }  // namespace
 
-std::vector<std::vector<bool>> ReceivedRings(const Launch& launch, const Section& section, const Worker& worker,
-                                             int64_t instance) {
+std::vector<std::vector<bool>> ReceivedRings(const Launch& launch, const Section& section, const Worker& worker, int64_t instance) {
   Diagnostics ignored;
   Scan scan(launch, section, ignored);
   scan.Know(worker.instance_var, instance);

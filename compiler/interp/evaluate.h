@@ -15,8 +15,7 @@ namespace tkc::interp {
 
 class Evaluator {
  public:
-  Evaluator(const Launch& launch, const std::vector<Value>& vars, Faults& faults)
-      : launch_(launch), vars_(vars), faults_(faults) {}
+  Evaluator(const Launch& launch, const std::vector<Value>& vars, Faults& faults) : launch_(launch), vars_(vars), faults_(faults) {}
 
   Value Evaluate(const typed::Expr& expr);
   int64_t Integer(const typed::Expr& expr) { return Evaluate(expr).ConvertedTo(DType::kI64).AsInteger(); }

@@ -81,8 +81,8 @@ void Executor::Send(const Stmt& stmt) {
     const typed::PipeField& field = pipe.fields[field_index];
     const Value value = evaluator_.Evaluate(*stmt.values[i]);
     // A part keeps its own shape; a whole field may be sent a value that broadcasts. Either is rounded to the field's type.
-    const Type type = is_part ? Type::Tile(field.dtype, value.type().rows, value.type().cols)
-                              : Type::Tile(field.dtype, field.rows, field.cols);
+    const Type type =
+        is_part ? Type::Tile(field.dtype, value.type().rows, value.type().cols) : Type::Tile(field.dtype, field.rows, field.cols);
     parts.push_back({field_index, row, col, value.BroadcastTo(type)});
   }
   if (!faults_.failed()) traffic_->Send(stmt, RingOf(stmt), parts);

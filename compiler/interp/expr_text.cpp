@@ -55,8 +55,8 @@ std::string Text(const Kernel& kernel, const Expr& expr, int strength) {
     case ExprKind::kUnary: return (expr.op == Op::kNot ? "not " : "-") + Text(kernel, *expr.args[0], 6);
     case ExprKind::kBinary: {
       const OpText op = TextOf(expr.op);
-      std::string text = fmt::format("{} {} {}", Text(kernel, *expr.args[0], op.strength), op.text,
-                                     Text(kernel, *expr.args[1], op.strength + 1));
+      std::string text =
+          fmt::format("{} {} {}", Text(kernel, *expr.args[0], op.strength), op.text, Text(kernel, *expr.args[1], op.strength + 1));
       return op.strength < strength ? "(" + text + ")" : text;
     }
     case ExprKind::kCall: {

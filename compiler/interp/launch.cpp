@@ -74,8 +74,9 @@ void BindParam(const Param& param, size_t id, Arguments& arguments, Launch& laun
     faults.Report(DiagnosticKind::kBadArgument, param.span,
                   fmt::format("`{}` holds {}, but the parameter is {}", param.name, Name(tensor.dtype), Name(param.dtype)));
   } else if (tensor.extents.size() != param.extents.size()) {
-    faults.Report(DiagnosticKind::kBadArgument, param.span,
-                  fmt::format("`{}` has rank {}, but the parameter has rank {}", param.name, tensor.extents.size(), param.extents.size()));
+    faults.Report(
+        DiagnosticKind::kBadArgument, param.span,
+        fmt::format("`{}` has rank {}, but the parameter has rank {}", param.name, tensor.extents.size(), param.extents.size()));
   } else if (!tensor.IsConsistent()) {
     faults.Report(DiagnosticKind::kBadArgument, param.span,
                   fmt::format("the strides of `{}` reach outside its storage", param.name));
@@ -109,13 +110,15 @@ void BindDims(const Kernel& kernel, const Arguments& arguments, Launch& launch, 
   for (size_t i = 0; i < kernel.dims.size(); ++i) {
     if (!origins[i]) {
       faults.Report(DiagnosticKind::kBadArgument, kernel.dims[i].span,
-                    fmt::format("the dimension `{}` has no extent: no tensor's axis is `{}` alone", kernel.dims[i].name, kernel.dims[i].name));
+                    fmt::format("the dimension `{}` has no extent: no tensor's axis is `{}` alone", kernel.dims[i].name,
+                                kernel.dims[i].name));
       continue;
     }
     launch.dims[i] = origins[i]->extent;
     if (launch.dims[i] < 0 || launch.dims[i] > kLargestExtent) {
-      faults.Report(DiagnosticKind::kBadArgument, kernel.dims[i].span,
-                    fmt::format("`{}` is {}; an extent lies between 0 and {}", kernel.dims[i].name, launch.dims[i], kLargestExtent));
+      faults.Report(
+          DiagnosticKind::kBadArgument, kernel.dims[i].span,
+          fmt::format("`{}` is {}; an extent lies between 0 and {}", kernel.dims[i].name, launch.dims[i], kLargestExtent));
     }
   }
 }
@@ -183,7 +186,8 @@ void CheckRequirements(Launch& launch, Faults& faults) {
     if (holds || faults.failed()) continue;
     std::string values;
     for (const Expr* name : MentionedNames(*requirement)) {
-      values += fmt::format("{} `{}` is {}", values.empty() ? ":" : ",", ExprText(kernel, *name), ScalarText(evaluator.Evaluate(*name)));
+      values +=
+          fmt::format("{} `{}` is {}", values.empty() ? ":" : ",", ExprText(kernel, *name), ScalarText(evaluator.Evaluate(*name)));
     }
     faults.Report(DiagnosticKind::kRequirementFails, requirement->span,
                   fmt::format("`{}` requires `{}`{}", kernel.name, ExprText(kernel, *requirement), values));
@@ -201,7 +205,8 @@ void Prepare(Launch& launch, Faults& faults) {
       for (const typed::ExprPtr& extent : param.extents) extents.push_back(std::max<int64_t>(0, evaluator.Integer(*extent)));
       launch.work[id] = Tensor::Dense(param.dtype, extents);
       launch.tensors[id] = &launch.work[id];
-      const double poison = IsFloat(param.dtype) ? std::numeric_limits<double>::quiet_NaN() : -std::numeric_limits<double>::infinity();
+      const double poison =
+          IsFloat(param.dtype) ? std::numeric_limits<double>::quiet_NaN() : -std::numeric_limits<double>::infinity();
       launch.tensors[id]->Fill(param.has_preset ? param.preset : poison);
     } else if (param.kind == ParamKind::kTensor && param.has_preset) {
       launch.tensors[id]->Fill(param.preset);

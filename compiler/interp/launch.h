@@ -26,10 +26,10 @@ struct Arguments {
 /// Arguments bound to ids.
 struct Launch {
   const typed::Kernel* kernel = nullptr;
-  std::vector<int64_t> dims;       // by DimId
-  std::vector<Value> scalars;      // by ParamId; empty values for tensors
-  std::vector<Tensor*> tensors;    // by ParamId; null for scalars
-  std::vector<Tensor> work;        // by ParamId; storage of `work` tensors
+  std::vector<int64_t> dims;               // by DimId
+  std::vector<Value> scalars;              // by ParamId; empty values for tensors
+  std::vector<Tensor*> tensors;            // by ParamId; null for scalars
+  std::vector<Tensor> work;                // by ParamId; storage of `work` tensors
   std::vector<std::vector<bool>> written;  // by ParamId; for `out` tensors, what this grid section has stored
   int64_t sms = 132;
 };

@@ -63,13 +63,18 @@ __int128 FloorDivide(__int128 x, __int128 y) {
   return quotient * y != x && (x < 0) != (y < 0) ? quotient - 1 : quotient;
 }
 
+/// Modulo 2^128, of which results keep the low bits: the product of two u64 may need all 128.
+__int128 WrappingProduct(__int128 x, __int128 y) {
+  return static_cast<__int128>(static_cast<unsigned __int128>(x) * static_cast<unsigned __int128>(y));
+}
+
 bool Divides(Op op) { return op == Op::kDiv || op == Op::kMod || op == Op::kCdiv; }
 
 __int128 IntegerBinary(Op op, __int128 x, __int128 y) {
   switch (op) {
     case Op::kAdd: return x + y;
     case Op::kSub: return x - y;
-    case Op::kMul: return x * y;
+    case Op::kMul: return WrappingProduct(x, y);
     case Op::kDiv: return FloorDivide(x, y);
     case Op::kMod: return x - y * FloorDivide(x, y);
     case Op::kCdiv: return -FloorDivide(-x, y);
@@ -77,11 +82,6 @@ __int128 IntegerBinary(Op op, __int128 x, __int128 y) {
     case Op::kMax: return x < y ? y : x;
     case Op::kAnd: return x != 0 && y != 0 ? 1 : 0;
     case Op::kOr: return x != 0 || y != 0 ? 1 : 0;
-    case Op::kPow: {
-      __int128 power = 1;
-      for (__int128 i = 0; i < y; ++i) power *= x;
-      return power;
-    }
     default: InternalError("not an operation on two integers");
   }
 }
@@ -181,11 +181,11 @@ Value ApplyBinary(Op op, const Value& x, const Value& y, const Type& type, Round
   const int64_t* from_y = y.Integers();
   ForEach(type, x, y, [&](int64_t i, int64_t ix, int64_t iy) {
     if (Divides(op) && from_y[iy] == 0) {
-      faults.Report(DiagnosticKind::kDivisionByZero, span, "the divisor of an integer division is 0");
+      // In a tile the divisor may be the fill outside a tensor, where nobody looks: the quotient stays 0.
+      if (!type.is_tile) faults.Report(DiagnosticKind::kDivisionByZero, span, "the divisor of an integer division is 0");
       return;
     }
-    const __int128 exact =
-        IntegerBinary(op, IntegerValue(x.type().dtype, from_x[ix]), IntegerValue(y.type().dtype, from_y[iy]));
+    const __int128 exact = IntegerBinary(op, IntegerValue(x.type().dtype, from_x[ix]), IntegerValue(y.type().dtype, from_y[iy]));
     to[i] = WrapInteger(type.dtype, exact);
   });
   return result;

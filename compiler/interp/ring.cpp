@@ -74,8 +74,6 @@ bool Ring::IsPartlyFilled(int64_t consumer) const {
   return index < slots_.size() && slots_[index].missing > 0;
 }
 
-bool Ring::WaitsFor(int64_t consumer) const {
-  return !slots_.empty() && received_[static_cast<size_t>(consumer)] == first_;
-}
+bool Ring::WaitsFor(int64_t consumer) const { return !slots_.empty() && received_[static_cast<size_t>(consumer)] == first_; }
 
 }  // namespace tkc::interp

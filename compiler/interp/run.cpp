@@ -83,8 +83,9 @@ void CheckOutputs(const Kernel& kernel, const RunOptions& options, Diagnostics& 
   for (const auto& [name, path] : files) {
     const auto matches = [&wanted = name](const Param& param) { return IsOutput(param) && param.name == wanted; };
     if (std::any_of(kernel.params.begin(), kernel.params.end(), matches)) continue;
-    diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan,
-                      fmt::format("`{}` has no output tensor `{}`; {}", kernel.name, name, names.empty() ? "it has none" : "it has " + names));
+    diagnostics.Error(
+        DiagnosticKind::kBadArgument, kNoSpan,
+        fmt::format("`{}` has no output tensor `{}`; {}", kernel.name, name, names.empty() ? "it has none" : "it has " + names));
   }
 }
 

@@ -154,7 +154,8 @@ class Collector {
       return;
     }
     if (array->extents.size() != param.extents.size()) {
-      Fault(fmt::format("`{}` has rank {}, but `{}` has rank {}", path, array->extents.size(), param.name, param.extents.size()), param.span);
+      Fault(fmt::format("`{}` has rank {}, but `{}` has rank {}", path, array->extents.size(), param.name, param.extents.size()),
+            param.span);
       return;
     }
     Tensor tensor = Tensor::Dense(array->dtype, array->extents);
@@ -181,8 +182,8 @@ class Collector {
       origins_[id] = fmt::format("axis {} of `{}`", axis, param.name);
     } else if (*dims_[id] != extent) {
       diagnostics_.Error(DiagnosticKind::kDimensionMismatch, param.span,
-                         fmt::format("`{}` has {} elements on axis {} of `{}`, but `{}` is {} by {}", path, extent, axis, param.name,
-                                     kernel_.dims[id].name, *dims_[id], origins_[id]));
+                         fmt::format("`{}` has {} elements on axis {} of `{}`, but `{}` is {} by {}", path, extent, axis,
+                                     param.name, kernel_.dims[id].name, *dims_[id], origins_[id]));
     }
   }
 
@@ -225,7 +226,8 @@ class Collector {
       extents.push_back(evaluator.Integer(*extent));
       count = count * (extents.back() > 0 ? extents.back() : 0);
       if (extents.back() < 0 || count > kLargest) {
-        Fault(fmt::format("`{}` can't be made: axis {} has {} elements", param.name, extents.size() - 1, extents.back()), param.span);
+        Fault(fmt::format("`{}` can't be made: axis {} has {} elements", param.name, extents.size() - 1, extents.back()),
+              param.span);
         return;
       }
     }
@@ -263,10 +265,12 @@ Result<const typed::Entry*> FindEntry(const typed::Program& program, const RunOp
   if (options.kernel.empty() && program.entries.size() == 1) return &program.entries.front();
   if (program.entries.empty()) return diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan, "the file has no kernel to run");
   if (options.kernel.empty()) {
-    return diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan, fmt::format("the file has {} kernels: {}", program.entries.size(), names))
+    return diagnostics
+        .Error(DiagnosticKind::kBadArgument, kNoSpan, fmt::format("the file has {} kernels: {}", program.entries.size(), names))
         .Help("name one with `--kernel`");
   }
-  return diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan, fmt::format("the file has no kernel `{}`; it has {}", options.kernel, names));
+  return diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan,
+                           fmt::format("the file has no kernel `{}`; it has {}", options.kernel, names));
 }
 
 Result<Arguments> MakeArguments(const Kernel& kernel, const RunOptions& options, Diagnostics& diagnostics) {
@@ -279,7 +283,8 @@ Result<std::string> ReadWholeFile(const std::string& path, Diagnostics& diagnost
   std::ifstream file(path, std::ios::binary);
   std::string contents;
   if (is_file && file) contents.assign(std::istreambuf_iterator<char>(file), {});
-  if (!is_file || !file || file.bad()) return diagnostics.Error(DiagnosticKind::kCannotReadFile, kNoSpan, fmt::format("`{}` can't be read", path));
+  if (!is_file || !file || file.bad())
+    return diagnostics.Error(DiagnosticKind::kCannotReadFile, kNoSpan, fmt::format("`{}` can't be read", path));
   return contents;
 }
 

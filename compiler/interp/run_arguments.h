@@ -21,15 +21,15 @@ using NameValue = std::pair<std::string, std::string>;
 
 /// Options of `tkc run` (and of others that need arguments).
 struct RunOptions {
-  std::string kernel;               // --kernel: which entry; empty: the only one of the file
-  std::vector<NameValue> dims;      // --dims M=64
-  std::vector<NameValue> inputs;    // --in A=a.npy
-  std::vector<NameValue> outputs;   // --out C=c.npy
-  std::vector<NameValue> scalars;   // --scalar x=1.0
-  uint64_t seed = 1;                // --seed, of tensors that are not given
+  std::string kernel;                 // --kernel: which entry; empty: the only one of the file
+  std::vector<NameValue> dims;        // --dims M=64
+  std::vector<NameValue> inputs;      // --in A=a.npy
+  std::vector<NameValue> outputs;     // --out C=c.npy
+  std::vector<NameValue> scalars;     // --scalar x=1.0
+  uint64_t seed = 1;                  // --seed, of tensors that are not given
   FillKind fill = FillKind::kNormal;  // --fill normal | integers
-  bool print = false;               // --print: all elements, not only the summary
-  int64_t sms = 132;                // multiprocessors, for `when`
+  bool print = false;                 // --print: all elements, not only the summary
+  int64_t sms = 132;                  // multiprocessors, for `when`
 };
 
 /// Reports names that `option` gives twice.

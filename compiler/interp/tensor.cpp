@@ -35,8 +35,9 @@ Rectangle Locate(const Tensor& tensor, const std::vector<AxisBounds>& axes) {
     const AxisBounds& axis = axes[i];
     const int64_t stride = tensor.strides[i];
     const int64_t extent = axis.dropped ? 1 : axis.extent;
-    const int64_t first = std::clamp<int64_t>(axis.lo - axis.start, 0, extent);
-    const int64_t last = std::clamp<int64_t>(axis.hi - axis.start, 0, extent);
+    // In 128 bits, as a start that comes from the data may be anything.
+    const auto first = static_cast<int64_t>(std::clamp<__int128>(static_cast<__int128>(axis.lo) - axis.start, 0, extent));
+    const auto last = static_cast<int64_t>(std::clamp<__int128>(static_cast<__int128>(axis.hi) - axis.start, 0, extent));
     if (first >= last) {
       block.empty = true;
     } else {
@@ -129,8 +130,8 @@ void Tensor::ForEachElement(F f) const {
 std::vector<double> Tensor::ToReals() const {
   std::vector<double> values(static_cast<size_t>(size()));
   ForEachElement([&](int64_t i, int64_t element) {
-    values[static_cast<size_t>(i)] = IsFloat(dtype) ? LoadReal(dtype, At(element))
-                                                    : static_cast<double>(IntegerValue(dtype, LoadInteger(dtype, At(element))));
+    values[static_cast<size_t>(i)] =
+        IsFloat(dtype) ? LoadReal(dtype, At(element)) : static_cast<double>(IntegerValue(dtype, LoadInteger(dtype, At(element))));
   });
   return values;
 }

@@ -186,7 +186,8 @@ void CopyElements(NpyArray& array, std::string_view data, bool fortran, bool rev
         index[axis] = 0;
       }
     }
-    CopyElement(array.bytes.data() + static_cast<size_t>(i) * size, data.data() + static_cast<size_t>(source) * size, size, reverse);
+    CopyElement(array.bytes.data() + static_cast<size_t>(i) * size, data.data() + static_cast<size_t>(source) * size, size,
+                reverse);
   }
 }
 
@@ -209,7 +210,8 @@ std::optional<NpyArray> ParseNpy(std::string_view file, std::string& error) {
   if (file.size() < prefix) return fail("the file ends before its header");
   size_t length = byte(8) | byte(9) << 8;
   if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
-  if (length > file.size() - prefix) return fail(fmt::format("the header has {} bytes, but the file ends after {}", length, file.size() - prefix));
+  if (length > file.size() - prefix)
+    return fail(fmt::format("the header has {} bytes, but the file ends after {}", length, file.size() - prefix));
   const std::optional<Header> header = HeaderParser(file.substr(prefix, length), error).Parse();
   if (!header) return fail("the header is malformed");
   NpyArray array;
@@ -219,7 +221,8 @@ std::optional<NpyArray> ParseNpy(std::string_view file, std::string& error) {
   if (!count) return fail("the shape has more elements than can be addressed");
   const std::string_view data = file.substr(prefix + length);
   const size_t wanted = static_cast<size_t>(*count) * static_cast<size_t>(Bytes(array.dtype));
-  if (data.size() != wanted) return fail(fmt::format("the shape asks for {} bytes of elements, but {} follow the header", wanted, data.size()));
+  if (data.size() != wanted)
+    return fail(fmt::format("the shape asks for {} bytes of elements, but {} follow the header", wanted, data.size()));
   array.bytes.resize(wanted);
   CopyElements(array, data, *header->fortran, header->big_endian);
   return array;
@@ -231,8 +234,8 @@ std::string FormatNpy(const NpyArray& array) {
   std::string shape;
   for (int64_t extent : array.extents) shape += fmt::format("{}{},", shape.empty() ? "" : " ", extent);
   if (array.extents.size() > 1) shape.pop_back();
-  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
-                                   Bytes(array.dtype) == 1 ? '|' : '<', code, shape);
+  std::string header =
+      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", Bytes(array.dtype) == 1 ? '|' : '<', code, shape);
   const bool is_long = header.size() + kAlignment > 0xffff;
   const size_t prefix = is_long ? 12 : 10;
   header.append(kAlignment - 1 - (prefix + header.size()) % kAlignment, ' ');

@@ -56,7 +56,9 @@ inline ExprPtr DimOf(DimId id) { return Ref(ExprKind::kDim, id, Type::Scalar(DTy
 inline ExprPtr VarOf(VarId id, Type type = Type::Scalar(DType::kI64)) { return Ref(ExprKind::kVar, id, type); }
 inline ExprPtr ParamOf(ParamId id, DType dtype) { return Ref(ExprKind::kParam, id, Type::Scalar(dtype)); }
 
-inline ExprPtr Binary(Op op, ExprPtr x, ExprPtr y, Type type) { return NodeOf(ExprKind::kBinary, op, type, std::move(x), std::move(y)); }
+inline ExprPtr Binary(Op op, ExprPtr x, ExprPtr y, Type type) {
+  return NodeOf(ExprKind::kBinary, op, type, std::move(x), std::move(y));
+}
 /// Integer arithmetic, or a comparison of scalars.
 inline ExprPtr IntBinary(Op op, ExprPtr x, ExprPtr y) { return Binary(op, std::move(x), std::move(y), Type::Scalar(DType::kI64)); }
 inline ExprPtr Compare(Op op, ExprPtr x, ExprPtr y) { return Binary(op, std::move(x), std::move(y), Type::Scalar(DType::kBool)); }

@@ -87,8 +87,23 @@ TEST_F(InterpExpr, IntegerDivisionByZeroIsAFault) {
   EXPECT_EQ(diagnostics_.All().front().kind, DiagnosticKind::kDivisionByZero);
 }
 
+TEST_F(InterpExpr, TilesMayDivideByTheFill) {
+  EXPECT_EQ(Eval(Binary(Op::kDiv, Tile(DType::kI32, 1, 2, {7, 0}), Tile(DType::kI32, 1, 2, {2, 0}), Type::Tile(DType::kI32, 1, 2))),
+            (Reals{3, 0}));
+  EXPECT_FALSE(faults_.failed());
+}
+
+TEST_F(InterpExpr, IntegersWrapInTheirType) {
+  const auto product = [&](DType dtype) { return Eval1(Binary(Op::kMul, Int(-1, dtype), Int(-3, dtype), Type::Scalar(dtype))); };
+  EXPECT_EQ(product(DType::kU64), 3);
+  EXPECT_EQ(product(DType::kU32), 3);
+  EXPECT_EQ(Eval1(Binary(Op::kAdd, Int(2147483647, DType::kI32), Int(1, DType::kI32), Type::Scalar(DType::kI32))), -2147483648.0);
+}
+
 TEST_F(InterpExpr, ABranchNotTakenMayDivideByZero) {
-  EXPECT_EQ(Eval1(NodeOf(ExprKind::kSelect, Op::kNone, Type::Scalar(DType::kI64), Bool(false), IntBinary(Op::kDiv, Int(1), Int(0)), Int(4))), 4);
+  EXPECT_EQ(Eval1(NodeOf(ExprKind::kSelect, Op::kNone, Type::Scalar(DType::kI64), Bool(false), IntBinary(Op::kDiv, Int(1), Int(0)),
+                         Int(4))),
+            4);
   EXPECT_FALSE(faults_.failed());
 }
 
@@ -103,7 +118,8 @@ TEST_F(InterpExpr, Broadcasts) {
   const auto tile = [&] { return Tile(DType::kF32, 2, 3, {1, 2, 3, 4, 5, 6}); };
   EXPECT_EQ(Eval(Binary(Op::kMul, tile(), Tile(DType::kF32, 2, 1, {10, 100}), F32Tile(2, 3))), (Reals{10, 20, 30, 400, 500, 600}));
   EXPECT_EQ(Eval(Binary(Op::kSub, tile(), Tile(DType::kF32, 1, 3, {1, 1, 2}), F32Tile(2, 3))), (Reals{0, 1, 1, 3, 4, 4}));
-  EXPECT_EQ(Eval(Binary(Op::kAdd, Tile(DType::kF32, 2, 1, {1, 2}), Tile(DType::kF32, 1, 2, {10, 20}), F32Tile(2, 2))), (Reals{11, 21, 12, 22}));
+  EXPECT_EQ(Eval(Binary(Op::kAdd, Tile(DType::kF32, 2, 1, {1, 2}), Tile(DType::kF32, 1, 2, {10, 20}), F32Tile(2, 2))),
+            (Reals{11, 21, 12, 22}));
   EXPECT_EQ(Eval(Binary(Op::kAdd, tile(), Float(1), F32Tile(2, 3))), (Reals{2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(Eval(Splat(Int(2), Type::Tile(DType::kF32, 1, 2))), (Reals{2, 2}));
 }
@@ -120,7 +136,8 @@ TEST_F(InterpExpr, ComparesAndCombinesTruthValues) {
 }
 
 TEST_F(InterpExpr, SelectsBetweenTilesAndScalars) {
-  const ExprPtr select = NodeOf(ExprKind::kSelect, Op::kNone, F32Tile(1, 3), Tile(DType::kBool, 1, 3, {1, 0, 1}), Tile(DType::kF32, 1, 3, {1, NAN, 3}), Float(-kInf));
+  const ExprPtr select = NodeOf(ExprKind::kSelect, Op::kNone, F32Tile(1, 3), Tile(DType::kBool, 1, 3, {1, 0, 1}),
+                                Tile(DType::kF32, 1, 3, {1, NAN, 3}), Float(-kInf));
   EXPECT_EQ(Eval(select), (Reals{1, -kInf, 3}));
 }
 
@@ -185,7 +202,8 @@ TEST_F(InterpExpr, RearrangesTiles) {
   const auto tile = [&] { return Tile(DType::kI32, 2, 3, {1, 2, 3, 4, 5, 6}); };
   EXPECT_EQ(Eval(NodeOf(ExprKind::kTranspose, Op::kNone, Type::Tile(DType::kI32, 3, 2), tile())), (Reals{1, 4, 2, 5, 3, 6}));
   EXPECT_EQ(Eval(PartOf(tile(), Int(1), Int(1), 1, 2)), (Reals{5, 6}));
-  EXPECT_EQ(Eval(NodeOf(ExprKind::kCat, Op::kNone, Type::Tile(DType::kI32, 2, 4), tile(), Tile(DType::kI32, 2, 1, {7, 8}))), (Reals{1, 2, 3, 7, 4, 5, 6, 8}));
+  EXPECT_EQ(Eval(NodeOf(ExprKind::kCat, Op::kNone, Type::Tile(DType::kI32, 2, 4), tile(), Tile(DType::kI32, 2, 1, {7, 8}))),
+            (Reals{1, 2, 3, 7, 4, 5, 6, 8}));
   EXPECT_EQ(Eval(NodeOf(ExprKind::kPositions, Op::kNone, Type::Tile(DType::kI32, 3, 1), Int(-1))), (Reals{-1, 0, 1}));
 }
 
@@ -209,7 +227,8 @@ TEST_F(InterpExpr, AProductJoinsTheSumOfItsExpressionUnrounded) {
 TEST_F(InterpExpr, ReadsGiveTheFillOutside) {
   const Type type = Type::Tile(DType::kBF16, 2, 2);
   EXPECT_EQ(Eval(Read(1, type, AxesOf(Range(Int(4), 2), Range(Int(2), 2)))), (Reals{14, 0, 0, 0}));
-  EXPECT_EQ(Eval(Read(1, type, AxesOf(Range(Int(-1), 2), Range(Int(0), 2)), Float(-kInf, DType::kBF16))), (Reals{-kInf, -kInf, 0, 1}));
+  EXPECT_EQ(Eval(Read(1, type, AxesOf(Range(Int(-1), 2), Range(Int(0), 2)), Float(-kInf, DType::kBF16))),
+            (Reals{-kInf, -kInf, 0, 1}));
   EXPECT_EQ(Eval(Read(1, type, AxesOf(Range(Int(100), 2), Range(Int(0), 2)))), (Reals{0, 0, 0, 0}));
 }
 

@@ -173,7 +173,10 @@ TEST(InterpKernel, SectionsRunInOrderAndHandOnWork) {
   const VarId mirror = b.AddVar("r");
   Section& first = b.AddSection();
   AddAxis(first, i, Int(0), DimOf(n), 1);
-  AddWorker(first, "a", BlockOf(Store(w, AxesOf(At(VarOf(i))), Binary(Op::kMul, Read(x, Type::Scalar(DType::kF32), AxesOf(At(VarOf(i)))), Float(2), Type::Scalar(DType::kF32)))));
+  AddWorker(first, "a",
+            BlockOf(Store(
+                w, AxesOf(At(VarOf(i))),
+                Binary(Op::kMul, Read(x, Type::Scalar(DType::kF32), AxesOf(At(VarOf(i)))), Float(2), Type::Scalar(DType::kF32)))));
   Section& second = b.AddSection();
   AddAxis(second, i, Int(0), DimOf(n), 1);
   second.lets = BlockOf(Let(mirror, IntBinary(Op::kSub, IntBinary(Op::kSub, DimOf(n), Int(1)), VarOf(i))));
@@ -201,7 +204,9 @@ TEST(InterpKernel, RaggedGridsFollowIndexTensors) {
   Section& section = b.AddSection();
   AddAxis(section, e, Int(0), IntBinary(Op::kSub, DimOf(e_dim), Int(1)), 1);
   AddAxis(section, m, offset(0), offset(1), 2);
-  AddWorker(section, "w", BlockOf(Store(y, AxesOf(Clipped(VarOf(m), 2, offset(0), offset(1))), Splat(Convert(VarOf(e), DType::kF32), Type::Tile(DType::kF32, 2, 1)))));
+  AddWorker(section, "w",
+            BlockOf(Store(y, AxesOf(Clipped(VarOf(m), 2, offset(0), offset(1))),
+                          Splat(Convert(VarOf(e), DType::kF32), Type::Tile(DType::kF32, 2, 1)))));
   Arguments arguments;
   arguments.tensors["off"] = TensorOf(DType::kI32, {4}, {0, 3, 3, 5});
   arguments.tensors["Y"] = TensorOf(DType::kF32, {6}, Reals(6, -1));
@@ -224,7 +229,8 @@ TEST(InterpKernel, StatementsAssignBranchAndLoop) {
   StmtPtr twice = Assign(acc, Binary(Op::kMul, VarOf(acc, tile), Float(2), tile));
   AddWorker(b.AddSection(), "w",
             BlockOf(Let(acc, Splat(Float(0), tile)),
-                    For(i, Int(0), Int(4), 1, BlockOf(If(Compare(Op::kLt, VarOf(i), Int(2)), BlockOf(std::move(part)), BlockOf(std::move(twice))))),
+                    For(i, Int(0), Int(4), 1,
+                        BlockOf(If(Compare(Op::kLt, VarOf(i), Int(2)), BlockOf(std::move(part)), BlockOf(std::move(twice))))),
                     Store(y, AxesOf(Range(Int(0), 2)), VarOf(acc, tile))));
   Arguments arguments;
   arguments.tensors["Y"] = Tensor::Dense(DType::kF32, {2});

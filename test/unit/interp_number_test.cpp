@@ -28,10 +28,10 @@ TEST(Number, OverflowsAndUnderflows) {
   EXPECT_EQ(RoundReal(DType::kF16, 65520.0), kInf);
   EXPECT_EQ(RoundReal(DType::kF16, -1e30), -kInf);
   EXPECT_EQ(RoundReal(DType::kBF16, 3.4e38), kInf);
-  EXPECT_EQ(RoundReal(DType::kF16, 0x1p-25), 0.0);            // half of the smallest subnormal: to even
+  EXPECT_EQ(RoundReal(DType::kF16, 0x1p-25), 0.0);  // half of the smallest subnormal: to even
   EXPECT_EQ(RoundReal(DType::kF16, 0x1.8p-25), 0x1p-24);
   EXPECT_TRUE(std::signbit(RoundReal(DType::kF16, -0x1p-30)));
-  EXPECT_EQ(RoundReal(DType::kBF16, 0x1p-133), 0x1p-133);     // the smallest subnormal
+  EXPECT_EQ(RoundReal(DType::kBF16, 0x1p-133), 0x1p-133);  // the smallest subnormal
   EXPECT_TRUE(std::isnan(RoundReal(DType::kBF16, std::nan(""))));
   EXPECT_EQ(RoundReal(DType::kBF16, -kInf), -kInf);
 }

@@ -38,10 +38,11 @@ struct Gemm : KernelBuilder {
     ExprPtr product = Product(PartOf(VarOf(ta, a_tile), first_row(), Int(0), rows, bk), VarOf(tb, b_tile));
     Worker& compute = AddWorker(
         section, "compute",
-        BlockOf(Let(acc, Splat(Float(0), acc_tile)),
-                For(k, Int(0), DimOf(k_dim), bk,
-                    BlockOf(Receive(ab, {ta, tb}), Assign(acc, Binary(Op::kAdd, VarOf(acc, acc_tile), std::move(product), acc_tile)))),
-                Store(c, AxesOf(Range(IntBinary(Op::kAdd, VarOf(m), first_row()), rows), Range(VarOf(n), bn)), VarOf(acc, acc_tile))),
+        BlockOf(
+            Let(acc, Splat(Float(0), acc_tile)),
+            For(k, Int(0), DimOf(k_dim), bk,
+                BlockOf(Receive(ab, {ta, tb}), Assign(acc, Binary(Op::kAdd, VarOf(acc, acc_tile), std::move(product), acc_tile)))),
+            Store(c, AxesOf(Range(IntBinary(Op::kAdd, VarOf(m), first_row()), rows), Range(VarOf(n), bn)), VarOf(acc, acc_tile))),
         workers, w);
     compute.in_turn = in_turn;
   }
@@ -105,7 +106,9 @@ struct Network : KernelBuilder {
   VarId got = AddVar("got", kColumn, VarKind::kReceived), other = AddVar("other", kColumn, VarKind::kReceived);
   Section& section = AddSection();
 
-  ExprPtr X(ExprPtr start, int64_t count = 2) { return Read(x, Type::Tile(DType::kF32, count, 1), AxesOf(Range(std::move(start), count))); }
+  ExprPtr X(ExprPtr start, int64_t count = 2) {
+    return Read(x, Type::Tile(DType::kF32, count, 1), AxesOf(Range(std::move(start), count)));
+  }
   StmtPtr StoreGot(ExprPtr start) { return Store(y, AxesOf(Range(std::move(start), 2)), VarOf(got, kColumn)); }
   StmtPtr Rounds(Block body, int64_t count = 4) { return For(i, Int(0), Int(count * 2), 2, std::move(body)); }
 
@@ -135,11 +138,13 @@ TEST(InterpPipe, ASlotIsFullWhenEveryPartIsSent) {
   Network net;
   const PipeId p = AddPipe(net.section, "p", {{"", DType::kBF16, 2, 1}}, 1);
   // make[2] sends row w of each slot; the sums are rounded to the slot's bf16.
-  ExprPtr row = Binary(Op::kAdd, net.X(IntBinary(Op::kAdd, VarOf(net.i), VarOf(net.w)), 1), Float(0.001), Type::Tile(DType::kF32, 1, 1));
+  ExprPtr row =
+      Binary(Op::kAdd, net.X(IntBinary(Op::kAdd, VarOf(net.i), VarOf(net.w)), 1), Float(0.001), Type::Tile(DType::kF32, 1, 1));
   AddWorker(net.section, "make", BlockOf(net.Rounds(BlockOf(SendRows(p, 0, VarOf(net.w), std::move(row))))), 2, net.w);
   net.kernel.vars[static_cast<size_t>(net.got)].type.dtype = DType::kBF16;
   const Type got = Type::Tile(DType::kBF16, 2, 1);
-  AddWorker(net.section, "take", BlockOf(net.Rounds(BlockOf(Receive(p, {net.got}), Store(net.y, AxesOf(Range(VarOf(net.i), 2)), VarOf(net.got, got))))));
+  AddWorker(net.section, "take",
+            BlockOf(net.Rounds(BlockOf(Receive(p, {net.got}), Store(net.y, AxesOf(Range(VarOf(net.i), 2)), VarOf(net.got, got))))));
   EXPECT_EQ(net.MustRun(), (Reals{0.00099945068359375, 1, 2, 3, 4, 5, 6, 7}));
 }
 
@@ -148,8 +153,9 @@ TEST(InterpPipe, TheConsumerSetFollowsTheInstance) {
   Network net;
   const PipeId ds = AddPipe(net.section, "ds", {{"", DType::kF32, 2, 1}}, 1);
   AddWorker(net.section, "compute",
-            BlockOf(net.Rounds(BlockOf(SendRows(ds, kNone, VarOf(net.w), net.X(IntBinary(Op::kAdd, VarOf(net.i), VarOf(net.w)), 1)),
-                                       If(Compare(Op::kEq, VarOf(net.w), Int(0)), BlockOf(Receive(ds, {net.got}), net.StoreGot(VarOf(net.i))))))),
+            BlockOf(net.Rounds(
+                BlockOf(SendRows(ds, kNone, VarOf(net.w), net.X(IntBinary(Op::kAdd, VarOf(net.i), VarOf(net.w)), 1)),
+                        If(Compare(Op::kEq, VarOf(net.w), Int(0)), BlockOf(Receive(ds, {net.got}), net.StoreGot(VarOf(net.i))))))),
             2, net.w);
   EXPECT_EQ(net.MustRun(), (Reals{0, 1, 2, 3, 4, 5, 6, 7}));
 }
@@ -161,7 +167,9 @@ TEST(InterpPipe, EveryConsumerReceivesEverySlot) {
   // Instance w stores element w of each slot.
   ExprPtr part = PartOf(VarOf(net.got, kColumn), VarOf(net.w), Int(0), 1, 1);
   AddWorker(net.section, "take",
-            BlockOf(net.Rounds(BlockOf(Receive(p, {net.got}), Store(net.y, AxesOf(Range(IntBinary(Op::kAdd, VarOf(net.i), VarOf(net.w)), 1)), std::move(part))))),
+            BlockOf(net.Rounds(
+                BlockOf(Receive(p, {net.got}),
+                        Store(net.y, AxesOf(Range(IntBinary(Op::kAdd, VarOf(net.i), VarOf(net.w)), 1)), std::move(part))))),
             2, net.w);
   EXPECT_EQ(net.MustRun(), (Reals{0, 1, 2, 3, 4, 5, 6, 7}));
 }
@@ -186,7 +194,8 @@ TEST(InterpPipe, DeadlockNamesEveryWorker) {
   Network net;
   const PipeId p = AddPipe(net.section, "p", {{"", DType::kF32, 2, 1}});
   const PipeId q = AddPipe(net.section, "q", {{"", DType::kF32, 2, 1}});
-  AddWorker(net.section, "load", BlockOf(net.Rounds(BlockOf(Send(p, net.X(VarOf(net.i))))), net.Rounds(BlockOf(Send(q, net.X(VarOf(net.i)))))));
+  AddWorker(net.section, "load",
+            BlockOf(net.Rounds(BlockOf(Send(p, net.X(VarOf(net.i))))), net.Rounds(BlockOf(Send(q, net.X(VarOf(net.i)))))));
   AddWorker(net.section, "take", BlockOf(net.Rounds(BlockOf(Receive(p, {net.got}), Receive(q, {net.other})))));
   AddWorker(net.section, "idle", {});
   net.section.workers[0].body[0]->body[0]->span = {0, 10, 20};
@@ -207,8 +216,10 @@ TEST(InterpPipe, EnoughSlotsLiftTheDeadlock) {
   Network net;
   const PipeId p = AddPipe(net.section, "p", {{"", DType::kF32, 2, 1}}, 4);
   const PipeId q = AddPipe(net.section, "q", {{"", DType::kF32, 2, 1}}, 1);
-  AddWorker(net.section, "load", BlockOf(net.Rounds(BlockOf(Send(p, net.X(VarOf(net.i))))), net.Rounds(BlockOf(Send(q, net.X(VarOf(net.i)))))));
-  AddWorker(net.section, "take", BlockOf(net.Rounds(BlockOf(Receive(p, {net.got}), Receive(q, {net.other}), net.StoreGot(VarOf(net.i))))));
+  AddWorker(net.section, "load",
+            BlockOf(net.Rounds(BlockOf(Send(p, net.X(VarOf(net.i))))), net.Rounds(BlockOf(Send(q, net.X(VarOf(net.i)))))));
+  AddWorker(net.section, "take",
+            BlockOf(net.Rounds(BlockOf(Receive(p, {net.got}), Receive(q, {net.other}), net.StoreGot(VarOf(net.i))))));
   EXPECT_EQ(net.MustRun(), (Reals{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 

@@ -30,12 +30,14 @@ class InterpRun : public ::testing::Test {
     Section& section = b.AddSection();
     AddAxis(section, i, Int(0), DimOf(n), 1);
     ExprPtr element = Convert(Read(x, Type::Scalar(DType::kBF16), AxesOf(At(VarOf(i)))), DType::kF32);
-    AddWorker(section, "w", BlockOf(Store(y, AxesOf(At(VarOf(i))), build::Binary(Op::kMul, std::move(element), ParamOf(s, DType::kF32), f32))));
+    AddWorker(section, "w",
+              BlockOf(Store(y, AxesOf(At(VarOf(i))), build::Binary(Op::kMul, std::move(element), ParamOf(s, DType::kF32), f32))));
     Entry entry;
     entry.name = b.kernel.name = "scale";
     entry.kernels.push_back(std::move(b.kernel));
     program_.entries.push_back(std::move(entry));
-    folder_ = std::filesystem::temp_directory_path() / ("tkc_run_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    folder_ = std::filesystem::temp_directory_path() /
+              ("tkc_run_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }
@@ -147,7 +149,8 @@ TEST_F(InterpRun, FilesThatDoNotFitAreNamed) {
   EXPECT_EQ(Output(options), "`" + folder_.string() + "` can't be read\n");
   std::ofstream(Path("text.npy")) << "not an array";
   options.inputs = {{"X", Path("text.npy")}};
-  EXPECT_EQ(Output(options), "`" + Path("text.npy") + "` can't be read as `X`: this is not a NumPy file: it does not begin with \\x93NUMPY\n");
+  EXPECT_EQ(Output(options),
+            "`" + Path("text.npy") + "` can't be read as `X`: this is not a NumPy file: it does not begin with \\x93NUMPY\n");
   WriteNpy("two.npy", DType::kF32, {1, 2}, {1, 2});
   options.inputs = {{"X", Path("two.npy")}};
   EXPECT_EQ(Output(options), "`" + Path("two.npy") + "` has rank 2, but `X` has rank 1\n");

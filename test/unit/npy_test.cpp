@@ -75,7 +75,8 @@ TEST(Npy, ReadsFortranOrder) {
 
 TEST(Npy, ReadsBigEndianLaterVersionsAndAnyOrderOfKeys) {
   std::string error;
-  const auto big = ParseNpy(File("{'shape': (2,), 'fortran_order': False, 'descr': '>i4'}", std::string("\0\0\0\1\0\0\2\0", 8), 2), error);
+  const auto big =
+      ParseNpy(File("{'shape': (2,), 'fortran_order': False, 'descr': '>i4'}", std::string("\0\0\0\1\0\0\2\0", 8), 2), error);
   ASSERT_TRUE(big.has_value()) << error;
   EXPECT_EQ(As<int32_t>(*big), (std::vector<int32_t>{1, 512}));
 }
@@ -83,7 +84,8 @@ TEST(Npy, ReadsBigEndianLaterVersionsAndAnyOrderOfKeys) {
 TEST(Npy, ReadsBf16AsItsBits) {
   std::string error;
   for (const std::string descr : {"<u2", "|V2", "<V2"}) {
-    const auto array = ParseNpy(File("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (1,)}", Data<uint16_t>({0x3f80})), error);
+    const auto array =
+        ParseNpy(File("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (1,)}", Data<uint16_t>({0x3f80})), error);
     ASSERT_TRUE(array.has_value()) << error;
     EXPECT_EQ(array->dtype, DType::kBF16);
   }
@@ -102,9 +104,12 @@ TEST(Npy, NamesWhatIsWrong) {
   EXPECT_NE(Fault(File("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': ()}", "")).find("structure"), std::string::npos);
   EXPECT_NE(Fault(File("{'descr': '<i4', 'fortran_order': 0, 'shape': ()}", "")).find("neither True nor False"), std::string::npos);
   EXPECT_NE(Fault(File("{'descr': '<i4', 'fortran_order': False}", "")).find("no `shape`"), std::string::npos);
-  EXPECT_NE(Fault(File("{'descr': '<i4', 'fortran_order': False, 'shape': (-1,)}", "")).find("an extent is missing"), std::string::npos);
-  EXPECT_NE(Fault(File("{'descr': '<i4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "")).find("too large"), std::string::npos);
-  EXPECT_NE(Fault(File("{'descr': '<i4', 'fortran_order': False, 'shape': (9999999999, 9999999999)}", "")).find("addressed"), std::string::npos);
+  EXPECT_NE(Fault(File("{'descr': '<i4', 'fortran_order': False, 'shape': (-1,)}", "")).find("an extent is missing"),
+            std::string::npos);
+  EXPECT_NE(Fault(File("{'descr': '<i4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "")).find("too large"),
+            std::string::npos);
+  EXPECT_NE(Fault(File("{'descr': '<i4', 'fortran_order': False, 'shape': (9999999999, 9999999999)}", "")).find("addressed"),
+            std::string::npos);
   EXPECT_NE(Fault(File("{'descr", "")).find("does not end"), std::string::npos);
   EXPECT_NE(Fault(File(good + "x", "")).find("follows the dictionary"), std::string::npos);
 }
