@@ -37,12 +37,9 @@ TK_DEVICE void wait(barrier& b, uint32_t parity) {
     while (!sm90::mbarrier_try_wait(address, parity)) {
     }
 }
-/// The same where other blocks of the cluster arrive.
-TK_DEVICE void wait_cluster(barrier& b, uint32_t parity) {
-    const uint32_t address = sm90::shared_address(&b);
-    while (!sm90::mbarrier_try_wait_cluster(address, parity)) {
-    }
-}
+/// The same where other blocks of the cluster arrive to hand back a slot. They publish no stores, so nothing is
+/// acquired from them: `.acquire.cluster` would empty the L1 cache each time.
+TK_DEVICE void wait_cluster(barrier& b, uint32_t parity) { wait(b, parity); }
 
 namespace warp {
 /// One arrival for the whole warp, after all its lanes came here.

@@ -42,16 +42,4 @@ TK_DEVICE bool mbarrier_try_wait(uint32_t barrier, uint32_t parity) {
     return done != 0;
 }
 
-/// The same, also acquiring what other blocks of the cluster released by arriving.
-TK_DEVICE bool mbarrier_try_wait_cluster(uint32_t barrier, uint32_t parity) {
-    uint32_t done;
-    TK_PTX("{\n.reg .pred p;\n"
-           "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
-           "selp.u32 %0, 1, 0, p;\n}"
-           : "=r"(done)
-           : "r"(barrier), "r"(parity)
-           : "memory");
-    return done != 0;
-}
-
 }  // namespace tk::sm90
