@@ -9,8 +9,8 @@
 //   $k operands and scalars of `binary` and `select` as they stand, scalars in parentheses
 //   [word ...] is written only if what it mentions is there (a number: if it is not the default)
 //
-// Around the pattern stand results and types: `%r = name pattern : type { region }`. Fields that the pattern does not mention but that
-// are set follow as `!field value`; an operation that lacks what its pattern needs is written `raw name !field value ...`.
+// Around the pattern stand results and types: `%r = name pattern : type { region }`. Fields that the pattern does not mention but
+// that are set follow as `!field value`; an operation that lacks what its pattern needs is written `raw name !field value ...`.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ struct OpFormat {
 
 const OpFormat& FormatOf(OpCode code);
 
-/// One piece of a pattern: a literal word or mark, or a field (the letter after $). `option`: 0 outside brackets, else their number.
+/// One piece of a pattern: a literal word or mark, or a field (the letter after $). `option`: 0 outside brackets, else their
+/// number.
 struct Element {
   char field = '\0';
   std::string_view literal;

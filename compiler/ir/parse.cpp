@@ -99,7 +99,8 @@ class KernelParser {
     TensorParam& tensor = kernel_.tensors.emplace_back();
     tensor.is_work = is_work;
     int64_t mode = 0;
-    if (!text_.Name(&tensor.name) || !lexer_.Expect(":") || !text_.Words(kModeWords, &mode) || !ElementType(&tensor.dtype)) return false;
+    if (!text_.Name(&tensor.name) || !lexer_.Expect(":") || !text_.Words(kModeWords, &mode) || !ElementType(&tensor.dtype))
+      return false;
     tensor.mode = static_cast<typed::TensorMode>(mode);
     text_.Declare(tensor.name, tensor.dtype);
     if (!lexer_.Expect("[")) return false;
@@ -201,8 +202,8 @@ class KernelParser {
   bool LayoutOf(RegisterLayout& layout) {
     if (!lexer_.Accept("layout")) return true;
     return lexer_.Expect("[") && Small(&layout.lanes) && lexer_.Expect(",") && Small(&layout.vec) && lexer_.Expect(",") &&
-           Small(&layout.halves) && lexer_.Expect(",") && Small(&layout.lane_rows) && lexer_.Expect(",") && Small(&layout.warp_rows) &&
-           lexer_.Expect("]");
+           Small(&layout.halves) && lexer_.Expect(",") && Small(&layout.lane_rows) && lexer_.Expect(",") &&
+           Small(&layout.warp_rows) && lexer_.Expect("]");
   }
 
   bool WorkerOf() {

@@ -239,7 +239,8 @@ bool TextParser::Mixed(Op* op) {
     op->slot = order.substr(1);
     return true;
   }
-  lexer_.Error(op->code == OpCode::kBinary ? "two operands, at least one of them a value" : "a condition and two operands before this");
+  lexer_.Error(op->code == OpCode::kBinary ? "two operands, at least one of them a value"
+                                           : "a condition and two operands before this");
   return false;
 }
 

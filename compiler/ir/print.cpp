@@ -59,9 +59,10 @@ class KernelPrinter {
   void PrintTensor(const TensorParam& tensor) {
     std::string extents;
     for (const Scalar& extent : tensor.extents) extents += (extents.empty() ? "" : ", ") + symbolic::ToString(extent);
-    const std::string preset = tensor.has_preset ? " preset " + symbolic::ToString(symbolic::Float(tensor.preset, DType::kF64)) : "";
-    Line("{} {} : {} {}[{}]{}", tensor.is_work ? "work" : "tensor", NameText(tensor.name), kModeWords[static_cast<int>(tensor.mode)],
-         Name(tensor.dtype), extents, preset);
+    const std::string preset =
+        tensor.has_preset ? " preset " + symbolic::ToString(symbolic::Float(tensor.preset, DType::kF64)) : "";
+    Line("{} {} : {} {}[{}]{}", tensor.is_work ? "work" : "tensor", NameText(tensor.name),
+         kModeWords[static_cast<int>(tensor.mode)], Name(tensor.dtype), extents, preset);
   }
 
   void Grid() {
@@ -139,7 +140,8 @@ class KernelPrinter {
     if (worker.first_warp != 0) line += fmt::format(" first_warp {}", worker.first_warp);
     if (worker.registers != 0) line += fmt::format(" registers {}", worker.registers);
     if (const RegisterLayout& layout = worker.layout; !layout.IsMma()) {
-      line += fmt::format(" layout [{}, {}, {}, {}, {}]", layout.lanes, layout.vec, layout.halves, layout.lane_rows, layout.warp_rows);
+      line +=
+          fmt::format(" layout [{}, {}, {}, {}, {}]", layout.lanes, layout.vec, layout.halves, layout.lane_rows, layout.warp_rows);
     }
     Line("{} {{", line);
     PrintRegion(kernel_, worker.body, 4, out_);

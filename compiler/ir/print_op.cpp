@@ -213,7 +213,9 @@ class OpPrinter {
   bool wrote_symbol_ = false, wrote_slot_ = false, wrote_number_ = false, wrote_axes_ = false;
 };
 
-bool HasElse(const Op& op) { return op.regions.size() > 1 && (op.code != OpCode::kIf || op.regions.size() > 2 || !op.regions[1].empty()); }
+bool HasElse(const Op& op) {
+  return op.regions.size() > 1 && (op.code != OpCode::kIf || op.regions.size() > 2 || !op.regions[1].empty());
+}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the threads of a warpgroup share its register tiles where no matrix instruction dictates it, and the swizzle of a shared tile.
+// How the threads of a warpgroup share its register tiles where no matrix instruction dictates it, and the swizzle of a shared
+// tile.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ struct TileShape {
   bool in_memory = false;  // read from or stored to global memory: its vectors should be 16 bytes
 };
 
-/// One layout that holds all these tiles, whatever their shapes: 16-byte vectors for what goes to memory, then all 32 lanes busy, then
-/// rows over warps. Shapes without powers of two leave lanes and warps holding copies.
+/// One layout that holds all these tiles, whatever their shapes: 16-byte vectors for what goes to memory, then all 32 lanes busy,
+/// then rows over warps. Shapes without powers of two leave lanes and warps holding copies.
 RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles);
 
 /// Bytes of the widest swizzle (128, 64, 32) whose panel divides the columns and that more than one row can profit from; 0: none.

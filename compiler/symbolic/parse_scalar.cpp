@@ -50,7 +50,8 @@ class Parser {
   }
 
   static Scalar Binary(Kind kind, const Scalar& a, const Scalar& b) {
-    if (kind == Kind::kAnd || kind == Kind::kOr || (kind >= Kind::kEq && kind <= Kind::kGe)) return Make(kind, DType::kBool, {a, b});
+    if (kind == Kind::kAnd || kind == Kind::kOr || (kind >= Kind::kEq && kind <= Kind::kGe))
+      return Make(kind, DType::kBool, {a, b});
     // A literal integer beside a typed scalar does not decide.
     const DType dtype = a->dtype == DType::kI64 ? b->dtype : a->dtype;
     return Make(kind, dtype, {a, b});
@@ -174,8 +175,8 @@ class Parser {
     if (is("max", 2)) return Binary(Kind::kMax, args[0], args[1]);
     if (is("cdiv", 2)) return Binary(Kind::kCdiv, args[0], args[1]);
     if (is("select", 3)) return Make(Kind::kSelect, args[1]->dtype, args);
-    lexer_.ErrorAt(name.span, fmt::format("no function `{}` of {} arguments; calls of the runtime are written `@{}(...)`", name.text,
-                                          args.size(), name.text));
+    lexer_.ErrorAt(name.span, fmt::format("no function `{}` of {} arguments; calls of the runtime are written `@{}(...)`",
+                                          name.text, args.size(), name.text));
     return nullptr;
   }
 

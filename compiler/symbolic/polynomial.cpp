@@ -143,7 +143,8 @@ std::string CanonicalText(const Scalar& scalar) {
   std::vector<std::string> args;
   for (const Scalar& arg : scalar->args) args.push_back(CanonicalText(arg));
   if (IsCommutative(scalar->kind)) std::sort(args.begin(), args.end());
-  std::string text = fmt::format("{}:{}:{}#{}(", static_cast<int>(scalar->kind), Name(scalar->dtype), scalar->name, scalar->int_value);
+  std::string text =
+      fmt::format("{}:{}:{}#{}(", static_cast<int>(scalar->kind), Name(scalar->dtype), scalar->name, scalar->int_value);
   for (const std::string& arg : args) text += arg + ',';
   return text + ")";
 }

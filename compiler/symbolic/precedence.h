@@ -19,9 +19,9 @@ inline constexpr int kNotPrecedence = 3;
 inline constexpr int kNegPrecedence = 7;
 
 inline constexpr Infix kInfixes[] = {
-    {Kind::kOr, "or", 1, true},   {Kind::kAnd, "and", 2, true}, {Kind::kEq, "==", 4, false}, {Kind::kNe, "!=", 4, false},
-    {Kind::kLe, "<=", 4, false},  {Kind::kGe, ">=", 4, false},  {Kind::kLt, "<", 4, false},  {Kind::kGt, ">", 4, false},
-    {Kind::kAdd, "+", 5, true},   {Kind::kSub, "-", 5, true},   {Kind::kMul, "*", 6, true},  {Kind::kDiv, "/", 6, true},
+    {Kind::kOr, "or", 1, true},  {Kind::kAnd, "and", 2, true}, {Kind::kEq, "==", 4, false}, {Kind::kNe, "!=", 4, false},
+    {Kind::kLe, "<=", 4, false}, {Kind::kGe, ">=", 4, false},  {Kind::kLt, "<", 4, false},  {Kind::kGt, ">", 4, false},
+    {Kind::kAdd, "+", 5, true},  {Kind::kSub, "-", 5, true},   {Kind::kMul, "*", 6, true},  {Kind::kDiv, "/", 6, true},
     {Kind::kMod, "%", 6, true},
 };
 

@@ -13,15 +13,32 @@
 namespace tkc::symbolic {
 
 enum class Kind : uint8_t {
-  kInt, kFloat, kBool,                                  // literals
-  kName,                                                // a dim, launch scalar, loop variable, `let`, or builtin
-  kElement,                                             // name[args...]: an element of a tensor
-  kNeg, kNot,
-  kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kCdiv,
-  kEq, kNe, kLt, kLe, kGt, kGe, kAnd, kOr,
-  kSelect,                                              // args: condition, then, else
-  kCall,                                                // name(args...): a scalar function of the runtime (tk::name)
-  kConvert,                                             // args[0] as dtype
+  kInt,
+  kFloat,
+  kBool,     // literals
+  kName,     // a dim, launch scalar, loop variable, `let`, or builtin
+  kElement,  // name[args...]: an element of a tensor
+  kNeg,
+  kNot,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMod,
+  kMin,
+  kMax,
+  kCdiv,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kAnd,
+  kOr,
+  kSelect,   // args: condition, then, else
+  kCall,     // name(args...): a scalar function of the runtime (tk::name)
+  kConvert,  // args[0] as dtype
 };
 
 struct Node;
@@ -56,8 +73,8 @@ bool Equal(const Scalar& a, const Scalar& b);                // same linear norm
 bool Mentions(const Scalar& scalar, const std::string& name);
 Scalar Substitute(const Scalar& scalar, const std::string& name, const Scalar& value);
 
-/// The text of the IR: infix with minimal parentheses; `cdiv(a, b)`, `min(a, b)`, `select(c, a, b)`, `t[i, j]`, `@name(args)` for calls,
-/// `f32(x)` for conversions, floats with a `.` or exponent and their shortest round-trip digits.
+/// The text of the IR: infix with minimal parentheses; `cdiv(a, b)`, `min(a, b)`, `select(c, a, b)`, `t[i, j]`, `@name(args)` for
+/// calls, `f32(x)` for conversions, floats with a `.` or exponent and their shortest round-trip digits.
 std::string ToString(const Scalar& scalar);
 
 }  // namespace tkc::symbolic

@@ -12,12 +12,13 @@ bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsNamePart(char c) { return IsNameStart(c) || IsDigit(c); }
 
-/// End of a name that starts at `begin`: parts joined by single dots.
+/// End of a name that starts at `begin`: parts joined by `.` or `::`.
 size_t NameEnd(std::string_view text, size_t begin) {
   size_t end = begin;
   while (end < text.size() && IsNamePart(text[end])) ++end;
   if (end + 1 < text.size() && text[end] == '.' && IsNameStart(text[end + 1])) return NameEnd(text, end + 1);
-  return end;
+  const bool is_scoped = text.substr(end, 2) == "::" && end + 2 < text.size() && IsNameStart(text[end + 2]);
+  return is_scoped ? NameEnd(text, end + 2) : end;
 }
 
 /// End of a number; *is_float if it has a fraction or an exponent.

@@ -16,13 +16,11 @@ enum class TokenKind : uint8_t { kEnd, kName, kValue, kInt, kFloat, kString, kPu
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  std::string_view text;     // kValue: without the %; kString: between the quotes, escapes as written
+  std::string_view text;  // kValue: without the %; kString: between the quotes, escapes as written
   Span span;
   bool starts_line = false;  // the first token of its line
 
-  bool Is(std::string_view wanted) const {
-    return text == wanted && (kind == TokenKind::kPunctuation || kind == TokenKind::kName);
-  }
+  bool Is(std::string_view wanted) const { return text == wanted && (kind == TokenKind::kPunctuation || kind == TokenKind::kName); }
 };
 
 /// One token of lookahead.

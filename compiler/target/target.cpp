@@ -15,7 +15,7 @@ int RegisterRule::AtEntry(int threads) const {
 }
 
 std::span<const Target> Targets() {
-  static constexpr Target kAll[] = {targets::kSm90a,  targets::kSm80,  targets::kSm86,   targets::kSm89,
+  static constexpr Target kAll[] = {targets::kSm90a, targets::kSm80,   targets::kSm86,   targets::kSm89,
                                     targets::kSm120, targets::kSm100a, targets::kGfx942, targets::kGfx950};
   return kAll;
 }

@@ -15,18 +15,18 @@ struct MatrixShape {
   DType operand, sum;
   int m, k;
   int n_step, n_max;
-  int warps;              // that issue it together
-  bool a_in_registers;    // the left operand may be a register fragment
+  int warps;            // that issue it together
+  bool a_in_registers;  // the left operand may be a register fragment
   bool a_in_shared, b_in_shared;
-  bool transposes_shared; // shared operands may lie either way around
+  bool transposes_shared;  // shared operands may lie either way around
 };
 
 /// `setmaxnreg`: warpgroups trade registers inside the pool the block was launched with,
 /// (registers per thread at entry) * (warpgroups). A request beyond the pool blocks forever.
 struct RegisterRule {
-  int file = 65536;       // 32-bit registers of a multiprocessor
+  int file = 65536;  // 32-bit registers of a multiprocessor
   int most_per_thread = 255;
-  int unit = 8;           // counts are multiples
+  int unit = 8;                // counts are multiples
   int least = 24, most = 256;  // of a request; 0: there is no such instruction
 
   /// Registers per thread that a block of `threads` is launched with, under __launch_bounds__(threads, 1).
@@ -37,25 +37,25 @@ struct RegisterRule {
 
 struct Target {
   std::string_view name;
-  std::string_view chip;                  // for --list-targets
+  std::string_view chip;  // for --list-targets
   bool implemented = false;
-  int64_t shared_memory_per_block = 0;    // bytes a block may use
+  int64_t shared_memory_per_block = 0;  // bytes a block may use
   int64_t shared_memory_per_processor = 0;
   int max_threads_per_block = 1024;
-  int lanes = 32;                         // of a warp
-  int warps_per_group = 4;                // that issue a matrix instruction of the warpgroup together; 1 where there is none
-  int named_barriers = 16;                // 0 is the block's own
+  int lanes = 32;           // of a warp
+  int warps_per_group = 4;  // that issue a matrix instruction of the warpgroup together; 1 where there is none
+  int named_barriers = 16;  // 0 is the block's own
   RegisterRule registers;
-  bool has_tensor_copy = false;           // TMA
-  bool has_matrix_group = false;          // wgmma
-  bool has_register_moves = false;        // setmaxnreg
+  bool has_tensor_copy = false;     // TMA
+  bool has_matrix_group = false;    // wgmma
+  bool has_register_moves = false;  // setmaxnreg
   bool has_clusters = false;
-  bool has_async_copy = false;            // cp.async, buffer loads to shared memory
-  bool has_matrix_load = false;           // ldmatrix
-  bool has_matrix_store = false;          // stmatrix
-  int max_cluster = 1;                    // blocks, portably
-  int64_t copy_box_extent = 256;          // elements of a box along one dimension
-  int64_t copy_granule = 16;              // bytes: base, outer strides and inner box are multiples
+  bool has_async_copy = false;    // cp.async, buffer loads to shared memory
+  bool has_matrix_load = false;   // ldmatrix
+  bool has_matrix_store = false;  // stmatrix
+  int max_cluster = 1;            // blocks, portably
+  int64_t copy_box_extent = 256;  // elements of a box along one dimension
+  int64_t copy_granule = 16;      // bytes: base, outer strides and inner box are multiples
   int copy_rank = 5;
   std::span<const MatrixShape> matrix_shapes;
 };

@@ -162,7 +162,7 @@ constexpr const char* kSchedule = R"(kernel gemm_kernel {
     copy_to_shared %v = A[0 : 128, 0 : 64] fill 0.0 by warp
     copy_to_shared %v = A[0 : 128, 0 : 64] by warpgroup
     %s = reduce add cols %acc scratch sums : reg f32[1, 256]
-    named_sync 2 + w threads 256
+    named_sync w + 2 threads 256
     named_arrive 3 threads 256
     cluster_sync
     comment "the last tile // of all"

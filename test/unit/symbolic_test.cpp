@@ -172,12 +172,35 @@ TEST(Symbolic, Simplifications) {
 }
 
 TEST(Symbolic, TextKeepsOnlyTheParenthesesItNeeds) {
-  const char* cases[] = {"m - (k + n)", "(m + k) * n",     "m * k + n",        "m - k - n",         "m / (k / n)",
-                         "m % k * n",   "-(m + k)",        "-m * k",           "not (p and q)",     "p and (q or r)",
-                         "m < k and n", "not m < k",       "cdiv(M, 128) * 2", "A[m + 1, k]",       "select(m < k, m, k)",
-                         "@exp(f)",     "@tile_of.f32(m)", "i32(m) + i32(3)",  "f * 1.5 + 1e-20",   "-inf",
-                         "bf16(1.5)",   "f64(0.1)",        "ab.previous + 1",  "m * -3",            "(p or q) == r",
-                         "u64(m)",      "@now.i64()",      "9.5e+20",          "nan"};
+  const char* cases[] = {"m - (k + n)",
+                         "(m + k) * n",
+                         "m * k + n",
+                         "m - k - n",
+                         "m / (k / n)",
+                         "m % k * n",
+                         "-(m + k)",
+                         "-m * k",
+                         "not (p and q)",
+                         "p and (q or r)",
+                         "m < k and n",
+                         "not m < k",
+                         "cdiv(M, 128) * 2",
+                         "A[m + 1, k]",
+                         "select(m < k, m, k)",
+                         "@exp(f)",
+                         "@tile_of.f32(m)",
+                         "i32(m) + i32(3)",
+                         "f * 1.5 + 1e-20",
+                         "-inf",
+                         "bf16(1.5)",
+                         "f64(0.1)",
+                         "ab.previous + 1",
+                         "m * -3",
+                         "(p or q) == r",
+                         "u64(m)",
+                         "@block::index.i32()",
+                         "9.5e+20",
+                         "nan"};
   for (const char* text : cases) EXPECT_EQ(ToString(Read(text)), text);
 }
 

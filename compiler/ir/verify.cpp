@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// Scopes are those of the C++ that will be printed: a name holds from its definition to the end of its region.
+#include "compiler/ir/verify.h"
+
+#include <algorithm>
+
+#include "compiler/ir/verify_impl.h"
+
+namespace tkc::ir {
+namespace {
+
+/// Operations that make a scalar's name: from here to the end of the region, or in their own regions only.
+bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kSplitLast || code == OpCode::kTilePosition; }
+bool IsLoop(OpCode code) { return code == OpCode::kFor || code == OpCode::kForTiles || code == OpCode::kUnroll; }
+
+size_t RegionsOf(OpCode code) { return code == OpCode::kIf ? 2 : IsLoop(code) || code == OpCode::kIfElected ? 1 : 0; }
+
+}  // namespace
+
+std::vector<Fault> Verify(const Kernel& kernel, Level level, const Target* target) { return Verifier(kernel, level, target).Run(); }
+
+std::vector<Fault> Verifier::Run() {
+  DeclareKernel();
+  CheckTensors();
+  CheckPipes();
+  if (level_ == Level::kSchedule && target_) {
+    CheckShared();
+    CheckBarriers();
+    CheckMaps();
+    CheckThreads();
+    CheckRegisters();
+  }
+  CheckRegion(kernel_.lets);
+  // The lets are seen by every worker: define them again, CheckRegion has closed their scope.
+  for (const Op& op : kernel_.lets) Define(op);
+  CheckWorkers();
+  return std::move(faults_);
+}
+
+void Verifier::DeclareKernel() {
+  scalars_ = {"sms"};
+  for (const std::string& dim : kernel_.dims) scalars_.insert(dim);
+  for (const ScalarParam& scalar : kernel_.scalars) scalars_.insert(scalar.name);
+  for (const auto& [name, value] : kernel_.launch_lets) {
+    CheckScalar(value, "a launch value");
+    scalars_.insert(name);
+  }
+  for (const Scalar& require : kernel_.launch_requires) CheckScalar(require, "a launch requirement");
+  if (kernel_.when) CheckScalar(kernel_.when, "the schedule's condition");
+  for (const GridAxis& axis : kernel_.axes) {
+    if (axis.step < 1) FaultAt(kernel_.span, "grid axis `{}` steps by {}", axis.name, axis.step);
+    CheckScalar(axis.lo, "a grid bound");
+    CheckScalar(axis.hi, "a grid bound");
+    scalars_.insert(axis.name);
+  }
+  if (kernel_.tiles) CheckScalar(kernel_.tiles, "the number of tiles");
+  for (const TensorMap& map : kernel_.maps) scalars_.insert(map.name + "_usable");
+}
+
+void Verifier::CheckTensors() {
+  std::set<std::string> names;
+  for (const TensorParam& tensor : kernel_.tensors) {
+    if (!names.insert(tensor.name).second) FaultAt(tensor.span, "two tensors `{}`", tensor.name);
+    for (const Scalar& extent : tensor.extents) CheckScalar(extent, "an extent");
+  }
+}
+
+void Verifier::CheckPipes() {
+  for (const Pipe& pipe : kernel_.pipes) {
+    if (pipe.fields.empty()) FaultAt(pipe.span, "pipe `{}` has no field", pipe.name);
+    if (pipe.rings < 1 || pipe.slots < 0)
+      FaultAt(pipe.span, "pipe `{}` has {} rings of {} slots", pipe.name, pipe.rings, pipe.slots);
+    if (!pipe.per_worker.empty() && !Find(kernel_.workers, pipe.per_worker)) {
+      FaultAt(pipe.span, "pipe `{}` belongs to worker `{}`, which does not exist", pipe.name, pipe.per_worker);
+    }
+    for (const PipeField& field : pipe.fields) {
+      if (field.rows < 1 || field.cols < 1)
+        FaultAt(pipe.span, "pipe `{}` has a field of {} x {}", pipe.name, field.rows, field.cols);
+    }
+  }
+}
+
+void Verifier::CheckWorkers() {
+  for (const Worker& worker : kernel_.workers) {
+    worker_ = &worker;
+    if (worker.instances < 1) FaultAt(worker.span, "{} instances", worker.instances);
+    const bool is_new = !worker.instance_name.empty() && scalars_.insert(worker.instance_name).second;
+    rings_.clear();
+    CheckRegion(worker.body);
+    if (is_new) scalars_.erase(worker.instance_name);
+  }
+  worker_ = nullptr;
+}
+
+void Verifier::CheckRegion(const Region& region) {
+  const size_t scalars = new_scalars_.size(), values = new_values_.size();
+  for (const Op& op : region) {
+    CheckOp(op);
+    Define(op);
+  }
+  if (level_ == Level::kSchedule) CheckExpectedBytes(region);
+  for (; new_scalars_.size() > scalars; new_scalars_.pop_back()) scalars_.erase(new_scalars_.back());
+  for (; new_values_.size() > values; new_values_.pop_back()) values_.erase(new_values_.back());
+}
+
+void Verifier::DefineScalar(const std::string& name) {
+  if (scalars_.insert(name).second) new_scalars_.push_back(name);
+}
+
+void Verifier::CheckOp(const Op& op) {
+  const bool is_legal = level_ == Level::kTile ? InTileLevel(op.code) : level_ != Level::kSchedule || InScheduleLevel(op.code);
+  if (!is_legal) {
+    OpFault(op, "`{}` does not exist at the {} level", OpText(op.code), level_ == Level::kTile ? "tile" : "schedule");
+    return;
+  }
+  if (!InScope(op)) return;  // types of undefined values mean nothing
+  CheckTileOp(op);
+  CheckScheduleOp(op);
+  CheckInnerRegions(op);
+}
+
+void Verifier::CheckInnerRegions(const Op& op) {
+  const size_t wanted = RegionsOf(op.code);
+  // While lowering, a send holds the copies that fill its slot.
+  const bool may_differ = level_ == Level::kLowering && op.code == OpCode::kSend;
+  if (op.regions.size() != wanted && !may_differ) OpFault(op, "{} regions, not {}", op.regions.size(), wanted);
+  if (IsLoop(op.code)) {
+    const size_t scalars = op.code == OpCode::kFor ? 2 : op.code == OpCode::kForTiles ? 3 : 0;
+    if (op.scalars.size() != scalars) OpFault(op, "{} scalars, not {}", op.scalars.size(), scalars);
+    if (op.code != OpCode::kForTiles && op.number < 1)
+      OpFault(op, "a {} of {}", op.code == OpCode::kFor ? "step" : "count", op.number);
+    if (op.symbol.empty()) OpFault(op, "a loop without a name for its variable");
+  }
+  if (op.code == OpCode::kIf && (op.scalars.size() != 1 || op.scalars[0]->dtype != DType::kBool)) {
+    OpFault(op, "the condition is not one truth value");
+  }
+  const bool is_new = IsLoop(op.code) && scalars_.insert(op.symbol).second;
+  for (const Region& region : op.regions) CheckRegion(region);
+  if (is_new) scalars_.erase(op.symbol);
+}
+
+void Verifier::Define(const Op& op) {
+  for (const ValueId value : op.results) {
+    if (values_.insert(value).second) new_values_.push_back(value);
+  }
+  if (op.code == OpCode::kRing) rings_.insert(op.symbol);
+  if (!DefinesScalar(op.code)) return;
+  const size_t space = op.code == OpCode::kTilePosition ? op.symbol.find(' ') : std::string::npos;
+  DefineScalar(op.symbol.substr(0, space));
+  if (space != std::string::npos) DefineScalar(op.symbol.substr(space + 1));
+}
+
+bool Verifier::InScope(const Op& op) {
+  const size_t before = faults_.size();
+  const auto count = static_cast<ValueId>(kernel_.values.size());
+  for (const ValueId value : op.operands) {
+    if (value < 0 || value >= count) {
+      OpFault(op, "operand {} is not a value", value);
+    } else if (values_.count(value) == 0) {
+      OpFault(op, "`%{}` is not defined here", kernel_.values[value].name);
+    }
+  }
+  for (const ValueId value : op.results) {
+    if (value < 0 || value >= count) {
+      FaultAt(op.span, "`{}`: result {} is not a value", OpText(op.code), value);
+    } else if (!defined_.insert(value).second) {
+      OpFault(op, "`%{}` is defined twice", kernel_.values[value].name);
+    } else if ((TypeOf(value).space == Space::kAbstract) != (level_ == Level::kTile) && level_ != Level::kLowering) {
+      OpFault(op, "`%{}` {}", kernel_.values[value].name, level_ == Level::kTile ? "has a place already" : "has no place yet");
+    } else if (TypeOf(value).rows < 1 || TypeOf(value).cols < 1) {
+      OpFault(op, "`%{}` has the shape {} x {}", kernel_.values[value].name, TypeOf(value).rows, TypeOf(value).cols);
+    }
+  }
+  const std::string what = fmt::format("`{}`", OpText(op.code));
+  for (const Scalar& scalar : op.scalars) CheckScalar(scalar, what.c_str());
+  for (const AxisRange& axis : op.axes) {
+    CheckScalar(axis.start, what.c_str());
+    if (axis.lo) CheckScalar(axis.lo, what.c_str());
+    if (axis.hi) CheckScalar(axis.hi, what.c_str());
+  }
+  return faults_.size() == before;
+}
+
+void Verifier::CheckScalar(const Scalar& scalar, const char* what) {
+  const Span span = worker_ ? worker_->span : kernel_.span;
+  if (!scalar) return FaultAt(span, "a scalar of {} is missing", what);
+  if (scalar->kind == symbolic::Kind::kName && scalars_.count(scalar->name) == 0) {
+    FaultAt(span, "`{}`, used in {}, is not defined there", scalar->name, what);
+  }
+  if (scalar->kind == symbolic::Kind::kElement) {
+    const TensorParam* tensor = FindTensor(scalar->name);
+    if (!tensor) {
+      FaultAt(span, "`{}`, used in {}, is not a tensor", scalar->name, what);
+    } else if (tensor->extents.size() != scalar->args.size()) {
+      FaultAt(span, "`{}` has {} axes, {} gives {}", scalar->name, tensor->extents.size(), what, scalar->args.size());
+    }
+  }
+  for (const Scalar& arg : scalar->args) CheckScalar(arg, what);
+}
+
+bool Verifier::Counts(const Op& op, size_t results, size_t operands, size_t least_scalars, size_t most_scalars) {
+  if (op.results.size() == results && op.operands.size() == operands && op.scalars.size() >= least_scalars &&
+      op.scalars.size() <= most_scalars) {
+    return true;
+  }
+  OpFault(op, "{} results, {} operands and {} scalars, not {}, {} and {}{}", op.results.size(), op.operands.size(),
+          op.scalars.size(), results, operands, least_scalars,
+          least_scalars == most_scalars ? "" : fmt::format(" to {}", most_scalars));
+  return false;
+}
+
+bool Verifier::Same(const Op& op, const Type& a, const Type& b) {
+  if (a.rows == b.rows && a.cols == b.cols) return true;
+  OpFault(op, "{} x {} where {} x {} is wanted", b.rows, b.cols, a.rows, a.cols);
+  return false;
+}
+
+}  // namespace tkc::ir

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// What the parts of the verifier share: the names in scope, and how a fault is said.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/print.h"
+#include "compiler/ir/verify.h"
+
+namespace tkc::ir {
+
+class Verifier {
+ public:
+  Verifier(const Kernel& kernel, Level level, const Target* target) : kernel_(kernel), level_(level), target_(target) {}
+
+  std::vector<Fault> Run();
+
+ private:
+  // verify.cpp: declarations and scopes
+  void DeclareKernel();
+  void CheckTensors();
+  void CheckPipes();
+  void CheckWorkers();
+  void CheckRegion(const Region& region);
+  void CheckOp(const Op& op);
+  void CheckInnerRegions(const Op& op);
+  void Define(const Op& op);
+  void DefineScalar(const std::string& name);
+  bool InScope(const Op& op);
+  void CheckScalar(const Scalar& scalar, const char* what);
+
+  // verify_target.cpp: the schedule level's declarations against the hardware
+  void CheckShared();
+  void CheckBarriers();
+  void CheckMaps();
+  void CheckThreads();
+  void CheckRegisters();
+
+  // verify_tile_ops.cpp: operations on tiles
+  void CheckTileOp(const Op& op);
+  void CheckAccess(const Op& op);
+  void CheckPipeOp(const Op& op);
+  void CheckElementwise(const Op& op);
+  void CheckCopyOfValue(const Op& op);
+  void CheckReduce(const Op& op);
+  void CheckPart(const Op& op);
+  void CheckProduct(const Op& op);
+
+  // verify_schedule_ops.cpp: operations of the schedule level
+  void CheckScheduleOp(const Op& op);
+  void CheckView(const Op& op);
+  void CheckSharedAccess(const Op& op);
+  void CheckBarrierOp(const Op& op);
+  void CheckEngineCopy(const Op& op);
+  void CheckNamedBarrier(const Op& op);
+  void CheckExpectedBytes(const Region& region);
+  int64_t LoadedBytes(const Op& op, const std::string& barrier, bool* unknown) const;
+
+  template <typename... Args>
+  void FaultAt(Span span, fmt::format_string<Args...> format, Args&&... args) {
+    const std::string where = worker_ ? fmt::format("worker `{}`: ", worker_->name) : "";
+    faults_.push_back({where + fmt::format(format, std::forward<Args>(args)...), span});
+  }
+  template <typename... Args>
+  void OpFault(const Op& op, fmt::format_string<Args...> format, Args&&... args) {
+    FaultAt(op.span, "`{}`: {}", PrintLine(kernel_, op), fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  const Type& TypeOf(ValueId value) const { return kernel_.values[value].type; }
+  bool Counts(const Op& op, size_t results, size_t operands, size_t least_scalars, size_t most_scalars);
+  bool Same(const Op& op, const Type& a, const Type& b);  // rows and columns
+  const TensorParam* FindTensor(const std::string& name) const { return Find(kernel_.tensors, name); }
+  const Buffer* FindBuffer(const std::string& name) const { return Find(kernel_.buffers, name); }
+  const Barrier* FindBarrier(const std::string& name) const { return Find(kernel_.barriers, name); }
+  const TensorMap* FindMap(const std::string& name) const { return Find(kernel_.maps, name); }
+  const Pipe* FindPipe(const std::string& name) const { return Find(kernel_.pipes, name); }
+
+  template <typename T>
+  static const T* Find(const std::vector<T>& list, const std::string& name) {
+    for (const T& item : list) {
+      if (item.name == name) return &item;
+    }
+    return nullptr;
+  }
+
+  const Kernel& kernel_;
+  Level level_;
+  const Target* target_;
+  const Worker* worker_ = nullptr;
+  std::vector<Fault> faults_;
+  std::set<std::string> scalars_;         // in scope
+  std::set<std::string> rings_;           // of the role
+  std::set<ValueId> values_;              // in scope
+  std::vector<std::string> new_scalars_;  // in the order of definition: what a region leaves behind is taken out again
+  std::vector<ValueId> new_values_;
+  std::set<ValueId> defined_;                   // anywhere
+  std::map<ValueId, const Buffer*> buffer_of_;  // of shared views
+};
+
+}  // namespace tkc::ir

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Operations of the schedule level: views, barriers, the copy engine, named barriers.
+#include <algorithm>
+
+#include "compiler/ir/verify_impl.h"
+
+namespace tkc::ir {
+namespace {
+
+int64_t TileBytes(const Type& type) { return type.rows * type.cols * Bytes(type.dtype); }
+
+}  // namespace
+
+void Verifier::CheckScheduleOp(const Op& op) {
+  switch (op.code) {
+    case OpCode::kView: return CheckView(op);
+    case OpCode::kLoadShared:
+    case OpCode::kStoreShared:
+    case OpCode::kCopyToShared: return CheckSharedAccess(op);
+    case OpCode::kRing:
+      if (op.number < 1) OpFault(op, "a ring of {} slots", op.number);
+      return;
+    case OpCode::kAdvance:
+      if (rings_.count(op.symbol) == 0) OpFault(op, "the role has no ring `{}`", op.symbol);
+      return;
+    case OpCode::kWaitFull:
+    case OpCode::kWaitEmpty:
+    case OpCode::kExpect:
+    case OpCode::kArrive: return CheckBarrierOp(op);
+    case OpCode::kLoadAsync:
+    case OpCode::kLoadMulticast:
+    case OpCode::kStoreAsync: return CheckEngineCopy(op);
+    case OpCode::kSyncRole:
+    case OpCode::kNamedSync:
+    case OpCode::kNamedArrive: return CheckNamedBarrier(op);
+    case OpCode::kMmaWait:
+      if (op.number < 0) OpFault(op, "{} groups in flight", op.number);
+      return;
+    case OpCode::kWaitStores:
+      if (op.slot != "read" && op.slot != "done") OpFault(op, "`{}` is neither `read` nor `done`", op.slot);
+      if (op.number < 0) OpFault(op, "{} groups in flight", op.number);
+      return;
+    case OpCode::kTilePosition:
+      if (!Counts(op, 0, 0, 3, 3)) return;
+      if (op.symbol.find(' ') == std::string::npos) OpFault(op, "two names are wanted, separated by a space");
+      if (op.number < 1) OpFault(op, "groups of {}", op.number);
+      return;
+    case OpCode::kSplitPublish: Counts(op, 0, 1, 2, 2); return;
+    case OpCode::kSplitLast: Counts(op, 0, 0, 1, 1); return;
+    case OpCode::kSplitCollect: Counts(op, 0, 1, 1, 1); return;
+    default: return;
+  }
+}
+
+void Verifier::CheckView(const Op& op) {
+  if (!Counts(op, 1, 0, 0, 2)) return;
+  const Buffer* buffer = FindBuffer(op.symbol);
+  if (!buffer) return OpFault(op, "there is no buffer `{}`", op.symbol);
+  const Type& view = TypeOf(op.results[0]);
+  Same(op, Type{buffer->dtype, buffer->rows, buffer->cols}, view);
+  if (view.dtype != buffer->dtype) OpFault(op, "a view of {} on a buffer of {}", Name(view.dtype), Name(buffer->dtype));
+  if (view.space != Space::kShared) OpFault(op, "a view lies in shared memory");
+  buffer_of_[op.results[0]] = buffer;
+  // The passes before insert_sync name a ring that it declares.
+  const std::string ring = op.slot.substr(0, op.slot.find('.'));
+  if (!ring.empty() && level_ == Level::kSchedule && rings_.count(ring) == 0) OpFault(op, "the role has no ring `{}`", ring);
+  int64_t index = 0;
+  if (op.slot.empty() && buffer->count > 1 && op.scalars.empty()) OpFault(op, "which of the {} is not said", buffer->count);
+  if (op.slot.empty() && !op.scalars.empty() && symbolic::IsInt(op.scalars[0], &index) && (index < 0 || index >= buffer->count)) {
+    OpFault(op, "index {} of {}", index, buffer->count);
+  }
+}
+
+void Verifier::CheckSharedAccess(const Op& op) {
+  const bool loads = op.code == OpCode::kLoadShared;
+  const bool copies = op.code == OpCode::kCopyToShared;
+  if (!Counts(op, loads, loads || copies ? 1 : 2, 0, copies)) return;
+  const Type& view = TypeOf(op.operands[0]);
+  if (view.space != Space::kShared) OpFault(op, "`%{}` is not in shared memory", kernel_.values[op.operands[0]].name);
+  if (copies) {
+    const TensorParam* tensor = FindTensor(op.symbol);
+    if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
+    if (tensor->extents.size() != op.axes.size())
+      OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
+    if (tensor->dtype != view.dtype) OpFault(op, "{} copied into {}", Name(tensor->dtype), Name(view.dtype));
+    return;
+  }
+  const Type& tile = TypeOf(loads ? op.results[0] : op.operands[1]);
+  Same(op, view, tile);
+  if (tile.dtype != view.dtype)
+    OpFault(op, "{} in registers, {} in shared memory: this converts nothing", Name(tile.dtype), Name(view.dtype));
+  if (tile.space != Space::kRegister) OpFault(op, "the tile is not in registers");
+}
+
+void Verifier::CheckBarrierOp(const Op& op) {
+  const Barrier* barrier = FindBarrier(op.symbol);
+  if (!barrier && level_ == Level::kSchedule) return OpFault(op, "there is no barrier `{}`", op.symbol);
+  const size_t dot = op.slot.find('.');
+  if (level_ == Level::kSchedule && !op.slot.empty() && rings_.count(op.slot.substr(0, dot)) == 0) {
+    OpFault(op, "the role has no ring `{}`", op.slot.substr(0, dot));
+  }
+  if (dot != std::string::npos && op.slot.substr(dot) != ".previous") OpFault(op, "a ring has no `{}`", op.slot.substr(dot + 1));
+  if (barrier && op.slot.empty() && barrier->count > 1) OpFault(op, "which of the {} is not said", barrier->count);
+  if (op.code == OpCode::kExpect && op.number < 1) OpFault(op, "{} bytes", op.number);
+  if (op.code == OpCode::kArrive && (op.number < 0 || op.number > 2)) OpFault(op, "{} is no way to arrive", op.number);
+}
+
+void Verifier::CheckEngineCopy(const Op& op) {
+  if (op.operands.size() != 1 || !op.results.empty()) return OpFault(op, "one view is copied");
+  const Type& view = TypeOf(op.operands[0]);
+  if (view.space != Space::kShared || view.transposed)
+    OpFault(op, "`%{}` is no tile as it lies in shared memory", kernel_.values[op.operands[0]].name);
+  const bool loads = op.code != OpCode::kStoreAsync;
+  if (loads && level_ == Level::kSchedule && (op.number < 0 || op.number >= static_cast<int64_t>(kernel_.barriers.size()))) {
+    OpFault(op, "it completes on barrier {} of {}", op.number, kernel_.barriers.size());
+  }
+  const TensorMap* map = FindMap(op.symbol);
+  if (!map) return OpFault(op, "there is no map `{}`", op.symbol);
+  const size_t scalars = map->box.size() + (op.code == OpCode::kLoadMulticast);
+  if (op.scalars.size() != scalars) OpFault(op, "{} coordinates, not {}", op.scalars.size(), scalars);
+  if (map->is_store == loads) OpFault(op, "`{}` is made for {}", map->name, loads ? "stores" : "loads");
+  const auto place = buffer_of_.find(op.operands[0]);
+  if (place != buffer_of_.end() && place->second->swizzle != map->swizzle) {
+    OpFault(op, "a buffer swizzled by {} bytes, a map by {}", static_cast<int>(place->second->swizzle),
+            static_cast<int>(map->swizzle));
+  }
+  int64_t box = 1;
+  for (const int64_t extent : map->box) box *= extent;
+  if (box < 1 || view.rows * view.cols % box != 0)
+    OpFault(op, "boxes of {} elements do not fill {} x {}", box, view.rows, view.cols);
+}
+
+void Verifier::CheckNamedBarrier(const Op& op) {
+  const bool is_sync_role = op.code == OpCode::kSyncRole;
+  if (is_sync_role && op.number == 1) return;  // a warp needs no barrier
+  if (!Counts(op, 0, 0, is_sync_role ? 0 : 1, 1)) return;
+  int64_t id = 0;
+  const int64_t last = target_ ? target_->named_barriers - 1 : 15;
+  const int64_t first = is_sync_role ? 0 : 1;  // sync_role counts from the barrier after the block's own
+  if (!op.scalars.empty() && symbolic::IsInt(op.scalars[0], &id) && (id < first || id + (is_sync_role ? 1 : 0) > last)) {
+    OpFault(op, "barrier {}; a block has 1 to {} beside its own", is_sync_role ? id + 1 : id, last);
+  }
+  if (!is_sync_role && (op.number < 32 || op.number % 32 != 0 || (kernel_.threads > 0 && op.number > kernel_.threads))) {
+    OpFault(op, "{} threads of {}", op.number, kernel_.threads);
+  }
+}
+
+int64_t Verifier::LoadedBytes(const Op& op, const std::string& barrier, bool* unknown) const {
+  int64_t bytes = 0;
+  if (op.code == OpCode::kLoadMulticast) *unknown = true;  // other blocks' copies arrive here too
+  const bool names_it =
+      op.number >= 0 && op.number < static_cast<int64_t>(kernel_.barriers.size()) && kernel_.barriers[op.number].name == barrier;
+  if (op.code == OpCode::kLoadAsync && names_it && op.operands.size() == 1) bytes += TileBytes(TypeOf(op.operands[0]));
+  for (const Region& region : op.regions) {
+    int64_t inside = 0;
+    for (const Op& inner : region) inside += LoadedBytes(inner, barrier, unknown);
+    if (inside > 0 && op.code != OpCode::kIfElected) *unknown = true;  // how often is not known here
+    bytes += inside;
+  }
+  return bytes;
+}
+
+/// From one `expect` to the next on the same barrier, the loads bring exactly the bytes announced.
+void Verifier::CheckExpectedBytes(const Region& region) {
+  for (size_t i = 0; i < region.size(); ++i) {
+    if (region[i].code != OpCode::kExpect) continue;
+    int64_t bytes = 0;
+    bool unknown = false;
+    for (size_t j = i + 1; j < region.size(); ++j) {
+      if (region[j].code == OpCode::kExpect && region[j].symbol == region[i].symbol) break;
+      bytes += LoadedBytes(region[j], region[i].symbol, &unknown);
+    }
+    if (!unknown && bytes != region[i].number) OpFault(region[i], "the loads that follow bring {} bytes", bytes);
+  }
+}
+
+}  // namespace tkc::ir

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// Operations on tiles, at either level: counts, shapes, places.
+#include <algorithm>
+
+#include "compiler/ir/verify_impl.h"
+
+namespace tkc::ir {
+namespace {
+
+bool IsComparison(int64_t op) { return op >= static_cast<int64_t>(typed::Op::kEq) && op <= static_cast<int64_t>(typed::Op::kGe); }
+
+/// Rows and columns of the elements that `axes` covers: the kept axes, one alone being a column.
+Type Covered(const std::vector<AxisRange>& axes) {
+  Type type;
+  int kept = 0;
+  for (const AxisRange& axis : axes) {
+    if (axis.dropped) continue;
+    (kept == 0 ? type.rows : type.cols) = axis.extent;
+    ++kept;
+  }
+  return type;
+}
+
+}  // namespace
+
+void Verifier::CheckTileOp(const Op& op) {
+  switch (op.code) {
+    case OpCode::kLet:
+      if (Counts(op, 0, 0, 1, 1) && op.symbol.empty()) OpFault(op, "a name is missing");
+      return;
+    case OpCode::kRead:
+    case OpCode::kStore: return CheckAccess(op);
+    case OpCode::kReceive:
+    case OpCode::kSend: return CheckPipeOp(op);
+    case OpCode::kVar:
+    case OpCode::kAssign:
+    case OpCode::kConvert: return CheckCopyOfValue(op);
+    case OpCode::kUnary:
+    case OpCode::kBinary:
+    case OpCode::kSelect: return CheckElementwise(op);
+    case OpCode::kReduce:
+    case OpCode::kCumsum:
+    case OpCode::kTranspose: return CheckReduce(op);
+    case OpCode::kPart:
+    case OpCode::kAssignPart: return CheckPart(op);
+    case OpCode::kMatmul:
+    case OpCode::kAccumulate:
+    case OpCode::kMma: return CheckProduct(op);
+    case OpCode::kFill: Counts(op, 1, 0, 1, 1); return;
+    case OpCode::kPositions:
+      if (!Counts(op, 1, 0, 1, 1)) return;
+      if (op.slot != "rows" && op.slot != "cols") OpFault(op, "`{}` is neither `rows` nor `cols`", op.slot);
+      if ((op.slot == "rows" ? TypeOf(op.results[0]).cols : TypeOf(op.results[0]).rows) != 1)
+        OpFault(op, "positions are one row or column");
+      return;
+    case OpCode::kCat: {
+      if (op.results.size() != 1 || op.operands.empty()) return OpFault(op, "nothing to put side by side");
+      Type sum = TypeOf(op.operands[0]);
+      sum.cols = 0;
+      for (const ValueId part : op.operands) sum.cols += TypeOf(part).cols;
+      Same(op, TypeOf(op.results[0]), sum);
+      return;
+    }
+    default: return;
+  }
+}
+
+void Verifier::CheckAccess(const Op& op) {
+  const bool is_read = op.code == OpCode::kRead;
+  if (!Counts(op, is_read, !is_read, 0, is_read)) return;
+  const TensorParam* tensor = FindTensor(op.symbol);
+  if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
+  if (op.axes.size() != tensor->extents.size()) {
+    return OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
+  }
+  if (std::count_if(op.axes.begin(), op.axes.end(), [](const AxisRange& axis) { return !axis.dropped; }) > 2) {
+    return OpFault(op, "more than two axes are kept");
+  }
+  Type covered = Covered(op.axes);
+  if (op.slot == "transposed") std::swap(covered.rows, covered.cols);
+  const Type& tile = TypeOf(is_read ? op.results[0] : op.operands[0]);
+  Same(op, covered, tile);
+  if (is_read && tile.dtype != tensor->dtype)
+    OpFault(op, "a tile of {} read from a tensor of {}", Name(tile.dtype), Name(tensor->dtype));
+  if (level_ == Level::kSchedule && tile.space != Space::kRegister) OpFault(op, "the tile is not in registers");
+}
+
+void Verifier::CheckPipeOp(const Op& op) {
+  const Pipe* pipe = FindPipe(op.symbol);
+  if (!pipe) return OpFault(op, "there is no pipe `{}`", op.symbol);
+  if (op.code == OpCode::kReceive) {
+    if (!Counts(op, pipe->fields.size(), 0, 0, 1)) return;
+    for (size_t i = 0; i < pipe->fields.size(); ++i) {
+      const PipeField& field = pipe->fields[i];
+      Same(op, Type{field.dtype, field.rows, field.cols}, TypeOf(op.results[i]));
+      if (TypeOf(op.results[i]).dtype != field.dtype) OpFault(op, "field {} is of {}", i, Name(field.dtype));
+    }
+    return;
+  }
+  const auto fields = static_cast<int64_t>(pipe->fields.size());
+  if (op.number < -1 || op.number >= fields) return OpFault(op, "field {} of {}", op.number, fields);
+  if (op.operands.empty() && level_ == Level::kLowering) return;  // the copies that fill the slot stand inside
+  const int64_t sent = op.number == -1 ? fields : 1;
+  if (!Counts(op, 0, static_cast<size_t>(sent), 0, 3)) return;
+  for (int64_t i = 0; i < sent; ++i) {
+    const PipeField& field = pipe->fields[op.number == -1 ? i : op.number];
+    const Type& value = TypeOf(op.operands[i]);
+    const bool fits = op.number == -1 ? value.rows == field.rows && value.cols == field.cols
+                                      : value.rows <= field.rows && value.cols <= field.cols;
+    if (!fits) OpFault(op, "{} x {} for a field of {} x {}", value.rows, value.cols, field.rows, field.cols);
+  }
+}
+
+void Verifier::CheckCopyOfValue(const Op& op) {
+  const bool assigns = op.code == OpCode::kAssign;
+  if (op.code == OpCode::kVar && op.operands.empty() && level_ != Level::kTile) {  // declared; a product fills it
+    Counts(op, 1, 0, 0, 0);
+    return;
+  }
+  if (!Counts(op, !assigns, assigns ? 2 : 1, 0, 0)) return;
+  const ValueId target = assigns ? op.operands[0] : op.results[0];
+  const Type& source = TypeOf(op.operands[assigns]);
+  Same(op, TypeOf(target), source);
+  if (op.code == OpCode::kConvert) return;
+  if (TypeOf(target).dtype != source.dtype) OpFault(op, "{} into {}", Name(source.dtype), Name(TypeOf(target).dtype));
+  if (!kernel_.values[target].is_mutable) OpFault(op, "`%{}` is not mutable", kernel_.values[target].name);
+}
+
+void Verifier::CheckElementwise(const Op& op) {
+  const bool is_select = op.code == OpCode::kSelect;
+  const size_t places = is_select ? 3 : op.code == OpCode::kUnary ? 1 : 2;
+  if (op.results.size() != 1 || op.operands.empty() || op.operands.size() + op.scalars.size() != places) {
+    return OpFault(op, "{} operands and {} scalars, not {} together", op.operands.size(), op.scalars.size(), places);
+  }
+  const auto scalars_in_slot = is_select         ? static_cast<size_t>(std::count(op.slot.begin(), op.slot.end(), 's'))
+                               : op.slot.empty() ? 0u
+                                                 : 1u;
+  if (places > 1 && scalars_in_slot != op.scalars.size())
+    OpFault(op, "`{}` does not describe {} scalars", op.slot, op.scalars.size());
+  Type shape;
+  for (const ValueId operand : op.operands) {
+    shape.rows = std::max(shape.rows, TypeOf(operand).rows);
+    shape.cols = std::max(shape.cols, TypeOf(operand).cols);
+  }
+  for (const ValueId operand : op.operands) {
+    const Type& type = TypeOf(operand);
+    if ((type.rows != 1 && type.rows != shape.rows) || (type.cols != 1 && type.cols != shape.cols)) {
+      OpFault(op, "`%{}` of {} x {} does not spread over {} x {}", kernel_.values[operand].name, type.rows, type.cols, shape.rows,
+              shape.cols);
+    }
+    if (level_ == Level::kSchedule && type.space != Space::kRegister)
+      OpFault(op, "`%{}` is not in registers", kernel_.values[operand].name);
+  }
+  Same(op, TypeOf(op.results[0]), shape);
+  if (is_select && TypeOf(op.operands[0]).dtype != DType::kBool) OpFault(op, "the condition is not a tile of truth values");
+  if (op.code == OpCode::kBinary && IsComparison(op.number) && TypeOf(op.results[0]).dtype != DType::kBool) {
+    OpFault(op, "a comparison gives truth values");
+  }
+}
+
+void Verifier::CheckReduce(const Op& op) {
+  if (!Counts(op, 1, 1, 0, 0)) return;
+  Type wanted = TypeOf(op.operands[0]);
+  if (op.code == OpCode::kTranspose) {
+    std::swap(wanted.rows, wanted.cols);
+    if (level_ == Level::kSchedule && wanted.space != Space::kShared) OpFault(op, "only a view of shared memory can be turned");
+  } else if (op.slot != "rows" && op.slot != "cols") {
+    return OpFault(op, "`{}` is neither `rows` nor `cols`", op.slot);
+  } else if (op.code == OpCode::kReduce) {
+    (op.slot == "rows" ? wanted.cols : wanted.rows) = 1;
+    if (level_ == Level::kSchedule && op.slot == "cols" && !FindBuffer(op.symbol)) OpFault(op, "no scratch buffer `{}`", op.symbol);
+  }
+  Same(op, wanted, TypeOf(op.results[0]));
+  if (op.code == OpCode::kTranspose && TypeOf(op.results[0]).space == Space::kShared) {
+    const auto place = buffer_of_.find(op.operands[0]);
+    if (place != buffer_of_.end()) buffer_of_[op.results[0]] = place->second;
+  }
+}
+
+void Verifier::CheckPart(const Op& op) {
+  const bool assigns = op.code == OpCode::kAssignPart;
+  if (!Counts(op, !assigns, assigns ? 2 : 1, 2, 2)) return;
+  const Type& whole = TypeOf(op.operands[0]);
+  const Type& part = TypeOf(assigns ? op.operands[1] : op.results[0]);
+  const int64_t limits[] = {whole.rows - part.rows, whole.cols - part.cols};
+  for (int i = 0; i < 2; ++i) {
+    int64_t first = 0;
+    if (limits[i] < 0 || (symbolic::IsInt(op.scalars[i], &first) && (first < 0 || first > limits[i]))) {
+      OpFault(op, "the part of {} x {} at {}, {} is not inside {} x {}", part.rows, part.cols, symbolic::ToString(op.scalars[0]),
+              symbolic::ToString(op.scalars[1]), whole.rows, whole.cols);
+      break;
+    }
+  }
+  if (part.dtype != whole.dtype) OpFault(op, "a part of {} in {}", Name(part.dtype), Name(whole.dtype));
+  if (assigns) {
+    if (!kernel_.values[op.operands[0]].is_mutable) OpFault(op, "`%{}` is not mutable", kernel_.values[op.operands[0]].name);
+    return;
+  }
+  if (part.space != whole.space && level_ == Level::kSchedule) OpFault(op, "a part lies where the whole does");
+  if (const auto place = buffer_of_.find(op.operands[0]); place != buffer_of_.end()) buffer_of_[op.results[0]] = place->second;
+}
+
+void Verifier::CheckProduct(const Op& op) {
+  const bool is_matmul = op.code == OpCode::kMatmul;
+  if (!Counts(op, is_matmul, is_matmul ? 2 : 3, 0, 0)) return;
+  const ValueId sum = is_matmul ? op.results[0] : op.operands[0];
+  const Type& a = TypeOf(op.operands[!is_matmul]);
+  const Type& b = TypeOf(op.operands[1 + !is_matmul]);
+  const Type& acc = TypeOf(sum);
+  if (a.cols != b.rows || acc.rows != a.rows || acc.cols != b.cols) {
+    OpFault(op, "{} x {} times {} x {} is not {} x {}", a.rows, a.cols, b.rows, b.cols, acc.rows, acc.cols);
+  }
+  if (a.dtype != b.dtype) OpFault(op, "{} times {}", Name(a.dtype), Name(b.dtype));
+  if (!is_matmul && !kernel_.values[sum].is_mutable) OpFault(op, "`%{}` is not mutable", kernel_.values[sum].name);
+  if (op.code != OpCode::kMma) return;
+  if (op.number < 0 || op.number > 2) OpFault(op, "{} is no way to sum", op.number);
+  if (acc.space != Space::kRegister) OpFault(op, "the sum is not in registers");
+  if (b.space != Space::kShared) OpFault(op, "the right operand is not in shared memory");
+  if (!target_) return;
+  const MatrixShape* shape = FindMatrixShape(*target_, a.dtype);
+  if (!shape) return OpFault(op, "`{}` has no product of {}", target_->name, Name(a.dtype));
+  if (a.rows % shape->m != 0 || b.cols % shape->n_step != 0 || a.cols % shape->k != 0) {
+    OpFault(op, "{} x {} x {} is not whole instructions of {} x {} x {}", a.rows, b.cols, a.cols, shape->m, shape->n_step,
+            shape->k);
+  }
+}
+
+}  // namespace tkc::ir

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// The verifier accepts a kernel of each level and names each kind of fault in it: one text edit, one message.
+#include <gtest/gtest.h>
+
+#include "compiler/ir/parse.h"
+#include "compiler/ir/verify.h"
+
+namespace tkc::ir {
+namespace {
+
+constexpr const char* kTile = R"(kernel k {
+  dim M
+  dim K
+  tensor A : in bf16[M, K]
+  tensor C : out f32[M, K]
+  scalar alpha : f32
+  grid m = 0 to M by 128
+  pipe p (bf16[64, 64])
+  worker load {
+    for k = 0 to K step 64 {
+      %a = read A[m : 64, k : 64] : bf16[64, 64]
+      send p %a
+    }
+  }
+  worker compute x2 as w {
+    %zero = fill 0.0 : f32[64, 64]
+    %acc = var %zero : f32[64, 64]
+    for k = 0 to K step 64 {
+      %x = receive p : bf16[64, 64]
+      %xt = transpose %x : bf16[64, 64]
+      accumulate %acc, %x, %xt
+    }
+    %r = reduce add rows %acc : f32[64, 1]
+    %s = binary mul %acc, %r : f32[64, 64]
+    %t = binary mul %s, (alpha) : f32[64, 64]
+    %h = part %t at 0, 32 : f32[64, 32]
+    store C[m + w * 64 : 64, 0 : 64] = %t
+  }
+}
+)";
+
+constexpr const char* kSchedule = R"(kernel k {
+  dim M
+  dim K
+  tensor A : in bf16[M, K]
+  tensor C : out bf16[M, K]
+  grid m = 0 to M by 128
+  pipe p (bf16[64, 64]) slots 2 senders 1 receivers 2
+  level schedule
+  threads 384
+  launch tiles = cdiv(M, 128)
+  tiles tiles
+  shared p_slot : bf16[64, 64] x2 swizzle 128 offset 0 "pipe p"
+  shared stage : bf16[64, 64] instances 2 swizzle 128 offset 16384
+  barrier p_full x2 arrivals 1
+  barrier p_empty x2 arrivals 8
+  map A_map : A box [64, 64] swizzle 128
+  map C_map : C box [64, 64] swizzle 128 store
+  shared_bytes 33024
+  worker load role copy_thread registers 40 {
+    ring p slots 2
+    for_tiles tile = @block::index.i32() to tiles step @block::count.i32() {
+      let m = tile * 128
+      wait_empty p_empty[p]
+      %a = view p_slot[p] : smem bf16[64, 64]
+      expect p_full[p] bytes 8192
+      load_async %a = A_map at m, 0 on p_full[p]
+      advance p
+    }
+  }
+  worker compute x2 as w role compute first_warp 4 registers 232 {
+    ring p slots 2
+    %acc = var : reg f32[64, 64]
+    wait_full p_full[p]
+    %x = view p_slot[p] : smem bf16[64, 64]
+    %xt = transpose %x : smem transposed bf16[64, 64]
+    mma_fence
+    mma %acc, %x, %xt set
+    mma_commit
+    mma_wait 0
+    arrive p_empty[p] by warp
+    advance p
+    %h = convert %acc : reg bf16[64, 64]
+    if C_map_usable {
+      %v = view stage : smem bf16[64, 64]
+      store_shared %v = %h
+      fence_async
+      sync_role warpgroup instance w
+      if_elected warpgroup {
+        store_async C_map at w * 64, 0 = %v
+        commit_stores
+      }
+    } else {
+      store C[w * 64 : 64, 0 : 64] = %h
+    }
+    named_sync 1 threads 256
+  }
+}
+)";
+
+std::vector<Fault> FaultsOf(const std::string& text, Level level) {
+  Diagnostics diagnostics;
+  Result<Module> module = Parse(text, 0, diagnostics);
+  if (!module) return {{"does not parse: " + diagnostics.All().at(0).headline, {}}};
+  return Verify(module->kernels[0], level, FindTarget("sm_90a"));
+}
+
+std::string Edited(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+std::string FirstFault(const char* text, Level level, const std::string& from, const std::string& to) {
+  const std::vector<Fault> faults = FaultsOf(Edited(text, from, to), level);
+  return faults.empty() ? "no fault" : faults[0].message;
+}
+
+TEST(IrVerify, AcceptsBothLevels) {
+  for (const Fault& fault : FaultsOf(kTile, Level::kTile)) ADD_FAILURE() << fault.message;
+  for (const Fault& fault : FaultsOf(kSchedule, Level::kSchedule)) ADD_FAILURE() << fault.message;
+  for (const Fault& fault : FaultsOf(kTile, Level::kLowering)) ADD_FAILURE() << fault.message;
+  for (const Fault& fault : FaultsOf(kSchedule, Level::kLowering)) ADD_FAILURE() << fault.message;
+}
+
+struct Case {
+  const char *from, *to, *message;
+};
+
+TEST(IrVerify, TileLevelFaults) {
+  const Case cases[] = {
+      {"m : 64, k : 64", "m : 64, j : 64", "worker `load`: `j`, used in `read`, is not defined there"},
+      {"m : 64, k : 64", "m : 64, k : 32",
+       "worker `load`: `%a = read A[m : 64, k : 32] : bf16[64, 64]`: 64 x 64 where 64 x 32 is wanted"},
+      {"m : 64, k : 64", "m : 64", "worker `load`: `%a = read A[m : 64] : bf16[64, 64]`: 1 axes for the 2 of `A`"},
+      {"read A[m", "read B[m", "worker `load`: `%a = read B[m : 64, k : 64] : bf16[64, 64]`: there is no tensor `B`"},
+      {"send p %a", "send q %a", "worker `load`: `send q %a`: there is no pipe `q`"},
+      {"send p %a", "send p %a, %a", "worker `load`: `send p %a, %a`: 0 results, 2 operands and 0 scalars, not 0, 1 and 0 to 3"},
+      {"accumulate %acc", "accumulate %zero", "worker `compute`: `accumulate %zero, %x, %xt`: `%zero` is not mutable"},
+      {"accumulate %acc, %x, %xt", "mma_fence", "worker `compute`: `mma_fence`: `mma_fence` does not exist at the tile level"},
+      {"%xt = transpose %x : bf16[64, 64]", "%xt = transpose %x : bf16[32, 64]",
+       "worker `compute`: `%xt = transpose %x : bf16[32, 64]`: 32 x 64 where 64 x 64 is wanted"},
+      {"rows %acc : f32[64, 1]", "cols %acc : f32[64, 1]",
+       "worker `compute`: `%r = reduce add cols %acc : f32[64, 1]`: 64 x 1 where 1 x 64 is wanted"},
+      {"%s = binary mul %acc, %r", "%s = binary lt %acc, %r",
+       "worker `compute`: `%s = binary lt %acc, %r : f32[64, 64]`: a comparison gives truth values"},
+      {"at 0, 32 : f32[64, 32]", "at 0, 40 : f32[64, 32]",
+       "worker `compute`: `%h = part %t at 0, 40 : f32[64, 32]`: the part of 64 x 32 at 0, 40 is not inside 64 x 64"},
+      {"step 64", "step 0", "worker `load`: `for k = 0 to K step 0 { ... }`: a step of 0"},
+      {"%zero = fill 0.0 : f32[64, 64]", "%zero = fill 0.0 : reg f32[64, 64]",
+       "worker `compute`: `%zero = fill 0.0 : reg f32[64, 64]`: `%zero` has a place already"},
+      {"(alpha)", "(beta)", "worker `compute`: `beta`, used in `binary`, is not defined there"},
+      {"var %zero : f32[64, 64]", "var %zero : f32[64, 32]",
+       "worker `compute`: `%acc = var %zero : f32[64, 32]`: 64 x 64 where 64 x 32 is wanted"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(FirstFault(kTile, Level::kTile, c.from, c.to), c.message);
+}
+
+TEST(IrVerify, ValuesEndWithTheirRegion) {
+  // The parser knows no regions, so that what a pass moved wrongly can be written down.
+  EXPECT_EQ(FirstFault(kTile, Level::kTile, "binary mul %acc, %r", "binary mul %x, %r"),
+            "worker `compute`: `%s = binary mul %x, %r : f32[64, 64]`: `%x` is not defined here");
+}
+
+TEST(IrVerify, ScheduleLevelFaults) {
+  const Case cases[] = {
+      {"mma_wait 0", "%q = matmul %x, %xt : reg f32[64, 64]",
+       "worker `compute`: `%q = matmul %x, %xt : reg f32[64, 64]`: `matmul` does not exist at the schedule level"},
+      {"bytes 8192", "bytes 4096", "worker `load`: `expect p_full[p] bytes 4096`: the loads that follow bring 8192 bytes"},
+      {"wait_empty p_empty[p]", "wait_empty q_empty[p]", "worker `load`: `wait_empty q_empty[p]`: there is no barrier `q_empty`"},
+      {"wait_empty p_empty[p]", "wait_empty p_empty[q]", "worker `load`: `wait_empty p_empty[q]`: the role has no ring `q`"},
+      {"wait_empty p_empty[p]", "wait_empty p_empty[p.next]", "worker `load`: `wait_empty p_empty[p.next]`: a ring has no `next`"},
+      {"wait_empty p_empty[p]", "wait_empty p_empty", "worker `load`: `wait_empty p_empty`: which of the 2 is not said"},
+      {"view p_slot[p]", "view slot[p]", "worker `load`: `%a = view slot[p] : smem bf16[64, 64]`: there is no buffer `slot`"},
+      {"A_map at m, 0", "A_map at m", "worker `load`: `load_async %a = A_map at m on p_full[p]`: 1 coordinates, not 2"},
+      {"= A_map", "= C_map", "worker `load`: `load_async %a = C_map at m, 0 on p_full[p]`: `C_map` is made for stores"},
+      {"box [64, 64] swizzle 128\n", "box [64, 32] swizzle 64\n",
+       "worker `load`: `load_async %a = A_map at m, 0 on p_full[p]`: a buffer swizzled by 128 bytes, a map by 64"},
+      {"box [64, 64] swizzle 128\n", "box [64, 128] swizzle 128\n",
+       "map `A_map`: rows of 256 bytes are wider than the swizzle of 128"},
+      {"box [64, 64] swizzle 128\n", "box [512, 64] swizzle 128\n",
+       "map `A_map`: a box of 512 along one dimension; 1 to 256 can be copied"},
+      {"named_sync 1 ", "named_sync 16 ",
+       "worker `compute`: `named_sync 16 threads 256`: barrier 16; a block has 1 to 15 beside its own"},
+      {"threads 256", "threads 100", "worker `compute`: `named_sync 1 threads 100`: 100 threads of 384"},
+      {"registers 40", "registers 48",
+       "the warpgroups ask for 512 registers a thread together; a block of 384 threads enters with 3 x 168 = 504 and would wait "
+       "forever"},
+      {"registers 40", "registers 42", "worker `load` asks for 42 registers; `sm_90a` grants multiples of 8 from 24 to 256"},
+      {"first_warp 4", "first_warp 2", "worker `compute` starts at warp 2: a warpgroup starts at a multiple of 4"},
+      {"first_warp 4", "first_warp 0", "workers `load` and `compute` share warp 0"},
+      {"threads 384", "threads 256", "worker `compute` uses warp 8 of 8"},
+      {"offset 16384", "offset 8192", "shared `p_slot` and `stage` overlap"},
+      {"offset 16384", "offset 16500", "shared `stage` starts at byte 16500, not a multiple of 1024"},
+      {"shared_bytes 33024", "shared_bytes 233000", "233000 bytes of shared memory; `sm_90a` has 232448 per block"},
+      {"shared_bytes 33024", "shared_bytes 32000", "shared `stage` ends at byte 32768 of 32000"},
+      {"arrivals 8", "arrivals 0", "barrier `p_empty` expects 0 arrivals; 1 to 1048575 can be counted"},
+      {"convert %acc : reg bf16[64, 64]", "convert %acc : bf16[64, 64]",
+       "worker `compute`: `%h = convert %acc : bf16[64, 64]`: `%h` has no place yet"},
+      {"store_shared %v = %h", "store_shared %v = %acc",
+       "worker `compute`: `store_shared %v = %acc`: f32 in registers, bf16 in shared memory: this converts nothing"},
+      {"mma %acc, %x, %xt set", "mma %x, %x, %xt set", "worker `compute`: `mma %x, %x, %xt set`: `%x` is not mutable"},
+      {"advance p", "advance q", "worker `load`: `advance q`: the role has no ring `q`"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(FirstFault(kSchedule, Level::kSchedule, c.from, c.to), c.message);
+}
+
+TEST(Targets, Table) {
+  EXPECT_EQ(FindTarget("sm_91"), nullptr);
+  const Target& sm90 = *FindTarget("sm_90a");
+  EXPECT_TRUE(sm90.implemented);
+  EXPECT_EQ(sm90.registers.AtEntry(384), 168);
+  EXPECT_EQ(sm90.registers.Pool(384), 504);
+  EXPECT_EQ(sm90.registers.Pool(512), 512);
+  EXPECT_EQ(sm90.registers.Pool(256), 512);
+  ASSERT_NE(FindMatrixShape(sm90, DType::kBF16), nullptr);
+  EXPECT_EQ(FindMatrixShape(sm90, DType::kF32), nullptr);
+  int implemented = 0;
+  for (const Target& target : Targets()) implemented += target.implemented;
+  EXPECT_EQ(implemented, 1);
+}
+
+}  // namespace
+}  // namespace tkc::ir
