@@ -195,6 +195,12 @@ void Parser::ParseKernelBody(ast::KernelDecl& kernel) {
       }
     } else {
       const bool section = At(TokenKind::kPipe) || At(TokenKind::kWorker);
+      if (section && diagnostics_.ErrorCount() > errors) {
+        // The `grid` line itself went wrong, and that has been told; what follows it is read for its own errors only.
+        ast::GridSection lost;
+        ParseGridItems(lost, false);
+        continue;
+      }
       DiagnosticBuilder error = Error(DiagnosticKind::kExpectedSyntax, Here(),
                                       fmt::format("expected `grid`, `work` or `let`, found {}", Found()));
       if (section) error.Help("pipes and workers follow a `grid` line that says which tiles there are");
