@@ -119,6 +119,12 @@ tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments)
     config.blockDim = dim3(unsigned(shape.threads));
     config.dynamicSmemBytes = size_t(shape.shared_bytes);
     config.stream = shape.stream;
+    // The kernel's prologue runs under the end of the grid before it; kernels wait for that grid themselves (tk::grid).
+    cudaLaunchAttribute overlap{};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &overlap;
+    config.numAttrs = 1;
     return cuda_status(cudaLaunchKernelEx(&config, Kernel, arguments...), "cudaLaunchKernelEx");
 }
 

@@ -25,6 +25,8 @@ constexpr int preset_threads = 256;
 template <class T>
 TK_KERNEL(preset_threads)
 preset_elements(const preset_arguments<T> a) {
+    grid::wait_previous();
+    grid::allow_next();
     const int64_t step = int64_t(block::count()) * preset_threads;
     for (int64_t n = int64_t(block::index()) * preset_threads + thread::index(); n < a.count; n += step) {
         int64_t rest = n, offset = 0;

@@ -58,6 +58,8 @@ TK_DEVICE tk::detail::vector<uint32_t, 4> load_unaligned(const void* from) {
 template <class T>
 TK_KERNEL(repack_threads)
 repack_rows(const repack_arguments<T> a) {
+    grid::wait_previous();
+    grid::allow_next();
     static_assert(sizeof(T) == 1);
     const int64_t row_bytes = a.extent[a.rank - 1], per_row = a.pitch / 16, pieces = a.rows * per_row;
     const int64_t step = int64_t(block::count()) * repack_threads;
@@ -80,6 +82,8 @@ repack_rows(const repack_arguments<T> a) {
 template <class T>
 TK_KERNEL(repack_threads)
 repack_squares(const repack_arguments<T> a) {
+    grid::wait_previous();
+    grid::allow_next();
     constexpr int side = 64, V = 16 / int(sizeof(T));
     TK_STATIC_SHARED T square[side][side + (sizeof(T) < 4 ? 4 / sizeof(T) : 1)];  // padded: turning meets different banks
     const int rows = a.rank > 1 ? a.extent[a.rank - 2] : 1, cols = a.extent[a.rank - 1];

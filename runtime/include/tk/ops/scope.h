@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tk/cuda/sm90/fence.h"
+#include "tk/cuda/sm90/grid_dependency.h"
 #include "tk/cuda/sm90/registers.h"
 #include "tk/cuda/sm90/shared_memory.h"
 #include "tk/cuda/sm90/special_registers.h"
@@ -56,6 +57,13 @@ TK_DEVICE void sync() { sm90::block_sync(); }
 template <class T>
 TK_DEVICE T& shared() { return *static_cast<T*>(sm90::dynamic_shared_memory()); }
 }  // namespace block
+
+/// Every launch overlaps the end of the launch before it. A kernel waits here before its first access to global memory, also when
+/// it needs nothing of the previous grid: only then is everything before that grid complete too, and memory it overwrites no longer read.
+namespace grid {
+TK_DEVICE void wait_previous() { sm90::grid_dependency_wait(); }
+TK_DEVICE void allow_next() { sm90::grid_dependency_launch(); }
+}  // namespace grid
 
 namespace cluster {
 /// This block's rank in its cluster.
