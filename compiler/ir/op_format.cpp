@@ -44,6 +44,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kLoadShared, "$o"},
     {OpCode::kStoreShared, "$o = $o"},
     {OpCode::kCopyToShared, "$o = $s $x [fill $a] [as $l] by $e", "warpgroup|warp"},
+    {OpCode::kCopyToGlobal, "$s $x = $o"},
     {OpCode::kFenceAsync, ""},
     {OpCode::kSyncRole, "$e [instance $a]", "warpgroup|warp"},
     {OpCode::kRing, "$s slots $n"},

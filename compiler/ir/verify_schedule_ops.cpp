@@ -16,7 +16,8 @@ void Verifier::CheckScheduleOp(const Op& op) {
     case OpCode::kView: return CheckView(op);
     case OpCode::kLoadShared:
     case OpCode::kStoreShared:
-    case OpCode::kCopyToShared: return CheckSharedAccess(op);
+    case OpCode::kCopyToShared:
+    case OpCode::kCopyToGlobal: return CheckSharedAccess(op);
     case OpCode::kRing:
       if (op.number < 1) OpFault(op, "a ring of {} slots", op.number);
       return;
@@ -73,8 +74,8 @@ void Verifier::CheckView(const Op& op) {
 
 void Verifier::CheckSharedAccess(const Op& op) {
   const bool loads = op.code == OpCode::kLoadShared;
-  const bool copies = op.code == OpCode::kCopyToShared;
-  if (!Counts(op, loads, loads || copies ? 1 : 2, 0, copies)) return;
+  const bool copies = op.code == OpCode::kCopyToShared || op.code == OpCode::kCopyToGlobal;
+  if (!Counts(op, loads, loads || copies ? 1 : 2, 0, op.code == OpCode::kCopyToShared)) return;
   const Type& view = TypeOf(op.operands[0]);
   if (view.space != Space::kShared) OpFault(op, "`%{}` is not in shared memory", kernel_.values[op.operands[0]].name);
   if (copies) {
