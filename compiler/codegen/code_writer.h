@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Text with indentation: two spaces a level, lines of at most 132 columns, as clang-format lays out this repository.
+// A statement that is too long is broken after commas and aligned behind its first bracket.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tkc::codegen {
+
+class CodeWriter {
+ public:
+  static constexpr size_t kColumns = 132;
+
+  void Line(std::string_view text);
+  /// At column 0, never broken: preprocessor lines.
+  void Raw(std::string_view text);
+  void Blank();
+  /// `// text`; an empty text gives `//`.
+  void Comment(std::string_view text);
+  /// `head {`, and one level deeper until Close.
+  void Open(std::string_view head);
+  void Close(std::string_view tail = "}");
+  /// `} middle {`: ends one block and opens the next.
+  void Turn(std::string_view middle);
+  /// Where the text stands; OneLine(mark) then puts `head {`, one statement and `}` written since on one line, if they fit.
+  size_t Mark() const { return text_.size(); }
+  void OneLine(size_t mark);
+
+  int LineNumber() const { return lines_ + 1; }  // of the line written next
+  const std::string& Text() const { return text_; }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  void Put(std::string_view text);
+  std::string text_;
+  int level_ = 0;
+  int lines_ = 0;
+};
+
+}  // namespace tkc::codegen

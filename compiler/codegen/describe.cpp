@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// What a reader should know before the code: who does what, how data moves between them, what lies where.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/codegen/emit_kernel.h"
+
+namespace tkc::codegen {
+namespace {
+
+using ir::OpCode;
+
+/// What the roles do to a pipe, found in their operations.
+struct Traffic {
+  std::vector<const ir::Worker*> senders, receivers;
+  std::string full, empty;  // barriers
+  int64_t bytes = 0;        // announced for a slot; 0: written by threads
+};
+
+void AddOnce(std::vector<const ir::Worker*>& list, const ir::Worker& role) {
+  if (list.empty() || list.back() != &role) list.push_back(&role);
+}
+
+void Collect(const ir::Worker& role, const ir::Region& region, std::map<std::string, Traffic>& traffic) {
+  for (const ir::Op& op : region) {
+    switch (op.code) {
+      case OpCode::kWaitEmpty:
+        AddOnce(traffic[op.slot].senders, role);
+        traffic[op.slot].empty = op.symbol;
+        break;
+      case OpCode::kWaitFull:
+        AddOnce(traffic[op.slot].receivers, role);
+        traffic[op.slot].full = op.symbol;
+        break;
+      case OpCode::kExpect: traffic[op.slot].bytes = op.number; break;
+      default: break;
+    }
+    for (const ir::Region& inner : op.regions) Collect(role, inner, traffic);
+  }
+}
+
+std::string Plural(int64_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+
+std::string RoleNames(const std::vector<const ir::Worker*>& roles) {
+  std::string text;
+  for (const ir::Worker* role : roles) {
+    text += (text.empty() ? "" : ", ") + role->name;
+    if (role->instances > 1) text += fmt::format("[0..{}]", role->instances - 1);
+  }
+  return text.empty() ? "?" : text;
+}
+
+int64_t Arrivals(const ir::Kernel& kernel, const std::string& name) {
+  for (const ir::Barrier& barrier : kernel.barriers) {
+    if (barrier.name == name) return barrier.arrivals;
+  }
+  return 0;
+}
+
+std::string SlotBoxes(int64_t slots) {
+  std::string text = "[ 0";
+  for (int64_t i = 1; i < slots; ++i) {
+    if (slots > 8 && i == 3) {
+      text += " | ...";
+      i = slots - 1;
+    }
+    text += fmt::format(" | {}", i);
+  }
+  return text + " ]";
+}
+
+/// Senders above the left end, receivers above the right end of two arrows: full slots go one way, empty ones the other.
+void DrawPipe(const ir::Kernel& kernel, const ir::Pipe& pipe, const Traffic& traffic, std::vector<std::string>& lines) {
+  const std::string from = RoleNames(traffic.senders), to = RoleNames(traffic.receivers), boxes = SlotBoxes(pipe.slots);
+  std::string full = fmt::format("{}: {}", traffic.full, Plural(Arrivals(kernel, traffic.full), "arrival"));
+  if (traffic.bytes > 0) full += fmt::format(" and {} bytes", traffic.bytes);
+  const std::string empty = fmt::format("{}: {}", traffic.empty, Plural(Arrivals(kernel, traffic.empty), "arrival"));
+  const size_t label = std::max(full.size(), empty.size());
+  // The receivers' name starts where the arrow that comes back starts.
+  const size_t between = std::max({boxes.size() + 12, label + 6});
+  const size_t dashes = between - boxes.size() - 4;
+  lines.push_back(fmt::format("  {} {}> {} {}> {}", from, std::string(dashes / 2, '-'), boxes, std::string(dashes - dashes / 2 - 2, '-'), to));
+  const std::string lead(from.size() / 2 + 2, ' ');
+  const size_t inner = from.size() - from.size() / 2 + between - 1;
+  lines.push_back(fmt::format("{}^  {:<{}}|", lead, full, inner - 2));
+  const std::string dash(inner > empty.size() + 4 ? inner - empty.size() - 4 : 1, '-');
+  lines.push_back(fmt::format("{}+- {} {}-+", lead, empty, dash));
+}
+
+std::string WarpRange(int first, int count) { return count == 1 ? fmt::format("warp {}", first) : fmt::format("warps {}..{}", first, first + count - 1); }
+
+void DescribeRoles(const ir::Kernel& kernel, std::vector<std::string>& lines) {
+  for (const ir::Worker& role : kernel.workers) {
+    const std::string registers = role.registers ? fmt::format(", {} registers a thread", role.registers) : "";
+    if (role.kind == ir::RoleKind::kCompute) {
+      lines.push_back(fmt::format("  {:<14}{}{}", WarpRange(role.first_warp, static_cast<int>(4 * role.instances)), RoleNames({&role}), registers));
+    } else {
+      lines.push_back(fmt::format("  {:<14}{}: {}{}", WarpRange(role.first_warp, 1), role.name,
+                                  role.kind == ir::RoleKind::kCopyThread ? "one thread issues copies" : "32 threads copy", registers));
+    }
+  }
+}
+
+void DescribeMemory(const ir::Kernel& kernel, std::vector<std::string>& lines) {
+  struct Row {
+    std::string name, what, purpose;
+    int64_t offset, bytes;
+  };
+  std::vector<Row> rows;
+  int64_t end = 0;
+  for (const ir::Buffer& buffer : kernel.buffers) {
+    const std::string swizzle = buffer.swizzle == ir::Swizzle::kNone ? "" : fmt::format(", swizzle {}", static_cast<int>(buffer.swizzle));
+    std::string name = buffer.name;
+    if (buffer.instances > 1) name += fmt::format("[{}]", buffer.instances);
+    if (buffer.count > 1) name += fmt::format("[{}]", buffer.count);
+    rows.push_back({name, fmt::format("{}[{}, {}]{}", Name(buffer.dtype), buffer.rows, buffer.cols, swizzle), buffer.purpose, buffer.offset,
+                    buffer.Bytes()});
+    end = std::max(end, buffer.offset + buffer.Bytes());
+  }
+  int64_t barriers = 0;
+  for (const ir::Barrier& barrier : kernel.barriers) barriers += 8 * barrier.count;
+  if (barriers > 0) rows.push_back({"barriers", "", "", (end + 7) / 8 * 8, barriers});
+  if (rows.empty()) return;
+  size_t name_width = 0, what_width = 0;
+  for (const Row& row : rows) {
+    name_width = std::max(name_width, row.name.size());
+    what_width = std::max(what_width, row.what.size());
+  }
+  lines.push_back("");
+  lines.push_back(fmt::format("Shared memory, {} bytes:", std::max(kernel.shared_bytes, end + barriers)));
+  lines.push_back(fmt::format("  {:>7} {:>7}", "offset", "bytes"));
+  for (const Row& row : rows) {
+    std::string line = fmt::format("  {:>7} {:>7}  {:<{}}  {:<{}}  {}", row.offset, row.bytes, row.name, name_width, row.what, what_width, row.purpose);
+    line.erase(line.find_last_not_of(' ') + 1);
+    lines.push_back(line);
+  }
+}
+
+/// The documentation above the kernel and its first line.
+void DescribeSource(const ir::Kernel& kernel, const SourceManager& sources, std::vector<std::string>& lines) {
+  const uint32_t line = sources.Line(kernel.span);
+  const auto is_doc = [&](uint32_t n) {
+    const std::string_view text = sources.LineText(kernel.span.file, n);
+    return text.substr(0, 3) == "///";
+  };
+  uint32_t first = line;
+  while (first > 1 && line - first < 8 && is_doc(first - 1)) --first;
+  for (uint32_t n = first; n < line; ++n) lines.push_back(EscapeComment(sources.LineText(kernel.span.file, n).substr(3)));
+  const std::string_view text = sources.LineText(kernel.span.file, line);
+  lines.push_back(EscapeComment(StatementAt(text, kernel.span.begin - sources.LineStart(kernel.span.file, line))));
+}
+
+}  // namespace
+
+std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceManager& sources) {
+  std::vector<std::string> lines;
+  if (PointsSomewhere(sources, kernel.span)) DescribeSource(kernel, sources, lines);
+  std::string bindings;
+  for (const auto& [name, value] : kernel.bindings) bindings += fmt::format("{}{} = {}", bindings.empty() ? "" : ", ", name, value);
+  std::string head = kernel.schedule.empty() ? "As the kernel says" : fmt::format("Schedule `{}`", kernel.schedule);
+  head += fmt::format(", for {}{}{}.", kernel.target, bindings.empty() ? "" : ": ", bindings);
+  lines.push_back(head);
+  lines.push_back("");
+  lines.push_back(kernel.persistent ? "One block on each multiprocessor walks over the tiles:" : "One block for each tile:");
+  DescribeRoles(kernel, lines);
+  std::map<std::string, Traffic> traffic;
+  for (const ir::Worker& role : kernel.workers) Collect(role, role.body, traffic);
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    const auto found = traffic.find(pipe.name);
+    if (found == traffic.end()) continue;
+    lines.push_back("");
+    lines.push_back(fmt::format("Pipe `{}`, {}. A slot is written when it is empty and read when it is full:", pipe.name, Plural(pipe.slots, "slot")));
+    DrawPipe(kernel, pipe, found->second, lines);
+  }
+  DescribeMemory(kernel, lines);
+  return lines;
+}
+
+}  // namespace tkc::codegen

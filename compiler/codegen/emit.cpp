@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/codegen/emit.h"
+
+#include <fmt/format.h>
+
+#include "compiler/codegen/emit_kernel.h"
+#include "compiler/codegen/emit_launcher.h"
+
+namespace tkc::codegen {
+
+Emitted EmitCuda(const ir::Module& module, const SourceManager& sources, const EmitOptions& options) {
+  CodeWriter out;
+  out.Comment(Provenance(options));
+  out.Raw(fmt::format("#include \"{}\"", options.header_name));
+  out.Blank();
+  out.Raw("#include \"tk/host.h\"");
+  out.Raw("#include \"tk/host/launcher.h\"");
+  out.Raw("#include \"tk/tk.h\"");
+  out.Blank();
+  out.Raw("namespace {");
+  for (const ir::Kernel& kernel : module.kernels) {
+    out.Blank();
+    EmitKernel(kernel, sources, options, out);
+  }
+  out.Blank();
+  for (const ir::Entry& entry : module.entries) EmitCall(module, entry, out);
+  out.Raw("}  // namespace");
+  for (const ir::Entry& entry : module.entries) {
+    out.Blank();
+    EmitEntry(module, entry, out);
+  }
+  return {out.Take(), EmitHeader(module, options)};
+}
+
+}  // namespace tkc::codegen

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Printing: a module at schedule level becomes one CUDA source file and its header. Nothing is decided here: every operation
+// has one form, every launch is made as the kernel says.
+#pragma once
+
+#include <string>
+
+#include "compiler/ir/ir.h"
+#include "compiler/support/source_manager.h"
+
+namespace tkc::codegen {
+
+struct EmitOptions {
+  std::string version;                   // of tkc, for the first comment
+  std::string options;                   // as the user gave them, without paths: "--target sm_90a -D BM=64"
+  std::string source_name = "kernel.cu"; // base names of the two files
+  std::string header_name = "kernel.h";
+  bool line_directives = false;          // -g: #line instead of quoted source
+};
+
+struct Emitted {
+  std::string source;
+  std::string header;
+};
+
+/// `module` must have passed the verifier at schedule level.
+Emitted EmitCuda(const ir::Module& module, const SourceManager& sources, const EmitOptions& options);
+
+/// What was decided, for people: memory map, pipes, roles and registers of every kernel.
+std::string EmitReport(const ir::Module& module, const SourceManager& sources);
+
+/// `source` with every `#include "tk/..."` replaced by the file's text under `runtime_include`, each file once.
+/// False (and `source` unchanged) if a file can't be read; its name is left in `missing`.
+bool Bundle(std::string& source, const std::string& runtime_include, std::string& missing);
+
+}  // namespace tkc::codegen

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/codegen/emit_kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/codegen/mangle.h"
+#include "compiler/support/internal_error.h"
+
+namespace tkc::codegen {
+namespace {
+
+constexpr int kWarpsPerWarpgroup = 4;
+constexpr int kRegistersPerSM = 65536;
+
+std::string SharedTile(const ir::Buffer& buffer) {
+  if (buffer.is_scratch) return fmt::format("tk::column_scratch<{}, {}>", CppType(buffer.dtype), buffer.cols);
+  const std::string swizzle =
+      buffer.swizzle == ir::Swizzle::kNone ? "" : fmt::format(", tk::swizzle::b{}", static_cast<int>(buffer.swizzle));
+  return fmt::format("tk::shared_tile<{}, {}, {}{}>", CppType(buffer.dtype), buffer.rows, buffer.cols, swizzle);
+}
+
+std::string Dimension(int64_t count) { return count > 1 ? fmt::format("[{}]", count) : ""; }
+
+/// `tk::barrier ab_full[4];   // 1 arrival: the slot is filled`, the comments below each other.
+void EmitSharedStruct(const ir::Kernel& kernel, CodeWriter& out) {
+  out.Open("struct " + SharedStruct(kernel));
+  for (const ir::Buffer& buffer : kernel.buffers) {
+    out.Line(fmt::format("{} {}{}{};", SharedTile(buffer), Mangle(buffer.name), Dimension(buffer.instances), Dimension(buffer.count)));
+  }
+  std::vector<std::string> declarations;
+  size_t width = 0;
+  for (const ir::Barrier& barrier : kernel.barriers) {
+    declarations.push_back(fmt::format("tk::barrier {}{};", Mangle(barrier.name), Dimension(barrier.count)));
+    width = std::max(width, declarations.back().size());
+  }
+  for (size_t i = 0; i < declarations.size(); ++i) {
+    const ir::Barrier& barrier = kernel.barriers[i];
+    out.Line(fmt::format("{:{}}  // {} arrival{}{}{}", declarations[i], width, barrier.arrivals, barrier.arrivals == 1 ? "" : "s",
+                         barrier.purpose.empty() ? "" : ": ", EscapeComment(barrier.purpose)));
+  }
+  out.Close("};");
+  out.Blank();
+}
+
+void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWriter& out) {
+  if (kernel.maps.empty() && kernel.barriers.empty()) return;
+  out.Comment("One thread prepares the barriers; everybody waits until they stand.");
+  out.Open("if (tk::thread::index() == 0)");
+  for (const ir::TensorMap& map : kernel.maps) {
+    const std::string usable = map.name + "_usable";  // a map that can't be used holds nothing
+    out.Line(fmt::format("{}tk::prefetch({});", uses.names.contains(usable) ? fmt::format("if ({}) ", Mangle(usable)) : "", Mangle(map.name)));
+  }
+  // Barriers of equal count share a loop.
+  for (size_t i = 0; i < kernel.barriers.size();) {
+    const int64_t count = kernel.barriers[i].count;
+    size_t end = i;
+    while (end < kernel.barriers.size() && kernel.barriers[end].count == count) ++end;
+    if (count > 1) out.Open(fmt::format("for (int slot = 0; slot < {}; ++slot)", count));
+    for (; i < end; ++i) {
+      const ir::Barrier& barrier = kernel.barriers[i];
+      out.Line(fmt::format("tk::init(shared.{}{}, {});", Mangle(barrier.name), count > 1 ? "[slot]" : "", barrier.arrivals));
+    }
+    if (count > 1) out.Close();
+  }
+  if (!kernel.barriers.empty()) out.Line("tk::fence_barrier_init();");
+  out.Close();
+  if (!kernel.barriers.empty()) out.Line(kernel.cluster > 1 ? "tk::cluster::sync();" : "tk::block::sync();");
+  out.Blank();
+}
+
+bool MentionsLayout(const ir::Region& region) {
+  for (const ir::Op& op : region) {
+    switch (op.code) {
+      case ir::OpCode::kRead:
+      case ir::OpCode::kFill:
+      case ir::OpCode::kPositions:
+      case ir::OpCode::kLoadShared: return true;
+      case ir::OpCode::kVar:
+        if (op.operands.empty()) return true;
+        break;
+      default: break;
+    }
+    for (const ir::Region& inner : op.regions) {
+      if (MentionsLayout(inner)) return true;
+    }
+  }
+  return false;
+}
+
+/// Warpgroups first .. first + count - 1 and what they do.
+struct Group {
+  int first = 0, count = 1;
+  std::vector<const ir::Worker*> roles;  // one that computes, or those that copy
+};
+
+std::vector<Group> GroupRoles(const ir::Kernel& kernel) {
+  std::vector<Group> groups;
+  std::vector<const ir::Worker*> roles;
+  for (const ir::Worker& role : kernel.workers) roles.push_back(&role);
+  std::stable_sort(roles.begin(), roles.end(), [](const ir::Worker* a, const ir::Worker* b) { return a->first_warp < b->first_warp; });
+  for (const ir::Worker* role : roles) {
+    const int first = role->first_warp / kWarpsPerWarpgroup;
+    const bool computes = role->kind == ir::RoleKind::kCompute;
+    if (!computes && !groups.empty() && groups.back().first == first) groups.back().roles.push_back(role);
+    else groups.push_back({first, computes ? static_cast<int>(role->instances) : 1, {role}});
+  }
+  return groups;
+}
+
+class KernelEmitter {
+ public:
+  KernelEmitter(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, CodeWriter& out)
+      : kernel_(kernel), options_(options), out_(out), uses_(kernel), quoter_(sources, out, options.line_directives) {}
+
+  void Run() {
+    if (HasSharedMemory(kernel_)) EmitSharedStruct(kernel_, out_);
+    Head();
+    if (HasSharedMemory(kernel_)) {
+      out_.Line(fmt::format("auto& shared = tk::block::shared<{}>();", SharedStruct(kernel_)));
+      EmitBarrierSetup(kernel_, uses_, out_);
+    }
+    const std::vector<Group> groups = GroupRoles(kernel_);
+    for (size_t i = 0; i < groups.size(); ++i) Branch(groups, i);
+    if (groups.size() > 1) out_.Close();
+    if (kernel_.cluster > 1) {
+      out_.Blank();
+      out_.Comment("No block leaves while another may still reach into its shared memory.");
+      out_.Line("tk::cluster::sync();");
+    }
+    out_.Close();
+  }
+
+ private:
+  void Head() {
+    const std::string kind = kernel_.cluster > 1 ? fmt::format("TK_CLUSTER_KERNEL({}, {})", kernel_.threads, kernel_.cluster)
+                                                 : fmt::format("TK_KERNEL({})", kernel_.threads);
+    std::string params;
+    for (const KernelParam& param : KernelParams(kernel_, uses_)) {
+      params += fmt::format("{}{} {}", params.empty() ? "" : ", ", param.type, param.CppName());
+    }
+    out_.Line(kind);
+    out_.Open(fmt::format("{}({})", KernelFunction(kernel_), params));
+  }
+
+  void Branch(const std::vector<Group>& groups, size_t i) {
+    const Group& group = groups[i];
+    if (groups.size() > 1) {
+      const bool is_last = i + 1 == groups.size();
+      const std::string test = group.count == 1 && group.first == 0 ? "== 0" : fmt::format("< {}", group.first + group.count);
+      const std::string head = is_last ? "else" : fmt::format("{}if (tk::warpgroup::index() {})", i == 0 ? "" : "else ", test);
+      if (i == 0) out_.Open(head);
+      else out_.Turn(head);
+    }
+    Registers(*group.roles.front());
+    for (const ir::Worker* role : group.roles) Role(*role);
+  }
+
+  /// setmaxnreg: all four warps of the warpgroup pass here together.
+  void Registers(const ir::Worker& role) {
+    if (role.registers == 0) return;
+    const int at_entry = std::min(255, kRegistersPerSM / kernel_.threads / 8 * 8);
+    if (role.registers == at_entry) return;
+    out_.Line(fmt::format("tk::warpgroup::{}_registers<{}>();", role.registers < at_entry ? "decrease" : "increase", role.registers));
+  }
+
+  ScalarPrinter Scalars() const {
+    ScalarPrinter scalars(ScalarPrinter::Place::kKernel);
+    for (const std::string& dim : kernel_.dims) {
+      scalars.AddNonNegative(dim);
+      scalars.AddExtent(dim);
+    }
+    for (const auto& [name, value] : kernel_.launch_lets) {
+      if (value->dtype == DType::kI64) scalars.AddNonNegative(name);
+    }
+    for (const ir::ScalarParam& param : kernel_.scalars) {
+      if (param.dtype == DType::kI64 || param.dtype == DType::kU64) scalars.AddWide(param.name);
+    }
+    return scalars;
+  }
+
+  void Role(const ir::Worker& role) {
+    ScalarPrinter scalars = Scalars();
+    const bool computes = role.kind == ir::RoleKind::kCompute;
+    if (!computes) {
+      const bool is_thread = role.kind == ir::RoleKind::kCopyThread;
+      out_.Open(fmt::format("if (tk::warp::index() == {}{})", role.first_warp, is_thread ? " && tk::warp::elect()" : ""));
+    }
+    quoter_.Forget();
+    quoter_.At(role.span);
+    if (computes && MentionsLayout(role.body)) out_.Line(fmt::format("using layout = {};", Layout(role.layout)));
+    if (computes && UsesInstance(kernel_, role)) {
+      const std::string name = InstanceName(role);
+      const int first = role.first_warp / kWarpsPerWarpgroup;
+      const std::string value = role.instances == 1 ? "0" : first == 0 ? "tk::warpgroup::index()" : fmt::format("tk::warpgroup::index() - {}", first);
+      out_.Line(fmt::format("const int {} = {};", Mangle(name), value));
+      scalars.AddNonNegative(name);
+    }
+    OpEmitter(kernel_, uses_, out_, quoter_, scalars).Role(role);
+    quoter_.Leave(options_.source_name);
+    if (!computes) out_.Close();
+  }
+
+  static std::string Layout(const ir::RegisterLayout& l) {
+    if (l.IsMma()) return "tk::mma_layout";
+    return fmt::format("tk::layout<{}, {}, {}, {}, {}>", l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows);
+  }
+
+  const ir::Kernel& kernel_;
+  const EmitOptions& options_;
+  CodeWriter& out_;
+  KernelUses uses_;
+  SourceQuoter quoter_;
+};
+
+}  // namespace
+
+std::string KernelParam::CppName() const { return Mangle(kind == Kind::kUsable ? name + "_usable" : name); }
+
+std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses& uses) {
+  using Kind = KernelParam::Kind;
+  std::vector<KernelParam> params;
+  for (const ir::TensorMap& map : kernel.maps) params.push_back({Kind::kMap, map.name, "TK_TENSOR_MAP"});
+  for (const ir::TensorParam& tensor : kernel.tensors) {
+    if (!uses.tensors.contains(tensor.name)) continue;
+    params.push_back({Kind::kTensor, tensor.name, fmt::format("const tk::tensor<{}, {}>", CppType(tensor.dtype), tensor.extents.size())});
+  }
+  const auto add_scalar = [&](const std::string& name, DType dtype, std::string_view integer) {
+    if (uses.names.contains(name)) params.push_back({Kind::kScalar, name, fmt::format("const {}", dtype == DType::kI64 ? integer : CppType(dtype))});
+  };
+  for (const std::string& dim : kernel.dims) add_scalar(dim, DType::kI64, "int");
+  for (const ir::ScalarParam& scalar : kernel.scalars) add_scalar(scalar.name, scalar.dtype, "tk::index");
+  for (const auto& [name, value] : kernel.launch_lets) add_scalar(name, value->dtype, "int");
+  for (const ir::TensorMap& map : kernel.maps) {
+    if (uses.names.contains(map.name + "_usable")) params.push_back({Kind::kUsable, map.name, "const bool"});
+  }
+  if (uses.workspace) params.push_back({Kind::kSplitSums, "split_sums", "const tk::split::sums"});
+  return params;
+}
+
+std::string KernelFunction(const ir::Kernel& kernel) {
+  return MangleEntry(kernel.name) + (kernel.name == kernel.entry ? "_kernel" : "");
+}
+
+void EmitKernel(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, CodeWriter& out) {
+  Ensure(kernel.is_schedule, "only kernels at schedule level can be printed", kernel.span);
+  for (const std::string& line : DescribeKernel(kernel, sources)) out.Comment(line);
+  KernelEmitter(kernel, sources, options, out).Run();
+}
+
+}  // namespace tkc::codegen

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// One kernel at schedule level as a struct of shared memory and a __global__ function.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/code_writer.h"
+#include "compiler/codegen/emit.h"
+#include "compiler/codegen/emit_op.h"
+
+namespace tkc::codegen {
+
+/// A parameter of the __global__ function.
+struct KernelParam {
+  enum class Kind : uint8_t { kMap, kTensor, kScalar, kUsable, kSplitSums };
+  Kind kind;
+  std::string name;  // in the IR: of the map, tensor or scalar; of the map for kUsable
+  std::string type;  // C++
+  std::string CppName() const;
+};
+
+/// In order: copy-engine maps, tensors, scalars, what was found out about stores, split sums. Only what the kernel mentions.
+std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses& uses);
+
+/// The C++ name of the __global__ function: never that of an entry.
+std::string KernelFunction(const ir::Kernel& kernel);
+inline std::string SharedStruct(const ir::Kernel& kernel) { return KernelFunction(kernel) + "_shared"; }
+inline bool HasSharedMemory(const ir::Kernel& kernel) { return !kernel.buffers.empty() || !kernel.barriers.empty(); }
+
+void EmitKernel(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, CodeWriter& out);
+
+/// The lines above a kernel: its roles, its pipes as a drawing, its shared memory. Without `//`.
+std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceManager& sources);
+
+}  // namespace tkc::codegen

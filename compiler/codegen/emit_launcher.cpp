@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/codegen/emit_launcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/codegen/emit_kernel.h"
+#include "compiler/codegen/mangle.h"
+#include "compiler/support/internal_error.h"
+
+namespace tkc::codegen {
+namespace {
+
+std::string_view DTypeEnum(DType dtype) {
+  switch (dtype) {
+    case DType::kBool: return "TK_BOOL";
+    case DType::kI8: return "TK_I8";
+    case DType::kU8: return "TK_U8";
+    case DType::kI32: return "TK_I32";
+    case DType::kU32: return "TK_U32";
+    case DType::kI64: return "TK_I64";
+    case DType::kU64: return "TK_U64";
+    case DType::kF16: return "TK_F16";
+    case DType::kBF16: return "TK_BF16";
+    case DType::kF32: return "TK_F32";
+    case DType::kE4M3: return "TK_E4M3";
+    case DType::kE5M2: return "TK_E5M2";
+    case DType::kF64: break;
+  }
+  InternalError("no tensor has this element type");
+}
+
+std::string TensorText(const ir::TensorParam& tensor) {
+  std::string text = tensor.name + ": ";
+  if (tensor.mode == typed::TensorMode::kOut) text += "out ";
+  if (tensor.mode == typed::TensorMode::kInOut) text += "inout ";
+  text += fmt::format("{}[", Name(tensor.dtype));
+  for (size_t d = 0; d < tensor.extents.size(); ++d) text += (d ? ", " : "") + symbolic::ToString(tensor.extents[d]);
+  return text + "]";
+}
+
+std::string Join(const std::vector<std::string>& parts, std::string_view separator = ", ") {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) text += (i ? std::string(separator) : "") + parts[i];
+  return text;
+}
+
+const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& name) {
+  for (const ir::TensorParam& tensor : kernel.tensors) {
+    if (tensor.name == name) return tensor;
+  }
+  InternalError("no tensor of this name: " + name, kernel.span);
+}
+
+bool IsWritten(const ir::TensorParam& tensor) { return tensor.mode != typed::TensorMode::kIn; }
+
+/// Whether there is anything to choose: several schedules, or one that does not always apply.
+bool Chooses(const ir::Module& module, const ir::Entry& entry) { return entry.alternatives.size() > 1 || FirstKernel(module, entry).when; }
+
+/// Prints the struct of one entry.
+class CallEmitter {
+ public:
+  CallEmitter(const ir::Module& module, const ir::Entry& entry, CodeWriter& out)
+      : module_(module), entry_(entry), first_(FirstKernel(module, entry)), params_(EntryParams(first_)), out_(out) {
+    for (const std::string& dim : first_.dims) host_.AddNonNegative(dim);
+    host_.AddNonNegative("sms");
+    for (const std::vector<int>& alternative : entry.alternatives) {
+      for (int k : alternative) kernels_.push_back(&module.kernels[static_cast<size_t>(k)]);
+    }
+  }
+
+  void Run() {
+    out_.Comment(fmt::format("One call of {}: arguments, checks, and a function for each schedule.", Mangle(entry_.name)));
+    out_.Open(fmt::format("struct {}_call", Mangle(entry_.name)));
+    out_.Line("tk::host::launcher call;");
+    Members();
+    out_.Blank();
+    Check();
+    if (Chooses(module_, entry_)) Choose();
+    for (const std::vector<int>& alternative : entry_.alternatives) Alternative(alternative);
+    WorkspaceSize();
+    out_.Blank();
+    Launch();
+    out_.Close("};");
+    out_.Blank();
+  }
+
+ private:
+  const ir::Kernel& First(const std::vector<int>& alternative) const { return module_.kernels[static_cast<size_t>(alternative.front())]; }
+  static std::string Method(const ir::Kernel& kernel) { return "launch_" + kernel.name; }
+
+  void Members() {
+    std::vector<std::string> tensors, dims;
+    for (const EntryParam& param : params_) {
+      if (param.is_tensor) tensors.push_back("*" + Mangle(param.name));
+    }
+    if (!tensors.empty()) out_.Line(fmt::format("const tk_tensor {};", Join(tensors)));
+    for (const EntryParam& param : params_) {
+      if (!param.is_tensor) out_.Line(fmt::format("{} {};", ScalarCType(param.dtype), Mangle(param.name)));
+    }
+    for (const std::string& dim : first_.dims) dims.push_back(Mangle(dim) + " = 0");
+    if (!dims.empty()) out_.Line(fmt::format("tk::index {};", Join(dims)));
+  }
+
+  void Check() {
+    out_.Open("void check()");
+    for (const ir::TensorParam& tensor : first_.tensors) {
+      if (tensor.is_work) continue;
+      out_.Line(fmt::format("call.tensor({}, {}, {}, {});  // {}", StringLiteral(tensor.name), Mangle(tensor.name), DTypeEnum(tensor.dtype),
+                            tensor.extents.size(), EscapeComment(TensorText(tensor))));
+    }
+    out_.Line("if (call.failed()) return;");
+    Extents();
+    Requires();
+    Overlaps();
+    const ir::Kernel* largest = kernels_.front();
+    for (const ir::Kernel* kernel : kernels_) {
+      if (kernel->shared_bytes > largest->shared_bytes) largest = kernel;
+    }
+    const std::string bytes = HasSharedMemory(*largest) ? fmt::format("sizeof({})", SharedStruct(*largest)) : "0";
+    out_.Line(fmt::format("call.device({}, {});", Capability(), bytes));
+    out_.Close();
+    out_.Blank();
+  }
+
+  /// 90 of sm_90a.
+  std::string Capability() const {
+    std::string digits;
+    for (const char c : first_.target) {
+      if (c >= '0' && c <= '9') digits += c;
+    }
+    return digits;
+  }
+
+  /// The first extent that is a bare name defines the dimension, all others are compared with it.
+  void Extents() {
+    std::set<std::string> bound;
+    std::vector<std::string> checks;
+    for (const ir::TensorParam& tensor : first_.tensors) {
+      if (tensor.is_work) continue;
+      const std::string name = Mangle(tensor.name);
+      for (size_t d = 0; d < tensor.extents.size(); ++d) {
+        const ir::Scalar& extent = tensor.extents[d];
+        if (extent->kind == symbolic::Kind::kName && bound.insert(extent->name).second) {
+          out_.Line(fmt::format("{} = call.dimension({}, {});", Mangle(extent->name), name, d));
+          continue;
+        }
+        checks.push_back(fmt::format("call.extent({}, {}, {}, {}, {});", StringLiteral(tensor.name), name, d,
+                                     StringLiteral(symbolic::ToString(extent)), host_.Text(extent)));
+      }
+    }
+    for (const std::string& check : checks) out_.Line(check);
+  }
+
+  void Requires() {
+    std::set<std::string> seen;
+    for (const ir::Kernel* kernel : kernels_) {
+      for (const ir::Scalar& condition : kernel->launch_requires) {
+        const std::string text = symbolic::ToString(condition);
+        if (seen.insert(text).second) out_.Line(fmt::format("call.require({}, {});", host_.Text(condition), StringLiteral(text)));
+      }
+    }
+  }
+
+  void Overlaps() {
+    for (const ir::TensorParam& tensor : first_.tensors) {
+      if (tensor.is_work || !IsWritten(tensor)) continue;
+      out_.Line(fmt::format("call.written({}, {});", StringLiteral(tensor.name), Mangle(tensor.name)));
+      bool is_before = true;  // a pair of written tensors is compared once
+      for (const ir::TensorParam& other : first_.tensors) {
+        if (&other == &tensor) is_before = false;
+        if (&other == &tensor || other.is_work || (IsWritten(other) && is_before)) continue;
+        out_.Line(fmt::format("call.disjoint({}, {}, {}, {});", StringLiteral(tensor.name), Mangle(tensor.name), StringLiteral(other.name),
+                              Mangle(other.name)));
+      }
+    }
+  }
+
+  void Choose() {
+    out_.Comment("The number of the first schedule whose condition holds, or -1.");
+    out_.Open("int choose() const");
+    bool mentions_sms = false;
+    for (const std::vector<int>& alternative : entry_.alternatives) {
+      const ir::Scalar& when = First(alternative).when;
+      mentions_sms |= when && symbolic::Mentions(when, "sms");
+    }
+    if (mentions_sms) out_.Line("const tk::index sms = call.processors();");
+    bool is_always = false;
+    for (size_t i = 0; i < entry_.alternatives.size() && !is_always; ++i) {
+      const ir::Kernel& kernel = First(entry_.alternatives[i]);
+      const std::string name = kernel.schedule.empty() ? "the kernel's own" : kernel.schedule;
+      is_always = kernel.when == nullptr;
+      if (is_always) {
+        out_.Line(fmt::format("return {};  // {}", i, name));
+      } else {
+        out_.Comment(EscapeComment(fmt::format("{} when {}", name, symbolic::ToString(kernel.when))));
+        out_.Line(fmt::format("if ({}) return {};", host_.Text(kernel.when), i));
+      }
+    }
+    if (!is_always) out_.Line("return -1;");
+    out_.Close();
+    out_.Blank();
+  }
+
+  // ---- one schedule --------------------------------------------------------------------------------------------------
+
+  void Alternative(const std::vector<int>& alternative) {
+    const ir::Kernel& first = First(alternative);
+    out_.Open(fmt::format("void {}()", Method(first)));
+    for (const ir::TensorParam& tensor : first.tensors) {
+      const std::string name = Mangle(tensor.name);
+      if (tensor.is_work) out_.Line(fmt::format("const tk_tensor {}_work = call.work({}), *{} = &{}_work;", name, WorkShape(tensor), name, name));
+      if (tensor.has_preset) out_.Line(fmt::format("call.preset({}, {});", name, FloatLiteral(tensor.preset, DType::kF64)));
+    }
+    for (int k : alternative) {
+      const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
+      if (alternative.size() > 1) out_.Open("");
+      Kernel(kernel);
+      if (alternative.size() > 1) out_.Close();
+    }
+    out_.Close();
+    out_.Blank();
+  }
+
+  std::string WorkShape(const ir::TensorParam& tensor) {
+    std::vector<std::string> extents;
+    for (const ir::Scalar& extent : tensor.extents) extents.push_back(host_.Text(extent));
+    return fmt::format("{}, {{{}}}", DTypeEnum(tensor.dtype), Join(extents));
+  }
+
+  void Kernel(const ir::Kernel& kernel) {
+    const KernelUses uses(kernel);
+    ScalarPrinter host = host_;
+    Lets(kernel, uses, host, true);
+    const std::string tiles = host.Text(kernel.tiles);
+    out_.Line(fmt::format("call.tiles({});", tiles));
+    out_.Line(fmt::format("if (call.failed() || {} == 0) return;", host.Expr(kernel.tiles).Within(CppExpr::kAdd)));
+    for (const ir::TensorMap& map : kernel.maps) Map(map, uses);
+    if (uses.workspace) out_.Line(SplitSums(kernel, host));
+    std::vector<std::string> arguments;
+    for (const KernelParam& param : KernelParams(kernel, uses)) arguments.push_back(KernelArgument(param));
+    std::string blocks = fmt::format("int({})", tiles);
+    if (kernel.persistent) blocks = fmt::format("call.walkers({}{})", tiles, kernel.cluster > 1 ? fmt::format(", {}", kernel.cluster) : "");
+    const std::string shared = HasSharedMemory(kernel) ? fmt::format("sizeof({})", SharedStruct(kernel)) : "0";
+    out_.Line(fmt::format("call.launch<{}>({}, {}, {}{}{});", KernelFunction(kernel), blocks, kernel.threads, shared,
+                          arguments.empty() ? "" : ", ", Join(arguments)));
+  }
+
+  /// The launch scalars that the kernel, the number of tiles or another of them needs.
+  void Lets(const ir::Kernel& kernel, const KernelUses& uses, ScalarPrinter& host, bool for_launch) {
+    std::set<std::string> needed;
+    const auto is_needed = [&](const std::string& name) {
+      return needed.contains(name) || symbolic::Mentions(kernel.tiles, name) || (for_launch && uses.names.contains(name));
+    };
+    for (auto let = kernel.launch_lets.rbegin(); let != kernel.launch_lets.rend(); ++let) {
+      if (!is_needed(let->first)) continue;
+      needed.insert(let->first);
+      for (const auto& [name, value] : kernel.launch_lets) {
+        if (symbolic::Mentions(let->second, name)) needed.insert(name);
+      }
+    }
+    for (const auto& [name, value] : kernel.launch_lets) {
+      if (!needed.contains(name)) continue;
+      out_.Line(fmt::format("const {} {} = {};", host.TypeOf(value), Mangle(name), host.Text(value)));
+      if (host.IsNonNegative(value)) host.AddNonNegative(name);
+    }
+  }
+
+  void Map(const ir::TensorMap& map, const KernelUses& uses) {
+    std::vector<std::string> box;
+    for (int64_t extent : map.box) box.push_back(fmt::format("{}", extent));
+    const std::string swizzle = map.swizzle == ir::Swizzle::kNone ? "none" : fmt::format("b{}", static_cast<int>(map.swizzle));
+    out_.Line(fmt::format("const tk::tensor_map {} = call.{}_map({}, tk::swizzle::{}, {{{}}});", Mangle(map.name), map.is_store ? "store" : "load",
+                          Mangle(map.tensor), swizzle, Join(box)));
+    if (!uses.names.contains(map.name + "_usable")) return;
+    out_.Line(fmt::format("const bool {} = call.can_store({});", Mangle(map.name + "_usable"), Mangle(map.tensor)));
+  }
+
+  static std::string SplitSums(const ir::Kernel& kernel, const ScalarPrinter& host) {
+    return fmt::format("const tk::split::sums split_sums = tk::split::prepare(call, {}, {});", host.Text(kernel.tiles), kernel.workspace_bytes_per_tile);
+  }
+
+  std::string KernelArgument(const KernelParam& param) const {
+    const std::string name = param.CppName();
+    switch (param.kind) {
+      case KernelParam::Kind::kTensor: {
+        const ir::TensorParam& tensor = FindTensor(first_, param.name);
+        return fmt::format("tk::host::as_tensor<{}, {}>(*{})", CppType(tensor.dtype), tensor.extents.size(), name);
+      }
+      case KernelParam::Kind::kScalar: return param.type == "const int" ? fmt::format("int({})", name) : name;
+      default: return name;
+    }
+  }
+
+  // ---- workspace and the choice --------------------------------------------------------------------------------------
+
+  /// Bytes: scratch tensors, packed copies of what the copy engine can't read, partial sums.
+  std::vector<std::string> WorkspaceTerms(const std::vector<int>& alternative) {
+    std::vector<std::string> terms;
+    std::set<std::string> packed;
+    for (const ir::TensorParam& tensor : First(alternative).tensors) {
+      if (tensor.is_work) terms.push_back(fmt::format("call.work_bytes({})", WorkShape(tensor)));
+    }
+    for (int k : alternative) {
+      const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
+      for (const ir::TensorMap& map : kernel.maps) {
+        if (map.is_store || FindTensor(kernel, map.tensor).is_work || !packed.insert(map.tensor).second) continue;
+        terms.push_back(fmt::format("tk::host::packing_bytes(*{})", Mangle(map.tensor)));
+      }
+    }
+    return terms;
+  }
+
+  void WorkspaceSize() {
+    out_.Comment("Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.");
+    out_.Open(fmt::format("size_t workspace_size({}) const", Chooses(module_, entry_) ? "int schedule" : ""));
+    if (entry_.alternatives.size() > 1) out_.Open("switch (schedule)");
+    for (size_t i = 0; i < entry_.alternatives.size(); ++i) {
+      std::vector<std::string> terms = WorkspaceTerms(entry_.alternatives[i]);
+      std::string body;
+      for (int k : entry_.alternatives[i]) {
+        const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
+        if (!KernelUses(kernel).workspace) continue;
+        terms.push_back(fmt::format("tk::split::bytes({}, {})", Expand(kernel), kernel.workspace_bytes_per_tile));
+      }
+      const std::string value = terms.empty() ? "0" : Join(terms, " + ");
+      if (entry_.alternatives.size() > 1) out_.Line(fmt::format("case {}: return {};", i, value));
+      else out_.Line(fmt::format("return {}{};", Chooses(module_, entry_) ? "schedule < 0 ? 0 : " : "", value));
+    }
+    if (entry_.alternatives.size() > 1) {
+      out_.Line("default: return 0;");
+      out_.Close();
+    }
+    out_.Close();
+  }
+
+  /// The number of tiles with all launch scalars written out.
+  std::string Expand(const ir::Kernel& kernel) const {
+    ir::Scalar tiles = kernel.tiles;
+    for (auto let = kernel.launch_lets.rbegin(); let != kernel.launch_lets.rend(); ++let) {
+      tiles = symbolic::Substitute(tiles, let->first, let->second);
+    }
+    return host_.Text(tiles);
+  }
+
+  void Launch() {
+    out_.Open("tk_status launch(void* workspace, size_t workspace_bytes)");
+    const bool chooses = Chooses(module_, entry_);
+    out_.Line("check();");
+    out_.Line("if (call.failed()) return call.status();");
+    if (chooses) out_.Line("const int schedule = choose();");
+    out_.Line(fmt::format("call.workspace(workspace, workspace_bytes, workspace_size({}));", chooses ? "schedule" : ""));
+    if (!chooses) {
+      out_.Line("if (call.failed()) return call.status();");
+      out_.Line(fmt::format("{}();", Method(First(entry_.alternatives[0]))));
+    } else {
+      out_.Line("if (call.failed()) return call.status();");
+      out_.Open("switch (schedule)");
+      for (size_t i = 0; i < entry_.alternatives.size(); ++i) {
+        out_.Line(fmt::format("case {}: {}(); break;", i, Method(First(entry_.alternatives[i]))));
+      }
+      out_.Line("default: call.require(false, \"a schedule for these dimensions\");");
+      out_.Close();
+    }
+    out_.Line("return call.status();");
+    out_.Close();
+  }
+
+  const ir::Module& module_;
+  const ir::Entry& entry_;
+  const ir::Kernel& first_;
+  std::vector<EntryParam> params_;
+  CodeWriter& out_;
+  ScalarPrinter host_{ScalarPrinter::Place::kHost};
+  std::vector<const ir::Kernel*> kernels_;
+};
+
+}  // namespace
+
+const ir::Kernel& FirstKernel(const ir::Module& module, const ir::Entry& entry) {
+  Ensure(!entry.alternatives.empty() && !entry.alternatives[0].empty(), "an entry without kernels");
+  return module.kernels[static_cast<size_t>(entry.alternatives[0][0])];
+}
+
+std::vector<EntryParam> EntryParams(const ir::Kernel& kernel) {
+  struct Placed {
+    uint32_t place;
+    EntryParam param;
+  };
+  std::vector<Placed> placed;
+  for (const ir::TensorParam& tensor : kernel.tensors) {
+    if (!tensor.is_work) placed.push_back({tensor.span.begin, {true, tensor.name, tensor.dtype, tensor.extents.size(), TensorText(tensor)}});
+  }
+  for (const ir::ScalarParam& scalar : kernel.scalars) {
+    placed.push_back({scalar.span.begin, {false, scalar.name, scalar.dtype, 0, fmt::format("{}: {}", scalar.name, Name(scalar.dtype))}});
+  }
+  std::stable_sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) { return a.place < b.place; });
+  std::vector<EntryParam> params;
+  for (Placed& p : placed) params.push_back(std::move(p.param));
+  return params;
+}
+
+std::string_view ScalarCType(DType dtype) {
+  switch (dtype) {
+    case DType::kBool: return "bool";
+    case DType::kI32: return "int32_t";
+    case DType::kU32: return "uint32_t";
+    case DType::kI64: return "int64_t";
+    case DType::kU64: return "uint64_t";
+    case DType::kF32: return "float";
+    default: InternalError("no scalar parameter has this type");
+  }
+}
+
+std::string EntryFunction(const ir::Entry& entry) { return MangleEntry(entry.name); }
+
+std::string WorkspaceFunction(const ir::Module& module, const ir::Entry& entry) {
+  const std::string name = EntryFunction(entry) + "_workspace";
+  for (const ir::Entry& other : module.entries) {
+    if (EntryFunction(other) == name) return name + "_";
+  }
+  return name;
+}
+
+std::string EntryParamList(const std::vector<EntryParam>& params) {
+  std::vector<std::string> parts;
+  for (const EntryParam& param : params) {
+    parts.push_back(param.is_tensor ? "const tk_tensor* " + Mangle(param.name) : fmt::format("{} {}", ScalarCType(param.dtype), Mangle(param.name)));
+  }
+  return Join(parts);
+}
+
+void EmitCall(const ir::Module& module, const ir::Entry& entry, CodeWriter& out) { CallEmitter(module, entry, out).Run(); }
+
+void EmitEntry(const ir::Module& module, const ir::Entry& entry, CodeWriter& out) {
+  const std::vector<EntryParam> params = EntryParams(FirstKernel(module, entry));
+  const std::string list = EntryParamList(params);
+  std::vector<std::string> values;
+  for (const EntryParam& param : params) values.push_back(", " + Mangle(param.name));
+  const std::string type = Mangle(entry.name) + "_call";
+  const auto arguments = [&](std::string_view stream) {
+    return fmt::format("{{{{{}, {}}}{}}}", StringLiteral(entry.name), stream, Join(values, ""));
+  };
+  out.Open(fmt::format("extern \"C\" size_t {}({})", WorkspaceFunction(module, entry), list));
+  out.Line(fmt::format("{} query{};", type, arguments("nullptr")));
+  out.Line("query.check();");
+  out.Line(fmt::format("return query.call.failed() ? 0 : query.workspace_size({});", Chooses(module, entry) ? "query.choose()" : ""));
+  out.Close();
+  out.Blank();
+  out.Open(fmt::format("extern \"C\" tk_status {}({}{}void* workspace, size_t workspace_bytes, cudaStream_t stream)", EntryFunction(entry), list,
+                       list.empty() ? "" : ", "));
+  out.Line(fmt::format("return {}{}.launch(workspace, workspace_bytes);", type, arguments("stream")));
+  out.Close();
+}
+
+}  // namespace tkc::codegen

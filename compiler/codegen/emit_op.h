@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Operations of the schedule level as C++ statements: one case per operation, no decisions.
+//
+// A value used once, by a later operation of the same .tk statement, is written where it is used; everything else gets a name.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/code_writer.h"
+#include "compiler/codegen/quote.h"
+#include "compiler/codegen/scalar_cpp.h"
+#include "compiler/ir/ir.h"
+
+namespace tkc::codegen {
+
+/// How often values and scalar names of a kernel are used, and by names: what its parameters are.
+struct KernelUses {
+  std::vector<int> values;                       // by ValueId
+  std::set<std::string, std::less<>> names;      // scalars that some printed operation mentions
+  std::set<std::string, std::less<>> tensors;    // tensors accessed by ordinary loads and stores
+  std::set<std::string, std::less<>> rings;
+  std::set<std::string, std::less<>> remote;     // barriers at which other blocks of the cluster arrive
+  bool workspace = false;
+
+  explicit KernelUses(const ir::Kernel& kernel);
+
+ private:
+  void Region(const ir::Region& region);
+  void Scalar(const ir::Scalar& scalar);
+};
+
+class OpEmitter {
+ public:
+  OpEmitter(const ir::Kernel& kernel, const KernelUses& uses, CodeWriter& out, SourceQuoter& quoter, ScalarPrinter& scalars);
+
+  /// A role's body. `role` gives the instance name and layout.
+  void Role(const ir::Worker& role);
+
+ private:
+  void Body(const ir::Region& region);
+  void Emit(const ir::Op& op);
+  bool EmitControl(const ir::Op& op);
+  bool EmitTile(const ir::Op& op);
+  bool EmitShared(const ir::Op& op);
+  bool EmitPipe(const ir::Op& op);
+  void Loop(const ir::Op& op, const std::string& head, bool starts_non_negative);
+  void Let(const ir::Op& op);
+  void If(const ir::Op& op);
+
+  /// The value of an expression operation; empty text if `op` is none.
+  CppExpr Expression(const ir::Op& op);
+  CppExpr Binary(const ir::Op& op);
+  CppExpr Select(const ir::Op& op);
+  CppExpr Part(const ir::Op& op);
+  CppExpr Reduce(const ir::Op& op);
+  CppExpr Read(const ir::Op& op);
+  CppExpr View(const ir::Op& op);
+  void Define(const ir::Op& op, CppExpr expr);
+  void FindInlined(const ir::Region& region);
+
+  CppExpr Value(ir::ValueId id) const;
+  std::string Argument(ir::ValueId id) const { return Value(id).text; }
+  const ir::Type& TypeOf(ir::ValueId id) const { return kernel_.values[id].type; }
+  std::string TileType(const ir::Type& type) const;
+  std::string Block(const ir::Op& op) const;
+  std::string Element(const std::string& array, int64_t count, const ir::Op& op, size_t scalar) const;
+  std::string Barrier(const ir::Op& op, size_t scalar = 0) const;
+  std::string Buffer(const std::string& name) const;
+  std::string Coordinates(const ir::Op& op, size_t count) const;
+  std::string Coordinate(const ir::Scalar& scalar) const;
+
+  const ir::Kernel& kernel_;
+  const KernelUses& uses_;
+  CodeWriter& out_;
+  SourceQuoter& quoter_;
+  ScalarPrinter& scalars_;
+  const ir::Worker* role_ = nullptr;
+  std::set<ir::ValueId> inlined_;              // to be written at their use
+  std::map<ir::ValueId, CppExpr> expressions_; // those seen so far
+  std::map<std::string, size_t, std::less<>> buffers_, barriers_;
+};
+
+/// The C++ name of a role's instance number, whether it has one in the source or not.
+std::string InstanceName(const ir::Worker& role);
+/// Whether the role's code mentions its instance number.
+bool UsesInstance(const ir::Kernel& kernel, const ir::Worker& role);
+
+}  // namespace tkc::codegen

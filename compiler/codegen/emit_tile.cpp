@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// Tile expressions: operators and functions of the runtime on register tiles, and views of shared memory.
+#include <fmt/format.h>
+
+#include "compiler/codegen/emit_op.h"
+#include "compiler/codegen/mangle.h"
+#include "compiler/support/internal_error.h"
+
+namespace tkc::codegen {
+
+using ir::Op;
+using ir::OpCode;
+
+namespace {
+
+struct Operator {
+  std::string_view text;  // an infix operator, or a function of the runtime
+  int precedence = 0;     // 0: a function
+};
+
+Operator BinaryOperator(typed::Op op, bool is_integer) {
+  using typed::Op;
+  switch (op) {
+    case Op::kAdd: return {"+", CppExpr::kAdd};
+    case Op::kSub: return {"-", CppExpr::kAdd};
+    case Op::kMul: return {"*", CppExpr::kMul};
+    case Op::kDiv: return is_integer ? Operator{"floor_div"} : Operator{"/", CppExpr::kMul};
+    case Op::kMod: return {"floor_mod"};
+    case Op::kEq: return {"==", CppExpr::kEquality};
+    case Op::kNe: return {"!=", CppExpr::kEquality};
+    case Op::kLt: return {"<", CppExpr::kRelation};
+    case Op::kLe: return {"<=", CppExpr::kRelation};
+    case Op::kGt: return {">", CppExpr::kRelation};
+    case Op::kGe: return {">=", CppExpr::kRelation};
+    case Op::kAnd: return {"&", CppExpr::kBitAnd};
+    case Op::kOr: return {"|", CppExpr::kBitOr};
+    case Op::kMin: return {"min"};
+    case Op::kMax: return {"max"};
+    case Op::kPow: return {"pow"};
+    default: InternalError("not a binary operator of tiles");
+  }
+}
+
+std::string_view UnaryFunction(typed::Op op) {
+  using typed::Op;
+  switch (op) {
+    case Op::kAbs: return "abs";
+    case Op::kExp: return "exp";
+    case Op::kExp2: return "exp2";
+    case Op::kLog: return "log";
+    case Op::kLog2: return "log2";
+    case Op::kSqrt: return "sqrt";
+    case Op::kRsqrt: return "rsqrt";
+    case Op::kTanh: return "tanh";
+    case Op::kErf: return "erf";
+    case Op::kSigmoid: return "sigmoid";
+    case Op::kFloor: return "floor";
+    case Op::kCeil: return "ceil";
+    case Op::kSin: return "sin";
+    case Op::kCos: return "cos";
+    default: InternalError("not a function of tiles");
+  }
+}
+
+std::string_view ReduceName(typed::Op op) {
+  using typed::Op;
+  switch (op) {
+    case Op::kAdd: return "sum";
+    case Op::kMax: return "max";
+    case Op::kMin: return "min";
+    case Op::kAny: return "any";
+    case Op::kAll: return "all";
+    default: InternalError("not a reduction");
+  }
+}
+
+/// Compilers warn about & beside | and about comparisons inside either: those keep their parentheses.
+int OuterOf(int precedence) {
+  return precedence == CppExpr::kBitOr || precedence == CppExpr::kBitAnd || precedence <= CppExpr::kRelation ? CppExpr::kAdd : precedence;
+}
+
+bool IsPure(OpCode code) {
+  switch (code) {
+    case OpCode::kFill:
+    case OpCode::kUnary:
+    case OpCode::kBinary:
+    case OpCode::kSelect:
+    case OpCode::kConvert:
+    case OpCode::kTranspose:
+    case OpCode::kPart:
+    case OpCode::kPositions:
+    case OpCode::kView:
+    case OpCode::kRead:
+    case OpCode::kLoadShared: return true;
+    default: return false;
+  }
+}
+
+/// An expression's span lies in that of the statement or expression that uses it; a value with a name of its own in the source
+/// is used by another statement.
+bool Covers(Span outer, Span inner) { return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end; }
+
+bool IsAddress(const Op& op, const ir::Kernel& kernel) {
+  return op.code == OpCode::kView ||
+         ((op.code == OpCode::kPart || op.code == OpCode::kTranspose) && kernel.values[op.results[0]].type.space == ir::Space::kShared);
+}
+
+}  // namespace
+
+/// A pure operation is written at its only use if that is a later operation of the same statement in the same region and nothing
+/// between the two changes what it reads: for addresses of shared memory nothing but a ring's advance, else only pure operations.
+void OpEmitter::FindInlined(const ir::Region& region) {
+  struct Pending {
+    const Op* op;
+    bool is_address;
+  };
+  std::map<ir::ValueId, Pending> open;
+  for (const Op& op : region) {
+    for (ir::ValueId operand : op.operands) {
+      const auto found = open.find(operand);
+      if (found == open.end()) continue;
+      if (Covers(op.span, found->second.op->span)) inlined_.insert(operand);
+      open.erase(found);
+    }
+    const bool is_pure = IsPure(op.code);
+    if (!is_pure) {
+      const bool moves_ring = op.code == OpCode::kAdvance || !op.regions.empty();
+      for (auto it = open.begin(); it != open.end();) it = moves_ring || !it->second.is_address ? open.erase(it) : std::next(it);
+    } else if (uses_.values[op.results[0]] == 1 && !kernel_.values[op.results[0]].is_mutable) {
+      open.emplace(op.results[0], Pending{&op, IsAddress(op, kernel_)});
+    }
+  }
+}
+
+CppExpr OpEmitter::Binary(const Op& op) {
+  CppExpr left, right;
+  DType dtype = DType::kF32;
+  if (op.operands.size() == 2) {
+    left = Value(op.operands[0]);
+    right = Value(op.operands[1]);
+    dtype = TypeOf(op.operands[0]).dtype;
+  } else {
+    const CppExpr tile = Value(op.operands[0]), scalar = scalars_.Expr(op.scalars[0]);
+    left = op.slot == "left" ? scalar : tile;
+    right = op.slot == "left" ? tile : scalar;
+    dtype = TypeOf(op.operands[0]).dtype;
+  }
+  const Operator o = BinaryOperator(static_cast<typed::Op>(op.number), !IsFloat(dtype));
+  if (o.precedence == 0) return {fmt::format("tk::{}({}, {})", o.text, left.text, right.text)};
+  const int outer = OuterOf(o.precedence);
+  return {fmt::format("{} {} {}", left.Within(outer), o.text, right.Within(outer + 1)), o.precedence};
+}
+
+CppExpr OpEmitter::Select(const Op& op) {
+  size_t tile = 1, scalar = 0;
+  std::string text = "tk::where(" + Argument(op.operands[0]);
+  for (size_t i = 0; i < 2; ++i) {
+    const bool is_scalar = i < op.slot.size() && op.slot[i] == 's';
+    text += ", " + (is_scalar ? scalars_.Text(op.scalars[scalar++]) : Argument(op.operands[tile++]));
+  }
+  return {text + ")"};
+}
+
+CppExpr OpEmitter::Part(const Op& op) {
+  const ir::Type &result = TypeOf(op.results[0]), &source = TypeOf(op.operands[0]);
+  std::string text = Argument(op.operands[0]);
+  if (source.space != ir::Space::kShared) return {fmt::format("tk::columns<{}>({}, {})", result.cols, text, Coordinate(op.scalars[1]))};
+  if (result.rows != source.rows) text = fmt::format("tk::rows<{}>({}, {})", result.rows, text, Coordinate(op.scalars[0]));
+  if (result.cols != source.cols) text = fmt::format("tk::cols<{}>({}, {})", result.cols, text, Coordinate(op.scalars[1]));
+  return {text};
+}
+
+CppExpr OpEmitter::Reduce(const Op& op) {
+  const std::string_view name = ReduceName(static_cast<typed::Op>(op.number));
+  if (op.slot == "rows") return {fmt::format("tk::row_{}({})", name, Argument(op.operands[0]))};
+  return {fmt::format("tk::col_{}({}, {})", name, Argument(op.operands[0]), Buffer(op.symbol))};
+}
+
+CppExpr OpEmitter::Read(const Op& op) {
+  const ir::Type& type = TypeOf(op.results[0]);
+  const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
+  return {fmt::format("tk::warpgroup::load<{}, {}, layout>({}{})", type.rows, type.cols, Block(op), fill)};
+}
+
+CppExpr OpEmitter::View(const Op& op) {
+  const std::string buffer = Buffer(op.symbol);
+  return {Element(buffer, kernel_.buffers[buffers_.at(op.symbol)].count, op, 0)};
+}
+
+CppExpr OpEmitter::Expression(const Op& op) {
+  const auto argument = [&] { return Argument(op.operands[0]); };
+  switch (op.code) {
+    case OpCode::kRead: return Read(op);
+    case OpCode::kFill: {
+      const ir::Type& type = TypeOf(op.results[0]);
+      return {fmt::format("tk::fill<{}, {}, {}, layout>({})", type.dtype == DType::kI64 ? "int" : CppType(type.dtype), type.rows, type.cols,
+                          scalars_.Text(op.scalars[0]))};
+    }
+    case OpCode::kUnary: {
+      const auto function = static_cast<typed::Op>(op.number);
+      if (function == typed::Op::kNeg) return {"-" + Value(op.operands[0]).Within(CppExpr::kPrimary), CppExpr::kUnary};
+      if (function == typed::Op::kNot) return {"!" + Value(op.operands[0]).Within(CppExpr::kUnary), CppExpr::kUnary};
+      return {fmt::format("tk::{}({})", UnaryFunction(function), argument())};
+    }
+    case OpCode::kBinary: return Binary(op);
+    case OpCode::kSelect: return Select(op);
+    case OpCode::kConvert: return {fmt::format("tk::convert<{}>({})", CppType(TypeOf(op.results[0]).dtype), argument())};
+    case OpCode::kReduce: return Reduce(op);
+    case OpCode::kTranspose: return {fmt::format("tk::transposed({})", argument())};
+    case OpCode::kPart: return Part(op);
+    case OpCode::kPositions: {
+      const bool is_column = op.slot == "rows";
+      const ir::Type& type = TypeOf(op.results[0]);
+      return {fmt::format("tk::{}_positions<{}, layout>({})", is_column ? "row" : "col", is_column ? type.rows : type.cols,
+                          Coordinate(op.scalars[0]))};
+    }
+    case OpCode::kView: return View(op);
+    case OpCode::kLoadShared: return {fmt::format("tk::warpgroup::load_shared<layout>({})", argument())};
+    default: return {};
+  }
+}
+
+}  // namespace tkc::codegen

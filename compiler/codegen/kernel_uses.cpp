@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// What a kernel's operations mention: decides which parameters it gets and which scalars need no variable.
+#include "compiler/codegen/emit_op.h"
+
+namespace tkc::codegen {
+
+using ir::OpCode;
+
+void KernelUses::Scalar(const ir::Scalar& scalar) {
+  if (!scalar) return;
+  if (scalar->kind == symbolic::Kind::kName) names.insert(scalar->name);
+  if (scalar->kind == symbolic::Kind::kElement) tensors.insert(scalar->name);
+  for (const ir::Scalar& arg : scalar->args) Scalar(arg);
+}
+
+/// Backwards, so that a `let` is seen after all its uses and counts only if it has one.
+void KernelUses::Region(const ir::Region& region) {
+  for (auto op = region.rbegin(); op != region.rend(); ++op) {
+    for (auto inner = op->regions.rbegin(); inner != op->regions.rend(); ++inner) Region(*inner);
+    if (op->code == OpCode::kLet && op->number == 0 && !names.contains(op->symbol)) continue;
+    for (ir::ValueId value : op->operands) ++values[value];
+    for (const ir::Scalar& scalar : op->scalars) Scalar(scalar);
+    for (const ir::AxisRange& axis : op->axes) {
+      Scalar(axis.start);
+      Scalar(axis.lo);
+      Scalar(axis.hi);
+    }
+    switch (op->code) {
+      case OpCode::kRead:
+      case OpCode::kStore:
+      case OpCode::kCopyToShared:
+      case OpCode::kCopyToGlobal: tensors.insert(op->symbol); break;
+      case OpCode::kRing: rings.insert(op->symbol); break;
+      case OpCode::kArrive:
+        if (op->number == 2) remote.insert(op->symbol);
+        break;
+      case OpCode::kSplitPublish:
+      case OpCode::kSplitLast:
+      case OpCode::kSplitCollect: workspace = true; break;
+      default: break;
+    }
+  }
+}
+
+KernelUses::KernelUses(const ir::Kernel& kernel) : values(kernel.values.size(), 0) {
+  for (const ir::Worker& role : kernel.workers) Region(role.body);
+}
+
+std::string InstanceName(const ir::Worker& role) { return role.instance_name.empty() ? "w" : role.instance_name; }
+
+namespace {
+
+bool MentionsInstance(const ir::Kernel& kernel, const std::string& name, const ir::Region& region) {
+  const auto is_set = [&](const std::string& buffer) {
+    for (const ir::Buffer& b : kernel.buffers) {
+      if (b.name == buffer && b.instances > 1) return true;
+    }
+    return false;
+  };
+  for (const ir::Op& op : region) {
+    if (op.slot == name || ((op.code == OpCode::kView || op.code == OpCode::kReduce) && is_set(op.symbol))) return true;
+    for (const ir::Scalar& scalar : op.scalars) {
+      if (scalar && symbolic::Mentions(scalar, name)) return true;
+    }
+    for (const ir::AxisRange& axis : op.axes) {
+      for (const ir::Scalar& scalar : {axis.start, axis.lo, axis.hi}) {
+        if (scalar && symbolic::Mentions(scalar, name)) return true;
+      }
+    }
+    for (const ir::Region& inner : op.regions) {
+      if (MentionsInstance(kernel, name, inner)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool UsesInstance(const ir::Kernel& kernel, const ir::Worker& role) {
+  return MentionsInstance(kernel, InstanceName(role), role.body);
+}
+
+}  // namespace tkc::codegen

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/codegen/mangle.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
+namespace tkc::codegen {
+namespace {
+
+// Sorted (a test checks it), for binary search.
+constexpr std::string_view kReserved[] = {
+#include "compiler/codegen/reserved_words.inc"
+};
+constexpr std::string_view kLibraryFunctions[] = {
+#include "compiler/codegen/library_functions.inc"
+};
+
+bool IsLibraryFunction(std::string_view name) {
+  return std::binary_search(std::begin(kLibraryFunctions), std::end(kLibraryFunctions), name);
+}
+
+bool IsUpper(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isupper(c) || std::isdigit(c) || c == '_'; });
+}
+
+/// Macro families of CUDA, of the C library and of the runtime that no list can keep up with.
+bool IsMacroFamily(std::string_view name) {
+  for (std::string_view prefix : {"CUDA", "CU_", "TK_", "INT", "UINT", "PRI", "SCN", "FLT_", "DBL_", "LDBL_", "FP_", "M_", "SIG", "HUGE_",
+                                  "E2", "EI", "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "LONG_", "ULONG_", "LLONG_", "ULLONG_"}) {
+    if (name.size() > prefix.size() && name.starts_with(prefix) && IsUpper(name)) return true;
+  }
+  return false;
+}
+
+bool HasOddUnderscore(std::string_view name) {
+  return name.starts_with('_') || name.ends_with('_') || name.find("__") != std::string_view::npos;
+}
+
+constexpr char kHex[] = "0123456789abcdef";
+
+}  // namespace
+
+bool IsReserved(std::string_view name) {
+  return name.starts_with("launch_") || std::binary_search(std::begin(kReserved), std::end(kReserved), name) || IsMacroFamily(name);
+}
+
+std::string Mangle(std::string_view name) {
+  const bool is_ascii = std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  if (is_ascii && !HasOddUnderscore(name)) return std::string(name) + (IsReserved(name) ? "_" : "");
+  std::string result = "n";
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '_') {
+      result += "_u";
+    } else if (std::isalnum(byte)) {
+      result += c;
+    } else {  // not from our lexer; kept injective all the same
+      result += "_x";
+      result += kHex[byte / 16];
+      result += kHex[byte % 16];
+    }
+  }
+  return result + "_";
+}
+
+std::string MangleEntry(std::string_view name) { return IsLibraryFunction(name) ? std::string(name) + "_" : Mangle(name); }
+
+std::string Demangle(std::string_view identifier) {
+  if (!identifier.ends_with('_')) return std::string(identifier);
+  const std::string_view body = identifier.substr(0, identifier.size() - 1);
+  if (IsReserved(body) || IsLibraryFunction(body)) return std::string(body);
+  std::string name;
+  for (size_t i = 1; i < body.size(); ++i) {
+    if (body[i] != '_') {
+      name += body[i];
+    } else if (body[++i] == 'u') {
+      name += '_';
+    } else {
+      const auto digit = [](char c) { return std::string_view(kHex).find(c); };
+      name += static_cast<char>(digit(body[i + 1]) * 16 + digit(body[i + 2]));
+      i += 2;
+    }
+  }
+  return name;
+}
+
+}  // namespace tkc::codegen

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/codegen/scalar_cpp.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/codegen/mangle.h"
+
+namespace tkc::codegen {
+
+using symbolic::Kind;
+using symbolic::Node;
+using symbolic::Scalar;
+
+std::string_view CppType(DType dtype) {
+  switch (dtype) {
+    case DType::kBool: return "bool";
+    case DType::kI8: return "int8_t";
+    case DType::kU8: return "uint8_t";
+    case DType::kI32: return "int";
+    case DType::kU32: return "uint32_t";
+    case DType::kI64: return "tk::index";
+    case DType::kU64: return "uint64_t";
+    case DType::kF16: return "tk::f16";
+    case DType::kBF16: return "tk::bf16";
+    case DType::kF32: return "float";
+    case DType::kF64: return "double";
+    case DType::kE4M3: return "tk::e4m3";
+    case DType::kE5M2: return "tk::e5m2";
+  }
+  return "void";
+}
+
+std::string FloatLiteral(double value, DType dtype) {
+  std::string text;
+  if (std::isinf(value)) {
+    text = value < 0 ? "-tk::infinity()" : "tk::infinity()";
+  } else if (std::isnan(value)) {
+    text = "tk::not_a_number()";
+  } else {
+    text = dtype == DType::kF64 ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    if (dtype != DType::kF64) text += 'f';
+  }
+  if (dtype == DType::kF16 || dtype == DType::kBF16) return fmt::format("{}({})", CppType(dtype), text);
+  return text;
+}
+
+std::string StringLiteral(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      result += fmt::format("\\{:03o}", byte);
+    } else if (c == '?') {
+      result += "\\?";  // no trigraphs, whatever the dialect
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+bool ScalarPrinter::MentionsExtent(const Scalar& scalar) const {
+  if (scalar->kind == Kind::kName) return extents_.contains(scalar->name);
+  for (const Scalar& arg : scalar->args) {
+    if (MentionsExtent(arg)) return true;
+  }
+  return false;
+}
+
+bool ScalarPrinter::IsWide(const Scalar& scalar) const {
+  if (place_ == Place::kHost) return scalar->dtype == DType::kI64;
+  switch (scalar->kind) {
+    case Kind::kInt: return scalar->int_value > INT32_MAX || scalar->int_value < INT32_MIN;
+    case Kind::kName: return wide_.contains(scalar->name);
+    case Kind::kElement: return scalar->dtype == DType::kI64 || scalar->dtype == DType::kU64;
+    case Kind::kCall: return false;
+    case Kind::kConvert: return scalar->dtype == DType::kI64 && IsWide(scalar->args[0]);
+    case Kind::kMul:
+      if (scalar->dtype == DType::kI64 && MentionsExtent(scalar->args[0]) && MentionsExtent(scalar->args[1])) return true;
+      break;
+    default: break;
+  }
+  if (scalar->dtype != DType::kI64) return false;
+  for (const Scalar& arg : scalar->args) {
+    if (IsWide(arg)) return true;
+  }
+  return false;
+}
+
+bool ScalarPrinter::IsNonNegative(const Scalar& scalar) const {
+  const auto all = [&] {
+    for (const Scalar& arg : scalar->args) {
+      if (!IsNonNegative(arg)) return false;
+    }
+    return true;
+  };
+  switch (scalar->kind) {
+    case Kind::kInt: return scalar->int_value >= 0;
+    case Kind::kName: return non_negative_.contains(scalar->name) || Info(scalar->dtype).name[0] == 'u';
+    case Kind::kAdd:
+    case Kind::kMul:
+    case Kind::kDiv:
+    case Kind::kMin:
+    case Kind::kCdiv: return all();
+    case Kind::kMod: return IsNonNegative(scalar->args[1]);
+    case Kind::kMax: return IsNonNegative(scalar->args[0]) || IsNonNegative(scalar->args[1]);
+    case Kind::kSelect: return IsNonNegative(scalar->args[1]) && IsNonNegative(scalar->args[2]);
+    case Kind::kCall: return scalar->name.ends_with("::index") || scalar->name.ends_with("::count") || scalar->name.ends_with("::rank");
+    default: return false;
+  }
+}
+
+std::string_view ScalarPrinter::TypeOf(const Scalar& scalar) const {
+  if (scalar->dtype == DType::kI64) return IsWide(scalar) ? "tk::index" : "int";
+  return CppType(scalar->dtype);
+}
+
+CppExpr ScalarPrinter::Infix(const Node& node, std::string_view op, int precedence) const {
+  const CppExpr left = Expr(node.args[0]), right = Expr(node.args[1]);
+  // Compilers warn about && beside || and about chains of comparisons: those always get their parentheses.
+  int outer_left = precedence, outer_right = precedence + 1;
+  if (precedence == CppExpr::kOr) outer_left = outer_right = CppExpr::kEquality;
+  if (precedence == CppExpr::kOr && node.args[0]->kind == Kind::kOr) outer_left = CppExpr::kOr;
+  if (precedence == CppExpr::kRelation || precedence == CppExpr::kEquality) outer_left = outer_right = CppExpr::kAdd;
+  return {fmt::format("{} {} {}", left.Within(outer_left), op, right.Within(outer_right)), precedence};
+}
+
+CppExpr ScalarPrinter::Function(std::string_view name, const Node& node) const {
+  bool is_wide = false;
+  for (const Scalar& arg : node.args) is_wide |= IsWide(arg);
+  std::string text = fmt::format("{}{}(", name, is_wide ? "<tk::index>" : "");
+  for (size_t i = 0; i < node.args.size(); ++i) text += (i ? ", " : "") + Text(node.args[i]);
+  return {text + ")"};
+}
+
+CppExpr ScalarPrinter::Product(const Node& node) const {
+  CppExpr left = Expr(node.args[0]);
+  const bool widens = place_ == Place::kKernel && node.dtype == DType::kI64 && MentionsExtent(node.args[0]) &&
+                      MentionsExtent(node.args[1]) && !IsWide(node.args[0]) && !IsWide(node.args[1]);
+  if (widens) left = {fmt::format("tk::index({})", left.text)};
+  return {fmt::format("{} * {}", left.Within(CppExpr::kMul), Expr(node.args[1]).Within(CppExpr::kUnary)), CppExpr::kMul};
+}
+
+CppExpr ScalarPrinter::Division(const Node& node) const {
+  const bool is_integer = !IsFloat(node.dtype);
+  if (!is_integer) return Infix(node, "/", CppExpr::kMul);
+  const bool divides = node.kind == Kind::kDiv;
+  if (IsNonNegative(node.args[0]) && IsNonNegative(node.args[1])) return Infix(node, divides ? "/" : "%", CppExpr::kMul);
+  return Function(divides ? "tk::floor_div" : "tk::floor_mod", node);
+}
+
+/// `block::index` is tk::block::index(); `grouped_order.m` is member m of what tk::grouped_order returns.
+CppExpr ScalarPrinter::Call(const Node& node) const {
+  const size_t dot = node.name.find('.');
+  std::string text = "tk::" + node.name.substr(0, dot) + "(";
+  for (size_t i = 0; i < node.args.size(); ++i) text += (i ? ", " : "") + Text(node.args[i]);
+  text += ")";
+  if (dot != std::string::npos) text += node.name.substr(dot);
+  return {text};
+}
+
+CppExpr ScalarPrinter::Converted(const Node& node) const {
+  const Scalar& value = node.args[0];
+  const bool is_same = value->dtype == node.dtype ||
+                       (node.dtype == DType::kI64 && value->dtype == DType::kI32) ||
+                       (node.dtype == DType::kI32 && value->dtype == DType::kI64 && !IsWide(value));
+  if (is_same) return Expr(value);
+  if (value->kind == Kind::kInt && IsFloat(node.dtype)) return {FloatLiteral(static_cast<double>(value->int_value), node.dtype)};
+  if (!IsFloat(value->dtype) && !IsFloat(node.dtype)) return {fmt::format("{}({})", CppType(node.dtype), Text(value))};
+  if (!IsFloat(value->dtype) && node.dtype == DType::kF32) return {fmt::format("float({})", Text(value))};
+  return {fmt::format("tk::convert<{}>({})", node.dtype == DType::kI64 ? "int" : CppType(node.dtype), Text(value))};
+}
+
+CppExpr ScalarPrinter::Expr(const Scalar& scalar) const {
+  const Node& node = *scalar;
+  switch (node.kind) {
+    case Kind::kInt:
+      if (node.int_value == INT64_MIN) return {"(-9223372036854775807 - 1)"};
+      return {fmt::format("{}", node.int_value) + (node.dtype == DType::kU32 || node.dtype == DType::kU64 ? "u" : ""),
+              node.int_value < 0 ? CppExpr::kUnary : CppExpr::kPrimary};
+    case Kind::kFloat: {
+      const std::string text = FloatLiteral(node.float_value, node.dtype);
+      return {text, text[0] == '-' ? CppExpr::kUnary : CppExpr::kPrimary};
+    }
+    case Kind::kBool: return {node.int_value ? "true" : "false"};
+    case Kind::kName: return {Mangle(node.name)};
+    case Kind::kElement: {
+      std::string text = Mangle(node.name) + ".element(";
+      for (size_t i = 0; i < node.args.size(); ++i) text += (i ? ", " : "") + Text(node.args[i]);
+      return {text + ")"};
+    }
+    case Kind::kNeg: {
+      const std::string inner = Expr(node.args[0]).Within(CppExpr::kUnary);
+      return {inner[0] == '-' ? "-(" + inner + ")" : "-" + inner, CppExpr::kUnary};
+    }
+    case Kind::kNot: return {"!" + Expr(node.args[0]).Within(CppExpr::kUnary), CppExpr::kUnary};
+    case Kind::kAdd:
+      if (int64_t value = 0; symbolic::IsInt(node.args[1], &value) && value < 0 && value != INT64_MIN) {
+        return {fmt::format("{} - {}", Expr(node.args[0]).Within(CppExpr::kAdd), -value), CppExpr::kAdd};
+      }
+      return Infix(node, "+", CppExpr::kAdd);
+    case Kind::kSub: return Infix(node, "-", CppExpr::kAdd);
+    case Kind::kMul: return Product(node);
+    case Kind::kDiv:
+    case Kind::kMod: return Division(node);
+    case Kind::kMin: return Function("tk::min", node);
+    case Kind::kMax: return Function("tk::max", node);
+    case Kind::kCdiv: return Function("tk::cdiv", node);
+    case Kind::kEq: return Infix(node, "==", CppExpr::kEquality);
+    case Kind::kNe: return Infix(node, "!=", CppExpr::kEquality);
+    case Kind::kLt: return Infix(node, "<", CppExpr::kRelation);
+    case Kind::kLe: return Infix(node, "<=", CppExpr::kRelation);
+    case Kind::kGt: return Infix(node, ">", CppExpr::kRelation);
+    case Kind::kGe: return Infix(node, ">=", CppExpr::kRelation);
+    case Kind::kAnd: return Infix(node, "&&", CppExpr::kAnd);
+    case Kind::kOr: return Infix(node, "||", CppExpr::kOr);
+    case Kind::kSelect:
+      return {fmt::format("{} ? {} : {}", Expr(node.args[0]).Within(CppExpr::kOr), Expr(node.args[1]).Within(CppExpr::kOr),
+                          Expr(node.args[2]).Within(CppExpr::kConditional)),
+              CppExpr::kConditional};
+    case Kind::kCall: return Call(node);
+    case Kind::kConvert: return Converted(node);
+  }
+  return {"0"};
+}
+
+}  // namespace tkc::codegen

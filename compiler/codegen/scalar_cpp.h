@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Scalar expressions as C++.
+//
+// Inside kernels an integer of the language is an `int`: extents are below 2^31 (checked at launch), and what is bounded by them
+// stays there. Where 32 bits may not do (i64 parameters and what is computed from them, products of two extents), the expression
+// is computed as tk::index. On the host every integer is a tk::index. Division and modulus floor; where both sides are known not
+// to be negative, that is what C++ does.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "compiler/symbolic/scalar.h"
+
+namespace tkc::codegen {
+
+/// The C++ name of an element type: tk::bf16, float, int, ...
+std::string_view CppType(DType dtype);
+
+/// An expression and how tightly its outermost operator binds.
+struct CppExpr {
+  std::string text;
+  int precedence = kPrimary;
+
+  static constexpr int kPrimary = 100, kUnary = 90, kMul = 80, kAdd = 70, kRelation = 60, kEquality = 50, kBitAnd = 46, kBitOr = 42,
+                       kAnd = 40, kOr = 30, kConditional = 20;
+  /// The text, in parentheses if it binds less tightly than `outer`.
+  std::string Within(int outer) const { return precedence < outer ? "(" + text + ")" : text; }
+};
+
+/// What is known about names while printing one function.
+class ScalarPrinter {
+ public:
+  enum class Place : uint8_t { kHost, kKernel };
+  explicit ScalarPrinter(Place place) : place_(place) {}
+
+  void AddNonNegative(const std::string& name) { non_negative_.insert(name); }
+  /// A name whose product with another may leave 32 bits: an extent of a tensor.
+  void AddExtent(const std::string& name) { extents_.insert(name); }
+  /// A name that is itself a 64-bit integer in the kernel.
+  void AddWide(const std::string& name) { wide_.insert(name); }
+
+  CppExpr Expr(const symbolic::Scalar& scalar) const;
+  std::string Text(const symbolic::Scalar& scalar) const { return Expr(scalar).text; }
+  /// The type of a variable that holds it: int, tk::index, float, bool, ...
+  std::string_view TypeOf(const symbolic::Scalar& scalar) const;
+  bool IsWide(const symbolic::Scalar& scalar) const;
+  bool IsNonNegative(const symbolic::Scalar& scalar) const;
+
+ private:
+  CppExpr Infix(const symbolic::Node& node, std::string_view op, int precedence) const;
+  CppExpr Function(std::string_view name, const symbolic::Node& node) const;
+  CppExpr Product(const symbolic::Node& node) const;
+  CppExpr Division(const symbolic::Node& node) const;
+  CppExpr Call(const symbolic::Node& node) const;
+  CppExpr Converted(const symbolic::Node& node) const;
+  bool MentionsExtent(const symbolic::Scalar& scalar) const;
+
+  Place place_;
+  std::set<std::string, std::less<>> non_negative_, extents_, wide_;
+};
+
+/// A literal of type `dtype`.
+std::string FloatLiteral(double value, DType dtype);
+/// `"text"` with everything escaped that a C string needs.
+std::string StringLiteral(std::string_view text);
+
+}  // namespace tkc::codegen
