@@ -2,12 +2,13 @@
 """Checks generated forward attention against float32 and times it beside cuDNN in one process.
 
 Both sides run as CUDA graphs in rounds of A B B A over the same random data; the figure is the median over the rounds of
-(cuDNN time / our time). Arguments: LIBRARY.so [--check] [--quick] [--rounds N] [--n N ...]; entries `attention_forward_128`
+(cuDNN time / our time). Arguments: LIBRARY.so .. [--check] [--bench] [--quick] [--rounds N] [--n N ...]; entries `attention_forward_128`
 and `attention_forward_128_causal` of the generated ABI. Needs PyTorch with CUDA.
 """
 import argparse
 import ctypes
 import math
+import os
 import statistics
 import sys
 
@@ -123,19 +124,25 @@ def bench(entries, lengths, rounds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("library")
+    parser.add_argument("library", nargs="+")
     parser.add_argument("--check", action="store_true", help="check only")
+    parser.add_argument("--bench", action="store_true", help="no check; the comparison with cuDNN's result remains")
     parser.add_argument("--quick", action="store_true", help="N = 6144 only")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--n", type=int, nargs="*")
     options = parser.parse_args()
     torch.manual_seed(0)
-    library = ctypes.CDLL(options.library)
-    entries = {causal: load_entry(library, "attention_forward_128" + ("_causal" if causal else "")) for causal in (False, True)}
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
-    bad = check(entries)
-    if not options.check:
-        bench(entries, options.n or ((6144,) if options.quick else (768, 1536, 3072, 6144, 12288)), options.rounds)
+    bad = 0
+    for path in options.library:
+        if len(options.library) > 1:
+            print(os.path.basename(path))
+        library = ctypes.CDLL(os.path.abspath(path))
+        entries = {causal: load_entry(library, "attention_forward_128" + ("_causal" if causal else "")) for causal in (False, True)}
+        if not options.bench:
+            bad += check(entries)
+        if not options.check:
+            bench(entries, options.n or ((6144,) if options.quick else (768, 1536, 3072, 6144, 12288)), options.rounds)
     return 1 if bad else 0
 
 

@@ -8,6 +8,8 @@
 #   attention  attention: check, then the table against cuDNN             about 60 s
 #   big        gemm: a 65536 x 65536 tensor, strides over 2 GiB           about 20 s
 #   sanitize   gemm and attention under memcheck and synccheck            minutes
+# Not by default: attention-quick (N = 6144 only), gemm-variants and attention-variants (other constants, for tuning; build-variants
+# compiles them beforehand).
 # Usage: test/gpu/experiment.sh [PART ..]
 cd "$(dirname "$0")/../.." || exit 1
 out=build/experiment
@@ -50,13 +52,56 @@ build() {
     wait
 }
 
-# Every gemm library as an entry `gemm`, named by its file.
+# Every gemm library of the goldens: its entry bears the name of its file.
 entries() {
-    for library in $out/gemm*.so; do
-        name=$(basename "$library" .so)
-        [[ $name == gemm_nt* || $name == gemm_tn* || $name == gemm_tt* ]] && continue
-        echo "$name:$PWD/$library:gemm:NN"
+    for source in test/codegen/gemm*.expected.cu; do
+        name=$(basename "$source" .expected.cu)
+        layout=NN
+        [[ $name =~ _(nt|tn|tt)$ ]] && layout=${BASH_REMATCH[1]^^}
+        [ -e $out/$name.so ] && echo "$name:$PWD/$out/$name.so:$name:$layout"
     done
+}
+
+# variant BASE NAME SED..: a golden with other constants, as build/experiment/NAME.so.
+variant() {
+    local base=$1 name=$2
+    shift 2
+    sed "$@" test/codegen/$base.expected.cu > $out/$name.cu
+    up_to_date $out/$name.so $out/$name.cu && return
+    $nvcc -std=c++20 -O3 $arch -shared -Xcompiler -fPIC -Iruntime/include -Xptxas -v,--warn-on-spills -o $out/$name.so $out/$name.cu > $out/$name.log 2>&1 ||
+        { echo "$name: nvcc failed"; grep -m3 error $out/$name.log; }
+    if grep -qE '\(C75[0-9][0-9]\)|[1-9][0-9]* bytes spill' $out/$name.log; then echo "$name: $(grep -m1 -oE '\(C75[0-9][0-9]\)|[1-9][0-9]* bytes spill' $out/$name.log)"; fi
+}
+
+# BM BN BK W slots. Two warpgroups start with 256 registers a thread each: nothing to hand over.
+tile() { echo "s/constexpr int BM = 128, BN = 256, BK = 64, W = 2;/constexpr int BM = $1, BN = $2, BK = $3, W = $4;/; s/constexpr int slots = 4;/constexpr int slots = $5;/; s/constexpr int threads = 384;/constexpr int threads = $((128 * ($4 + 1)));/$([ $4 = 1 ] && echo "; /crease_registers</d")"; }
+order() { echo "s/constexpr int super_rows = 8;/constexpr int super_rows = $1;/"; }
+
+gemm_variants() {
+    variant gemm gemm_rows4 -e "$(order 4)" &
+    variant gemm gemm_rows12 -e "$(order 12)" &
+    variant gemm gemm_rows16 -e "$(order 16)" &
+    variant gemm_cluster cluster_rows16 -e "$(order 16)" &
+    wait
+    variant gemm gemm_128x192 -e "$(tile 128 192 64 2 5)" &
+    variant gemm gemm_128x128 -e "$(tile 128 128 64 2 6)" &
+    variant gemm gemm_128x128x128 -e "$(tile 128 128 128 2 3)" &
+    variant gemm gemm_128x64x128 -e "$(tile 128 64 128 2 4)" &
+    wait
+    variant gemm gemm_64x128x128 -e "$(tile 64 128 128 1 4)" &
+    variant gemm gemm_64x64x128 -e "$(tile 64 64 128 1 6)" &
+    wait
+}
+specs() { for name in "$@"; do symbol=gemm; [[ $name == *cluster* ]] && symbol=gemm_cluster; echo "$name:$PWD/$out/$name.so:$symbol:NN"; done; }
+
+attention_variants() {
+    # No turns; turns kept but rows summed across lanes only at the end is not expressible yet; other block sizes of keys.
+    variant attention_forward attention_no_turns -e '/named_barrier/d' &
+    variant attention_forward attention_160 -e 's/attention_forward<false, 176>/attention_forward<false, 160>/' &
+    wait
+    variant attention_forward attention_128 -e 's/attention_forward<false, 176>/attention_forward<false, 128>/' &
+    variant attention_forward attention_forwards -e 's/(wave % 2 == 0 ? block : blocks - 1 - block)/block/' &
+    wait
 }
 
 for part in $parts; do
@@ -67,6 +112,19 @@ for part in $parts; do
         quick) timeout 120 $out/gemm_bench --quick $(entries) ;;
         bench) timeout 400 $out/gemm_bench $(entries) ;;
         attention) timeout 300 python3 test/gpu/attention_bench.py $PWD/$out/attention_forward.so ;;
+        gemm-variants)
+            gemm_variants
+            timeout 200 $out/gemm_bench --rounds 5 --shape 4096x4096x4096 --shape 8192x8192x8192 --shape 16384x16384x16384 $(specs gemm gemm_cluster gemm_rows4 gemm_rows12 gemm_rows16 cluster_rows16)
+            timeout 100 $out/gemm_bench --rounds 5 --shape 1024x1024x1024 --shape 2048x2048x2048 --shape 16x4096x4096 --shape 8192x1024x28672 $(specs gemm gemm_128x192 gemm_128x128 gemm_128x128x128 gemm_128x64x128 gemm_64x128x128 gemm_64x64x128)
+            ;;
+        attention-variants)
+            attention_variants
+            timeout 200 python3 test/gpu/attention_bench.py --bench --quick --rounds 5 $out/attention_{forward,no_turns,160,128,forwards}.so
+            ;;
+        build-variants)
+            gemm_variants
+            attention_variants
+            ;;
         attention-quick) timeout 120 python3 test/gpu/attention_bench.py $PWD/$out/attention_forward.so --quick ;;
         sanitize)
             for tool in memcheck synccheck; do
