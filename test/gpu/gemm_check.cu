@@ -354,6 +354,41 @@ double HostMicroseconds(const Call& call, cudaStream_t stream) {
   return Median(batches);
 }
 
+/// Calls that must be refused, launching nothing, with a message that names the parameter.
+int Refusals(const EntrySpec& entry) {
+  DeviceBuffer a(64 * 64 * 2), b(64 * 64 * 2), c(64 * 64 * 2);
+  const tk_tensor ta = Matrix(a.data, 64, 64, 64), tb = Matrix(b.data, 64, 64, 64), tc = Matrix(c.data, 64, 64, 64);
+  int wrong = 0;
+  const auto expect = [&](const char* what, int code, const char* name, const tk_tensor* x, const tk_tensor* y, const tk_tensor* z) {
+    const tk_status status = entry.function(x, y, z, nullptr, 0, nullptr);
+    if (status.code == code && std::strstr(status.message, name)) return;
+    ++wrong;
+    std::printf("FAIL %s, %s: status %d `%s`, expected %d and `%s`\n", entry.label.c_str(), what, int(status.code), status.message, code, name);
+  };
+  const auto with = [](tk_tensor t, auto change) {
+    change(t);
+    return t;
+  };
+  const tk_tensor f16 = with(tb, [](tk_tensor& t) { t.dtype = TK_F16; }), rank3 = with(ta, [](tk_tensor& t) { t.rank = 3; });
+  const tk_tensor null = with(ta, [](tk_tensor& t) { t.data = nullptr; }), odd = with(tb, [](tk_tensor& t) { t.data = static_cast<char*>(t.data) + 1; });
+  const tk_tensor narrow = with(tb, [](tk_tensor& t) { t.extent[0] = t.extent[1] = 63; }), huge = with(ta, [](tk_tensor& t) { t.extent[0] = int64_t(1) << 31; });
+  const tk_tensor folded = with(tc, [](tk_tensor& t) { t.stride[0] = 0; }), negative = with(tc, [](tk_tensor& t) { t.extent[0] = -1; });
+  const tk_tensor strided = with(tb, [](tk_tensor& t) { t.extent[1] = 64, t.stride[0] = 63; });
+  expect("A missing", TK_ARGUMENT, "`A`", nullptr, &tb, &tc);
+  expect("A without memory", TK_ARGUMENT, "`A`", &null, &tb, &tc);
+  expect("B of f16", TK_ARGUMENT, "`B`", &ta, &f16, &tc);
+  expect("A of rank 3", TK_ARGUMENT, "`A`", &rank3, &tb, &tc);
+  expect("B at an odd address", TK_ARGUMENT, "`B`", &ta, &odd, &tc);
+  expect("B too small", TK_SHAPE, "`B`", &ta, &narrow, &tc);
+  expect("A too large", TK_SHAPE, "`A`", &huge, &tb, &tc);
+  expect("C of negative extent", TK_SHAPE, "`C`", &ta, &tb, &negative);
+  expect("C with rows in one place", TK_OVERLAP, "`C`", &ta, &tb, &folded);
+  expect("C on top of A", TK_OVERLAP, "`C`", &ta, &tb, &ta);
+  expect("no workspace for a B that needs repacking", TK_WORKSPACE, "workspace", &ta, &strided, &tc);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return wrong;
+}
+
 void Overhead(const EntrySpec& entry) {
   cudaStream_t stream;
   CUDA_CHECK(cudaStreamCreate(&stream));
@@ -425,7 +460,7 @@ int main(int argc, char** argv) {
     std::printf("%s: %d of %d right; worst Frobenius %.3fx cuBLAS's (%s), worst largest error %.2fx its\n", entry.label.c_str(),
                 check.passed, check.passed + check.failed, check.worst_frobenius, check.worst_case.c_str(), check.worst_max);
     std::fflush(stdout);
-    failed += check.failed;
+    failed += check.failed + Refusals(entry);
     if (overhead) Overhead(entry);
   }
   return failed ? 1 : 0;

@@ -27,6 +27,8 @@ def run(command, timeout=600):
         return done.returncode, done.stdout.decode(errors="replace")
     except subprocess.TimeoutExpired:
         return 124, f"no end within {timeout} s"
+    except OSError as error:
+        return 127, str(error)
 
 
 def parameters(source, kernel):

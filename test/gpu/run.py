@@ -8,8 +8,6 @@ its largest element error (relative to the largest element of the reference) are
 import ctypes
 import json
 import os
-import subprocess
-import sys
 
 from abi import SCALARS, load_entry, load_workspace, tensor
 from prepare import compile_library, program_command, run
@@ -111,7 +109,14 @@ def open_library(folder, name):
         return ctypes.CDLL(os.path.abspath(path))
 
 
-def ensure_programs(folder):
+def ensure(folder, plan):
+    """What does not load here is built here: the programs and the libraries of the GEMM entries."""
+    for item in plan["gemm"] + plan["random"]:
+        if item["library"]:
+            try:
+                open_library(folder, item["library"])
+            except (RuntimeError, OSError) as error:
+                item["library"], item["problem"] = None, str(error)
     for name, library in (("gemm_bench", "-lcublasLt"), ("gemm_check", "-lcublas")):
         rc, text = run([os.path.join(folder, name), "--no-such-option"], 60)
         if rc != 2 or "what is" not in text:
@@ -183,14 +188,15 @@ def sanitize(folder, specs):
 
 def main(folder, parts, big):
     plan = json.load(open(os.path.join(folder, "plan.json")))
-    ensure_programs(folder)
+    ensure(folder, plan)
     specs = gemm_specs(folder, plan)
     wrong = 0
     if "kernels" in parts:
         wrong += run_kernels(folder, plan)
     if "gemm" in parts and specs:
-        sys.stdout.flush()
-        wrong += subprocess.run([os.path.join(folder, "gemm_check"), "--overhead", *(["--big"] if big else []), *specs]).returncode != 0
+        rc, text = run([os.path.join(folder, "gemm_check"), "--overhead", *(["--big"] if big else []), *specs], 300)
+        print(text, end="", flush=True)
+        wrong += rc != 0
     if "random" in parts and plan["random"]:
         wrong += run_random(folder, plan)
     if "sanitize" in parts and specs:
