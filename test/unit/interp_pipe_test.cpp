@@ -240,6 +240,14 @@ TEST(InterpPipe, ASendThatNobodyReceivesIsAFault) {
   EXPECT_EQ(net.MustFail().labels[0].text, "`make` waits to send to `p`: 2 of 2 slots are taken, and no worker receives from it");
 }
 
+TEST(InterpPipe, TheDeepestExpressionFitsAWorkersStack) {
+  Network net;
+  ExprPtr sum = net.X(Int(0));
+  for (int i = 0; i < 1500; ++i) sum = build::Binary(Op::kAdd, std::move(sum), Float(1), kColumn);
+  AddWorker(net.section, "w", BlockOf(Let(net.got, std::move(sum)), net.StoreGot(Int(0))));
+  EXPECT_EQ(net.MustRun()[1], 1501);
+}
+
 TEST(InterpPipe, AFaultInOneWorkerEndsTheBlock) {
   Network net;
   const PipeId p = AddPipe(net.section, "p", {{"", DType::kF32, 2, 1}});
