@@ -77,7 +77,7 @@ void CodeWriter::Close(std::string_view tail) {
   Line(tail);
 }
 
-void CodeWriter::OneLine(size_t mark) {
+void CodeWriter::OneLine(size_t mark, bool keep_braces) {
   const std::string_view written = std::string_view(text_).substr(mark);
   const size_t head_end = written.find(" {\n");
   if (head_end == std::string_view::npos) return;
@@ -85,8 +85,9 @@ void CodeWriter::OneLine(size_t mark) {
   const std::string_view statement = written.substr(body, body_end - body);
   const std::string_view tail = written.substr(body_end + 1);
   const bool closes = tail.find_first_not_of(' ') != std::string_view::npos && tail.substr(tail.find_first_not_of(' ')) == "}\n";
-  if (!closes || !statement.ends_with(';') || head_end + 1 + statement.size() > kColumns) return;
-  const std::string line = std::string(written.substr(0, head_end)) + " " + std::string(statement) + "\n";
+  if (!closes || !statement.ends_with(';') || head_end + 5 + statement.size() > kColumns) return;
+  const std::string line =
+      std::string(written.substr(0, head_end)) + (keep_braces ? " { " : " ") + std::string(statement) + (keep_braces ? " }\n" : "\n");
   text_.resize(mark);
   text_ += line;
   lines_ -= 2;

@@ -25,7 +25,7 @@ class CodeWriter {
   void Turn(std::string_view middle);
   /// Where the text stands; OneLine(mark) then puts `head {`, one statement and `}` written since on one line, if they fit.
   size_t Mark() const { return text_.size(); }
-  void OneLine(size_t mark);
+  void OneLine(size_t mark, bool keep_braces = false);
 
   int LineNumber() const { return lines_ + 1; }  // of the line written next
   const std::string& Text() const { return text_; }

@@ -81,6 +81,8 @@ std::string EmitHeader(const ir::Module& module, const EmitOptions& options) {
   out.Raw(fmt::format("#error \"generated for version {} of the tkc runtime: generate again, or use that runtime\"", kAbiVersion));
   out.Raw("#endif");
   out.Blank();
+  out.Raw("struct CUstream_st; /* cudaStream_t points to it */");
+  out.Blank();
   out.Raw("#ifdef __cplusplus");
   out.Raw("extern \"C\" {");
   out.Raw("#endif");

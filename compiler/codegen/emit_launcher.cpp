@@ -54,6 +54,11 @@ const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& n
   InternalError("no tensor of this name: " + name, kernel.span);
 }
 
+std::string PresetLiteral(const ir::TensorParam& tensor) {
+  if (IsFloat(tensor.dtype)) return FloatLiteral(tensor.preset, tensor.dtype);
+  return fmt::format("{}", static_cast<int64_t>(tensor.preset));
+}
+
 bool IsWritten(const ir::TensorParam& tensor) { return tensor.mode != typed::TensorMode::kIn; }
 
 /// Whether there is anything to choose: several schedules, or one that does not always apply.
@@ -212,7 +217,7 @@ class CallEmitter {
     for (const ir::TensorParam& tensor : first.tensors) {
       const std::string name = Mangle(tensor.name);
       if (tensor.is_work) out_.Line(fmt::format("const tk_tensor {}_work = call.work({}), *{} = &{}_work;", name, WorkShape(tensor), name, name));
-      if (tensor.has_preset) out_.Line(fmt::format("call.preset({}, {});", name, FloatLiteral(tensor.preset, DType::kF64)));
+      if (tensor.has_preset) out_.Line(fmt::format("call.preset<{}>({}, {});", CppType(tensor.dtype), name, PresetLiteral(tensor)));
     }
     for (int k : alternative) {
       const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
@@ -315,6 +320,7 @@ class CallEmitter {
 
   void WorkspaceSize() {
     out_.Comment("Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.");
+    const size_t mark = out_.Mark();
     out_.Open(fmt::format("size_t workspace_size({}) const", Chooses(module_, entry_) ? "int schedule" : ""));
     if (entry_.alternatives.size() > 1) out_.Open("switch (schedule)");
     for (size_t i = 0; i < entry_.alternatives.size(); ++i) {
@@ -334,6 +340,7 @@ class CallEmitter {
       out_.Close();
     }
     out_.Close();
+    out_.OneLine(mark, true);
   }
 
   /// The number of tiles with all launch scalars written out.

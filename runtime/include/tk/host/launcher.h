@@ -36,8 +36,9 @@ public:
     static bool can_store(const tk_tensor* t) { return !is_empty(*t) && copy_engine_serves(*t); }
 
     /// Sets all elements of t, on the stream.
-    void preset(const tk_tensor* t, double value) {
-        if (!failed() && !is_empty(*t)) status_ = host::preset(*t, value, device_number_, stream_);
+    template <class T>
+    void preset(const tk_tensor* t, T value) {
+        if (!failed() && !is_empty(*t)) status_ = host::preset<T>(*t, value, device_number_, stream_);
     }
 
     /// A dense scratch tensor at the next free bytes of the workspace.

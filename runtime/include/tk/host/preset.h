@@ -40,7 +40,7 @@ preset_elements(const preset_arguments<T> a) {
 
 /// Dense tensors count as one row, so that the index needs no division.
 template <class T>
-tk_status preset_as(const tk_tensor& t, T value, int device, cudaStream_t stream) {
+tk_status preset(const tk_tensor& t, T value, int device, cudaStream_t stream) {
     const device_info* info = nullptr;
     const tk_status status = cached_device(device, info);
     if (status.code != TK_OK) return status;
@@ -61,19 +61,6 @@ tk_status preset_as(const tk_tensor& t, T value, int device, cudaStream_t stream
     if (a.count == 0) return ok();
     const int64_t blocks = min<int64_t>(cdiv<int64_t>(a.count, preset_threads), int64_t(info->processors) * 8);
     return launch<preset_elements<T>>(device, {int(blocks), preset_threads, 0, stream}, a);
-}
-
-inline tk_status preset(const tk_tensor& t, double value, int device, cudaStream_t stream) {
-    switch (t.dtype) {
-        case TK_BF16: return preset_as<uint16_t>(t, bf16(float(value)).bits, device, stream);
-        case TK_F16: return preset_as<uint16_t>(t, f16(float(value)).bits, device, stream);
-        case TK_F32: return preset_as<float>(t, float(value), device, stream);
-        case TK_I32: return preset_as<int32_t>(t, int32_t(value), device, stream);
-        case TK_U32: return preset_as<uint32_t>(t, uint32_t(value), device, stream);
-        case TK_I64: return preset_as<int64_t>(t, int64_t(value), device, stream);
-        case TK_U64: return preset_as<uint64_t>(t, uint64_t(value), device, stream);
-        default: return preset_as<uint8_t>(t, uint8_t(value), device, stream);
-    }
 }
 
 }  // namespace tk::host
