@@ -121,6 +121,10 @@ class KernelEmitter {
       out_.Line(fmt::format("auto& shared = tk::block::shared<{}>();", SharedStruct(kernel_)));
       EmitBarrierSetup(kernel_, uses_, out_);
     }
+    out_.Comment("So far under the end of the launch before; from here on its writes are seen and its reads are done.");
+    out_.Line("tk::grid::wait_previous();");
+    out_.Line("tk::grid::allow_next();");
+    out_.Blank();
     const std::vector<Group> groups = GroupRoles(kernel_);
     for (size_t i = 0; i < groups.size(); ++i) Branch(groups, i);
     if (groups.size() > 1) out_.Close();

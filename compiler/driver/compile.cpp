@@ -38,8 +38,8 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
   const bool ok =
       pass("expand_workers", passes::ExpandWorkers) &&       // first: all below counts senders and receivers of pipes
       pass("assign_roles", passes::AssignRoles) &&           // who executes: layouts and transfers differ by role
-      pass("stage_operands", passes::StageOperands) &&       // where tiles live; before layouts, which belong to places
-      pass("select_layout", passes::SelectLayout) &&         // before transfers: stores move fragments
+      pass("select_layout", passes::SelectLayout) &&         // before staging: which parts of a register tile stay with their threads
+      pass("stage_operands", passes::StageOperands) &&       // where tiles live; before transfers, which move between places
       pass("select_transfer", passes::SelectTransfer) &&     // makes the buffers that plan_shared places
       pass("plan_shared", passes::PlanShared) &&             // fixes slot counts, which barriers and rings repeat
       pass("plan_registers", passes::PlanRegisters) &&       //

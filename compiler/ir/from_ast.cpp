@@ -50,12 +50,14 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) 
   kernel.depth = section.depth;
   CopyPipes(section, kernel);
   lowering.LowerBlock(section.lets, kernel.lets);
+  lowering.EndShared();
   for (const typed::Worker& worker : section.workers) {
     Worker copy;
     copy.name = worker.name;
     copy.instances = worker.instances;
     copy.in_turn = worker.in_turn;
     copy.span = worker.span;
+    lowering.BeginWorker();
     if (worker.instance_var != typed::kNone) copy.instance_name = lowering.ScalarName(worker.instance_var);
     lowering.LowerBlock(worker.body, copy.body);
     kernel.workers.push_back(std::move(copy));

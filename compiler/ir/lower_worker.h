@@ -16,6 +16,10 @@ class WorkerLowering {
  public:
   WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel);
 
+  /// Names of scalars are local to a worker: those of the workers before may be used again.
+  void BeginWorker() { used_names_ = kernel_names_; }
+  /// What has been named so far is visible to all workers.
+  void EndShared() { kernel_names_ = used_names_; }
   /// Appends the lowering of `block` to `region`.
   void LowerBlock(const typed::Block& block, Region& region);
   Scalar LowerScalar(const typed::Expr& expr);
@@ -50,7 +54,7 @@ class WorkerLowering {
   Kernel& kernel_;
   std::map<typed::VarId, ValueId> tiles_;
   std::map<typed::VarId, std::string> scalars_;
-  std::set<std::string> used_names_;
+  std::set<std::string> used_names_, kernel_names_;
 };
 
 }  // namespace tkc::ir

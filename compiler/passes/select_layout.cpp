@@ -55,7 +55,7 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagno
       const ir::Type& type = kernel.values[value].type;
       const bool rows_fit = type.rows == 1 || type.rows % kRows == 0;
       const bool cols_fit = type.cols == 1 || type.cols % kCols == 0;
-      if ((rows_fit && cols_fit) || op.code == ir::OpCode::kPart || op.code == ir::OpCode::kRead || op.code == ir::OpCode::kPositions) continue;
+      if ((rows_fit && cols_fit) || op.code == ir::OpCode::kPart) continue;
       if (!reported.insert(op.span).second) continue;
       diagnostics
           .Error(DiagnosticKind::kMatrixShape, op.span,

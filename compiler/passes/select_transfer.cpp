@@ -68,6 +68,7 @@ struct Transfer {
   void CopyRole(ir::Worker& worker, Region& region);
   void ComputeRole(ir::Worker& worker, Region& region);
   Region StagedStore(const ir::Worker& worker, const Op& store);
+  Region DirectStore(const Op& store);
 };
 
 /// A read that feeds a send becomes the copy that fills the field; `send` keeps the views it fills, in order.
@@ -127,7 +128,7 @@ void Transfer::CopyRole(ir::Worker& worker, Region& region) {
   region = std::move(out);
 }
 
-/// if (C_map_usable) { for each chunk of columns: stage, copy engine } else { guarded store }.
+/// For each chunk of columns: convert, stage, and from there the copy engine, or where the tensor rules it out a guarded copy.
 Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   const ValueId value = store.operands[0];
   const ir::Type type = kernel.values[value].type;
@@ -182,23 +183,34 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   emit({OpCode::kStoreShared, {}, {stage, part}});
   Op copy{OpCode::kStoreAsync, {}, {stage}, Coordinates(chunk_access)};
   copy.symbol = Map(chunk_access, buffer, true);
-  emit(copy);
-
+  copy.span = store.span;
+  Op guarded{OpCode::kCopyToGlobal, {}, {stage}};
+  guarded.symbol = tensor.name;
+  guarded.axes = chunk_access.axes;
+  guarded.span = store.span;
   Op choice{OpCode::kIf, {}, {}, {symbolic::Name(copy.symbol + "_usable", DType::kBool)}};
-  choice.span = store.span;
-  choice.regions.resize(2);
-  if (chunks == 1) {
-    choice.regions[0] = std::move(body);
-  } else {
-    Op loop{OpCode::kUnroll};
-    loop.symbol = counter;
-    loop.number = chunks;
-    loop.span = store.span;
-    loop.regions = {std::move(body)};
-    choice.regions[0].push_back(std::move(loop));
-  }
-  choice.regions[1].push_back(store);
-  return {choice};
+  choice.regions = {{copy}, {guarded}};
+  emit(choice);
+  if (chunks == 1) return body;
+  Op loop{OpCode::kUnroll};
+  loop.symbol = counter;
+  loop.number = chunks;
+  loop.span = store.span;
+  loop.regions = {std::move(body)};
+  return {loop};
+}
+
+/// A guarded store from registers, of the tensor's type.
+Region Transfer::DirectStore(const Op& store) {
+  ir::Type type = kernel.values[store.operands[0]].type;
+  const DType dtype = FindTensor(kernel, store.symbol).dtype;
+  if (type.dtype == dtype) return {store};
+  type.dtype = dtype;
+  Op convert{OpCode::kConvert, {kernel.AddValue(store.symbol + "_values", type)}, {store.operands[0]}};
+  convert.span = store.span;
+  Op rounded = store;
+  rounded.operands = convert.results;
+  return {convert, rounded};
 }
 
 void Transfer::ComputeRole(ir::Worker& worker, Region& region) {
@@ -216,6 +228,10 @@ void Transfer::ComputeRole(ir::Worker& worker, Region& region) {
         for (Op& staged : StagedStore(worker, op)) out.push_back(std::move(staged));
         continue;
       }
+    }
+    if (op.code == OpCode::kStore) {
+      for (Op& direct : DirectStore(op)) out.push_back(std::move(direct));
+      continue;
     }
     out.push_back(std::move(op));
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Chooses how tiles move between global memory and the block.
 // Loads of a copy role: the tensor copy engine where shape, clipping and fill allow it, else a guarded copy by the whole warp.
-// Stores of a computing role: through a staging chunk and the copy engine where the tile is wide enough, with a guarded store from registers
-// behind a launch-time flag for tensors that the engine cannot serve; else the guarded store alone.
+// Stores of a computing role: through a staging chunk where the tile is wide enough, and from it by the copy engine or, behind a
+// launch-time flag for tensors that the engine cannot serve, by a guarded copy; narrow tiles by a guarded store from registers.
 // Creates the buffers of the pipes, the staging buffers and the tensor maps, and chooses every shared tile's swizzle.
 #pragma once
 
