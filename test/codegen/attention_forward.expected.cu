@@ -3,8 +3,8 @@
 //
 // kernel attention_forward<D, causal, BQ = 128, W = 2>(Q: bf16[B, H, N, D], K: bf16[B, H, S, D], V: bf16[B, H, S, D],
 //                                                      O: out bf16[B, H, N, D], scale: f32)
-// instance attention_forward<D = 128, causal = false>    BK = 176
-// instance attention_forward<D = 128, causal = true>     BK = 128
+// instance attention_forward<D = 128, causal = false>    BK = 176, two slots of k
+// instance attention_forward<D = 128, causal = true>     BK = 128, three slots of k
 //
 // One block on each SM walks over tiles of 128 queries of one head. Its warpgroups:
 //
@@ -21,7 +21,7 @@
 //
 // Everything is complete when a step ends: a score tile in flight over the back edge would be serialised by ptxas.
 //
-// Shared memory, 229456 bytes for 176 keys:
+// Shared memory, 229456 bytes for 176 keys (128 keys, three slots of k: 213088):
 //
 //        0   q             128 x 128        32768
 //    32768   k[2]      2 x 176 x 128        90112
@@ -35,22 +35,22 @@
 namespace {
 
 constexpr int BQ = 128, D = 128, W = 2;
-constexpr int slots = 2;  // of pipes k and v
-constexpr int chunk = 64;  // columns of O stored at a time
+constexpr int v_slots = 2;
+constexpr int chunk = 64;    // columns of O stored at a time
 constexpr int threads = 384;
-constexpr int turn = 8;    // barrier of compute[0]'s turn at the tensor core, the next one is compute[1]'s
+constexpr int turn = 8;      // barrier of compute[0]'s turn at the tensor core, the next one is compute[1]'s
 constexpr float log2e = 1.4426950408889634f;
 constexpr int64_t shared_cache = 32 << 20;  // bytes of the L2 that K and V of concurrent tiles may take
 
 using bf16 = tk::bf16;
 
-template <int BK>
+template <int BK, int k_slots>
 struct attention_forward_shared {
     tk::shared_tile<bf16, BQ, D, tk::swizzle::b128> q;
-    tk::shared_tile<bf16, BK, D, tk::swizzle::b128> k[slots], v[slots];
+    tk::shared_tile<bf16, BK, D, tk::swizzle::b128> k[k_slots], v[v_slots];
     tk::shared_tile<bf16, BQ / W, chunk, tk::swizzle::b128> o[W];
     tk::barrier q_full, q_empty;  // 1 arrival with the bytes; 8 arrivals: four warps of each compute worker
-    tk::barrier k_full[slots], k_empty[slots], v_full[slots], v_empty[slots];
+    tk::barrier k_full[k_slots], k_empty[k_slots], v_full[v_slots], v_empty[v_slots];
 };
 
 struct attention_forward_arguments {
@@ -86,11 +86,11 @@ TK_DEVICE int tile_of_wave(int wave) {
     return wave * blocks + (wave % 2 == 0 ? block : blocks - 1 - block);
 }
 
-template <bool causal, int BK>
+template <bool causal, int BK, int k_slots>
 TK_KERNEL(threads)
 attention_forward_kernel(TK_TENSOR_MAP Q_map, TK_TENSOR_MAP K_map, TK_TENSOR_MAP V_map, TK_TENSOR_MAP O_map,
                          const attention_forward_arguments arguments) {
-    auto& shared = tk::block::shared<attention_forward_shared<BK>>();
+    auto& shared = tk::block::shared<attention_forward_shared<BK, k_slots>>();
     const int tiles = arguments.B * arguments.H * tk::cdiv(arguments.N, BQ);
 
     if (tk::warp::index() == 0 && tk::warp::elect()) {
@@ -100,9 +100,11 @@ attention_forward_kernel(TK_TENSOR_MAP Q_map, TK_TENSOR_MAP K_map, TK_TENSOR_MAP
         tk::prefetch(O_map);
         tk::init(shared.q_full, 1);
         tk::init(shared.q_empty, 4 * W);
-        for (int s = 0; s < slots; ++s) {
+        for (int s = 0; s < k_slots; ++s) {
             tk::init(shared.k_full[s], 1);
             tk::init(shared.k_empty[s], 4 * W);
+        }
+        for (int s = 0; s < v_slots; ++s) {
             tk::init(shared.v_full[s], 1);
             tk::init(shared.v_empty[s], 4 * W);
         }
@@ -114,7 +116,8 @@ attention_forward_kernel(TK_TENSOR_MAP Q_map, TK_TENSOR_MAP K_map, TK_TENSOR_MAP
     tk::grid::allow_next();
 
     tk::ring<1> q;
-    tk::ring<slots> k, v;
+    tk::ring<k_slots> k;
+    tk::ring<v_slots> v;
     const int role = tk::warpgroup::index();
     if (role == 0) {
         // worker load
@@ -240,7 +243,8 @@ attention_forward_kernel(TK_TENSOR_MAP Q_map, TK_TENSOR_MAP K_map, TK_TENSOR_MAP
                 tk::fence_async_proxy();
                 tk::warpgroup::sync(1 + w);
                 if (!arguments.O_by_copy_engine) {
-                    tk::warpgroup::copy_shared_to_global(arguments.O.block(tk::at(b), tk::at(h), tk::span(row), tk::span(col)), shared.o[w]);
+                    const auto block = arguments.O.block(tk::at(b), tk::at(h), tk::span(row), tk::span(col));
+                    tk::warpgroup::copy_shared_to_global(block, shared.o[w]);
                 } else if (tk::warpgroup::thread() == 0) {
                     tk::store_async(O_map, shared.o[w], b, h, row, col);
                     tk::commit_stores();
@@ -252,7 +256,11 @@ attention_forward_kernel(TK_TENSOR_MAP Q_map, TK_TENSOR_MAP K_map, TK_TENSOR_MAP
     }
 }
 
-template <bool causal, int BK>
+size_t attention_forward_workspace(const tk_tensor* Q, const tk_tensor* K, const tk_tensor* V) {
+    return tk::host::packing_bytes(*Q) + tk::host::packing_bytes(*K) + tk::host::packing_bytes(*V);
+}
+
+template <bool causal, int BK, int k_slots>
 tk_status attention_forward(const char* entry, const tk_tensor* Q, const tk_tensor* K, const tk_tensor* V, const tk_tensor* O,
                             float scale, void* workspace, size_t workspace_bytes, cudaStream_t stream) {
     tk::host::call call(entry, stream);
@@ -275,9 +283,9 @@ tk_status attention_forward(const char* entry, const tk_tensor* Q, const tk_tens
     call.disjoint("O", O, "Q", Q);
     call.disjoint("O", O, "K", K);
     call.disjoint("O", O, "V", V);
-    call.device(90, sizeof(attention_forward_shared<BK>));
+    call.device(90, sizeof(attention_forward_shared<BK, k_slots>));
     if (call.failed() || B == 0 || H == 0 || N == 0) return call.status();
-    call.workspace(workspace, workspace_bytes, tk::host::packing_bytes(*Q) + tk::host::packing_bytes(*K) + tk::host::packing_bytes(*V));
+    call.workspace(workspace, workspace_bytes, attention_forward_workspace(Q, K, V));
 
     const tk_tensor Q_packed = call.packed(Q), K_packed = call.packed(K), V_packed = call.packed(V);
     const bool O_by_copy_engine = tk::host::copy_engine_serves(*O);
@@ -289,27 +297,28 @@ tk_status attention_forward(const char* entry, const tk_tensor* Q, const tk_tens
 
     const int heads = int(tk::max<int64_t>(1, shared_cache / (int64_t(S) * D * 2 * sizeof(bf16))));
     const int tiles = B * H * tk::cdiv(N, BQ);
-    return call.launch<attention_forward_kernel<causal, BK>>(
-        tk::min(tiles, call.processors()), threads, sizeof(attention_forward_shared<BK>), Q_map, K_map, V_map, O_map,
+    return call.launch<attention_forward_kernel<causal, BK, k_slots>>(
+        tk::min(tiles, call.processors()), threads, sizeof(attention_forward_shared<BK, k_slots>), Q_map, K_map, V_map, O_map,
         attention_forward_arguments{B, H, N, S, heads, scale, tk::host::as_tensor<bf16, 4>(*O), O_by_copy_engine});
 }
 
 }  // namespace
 
 extern "C" size_t attention_forward_128_workspace(const tk_tensor* Q, const tk_tensor* K, const tk_tensor* V, const tk_tensor*, float) {
-    return tk::host::packing_bytes(*Q) + tk::host::packing_bytes(*K) + tk::host::packing_bytes(*V);
+    return attention_forward_workspace(Q, K, V);
 }
 
 extern "C" tk_status attention_forward_128(const tk_tensor* Q, const tk_tensor* K, const tk_tensor* V, const tk_tensor* O, float scale,
                                            void* workspace, size_t workspace_bytes, cudaStream_t stream) {
-    return attention_forward<false, 176>("attention_forward_128", Q, K, V, O, scale, workspace, workspace_bytes, stream);
+    return attention_forward<false, 176, 2>("attention_forward_128", Q, K, V, O, scale, workspace, workspace_bytes, stream);
 }
 
-extern "C" size_t attention_forward_128_causal_workspace(const tk_tensor* Q, const tk_tensor* K, const tk_tensor* V, const tk_tensor* O, float scale) {
-    return attention_forward_128_workspace(Q, K, V, O, scale);
+extern "C" size_t attention_forward_128_causal_workspace(const tk_tensor* Q, const tk_tensor* K, const tk_tensor* V, const tk_tensor*,
+                                                         float) {
+    return attention_forward_workspace(Q, K, V);
 }
 
-extern "C" tk_status attention_forward_128_causal(const tk_tensor* Q, const tk_tensor* K, const tk_tensor* V, const tk_tensor* O, float scale,
-                                                  void* workspace, size_t workspace_bytes, cudaStream_t stream) {
-    return attention_forward<true, 128>("attention_forward_128_causal", Q, K, V, O, scale, workspace, workspace_bytes, stream);
+extern "C" tk_status attention_forward_128_causal(const tk_tensor* Q, const tk_tensor* K, const tk_tensor* V, const tk_tensor* O,
+                                                  float scale, void* workspace, size_t workspace_bytes, cudaStream_t stream) {
+    return attention_forward<true, 128, 3>("attention_forward_128_causal", Q, K, V, O, scale, workspace, workspace_bytes, stream);
 }

@@ -95,11 +95,11 @@ gemm_variants() {
 specs() { for name in "$@"; do symbol=gemm; [[ $name == *cluster* ]] && symbol=gemm_cluster; echo "$name:$PWD/$out/$name.so:$symbol:NN"; done; }
 
 attention_variants() {
-    # No turns; turns kept but rows summed across lanes only at the end is not expressible yet; other block sizes of keys.
+    # No turns; other blocks of keys and slots; tiles in plain order.
     variant attention_forward attention_no_turns -e '/named_barrier/d' &
-    variant attention_forward attention_160 -e 's/attention_forward<false, 176>/attention_forward<false, 160>/' &
+    variant attention_forward attention_160 -e 's/<false, 176, 2>/<false, 160, 2>/; s/<true, 128, 3>/<true, 128, 2>/' &
     wait
-    variant attention_forward attention_128 -e 's/attention_forward<false, 176>/attention_forward<false, 128>/' &
+    variant attention_forward attention_128 -e 's/<false, 176, 2>/<false, 128, 3>/; s/heads = int(tk::max<int64_t>(1,/heads = int(tk::max<int64_t>(8,/' &
     variant attention_forward attention_forwards -e 's/(wave % 2 == 0 ? block : blocks - 1 - block)/block/' &
     wait
 }

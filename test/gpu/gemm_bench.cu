@@ -54,8 +54,8 @@ class Blas {
                                                     sizeof kBlasWorkspace));
     std::vector<cublasLtMatmulHeuristicResult_t> found(8);
     int count = 0;
-    BLAS_CHECK(cublasLtMatmulAlgoGetHeuristic(handle_, operation_, first_, second_, result_, result_, preference, 8,
-                                              found.data(), &count));
+    BLAS_CHECK(cublasLtMatmulAlgoGetHeuristic(handle_, operation_, first_, second_, result_, result_, preference, 8, found.data(),
+                                              &count));
     cublasLtMatmulPreferenceDestroy(preference);
     found.resize(size_t(count));
     return found;
@@ -218,11 +218,12 @@ class Bench {
     const double median = Median(ratio);
     const bool right = difference < 4e-3;
     const bool met = right && median >= c.bar;
-    std::printf("%-10s %s %-18s %8.1f us %6.0f TF | blas %8.1f us %6.0f TF | ratio %.3f (%.3f..%.3f) bar %.2f %s%s | %s x%d sets%zu\n",
-                entry.label.c_str(), Letters(c), shape, Median(own_ms) * 1e3, flops / Median(own_ms), Median(blas_ms) * 1e3,
-                flops / Median(blas_ms), median, *std::min_element(ratio.begin(), ratio.end()),
-                *std::max_element(ratio.begin(), ratio.end()), c.bar, met ? "ok" : "MISS", right ? "" : " WRONG RESULT",
-                settings.c_str(), repeats, set.size());
+    std::printf(
+        "%-10s %s %-18s %8.1f us %6.0f TF | blas %8.1f us %6.0f TF | ratio %.3f (%.3f..%.3f) bar %.2f %s%s | %s x%d sets%zu\n",
+        entry.label.c_str(), Letters(c), shape, Median(own_ms) * 1e3, flops / Median(own_ms), Median(blas_ms) * 1e3,
+        flops / Median(blas_ms), median, *std::min_element(ratio.begin(), ratio.end()),
+        *std::max_element(ratio.begin(), ratio.end()), c.bar, met ? "ok" : "MISS", right ? "" : " WRONG RESULT", settings.c_str(),
+        repeats, set.size());
     std::fflush(stdout);
     return {median, met};
   }
@@ -238,8 +239,8 @@ class Bench {
 
 std::vector<Case> Table(const Options& options) {
   if (!options.shapes.empty()) return options.shapes;
-  std::vector<Case> cases = {{2048, 2048, 2048, false, false, 0.97}, {4096, 4096, 4096, false, false, 0.97},
-                             {8192, 8192, 8192, false, false, 0.97}};
+  std::vector<Case> cases = {
+      {2048, 2048, 2048, false, false, 0.97}, {4096, 4096, 4096, false, false, 0.97}, {8192, 8192, 8192, false, false, 0.97}};
   if (options.quick) return cases;
   cases.push_back({16384, 16384, 16384, false, false, 0.97});  // the first four make the geometric mean
   cases.push_back({1024, 1024, 1024, false, false, 0.95});
@@ -260,12 +261,16 @@ int main(int argc, char** argv) {
     const std::string arg = argv[i];
     long long m, n, k;
     char layout[3] = "NN";
-    if (arg == "--ms" && i + 1 < argc) options.ms = std::atof(argv[++i]);
-    else if (arg == "--rounds" && i + 1 < argc) options.rounds = std::atoi(argv[++i]);
-    else if (arg == "--quick") options.quick = true;
+    if (arg == "--ms" && i + 1 < argc)
+      options.ms = std::atof(argv[++i]);
+    else if (arg == "--rounds" && i + 1 < argc)
+      options.rounds = std::atoi(argv[++i]);
+    else if (arg == "--quick")
+      options.quick = true;
     else if (arg == "--shape" && i + 1 < argc && std::sscanf(argv[++i], "%lldx%lldx%lld:%2s", &m, &n, &k, layout) >= 3)
       options.shapes.push_back({m, n, k, layout[0] == 'T', layout[1] == 'T', 0});
-    else if (arg[0] != '-') options.entries.push_back(LoadEntry(arg));
+    else if (arg[0] != '-')
+      options.entries.push_back(LoadEntry(arg));
     else {
       std::fprintf(stderr, "gemm_bench: what is `%s`?\n", arg.c_str());
       return 2;

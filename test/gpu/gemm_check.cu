@@ -34,7 +34,7 @@ struct Case {
 };
 
 struct Stats {
-  double norm, ours, theirs, rounding;              // sums of squares
+  double norm, ours, theirs, rounding;                    // sums of squares
   unsigned long long max_ours, max_theirs, max_rounding;  // bits of non-negative doubles
   unsigned long long inexact, unwritten, trespass;
 };
@@ -91,8 +91,8 @@ __global__ void Compact(const bf16* from, int64_t rows, int64_t cols, int64_t st
 
 /// The float64 product of one 16x16 tile of C, compared on the spot. Operands are addressed by their two strides.
 __global__ void CompareProduct(const bf16* a, int64_t a_row, int64_t a_col, const bf16* b, int64_t b_row, int64_t b_col,
-                               const bf16* ours, int64_t ours_stride, int64_t ours_step, const bf16* theirs, int64_t m, int64_t n, int64_t k,
-                               bool exact, Stats* stats) {
+                               const bf16* ours, int64_t ours_stride, int64_t ours_step, const bf16* theirs, int64_t m, int64_t n,
+                               int64_t k, bool exact, Stats* stats) {
   __shared__ double as[16][17], bs[16][17], scratch[256];
   const int x = threadIdx.x, y = threadIdx.y;
   const int64_t row = int64_t(blockIdx.x) * 16 + y, col = int64_t(blockIdx.y) * 16 + x;
@@ -209,8 +209,9 @@ class Check {
                                                                      int64_t(guarded / 2), 0, 0, 1, 1, 1, stats);
     if (c.m > 0 && c.n > 0) {
       CompareProduct<<<dim3(unsigned((c.m + 15) / 16), unsigned((c.n + 15) / 16)), dim3(16, 16), 0, stream_>>>(
-          a.data, entry.trans_a ? a.step : a.stride, entry.trans_a ? a.stride : a.step, b.data,
-          entry.trans_b ? b.step : b.stride, entry.trans_b ? b.stride : b.step, d.data, d.stride, d.step, reference.data, c.m, c.n, c.k, c.fill == Fill::kInteger, stats);
+          a.data, entry.trans_a ? a.step : a.stride, entry.trans_a ? a.stride : a.step, b.data, entry.trans_b ? b.step : b.stride,
+          entry.trans_b ? b.stride : b.step, d.data, d.stride, d.step, reference.data, c.m, c.n, c.k, c.fill == Fill::kInteger,
+          stats);
     }
     CUDA_CHECK(cudaGetLastError());
     Stats s;
@@ -272,9 +273,10 @@ class Check {
 
   static std::string Text(const Case& c) {
     char text[160];
-    std::snprintf(text, sizeof text, "%lldx%lldx%lld pad %lld/%lld/%lld offset %lld/%lld/%lld step %lld/%lld/%lld %s", (long long)c.m, (long long)c.n,
-                  (long long)c.k, (long long)c.a.pad, (long long)c.b.pad, (long long)c.c.pad, (long long)c.a.offset,
-                  (long long)c.b.offset, (long long)c.c.offset, (long long)c.a.step, (long long)c.b.step, (long long)c.c.step, c.fill == Fill::kInteger ? "integers" : "normal");
+    std::snprintf(text, sizeof text, "%lldx%lldx%lld pad %lld/%lld/%lld offset %lld/%lld/%lld step %lld/%lld/%lld %s",
+                  (long long)c.m, (long long)c.n, (long long)c.k, (long long)c.a.pad, (long long)c.b.pad, (long long)c.c.pad,
+                  (long long)c.a.offset, (long long)c.b.offset, (long long)c.c.offset, (long long)c.a.step, (long long)c.b.step,
+                  (long long)c.c.step, c.fill == Fill::kInteger ? "integers" : "normal");
     return text;
   }
 
@@ -329,12 +331,8 @@ std::vector<Case> Cases(int count, uint64_t seed) {
 
 std::vector<Case> BigCases() {
   const int64_t far = (int64_t(1) << 30) + 8;  // a row stride over 2^31 bytes
-  return {{65536, 64, 65536, {}, {}, {}},
-          {65536, 65536, 64, {}, {}, {}},
-          {5, 300, 200, {far, 0}, {}, {}, Fill::kInteger},
-          {300, 200, 5, {}, {far, 0}, {}},
-          {5, 300, 200, {}, {}, {far, 0}},
-          {5, 301, 203, {far + 1, 3}, {}, {far + 3, 1}}};
+  return {{65536, 64, 65536, {}, {}, {}},  {65536, 65536, 64, {}, {}, {}},  {5, 300, 200, {far, 0}, {}, {}, Fill::kInteger},
+          {300, 200, 5, {}, {far, 0}, {}}, {5, 300, 200, {}, {}, {far, 0}}, {5, 301, 203, {far + 1, 3}, {}, {far + 3, 1}}};
 }
 
 __global__ void Nothing(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
@@ -359,20 +357,25 @@ int Refusals(const EntrySpec& entry) {
   DeviceBuffer a(64 * 64 * 2), b(64 * 64 * 2), c(64 * 64 * 2);
   const tk_tensor ta = Matrix(a.data, 64, 64, 64), tb = Matrix(b.data, 64, 64, 64), tc = Matrix(c.data, 64, 64, 64);
   int wrong = 0;
-  const auto expect = [&](const char* what, int code, const char* name, const tk_tensor* x, const tk_tensor* y, const tk_tensor* z) {
+  const auto expect = [&](const char* what, int code, const char* name, const tk_tensor* x, const tk_tensor* y,
+                          const tk_tensor* z) {
     const tk_status status = entry.function(x, y, z, nullptr, 0, nullptr);
     if (status.code == code && std::strstr(status.message, name)) return;
     ++wrong;
-    std::printf("FAIL %s, %s: status %d `%s`, expected %d and `%s`\n", entry.label.c_str(), what, int(status.code), status.message, code, name);
+    std::printf("FAIL %s, %s: status %d `%s`, expected %d and `%s`\n", entry.label.c_str(), what, int(status.code), status.message,
+                code, name);
   };
   const auto with = [](tk_tensor t, auto change) {
     change(t);
     return t;
   };
   const tk_tensor f16 = with(tb, [](tk_tensor& t) { t.dtype = TK_F16; }), rank3 = with(ta, [](tk_tensor& t) { t.rank = 3; });
-  const tk_tensor null = with(ta, [](tk_tensor& t) { t.data = nullptr; }), odd = with(tb, [](tk_tensor& t) { t.data = static_cast<char*>(t.data) + 1; });
-  const tk_tensor narrow = with(tb, [](tk_tensor& t) { t.extent[0] = t.extent[1] = 63; }), huge = with(ta, [](tk_tensor& t) { t.extent[0] = int64_t(1) << 31; });
-  const tk_tensor folded = with(tc, [](tk_tensor& t) { t.stride[0] = 0; }), negative = with(tc, [](tk_tensor& t) { t.extent[0] = -1; });
+  const tk_tensor null = with(ta, [](tk_tensor& t) { t.data = nullptr; }),
+                  odd = with(tb, [](tk_tensor& t) { t.data = static_cast<char*>(t.data) + 1; });
+  const tk_tensor narrow = with(tb, [](tk_tensor& t) { t.extent[0] = t.extent[1] = 63; }),
+                  huge = with(ta, [](tk_tensor& t) { t.extent[0] = int64_t(1) << 31; });
+  const tk_tensor folded = with(tc, [](tk_tensor& t) { t.stride[0] = 0; }),
+                  negative = with(tc, [](tk_tensor& t) { t.extent[0] = -1; });
   const tk_tensor strided = with(tb, [](tk_tensor& t) { t.extent[1] = 64, t.stride[0] = 63; });
   expect("A missing", TK_ARGUMENT, "`A`", nullptr, &tb, &tc);
   expect("A without memory", TK_ARGUMENT, "`A`", &null, &tb, &tc);
@@ -408,9 +411,9 @@ void Overhead(const EntrySpec& entry) {
   };
   const double launch = HostMicroseconds(bare, stream);
   const double ours = HostMicroseconds([&] { entry.function(&ta, &tb, &tc, workspace.data, workspace.bytes, stream); }, stream);
-  using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
-                              const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
-                              CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+  using Encode =
+      CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*,
+                   const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
   void* found = nullptr;
   cudaDriverEntryPointQueryResult query;
   CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &query));
@@ -423,8 +426,8 @@ void Overhead(const EntrySpec& entry) {
                                         CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
       },
       stream);
-  std::printf("%s launcher: %.2f us a call, bare launch %.2f us, over it %.2f us (one map encoded: %.3f us)\n",
-              entry.label.c_str(), ours, launch, ours - launch, encode);
+  std::printf("%s launcher: %.2f us a call, bare launch %.2f us, over it %.2f us (one map encoded: %.3f us)\n", entry.label.c_str(),
+              ours, launch, ours - launch, encode);
   CUDA_CHECK(cudaStreamDestroy(stream));
 }
 
@@ -437,12 +440,18 @@ int main(int argc, char** argv) {
   std::vector<EntrySpec> entries;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
-    if (arg == "--cases" && i + 1 < argc) count = std::atoi(argv[++i]);
-    else if (arg == "--seed" && i + 1 < argc) seed = std::strtoull(argv[++i], nullptr, 10);
-    else if (arg == "--big") big = true;
-    else if (arg == "--overhead") overhead = true;
-    else if (arg == "--verbose") verbose = true;
-    else if (arg[0] != '-') entries.push_back(LoadEntry(arg));
+    if (arg == "--cases" && i + 1 < argc)
+      count = std::atoi(argv[++i]);
+    else if (arg == "--seed" && i + 1 < argc)
+      seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (arg == "--big")
+      big = true;
+    else if (arg == "--overhead")
+      overhead = true;
+    else if (arg == "--verbose")
+      verbose = true;
+    else if (arg[0] != '-')
+      entries.push_back(LoadEntry(arg));
     else {
       std::fprintf(stderr, "gemm_check: what is `%s`?\n", arg.c_str());
       return 2;

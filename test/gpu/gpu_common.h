@@ -8,12 +8,12 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,21 +21,21 @@
 
 #include "entry.h"
 
-#define CUDA_CHECK(call)                                                                                    \
-  do {                                                                                                      \
-    const cudaError_t error_ = (call);                                                                      \
-    if (error_ != cudaSuccess) {                                                                            \
-      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_));       \
-      std::exit(2);                                                                                         \
-    }                                                                                                       \
+#define CUDA_CHECK(call)                                                                              \
+  do {                                                                                                \
+    const cudaError_t error_ = (call);                                                                \
+    if (error_ != cudaSuccess) {                                                                      \
+      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
+      std::exit(2);                                                                                   \
+    }                                                                                                 \
   } while (0)
-#define BLAS_CHECK(call)                                                                                    \
-  do {                                                                                                      \
-    const cublasStatus_t status_ = (call);                                                                  \
-    if (status_ != CUBLAS_STATUS_SUCCESS) {                                                                 \
-      std::fprintf(stderr, "%s:%d: %s: cublas status %d\n", __FILE__, __LINE__, #call, int(status_));       \
-      std::exit(2);                                                                                         \
-    }                                                                                                       \
+#define BLAS_CHECK(call)                                                                              \
+  do {                                                                                                \
+    const cublasStatus_t status_ = (call);                                                            \
+    if (status_ != CUBLAS_STATUS_SUCCESS) {                                                           \
+      std::fprintf(stderr, "%s:%d: %s: cublas status %d\n", __FILE__, __LINE__, #call, int(status_)); \
+      std::exit(2);                                                                                   \
+    }                                                                                                 \
   } while (0)
 
 namespace gpu {
@@ -144,8 +144,10 @@ struct EntrySpec {
 inline EntrySpec LoadEntry(const std::string& text) {
   std::vector<std::string> part(1);
   for (char c : text) {
-    if (c == ':') part.emplace_back();
-    else part.back() += c;
+    if (c == ':')
+      part.emplace_back();
+    else
+      part.back() += c;
   }
   if (part.size() != 4 || part[3].size() != 2) {
     std::fprintf(stderr, "entry `%s`: expected label:library:symbol:NN|NT|TN|TT\n", text.c_str());
