@@ -89,7 +89,7 @@ int CompileModule(Session& session, ir::Module& module, const Target& target) {
 int Compile(const Options& options) {
   Session session(options);
   const Target* target = RequireTarget(session);
-  if (!target) return session.Finish();
+  if (!target || !RequireOutput(session)) return session.Finish();
 
   if (!options.from.empty()) {
     Result<ir::Module> module = ReadModule(session);

@@ -99,6 +99,15 @@ std::string MakeRule(const Session& session) {
 
 }  // namespace
 
+bool RequireOutput(Session& session) {
+  const Options& options = session.options;
+  if (options.emit != Emit::kCode || !IsFile(options.output) || HeaderPath(options.output) != options.output) return true;
+  session.diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan,
+                            fmt::format("`{}` would be the source and its header", options.output))
+      .Help("write `-o kernel.cu`: the header goes beside it");
+  return false;
+}
+
 codegen::EmitOptions EmitOptionsOf(const Options& options) {
   codegen::EmitOptions emit;
   emit.version = TKC_VERSION;
@@ -113,13 +122,8 @@ codegen::EmitOptions EmitOptionsOf(const Options& options) {
   return emit;
 }
 
-std::vector<OutputFile> CodeFiles(Session& session, codegen::Emitted emitted) {
+std::vector<OutputFile> CodeFiles(const Session& session, codegen::Emitted emitted) {
   const Options& options = session.options;
-  if (options.emit == Emit::kCode && IsFile(options.output) && HeaderPath(options.output) == options.output) {
-    session.diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan,
-                              fmt::format("`{}` would be the source and its header", options.output))
-        .Help("write `-o kernel.cu`: the header goes beside it");
-  }
   std::vector<OutputFile> files;
   if (options.emit == Emit::kHeader) {
     files.push_back({options.output, std::move(emitted.header)});
