@@ -15,6 +15,7 @@ cd "$(dirname "$0")/../.." || exit 1
 out=build/experiment
 mkdir -p $out
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$(dirname "$(dirname "$(readlink -f "$nvcc")")")/lib64
 arch=-gencode=arch=compute_90a,code=sm_90a
 parts=${*:-build check quick bench attention}
 sources=$(ls test/codegen/gemm*.expected*.cu test/codegen/attention_forward.expected.cu 2>/dev/null)

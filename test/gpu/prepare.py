@@ -17,6 +17,7 @@ import subprocess
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+os.environ["LD_LIBRARY_PATH"] = os.environ.get("LD_LIBRARY_PATH", "") + ":" + os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(NVCC))), "lib64")
 ARCH = ["-gencode=arch=compute_90a,code=sm_90a"]
 
 
