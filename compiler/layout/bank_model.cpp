@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/layout/bank_model.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tkc::layout {
+namespace {
+
+constexpr int kBanks = 32;
+constexpr int kWord = 4;
+
+/// Most different words in one bank among lanes [first, first + count).
+int WordsPerBank(const LaneAddresses& addresses, int first, int count, int width) {
+  std::array<std::set<int64_t>, kBanks> words;
+  for (int lane = first; lane < first + count; ++lane) {
+    if (addresses[lane] == kIdle) continue;
+    for (int64_t byte = addresses[lane]; byte < addresses[lane] + width; ++byte) words[byte / kWord % kBanks].insert(byte / kWord);
+  }
+  size_t most = 0;
+  for (const std::set<int64_t>& bank : words) most = std::max(most, bank.size());
+  return static_cast<int>(most);
+}
+
+BankCost Cost(const LaneAddresses& addresses, int width, int group) {
+  BankCost cost;
+  for (int first = 0; first < kLanes; first += group) {
+    const int words = WordsPerBank(addresses, first, group, width);
+    cost.cycles += words;
+    cost.degree = std::max(cost.degree, words);
+  }
+  return cost;
+}
+
+int GroupOf(int width) { return width <= kWord ? kLanes : kLanes * kWord / width; }
+
+}  // namespace
+
+BankCost StoreCost(const LaneAddresses& addresses, int width) { return Cost(addresses, width, GroupOf(width)); }
+
+BankCost LoadCost(const LaneAddresses& addresses, int width) {
+  bool pairs_agree = true;
+  for (int lane = 0; lane < kLanes; lane += 2) {
+    const int64_t even = addresses[lane], odd = addresses[lane + 1];
+    pairs_agree = pairs_agree && (even == odd || even == kIdle || odd == kIdle);
+  }
+  if (!pairs_agree) return Cost(addresses, width, GroupOf(width));
+  BankCost cost = Cost(addresses, width, std::min(2 * GroupOf(width), kLanes));
+  if (width == 16 && cost.cycles == 1) cost.cycles = 2;  // its floor
+  return cost;
+}
+
+BankCost MatrixCost(const std::array<int64_t, 8>& rows) {
+  std::array<std::set<int64_t>, 8> columns;
+  for (const int64_t row : rows) columns[row / 16 % 8].insert(row);
+  size_t most = 0;
+  for (const std::set<int64_t>& column : columns) most = std::max(most, column.size());
+  return {static_cast<int>(most), static_cast<int>(most)};
+}
+
+}  // namespace tkc::layout

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/layout/shared_tile.h"
+
+#include <bit>
+
+namespace tkc::layout {
+namespace {
+
+constexpr int kAddressBits = 40;
+constexpr int kLaneBits = 5, kWarpBits = 2;
+constexpr int kPatternRows = 8;  // every swizzle repeats after eight rows of its width
+
+int Log2(int64_t value) { return std::countr_zero(static_cast<uint64_t>(value)); }
+uint64_t Bit(int bit) { return uint64_t{1} << bit; }
+
+}  // namespace
+
+int64_t SharedTile::Offset(int64_t row, int64_t col) const {
+  const int64_t width = PanelCols();
+  const int64_t offset = col / width * rows * Pitch() + row * Pitch() + col % width * Bytes(dtype);
+  return static_cast<int64_t>(SwizzleMap(swizzle, kAddressBits).Apply(static_cast<uint64_t>(offset)));
+}
+
+BitMatrix SwizzleMap(int swizzle, int bits) {
+  const int folded = swizzle == 128 ? 3 : swizzle == 64 ? 2 : swizzle == 32 ? 1 : 0;
+  std::vector<uint64_t> columns;
+  for (int bit = 0; bit < bits; ++bit) {
+    const bool folds = bit >= 7 && bit < 7 + folded;
+    columns.push_back(Bit(bit) | (folds ? Bit(bit - 3) : 0));
+  }
+  return {bits, std::move(columns)};
+}
+
+BitMatrix RegisterMap(const RegisterLayout& layout) {
+  const int vec = Log2(layout.vec), halves = Log2(layout.halves), lanes = Log2(layout.lanes), lane_rows = Log2(layout.lane_rows),
+            warp_rows = Log2(layout.warp_rows);
+  const int cols = vec + lanes;
+  std::vector<uint64_t> columns;
+  for (int bit = 0; bit < vec; ++bit) columns.push_back(Bit(bit));
+  for (int bit = 0; bit < halves; ++bit) columns.push_back(Bit(cols + lane_rows + bit));
+  for (int bit = 0; bit < kLaneBits; ++bit) {
+    const bool in_row = bit < lanes;
+    const bool is_copy = bit >= lanes + lane_rows;
+    columns.push_back(is_copy ? 0 : in_row ? Bit(vec + bit) : Bit(cols + bit - lanes));
+  }
+  for (int bit = 0; bit < kWarpBits; ++bit) columns.push_back(bit < warp_rows ? Bit(cols + lane_rows + halves + bit) : 0);
+  return {cols + lane_rows + halves + warp_rows, std::move(columns)};
+}
+
+std::optional<BitMatrix> AddressMap(const SharedTile& tile, int col_bits, int row_bits) {
+  const int64_t pitch = tile.Pitch();
+  const bool has_rows = tile.rows > 1 && row_bits > 0;
+  if (has_rows && !std::has_single_bit(static_cast<uint64_t>(pitch))) return std::nullopt;
+  const int size = Log2(Bytes(tile.dtype));
+  const int panel = tile.swizzle == 0 ? kAddressBits : Log2(tile.PanelCols());
+  if (col_bits > panel && tile.rows % kPatternRows != 0) return std::nullopt;
+  std::vector<uint64_t> columns;
+  for (int bit = 0; bit < col_bits; ++bit) {
+    const uint64_t place = bit < panel ? Bit(bit + size) : Bit(kAddressBits + bit - panel);
+    columns.push_back(tile.cols > 1 ? place : 0);
+  }
+  for (int bit = 0; bit < row_bits; ++bit) columns.push_back(has_rows ? Bit(bit) * static_cast<uint64_t>(pitch) : 0);
+  return SwizzleMap(tile.swizzle, 64).After(BitMatrix(64, std::move(columns)));
+}
+
+}  // namespace tkc::layout
