@@ -35,7 +35,40 @@ bool PassRunner::Run(std::string_view name, const std::function<Result<void>(ir:
   if (Names(options.dump_after, name) || Names(options.dump_after, "all")) {
     fmt::print(stderr, "// after {}\n{}\n", name, ir::Print(module_));
   }
+  Verify();
   return true;
+}
+
+void PassRunner::Verify() const {
+  for (const ir::Kernel& kernel : module_.kernels) {
+    const std::vector<ir::Fault> faults = ir::Verify(kernel, level_, level_ == ir::Level::kSchedule ? &target_ : nullptr);
+    if (!faults.empty()) InternalError(fmt::format("the IR is broken: {}", faults[0].message), faults[0].span);
+  }
+}
+
+bool PassRunner::Enter(ir::Level level) {
+  level_ = level;
+  // One pass alone leaves the IR where it is.
+  if (session_.options.run_passes.empty()) Verify();
+  return true;
+}
+
+bool PassRunner::VerifyInput() {
+  const bool is_text = !session_.options.from.empty();
+  if (!is_text) {
+    SetCrashPass("from_ast");
+    Verify();
+    return true;
+  }
+  for (const ir::Kernel& kernel : module_.kernels) {
+    // Text between two passes is neither pure tile level nor whole schedule level.
+    const ir::Level level = session_.options.run_passes.empty() ? level_ : ir::Level::kLowering;
+    for (const ir::Fault& fault : ir::Verify(kernel, level)) {
+      session_.diagnostics.Error(DiagnosticKind::kMalformedIr, fault.span, fault.message);
+    }
+  }
+  if (!session_.options.run_passes.empty()) level_ = ir::Level::kLowering;
+  return !session_.diagnostics.HasErrors();
 }
 
 void PassRunner::CheckNames() {
