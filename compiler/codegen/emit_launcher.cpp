@@ -247,6 +247,7 @@ class CallEmitter {
     std::vector<std::string> arguments;
     for (const KernelParam& param : KernelParams(kernel, uses)) arguments.push_back(KernelArgument(param));
     std::string blocks = fmt::format("int({})", tiles);
+    if (kernel.cluster > 1) blocks += fmt::format(" * {}", kernel.cluster);
     if (kernel.persistent) blocks = fmt::format("call.walkers({}{})", tiles, kernel.cluster > 1 ? fmt::format(", {}", kernel.cluster) : "");
     const std::string shared = HasSharedMemory(kernel) ? fmt::format("sizeof({})", SharedStruct(kernel)) : "0";
     out_.Line(fmt::format("call.launch<{}>({}, {}, {}{}{});", KernelFunction(kernel), blocks, kernel.threads, shared,

@@ -20,6 +20,7 @@
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/insert_sync.h"
 #include "compiler/passes/lower_grid.h"
+#include "compiler/passes/multicast.h"
 #include "compiler/passes/plan_registers.h"
 #include "compiler/passes/plan_shared.h"
 #include "compiler/passes/select_layout.h"
@@ -43,6 +44,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("select_layout", passes::SelectLayout) &&         // before staging: which parts of a register tile stay with their threads
       pass("stage_operands", passes::StageOperands) &&       // where tiles live; before transfers, which move between places
       pass("select_transfer", passes::SelectTransfer) &&     // makes the buffers that plan_shared places
+      pass("multicast", passes::Multicast) &&                // before insert_sync: who arrives at a slot depends on it
       pass("plan_shared", passes::PlanShared) &&             // fixes slot counts, which barriers and rings repeat
       pass("plan_registers", passes::PlanRegisters) &&       //
       pass("lower_grid", passes::LowerGrid) &&               // before insert_sync: a slot's life may cross tiles

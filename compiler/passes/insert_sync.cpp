@@ -62,6 +62,18 @@ bool ClosesSlot(const Region& region, size_t index) {
   return true;
 }
 
+bool IsShared(const ir::Kernel& kernel, const std::string& pipe) {
+  bool shared = false;
+  for (const ir::Worker& worker : kernel.workers) {
+    ForEachOp(worker.body, [&](const Op& op) {
+      // Before this pass the copy stands inside the send, afterwards it names the pipe's ring.
+      if (op.code == OpCode::kSend && op.symbol == pipe && !op.regions.empty()) shared |= Contains(op.regions[0], OpCode::kLoadMulticast);
+      if (op.code == OpCode::kLoadMulticast) shared |= op.slot == pipe;
+    });
+  }
+  return shared;
+}
+
 Op SyncOp(OpCode code, const std::string& symbol, const std::string& slot, int64_t number, Span span) {
   Op op{code};
   op.symbol = symbol;
@@ -80,7 +92,8 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target&, Diagnostics& diagnost
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
     kernel.barriers.push_back({FullBarrier(pipe.name), pipe.slots, arrivals[pipe.name], fmt::format("a slot of {} has been filled", pipe.name)});
-    kernel.barriers.push_back({EmptyBarrier(pipe.name), pipe.slots, pipe.receivers * kWarpsOfInstance,
+    const int64_t blocks = IsShared(kernel, pipe.name) ? kernel.cluster : 1;
+    kernel.barriers.push_back({EmptyBarrier(pipe.name), pipe.slots, pipe.receivers * kWarpsOfInstance * blocks,
                                fmt::format("every reader is done with a slot of {}", pipe.name)});
   }
   for (ir::Worker& worker : kernel.workers) {

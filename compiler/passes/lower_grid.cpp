@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/lower_grid.h"
 
+#include <algorithm>
+#include <map>
+
 #include <fmt/format.h>
 
 #include "compiler/passes/walk.h"
@@ -37,11 +40,16 @@ class GridLowering {
  public:
   explicit GridLowering(ir::Kernel& kernel) : kernel_(kernel) {}
 
+  /// `tiles`: what a block, or a cluster of blocks working together, takes at a time.
   void CountTiles() {
     Scalar tiles = Int(1);
-    for (const ir::GridAxis& axis : kernel_.axes) {
+    for (size_t i = 0; i < kernel_.axes.size(); ++i) {
+      const ir::GridAxis& axis = kernel_.axes[i];
       kernel_.launch_lets.emplace_back(CountName(axis), Count(axis));
-      tiles = symbolic::Mul(tiles, symbolic::Name(CountName(axis)));
+      if (i == RowAxis() && SharesRows()) {
+        kernel_.launch_lets.emplace_back(ClusterCountName(axis), symbolic::Cdiv(symbolic::Name(CountName(axis)), Int(kernel_.cluster)));
+      }
+      tiles = symbolic::Mul(tiles, symbolic::Name(RowsName(i)));
     }
     kernel_.launch_lets.emplace_back("tiles", tiles);
     kernel_.tiles = symbolic::Name("tiles");
@@ -55,7 +63,7 @@ class GridLowering {
     Scalar number = symbolic::Name("tile");
     if (outer_axes > 0) {
       Scalar plane = Int(1);
-      for (size_t i = outer_axes; i < kernel_.axes.size(); ++i) plane = symbolic::Mul(plane, symbolic::Name(CountName(kernel_.axes[i])));
+      for (size_t i = outer_axes; i < kernel_.axes.size(); ++i) plane = symbolic::Mul(plane, symbolic::Name(RowsName(i)));
       Scalar outer = symbolic::Make(Kind::kDiv, DType::kI64, {number, plane});
       for (size_t i = outer_axes; i-- > 0;) {
         const Scalar count = symbolic::Name(CountName(kernel_.axes[i]));
@@ -65,38 +73,92 @@ class GridLowering {
       out.push_back(Let("tile_in_plane", symbolic::Make(Kind::kMod, DType::kI64, {number, plane}), kernel_.span));
       number = symbolic::Name("tile_in_plane");
     }
-    if (inner_axes == 2) Plane(kernel_.axes[outer_axes], kernel_.axes[outer_axes + 1], number, out);
-    if (inner_axes == 1) out.push_back(Let(NumberName(kernel_.axes[0]), number, kernel_.span));
+    if (inner_axes == 2) Plane(outer_axes, number, out);
+    if (inner_axes == 1) out.push_back(Let(RowNumberName(0), number, kernel_.span));
+    if (SharesRows()) {
+      // Past the last block in the last cluster of an uneven number: such a block reads zeros and writes nothing.
+      const Scalar first = symbolic::Mul(symbolic::Name(RowNumberName(RowAxis())), Int(kernel_.cluster));
+      out.push_back(Let(NumberName(kernel_.axes[RowAxis()]), symbolic::Add(first, symbolic::Call("cluster::rank", DType::kI32, {})), kernel_.span));
+    }
     for (const ir::GridAxis& axis : kernel_.axes) {
       out.push_back(Let(axis.name, symbolic::Add(axis.lo, symbolic::Mul(symbolic::Name(NumberName(axis)), Int(axis.step))), kernel_.span));
     }
     return out;
   }
 
-  Region Wrap(Region body) const {
+  /// The body for every tile that the worker takes.
+  Region Wrap(const ir::Worker& worker, Region body) const {
+    const std::string unit = kernel_.cluster > 1 ? "cluster" : "block";
+    const Scalar first = symbolic::Call(unit + "::index", DType::kI32, {});
+    const Scalar stride = symbolic::Call(unit + "::count", DType::kI32, {});
     Region inside = Decode();
     inside.insert(inside.end(), kernel_.lets.begin(), kernel_.lets.end());
     inside.insert(inside.end(), std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
-    const Scalar first = symbolic::Call("block::index", DType::kI32, {});
     if (!kernel_.persistent) {
       inside.insert(inside.begin(), Let("tile", first, kernel_.span));
       return inside;
     }
-    Op loop{OpCode::kForTiles, {}, {}, {first, kernel_.tiles, symbolic::Call("block::count", DType::kI32, {})}};
+    Op loop{OpCode::kForTiles, {}, {}, {first, kernel_.tiles, stride}};
     loop.symbol = "tile";
     loop.span = kernel_.span;
+    if (!worker.in_turn) {
+      loop.regions = {std::move(inside)};
+      return {loop};
+    }
+    // Instance w takes tiles w, w + n, w + 2n, ... of the block's sequence, and passes over the slots of the others.
+    const Scalar number = symbolic::Name(worker.instance_name);
+    loop.scalars[0] = symbolic::Add(first, symbolic::Mul(number, stride));
+    loop.scalars[2] = symbolic::Mul(stride, Int(worker.instances));
+    Region out;
+    for (const auto& [pipe, slots] : SlotsPerTile(inside)) {
+      out.push_back(Skip(pipe, symbolic::Mul(number, slots), worker.span));
+      inside.push_back(Skip(pipe, symbolic::Mul(slots, Int(worker.instances - 1)), worker.span));
+    }
     loop.regions = {std::move(inside)};
-    return {loop};
+    out.push_back(std::move(loop));
+    return out;
+  }
+
+  /// How many slots of each pipe one tile receives, as long as no grid index decides it.
+  static std::map<std::string, Scalar> SlotsPerTile(const Region& region) {
+    std::map<std::string, Scalar> slots;
+    const auto add = [&](const std::string& pipe, const Scalar& count) {
+      auto [place, is_new] = slots.try_emplace(pipe, count);
+      if (!is_new) place->second = symbolic::Add(place->second, count);
+    };
+    for (const Op& op : region) {
+      if (op.code == OpCode::kReceive) add(op.symbol, Int(1));
+      if (op.code != OpCode::kFor) continue;
+      const Scalar trips = symbolic::Cdiv(symbolic::Sub(op.scalars[1], op.scalars[0]), Int(op.number));
+      for (const auto& [pipe, count] : SlotsPerTile(op.regions[0])) add(pipe, symbolic::Mul(trips, count));
+    }
+    return slots;
+  }
+
+  static Op Skip(const std::string& pipe, Scalar count, Span span) {
+    Op skip{OpCode::kAdvance, {}, {}, {std::move(count)}};
+    skip.symbol = pipe;
+    skip.span = span;
+    return skip;
   }
 
  private:
-  void Plane(const ir::GridAxis& rows, const ir::GridAxis& cols, const Scalar& number, Region& out) const {
-    const Scalar row_count = symbolic::Name(CountName(rows));
-    const Scalar col_count = symbolic::Name(CountName(cols));
+  /// The blocks of a cluster lie below each other along this axis: the first of the plane.
+  size_t RowAxis() const { return kernel_.axes.size() >= 2 ? kernel_.axes.size() - 2 : 0; }
+  bool SharesRows() const { return kernel_.cluster > 1 && kernel_.split == 1 && !kernel_.axes.empty(); }
+  static std::string ClusterCountName(const ir::GridAxis& axis) { return axis.name + "_clusters"; }
+  /// What is counted along axis `i`: blocks, or clusters of them.
+  std::string RowsName(size_t i) const { return i == RowAxis() && SharesRows() ? ClusterCountName(kernel_.axes[i]) : CountName(kernel_.axes[i]); }
+  std::string RowNumberName(size_t i) const { return i == RowAxis() && SharesRows() ? kernel_.axes[i].name + "_cluster" : NumberName(kernel_.axes[i]); }
+
+  void Plane(size_t first_axis, const Scalar& number, Region& out) const {
+    const std::string row_name = RowNumberName(first_axis), col_name = RowNumberName(first_axis + 1);
+    const Scalar row_count = symbolic::Name(RowsName(first_axis));
+    const Scalar col_count = symbolic::Name(RowsName(first_axis + 1));
     if (kernel_.order == typed::GridOrder::kGrouped) {
       Op position{OpCode::kTilePosition, {}, {}, {number, row_count, col_count}};
-      position.symbol = NumberName(rows) + " " + NumberName(cols);
-      position.number = kernel_.group;
+      position.symbol = row_name + " " + col_name;
+      position.number = std::max<int64_t>(1, kernel_.group / (SharesRows() ? kernel_.cluster : 1));
       position.span = kernel_.span;
       out.push_back(std::move(position));
       return;
@@ -105,8 +167,8 @@ class GridLowering {
     const Scalar fast = by_rows ? col_count : row_count;
     const Scalar slow_value = symbolic::Make(Kind::kDiv, DType::kI64, {number, fast});
     const Scalar fast_value = symbolic::Make(Kind::kMod, DType::kI64, {number, fast});
-    out.push_back(Let(NumberName(rows), by_rows ? slow_value : fast_value, kernel_.span));
-    out.push_back(Let(NumberName(cols), by_rows ? fast_value : slow_value, kernel_.span));
+    out.push_back(Let(row_name, by_rows ? slow_value : fast_value, kernel_.span));
+    out.push_back(Let(col_name, by_rows ? fast_value : slow_value, kernel_.span));
   }
 
   ir::Kernel& kernel_;
@@ -123,8 +185,20 @@ Result<void> LowerGrid(ir::Kernel& kernel, const Target&, Diagnostics& diagnosti
     }
   }
   GridLowering grid(kernel);
+  for (ir::Worker& worker : kernel.workers) {
+    if (!worker.in_turn) continue;
+    kernel.persistent = true;  // turns are taken over the tiles of a block
+    if (worker.instance_name.empty()) worker.instance_name = "turn";
+    for (const auto& [pipe, slots] : GridLowering::SlotsPerTile(worker.body)) {
+      for (const ir::GridAxis& axis : kernel.axes) {
+        if (!symbolic::Mentions(slots, axis.name)) continue;
+        return diagnostics.Error(DiagnosticKind::kNotImplemented, worker.span,
+                                 fmt::format("turns over tiles of different length (slots of `{}` depend on `{}`) are specified, not yet implemented", pipe, axis.name));
+      }
+    }
+  }
   grid.CountTiles();
-  for (ir::Worker& worker : kernel.workers) worker.body = grid.Wrap(std::move(worker.body));
+  for (ir::Worker& worker : kernel.workers) worker.body = grid.Wrap(worker, std::move(worker.body));
   return {};
 }
 

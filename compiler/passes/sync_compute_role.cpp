@@ -19,6 +19,7 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
+constexpr int64_t kInAllBlocks = 2;  // an arrival at this barrier of every block of the cluster
 constexpr int64_t kWarps = 4;  // of an instance: each arrives once
 
 struct Release {
@@ -45,6 +46,7 @@ class ComputeRoleSync {
  public:
   ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, FullArrivals& arrivals, Diagnostics& diagnostics)
       : kernel_(kernel), worker_(worker), arrivals_(arrivals), before_(arrivals), diagnostics_(diagnostics) {
+    for (const ir::Pipe& pipe : kernel.pipes) release_kind_[pipe.name] = IsShared(kernel, pipe.name) ? kInAllBlocks : 0;
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kView) buffer_of_[op.results[0]] = op.symbol;
       if (op.code == OpCode::kReceive) {
@@ -96,6 +98,7 @@ class ComputeRoleSync {
   Diagnostics& diagnostics_;
   std::map<ValueId, std::string> buffer_of_;  // view -> staging buffer
   std::map<ValueId, ValueId> slot_of_;        // view of a slot -> the received value it is a view of
+  std::map<std::string, int64_t> release_kind_;  // of each pipe: what kArrive's number says
   std::set<std::string> stored_from_;         // buffers that the copy engine stores from
   std::deque<Group> in_flight_;
   std::vector<Held> held_;                    // received in the region at hand
@@ -129,7 +132,7 @@ size_t ComputeRoleSync::LastUse(const Region& region, size_t from, const std::ve
 
 void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
   held_pipes_.erase(release.pipe);
-  out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe, 0, release.span));
+  out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe, release_kind_.at(release.pipe), release.span));
   out.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
 }
 
@@ -337,8 +340,9 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
   body.push_back(SyncOp(OpCode::kMmaWait, "", "", 1, span));
   Region earlier, last;
   for (const Release& release : releases) {
-    earlier.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe + ".previous", 0, release.span));
-    last.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe + ".previous", 0, release.span));
+    const Op arrive = SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe + ".previous", release_kind_.at(release.pipe), release.span);
+    earlier.push_back(arrive);
+    last.push_back(arrive);
   }
   Op not_first = SyncOp(OpCode::kIf, "", "", 0, span);
   not_first.scalars = {symbolic::Make(symbolic::Kind::kGt, DType::kBool, {symbolic::Name(op.symbol), op.scalars[0]})};

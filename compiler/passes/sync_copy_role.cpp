@@ -36,9 +36,11 @@ class CopyRoleSync {
     Region views, engine, guarded;
     int64_t bytes = 0;
     for (Op& op : send.regions[0]) {
-      if (op.code == OpCode::kLoadAsync) {
+      const bool is_shared = op.code == OpCode::kLoadMulticast;
+      if (op.code == OpCode::kLoadAsync || is_shared) {
+        // Every block receives the shares of all.
         const ir::Type& type = kernel_.values[op.operands[0]].type;
-        bytes += type.rows * type.cols * Bytes(type.dtype);
+        bytes += type.rows * type.cols * Bytes(type.dtype) * (is_shared ? kernel_.cluster : 1);
         op.slot = pipe;
         engine.push_back(std::move(op));
       } else if (op.code == OpCode::kCopyToShared) {

@@ -21,6 +21,9 @@ std::string EmptyBarrier(const std::string& pipe);
 bool OpensSlot(const ir::Region& region, size_t index);
 bool ClosesSlot(const ir::Region& region, size_t index);
 
+/// Whether blocks of the cluster fill each other's slots of this pipe: then a slot is empty when all of them have read it.
+bool IsShared(const ir::Kernel& kernel, const std::string& pipe);
+
 ir::Op SyncOp(ir::OpCode code, const std::string& symbol, const std::string& slot, int64_t number, Span span);
 
 /// Rewrites the body of a role that copies; adds its arrivals.

@@ -73,10 +73,9 @@ public:
         if (!failed() && count > most) fail(TK_SHAPE, "%s: %lld tiles, at most %lld can be launched", entry_, (long long)count, (long long)most);
     }
 
-    /// Blocks that walk over `count` tiles together: one on each multiprocessor, in whole clusters.
+    /// Blocks that walk over `count` tiles, a tile a cluster: one block on each multiprocessor, in whole clusters.
     int walkers(index count, int cluster = 1) const {
-        const index most = processors() / cluster * cluster;
-        return int(min<index>(cdiv<index>(count, cluster) * cluster, max<index>(most, cluster)));
+        return int(min<index>(count, max<index>(processors() / cluster, 1))) * cluster;
     }
 
 private:

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/multicast.h"
+
+#include <fmt/format.h>
+
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Scalar;
+
+constexpr int64_t kSwizzleRows = 8;  // a share starts where the swizzle pattern does
+
+class Sharing {
+ public:
+  Sharing(ir::Kernel& kernel, std::string row_name) : kernel_(kernel), row_name_(std::move(row_name)) {}
+
+  void Rewrite(Region& region) {
+    Region out;
+    for (Op& op : region) {
+      for (Region& inner : op.regions) Rewrite(inner);
+      if (op.code == OpCode::kLoadAsync && !DependsOnRow(op)) Share(std::move(op), out);
+      else out.push_back(std::move(op));
+    }
+    region = std::move(out);
+  }
+
+  /// Whether loops or conditions of the region differ between the blocks of a cluster.
+  bool Diverges(const Region& region) const {
+    bool diverges = false;
+    ForEachOp(region, [&](const Op& op) { diverges |= (op.code == OpCode::kFor || op.code == OpCode::kIf) && DependsOnRow(op); });
+    return diverges;
+  }
+
+ private:
+  bool DependsOnRow(const Op& op) const {
+    for (const Scalar& scalar : op.scalars) {
+      if (symbolic::Mentions(scalar, row_name_)) return true;
+    }
+    return false;
+  }
+
+  /// Each block loads one of `cluster` parts, by whole panels of columns or else by rows, for all.
+  void Share(Op load, Region& out) {
+    const ir::Type type = kernel_.values[load.operands[0]].type;
+    const ir::TensorMap map = FindMap(load.symbol);
+    const int64_t panel = map.swizzle == ir::Swizzle::kNone ? type.cols : static_cast<int64_t>(map.swizzle) / Bytes(type.dtype);
+    const bool by_cols = type.cols % (panel * kernel_.cluster) == 0;
+    const bool by_rows = type.rows % (kSwizzleRows * kernel_.cluster) == 0 && map.box.size() >= 2;
+    if (type.cols == 1 || (!by_cols && !by_rows)) return out.push_back(std::move(load));
+    ir::Type share = type;
+    (by_cols ? share.cols : share.rows) /= kernel_.cluster;
+    const Scalar rank = symbolic::Call("cluster::rank", DType::kI32, {});
+    const Scalar first = symbolic::Mul(rank, symbolic::Int(by_cols ? share.cols : share.rows));
+    const Scalar zero = symbolic::Int(0);
+    Op part{OpCode::kPart, {kernel_.AddValue(kernel_.values[load.operands[0]].name + "_share", share)}, load.operands,
+            {by_cols ? zero : first, by_cols ? first : zero}};
+    part.span = load.span;
+    const size_t axis = by_cols ? load.scalars.size() - 1 : RowAxis(map, type);
+    load.scalars[axis] = symbolic::Add(load.scalars[axis], first);
+    if (by_rows && !by_cols) load.symbol = NarrowMap(map, axis, share.rows);
+    load.code = OpCode::kLoadMulticast;
+    load.operands = part.results;
+    load.scalars.push_back(symbolic::Int((int64_t{1} << kernel_.cluster) - 1));
+    out.push_back(std::move(part));
+    out.push_back(std::move(load));
+  }
+
+  /// The dimension of the tensor that the tile's rows run along.
+  static size_t RowAxis(const ir::TensorMap& map, const ir::Type& type) {
+    for (size_t i = 0; i + 1 < map.box.size(); ++i) {
+      if (map.box[i] == type.rows) return i;
+    }
+    return map.box.size() - 2;
+  }
+
+  const ir::TensorMap& FindMap(const std::string& name) const {
+    for (const ir::TensorMap& map : kernel_.maps) {
+      if (map.name == name) return map;
+    }
+    return kernel_.maps.front();
+  }
+
+  std::string NarrowMap(ir::TensorMap map, size_t axis, int64_t rows) {
+    map.box[axis] = rows;
+    for (const ir::TensorMap& other : kernel_.maps) {
+      if (other.tensor == map.tensor && other.box == map.box && other.swizzle == map.swizzle && !other.is_store) return other.name;
+    }
+    map.name += "_share";
+    kernel_.maps.push_back(map);
+    return map.name;
+  }
+
+  ir::Kernel& kernel_;
+  std::string row_name_;
+};
+
+/// Maps that no load uses any more.
+void DropUnusedMaps(ir::Kernel& kernel) {
+  std::set<std::string> used;
+  for (const ir::Worker& worker : kernel.workers) {
+    ForEachOp(worker.body, [&](const Op& op) { used.insert(op.symbol); });
+  }
+  std::erase_if(kernel.maps, [&](const ir::TensorMap& map) { return used.count(map.name) == 0; });
+}
+
+}  // namespace
+
+Result<void> Multicast(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
+  if (kernel.cluster == 1 || kernel.split > 1 || kernel.axes.empty()) return {};
+  Sharing sharing(kernel, kernel.axes[kernel.axes.size() >= 2 ? kernel.axes.size() - 2 : 0].name);
+  for (ir::Worker& worker : kernel.workers) {
+    if (sharing.Diverges(worker.body)) {
+      return diagnostics.Error(DiagnosticKind::kNotImplemented, worker.span,
+                               "a cluster whose blocks run different loops is specified, not yet implemented");
+    }
+    if (worker.kind == ir::RoleKind::kCopyThread) sharing.Rewrite(worker.body);
+  }
+  DropUnusedMaps(kernel);
+  return {};
+}
+
+}  // namespace tkc::passes
