@@ -179,6 +179,7 @@ struct Pipe {
   int64_t slots = 0;                // 0: the compiler chooses
   int per_worker = kNone;           // index of the worker in Section::workers whose instances own one ring each
   int64_t rings = 1;
+  int64_t least_slots = 1;          // what the values that workers hold across receives need; slots, if given, is no less
   Span span;
 };
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What is checked on the finished typed tree of one kernel, in this order; each reports and returns, and the next one runs
+// only if there was no error, as it relies on what the one before has established.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "compiler/sema/typed.h"
+#include "compiler/support/diagnostic.h"
+
+namespace tkc::sema {
+
+/// Loops of different workers that run in step have one name: the name of a loop variable in formulas.
+using LoopNames = std::map<typed::VarId, std::string>;
+
+/// All of the below.
+void Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics);
+
+/// Producers and consumers of each pipe; parts that cover a slot; the master nest.
+void CheckPipes(const typed::Kernel& kernel, const typed::Section& section, Diagnostics& diagnostics, LoopNames& names);
+
+/// Slots held at a receive against the slots there are; sets Pipe::least_slots.
+void CheckHolds(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics);
+
+/// Each element of a tensor is stored at most once.
+void CheckGridMap(const typed::Kernel& kernel, const typed::Section& section, bool deterministic, Diagnostics& diagnostics);
+
+/// What elements that do not exist hold, wherever an axis is reduced.
+void CheckFillTaint(const typed::Kernel& kernel, const typed::Section& section, const LoopNames& names, Diagnostics& diagnostics);
+
+}  // namespace tkc::sema

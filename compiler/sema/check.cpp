@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// Which kernels there are to elaborate, and what is said about several of them at once.
+#include "compiler/sema/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "compiler/sema/analyses.h"
+#include "compiler/sema/elaborator.h"
+#include "compiler/target/target.h"
+
+namespace tkc {
+namespace sema {
+namespace {
+
+/// What one variant reported.
+struct Attempt {
+  Variant variant;
+  Diagnostics diagnostics;
+};
+
+class Checker {
+ public:
+  Checker(const ast::Program& program, const CheckOptions& options, Diagnostics& diagnostics)
+      : file_(program.files[0]), options_(options), diagnostics_(diagnostics) {
+    context_.options = &options;
+    for (const ast::File& file : program.files) CollectFns(file);
+  }
+
+  typed::Program Run();
+
+ private:
+  void CollectFns(const ast::File& file);
+  void CheckNames();
+  void CheckDefines();
+  void CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::KernelDecl& kernel);
+  bool AppliesHere(const ast::ScheduleDecl& schedule);
+  bool HasAllParams(const Variant& variant) const;
+  std::vector<Variant> VariantsOf(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, bool& unconditional);
+  typed::Entry CheckEntry(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, std::vector<Attempt>& attempts);
+  std::string EntryName(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance) const;
+  void Merge(const std::vector<Attempt>& attempts);
+  void CopyDiagnostic(const Diagnostic& diagnostic, const Variant* only);
+
+  const ast::File& file_;
+  const CheckOptions& options_;
+  Diagnostics& diagnostics_;
+  Context context_;
+};
+
+void Checker::CollectFns(const ast::File& file) {
+  for (const ast::FnDecl& fn : file.fns) {
+    const auto [place, is_new] = context_.fns.emplace(fn.name.text, &fn);
+    if (is_new) continue;
+    diagnostics_.Error(DiagnosticKind::kDuplicateName, fn.name.span, fmt::format("there are two functions `{}`", fn.name.text))
+        .Label(fn.name.span, "declared again")
+        .Note(place->second->name.span, "the first one");
+  }
+}
+
+const ast::KernelDecl* FindKernel(const ast::File& file, const std::string& name) {
+  for (const ast::KernelDecl& kernel : file.kernels) {
+    if (kernel.name.text == name) return &kernel;
+  }
+  return nullptr;
+}
+
+const ast::StaticParam* FindParam(const ast::KernelDecl& kernel, const std::string& name) {
+  for (const ast::StaticParam& param : kernel.static_params) {
+    if (param.name.text == name) return &param;
+  }
+  return nullptr;
+}
+
+void ReportNoKernel(const ast::File& file, const ast::Name& name, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  for (const ast::KernelDecl& kernel : file.kernels) names.push_back(kernel.name.text);
+  const std::string nearest = NearestName(name.text, std::move(names));
+  DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kUnknownName, name.span, fmt::format("there is no kernel `{}` in this file", name.text));
+  if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{name.span, nearest});
+}
+
+void ReportNoParam(const ast::KernelDecl& kernel, const ast::Name& name, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  for (const ast::StaticParam& param : kernel.static_params) names.push_back(param.name.text);
+  const std::string nearest = NearestName(name.text, std::move(names));
+  DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kUnknownName, name.span, fmt::format("kernel `{}` has no compile-time parameter `{}`", kernel.name.text, name.text));
+  report.Note(kernel.head_span, "declared here");
+  if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{name.span, nearest});
+}
+
+void Checker::CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::KernelDecl& kernel) {
+  using Kind = ast::ScheduleItem::Kind;
+  std::map<std::pair<int, std::string>, Span> seen;
+  for (const ast::Name& target : schedule.targets) {
+    if (FindTarget(target.text) != nullptr) continue;
+    std::vector<std::string> names;
+    for (const Target& known : Targets()) names.emplace_back(known.name);
+    const std::string nearest = NearestName(target.text, std::move(names));
+    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownTarget, target.span, fmt::format("there is no target `{}`", target.text));
+    if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{target.span, nearest});
+  }
+  for (const ast::ScheduleItem& item : schedule.items) {
+    const auto [place, is_new] = seen.emplace(std::pair(static_cast<int>(item.kind), item.name.text), item.span);
+    if (!is_new) {
+      diagnostics_.Error(DiagnosticKind::kDuplicateName, item.span, "a schedule set says this twice").Label(item.span, "again").Note(place->second, "said here first");
+    }
+    if (item.kind == Kind::kParam && FindParam(kernel, item.name.text) == nullptr) ReportNoParam(kernel, item.name, diagnostics_);
+    if (item.kind != Kind::kSlots && item.kind != Kind::kInTurn) continue;
+    bool found = false;
+    std::vector<std::string> names;
+    for (const ast::GridSection& grid : kernel.grids) {
+      if (item.kind == Kind::kSlots) {
+        for (const ast::PipeDecl& pipe : grid.pipes) names.push_back(pipe.name.text);
+      } else {
+        for (const ast::WorkerDecl& worker : grid.workers) names.push_back(worker.name.text);
+      }
+    }
+    for (const std::string& name : names) found = found || name == item.name.text;
+    if (found) continue;
+    const std::string nearest = NearestName(item.name.text, std::move(names));
+    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownName, item.name.span, fmt::format("kernel `{}` has no {} `{}`", kernel.name.text, item.kind == Kind::kSlots ? "pipe" : "worker", item.name.text));
+    if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{item.name.span, nearest});
+  }
+}
+
+void Checker::CheckNames() {
+  std::map<std::string, Span> kernels;
+  for (const ast::KernelDecl& kernel : file_.kernels) {
+    const auto [place, is_new] = kernels.emplace(kernel.name.text, kernel.name.span);
+    if (is_new) continue;
+    diagnostics_.Error(DiagnosticKind::kDuplicateName, kernel.name.span, fmt::format("there are two kernels `{}`", kernel.name.text)).Label(kernel.name.span, "declared again").Note(place->second, "the first one");
+  }
+  for (const ast::InstanceDecl& instance : file_.instances) {
+    const ast::KernelDecl* kernel = FindKernel(file_, instance.kernel.text);
+    if (kernel == nullptr) {
+      ReportNoKernel(file_, instance.kernel, diagnostics_);
+      continue;
+    }
+    std::map<std::string, Span> bound;
+    for (const ast::Binding& binding : instance.bindings) {
+      if (FindParam(*kernel, binding.name.text) == nullptr) ReportNoParam(*kernel, binding.name, diagnostics_);
+      const auto [place, is_new] = bound.emplace(binding.name.text, binding.span);
+      if (!is_new) diagnostics_.Error(DiagnosticKind::kDuplicateName, binding.name.span, fmt::format("`{}` gets two values", binding.name.text)).Label(binding.name.span, "again").Note(place->second, "the first one");
+    }
+  }
+  std::map<std::pair<std::string, std::string>, Span> schedules;
+  for (const ast::ScheduleDecl& schedule : file_.schedules) {
+    const ast::KernelDecl* kernel = FindKernel(file_, schedule.kernel.text);
+    if (kernel == nullptr) {
+      ReportNoKernel(file_, schedule.kernel, diagnostics_);
+      continue;
+    }
+    const auto [place, is_new] = schedules.emplace(std::pair(schedule.kernel.text, schedule.name.text), schedule.name.span);
+    if (!is_new) {
+      diagnostics_.Error(DiagnosticKind::kDuplicateName, schedule.name.span, fmt::format("kernel `{}` has two schedule sets `{}`", kernel->name.text, schedule.name.text)).Label(schedule.name.span, "declared again").Note(place->second, "the first one");
+    }
+    CheckScheduleNames(schedule, *kernel);
+  }
+}
+
+void Checker::CheckDefines() {
+  static const std::set<std::string> kWords = {"split", "depth", "cluster", "order", "persistent"};
+  std::set<std::string> seen;
+  for (const Define& define : options_.defines) {
+    bool known = kWords.count(define.name) > 0;
+    std::vector<std::string> names(kWords.begin(), kWords.end());
+    for (const ast::KernelDecl& kernel : file_.kernels) {
+      known = known || FindParam(kernel, define.name) != nullptr;
+      for (const ast::StaticParam& param : kernel.static_params) names.push_back(param.name.text);
+    }
+    if (!known) {
+      const std::string nearest = NearestName(define.name, std::move(names));
+      DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kBadDefine, define.span, fmt::format("no kernel of the file has a compile-time parameter `{}`", define.name));
+      if (!nearest.empty()) report.Help(fmt::format("write `-D {}=..`", nearest));
+    }
+    if (!seen.insert(define.name).second) diagnostics_.Error(DiagnosticKind::kBadDefine, define.span, fmt::format("`-D {}=..` is given twice", define.name));
+  }
+}
+
+bool Checker::AppliesHere(const ast::ScheduleDecl& schedule) {
+  if (schedule.targets.empty()) return true;
+  return std::any_of(schedule.targets.begin(), schedule.targets.end(), [&](const ast::Name& name) { return name.text == options_.target; });
+}
+
+bool Checker::HasAllParams(const Variant& variant) const {
+  for (const ast::StaticParam& param : variant.kernel->static_params) {
+    bool has = param.default_value != nullptr;
+    for (const Define& define : options_.defines) has = has || define.name == param.name.text;
+    if (variant.instance != nullptr) {
+      for (const ast::Binding& binding : variant.instance->bindings) has = has || binding.name.text == param.name.text;
+    }
+    if (!has) return false;
+  }
+  return true;
+}
+
+/// The schedule sets for the target in file order, then the kernel's own defaults unless a set always applies.
+std::vector<Variant> Checker::VariantsOf(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, bool& unconditional) {
+  std::vector<Variant> variants;
+  unconditional = false;
+  for (const ast::ScheduleDecl& schedule : file_.schedules) {
+    if (schedule.kernel.text != kernel.name.text || !AppliesHere(schedule)) continue;
+    variants.push_back({&kernel, instance, &schedule});
+    unconditional = unconditional || !schedule.condition;
+  }
+  const Variant defaults{&kernel, instance, nullptr};
+  if (!unconditional && (variants.empty() || HasAllParams(defaults))) variants.push_back(defaults);
+  return variants;
+}
+
+std::string Checker::EntryName(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance) const {
+  std::string name = kernel.name.text;
+  if (instance == nullptr) return name;
+  for (const ast::Binding& binding : instance->bindings) {
+    if (const auto* number = ast::DynCast<ast::IntExpr>(*binding.value)) name += fmt::format("_{}", number->value);
+    else if (const auto* truth = ast::DynCast<ast::BoolExpr>(*binding.value)) name += truth->value ? "_" + binding.name.text : "";
+    else name += "_" + binding.name.text;  // replaced by its value once it is known
+  }
+  return name;
+}
+
+typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, std::vector<Attempt>& attempts) {
+  typed::Entry entry;
+  entry.name = EntryName(kernel, instance);
+  bool unconditional = false;
+  const ast::ScheduleDecl* always = nullptr;
+  for (const Variant& variant : VariantsOf(kernel, instance, unconditional)) {
+    Attempt& attempt = attempts.emplace_back();
+    attempt.variant = variant;
+    if (always != nullptr) {
+      attempt.diagnostics.Warning(DiagnosticKind::kUnreachableSchedule, variant.schedule->name.span, fmt::format("schedule set `{}` is never chosen", variant.schedule->name.text))
+          .Label(variant.schedule->name.span, "comes after a set that always applies")
+          .Note(always->name.span, fmt::format("`{}` has no `when`", always->name.text));
+    }
+    Elaborator elaborator(context_, variant, attempt.diagnostics);
+    typed::Kernel typed_kernel = elaborator.Run();
+    if (!attempt.diagnostics.HasErrors()) Analyse(typed_kernel, kernel.deterministic, attempt.diagnostics);
+    if (!attempt.diagnostics.HasErrors()) {
+      for (const Gate& gate : elaborator.gates()) ReportNotImplemented(attempt.diagnostics, gate.span, gate.what);
+    }
+    if (always == nullptr) entry.kernels.push_back(std::move(typed_kernel));
+    if (variant.schedule != nullptr && !variant.schedule->condition && always == nullptr) always = variant.schedule;
+  }
+  return entry;
+}
+
+std::string KeyOf(const Diagnostic& diagnostic) {
+  std::string key = fmt::format("{}:{}:{}:{}:{}", static_cast<int>(diagnostic.kind), diagnostic.span.file, diagnostic.span.begin, diagnostic.span.end, diagnostic.headline);
+  for (const DiagnosticLabel& label : diagnostic.labels) key += fmt::format("|{}:{}", label.span.begin, label.text);
+  return key;
+}
+
+void Checker::CopyDiagnostic(const Diagnostic& diagnostic, const Variant* only) {
+  DiagnosticBuilder report = diagnostics_.Report(diagnostic.kind, diagnostic.span, diagnostic.headline);
+  for (const DiagnosticLabel& label : diagnostic.labels) report.Label(label.span, label.text);
+  for (const DiagnosticNote& note : diagnostic.notes) report.Note(note.span, note.text);
+  if (only != nullptr && only->schedule != nullptr) {
+    std::string values;
+    for (const ast::ScheduleItem& item : only->schedule->items) {
+      const auto* number = item.kind == ast::ScheduleItem::Kind::kParam ? ast::DynCast<ast::IntExpr>(*item.value) : nullptr;
+      if (number != nullptr) values += fmt::format("{} {} = {}", values.empty() ? ", where" : ",", item.name.text, number->value);
+    }
+    report.Note(only->schedule->name.span, fmt::format("in schedule set `{}`{}", only->schedule->name.text, values));
+  }
+  if (only != nullptr && only->instance != nullptr) report.Note(only->instance->span, "in this instance");
+  for (const DiagnosticHelp& help : diagnostic.helps) report.Help(help.text, help.edits);
+}
+
+/// What every variant says is said once; what only some say names the first of them.
+void Checker::Merge(const std::vector<Attempt>& attempts) {
+  std::map<std::string, size_t> counts;
+  for (const Attempt& attempt : attempts) {
+    std::set<std::string> own;
+    for (const Diagnostic& diagnostic : attempt.diagnostics.All()) {
+      if (own.insert(KeyOf(diagnostic)).second) ++counts[KeyOf(diagnostic)];
+    }
+  }
+  std::set<std::string> said;
+  for (const Attempt& attempt : attempts) {
+    for (const Diagnostic& diagnostic : attempt.diagnostics.All()) {
+      const std::string key = KeyOf(diagnostic);
+      if (!said.insert(key).second) continue;
+      const bool general = counts[key] == attempts.size() || diagnostic.kind == DiagnosticKind::kUnreachableSchedule;
+      CopyDiagnostic(diagnostic, general ? nullptr : &attempt.variant);
+    }
+  }
+}
+
+typed::Program Checker::Run() {
+  CheckNames();
+  CheckDefines();
+  typed::Program program;
+  std::map<std::string, Span> entries;
+  for (const ast::KernelDecl& kernel : file_.kernels) {
+    std::vector<const ast::InstanceDecl*> instances;
+    for (const ast::InstanceDecl& instance : file_.instances) {
+      if (instance.kernel.text == kernel.name.text) instances.push_back(&instance);
+    }
+    const Span place = instances.empty() ? kernel.name.span : instances[0]->span;
+    if (instances.empty()) instances.push_back(nullptr);
+    std::vector<Attempt> attempts;
+    for (const ast::InstanceDecl* instance : instances) {
+      typed::Entry entry = CheckEntry(kernel, instance, attempts);
+      const auto [first, is_new] = entries.emplace(entry.name, instance != nullptr ? instance->span : place);
+      if (!is_new && instance != nullptr) {
+        diagnostics_.Error(DiagnosticKind::kDuplicateName, instance->span, fmt::format("two entries would be called `{}`", entry.name)).Label(instance->span, "again").Note(first->second, "the first one");
+      }
+      program.entries.push_back(std::move(entry));
+    }
+    Merge(attempts);
+  }
+  return program;
+}
+
+}  // namespace
+}  // namespace sema
+
+Result<typed::Program> Check(const ast::Program& program, const CheckOptions& options, Diagnostics& diagnostics) {
+  const size_t before = diagnostics.ErrorCount();
+  typed::Program typed_program = sema::Checker(program, options, diagnostics).Run();
+  if (diagnostics.ErrorCount() > before) return Failure{};
+  return typed_program;
+}
+
+}  // namespace tkc

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// `A[m, k]`, `x[i :+ n]`, `m[u]`: what an access covers, and the targets of stores.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/sema/elaborator.h"
+
+namespace tkc::sema {
+
+using typed::AxisRange;
+using typed::ExprKind;
+using typed::ExprPtr;
+using typed::Level;
+using typed::Op;
+using typed::Type;
+
+constexpr int64_t kLargestAxis = 1 << 20;
+
+const Symbol* Elaborator::TensorNamed(const ast::Expr& expr) {
+  const auto* name = ast::DynCast<ast::NameExpr>(expr);
+  const Symbol* symbol = name == nullptr ? nullptr : scope_->Find(name->name);
+  return symbol != nullptr && symbol->kind == SymbolKind::kTensor ? symbol : nullptr;
+}
+
+Type Elaborator::TypeOfAxes(const std::vector<AxisRange>& axes, DType dtype) {
+  int64_t extents[2] = {1, 1};
+  size_t kept = 0;
+  for (const AxisRange& axis : axes) {
+    if (!axis.dropped) extents[kept++] = axis.extent;
+  }
+  return kept == 0 ? Type::Scalar(dtype) : Type::Tile(dtype, extents[0], extents[1]);
+}
+
+Value Elaborator::EvalIndex(const ast::IndexExpr& expr) {
+  if (const Symbol* tensor = TensorNamed(*expr.base)) return EvalRead(expr, tensor->id);
+  if (const auto* name = ast::DynCast<ast::NameExpr>(*expr.base)) {
+    const Symbol* symbol = scope_->Find(name->name);
+    if (symbol != nullptr && symbol->kind == SymbolKind::kPipe) {
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, expr.span, fmt::format("`{}` is a pipe, not a value", name->name))
+          .Help(fmt::format("receive from it: `<-{}`", name->name));
+      return Error();
+    }
+  }
+  Value base = Eval(*expr.base);
+  if (base.IsError()) return base;
+  if (base.kind == Value::Kind::kBlock) {
+    if (expr.indices.size() != 1 || expr.indices[0].kind != ast::Index::Kind::kExpr) {
+      diagnostics_.Error(DiagnosticKind::kBadIndex, expr.span, "a block index takes one index: `m[u]` is its element number `u`");
+      return Error();
+    }
+    ExprPtr offset = IntegerScalar(Eval(*expr.indices[0].expr), "the index into a block");
+    if (!offset) return Error();
+    return ExprValue(MakeInteger(Op::kAdd, Clone(*base.block->start), std::move(offset), expr.span), expr.span);
+  }
+  if (base.IsTile()) return EvalSlice(expr, std::move(base));
+  diagnostics_.Error(DiagnosticKind::kTypeMismatch, expr.span, "only tensors, tiles and block indices are indexed").Label(expr.base->span, fmt::format("is {}", Describe(base)));
+  return Error();
+}
+
+/// `x[i :+ n]`, `x[:, j :+ n]` of a tile.
+Value Elaborator::EvalSlice(const ast::IndexExpr& expr, Value base) {
+  if (expr.indices.size() > 2 || expr.fill) {
+    diagnostics_.Error(DiagnosticKind::kBadIndex, expr.span, expr.fill ? "a tile has no missing elements to fill" : fmt::format("a tile has two axes, found {} indices", expr.indices.size()))
+        .Label(expr.base->span, fmt::format("is {}", Describe(base)));
+    return Error();
+  }
+  ExprPtr result = std::move(base.expr);
+  for (size_t axis = 0; axis < expr.indices.size(); ++axis) {
+    const ast::Index& index = expr.indices[axis];
+    if (index.kind == ast::Index::Kind::kAll) continue;
+    const int64_t extent = axis == 0 ? result->type.rows : result->type.cols;
+    if (index.kind == ast::Index::Kind::kExpr) {
+      diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, "an element of a tile is no value of its own")
+          .Help("take rows or columns: `x[i :+ n]`, or a part: `x.rows(w)`");
+      return Error();
+    }
+    const std::optional<int64_t> count = Constant(*index.count, "the length of a slice");
+    if (!count) return Error();
+    const std::optional<int64_t> low = Constant(*index.expr, "the start of a slice of a tile");
+    if (!low) return Error();
+    if (*low < 0 || *count < 1 || *low > extent || *count > extent - *low) {
+      diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, fmt::format("elements {} .. {} of an axis of {}", *low, *low + *count, extent)).Label(expr.base->span, fmt::format("is {}", Describe(base = ExprValue(Clone(*result), expr.span))));
+      return Error();
+    }
+    result = Part(std::move(result), static_cast<int>(axis), MakeInt(*low, index.span), *count, expr.span);
+  }
+  return ExprValue(std::move(result), expr.span);
+}
+
+bool Elaborator::WholeAxis(const typed::Expr& extent, const typed::Param& param, int dim, Span span, AxisRange& axis) {
+  const std::optional<int64_t> number = NumberOf(extent);
+  if (!number || *number < 1 || *number > kLargestAxis) {
+    const std::string name = extent.kind == ExprKind::kDim ? fmt::format("`{}`", kernel_.dims[extent.id].name) : "its extent";
+    diagnostics_.Error(DiagnosticKind::kBadIndex, span, number ? fmt::format("axis {} of `{}` has {} elements, too many or too few for a tile", dim, param.name, *number) : fmt::format("the whole of axis {} of `{}` is taken, and {} is known at launch only", dim, param.name, name))
+        .Note(param.span, fmt::format("`{}` is declared here", param.name))
+        .Help("loop over blocks of the axis, `for n in N by 128`, or make its extent a compile-time parameter");
+    return false;
+  }
+  axis.start = MakeInt(0, span);
+  axis.extent = *number;
+  return true;
+}
+
+void Elaborator::BlockAxis(const BlockIndex& block, const typed::Expr& extent, AxisRange& axis) {
+  axis.start = Clone(*block.start);
+  axis.extent = block.step;
+  const std::optional<int64_t> hi = NumberOf(*block.hi);
+  const std::optional<int64_t> end = NumberOf(extent);
+  const bool ends_with_axis = hi && end ? *hi >= *end : symbolic_.AreEqual(*block.hi, extent);
+  const bool starts_with_axis = !block.shifted || NumberOf(*block.lo) == 0;
+  if (ends_with_axis && starts_with_axis) return;
+  axis.lo = Clone(*block.lo);
+  axis.hi = Clone(*block.hi);
+}
+
+bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store, AxisRange& axis) {
+  if (index.kind == ast::Index::Kind::kAll) return WholeAxis(extent, param, dim, index.span, axis);
+  Value value = Eval(*index.expr);
+  if (value.IsError()) return false;
+  if (index.kind == ast::Index::Kind::kSlice) {
+    axis.start = IntegerScalar(std::move(value), "the start of a slice");
+    const std::optional<int64_t> count = axis.start ? Constant(*index.count, "the length of a slice") : std::nullopt;
+    if (count && (*count < 1 || *count > kLargestAxis)) {
+      diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, fmt::format("a slice of {} elements", *count));
+      return false;
+    }
+    axis.extent = count.value_or(1);
+    return count.has_value();
+  }
+  if (value.kind == Value::Kind::kBlock) {
+    BlockAxis(*value.block, extent, axis);
+    return true;
+  }
+  if (value.IsTile() && value.expr->type.dtype == DType::kI32 && value.expr->type.cols == 1) {
+    if (is_store) {
+      diagnostics_.Error(DiagnosticKind::kScatterNotUnique, index.span, fmt::format("a store to rows of `{}` that a tile chooses may write an element twice", param.name))
+          .Label(index.span, fmt::format("is {}", Describe(value)))
+          .Note("a scatter with `<-` needs a `unique` promise: specified, not yet implemented");
+    } else {
+      ReportNotImplemented(diagnostics_, index.span, fmt::format("a gather, `{}` indexed by a tile", param.name));
+    }
+    return false;
+  }
+  axis.start = IntegerScalar(std::move(value), fmt::format("index {} of `{}`", dim, param.name));
+  axis.extent = 1;
+  axis.dropped = true;
+  return axis.start != nullptr;
+}
+
+bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, bool is_store, Access& access) {
+  const typed::Param& param = kernel_.params[tensor];
+  access.tensor = tensor;
+  if (expr.indices.size() > param.extents.size()) {
+    diagnostics_.Error(DiagnosticKind::kBadIndex, expr.span, fmt::format("`{}` has {} ax{}, found {} indices", param.name, param.extents.size(), param.extents.size() == 1 ? "is" : "es", expr.indices.size()))
+        .Note(param.span, fmt::format("`{}` is declared here", param.name));
+    return false;
+  }
+  bool ok = true;
+  for (size_t i = 0; i < param.extents.size(); ++i) {
+    AxisRange& axis = access.axes.emplace_back();
+    const bool written = i < expr.indices.size();
+    ok = (written ? ResolveAxis(expr.indices[i], *param.extents[i], param, static_cast<int>(i), is_store, axis)
+                  : WholeAxis(*param.extents[i], param, static_cast<int>(i), expr.span, axis)) && ok;
+  }
+  if (!ok) return false;
+  const auto kept = std::count_if(access.axes.begin(), access.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
+  if (kept > 2) {
+    diagnostics_.Error(DiagnosticKind::kBadIndex, expr.span, fmt::format("an access keeps at most two axes, this one {}", kept))
+        .Note(param.span, fmt::format("`{}` is declared here", param.name))
+        .Help("give an element index for the others: it drops its axis");
+    return false;
+  }
+  access.type = TypeOfAxes(access.axes, param.dtype);
+  access.ok = true;
+  return true;
+}
+
+Value Elaborator::EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor) {
+  const typed::Param& param = kernel_.params[tensor];
+  if (param.kind == typed::ParamKind::kTensor && param.mode == typed::TensorMode::kOut) {
+    diagnostics_.Error(DiagnosticKind::kReadOfOut, expr.span, fmt::format("`{}` is `out` and is read", param.name))
+        .Note(param.span, "declared here")
+        .Help("keep the value in a `var`, or pass it through a pipe");
+    for (const ast::Index& index : expr.indices) {
+      if (index.expr) Eval(*index.expr);
+    }
+    return Error();
+  }
+  Access access;
+  if (!ResolveAxes(expr, tensor, false, access)) return Error();
+  if (!access.type.is_tile) {
+    if (expr.fill) {
+      diagnostics_.Error(DiagnosticKind::kBadIndex, expr.fill->span, "a single element has no fill").Help("compare the index with the extent instead");
+      return Error();
+    }
+    ExprPtr element = MakeNode(ExprKind::kElement, Op::kNone, access.type, {}, expr.span);
+    element->id = tensor;
+    // Every worker reads the same integer; other elements are data.
+    element->level = IsFloat(param.dtype) ? Level::kWorker : Level::kGrid;
+    element->axes = std::move(access.axes);
+    const bool is_math = param.dtype == DType::kI32 || param.dtype == DType::kU32;
+    return ExprValue(is_math ? MakeConvert(std::move(element), DType::kI64) : std::move(element), expr.span);
+  }
+  ExprPtr read = MakeNode(ExprKind::kRead, Op::kNone, access.type, {}, expr.span);
+  read->id = tensor;
+  read->level = Level::kWorker;
+  read->axes = std::move(access.axes);
+  if (expr.fill) {
+    Value fill = Eval(*expr.fill);
+    if (fill.IsError()) return Error();
+    if (!fill.IsScalar() || fill.expr->level != Level::kConst) {
+      diagnostics_.Error(DiagnosticKind::kNotConstant, expr.fill->span, "a fill is a number known at compile time").Label(expr.fill->span, fill.IsScalar() ? "known only when the kernel runs" : fmt::format("is {}", Describe(fill)));
+      return Error();
+    }
+    ExprPtr number = Coerce(std::move(fill), Type::Scalar(param.dtype), true, "the fill", kNoSpan);
+    if (!number) return Error();
+    read->args.push_back(std::move(number));
+  }
+  return ExprValue(std::move(read), expr.span);
+}
+
+/// `C[m, n]`, `C[m, n].rows(w)`, `dG[d].T`: parts and transposes fold into the access.
+Access Elaborator::ResolveTarget(const ast::Expr& expr) {
+  Access access;
+  if (const auto* index = ast::DynCast<ast::IndexExpr>(expr)) {
+    const Symbol* tensor = TensorNamed(*index->base);
+    if (tensor == nullptr) return access;
+    if (index->fill) {
+      diagnostics_.Error(DiagnosticKind::kBadIndex, index->fill->span, "a store has no fill: elements that do not exist are not written");
+      return access;
+    }
+    ResolveAxes(*index, tensor->id, true, access);
+    return access;
+  }
+  if (const auto* field = ast::DynCast<ast::FieldExpr>(expr)) {
+    access = ResolveTarget(*field->base);
+    if (!access.ok) return access;
+    if (field->field.text != "T" || !access.type.is_tile) {
+      diagnostics_.Error(DiagnosticKind::kUnknownName, field->field.span, fmt::format("the target of a store has no `.{}`", field->field.text));
+      access.ok = false;
+      return access;
+    }
+    access.transposed = !access.transposed;
+    std::swap(access.type.rows, access.type.cols);
+    return access;
+  }
+  const auto& method = ast::Cast<ast::MethodExpr>(expr);
+  access = ResolveTarget(*method.base);
+  if (!access.ok) return access;
+  access.ok = false;
+  const int axis = method.method.text == "rows" ? 0 : 1;
+  int64_t& extent = axis == 0 ? access.type.rows : access.type.cols;
+  std::optional<PartOf> part = PartIndex(method, extent, method.base->span, fmt::format("`{}`", TypeText(access.type)));
+  if (!part) return access;
+  access.ok = true;
+  if (part->extent == extent) return access;
+  extent = part->extent;
+  int kept = 0;
+  for (AxisRange& range : access.axes) {
+    if (range.dropped || kept++ != (access.transposed ? 1 - axis : axis)) continue;
+    range.start = MakeInteger(Op::kAdd, std::move(range.start), std::move(part->offset), method.span);
+    range.extent = part->extent;
+    break;
+  }
+  return access;
+}
+
+}  // namespace tkc::sema

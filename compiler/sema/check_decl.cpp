@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+// The head of a kernel: compile-time parameters, tensors, dimensions, requirements; and what a schedule set says.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/sema/elaborator.h"
+#include "compiler/sema/implemented.h"
+
+namespace tkc::sema {
+
+using typed::ExprKind;
+using typed::ExprPtr;
+using typed::Level;
+using typed::Type;
+
+typed::Kernel Elaborator::Run() {
+  const ast::KernelDecl& source = *variant_.kernel;
+  kernel_.name = source.name.text;
+  kernel_.span = source.head_span;
+  if (variant_.schedule != nullptr) kernel_.schedule = variant_.schedule->name.text;
+  kernel_scope_.Open();
+  BindStaticParams();
+  DeclareParams();
+  CheckRequires();
+  if (!source.works.empty() && !kHasSeveralSections) GateFeature(source.works[0].span, "a `work` tensor");
+  if (source.grids.size() > 1 && !kHasSeveralSections) GateFeature(source.grids[1].head_span, "a second grid section");
+  no_receive_ = "outside a worker";
+  CheckStmts(source.lets);
+  no_receive_ = nullptr;
+  ElaborateWhen();
+  for (const ast::GridSection& grid : source.grids) ElaborateSection(grid);
+  kernel_scope_.Close();
+  return std::move(kernel_);
+}
+
+/// The expression that gives a compile-time parameter its value: -D, the schedule set, the instance, the default.
+const ast::Expr* Elaborator::StaticParamSource(const ast::StaticParam& param) {
+  for (const Define& define : context_.options->defines) {
+    if (define.name == param.name.text) return define.value.get();
+  }
+  if (variant_.schedule != nullptr) {
+    for (const ast::ScheduleItem& item : variant_.schedule->items) {
+      if (item.kind == ast::ScheduleItem::Kind::kParam && item.name.text == param.name.text) return item.value.get();
+    }
+  }
+  if (variant_.instance != nullptr) {
+    for (const ast::Binding& binding : variant_.instance->bindings) {
+      if (binding.name.text == param.name.text) return binding.value.get();
+    }
+  }
+  return param.default_value.get();
+}
+
+void Elaborator::BindStaticParams() {
+  const ast::KernelDecl& source = *variant_.kernel;
+  for (const ast::StaticParam& param : source.static_params) {
+    const ast::Expr* written = StaticParamSource(param);
+    Symbol symbol;
+    if (written == nullptr) {
+      diagnostics_.Error(DiagnosticKind::kMissingParameter, param.name.span, fmt::format("`{}` of kernel `{}` has no value", param.name.text, source.name.text))
+          .Label(param.name.span, "has no default")
+          .Help(fmt::format("write `instance {}<{} = ..>` in the file, a default here, or `-D {}=..` on the command line", source.name.text, param.name.text, param.name.text));
+    } else {
+      Value value = Eval(*written);
+      if (const auto number = ConstantOf(value, fmt::format("`{}`", param.name.text))) {
+        const bool wants_bool = param.type != nullptr && param.type->name.text == "bool";
+        const bool is_bool = value.expr->type.dtype == DType::kBool;
+        if (param.type != nullptr && wants_bool != is_bool) {
+          diagnostics_.Error(DiagnosticKind::kTypeMismatch, written->span, fmt::format("`{}` is `{}`", param.name.text, param.type->name.text)).Note(param.span, "declared here");
+        }
+        symbol.value = ExprValue(is_bool ? MakeBool(*number != 0, param.name.span) : MakeInt(*number, param.name.span), param.name.span);
+        kernel_.bindings.emplace_back(param.name.text, *number);
+      }
+    }
+    DeclareFixed(param.name, std::move(symbol), "compile-time parameter");
+  }
+}
+
+void Elaborator::DeclareFixed(const ast::Name& name, Symbol symbol, std::string_view what) {
+  symbol.can_be_hidden = false;
+  symbol.span = name.span;
+  if (const Symbol* old = scope_->Find(name.text)) {
+    diagnostics_.Error(DiagnosticKind::kDuplicateName, name.span, fmt::format("{} `{}` has the name of something else", what, name.text))
+        .Label(name.span, "declared again")
+        .Note(old->span, fmt::format("`{}` is declared here", name.text));
+    return;
+  }
+  scope_->Declare(name.text, std::move(symbol));
+}
+
+/// Names in an extent that nobody has declared are dimensions.
+void Elaborator::DeclareDims(const ast::Expr& extent) {
+  switch (extent.kind) {
+    case ast::ExprKind::kName: {
+      const auto& name = ast::Cast<ast::NameExpr>(extent);
+      if (scope_->Find(name.name) != nullptr) return;
+      const int id = static_cast<int>(kernel_.dims.size());
+      kernel_.dims.push_back({name.name, name.span});
+      ExprPtr dim = MakeNode(ExprKind::kDim, typed::Op::kNone, Type::Scalar(DType::kI64), {}, name.span);
+      dim->id = id;
+      dim->level = Level::kGrid;
+      Symbol symbol;
+      symbol.value = ExprValue(std::move(dim), name.span);
+      DeclareFixed({name.name, name.span}, std::move(symbol), "dimension");
+      return;
+    }
+    case ast::ExprKind::kUnary: return DeclareDims(*ast::Cast<ast::UnaryExpr>(extent).operand);
+    case ast::ExprKind::kBinary:
+      DeclareDims(*ast::Cast<ast::BinaryExpr>(extent).left);
+      return DeclareDims(*ast::Cast<ast::BinaryExpr>(extent).right);
+    case ast::ExprKind::kCall:
+      for (const ast::ExprPtr& argument : ast::Cast<ast::CallExpr>(extent).arguments) DeclareDims(*argument);
+      return;
+    default: return;
+  }
+}
+
+void Elaborator::DeclareParams() {
+  const ast::KernelDecl& source = *variant_.kernel;
+  // Scalars first: an extent may name one.
+  for (const ast::Param& param : source.params) {
+    typed::Param typed_param;
+    typed_param.name = param.name.text;
+    typed_param.span = param.span;
+    const std::optional<DType> dtype = ElementType(*param.type);
+    typed_param.dtype = dtype.value_or(DType::kF32);
+    typed_param.kind = param.IsTensor() ? typed::ParamKind::kTensor : typed::ParamKind::kScalar;
+    const auto id = static_cast<int>(kernel_.params.size());
+    Symbol symbol;
+    symbol.kind = param.IsTensor() ? SymbolKind::kTensor : SymbolKind::kValue;
+    symbol.id = id;
+    if (!param.IsTensor() && dtype) {
+      const bool is_integer = *dtype == DType::kI32 || *dtype == DType::kU32 || *dtype == DType::kI64;
+      ExprPtr scalar = MakeNode(ExprKind::kParam, typed::Op::kNone, Type::Scalar(is_integer ? DType::kI64 : *dtype), {}, param.name.span);
+      scalar->id = id;
+      scalar->level = Level::kGrid;
+      symbol.value = ExprValue(std::move(scalar), param.name.span);
+    }
+    if (!param.IsTensor() && (param.mode != ast::ParamMode::kIn || param.preset)) {
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, param.span, fmt::format("the number `{}` is neither written nor preset", param.name.text)).Help("a tensor of one element is `f32[1]`");
+    }
+    kernel_.params.push_back(std::move(typed_param));
+    DeclareFixed(param.name, std::move(symbol), param.IsTensor() ? "tensor" : "parameter");
+  }
+  for (const ast::Param& param : source.params) {
+    for (const ast::ExprPtr& extent : param.type->dims) DeclareDims(*extent);
+  }
+  for (size_t i = 0; i < source.params.size(); ++i) {
+    const ast::Param& param = source.params[i];
+    if (!param.IsTensor()) continue;
+    typed::Param& typed_param = kernel_.params[i];
+    for (const ast::ExprPtr& extent : param.type->dims) {
+      ExprPtr value = IntegerScalar(Eval(*extent), "the extent of a tensor");
+      typed_param.extents.push_back(value ? std::move(value) : MakeInt(1, extent->span));
+    }
+    if (typed_param.extents.empty()) {
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, param.type->span, fmt::format("tensor `{}` has no extent", param.name.text));
+    }
+    typed_param.mode = param.mode == ast::ParamMode::kOut ? typed::TensorMode::kOut : param.mode == ast::ParamMode::kInOut ? typed::TensorMode::kInOut : typed::TensorMode::kIn;
+    if (param.mode == ast::ParamMode::kInOut && !kHasInOut) GateFeature(param.mode_span, "an `inout` tensor");
+    if (!param.preset) continue;
+    Value preset = Eval(*param.preset);
+    ExprPtr number = Coerce(std::move(preset), Type::Scalar(typed_param.dtype), true, fmt::format("the preset of `{}`", param.name.text), kNoSpan);
+    if (!number) continue;
+    if (number->kind != ExprKind::kInt && number->kind != ExprKind::kFloat && number->kind != ExprKind::kBool) {
+      diagnostics_.Error(DiagnosticKind::kNotConstant, param.preset->span, "a preset is a number known at compile time");
+      continue;
+    }
+    if (param.mode != ast::ParamMode::kOut) {
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, param.preset->span, fmt::format("`{}` is not `out` and has a preset", param.name.text)).Note(param.span, "declared here");
+    }
+    typed_param.has_preset = true;
+    typed_param.preset = number->kind == ExprKind::kFloat ? number->float_value : static_cast<double>(number->int_value);
+  }
+  for (const ast::WorkDecl& work : source.works) {
+    typed::Param typed_param;
+    typed_param.name = work.name.text;
+    typed_param.kind = typed::ParamKind::kWork;
+    typed_param.span = work.span;
+    typed_param.mode = typed::TensorMode::kOut;
+    typed_param.dtype = ElementType(*work.type).value_or(DType::kF32);
+    for (const ast::ExprPtr& extent : work.type->dims) {
+      if (const auto* name = ast::DynCast<ast::NameExpr>(*extent); name != nullptr && name->name == "blocks") {
+        typed_param.extents.push_back(MakeInt(1, extent->span));  // the number of blocks; the gate stops before anyone asks
+        continue;
+      }
+      ExprPtr value = IntegerScalar(Eval(*extent), "the extent of a tensor");
+      typed_param.extents.push_back(value ? std::move(value) : MakeInt(1, extent->span));
+    }
+    typed_param.has_preset = work.preset != nullptr;
+    Symbol symbol;
+    symbol.kind = SymbolKind::kTensor;
+    symbol.id = static_cast<int>(kernel_.params.size());
+    kernel_.params.push_back(std::move(typed_param));
+    DeclareFixed(work.name, std::move(symbol), "work tensor");
+  }
+  CheckDims();
+}
+
+/// A launch must be able to tell what each dimension is.
+void Elaborator::CheckDims() {
+  std::vector<bool> bound(kernel_.dims.size(), false);
+  for (const typed::Param& param : kernel_.params) {
+    for (const ExprPtr& extent : param.extents) {
+      if (extent->kind == ExprKind::kDim && param.kind == typed::ParamKind::kTensor) bound[extent->id] = true;
+    }
+  }
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (bound[i]) continue;
+    const typed::Dim& dim = kernel_.dims[i];
+    diagnostics_.Error(DiagnosticKind::kUnboundDimension, dim.span, fmt::format("dimension `{}` is nowhere an extent by itself", dim.name))
+        .Label(dim.span, "a launch can't tell what it is")
+        .Help(fmt::format("give some tensor the extent `{}` alone, or make `{}` a launch scalar: `{}: i32`", dim.name, dim.name, dim.name));
+  }
+}
+
+void Elaborator::CheckRequires() {
+  for (const ast::ExprPtr& condition : variant_.kernel->requires_) {
+    Value value = Eval(*condition);
+    if (value.IsError()) continue;
+    if (!value.IsScalar() || value.expr->type.dtype != DType::kBool) {
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, condition->span, "a requirement is a `bool`").Label(condition->span, fmt::format("is {}", Describe(value)));
+      continue;
+    }
+    const std::optional<int64_t> known = NumberOf(*value.expr);
+    if (!known) {
+      value.expr->span = condition->span;
+      kernel_.requires_at_launch.push_back(std::move(value.expr));
+    } else if (*known == 0) {
+      std::string values;
+      for (const auto& [name, number] : kernel_.bindings) values += fmt::format("{}`{}` is {}", values.empty() ? "" : ", ", name, number);
+      DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kRequirementFails, condition->span, fmt::format("kernel `{}` requires what does not hold", variant_.kernel->name.text));
+      report.Label(condition->span, "is false");
+      if (!values.empty()) report.Note(values);
+    }
+  }
+  if (variant_.kernel->require_native) {
+    // Every element type that can be written is native on every target that is implemented.
+    return;
+  }
+}
+
+void Elaborator::ElaborateWhen() {
+  if (variant_.schedule == nullptr || !variant_.schedule->condition) return;
+  const ast::Expr& condition = *variant_.schedule->condition;
+  scope_->Open();
+  if (scope_->Find("sms") == nullptr) {
+    const typed::VarId sms = AddVar("sms", Type::Scalar(DType::kI64), typed::VarKind::kLet, Level::kGrid, kNoSpan);
+    ExprPtr count = MakeNode(ExprKind::kVar, typed::Op::kNone, Type::Scalar(DType::kI64), {}, kNoSpan);
+    count->id = sms;
+    count->level = Level::kGrid;
+    Symbol symbol;
+    symbol.value = ExprValue(std::move(count), kNoSpan);
+    scope_->Declare("sms", std::move(symbol));
+    kernel_.sms_var = sms;
+  }
+  Value value = Eval(condition);
+  scope_->Close();
+  if (value.IsError()) return;
+  if (!value.IsScalar() || value.expr->type.dtype != DType::kBool) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, condition.span, "the condition of a schedule set is a `bool`").Label(condition.span, fmt::format("is {}", Describe(value)));
+    return;
+  }
+  kernel_.when = std::move(value.expr);
+  kernel_.when->span = condition.span;
+}
+
+void Elaborator::SetOrder(const ast::Expr& value, typed::Section& section) {
+  const auto* name = ast::DynCast<ast::NameExpr>(value);
+  const auto* call = ast::DynCast<ast::CallExpr>(value);
+  if (name != nullptr && name->name == "rows") {
+    section.order = typed::GridOrder::kRows;
+  } else if (name != nullptr && name->name == "columns") {
+    section.order = typed::GridOrder::kColumns;
+  } else if (call != nullptr && call->callee.text == "grouped" && call->arguments.size() == 1) {
+    const std::optional<int64_t> group = Constant(*call->arguments[0], "the size of a group");
+    if (group && (*group < 1 || *group > 65536)) {
+      diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span, fmt::format("groups of {} blocks", *group));
+      return;
+    }
+    section.order = typed::GridOrder::kGrouped;
+    section.group = group.value_or(8);
+  } else {
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span, "an order is `rows`, `columns` or `grouped(n)`");
+  }
+}
+
+void Elaborator::SetCluster(const ast::Expr& value, typed::Section& section) {
+  const ast::Expr* first = &value;
+  if (const auto* tuple = ast::DynCast<ast::TupleExpr>(value)) {
+    for (size_t i = 1; i < tuple->elements.size(); ++i) {
+      const std::optional<int64_t> size = Constant(*tuple->elements[i], "the size of a cluster");
+      if (size && *size != 1) GateFeature(tuple->elements[i]->span, "a cluster along another axis than the first");
+    }
+    first = tuple->elements[0].get();
+  }
+  const std::optional<int64_t> size = Constant(*first, "the size of a cluster");
+  if (!size) return;
+  if (*size < 1 || *size > 8 || (*size & (*size - 1)) != 0) {
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, first->span, fmt::format("a cluster of {} blocks; it has 1, 2, 4 or 8", *size));
+    return;
+  }
+  section.cluster = *size;
+}
+
+void Elaborator::SetSplit(const ast::Expr& value, typed::Section& section) {
+  if (const auto* name = ast::DynCast<ast::NameExpr>(value); name != nullptr && name->name == "stream") {
+    GateFeature(value.span, "`split = stream`");
+    return;
+  }
+  const std::optional<int64_t> ways = Constant(value, "the number of splits");
+  if (!ways) return;
+  if (*ways < 1 || *ways > 64) {
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span, fmt::format("{} splits; there are 1 to 64", *ways));
+    return;
+  }
+  section.split = *ways;
+}
+
+void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section) {
+  using Kind = ast::ScheduleItem::Kind;
+  switch (item.kind) {
+    case Kind::kParam: return;  // bound before
+    case Kind::kPersistent: section.persistent = true; return;
+    case Kind::kDynamic: GateFeature(item.span, "tiles drawn from a counter (`dynamic`)"); return;
+    case Kind::kOrder: return SetOrder(*item.value, section);
+    case Kind::kCluster: return SetCluster(*item.value, section);
+    case Kind::kSplit: return SetSplit(*item.value, section);
+    case Kind::kDepth: {
+      const std::optional<int64_t> depth = Constant(*item.value, "the depth");
+      if (depth && (*depth < 0 || *depth > 16)) {
+        diagnostics_.Error(DiagnosticKind::kBadSchedule, item.value->span, fmt::format("a depth of {}; it lies between 0 and 16", *depth));
+        return;
+      }
+      section.depth = depth.value_or(1);
+      return;
+    }
+    case Kind::kSlots: {
+      const std::optional<int64_t> slots = Constant(*item.value, "the number of slots");
+      if (!slots) return;
+      if (*slots < 1 || *slots > 1024) {
+        diagnostics_.Error(DiagnosticKind::kBadSlots, item.value->span, fmt::format("`{}` with {} slots; a pipe has 1 to 1024", item.name.text, *slots));
+        return;
+      }
+      for (typed::Pipe& pipe : section.pipes) {
+        if (pipe.name == item.name.text) pipe.slots = *slots;
+      }
+      return;
+    }
+    case Kind::kInTurn:
+      if (!kHasInTurn) GateFeature(item.span, "instances that take tiles in turn");
+      return;
+  }
+}
+
+void Elaborator::ApplyScheduleItems(typed::Section& section, const ast::GridSection& source) {
+  (void)source;
+  if (variant_.schedule != nullptr) {
+    for (const ast::ScheduleItem& item : variant_.schedule->items) ApplyScheduleItem(item, section);
+  }
+  ApplyDefines(section);
+}
+
+void Elaborator::ApplyDefines(typed::Section& section) {
+  for (const Define& define : context_.options->defines) {
+    if (scope_->Find(define.name) != nullptr || !define.value) continue;
+    if (define.name == "split") SetSplit(*define.value, section);
+    if (define.name == "cluster") SetCluster(*define.value, section);
+    if (define.name == "order") SetOrder(*define.value, section);
+    if (define.name == "depth") section.depth = Constant(*define.value, "the depth").value_or(1);
+    if (define.name == "persistent") section.persistent = Constant(*define.value, "`persistent`").value_or(0) != 0;
+  }
+}
+
+}  // namespace tkc::sema

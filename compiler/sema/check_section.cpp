@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// Grid sections: axes, pipes, workers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/sema/elaborator.h"
+#include "compiler/sema/implemented.h"
+
+namespace tkc::sema {
+
+using typed::ExprKind;
+using typed::ExprPtr;
+using typed::Level;
+using typed::Type;
+using typed::VarKind;
+
+namespace {
+
+constexpr int64_t kMostInstances = 32;
+constexpr int64_t kMostSlots = 1024;
+constexpr int64_t kMostFields = 64;
+
+bool DependsOnData(const typed::Expr& expr, const typed::Kernel& kernel) {
+  if (expr.kind == ExprKind::kElement) return true;
+  if (expr.kind == ExprKind::kVar && kernel.vars[expr.id].kind != VarKind::kLet) return true;
+  return std::any_of(expr.args.begin(), expr.args.end(), [&](const ExprPtr& arg) { return DependsOnData(*arg, kernel); });
+}
+
+const ast::EachStmt* FindEach(const std::vector<ast::StmtPtr>& stmts) {
+  for (const ast::StmtPtr& stmt : stmts) {
+    if (stmt->kind == ast::StmtKind::kEach) return &ast::Cast<ast::EachStmt>(*stmt);
+    if (stmt->kind == ast::StmtKind::kFor) {
+      if (const auto* each = FindEach(ast::Cast<ast::ForStmt>(*stmt).body.stmts)) return each;
+    }
+  }
+  return nullptr;
+}
+
+/// The first assignment to one of `names` in the statements.
+const ast::AssignStmt* FindAssign(const std::vector<ast::StmtPtr>& stmts, const std::map<std::string, Span>& names) {
+  for (const ast::StmtPtr& stmt : stmts) {
+    const ast::AssignStmt* found = nullptr;
+    switch (stmt->kind) {
+      case ast::StmtKind::kAssign: {
+        const auto& assign = ast::Cast<ast::AssignStmt>(*stmt);
+        const auto* name = ast::DynCast<ast::NameExpr>(*assign.target);
+        if (name != nullptr && names.count(name->name) > 0) found = &assign;
+        break;
+      }
+      case ast::StmtKind::kFor: found = FindAssign(ast::Cast<ast::ForStmt>(*stmt).body.stmts, names); break;
+      case ast::StmtKind::kEach: found = FindAssign(ast::Cast<ast::EachStmt>(*stmt).body.stmts, names); break;
+      case ast::StmtKind::kIf: {
+        const auto& branch = ast::Cast<ast::IfStmt>(*stmt);
+        found = FindAssign(branch.then_branch.stmts, names);
+        if (found == nullptr && branch.else_branch) found = FindAssign(branch.else_branch->stmts, names);
+        break;
+      }
+      default: break;
+    }
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+/// Where one worker opens the tile loop, all do; a worker whose instances take turns carries nothing from tile to tile.
+void Elaborator::CheckEach(const ast::GridSection& source) {
+  const ast::EachStmt* with = nullptr;
+  const ast::WorkerDecl* without = nullptr;
+  for (const ast::WorkerDecl& worker : source.workers) {
+    const ast::EachStmt* each = FindEach(worker.body.stmts);
+    if (each == nullptr) without = &worker;
+    else if (with == nullptr) with = each;
+    if (each == nullptr || !worker.in_turn) continue;
+    std::map<std::string, Span> carried;
+    for (const ast::StmtPtr& stmt : worker.body.stmts) {
+      if (stmt->kind != ast::StmtKind::kVar) continue;
+      for (const ast::Name& name : ast::Cast<ast::VarStmt>(*stmt).pattern.names) carried.emplace(name.text, name.span);
+    }
+    if (const ast::AssignStmt* assign = FindAssign(each->body.stmts, carried)) {
+      const std::string& name = ast::Cast<ast::NameExpr>(*assign->target).name;
+      diagnostics_.Error(DiagnosticKind::kCarryInTurn, assign->span, fmt::format("`{}` takes tiles in turn; `{}` would be split between its instances", worker.name.text, name))
+          .Label(assign->target->span, "carried from tile to tile")
+          .Note(worker.in_turn_span, "each instance sees every other tile only")
+          .Help("leave out `in turn`, or start the value anew in each tile");
+    }
+  }
+  if (with != nullptr && without != nullptr) {
+    diagnostics_.Error(DiagnosticKind::kEachMismatch, without->name.span, fmt::format("worker `{}` has no `each`", without->name.text))
+        .Label(without->name.span, "its body is one tile")
+        .Note(with->span, "another worker of the section opens the loop over tiles here")
+        .Help("write `each` over the same axes in all workers of the section");
+  }
+}
+
+void Elaborator::DeclareAxis(const ast::GridAxis& axis, typed::Section& section) {
+  RangeInfo range = CheckRange(axis.range);
+  if (!range.ok) return DeclareValue(axis.name, Error());
+  if (!kHasRaggedGrids && (DependsOnData(*range.lo, kernel_) || DependsOnData(*range.hi, kernel_))) {
+    GateFeature(axis.range.span, "a grid axis whose range depends on other axes or on a tensor");
+  }
+  const typed::VarId var = AddVar(axis.name.text, Type::Scalar(DType::kI64), VarKind::kGrid, Level::kGrid, axis.name.span);
+  Value value = LoopValue(var, range, axis.name.span);
+  value.count = 0;  // its parts are tiles of work, not parts of a tile
+  typed::GridAxis typed_axis;
+  typed_axis.var = var;
+  typed_axis.lo = std::move(range.lo);
+  typed_axis.hi = std::move(range.hi);
+  typed_axis.step = range.step;
+  typed_axis.is_block = range.is_block;
+  typed_axis.span = axis.span;
+  section.axes.push_back(std::move(typed_axis));
+  if (scope_->IsLocal(axis.name.text)) {
+    diagnostics_.Error(DiagnosticKind::kDuplicateName, axis.name.span, fmt::format("`{}` names two axes", axis.name.text))
+        .Label(axis.name.span, "declared again")
+        .Note(scope_->Find(axis.name.text)->span, "the first one");
+    return;
+  }
+  DeclareValue(axis.name, std::move(value));
+}
+
+void Elaborator::AddPipeFields(const ast::TypeExpr& type, const std::string& name, typed::Pipe& pipe) {
+  if (type.kind == ast::TypeExpr::Kind::kTuple) {
+    for (const ast::TypeExpr::Field& field : type.fields) {
+      const std::optional<int64_t> count = field.repeat ? Constant(*field.repeat, "the number of fields") : 1;
+      if (count && (*count < 1 || *count > kMostFields)) {
+        diagnostics_.Error(DiagnosticKind::kTypeMismatch, field.repeat->span, fmt::format("{} fields; a slot has 1 to {}", *count, kMostFields));
+        continue;
+      }
+      for (int64_t i = 0; i < count.value_or(0); ++i) AddPipeFields(*field.type, field.name.text, pipe);
+    }
+    return;
+  }
+  const std::optional<Type> declared = DeclaredType(type);
+  if (!declared) return;
+  if (!declared->is_tile) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.span, "a pipe carries tiles").Label(type.span, "has no shape").Help("one number is a tile of one row and one column: `f32[1, 1]`");
+    return;
+  }
+  pipe.fields.push_back({name, declared->dtype, declared->rows, declared->cols});
+}
+
+void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection& section_source, typed::Section& section) {
+  typed::Pipe pipe;
+  pipe.name = source.name.text;
+  pipe.span = source.name.span;
+  AddPipeFields(*source.type, "", pipe);
+  if (source.slots) {
+    const std::optional<int64_t> slots = Constant(*source.slots, "the number of slots");
+    if (slots && (*slots < 1 || *slots > kMostSlots)) {
+      diagnostics_.Error(DiagnosticKind::kBadSlots, source.slots->span, fmt::format("`{}` with {} slots; a pipe has 1 to {}", pipe.name, *slots, kMostSlots));
+    } else {
+      pipe.slots = slots.value_or(0);
+    }
+  }
+  if (source.per) {
+    for (size_t i = 0; i < section_source.workers.size(); ++i) {
+      if (section_source.workers[i].name.text != source.per.text) continue;
+      pipe.per_worker = static_cast<int>(i);
+      const ast::ExprPtr& count = section_source.workers[i].count;
+      pipe.rings = count ? Constant(*count, "the number of instances").value_or(1) : 1;
+      if (pipe.rings < 1 || pipe.rings > kMostInstances) pipe.rings = 1;  // reported at the worker
+    }
+    if (pipe.per_worker == typed::kNone) {
+      diagnostics_.Error(DiagnosticKind::kUnknownName, source.per.span, fmt::format("there is no worker `{}` in this section", source.per.text));
+    }
+    if (!kHasPerPipes) GateFeature(source.per.span, "a pipe for each instance of a worker");
+  }
+  if (pipe.fields.empty()) {  // reported; a stand-in, so that its sends and receives can be looked at
+    DeclareFixed(source.name, Symbol{}, "pipe");
+    section.pipes.push_back(std::move(pipe));
+    return;
+  }
+  Symbol symbol;
+  symbol.kind = SymbolKind::kPipe;
+  symbol.id = static_cast<int>(section.pipes.size());
+  section.pipes.push_back(std::move(pipe));
+  DeclareFixed(source.name, std::move(symbol), "pipe");
+}
+
+void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& section, size_t index) {
+  typed::Worker worker;
+  worker.name = source.name.text;
+  worker.span = source.name.span;
+  worker.in_turn = source.in_turn;
+  if (source.in_turn && !kHasInTurn) GateFeature(source.in_turn_span, "instances that take tiles in turn");
+  if (source.count) {
+    const std::optional<int64_t> count = Constant(*source.count, "the number of instances");
+    if (count && (*count < 1 || *count > kMostInstances)) {
+      diagnostics_.Error(DiagnosticKind::kBadSlots, source.count->span, fmt::format("worker `{}` with {} instances; a worker has 1 to {}", worker.name, *count, kMostInstances));
+    } else {
+      worker.instances = count.value_or(1);
+    }
+  }
+  for (size_t i = 0; i < index; ++i) {
+    if (section.workers[i].name != worker.name) continue;
+    diagnostics_.Error(DiagnosticKind::kDuplicateName, source.name.span, fmt::format("`{}` names two workers", worker.name))
+        .Label(source.name.span, "declared again")
+        .Note(section.workers[i].span, "the first one");
+  }
+  worker.instance_var = AddVar(source.index ? source.index.text : worker.name + "_number", Type::Scalar(DType::kI64), VarKind::kInstance, Level::kGrid, source.index ? source.index.span : source.name.span);
+  scope_->Open();
+  if (source.index) {
+    ExprPtr number = MakeNode(ExprKind::kVar, typed::Op::kNone, Type::Scalar(DType::kI64), {}, source.index.span);
+    number->id = worker.instance_var;
+    number->level = Level::kGrid;
+    // The only instance is number 0, and a part of one is the whole.
+    Value value = ExprValue(worker.instances == 1 ? MakeInt(0, source.index.span) : std::move(number), source.index.span);
+    value.count = worker.instances;
+    DeclareValue(source.index, std::move(value));
+  }
+  block_ = &worker.body;
+  in_worker_ = true;
+  CheckStmts(source.body.stmts);
+  in_worker_ = false;
+  block_ = nullptr;
+  scope_->Close();
+  section.workers.push_back(std::move(worker));
+}
+
+void Elaborator::ElaborateSection(const ast::GridSection& source) {
+  typed::Section section;
+  section.span = source.head_span;
+  section.persistent = source.persistent;
+  if (source.dynamic) GateFeature(source.flags_span, "tiles drawn from a counter (`dynamic`)");
+  section_ = &section;
+  written_.clear();
+  CheckEach(source);
+  scope_->Open();
+  for (const ast::GridAxis& axis : source.axes) DeclareAxis(axis, section);
+  block_ = &section.lets;
+  no_receive_ = "outside a worker";
+  CheckStmts(source.lets);
+  no_receive_ = nullptr;
+  block_ = nullptr;
+  for (const ast::PipeDecl& pipe : source.pipes) DeclarePipe(pipe, source, section);
+  ApplyScheduleItems(section, source);
+  for (size_t i = 0; i < source.workers.size(); ++i) ElaborateWorker(source.workers[i], section, i);
+  scope_->Close();
+  section_ = nullptr;
+  kernel_.sections.push_back(std::move(section));
+}
+
+}  // namespace tkc::sema

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// Sends and stores: what leaves a worker.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "compiler/sema/elaborator.h"
+
+namespace tkc::sema {
+
+using typed::ExprKind;
+using typed::ExprPtr;
+using typed::Op;
+using typed::StmtKind;
+using typed::StoreOp;
+using typed::Type;
+
+namespace {
+
+/// The innermost name of `p`, `p[u]`, `p.rows(w)`, `p.name`.
+const ast::NameExpr* RootName(const ast::Expr& expr) {
+  switch (expr.kind) {
+    case ast::ExprKind::kName: return &ast::Cast<ast::NameExpr>(expr);
+    case ast::ExprKind::kIndex: return RootName(*ast::Cast<ast::IndexExpr>(expr).base);
+    case ast::ExprKind::kField: return RootName(*ast::Cast<ast::FieldExpr>(expr).base);
+    case ast::ExprKind::kMethod: return RootName(*ast::Cast<ast::MethodExpr>(expr).base);
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+void Elaborator::CheckTrafficLevel(Span span, std::string_view what) {
+  if (!worker_control_) return;
+  diagnostics_.Error(DiagnosticKind::kWorkerLevel, span, fmt::format("a {} under a condition that only this worker knows", what))
+      .Label(span, fmt::format("this {} is conditional", what))
+      .Note(*worker_control_, "the condition depends on tile data or on a `var`")
+      .Help("make the condition of numbers, dimensions, launch scalars, indices and elements of `in` integer tensors, or choose values with `where`");
+}
+
+void Elaborator::CheckArrow(const ast::ArrowStmt& stmt) {
+  const ast::NameExpr* root = RootName(*stmt.target);
+  if (root == nullptr) {
+    diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.target->span, "`<-` leads to a pipe or to elements of a tensor");
+    return;
+  }
+  const Symbol* symbol = scope_->Find(root->name);
+  if (symbol == nullptr) {
+    Eval(*stmt.value);
+    UnknownName(root->name, root->span);
+    return;
+  }
+  if (symbol->kind == SymbolKind::kPipe) return CheckSend(stmt, symbol->id);
+  if (symbol->kind == SymbolKind::kTensor && stmt.target->kind != ast::ExprKind::kName) {
+    return CheckStore(*stmt.target, *stmt.value, StoreOp::kSet, false, stmt.arrow_span, stmt.span);
+  }
+  Eval(*stmt.value);
+  if (symbol->kind == SymbolKind::kValue && symbol->value.IsError()) return;
+  const bool is_tensor = symbol->kind == SymbolKind::kTensor;
+  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.target->span, fmt::format("`<-` leads to a pipe or to elements of a tensor, not to `{}`", root->name));
+  report.Note(symbol->span, "declared here");
+  if (is_tensor) report.Help(fmt::format("name the elements: `{}[..] <- x`", root->name));
+  else if (symbol->var != typed::kNone) report.Help("a `var` is assigned by `=`", Edit{stmt.arrow_span, "="});
+}
+
+/// Ring, field and part of `p`, `p[u]`, `p.name`, `p.rows(w)`; `type` starts as the type of the one field, if there is one.
+bool Elaborator::ParseSendTarget(const ast::Expr& target, typed::Stmt& send, const typed::Pipe& pipe, Type& type) {
+  if (target.kind == ast::ExprKind::kName) return true;
+  if (const auto* index = ast::DynCast<ast::IndexExpr>(target)) {
+    if (!ParseSendTarget(*index->base, send, pipe, type)) return false;
+    if (pipe.per_worker == typed::kNone || index->indices.size() != 1 || index->indices[0].kind != ast::Index::Kind::kExpr || send.ring) {
+      diagnostics_.Error(DiagnosticKind::kRingIndex, target.span, fmt::format("`{}` is one pipe, not one for each instance", pipe.name)).Note(pipe.span, "declared here");
+      return false;
+    }
+    Value ring = Eval(*index->indices[0].expr);
+    if (ring.IsError()) return false;
+    if (!ring.IsScalar() || ring.expr->type.dtype != DType::kI64 || ring.expr->level == typed::Level::kWorker || (ring.count == 0 && !NumberOf(*ring.expr))) {
+      diagnostics_.Error(DiagnosticKind::kRingIndex, ring.span, fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name))
+          .Help("index it by a number, or by a loop over a number: `for u in 4`");
+      return false;
+    }
+    if (const auto number = NumberOf(*ring.expr); number && (*number < 0 || *number >= pipe.rings)) {
+      diagnostics_.Error(DiagnosticKind::kRingIndex, ring.span, fmt::format("ring {} of `{}`, which has {}", *number, pipe.name, pipe.rings)).Note(pipe.span, "declared here");
+      return false;
+    }
+    send.ring = std::move(ring.expr);
+    return true;
+  }
+  if (const auto* field = ast::DynCast<ast::FieldExpr>(target)) {
+    if (!ParseSendTarget(*field->base, send, pipe, type)) return false;
+    size_t position = pipe.fields.size();
+    if (field->position) position = *field->position;
+    for (size_t i = 0; i < pipe.fields.size(); ++i) {
+      if (!pipe.fields[i].name.empty() && pipe.fields[i].name == field->field.text) position = i;
+    }
+    if (position >= pipe.fields.size() || send.row) {
+      diagnostics_.Error(DiagnosticKind::kUnknownName, field->field.span, fmt::format("a slot of `{}` has no field `{}`", pipe.name, field->field.text)).Note(pipe.span, "declared here");
+      return false;
+    }
+    send.field = static_cast<int>(position);
+    type = Type::Tile(pipe.fields[position].dtype, pipe.fields[position].rows, pipe.fields[position].cols);
+    return true;
+  }
+  const auto& method = ast::Cast<ast::MethodExpr>(target);
+  if (!ParseSendTarget(*method.base, send, pipe, type)) return false;
+  if (send.field == typed::kNone && pipe.fields.size() > 1) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, method.method.span, fmt::format("a slot of `{}` has {} fields; a part is of one", pipe.name, pipe.fields.size()))
+        .Note(pipe.span, "declared here")
+        .Help(fmt::format("name the field: `{}.{}.{}(..)`", pipe.name, pipe.fields[0].name.empty() ? "0" : pipe.fields[0].name, method.method.text));
+    return false;
+  }
+  if (send.field == typed::kNone) send.field = 0;
+  const int axis = method.method.text == "rows" ? 0 : 1;
+  int64_t& extent = axis == 0 ? type.rows : type.cols;
+  std::optional<PartOf> part = PartIndex(method, extent, method.base->span, fmt::format("`{}`", TypeText(type)));
+  if (!part) return false;
+  extent = part->extent;
+  if (!send.row) send.row = MakeInt(0, target.span), send.col = MakeInt(0, target.span);
+  ExprPtr& offset = axis == 0 ? send.row : send.col;
+  offset = MakeInteger(Op::kAdd, std::move(offset), std::move(part->offset), target.span);
+  return true;
+}
+
+void Elaborator::CheckSend(const ast::ArrowStmt& stmt, typed::PipeId id) {
+  if (!in_worker_) {
+    diagnostics_.Error(DiagnosticKind::kWorkerLevel, stmt.span, "a send outside a worker");
+    return;
+  }
+  Value value = Eval(*stmt.value);
+  CheckTrafficLevel(stmt.span, "send");
+  const typed::Pipe& pipe = section_->pipes[id];
+  typed::Stmt send;
+  Type type = Type::Tile(pipe.fields[0].dtype, pipe.fields[0].rows, pipe.fields[0].cols);
+  if (!ParseSendTarget(*stmt.target, send, pipe, type) || value.IsError()) return;
+  if (pipe.per_worker != typed::kNone && !send.ring) {
+    diagnostics_.Error(DiagnosticKind::kRingIndex, stmt.target->span, fmt::format("`{}` has a ring for each instance; name one", pipe.name)).Note(pipe.span, "declared here");
+    return;
+  }
+  const std::string slot = fmt::format("a slot of `{}`", pipe.name);
+  if (send.field != typed::kNone) {
+    ExprPtr expr = Coerce(std::move(value), type, true, slot, stmt.target->span);
+    if (!expr) return;
+    send.values.push_back(std::move(expr));
+    // All of the only field is all of the slot.
+    const typed::PipeField& field = pipe.fields[send.field];
+    if (type.rows == field.rows && type.cols == field.cols) {
+      send.row = nullptr;
+      send.col = nullptr;
+      if (pipe.fields.size() == 1) send.field = typed::kNone;
+    }
+  } else if (pipe.fields.size() == 1) {
+    ExprPtr expr = Coerce(std::move(value), type, true, slot, stmt.target->span);
+    if (!expr) return;
+    send.values.push_back(std::move(expr));
+  } else {
+    if (value.kind != Value::Kind::kTuple || value.elements.size() != pipe.fields.size()) {
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, fmt::format("{} has {} fields, the value is {}", slot, pipe.fields.size(), Describe(value)))
+          .Label(value.span, fmt::format("is {}", Describe(value)))
+          .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name));
+      return;
+    }
+    for (size_t i = 0; i < pipe.fields.size(); ++i) {
+      const typed::PipeField& field = pipe.fields[i];
+      const std::string what = fmt::format("field {} of {}", field.name.empty() ? fmt::format("{}", i) : "`" + field.name + "`", slot);
+      ExprPtr expr = Coerce(std::move(value.elements[i]), Type::Tile(field.dtype, field.rows, field.cols), true, what, stmt.target->span);
+      if (!expr) return;
+      send.values.push_back(std::move(expr));
+    }
+  }
+  typed::Stmt& appended = Append(StmtKind::kSend, stmt.span);
+  appended.pipe = id;
+  appended.ring = std::move(send.ring);
+  appended.field = send.field;
+  appended.row = std::move(send.row);
+  appended.col = std::move(send.col);
+  appended.values = std::move(send.values);
+}
+
+bool Elaborator::CheckStoreMode(const Access& access, StoreOp op, Span op_span) {
+  const typed::Param& param = kernel_.params[access.tensor];
+  if (param.kind == typed::ParamKind::kTensor && param.mode == typed::TensorMode::kIn) {
+    diagnostics_.Error(DiagnosticKind::kWriteOfIn, op_span, fmt::format("`{}` is `in` and is written", param.name))
+        .Note(param.span, "declared here")
+        .Help(fmt::format("declare it `{}: out ..`", param.name));
+    return false;
+  }
+  if (op != StoreOp::kSet && !param.has_preset) {
+    const char* preset = op == StoreOp::kAdd ? "0" : op == StoreOp::kMax ? "-inf" : "inf";
+    diagnostics_.Error(DiagnosticKind::kAddWithoutPreset, op_span, fmt::format("`{}` is combined with, but holds nothing yet", param.name))
+        .Note(param.span, "declared here, without a preset")
+        .Help(fmt::format("have the launcher set it first: `= {}`", preset), Edit{{param.span.file, param.span.end, param.span.end}, fmt::format(" = {}", preset)});
+    return false;
+  }
+  Written& written = written_[access.tensor];
+  std::optional<Span>& own = op == StoreOp::kSet ? written.set : written.combined;
+  const std::optional<Span>& other = op == StoreOp::kSet ? written.combined : written.set;
+  if (!own && other) {
+    diagnostics_.Error(DiagnosticKind::kMixedStores, op_span, fmt::format("`{}` is stored with `<-` and combined with in one grid; their order is not fixed", param.name))
+        .Label(op_span, op == StoreOp::kSet ? "stored here" : "combined here")
+        .Note(*other, op == StoreOp::kSet ? "combined here" : "stored here");
+  }
+  if (!own && op == StoreOp::kAdd && Bytes(param.dtype) == 2) {
+    diagnostics_.Warning(DiagnosticKind::kRoundedAdd, op_span, fmt::format("each `+=` on `{}` rounds to `{}`", param.name, Name(param.dtype)))
+        .Note(param.span, "declared here")
+        .Help("let it be `f32` and convert once at the end");
+  }
+  if (!own) own = op_span;
+  return true;
+}
+
+void Elaborator::CheckStore(const ast::Expr& target, const ast::Expr& source, StoreOp op, bool negate, Span op_span, Span span) {
+  Value value = Eval(source);
+  if (!in_worker_) {
+    diagnostics_.Error(DiagnosticKind::kWorkerLevel, span, "a store outside a worker");
+    return;
+  }
+  const ast::NameExpr* root = RootName(target);
+  const Symbol* tensor = root == nullptr ? nullptr : scope_->Find(root->name);
+  if (tensor == nullptr || tensor->kind != SymbolKind::kTensor) {
+    if (root != nullptr && tensor == nullptr) {
+      UnknownName(root->name, root->span);
+    } else if (tensor == nullptr || !tensor->value.IsError() || tensor->kind == SymbolKind::kPipe) {
+      diagnostics_.Error(DiagnosticKind::kNotAssignable, target.span, "this can't be assigned").Help("a target is a `var`, a part of one by `.rows(w)` or `.cols(u)`, or elements of a tensor");
+    }
+    return;
+  }
+  CheckTrafficLevel(span, "store");
+  Access access = ResolveTarget(target);
+  if (!access.ok || !CheckStoreMode(access, op, op_span) || value.IsError()) return;
+  const typed::Param& param = kernel_.params[access.tensor];
+  // One element may be written from a tile of one element.
+  if (!access.type.is_tile && value.IsTile() && value.expr->type.rows == 1 && value.expr->type.cols == 1) {
+    access.axes.back().dropped = false;
+    access.type = Type::Tile(param.dtype, 1, 1);
+  }
+  ExprPtr expr = Coerce(std::move(value), access.type, true, fmt::format("the target in `{}`", param.name), target.span);
+  if (!expr) return;
+  if (negate) {
+    const Type type = expr->type;
+    std::vector<ExprPtr> args;
+    args.push_back(std::move(expr));
+    expr = MakeFolded(ExprKind::kUnary, Op::kNeg, type, std::move(args), span);
+  }
+  if (access.transposed) expr = Transpose(std::move(expr), span);
+  typed::Stmt& store = Append(StmtKind::kStore, span);
+  store.tensor = access.tensor;
+  store.axes = std::move(access.axes);
+  store.expr = std::move(expr);
+  store.store_op = op;
+}
+
+}  // namespace tkc::sema

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Written types to typed ones, and their text.
+#include <fmt/format.h>
+
+#include "compiler/sema/elaborator.h"
+
+namespace tkc::sema {
+
+using typed::Type;
+
+/// No tile of a worker comes near this; it keeps products of extents within 64 bits.
+constexpr int64_t kLargestTileExtent = 1 << 20;
+
+std::string TypeText(const Type& type) {
+  const std::string_view name = type.dtype == DType::kI64 ? "integer" : Name(type.dtype);
+  if (!type.is_tile) return std::string(name);
+  return fmt::format("{}[{}, {}]", Name(type.dtype), type.rows, type.cols);
+}
+
+std::optional<DType> Elaborator::ElementType(const ast::TypeExpr& type) {
+  if (type.kind != ast::TypeExpr::Kind::kElement && type.kind != ast::TypeExpr::Kind::kNamed) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.span, "an element type is wanted here");
+    return std::nullopt;
+  }
+  const std::optional<DType> dtype = DTypeFromName(type.name.text);
+  if (!dtype) {
+    std::vector<std::string> names;
+    for (const DTypeInfo& info : kDTypes) names.emplace_back(info.name);
+    const std::string nearest = NearestName(type.name.text, names);
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kUnknownName, type.name.span, fmt::format("there is no element type `{}`", type.name.text));
+    if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{type.name.span, nearest});
+    return std::nullopt;
+  }
+  if (!Info(*dtype).implemented) {
+    ReportNotImplemented(diagnostics_, type.name.span, fmt::format("element type `{}`", type.name.text));
+    return std::nullopt;
+  }
+  return dtype;
+}
+
+/// `f32`, `f32[R]` (a column) or `f32[R, C]`.
+std::optional<Type> Elaborator::DeclaredType(const ast::TypeExpr& type) {
+  const std::optional<DType> dtype = ElementType(type);
+  if (!dtype) return std::nullopt;
+  if (!type.has_dims) return Type::Scalar(*dtype == DType::kI32 || *dtype == DType::kU32 ? DType::kI64 : *dtype);
+  if (type.dims.size() > 2) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.span, fmt::format("a tile has rows and columns, this type has {} extents", type.dims.size()));
+    return std::nullopt;
+  }
+  int64_t extents[2] = {1, 1};
+  for (size_t i = 0; i < type.dims.size(); ++i) {
+    const std::optional<int64_t> extent = Constant(*type.dims[i], "the extent of a tile");
+    if (!extent) return std::nullopt;
+    if (*extent < 1 || *extent > kLargestTileExtent) {
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.dims[i]->span, fmt::format("the extent of a tile is {}; it lies between 1 and {}", *extent, kLargestTileExtent));
+      return std::nullopt;
+    }
+    extents[i] = *extent;
+  }
+  return Type::Tile(*dtype, extents[0], extents[1]);
+}
+
+void ReportNotImplemented(Diagnostics& diagnostics, Span span, std::string_view what) {
+  diagnostics.Error(DiagnosticKind::kNotImplemented, span, fmt::format("{}: specified, not yet implemented", what));
+}
+
+}  // namespace tkc::sema

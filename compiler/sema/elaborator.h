@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// Elaborates one kernel under one instance and one schedule set. Split over check_decl, check_section, check_stmt, check_expr,
+// check_call, check_access; what needs the finished tree (endpoints, grid map, fill taint) is a pass of its own.
+//
+// Expressions append to the block that is being filled: receives and the `let`s of inlined functions, in order of evaluation.
+// A value of kind kError has been reported; nothing is reported about it again.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/sema/check.h"
+#include "compiler/sema/scope.h"
+#include "compiler/sema/symbolic_table.h"
+#include "compiler/sema/typed.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/syntax/ast.h"
+
+namespace tkc::sema {
+
+/// What the kernels of a run have in common.
+struct Context {
+  std::map<std::string, const ast::FnDecl*> fns;
+  const CheckOptions* options = nullptr;
+};
+
+/// One kernel to elaborate.
+struct Variant {
+  const ast::KernelDecl* kernel = nullptr;
+  const ast::InstanceDecl* instance = nullptr;  // may be null
+  const ast::ScheduleDecl* schedule = nullptr;  // may be null
+};
+
+/// A feature used that is specified but not implemented; reported if nothing else is wrong.
+struct Gate {
+  Span span;
+  std::string what;  // "`each`"
+};
+
+struct RangeInfo {
+  typed::ExprPtr lo, hi;
+  int64_t step = 1;
+  bool is_block = false;
+  bool ok = false;
+};
+
+/// The target of `<-` or `+=` on a tensor: the elements written.
+struct Access {
+  typed::ParamId tensor = typed::kNone;
+  std::vector<typed::AxisRange> axes;
+  bool transposed = false;
+  typed::Type type;  // of the tile stored, as seen after .T; a scalar when all axes are dropped
+  bool ok = false;
+};
+
+class Elaborator {
+ public:
+  Elaborator(const Context& context, const Variant& variant, Diagnostics& diagnostics)
+      : context_(context), variant_(variant), diagnostics_(diagnostics), symbolic_(kernel_) {}
+
+  typed::Kernel Run();
+  /// Forms that a correct kernel uses and this tkc can't compile.
+  const std::vector<Gate>& gates() const { return gates_; }
+
+ private:
+  // check_decl.cpp
+  void BindStaticParams();
+  const ast::Expr* StaticParamSource(const ast::StaticParam& param);
+  void DeclareParams();
+  void DeclareDims(const ast::Expr& extent);
+  void CheckDims();
+  void CheckRequires();
+  void ElaborateWhen();
+  void ApplyScheduleItems(typed::Section& section, const ast::GridSection& source);
+  void ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section);
+  void ApplyDefines(typed::Section& section);
+  void SetOrder(const ast::Expr& value, typed::Section& section);
+  void SetCluster(const ast::Expr& value, typed::Section& section);
+  void SetSplit(const ast::Expr& value, typed::Section& section);
+
+  // check_section.cpp
+  void ElaborateSection(const ast::GridSection& source);
+  void DeclareAxis(const ast::GridAxis& axis, typed::Section& section);
+  void DeclarePipe(const ast::PipeDecl& pipe, const ast::GridSection& source, typed::Section& section);
+  void AddPipeFields(const ast::TypeExpr& type, const std::string& name, typed::Pipe& pipe);
+  void ElaborateWorker(const ast::WorkerDecl& source, typed::Section& section, size_t index);
+  void CheckEach(const ast::GridSection& source);
+
+  // check_stmt.cpp
+  void CheckStmts(const std::vector<ast::StmtPtr>& stmts);
+  void CheckBlock(const ast::Block& block);
+  void CheckStmt(const ast::Stmt& stmt);
+  void CheckLet(const ast::LetStmt& stmt);
+  void CheckVar(const ast::VarStmt& stmt);
+  void CheckAssign(const ast::AssignStmt& stmt);
+  void AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& target, Value value);
+  void AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& target, Value value);
+  void AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& target, Value value);
+  void CheckArrow(const ast::ArrowStmt& stmt);
+  void CheckSend(const ast::ArrowStmt& stmt, typed::PipeId pipe);
+  void CheckStore(const ast::Expr& target, const ast::Expr& value, typed::StoreOp op, bool negate, Span op_span, Span span);
+  void CheckFor(const ast::ForStmt& stmt);
+  bool UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range);
+  void CheckIf(const ast::IfStmt& stmt);
+  RangeInfo CheckRange(const ast::Range& range);
+  Value LoopValue(typed::VarId var, const RangeInfo& range, Span span);
+  void DeclareValue(const ast::Name& name, Value value);
+  void BindLet(const ast::Pattern& pattern, const ast::TypeExpr* type, Value value, bool is_mutable);
+  void BindName(const ast::Name& name, Value value, const std::optional<typed::Type>& declared, bool is_mutable);
+  Value BindNew(const std::string& name, Value value, Span span);
+  typed::VarId AddVar(const std::string& name, typed::Type type, typed::VarKind kind, typed::Level level, Span span);
+  typed::Stmt& Append(typed::StmtKind kind, Span span);
+  bool ParseSendTarget(const ast::Expr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
+  bool CheckStoreMode(const Access& access, typed::StoreOp op, Span op_span);
+  void CheckTrafficLevel(Span span, std::string_view what);
+  const Symbol* AssignableVar(const ast::NameExpr& target);
+
+  // check_expr.cpp
+  Value Eval(const ast::Expr& expr);
+  Value EvalChecked(const ast::Expr& expr);
+  Value EvalName(const ast::NameExpr& expr);
+  Value EvalUnary(const ast::UnaryExpr& expr);
+  Value EvalBinary(const ast::BinaryExpr& expr);
+  Value EvalIf(const ast::IfExpr& expr);
+  Value EvalBranch(const ast::Block& block);
+  Value EvalField(const ast::FieldExpr& expr);
+  Value EvalBlockField(const BlockIndex& block, const ast::FieldExpr& expr);
+  Value EvalMethod(const ast::MethodExpr& expr);
+  Value EvalReceive(const ast::ReceiveExpr& expr, const ast::Pattern* wish);
+  Value ShiftBlock(const BlockIndex& block, Value offset, bool negate, Span span);
+  Value Arithmetic(typed::Op op, std::string_view spelling, Value a, Value b, Span span, Span op_span);
+  Value MatMul(const ast::BinaryExpr& expr, Value a, Value b);
+  Value Logic(typed::Op op, std::string_view spelling, Value a, Value b, Span span);
+  /// The common shape of two operands, or a report that labels both.
+  std::optional<typed::Type> Broadcast(const Value& a, const Value& b, std::string_view spelling, Span span);
+  /// Brings two numeric operands to one element type, `compute`: 16-bit floats to f32. False if reported.
+  bool Unify(Value& a, Value& b, bool compute, std::string_view spelling, Span span);
+  /// The value as `type`: scalars fill tiles; conversions only where `convert`. Null if reported; `what` names the place.
+  typed::ExprPtr Coerce(Value value, typed::Type type, bool convert, std::string_view what, Span what_span);
+  typed::ExprPtr IntegerScalar(Value value, std::string_view what);  // grid-level; null if reported
+  std::optional<int64_t> Constant(const ast::Expr& expr, std::string_view what);
+  std::optional<int64_t> ConstantOf(const Value& value, std::string_view what);
+  typed::ExprPtr Part(typed::ExprPtr expr, int axis, typed::ExprPtr offset, int64_t extent, Span span);
+  typed::ExprPtr Transpose(typed::ExprPtr expr, Span span);
+  /// Offset and size of part `index` of an axis of `extent` elements.
+  struct PartOf {
+    typed::ExprPtr offset;
+    int64_t extent = 0;
+  };
+  std::optional<PartOf> PartIndex(const ast::MethodExpr& method, int64_t extent, Span base, std::string_view described);
+  Value Error() { return {}; }
+  std::string Describe(const Value& value) const;
+  bool UnknownName(const std::string& name, Span span);
+
+  // check_call.cpp
+  Value EvalCall(const ast::CallExpr& expr);
+  Value CallBuiltin(const ast::CallExpr& expr);
+  Value CallConversion(const ast::CallExpr& expr, DType dtype);
+  Value CallFloatFunction(const ast::CallExpr& expr, typed::Op op, Value x);
+  Value CallMinMax(const ast::CallExpr& expr, typed::Op op, std::vector<Value> args);
+  Value MinMax(typed::Op op, std::string_view name, Value a, Value b, Span span);
+  Value CallReduce(const ast::CallExpr& expr, typed::Op op, int axis, Value x);
+  Value CallAnyAll(const ast::CallExpr& expr, typed::Op op, Value x);
+  Value CallWhere(const ast::CallExpr& expr, std::vector<Value> args);
+  Value Select(Value condition, Value a, Value b, std::string_view what, Span span);
+  Value CallPositions(const ast::CallExpr& expr, bool valid, Value x);
+  Value CallCat(const ast::CallExpr& expr, std::vector<Value> args);
+  Value CallCumsum(const ast::CallExpr& expr, std::vector<Value> args);
+  Value CallFn(const ast::CallExpr& expr, const ast::FnDecl& fn);
+  bool MatchFnType(const ast::TypeExpr& type, Value& value, const std::string& what, Span decl);
+  bool MatchExtent(const ast::Expr& extent, int64_t actual, const Value& value, const std::string& what);
+
+  // check_access.cpp
+  Value EvalIndex(const ast::IndexExpr& expr);
+  Value EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor);
+  Value EvalSlice(const ast::IndexExpr& expr, Value base);
+  bool ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, bool is_store, Access& access);
+  bool ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store, typed::AxisRange& axis);
+  bool WholeAxis(const typed::Expr& extent, const typed::Param& param, int dim, Span span, typed::AxisRange& axis);
+  void BlockAxis(const BlockIndex& block, const typed::Expr& extent, typed::AxisRange& axis);
+  Access ResolveTarget(const ast::Expr& expr);
+  const Symbol* TensorNamed(const ast::Expr& expr);
+  static typed::Type TypeOfAxes(const std::vector<typed::AxisRange>& axes, DType dtype);
+
+  // check_type.cpp
+  std::optional<typed::Type> DeclaredType(const ast::TypeExpr& type);
+  std::optional<DType> ElementType(const ast::TypeExpr& type);
+
+  void DeclareFixed(const ast::Name& name, Symbol symbol, std::string_view what);
+  void GateFeature(Span span, std::string what) { gates_.push_back({span, std::move(what)}); }
+
+  const Context& context_;
+  const Variant variant_;
+  Diagnostics& diagnostics_;
+  typed::Kernel kernel_;
+  SymbolicTable symbolic_;
+  Scope kernel_scope_;
+  Scope* scope_ = &kernel_scope_;
+  typed::Block* block_ = nullptr;      // where statements go; null outside of sections
+  typed::Section* section_ = nullptr;
+  std::vector<Gate> gates_;
+  std::vector<const ast::FnDecl*> inlining_;
+  Span call_site_ = kNoSpan;           // outermost call being inlined
+  std::optional<Span> worker_control_; // condition that only this worker knows, around the statement
+  const char* no_receive_ = nullptr;   // why a receive may not stand here
+  bool in_worker_ = false;
+  /// The first `<-` and the first `+=` on each tensor of the section.
+  struct Written {
+    std::optional<Span> set, combined;
+  };
+  std::map<typed::ParamId, Written> written_;
+  int depth_ = 0;
+  int64_t expansions_ = 0;             // inlined calls and unrolled iterations
+};
+
+/// "bf16[64, 1]", "f32", "integer".
+std::string TypeText(const typed::Type& type);
+
+/// Reports the error of a form that is specified but not implemented.
+void ReportNotImplemented(Diagnostics& diagnostics, Span span, std::string_view what);
+
+}  // namespace tkc::sema

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/sema/fold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace tkc::sema {
+
+using typed::Expr;
+using typed::ExprKind;
+using typed::ExprPtr;
+using typed::Op;
+using typed::Type;
+
+namespace {
+
+ExprPtr Leaf(ExprKind kind, Type type, Span span) {
+  auto expr = std::make_unique<Expr>();
+  expr->kind = kind;
+  expr->type = type;
+  expr->span = span;
+  return expr;
+}
+
+bool IsNumber(const Expr& expr) {
+  return expr.kind == ExprKind::kInt || expr.kind == ExprKind::kFloat || expr.kind == ExprKind::kBool;
+}
+
+int64_t FloorDivide(int64_t a, int64_t b) {
+  const int64_t quotient = a / b;
+  return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+std::optional<int64_t> ComputeInteger(Op op, int64_t a, int64_t b) {
+  int64_t result = 0;
+  const bool divides = op == Op::kDiv || op == Op::kMod || op == Op::kCdiv;
+  if (divides && (b == 0 || (a == INT64_MIN && b == -1))) return std::nullopt;
+  switch (op) {
+    case Op::kAdd: return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case Op::kSub: return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case Op::kMul: return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case Op::kDiv: return FloorDivide(a, b);
+    case Op::kMod: return a - b * FloorDivide(a, b);
+    case Op::kCdiv: return FloorDivide(a, b) + (a % b != 0 ? 1 : 0);
+    case Op::kMin: return std::min(a, b);
+    case Op::kMax: return std::max(a, b);
+    case Op::kEq: return a == b;
+    case Op::kNe: return a != b;
+    case Op::kLt: return a < b;
+    case Op::kLe: return a <= b;
+    case Op::kGt: return a > b;
+    case Op::kGe: return a >= b;
+    case Op::kAnd: return a != 0 && b != 0;
+    case Op::kOr: return a != 0 || b != 0;
+    default: return std::nullopt;
+  }
+}
+
+/// f32 arithmetic: each operation rounds.
+std::optional<float> ComputeFloat(Op op, float a, float b) {
+  switch (op) {
+    case Op::kAdd: return a + b;
+    case Op::kSub: return a - b;
+    case Op::kMul: return a * b;
+    case Op::kDiv: return a / b;
+    case Op::kMin: return std::fmin(a, b);
+    case Op::kMax: return std::fmax(a, b);
+    default: return std::nullopt;
+  }
+}
+
+std::optional<bool> CompareFloats(Op op, float a, float b) {
+  switch (op) {
+    case Op::kEq: return a == b;
+    case Op::kNe: return a != b;
+    case Op::kLt: return a < b;
+    case Op::kLe: return a <= b;
+    case Op::kGt: return a > b;
+    case Op::kGe: return a >= b;
+    default: return std::nullopt;
+  }
+}
+
+ExprPtr NumberLike(int64_t value, DType dtype, Span span) {
+  return dtype == DType::kBool ? MakeBool(value != 0, span) : MakeInt(value, span, dtype);
+}
+
+ExprPtr FoldUnary(Op op, const Type& type, const Expr& arg, Span span) {
+  if (arg.kind == ExprKind::kFloat) {
+    if (op == Op::kNeg) return MakeFloat(-arg.float_value, span);
+    if (op == Op::kAbs) return MakeFloat(std::fabs(arg.float_value), span);
+    return nullptr;
+  }
+  if (op == Op::kNot) return MakeBool(arg.int_value == 0, span);
+  if (arg.int_value == INT64_MIN) return nullptr;
+  if (op == Op::kNeg) return NumberLike(-arg.int_value, type.dtype, span);
+  if (op == Op::kAbs) return NumberLike(arg.int_value < 0 ? -arg.int_value : arg.int_value, type.dtype, span);
+  return nullptr;
+}
+
+ExprPtr FoldBinary(Op op, const Type& type, const Expr& a, const Expr& b, Span span) {
+  if (a.kind == ExprKind::kFloat && b.kind == ExprKind::kFloat) {
+    const auto x = static_cast<float>(a.float_value);
+    const auto y = static_cast<float>(b.float_value);
+    if (const auto truth = CompareFloats(op, x, y)) return MakeBool(*truth, span);
+    if (const auto number = ComputeFloat(op, x, y)) return MakeFloat(*number, span);
+    return nullptr;
+  }
+  if (a.kind == ExprKind::kFloat || b.kind == ExprKind::kFloat) return nullptr;
+  if (type.dtype != DType::kI64 && type.dtype != DType::kBool) return nullptr;
+  const std::optional<int64_t> result = ComputeInteger(op, a.int_value, b.int_value);
+  return result ? NumberLike(*result, type.dtype, span) : nullptr;
+}
+
+/// x + 0, x - 0, x * 1, x / 1, 0 * x on mathematical integers; true and x, false or x.
+ExprPtr Simplify(Op op, const Type& type, std::vector<ExprPtr>& args) {
+  const std::optional<int64_t> a = NumberOf(*args[0]);
+  const std::optional<int64_t> b = NumberOf(*args[1]);
+  if (op == Op::kAnd || op == Op::kOr) {
+    const bool neutral = op == Op::kAnd;
+    if (a) return (*a != 0) == neutral ? std::move(args[1]) : std::move(args[0]);
+    if (b) return (*b != 0) == neutral ? std::move(args[0]) : std::move(args[1]);
+    return nullptr;
+  }
+  if (type.dtype != DType::kI64) return nullptr;
+  switch (op) {
+    case Op::kAdd: return a == 0 ? std::move(args[1]) : b == 0 ? std::move(args[0]) : nullptr;
+    case Op::kSub: return b == 0 ? std::move(args[0]) : nullptr;
+    case Op::kMul:
+      if (a == 1 || b == 0) return std::move(args[1]);
+      return b == 1 || a == 0 ? std::move(args[0]) : nullptr;
+    case Op::kDiv:
+    case Op::kCdiv: return b == 1 ? std::move(args[0]) : nullptr;
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+ExprPtr MakeInt(int64_t value, Span span, DType dtype) {
+  ExprPtr expr = Leaf(ExprKind::kInt, Type::Scalar(dtype), span);
+  expr->int_value = value;
+  return expr;
+}
+
+ExprPtr MakeFloat(double value, Span span) {
+  ExprPtr expr = Leaf(ExprKind::kFloat, Type::Scalar(DType::kF32), span);
+  expr->float_value = value;
+  return expr;
+}
+
+ExprPtr MakeBool(bool value, Span span) {
+  ExprPtr expr = Leaf(ExprKind::kBool, Type::Scalar(DType::kBool), span);
+  expr->int_value = value;
+  return expr;
+}
+
+ExprPtr MakeNode(ExprKind kind, Op op, Type type, std::vector<ExprPtr> args, Span span) {
+  ExprPtr expr = Leaf(kind, type, span);
+  expr->op = op;
+  for (const ExprPtr& arg : args) expr->level = std::max(expr->level, arg->level);
+  expr->args = std::move(args);
+  return expr;
+}
+
+ExprPtr MakeFolded(ExprKind kind, Op op, Type type, std::vector<ExprPtr> args, Span span) {
+  if (!type.is_tile) {
+    if (kind == ExprKind::kSelect) {
+      if (const auto chosen = NumberOf(*args[0])) return std::move(args[*chosen != 0 ? 1 : 2]);
+    } else if (args.size() == 1 && IsNumber(*args[0])) {
+      if (ExprPtr folded = FoldUnary(op, type, *args[0], span)) return folded;
+    } else if (args.size() == 2) {
+      if (IsNumber(*args[0]) && IsNumber(*args[1])) {
+        if (ExprPtr folded = FoldBinary(op, type, *args[0], *args[1], span)) return folded;
+      } else if (ExprPtr simple = Simplify(op, type, args)) {
+        return simple;
+      }
+    }
+  }
+  return MakeNode(kind, op, type, std::move(args), span);
+}
+
+ExprPtr MakeInteger(Op op, ExprPtr a, ExprPtr b, Span span) {
+  const bool is_function = op == Op::kMin || op == Op::kMax || op == Op::kCdiv;
+  std::vector<ExprPtr> args;
+  args.push_back(std::move(a));
+  args.push_back(std::move(b));
+  const bool compares = op >= Op::kEq && op <= Op::kOr;
+  return MakeFolded(is_function ? ExprKind::kCall : ExprKind::kBinary, op, Type::Scalar(compares ? DType::kBool : DType::kI64),
+                    std::move(args), span);
+}
+
+ExprPtr MakeConvert(ExprPtr expr, DType dtype) {
+  if (expr->type.dtype == dtype) return expr;
+  if (expr->kind == ExprKind::kInt && IsFloat(dtype)) {
+    ExprPtr number = MakeFloat(static_cast<double>(expr->int_value), expr->span);
+    number->type.dtype = dtype;
+    return number;
+  }
+  if (expr->kind == ExprKind::kFloat && IsFloat(dtype)) {  // a literal has the width of its use
+    expr->type.dtype = dtype;
+    return expr;
+  }
+  // The mathematical integer keeps its value in a narrower type only where it fits.
+  if (expr->kind == ExprKind::kInt && dtype == DType::kI32 && expr->int_value >= INT32_MIN && expr->int_value <= INT32_MAX) {
+    return MakeInt(expr->int_value, expr->span, dtype);
+  }
+  Type type = expr->type;
+  type.dtype = dtype;
+  const Span span = expr->span;
+  std::vector<ExprPtr> args;
+  args.push_back(std::move(expr));
+  return MakeNode(ExprKind::kConvert, Op::kNone, type, std::move(args), span);
+}
+
+typed::AxisRange Clone(const typed::AxisRange& axis) {
+  typed::AxisRange copy;
+  copy.start = Clone(*axis.start);
+  copy.extent = axis.extent;
+  copy.dropped = axis.dropped;
+  if (axis.lo) copy.lo = Clone(*axis.lo);
+  if (axis.hi) copy.hi = Clone(*axis.hi);
+  return copy;
+}
+
+ExprPtr Clone(const Expr& expr) {
+  ExprPtr copy = Leaf(expr.kind, expr.type, expr.span);
+  copy->op = expr.op;
+  copy->level = expr.level;
+  copy->id = expr.id;
+  copy->axis = expr.axis;
+  copy->int_value = expr.int_value;
+  copy->float_value = expr.float_value;
+  for (const ExprPtr& arg : expr.args) copy->args.push_back(Clone(*arg));
+  for (const typed::AxisRange& axis : expr.axes) copy->axes.push_back(Clone(axis));
+  return copy;
+}
+
+std::optional<int64_t> NumberOf(const Expr& expr) {
+  if (expr.kind == ExprKind::kInt || expr.kind == ExprKind::kBool) return expr.int_value;
+  return std::nullopt;
+}
+
+int CountNodes(const Expr& expr, int limit) {
+  int count = 1;
+  for (const ExprPtr& arg : expr.args) {
+    if (count >= limit) return limit;
+    count += CountNodes(*arg, limit - count);
+  }
+  for (const typed::AxisRange& axis : expr.axes) {
+    if (count >= limit) return limit;
+    count += CountNodes(*axis.start, limit - count);
+  }
+  return count;
+}
+
+}  // namespace tkc::sema

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// What the language specifies and this tkc does not carry out yet, in one place: the checker understands these forms, finds
+// their errors, and reports `not-implemented` only where a kernel is otherwise right. A phase that learns one flips it here.
+#pragma once
+
+namespace tkc::sema {
+
+inline constexpr bool kHasInTurn = false;          // workers whose instances take whole tiles alternately
+inline constexpr bool kHasPartSends = false;       // slots filled by several sends
+inline constexpr bool kHasPerPipes = false;        // one ring for each instance of a worker
+inline constexpr bool kHasSeveralSections = false; // several grids in one kernel, and `work` tensors
+inline constexpr bool kHasInOut = false;           // tensors read and written by the same tile
+inline constexpr bool kHasRaggedGrids = false;     // an axis whose range depends on other axes or on an index tensor
+
+}  // namespace tkc::sema

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/sema/symbolic_table.h"
+
+#include <fmt/format.h>
+
+#include "compiler/sema/fold.h"
+
+namespace tkc::sema {
+namespace {
+
+using symbolic::Kind;
+using typed::Expr;
+using typed::ExprKind;
+using typed::Op;
+
+/// Definitions with more nodes than this get a name instead of being copied into every formula.
+constexpr size_t kLongText = 200;
+
+Kind KindOf(Op op) {
+  switch (op) {
+    case Op::kNeg: return Kind::kNeg;
+    case Op::kNot: return Kind::kNot;
+    case Op::kAdd: return Kind::kAdd;
+    case Op::kSub: return Kind::kSub;
+    case Op::kMul: return Kind::kMul;
+    case Op::kDiv: return Kind::kDiv;
+    case Op::kMod: return Kind::kMod;
+    case Op::kMin: return Kind::kMin;
+    case Op::kMax: return Kind::kMax;
+    case Op::kCdiv: return Kind::kCdiv;
+    case Op::kEq: return Kind::kEq;
+    case Op::kNe: return Kind::kNe;
+    case Op::kLt: return Kind::kLt;
+    case Op::kLe: return Kind::kLe;
+    case Op::kGt: return Kind::kGt;
+    case Op::kGe: return Kind::kGe;
+    case Op::kAnd: return Kind::kAnd;
+    case Op::kOr: return Kind::kOr;
+    default: return Kind::kCall;
+  }
+}
+
+}  // namespace
+
+std::string SymbolicTable::NameOf(typed::VarId var) const { return fmt::format("v{}", var); }
+
+symbolic::Scalar SymbolicTable::Of(const Expr& expr) {
+  const auto args = [&] {
+    std::vector<symbolic::Scalar> scalars;
+    for (const typed::ExprPtr& arg : expr.args) scalars.push_back(Of(*arg));
+    return scalars;
+  };
+  switch (expr.kind) {
+    case ExprKind::kInt: return symbolic::Int(expr.int_value);
+    case ExprKind::kFloat: return symbolic::Float(expr.float_value);
+    case ExprKind::kBool: return symbolic::Bool(expr.int_value != 0);
+    case ExprKind::kDim: return symbolic::Name("d." + kernel_.dims[expr.id].name);
+    case ExprKind::kParam: return symbolic::Name("p." + kernel_.params[expr.id].name, expr.type.dtype);
+    case ExprKind::kVar: {
+      const auto known = values_.find(expr.id);
+      return known == values_.end() ? symbolic::Name(NameOf(expr.id), expr.type.dtype) : known->second;
+    }
+    case ExprKind::kElement: {
+      std::vector<symbolic::Scalar> indices;
+      for (const typed::AxisRange& axis : expr.axes) indices.push_back(Of(*axis.start));
+      return symbolic::Element("p." + kernel_.params[expr.id].name, expr.type.dtype, std::move(indices));
+    }
+    case ExprKind::kConvert:
+      // Integers are one kind here: a formula over them does not see their width.
+      if (expr.type.dtype == DType::kI64 && !IsFloat(expr.args[0]->type.dtype)) return Of(*expr.args[0]);
+      return symbolic::Convert(Of(*expr.args[0]), expr.type.dtype);
+    case ExprKind::kSelect: return symbolic::Make(Kind::kSelect, expr.type.dtype, args());
+    case ExprKind::kUnary:
+    case ExprKind::kBinary:
+    case ExprKind::kCall: {
+      const Kind kind = KindOf(expr.op);
+      if (kind == Kind::kCall) return symbolic::Call(fmt::format("op{}", static_cast<int>(expr.op)), expr.type.dtype, args());
+      return symbolic::Make(kind, expr.type.dtype, args());
+    }
+    default: return symbolic::Name(fmt::format("opaque.{}.{}", expr.span.file, expr.span.begin), expr.type.dtype);
+  }
+}
+
+void SymbolicTable::Rename(typed::VarId var, std::string name) { values_[var] = symbolic::Name(std::move(name)); }
+
+void SymbolicTable::Fix(typed::VarId var, int64_t value) { values_[var] = symbolic::Int(value); }
+
+void SymbolicTable::Define(typed::VarId var, const Expr& expr) {
+  symbolic::Scalar value = Of(expr);
+  std::string text = symbolic::CanonicalText(value);
+  if (text.size() > kLongText) {
+    const auto [place, is_new] = long_definitions_.try_emplace(std::move(text), fmt::format("e{}", long_definitions_.size()));
+    value = symbolic::Name(place->second, expr.type.dtype);
+  }
+  values_[var] = std::move(value);
+}
+
+bool SymbolicTable::AreEqual(const Expr& a, const Expr& b) {
+  if (a.kind == b.kind && a.kind == ExprKind::kDim) return a.id == b.id;
+  if (a.kind == b.kind && a.kind == ExprKind::kInt) return a.int_value == b.int_value;
+  return symbolic::Equal(Of(a), Of(b));
+}
+
+void DefineLets(const typed::Kernel& kernel, const typed::Block& block, SymbolicTable& table) {
+  for (const typed::StmtPtr& stmt : block) {
+    if (stmt->kind == typed::StmtKind::kLet) {
+      const typed::Var& var = kernel.vars[stmt->var];
+      if (var.kind == typed::VarKind::kLet && !var.type.is_tile && var.level != typed::Level::kWorker) table.Define(stmt->var, *stmt->expr);
+    }
+    DefineLets(kernel, stmt->body, table);
+    DefineLets(kernel, stmt->orelse, table);
+  }
+}
+
+}  // namespace tkc::sema
