@@ -3,6 +3,7 @@
 // Files that are meant to be included several times (.inc) are put in at each place.
 #include <fmt/format.h>
 
+#include <cctype>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -24,7 +25,7 @@ class Bundler {
       const std::string name = Included(line);
       if (!name.empty()) {
         if (!PutFile(name, out)) return false;
-      } else if (!line.starts_with("#pragma once")) {
+      } else if (!line.starts_with("#pragma once") && !line.starts_with("#pragma GCC system_header")) {
         out += line;
       }
     }
@@ -53,7 +54,19 @@ class Bundler {
     std::ostringstream text;
     text << file.rdbuf();
     out += fmt::format("// ---- {}\n", name);
-    return Put(text.str(), out);
+    const std::string guard = Guard(name);
+    if (is_once) out += fmt::format("#ifndef {}\n#define {}\n", guard, guard);
+    if (!Put(text.str(), out)) return false;
+    if (is_once) out += fmt::format("#endif  // {}\n", guard);
+    return true;
+  }
+
+  /// TK_BUNDLED_HOST_ABI_H of tk/host/abi.h.
+  static std::string Guard(std::string_view name) {
+    std::string guard = "TK_BUNDLED_";
+    for (const char c : name.substr(3))
+      guard += std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '_';
+    return guard;
   }
 
   const std::string& root_;
@@ -63,10 +76,13 @@ class Bundler {
 
 }  // namespace
 
-bool Bundle(std::string& source, const std::string& runtime_include, std::string& missing) {
-  std::string out;
-  if (!Bundler(runtime_include, missing).Put(source, out)) return false;
-  source = std::move(out);
+bool Bundle(Emitted& emitted, const std::string& runtime_include, std::string& missing) {
+  Emitted out;
+  if (!Bundler(runtime_include, missing).Put(emitted.source, out.source)) return false;
+  if (!Bundler(runtime_include, missing).Put(emitted.header, out.header)) return false;
+  // The header keeps its own guard.
+  out.header.insert(0, "#pragma once\n");
+  emitted = std::move(out);
   return true;
 }
 

@@ -35,7 +35,8 @@ void CodeWriter::Put(std::string_view text) {
 void CodeWriter::Line(std::string_view text) {
   const std::string indent(static_cast<size_t>(level_) * 2, ' ');
   const size_t bracket = text.find('(');
-  if (indent.size() + text.size() <= kColumns || bracket == std::string_view::npos) return Put(indent + std::string(text));
+  if (!breaks_ || indent.size() + text.size() <= kColumns || bracket == std::string_view::npos)
+    return Put(indent + std::string(text));
   const std::string aligned(indent.size() + bracket + 1, ' ');
   std::string_view rest = text;
   bool is_first = true;
@@ -86,8 +87,8 @@ void CodeWriter::OneLine(size_t mark, bool keep_braces) {
   const std::string_view tail = written.substr(body_end + 1);
   const bool closes = tail.find_first_not_of(' ') != std::string_view::npos && tail.substr(tail.find_first_not_of(' ')) == "}\n";
   if (!closes || !statement.ends_with(';') || head_end + 5 + statement.size() > kColumns) return;
-  const std::string line =
-      std::string(written.substr(0, head_end)) + (keep_braces ? " { " : " ") + std::string(statement) + (keep_braces ? " }\n" : "\n");
+  const std::string line = std::string(written.substr(0, head_end)) + (keep_braces ? " { " : " ") + std::string(statement) +
+                           (keep_braces ? " }\n" : "\n");
   text_.resize(mark);
   text_ += line;
   lines_ -= 2;

@@ -12,6 +12,9 @@ class CodeWriter {
  public:
   static constexpr size_t kColumns = 132;
 
+  /// Lines are no longer broken: with #line in use, a second line would count as the next line of the source.
+  void NeverBreak() { breaks_ = false; }
+
   void Line(std::string_view text);
   /// At column 0, never broken: preprocessor lines.
   void Raw(std::string_view text);
@@ -36,6 +39,7 @@ class CodeWriter {
   std::string text_;
   int level_ = 0;
   int lines_ = 0;
+  bool breaks_ = true;
 };
 
 }  // namespace tkc::codegen

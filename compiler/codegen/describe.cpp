@@ -81,7 +81,8 @@ void DrawPipe(const ir::Kernel& kernel, const ir::Pipe& pipe, const Traffic& tra
   // The receivers' name starts where the arrow that comes back starts.
   const size_t between = std::max({boxes.size() + 12, label + 6});
   const size_t dashes = between - boxes.size() - 4;
-  lines.push_back(fmt::format("  {} {}> {} {}> {}", from, std::string(dashes / 2, '-'), boxes, std::string(dashes - dashes / 2 - 2, '-'), to));
+  lines.push_back(
+      fmt::format("  {} {}> {} {}> {}", from, std::string(dashes / 2, '-'), boxes, std::string(dashes - dashes / 2 - 2, '-'), to));
   const std::string lead(from.size() / 2 + 2, ' ');
   const size_t inner = from.size() - from.size() / 2 + between - 1;
   lines.push_back(fmt::format("{}^  {:<{}}|", lead, full, inner - 2));
@@ -89,16 +90,20 @@ void DrawPipe(const ir::Kernel& kernel, const ir::Pipe& pipe, const Traffic& tra
   lines.push_back(fmt::format("{}+- {} {}-+", lead, empty, dash));
 }
 
-std::string WarpRange(int first, int count) { return count == 1 ? fmt::format("warp {}", first) : fmt::format("warps {}..{}", first, first + count - 1); }
+std::string WarpRange(int first, int count) {
+  return count == 1 ? fmt::format("warp {}", first) : fmt::format("warps {}..{}", first, first + count - 1);
+}
 
 void DescribeRoles(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   for (const ir::Worker& role : kernel.workers) {
     const std::string registers = role.registers ? fmt::format(", {} registers a thread", role.registers) : "";
     if (role.kind == ir::RoleKind::kCompute) {
-      lines.push_back(fmt::format("  {:<14}{}{}", WarpRange(role.first_warp, static_cast<int>(4 * role.instances)), RoleNames({&role}), registers));
+      lines.push_back(fmt::format("  {:<14}{}{}", WarpRange(role.first_warp, static_cast<int>(4 * role.instances)),
+                                  RoleNames({&role}), registers));
     } else {
       lines.push_back(fmt::format("  {:<14}{}: {}{}", WarpRange(role.first_warp, 1), role.name,
-                                  role.kind == ir::RoleKind::kCopyThread ? "one thread issues copies" : "32 threads copy", registers));
+                                  role.kind == ir::RoleKind::kCopyThread ? "one thread issues copies" : "32 threads copy",
+                                  registers));
     }
   }
 }
@@ -111,12 +116,13 @@ void DescribeMemory(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   std::vector<Row> rows;
   int64_t end = 0;
   for (const ir::Buffer& buffer : kernel.buffers) {
-    const std::string swizzle = buffer.swizzle == ir::Swizzle::kNone ? "" : fmt::format(", swizzle {}", static_cast<int>(buffer.swizzle));
+    const std::string swizzle =
+        buffer.swizzle == ir::Swizzle::kNone ? "" : fmt::format(", swizzle {}", static_cast<int>(buffer.swizzle));
     std::string name = buffer.name;
     if (buffer.instances > 1) name += fmt::format("[{}]", buffer.instances);
     if (buffer.count > 1) name += fmt::format("[{}]", buffer.count);
-    rows.push_back({name, fmt::format("{}[{}, {}]{}", Name(buffer.dtype), buffer.rows, buffer.cols, swizzle), buffer.purpose, buffer.offset,
-                    buffer.Bytes()});
+    rows.push_back({name, fmt::format("{}[{}, {}]{}", Name(buffer.dtype), buffer.rows, buffer.cols, swizzle), buffer.purpose,
+                    buffer.offset, buffer.Bytes()});
     end = std::max(end, buffer.offset + buffer.Bytes());
   }
   int64_t barriers = 0;
@@ -132,7 +138,8 @@ void DescribeMemory(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   lines.push_back(fmt::format("Shared memory, {} bytes:", std::max(kernel.shared_bytes, end + barriers)));
   lines.push_back(fmt::format("  {:>7} {:>7}", "offset", "bytes"));
   for (const Row& row : rows) {
-    std::string line = fmt::format("  {:>7} {:>7}  {:<{}}  {:<{}}  {}", row.offset, row.bytes, row.name, name_width, row.what, what_width, row.purpose);
+    std::string line = fmt::format("  {:>7} {:>7}  {:<{}}  {:<{}}  {}", row.offset, row.bytes, row.name, name_width, row.what,
+                                   what_width, row.purpose);
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(line);
   }
@@ -171,7 +178,8 @@ std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceMa
     const auto found = traffic.find(pipe.name);
     if (found == traffic.end()) continue;
     lines.push_back("");
-    lines.push_back(fmt::format("Pipe `{}`, {}. A slot is written when it is empty and read when it is full:", pipe.name, Plural(pipe.slots, "slot")));
+    lines.push_back(fmt::format("Pipe `{}`, {}. A slot is written when it is empty and read when it is full:", pipe.name,
+                                Plural(pipe.slots, "slot")));
     DrawPipe(kernel, pipe, found->second, lines);
   }
   DescribeMemory(kernel, lines);

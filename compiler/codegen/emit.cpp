@@ -10,6 +10,7 @@ namespace tkc::codegen {
 
 Emitted EmitCuda(const ir::Module& module, const SourceManager& sources, const EmitOptions& options) {
   CodeWriter out;
+  if (options.line_directives) out.NeverBreak();
   out.Comment(Provenance(options));
   out.Raw(fmt::format("#include \"{}\"", options.header_name));
   out.Blank();

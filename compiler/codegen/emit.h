@@ -11,11 +11,11 @@
 namespace tkc::codegen {
 
 struct EmitOptions {
-  std::string version;                   // of tkc, for the first comment
-  std::string options;                   // as the user gave them, without paths: "--target sm_90a -D BM=64"
-  std::string source_name = "kernel.cu"; // base names of the two files
+  std::string version;                    // of tkc, for the first comment
+  std::string options;                    // as the user gave them, without paths: "--target sm_90a -D BM=64"
+  std::string source_name = "kernel.cu";  // base names of the two files
   std::string header_name = "kernel.h";
-  bool line_directives = false;          // -g: #line instead of quoted source
+  bool line_directives = false;  // -g: #line instead of quoted source
 };
 
 struct Emitted {
@@ -29,8 +29,9 @@ Emitted EmitCuda(const ir::Module& module, const SourceManager& sources, const E
 /// What was decided, for people: memory map, pipes, roles and registers of every kernel.
 std::string EmitReport(const ir::Module& module, const SourceManager& sources);
 
-/// `source` with every `#include "tk/..."` replaced by the file's text under `runtime_include`, each file once.
-/// False (and `source` unchanged) if a file can't be read; its name is left in `missing`.
-bool Bundle(std::string& source, const std::string& runtime_include, std::string& missing);
+/// Makes both files complete in themselves: each `#include "tk/..."` is replaced by that file's text from `runtime_include`, once
+/// and behind a guard, so that several bundled headers can meet. False (and nothing changed) if a file can't be read: `missing`
+/// names it.
+bool Bundle(Emitted& emitted, const std::string& runtime_include, std::string& missing);
 
 }  // namespace tkc::codegen

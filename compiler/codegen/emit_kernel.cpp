@@ -27,7 +27,8 @@ std::string Dimension(int64_t count) { return count > 1 ? fmt::format("[{}]", co
 void EmitSharedStruct(const ir::Kernel& kernel, CodeWriter& out) {
   out.Open("struct " + SharedStruct(kernel));
   for (const ir::Buffer& buffer : kernel.buffers) {
-    out.Line(fmt::format("{} {}{}{};", SharedTile(buffer), Mangle(buffer.name), Dimension(buffer.instances), Dimension(buffer.count)));
+    out.Line(
+        fmt::format("{} {}{}{};", SharedTile(buffer), Mangle(buffer.name), Dimension(buffer.instances), Dimension(buffer.count)));
   }
   std::vector<std::string> declarations;
   size_t width = 0;
@@ -50,7 +51,8 @@ void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWrit
   out.Open("if (tk::thread::index() == 0)");
   for (const ir::TensorMap& map : kernel.maps) {
     const std::string usable = map.name + "_usable";  // a map that can't be used holds nothing
-    out.Line(fmt::format("{}tk::prefetch({});", uses.names.contains(usable) ? fmt::format("if ({}) ", Mangle(usable)) : "", Mangle(map.name)));
+    out.Line(fmt::format("{}tk::prefetch({});", uses.names.contains(usable) ? fmt::format("if ({}) ", Mangle(usable)) : "",
+                         Mangle(map.name)));
   }
   // Barriers of equal count share a loop.
   for (size_t i = 0; i < kernel.barriers.size();) {
@@ -99,12 +101,15 @@ std::vector<Group> GroupRoles(const ir::Kernel& kernel) {
   std::vector<Group> groups;
   std::vector<const ir::Worker*> roles;
   for (const ir::Worker& role : kernel.workers) roles.push_back(&role);
-  std::stable_sort(roles.begin(), roles.end(), [](const ir::Worker* a, const ir::Worker* b) { return a->first_warp < b->first_warp; });
+  std::stable_sort(roles.begin(), roles.end(),
+                   [](const ir::Worker* a, const ir::Worker* b) { return a->first_warp < b->first_warp; });
   for (const ir::Worker* role : roles) {
     const int first = role->first_warp / kWarpsPerWarpgroup;
     const bool computes = role->kind == ir::RoleKind::kCompute;
-    if (!computes && !groups.empty() && groups.back().first == first) groups.back().roles.push_back(role);
-    else groups.push_back({first, computes ? static_cast<int>(role->instances) : 1, {role}});
+    if (!computes && !groups.empty() && groups.back().first == first)
+      groups.back().roles.push_back(role);
+    else
+      groups.push_back({first, computes ? static_cast<int>(role->instances) : 1, {role}});
   }
   return groups;
 }
@@ -154,8 +159,10 @@ class KernelEmitter {
       const bool is_last = i + 1 == groups.size();
       const std::string test = group.count == 1 && group.first == 0 ? "== 0" : fmt::format("< {}", group.first + group.count);
       const std::string head = is_last ? "else" : fmt::format("{}if (tk::warpgroup::index() {})", i == 0 ? "" : "else ", test);
-      if (i == 0) out_.Open(head);
-      else out_.Turn(head);
+      if (i == 0)
+        out_.Open(head);
+      else
+        out_.Turn(head);
     }
     Registers(*group.roles.front());
     for (const ir::Worker* role : group.roles) Role(*role);
@@ -166,7 +173,8 @@ class KernelEmitter {
     if (role.registers == 0) return;
     const int at_entry = std::min(255, kRegistersPerSM / kernel_.threads / 8 * 8);
     if (role.registers == at_entry) return;
-    out_.Line(fmt::format("tk::warpgroup::{}_registers<{}>();", role.registers < at_entry ? "decrease" : "increase", role.registers));
+    out_.Line(
+        fmt::format("tk::warpgroup::{}_registers<{}>();", role.registers < at_entry ? "decrease" : "increase", role.registers));
   }
 
   ScalarPrinter Scalars() const {
@@ -197,7 +205,9 @@ class KernelEmitter {
     if (computes && UsesInstance(kernel_, role)) {
       const std::string name = InstanceName(role);
       const int first = role.first_warp / kWarpsPerWarpgroup;
-      const std::string value = role.instances == 1 ? "0" : first == 0 ? "tk::warpgroup::index()" : fmt::format("tk::warpgroup::index() - {}", first);
+      const std::string value = role.instances == 1 ? "0"
+                                : first == 0        ? "tk::warpgroup::index()"
+                                                    : fmt::format("tk::warpgroup::index() - {}", first);
       out_.Line(fmt::format("const int {} = {};", Mangle(name), value));
       scalars.AddNonNegative(name);
     }
@@ -228,10 +238,12 @@ std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses
   for (const ir::TensorMap& map : kernel.maps) params.push_back({Kind::kMap, map.name, "TK_TENSOR_MAP"});
   for (const ir::TensorParam& tensor : kernel.tensors) {
     if (!uses.tensors.contains(tensor.name)) continue;
-    params.push_back({Kind::kTensor, tensor.name, fmt::format("const tk::tensor<{}, {}>", CppType(tensor.dtype), tensor.extents.size())});
+    params.push_back(
+        {Kind::kTensor, tensor.name, fmt::format("const tk::tensor<{}, {}>", CppType(tensor.dtype), tensor.extents.size())});
   }
   const auto add_scalar = [&](const std::string& name, DType dtype, std::string_view integer) {
-    if (uses.names.contains(name)) params.push_back({Kind::kScalar, name, fmt::format("const {}", dtype == DType::kI64 ? integer : CppType(dtype))});
+    if (uses.names.contains(name))
+      params.push_back({Kind::kScalar, name, fmt::format("const {}", dtype == DType::kI64 ? integer : CppType(dtype))});
   };
   for (const std::string& dim : kernel.dims) add_scalar(dim, DType::kI64, "int");
   for (const ir::ScalarParam& scalar : kernel.scalars) add_scalar(scalar.name, scalar.dtype, "tk::index");

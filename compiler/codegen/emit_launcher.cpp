@@ -62,7 +62,9 @@ std::string PresetLiteral(const ir::TensorParam& tensor) {
 bool IsWritten(const ir::TensorParam& tensor) { return tensor.mode != typed::TensorMode::kIn; }
 
 /// Whether there is anything to choose: several schedules, or one that does not always apply.
-bool Chooses(const ir::Module& module, const ir::Entry& entry) { return entry.alternatives.size() > 1 || FirstKernel(module, entry).when; }
+bool Chooses(const ir::Module& module, const ir::Entry& entry) {
+  return entry.alternatives.size() > 1 || FirstKernel(module, entry).when;
+}
 
 /// Prints the struct of one entry.
 class CallEmitter {
@@ -93,7 +95,9 @@ class CallEmitter {
   }
 
  private:
-  const ir::Kernel& First(const std::vector<int>& alternative) const { return module_.kernels[static_cast<size_t>(alternative.front())]; }
+  const ir::Kernel& First(const std::vector<int>& alternative) const {
+    return module_.kernels[static_cast<size_t>(alternative.front())];
+  }
   static std::string Method(const ir::Kernel& kernel) { return "launch_" + kernel.name; }
 
   void Members() {
@@ -113,8 +117,8 @@ class CallEmitter {
     out_.Open("void check()");
     for (const ir::TensorParam& tensor : first_.tensors) {
       if (tensor.is_work) continue;
-      out_.Line(fmt::format("call.tensor({}, {}, {}, {});  // {}", StringLiteral(tensor.name), Mangle(tensor.name), DTypeEnum(tensor.dtype),
-                            tensor.extents.size(), EscapeComment(TensorText(tensor))));
+      out_.Line(fmt::format("call.tensor({}, {}, {}, {});  // {}", StringLiteral(tensor.name), Mangle(tensor.name),
+                            DTypeEnum(tensor.dtype), tensor.extents.size(), EscapeComment(TensorText(tensor))));
     }
     out_.Line("if (call.failed()) return;");
     Extents();
@@ -177,8 +181,8 @@ class CallEmitter {
       for (const ir::TensorParam& other : first_.tensors) {
         if (&other == &tensor) is_before = false;
         if (&other == &tensor || other.is_work || (IsWritten(other) && is_before)) continue;
-        out_.Line(fmt::format("call.disjoint({}, {}, {}, {});", StringLiteral(tensor.name), Mangle(tensor.name), StringLiteral(other.name),
-                              Mangle(other.name)));
+        out_.Line(fmt::format("call.disjoint({}, {}, {}, {});", StringLiteral(tensor.name), Mangle(tensor.name),
+                              StringLiteral(other.name), Mangle(other.name)));
       }
     }
   }
@@ -216,7 +220,8 @@ class CallEmitter {
     out_.Open(fmt::format("void {}()", Method(first)));
     for (const ir::TensorParam& tensor : first.tensors) {
       const std::string name = Mangle(tensor.name);
-      if (tensor.is_work) out_.Line(fmt::format("const tk_tensor {}_work = call.work({}), *{} = &{}_work;", name, WorkShape(tensor), name, name));
+      if (tensor.is_work)
+        out_.Line(fmt::format("const tk_tensor {}_work = call.work({}), *{} = &{}_work;", name, WorkShape(tensor), name, name));
       if (tensor.has_preset) out_.Line(fmt::format("call.preset<{}>({}, {});", CppType(tensor.dtype), name, PresetLiteral(tensor)));
     }
     for (int k : alternative) {
@@ -248,7 +253,8 @@ class CallEmitter {
     for (const KernelParam& param : KernelParams(kernel, uses)) arguments.push_back(KernelArgument(param));
     std::string blocks = fmt::format("int({})", tiles);
     if (kernel.cluster > 1) blocks += fmt::format(" * {}", kernel.cluster);
-    if (kernel.persistent) blocks = fmt::format("call.walkers({}{})", tiles, kernel.cluster > 1 ? fmt::format(", {}", kernel.cluster) : "");
+    if (kernel.persistent)
+      blocks = fmt::format("call.walkers({}{})", tiles, kernel.cluster > 1 ? fmt::format(", {}", kernel.cluster) : "");
     const std::string shared = HasSharedMemory(kernel) ? fmt::format("sizeof({})", SharedStruct(kernel)) : "0";
     out_.Line(fmt::format("call.launch<{}>({}, {}, {}{}{});", KernelFunction(kernel), blocks, kernel.threads, shared,
                           arguments.empty() ? "" : ", ", Join(arguments)));
@@ -278,14 +284,15 @@ class CallEmitter {
     std::vector<std::string> box;
     for (int64_t extent : map.box) box.push_back(fmt::format("{}", extent));
     const std::string swizzle = map.swizzle == ir::Swizzle::kNone ? "none" : fmt::format("b{}", static_cast<int>(map.swizzle));
-    out_.Line(fmt::format("const tk::tensor_map {} = call.{}_map({}, tk::swizzle::{}, {{{}}});", Mangle(map.name), map.is_store ? "store" : "load",
-                          Mangle(map.tensor), swizzle, Join(box)));
+    out_.Line(fmt::format("const tk::tensor_map {} = call.{}_map({}, tk::swizzle::{}, {{{}}});", Mangle(map.name),
+                          map.is_store ? "store" : "load", Mangle(map.tensor), swizzle, Join(box)));
     if (!uses.names.contains(map.name + "_usable")) return;
     out_.Line(fmt::format("const bool {} = call.can_store({});", Mangle(map.name + "_usable"), Mangle(map.tensor)));
   }
 
   static std::string SplitSums(const ir::Kernel& kernel, const ScalarPrinter& host) {
-    return fmt::format("const tk::split::sums split_sums = tk::split::prepare(call, {}, {});", host.Text(kernel.tiles), kernel.workspace_bytes_per_tile);
+    return fmt::format("const tk::split::sums split_sums = tk::split::prepare(call, {}, {});", host.Text(kernel.tiles),
+                       kernel.workspace_bytes_per_tile);
   }
 
   std::string KernelArgument(const KernelParam& param) const {
@@ -333,8 +340,10 @@ class CallEmitter {
         terms.push_back(fmt::format("tk::split::bytes({}, {})", Expand(kernel), kernel.workspace_bytes_per_tile));
       }
       const std::string value = terms.empty() ? "0" : Join(terms, " + ");
-      if (entry_.alternatives.size() > 1) out_.Line(fmt::format("case {}: return {};", i, value));
-      else out_.Line(fmt::format("return {}{};", Chooses(module_, entry_) ? "schedule < 0 ? 0 : " : "", value));
+      if (entry_.alternatives.size() > 1)
+        out_.Line(fmt::format("case {}: return {};", i, value));
+      else
+        out_.Line(fmt::format("return {}{};", Chooses(module_, entry_) ? "schedule < 0 ? 0 : " : "", value));
     }
     if (entry_.alternatives.size() > 1) {
       out_.Line("default: return 0;");
@@ -399,10 +408,12 @@ std::vector<EntryParam> EntryParams(const ir::Kernel& kernel) {
   };
   std::vector<Placed> placed;
   for (const ir::TensorParam& tensor : kernel.tensors) {
-    if (!tensor.is_work) placed.push_back({tensor.span.begin, {true, tensor.name, tensor.dtype, tensor.extents.size(), TensorText(tensor)}});
+    if (!tensor.is_work)
+      placed.push_back({tensor.span.begin, {true, tensor.name, tensor.dtype, tensor.extents.size(), TensorText(tensor)}});
   }
   for (const ir::ScalarParam& scalar : kernel.scalars) {
-    placed.push_back({scalar.span.begin, {false, scalar.name, scalar.dtype, 0, fmt::format("{}: {}", scalar.name, Name(scalar.dtype))}});
+    placed.push_back(
+        {scalar.span.begin, {false, scalar.name, scalar.dtype, 0, fmt::format("{}: {}", scalar.name, Name(scalar.dtype))}});
   }
   std::stable_sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) { return a.place < b.place; });
   std::vector<EntryParam> params;
@@ -435,7 +446,8 @@ std::string WorkspaceFunction(const ir::Module& module, const ir::Entry& entry) 
 std::string EntryParamList(const std::vector<EntryParam>& params) {
   std::vector<std::string> parts;
   for (const EntryParam& param : params) {
-    parts.push_back(param.is_tensor ? "const tk_tensor* " + Mangle(param.name) : fmt::format("{} {}", ScalarCType(param.dtype), Mangle(param.name)));
+    parts.push_back(param.is_tensor ? "const tk_tensor* " + Mangle(param.name)
+                                    : fmt::format("{} {}", ScalarCType(param.dtype), Mangle(param.name)));
   }
   return Join(parts);
 }
@@ -454,11 +466,12 @@ void EmitEntry(const ir::Module& module, const ir::Entry& entry, CodeWriter& out
   out.Open(fmt::format("extern \"C\" size_t {}({})", WorkspaceFunction(module, entry), list));
   out.Line(fmt::format("{} query{};", type, arguments("nullptr")));
   out.Line("query.check();");
-  out.Line(fmt::format("return query.call.failed() ? 0 : query.workspace_size({});", Chooses(module, entry) ? "query.choose()" : ""));
+  out.Line(
+      fmt::format("return query.call.failed() ? 0 : query.workspace_size({});", Chooses(module, entry) ? "query.choose()" : ""));
   out.Close();
   out.Blank();
-  out.Open(fmt::format("extern \"C\" tk_status {}({}{}void* workspace, size_t workspace_bytes, cudaStream_t stream)", EntryFunction(entry), list,
-                       list.empty() ? "" : ", "));
+  out.Open(fmt::format("extern \"C\" tk_status {}({}{}void* workspace, size_t workspace_bytes, cudaStream_t stream)",
+                       EntryFunction(entry), list, list.empty() ? "" : ", "));
   out.Line(fmt::format("return {}{}.launch(workspace, workspace_bytes);", type, arguments("stream")));
   out.Close();
 }

@@ -13,10 +13,10 @@ namespace tkc::codegen {
 /// A parameter of an entry, in the order of the source.
 struct EntryParam {
   bool is_tensor = true;
-  std::string name;       // in .tk
+  std::string name;  // in .tk
   DType dtype = DType::kF32;
   size_t rank = 0;
-  std::string text;       // as the source says: "A: bf16[M, K]"
+  std::string text;  // as the source says: "A: bf16[M, K]"
 };
 
 std::vector<EntryParam> EntryParams(const ir::Kernel& kernel);

@@ -14,7 +14,8 @@ namespace tkc::codegen {
 using ir::Op;
 using ir::OpCode;
 
-OpEmitter::OpEmitter(const ir::Kernel& kernel, const KernelUses& uses, CodeWriter& out, SourceQuoter& quoter, ScalarPrinter& scalars)
+OpEmitter::OpEmitter(const ir::Kernel& kernel, const KernelUses& uses, CodeWriter& out, SourceQuoter& quoter,
+                     ScalarPrinter& scalars)
     : kernel_(kernel), uses_(uses), out_(out), quoter_(quoter), scalars_(scalars) {
   for (size_t i = 0; i < kernel.buffers.size(); ++i) buffers_.emplace(kernel.buffers[i].name, i);
   for (size_t i = 0; i < kernel.barriers.size(); ++i) barriers_.emplace(kernel.barriers[i].name, i);
@@ -34,7 +35,8 @@ CppExpr OpEmitter::Value(ir::ValueId id) const {
 }
 
 std::string OpEmitter::TileType(const ir::Type& type) const {
-  return fmt::format("tk::register_tile<{}, {}, {}, layout>", type.dtype == DType::kI64 ? "int" : CppType(type.dtype), type.rows, type.cols);
+  return fmt::format("tk::register_tile<{}, {}, {}, layout>", type.dtype == DType::kI64 ? "int" : CppType(type.dtype), type.rows,
+                     type.cols);
 }
 
 /// `array[slot]`: the element that `op.slot` (or the scalar at `scalar`) names; just `array` where there is only one.
@@ -170,14 +172,16 @@ bool OpEmitter::EmitControl(const Op& op) {
       if (is_wide) scalars_.AddWide(op.symbol);
       scalars_.AddExtent(op.symbol);
       const std::string step = op.number == 1 ? "++" + name : fmt::format("{} += {}", name, op.number);
-      Loop(op, fmt::format("for ({} {} = {}; {} < {}; {})", is_wide ? "tk::index" : "int", name, scalars_.Text(op.scalars[0]), name,
-                           scalars_.Expr(op.scalars[1]).Within(CppExpr::kAdd), step),
+      Loop(op,
+           fmt::format("for ({} {} = {}; {} < {}; {})", is_wide ? "tk::index" : "int", name, scalars_.Text(op.scalars[0]), name,
+                       scalars_.Expr(op.scalars[1]).Within(CppExpr::kAdd), step),
            scalars_.IsNonNegative(op.scalars[0]));
       return true;
     }
     case OpCode::kForTiles:
-      Loop(op, fmt::format("for (int {} = {}; {} < {}; {} += {})", name, scalars_.Text(op.scalars[0]), name,
-                           scalars_.Expr(op.scalars[1]).Within(CppExpr::kAdd), name, scalars_.Text(op.scalars[2])),
+      Loop(op,
+           fmt::format("for (int {} = {}; {} < {}; {} += {})", name, scalars_.Text(op.scalars[0]), name,
+                       scalars_.Expr(op.scalars[1]).Within(CppExpr::kAdd), name, scalars_.Text(op.scalars[2])),
            true);
       return true;
     case OpCode::kUnroll:
@@ -187,8 +191,8 @@ bool OpEmitter::EmitControl(const Op& op) {
     case OpCode::kTilePosition: {
       const size_t space = op.symbol.find(' ');
       const std::string row = op.symbol.substr(0, space), col = op.symbol.substr(space + 1);
-      out_.Line(fmt::format("const auto [{}, {}] = tk::grouped_order({}, {}, {}, {});", Mangle(row), Mangle(col), scalars_.Text(op.scalars[0]),
-                            scalars_.Text(op.scalars[1]), scalars_.Text(op.scalars[2]), op.number));
+      out_.Line(fmt::format("const auto [{}, {}] = tk::grouped_order({}, {}, {}, {});", Mangle(row), Mangle(col),
+                            scalars_.Text(op.scalars[0]), scalars_.Text(op.scalars[1]), scalars_.Text(op.scalars[2]), op.number));
       scalars_.AddNonNegative(row);
       scalars_.AddNonNegative(col);
       return true;
@@ -211,13 +215,16 @@ bool OpEmitter::EmitTile(const Op& op) {
   switch (op.code) {
     case OpCode::kVar: {
       const std::string name = Mangle(kernel_.values[op.results[0]].name);
-      if (op.operands.empty()) out_.Line(fmt::format("{} {};", TileType(TypeOf(op.results[0])), name));
-      else out_.Line(fmt::format("auto {} = {};", name, Argument(op.operands[0])));
+      if (op.operands.empty())
+        out_.Line(fmt::format("{} {};", TileType(TypeOf(op.results[0])), name));
+      else
+        out_.Line(fmt::format("auto {} = {};", name, Argument(op.operands[0])));
       return true;
     }
     case OpCode::kAssign: out_.Line(fmt::format("{} = {};", Argument(op.operands[0]), Argument(op.operands[1]))); return true;
     case OpCode::kAssignPart:
-      out_.Line(fmt::format("tk::assign_columns({}, {}, {});", Argument(op.operands[0]), Argument(op.operands[1]), scalars_.Text(op.scalars[1])));
+      out_.Line(fmt::format("tk::assign_columns({}, {}, {});", Argument(op.operands[0]), Argument(op.operands[1]),
+                            scalars_.Text(op.scalars[1])));
       return true;
     case OpCode::kStore: {
       constexpr std::string_view kNames[] = {"store", "add", "max", "min"};
@@ -229,8 +236,10 @@ bool OpEmitter::EmitTile(const Op& op) {
       // The tiles named are those that ordinary code touched before, or reads next.
       std::string tiles;
       for (size_t i = 0; i < op.operands.size(); ++i) tiles += (i ? ", " : "") + Argument(op.operands[i]);
-      if (op.code == OpCode::kMmaFence) out_.Line(fmt::format("tk::warpgroup::mma_fence({});", tiles));
-      else out_.Line(fmt::format("tk::warpgroup::mma_wait<{}>({});", op.number, tiles));
+      if (op.code == OpCode::kMmaFence)
+        out_.Line(fmt::format("tk::warpgroup::mma_fence({});", tiles));
+      else
+        out_.Line(fmt::format("tk::warpgroup::mma_wait<{}>({});", op.number, tiles));
       return true;
     }
     case OpCode::kMma: {
@@ -241,15 +250,16 @@ bool OpEmitter::EmitTile(const Op& op) {
     }
     case OpCode::kMmaCommit: out_.Line("tk::warpgroup::mma_commit();"); return true;
     case OpCode::kSplitPublish:
-      out_.Line(fmt::format("tk::split::publish(split_sums, {}, {}, {});", scalars_.Text(op.scalars[0]), scalars_.Text(op.scalars[1]),
-                            Argument(op.operands[0])));
+      out_.Line(fmt::format("tk::split::publish(split_sums, {}, {}, {});", scalars_.Text(op.scalars[0]),
+                            scalars_.Text(op.scalars[1]), Argument(op.operands[0])));
       return true;
     case OpCode::kSplitLast:
-      out_.Line(fmt::format("const bool {} = tk::split::arrive_last(split_sums, {}, {});", Mangle(op.symbol), scalars_.Text(op.scalars[0]),
-                            op.number));
+      out_.Line(fmt::format("const bool {} = tk::split::arrive_last(split_sums, {}, {});", Mangle(op.symbol),
+                            scalars_.Text(op.scalars[0]), op.number));
       return true;
     case OpCode::kSplitCollect:
-      out_.Line(fmt::format("tk::split::collect({}, split_sums, {}, {});", Argument(op.operands[0]), scalars_.Text(op.scalars[0]), op.number));
+      out_.Line(fmt::format("tk::split::collect({}, split_sums, {}, {});", Argument(op.operands[0]), scalars_.Text(op.scalars[0]),
+                            op.number));
       return true;
     default: return false;
   }
@@ -262,8 +272,8 @@ bool OpEmitter::EmitShared(const Op& op) {
       return true;
     case OpCode::kCopyToShared: {
       const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
-      out_.Line(fmt::format("tk::{}::copy_global_to_shared({}, {}{});", op.number == 0 ? "warpgroup" : "warp", Argument(op.operands[0]),
-                            Block(op), fill));
+      out_.Line(fmt::format("tk::{}::copy_global_to_shared({}, {}{});", op.number == 0 ? "warpgroup" : "warp",
+                            Argument(op.operands[0]), Block(op), fill));
       return true;
     }
     case OpCode::kCopyToGlobal:
@@ -280,15 +290,18 @@ bool OpEmitter::EmitShared(const Op& op) {
       return true;
     case OpCode::kNamedSync:
     case OpCode::kNamedArrive:
-      out_.Line(fmt::format("tk::named_barrier_{}({}, {});", op.code == OpCode::kNamedSync ? "sync" : "arrive", scalars_.Text(op.scalars[0]),
-                            op.number));
+      out_.Line(fmt::format("tk::named_barrier_{}({}, {});", op.code == OpCode::kNamedSync ? "sync" : "arrive",
+                            scalars_.Text(op.scalars[0]), op.number));
       return true;
     case OpCode::kClusterSync: out_.Line("tk::cluster::sync();"); return true;
     case OpCode::kStoreAsync:
-      out_.Line(fmt::format("tk::store_async({}, {}{});", Mangle(op.symbol), Argument(op.operands[0]), Coordinates(op, op.scalars.size())));
+      out_.Line(fmt::format("tk::store_async({}, {}{});", Mangle(op.symbol), Argument(op.operands[0]),
+                            Coordinates(op, op.scalars.size())));
       return true;
     case OpCode::kCommitStores: out_.Line("tk::commit_stores();"); return true;
-    case OpCode::kWaitStores: out_.Line(fmt::format("tk::wait_stores{}<{}>();", op.slot == "done" ? "" : "_read", op.number)); return true;
+    case OpCode::kWaitStores:
+      out_.Line(fmt::format("tk::wait_stores{}<{}>();", op.slot == "done" ? "" : "_read", op.number));
+      return true;
     default: return false;
   }
 }
@@ -298,8 +311,10 @@ bool OpEmitter::EmitPipe(const Op& op) {
   switch (op.code) {
     case OpCode::kRing: out_.Line(fmt::format("tk::ring<{}> {};", op.number, Mangle(op.symbol))); return true;
     case OpCode::kAdvance:
-      if (op.scalars.empty()) out_.Line(fmt::format("{}.advance();", Mangle(op.symbol)));
-      else out_.Line(fmt::format("{}.skip({});", Mangle(op.symbol), Coordinate(op.scalars[0])));
+      if (op.scalars.empty())
+        out_.Line(fmt::format("{}.advance();", Mangle(op.symbol)));
+      else
+        out_.Line(fmt::format("{}.skip({});", Mangle(op.symbol), Coordinate(op.scalars[0])));
       return true;
     case OpCode::kWaitFull:
     case OpCode::kWaitEmpty: {

@@ -18,11 +18,11 @@ namespace tkc::codegen {
 
 /// How often values and scalar names of a kernel are used, and by names: what its parameters are.
 struct KernelUses {
-  std::vector<int> values;                       // by ValueId
-  std::set<std::string, std::less<>> names;      // scalars that some printed operation mentions
-  std::set<std::string, std::less<>> tensors;    // tensors accessed by ordinary loads and stores
+  std::vector<int> values;                     // by ValueId
+  std::set<std::string, std::less<>> names;    // scalars that some printed operation mentions
+  std::set<std::string, std::less<>> tensors;  // tensors accessed by ordinary loads and stores
   std::set<std::string, std::less<>> rings;
-  std::set<std::string, std::less<>> remote;     // barriers at which other blocks of the cluster arrive
+  std::set<std::string, std::less<>> remote;  // barriers at which other blocks of the cluster arrive
   bool workspace = false;
 
   explicit KernelUses(const ir::Kernel& kernel);
@@ -78,8 +78,8 @@ class OpEmitter {
   SourceQuoter& quoter_;
   ScalarPrinter& scalars_;
   const ir::Worker* role_ = nullptr;
-  std::set<ir::ValueId> inlined_;              // to be written at their use
-  std::map<ir::ValueId, CppExpr> expressions_; // those seen so far
+  std::set<ir::ValueId> inlined_;               // to be written at their use
+  std::map<ir::ValueId, CppExpr> expressions_;  // those seen so far
   std::map<std::string, size_t, std::less<>> buffers_, barriers_;
 };
 

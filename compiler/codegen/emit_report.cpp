@@ -38,23 +38,29 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
     if (role.registers == 0) continue;
     registers += int64_t{role.registers} * 128 * (role.kind == ir::RoleKind::kCompute ? role.instances : 1);
   }
-  if (registers > 0) out += fmt::format("  registers     {} of {} in use after the roles have theirs\n", registers, kRegistersPerBlock);
+  if (registers > 0)
+    out += fmt::format("  registers     {} of {} in use after the roles have theirs\n", registers, kRegistersPerBlock);
   out += fmt::format("  tiles         {}\n", kernel.tiles ? symbolic::ToString(kernel.tiles) : "1");
-  for (const auto& [name, value] : kernel.launch_lets) out += fmt::format("                {} = {}\n", name, symbolic::ToString(value));
+  for (const auto& [name, value] : kernel.launch_lets)
+    out += fmt::format("                {} = {}\n", name, symbolic::ToString(value));
   out += fmt::format("  order         {}\n", Order(kernel));
   if (kernel.cluster > 1) out += fmt::format("  cluster       {} blocks\n", kernel.cluster);
-  if (kernel.split > 1) out += fmt::format("  split         sums in {} parts, {} bytes of workspace a tile\n", kernel.split, kernel.workspace_bytes_per_tile);
+  if (kernel.split > 1)
+    out += fmt::format("  split         sums in {} parts, {} bytes of workspace a tile\n", kernel.split,
+                       kernel.workspace_bytes_per_tile);
   for (const ir::Pipe& pipe : kernel.pipes) {
     int64_t bytes = 0;
     for (const ir::PipeField& field : pipe.fields) bytes += field.rows * field.cols * Bytes(field.dtype);
-    out += fmt::format("  pipe {:<8} {} slots of {} bytes, {} in all\n", pipe.name, pipe.slots, bytes, pipe.slots * pipe.rings * bytes);
+    out += fmt::format("  pipe {:<8} {} slots of {} bytes, {} in all\n", pipe.name, pipe.slots, bytes,
+                       pipe.slots * pipe.rings * bytes);
   }
   for (const ir::TensorMap& map : kernel.maps) {
     std::string box;
     for (int64_t extent : map.box) box += fmt::format("{}{}", box.empty() ? "" : " x ", extent);
     out += fmt::format("  copy engine   {} {} in boxes of {}, swizzle {}; {}\n", map.is_store ? "writes" : "reads", map.tensor, box,
                        static_cast<int>(map.swizzle),
-                       map.is_store ? "where alignment or strides rule it out, threads store" : "where they rule it out, from a packed copy in the workspace");
+                       map.is_store ? "where alignment or strides rule it out, threads store"
+                                    : "where they rule it out, from a packed copy in the workspace");
   }
   for (const ir::Worker& role : kernel.workers) out += fmt::format("  {:<13} {} operations\n", role.name, CountOps(role.body));
 }
@@ -64,7 +70,8 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
 std::string EmitReport(const ir::Module& module, const SourceManager& sources) {
   std::string out;
   for (const ir::Entry& entry : module.entries) {
-    out += fmt::format("entry {}: {} schedule{}\n", entry.name, entry.alternatives.size(), entry.alternatives.size() == 1 ? "" : "s");
+    out +=
+        fmt::format("entry {}: {} schedule{}\n", entry.name, entry.alternatives.size(), entry.alternatives.size() == 1 ? "" : "s");
     for (size_t i = 0; i < entry.alternatives.size(); ++i) {
       const ir::Kernel& kernel = module.kernels[static_cast<size_t>(entry.alternatives[i].front())];
       out += fmt::format("  {}. {}{}\n", i + 1, kernel.schedule.empty() ? "the kernel's own" : kernel.schedule,

@@ -76,7 +76,8 @@ std::string_view ReduceName(typed::Op op) {
 
 /// Compilers warn about & beside | and about comparisons inside either: those keep their parentheses.
 int OuterOf(int precedence) {
-  return precedence == CppExpr::kBitOr || precedence == CppExpr::kBitAnd || precedence <= CppExpr::kRelation ? CppExpr::kAdd : precedence;
+  return precedence == CppExpr::kBitOr || precedence == CppExpr::kBitAnd || precedence <= CppExpr::kRelation ? CppExpr::kAdd
+                                                                                                             : precedence;
 }
 
 bool IsPure(OpCode code) {
@@ -101,8 +102,8 @@ bool IsPure(OpCode code) {
 bool Covers(Span outer, Span inner) { return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end; }
 
 bool IsAddress(const Op& op, const ir::Kernel& kernel) {
-  return op.code == OpCode::kView ||
-         ((op.code == OpCode::kPart || op.code == OpCode::kTranspose) && kernel.values[op.results[0]].type.space == ir::Space::kShared);
+  return op.code == OpCode::kView || ((op.code == OpCode::kPart || op.code == OpCode::kTranspose) &&
+                                      kernel.values[op.results[0]].type.space == ir::Space::kShared);
 }
 
 }  // namespace
@@ -164,7 +165,8 @@ CppExpr OpEmitter::Select(const Op& op) {
 CppExpr OpEmitter::Part(const Op& op) {
   const ir::Type &result = TypeOf(op.results[0]), &source = TypeOf(op.operands[0]);
   std::string text = Argument(op.operands[0]);
-  if (source.space != ir::Space::kShared) return {fmt::format("tk::columns<{}>({}, {})", result.cols, text, Coordinate(op.scalars[1]))};
+  if (source.space != ir::Space::kShared)
+    return {fmt::format("tk::columns<{}>({}, {})", result.cols, text, Coordinate(op.scalars[1]))};
   if (result.rows != source.rows) text = fmt::format("tk::rows<{}>({}, {})", result.rows, text, Coordinate(op.scalars[0]));
   if (result.cols != source.cols) text = fmt::format("tk::cols<{}>({}, {})", result.cols, text, Coordinate(op.scalars[1]));
   return {text};
@@ -193,8 +195,8 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kRead: return Read(op);
     case OpCode::kFill: {
       const ir::Type& type = TypeOf(op.results[0]);
-      return {fmt::format("tk::fill<{}, {}, {}, layout>({})", type.dtype == DType::kI64 ? "int" : CppType(type.dtype), type.rows, type.cols,
-                          scalars_.Text(op.scalars[0]))};
+      return {fmt::format("tk::fill<{}, {}, {}, layout>({})", type.dtype == DType::kI64 ? "int" : CppType(type.dtype), type.rows,
+                          type.cols, scalars_.Text(op.scalars[0]))};
     }
     case OpCode::kUnary: {
       const auto function = static_cast<typed::Op>(op.number);

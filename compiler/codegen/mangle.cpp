@@ -26,8 +26,9 @@ bool IsUpper(std::string_view name) {
 
 /// Macro families of CUDA, of the C library and of the runtime that no list can keep up with.
 bool IsMacroFamily(std::string_view name) {
-  for (std::string_view prefix : {"CUDA", "CU_", "TK_", "INT", "UINT", "PRI", "SCN", "FLT_", "DBL_", "LDBL_", "FP_", "M_", "SIG", "HUGE_",
-                                  "E2", "EI", "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "LONG_", "ULONG_", "LLONG_", "ULLONG_"}) {
+  for (std::string_view prefix :
+       {"CUDA",  "CU_", "TK_", "INT",   "UINT",   "PRI",    "SCN",   "FLT_",   "DBL_",  "LDBL_",  "FP_",    "M_",     "SIG",
+        "HUGE_", "E2",  "EI",  "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "LONG_", "ULONG_", "LLONG_", "ULLONG_"}) {
     if (name.size() > prefix.size() && name.starts_with(prefix) && IsUpper(name)) return true;
   }
   return false;

@@ -104,12 +104,15 @@ void SourceQuoter::At(Span span) {
   const uint32_t line = place.line;
   const std::string_view text = sources_.LineText(span.file, line);
   const std::string_view statement = StatementAt(text, span.begin - sources_.LineStart(span.file, line));
-  if (span.file == file_ && line == line_ && (line_directives_ || statement == statement_)) return;
   if (line_directives_) {
+    // Every generated line counts as the next one of the .tk file, so each operation says anew where it is from.
+    if (span.file == file_ && line == line_ && out_.LineNumber() == after_directive_) return;
     out_.Raw(fmt::format("#line {} {}", line, StringLiteral(sources_.Path(span.file))));
   } else {
+    if (span.file == file_ && line == line_ && statement == statement_) return;
     out_.Comment(EscapeComment(statement));
   }
+  after_directive_ = out_.LineNumber();
   statement_ = statement;
   file_ = span.file;
   line_ = line;

@@ -35,9 +35,12 @@ class SourceQuoter {
   bool line_directives_;
   uint32_t file_ = kNoFile;
   uint32_t line_ = 0;
+  int after_directive_ = 0;  // the line that follows the last #line
   std::string statement_;
 };
 
-inline bool PointsSomewhere(const SourceManager& sources, Span span) { return span.file < sources.FileCount() && span.end > span.begin; }
+inline bool PointsSomewhere(const SourceManager& sources, Span span) {
+  return span.file < sources.FileCount() && span.end > span.begin;
+}
 
 }  // namespace tkc::codegen

@@ -111,7 +111,8 @@ bool ScalarPrinter::IsNonNegative(const Scalar& scalar) const {
     case Kind::kMod: return IsNonNegative(scalar->args[1]);
     case Kind::kMax: return IsNonNegative(scalar->args[0]) || IsNonNegative(scalar->args[1]);
     case Kind::kSelect: return IsNonNegative(scalar->args[1]) && IsNonNegative(scalar->args[2]);
-    case Kind::kCall: return scalar->name.ends_with("::index") || scalar->name.ends_with("::count") || scalar->name.ends_with("::rank");
+    case Kind::kCall:
+      return scalar->name.ends_with("::index") || scalar->name.ends_with("::count") || scalar->name.ends_with("::rank");
     default: return false;
   }
 }
@@ -167,8 +168,7 @@ CppExpr ScalarPrinter::Call(const Node& node) const {
 
 CppExpr ScalarPrinter::Converted(const Node& node) const {
   const Scalar& value = node.args[0];
-  const bool is_same = value->dtype == node.dtype ||
-                       (node.dtype == DType::kI64 && value->dtype == DType::kI32) ||
+  const bool is_same = value->dtype == node.dtype || (node.dtype == DType::kI64 && value->dtype == DType::kI32) ||
                        (node.dtype == DType::kI32 && value->dtype == DType::kI64 && !IsWide(value));
   if (is_same) return Expr(value);
   if (value->kind == Kind::kInt && IsFloat(node.dtype)) return {FloatLiteral(static_cast<double>(value->int_value), node.dtype)};

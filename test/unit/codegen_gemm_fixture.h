@@ -161,7 +161,8 @@ class GemmFixture {
     const Span loop = At("for k in K by BK {\n");
     const ir::ValueId zero = k.AddValue("", Register(DType::kF32, 64, 256));
     const ir::ValueId acc = k.AddValue("acc", Register(DType::kF32, 64, 256), true);
-    const ir::ValueId a = k.AddValue("a", Shared(128, 64)), b = k.AddValue("b", Shared(64, 256)), part = k.AddValue("", Shared(64, 64));
+    const ir::ValueId a = k.AddValue("a", Shared(128, 64)), b = k.AddValue("b", Shared(64, 256)),
+                      part = k.AddValue("", Shared(64, 64));
     const auto hand_back = [&](symbolic::Kind compare, const std::string& left, Scalar right, Span span) {
       Op op = Make(OpCode::kIf, span);
       op.scalars = {symbolic::Make(compare, DType::kBool, {N(left), std::move(right)})};
@@ -179,9 +180,12 @@ class GemmFixture {
                        Make(OpCode::kMmaWait, sum, "", "", 1),
                        hand_back(symbolic::Kind::kGt, "k", I(0), sum),
                        Make(OpCode::kAdvance, sum, "ab")};
-    ir::Region body = {With(Make(OpCode::kFill, var), {zero}, {}, {symbolic::Float(0)}), With(Make(OpCode::kVar, var), {acc}, {zero}),
-                       LoopK(loop, std::move(step)), With(Make(OpCode::kMmaWait, loop), {}, {acc}),
-                       hand_back(symbolic::Kind::kGt, "K", I(0), loop), Store(k, acc)};
+    ir::Region body = {With(Make(OpCode::kFill, var), {zero}, {}, {symbolic::Float(0)}),
+                       With(Make(OpCode::kVar, var), {acc}, {zero}),
+                       LoopK(loop, std::move(step)),
+                       With(Make(OpCode::kMmaWait, loop), {}, {acc}),
+                       hand_back(symbolic::Kind::kGt, "K", I(0), loop),
+                       Store(k, acc)};
     ir::Worker role;
     role.name = "compute";
     role.instances = 2;
@@ -199,7 +203,8 @@ class GemmFixture {
   /// (Stores of the whole accumulator from registers would spill: the addresses of 128 elements do not fit beside them.)
   Op Store(ir::Kernel& k, ir::ValueId acc) const {
     const Span span = At("C[m, n].rows(w) <- acc");
-    const ir::ValueId chunk = k.AddValue("acc_chunk", Register(DType::kF32, 64, 64)), rounded = k.AddValue("C_values", Register(DType::kBF16, 64, 64));
+    const ir::ValueId chunk = k.AddValue("acc_chunk", Register(DType::kF32, 64, 64)),
+                      rounded = k.AddValue("C_values", Register(DType::kBF16, 64, 64));
     const ir::ValueId stage = k.AddValue("stage", Shared(64, 64));
     const Scalar col = Times(N("C_chunk"), 64), row = symbolic::Add(N("m"), Times(N("w"), 64));
     const auto elected = [&](ir::Region inner) {
@@ -215,15 +220,13 @@ class GemmFixture {
                                 Make(OpCode::kCommitStores, span)})},
                       {std::move(guarded)}};
     Op unroll = Make(OpCode::kUnroll, span, "C_chunk", "", 4);
-    unroll.regions = {{With(Make(OpCode::kPart, span), {chunk}, {acc}, {I(0), col}),
-                       With(Make(OpCode::kConvert, span), {rounded}, {chunk}),
-                       With(Make(OpCode::kView, span, "C_stage"), {stage}, {}, {symbolic::Make(symbolic::Kind::kMod, DType::kI64, {N("C_chunk"), I(2)})}),
-                       elected({Make(OpCode::kWaitStores, span, "", "read", 1)}),
-                       With(Make(OpCode::kSyncRole, span), {}, {}, {N("w")}),
-                       With(Make(OpCode::kStoreShared, span), {}, {stage, rounded}),
-                       Make(OpCode::kFenceAsync, span),
-                       With(Make(OpCode::kSyncRole, span), {}, {}, {N("w")}),
-                       std::move(choice)}};
+    unroll.regions = {
+        {With(Make(OpCode::kPart, span), {chunk}, {acc}, {I(0), col}), With(Make(OpCode::kConvert, span), {rounded}, {chunk}),
+         With(Make(OpCode::kView, span, "C_stage"), {stage}, {},
+              {symbolic::Make(symbolic::Kind::kMod, DType::kI64, {N("C_chunk"), I(2)})}),
+         elected({Make(OpCode::kWaitStores, span, "", "read", 1)}), With(Make(OpCode::kSyncRole, span), {}, {}, {N("w")}),
+         With(Make(OpCode::kStoreShared, span), {}, {stage, rounded}), Make(OpCode::kFenceAsync, span),
+         With(Make(OpCode::kSyncRole, span), {}, {}, {N("w")}), std::move(choice)}};
     return unroll;
   }
 

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// Each operation of the schedule level and the line it prints as.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "compiler/codegen/emit_op.h"
+
+namespace tkc::codegen {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Scalar;
+
+ir::Type Reg(int64_t rows, int64_t cols, DType dtype = DType::kF32) { return {dtype, rows, cols, ir::Space::kRegister, false}; }
+ir::Type Smem(int64_t rows, int64_t cols) { return {DType::kBF16, rows, cols, ir::Space::kShared, false}; }
+Scalar N(const char* name) { return symbolic::Name(name); }
+Scalar I(int64_t value) { return symbolic::Int(value); }
+
+class OpCpp : public testing::Test {
+ protected:
+  OpCpp() {
+    kernel_.buffers = {{"ab_0", DType::kBF16, 128, 64, 4, 1, ir::Swizzle::k128, 0, false, ""},
+                       {"stage", DType::kBF16, 64, 64, 2, 2, ir::Swizzle::k128, 0, false, ""},
+                       {"scratch", DType::kF32, 4, 64, 1, 2, ir::Swizzle::kNone, 0, true, ""},
+                       {"one", DType::kBF16, 64, 64, 1, 1, ir::Swizzle::k128, 0, false, ""}};
+    kernel_.barriers = {{"ab_full", 4, 1, ""}, {"ab_empty", 4, 8, ""}, {"q_full", 1, 1, ""}};
+    kernel_.cluster = 2;
+    role_.kind = ir::RoleKind::kCompute;
+    role_.instances = 2;
+    role_.instance_name = "w";
+    x_ = kernel_.AddValue("x", Reg(64, 64));
+    y_ = kernel_.AddValue("y", Reg(64, 64));
+    column_ = kernel_.AddValue("c", Reg(64, 1));
+    mask_ = kernel_.AddValue("mask", Reg(64, 64, DType::kBool));
+    acc_ = kernel_.AddValue("acc", Reg(64, 64), true);
+    view_ = kernel_.AddValue("v", Smem(128, 64));
+  }
+
+  static Op Make(OpCode code, std::vector<ir::ValueId> results, std::vector<ir::ValueId> operands, std::vector<Scalar> scalars = {},
+                 std::string symbol = "", std::string slot = "", int64_t number = 0) {
+    Op op{code};
+    op.results = std::move(results);
+    op.operands = std::move(operands);
+    op.scalars = std::move(scalars);
+    op.symbol = std::move(symbol);
+    op.slot = std::move(slot);
+    op.number = number;
+    op.span = {0, ++place, place + 1};  // statements of their own
+    return op;
+  }
+  static Op Plain(OpCode code, std::string symbol = "", std::string slot = "", int64_t number = 0,
+                  std::vector<Scalar> scalars = {}) {
+    return Make(code, {}, {}, std::move(scalars), std::move(symbol), std::move(slot), number);
+  }
+
+  /// The text of a role whose body this is; every value is used once more, so that it gets a name.
+  std::string Print(ir::Region body) {
+    role_.body = std::move(body);
+    kernel_.workers = {role_};
+    SourceManager sources;
+    CodeWriter out;
+    SourceQuoter quoter(sources, out, false);
+    ScalarPrinter scalars(ScalarPrinter::Place::kKernel);
+    KernelUses uses(kernel_);
+    for (int& count : uses.values) ++count;
+    for (const char* name : {"ab", "q"}) uses.rings.insert(name);
+    for (const char* name : {"n", "flag", "go"}) uses.names.insert(name);
+    OpEmitter(kernel_, uses, out, quoter, scalars).Role(kernel_.workers[0]);
+    return out.Take();
+  }
+  std::string Print(Op op) { return Print(ir::Region{std::move(op)}); }
+  ir::ValueId New(ir::Type type) { return kernel_.AddValue("r", type); }
+
+  static uint32_t place;
+  ir::Kernel kernel_;
+  ir::Worker role_;
+  ir::ValueId x_, y_, column_, mask_, acc_, view_;
+};
+uint32_t OpCpp::place = 0;
+
+TEST_F(OpCpp, Scalars) {
+  EXPECT_EQ(Print(Plain(OpCode::kLet, "n", "", 0, {I(3)})), "const int n = 3;\n");
+  EXPECT_EQ(Print(Plain(OpCode::kLet, "n", "", 1, {symbolic::Float(0.5)})), "float n = 0.5f;\n");
+  EXPECT_EQ(Print(Plain(OpCode::kLet, "n", "", 2, {N("m")})), "n = m;\n");
+  EXPECT_EQ(Print(Plain(OpCode::kLet, "unused", "", 0, {I(3)})), "");
+}
+
+TEST_F(OpCpp, Loops) {
+  Op loop = Plain(OpCode::kFor, "k", "", 64, {I(0), N("K")});
+  loop.regions = {{Plain(OpCode::kMmaCommit)}};
+  EXPECT_EQ(Print(loop), "for (int k = 0; k < K; k += 64) {\n  tk::warpgroup::mma_commit();\n}\n");
+  loop.number = 1;
+  EXPECT_EQ(Print(loop), "for (int k = 0; k < K; ++k) {\n  tk::warpgroup::mma_commit();\n}\n");
+  Op unroll = Plain(OpCode::kUnroll, "i", "", 4);
+  unroll.regions = loop.regions;
+  EXPECT_EQ(Print(unroll), "TK_UNROLL\nfor (int i = 0; i < 4; ++i) {\n  tk::warpgroup::mma_commit();\n}\n");
+  Op tiles = Plain(OpCode::kForTiles, "tile", "", 0,
+                   {symbolic::Call("block::index", DType::kI32, {}), N("tiles"), symbolic::Call("block::count", DType::kI32, {})});
+  tiles.regions = loop.regions;
+  EXPECT_EQ(Print(tiles),
+            "for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {\n  tk::warpgroup::mma_commit();\n}\n");
+  EXPECT_EQ(Print(Plain(OpCode::kTilePosition, "m_block n_block", "", 8, {N("tile"), N("a"), N("b")})),
+            "const auto [m_block, n_block] = tk::grouped_order(tile, a, b, 8);\n");
+}
+
+TEST_F(OpCpp, Branches) {
+  Op choice = Plain(OpCode::kIf, "", "", 0, {symbolic::Name("go", DType::kBool)});
+  choice.regions = {{Plain(OpCode::kMmaFence)}, {}};
+  EXPECT_EQ(Print(choice), "if (go) tk::warpgroup::mma_fence();\n");
+  choice.regions = {{}, {Plain(OpCode::kMmaFence)}};
+  EXPECT_EQ(Print(choice), "if (!go) tk::warpgroup::mma_fence();\n");
+  choice.regions = {{Plain(OpCode::kMmaFence)}, {Plain(OpCode::kMmaCommit)}};
+  EXPECT_EQ(Print(choice), "if (go) {\n  tk::warpgroup::mma_fence();\n} else {\n  tk::warpgroup::mma_commit();\n}\n");
+  Op elected = Plain(OpCode::kIfElected, "", "", 1);
+  elected.regions = {{Plain(OpCode::kCommitStores), Plain(OpCode::kCommitStores)}};
+  EXPECT_EQ(Print(elected), "if (tk::warp::elect()) {\n  tk::commit_stores();\n  tk::commit_stores();\n}\n");
+}
+
+TEST_F(OpCpp, ReadsAndStores) {
+  Op read = Make(OpCode::kRead, {New(Reg(64, 64, DType::kBF16))}, {}, {symbolic::Float(-INFINITY)}, "A");
+  read.axes = {{N("b"), 1, true, nullptr, nullptr}, {N("m"), 64, false, nullptr, nullptr}, {N("k"), 64, false, N("lo"), N("hi")}};
+  EXPECT_EQ(Print(read),
+            "const auto r = tk::warpgroup::load<64, 64, layout>(A.block(tk::at(b), tk::span(m), tk::span(k, lo, hi)), "
+            "-tk::infinity());\n");
+  Op store = Make(OpCode::kStore, {}, {x_}, {}, "C", "", 1);
+  store.axes = {{N("m"), 64, false, nullptr, nullptr}, {I(0), 64, false, nullptr, nullptr}};
+  EXPECT_EQ(Print(store), "tk::warpgroup::add(C.block(tk::span(m), tk::span(0)), x);\n");
+  store.slot = "transposed";
+  store.number = 0;
+  EXPECT_EQ(Print(store), "tk::warpgroup::store(tk::transposed(C.block(tk::span(m), tk::span(0))), x);\n");
+  Op copy = Make(OpCode::kCopyToShared, {}, {view_}, {}, "A", "", 1);
+  copy.axes = store.axes;
+  EXPECT_EQ(Print(copy), "tk::warp::copy_global_to_shared(v, A.block(tk::span(m), tk::span(0)));\n");
+  copy.code = OpCode::kCopyToGlobal;
+  EXPECT_EQ(Print(copy), "tk::warpgroup::copy_shared_to_global(A.block(tk::span(m), tk::span(0)), v);\n");
+}
+
+TEST_F(OpCpp, Variables) {
+  const ir::ValueId r = New(Reg(64, 64));
+  EXPECT_EQ(Print(Make(OpCode::kVar, {r}, {x_})), "auto r = x;\n");
+  EXPECT_EQ(Print(Make(OpCode::kVar, {r}, {})), "tk::register_tile<float, 64, 64, layout> r;\n");
+  EXPECT_EQ(Print(Make(OpCode::kAssign, {}, {acc_, x_})), "acc = x;\n");
+  EXPECT_EQ(Print(Make(OpCode::kFill, {r}, {}, {symbolic::Float(0)})), "const auto r = tk::fill<float, 64, 64, layout>(0.0f);\n");
+}
+
+TEST_F(OpCpp, Elementwise) {
+  const ir::ValueId r = New(Reg(64, 64));
+  const auto binary = [&](typed::Op op, std::vector<ir::ValueId> operands, std::vector<Scalar> scalars = {},
+                          std::string side = "") {
+    return Print(
+        Make(OpCode::kBinary, {r}, std::move(operands), std::move(scalars), "", std::move(side), static_cast<int64_t>(op)));
+  };
+  EXPECT_EQ(binary(typed::Op::kAdd, {x_, y_}), "const auto r = x + y;\n");
+  EXPECT_EQ(binary(typed::Op::kSub, {x_}, {symbolic::Float(1)}, "left"), "const auto r = 1.0f - x;\n");
+  EXPECT_EQ(binary(typed::Op::kMul, {x_}, {symbolic::Add(N("a"), N("b"))}, "right"), "const auto r = x * (a + b);\n");
+  EXPECT_EQ(binary(typed::Op::kMax, {x_, column_}), "const auto r = tk::max(x, c);\n");
+  EXPECT_EQ(binary(typed::Op::kAnd, {mask_, mask_}), "const auto r = mask & mask;\n");
+  EXPECT_EQ(binary(typed::Op::kMod, {mask_, mask_}), "const auto r = tk::floor_mod(mask, mask);\n");
+  EXPECT_EQ(Print(Make(OpCode::kUnary, {r}, {x_}, {}, "", "", static_cast<int64_t>(typed::Op::kExp2))),
+            "const auto r = tk::exp2(x);\n");
+  EXPECT_EQ(Print(Make(OpCode::kUnary, {r}, {x_}, {}, "", "", static_cast<int64_t>(typed::Op::kNeg))), "const auto r = -x;\n");
+  EXPECT_EQ(Print(Make(OpCode::kSelect, {r}, {mask_, x_}, {symbolic::Float(0)}, "", "ts")),
+            "const auto r = tk::where(mask, x, 0.0f);\n");
+  EXPECT_EQ(Print(Make(OpCode::kSelect, {r}, {mask_, x_, y_}, {}, "", "tt")), "const auto r = tk::where(mask, x, y);\n");
+  EXPECT_EQ(Print(Make(OpCode::kConvert, {New(Reg(64, 64, DType::kBF16))}, {x_})), "const auto r_1 = tk::convert<tk::bf16>(x);\n");
+}
+
+TEST_F(OpCpp, ReductionsPositionsParts) {
+  const auto add = static_cast<int64_t>(typed::Op::kAdd), max = static_cast<int64_t>(typed::Op::kMax);
+  EXPECT_EQ(Print(Make(OpCode::kReduce, {New(Reg(64, 1))}, {x_}, {}, "", "rows", max)), "const auto r = tk::row_max(x);\n");
+  EXPECT_EQ(Print(Make(OpCode::kReduce, {New(Reg(1, 64))}, {x_}, {}, "scratch", "cols", add)),
+            "const auto r_1 = tk::col_sum(x, shared.scratch[w]);\n");
+  EXPECT_EQ(Print(Make(OpCode::kPositions, {New(Reg(64, 1, DType::kI32))}, {}, {N("m")}, "", "rows")),
+            "const auto r_2 = tk::row_positions<64, layout>(m);\n");
+  EXPECT_EQ(Print(Make(OpCode::kPart, {New(Smem(64, 64))}, {view_}, {symbolic::Mul(N("w"), I(64)), I(0)})),
+            "const auto r_3 = tk::rows<64>(v, w * 64);\n");
+  EXPECT_EQ(Print(Make(OpCode::kPart, {New(Reg(64, 32))}, {x_}, {I(0), I(32)})), "const auto r_4 = tk::columns<32>(x, 32);\n");
+  EXPECT_EQ(Print(Make(OpCode::kTranspose, {New(Smem(64, 128))}, {view_})), "const auto r_5 = tk::transposed(v);\n");
+}
+
+TEST_F(OpCpp, MatrixUnit) {
+  EXPECT_EQ(Print(Make(OpCode::kMmaFence, {}, {acc_, x_})), "tk::warpgroup::mma_fence(acc, x);\n");
+  EXPECT_EQ(Print(Make(OpCode::kMma, {}, {acc_, x_, view_})), "tk::warpgroup::mma(acc, x, v);\n");
+  EXPECT_EQ(Print(Make(OpCode::kMma, {}, {acc_, x_, view_}, {}, "", "", 1)), "tk::warpgroup::mma_subtract(acc, x, v);\n");
+  EXPECT_EQ(Print(Make(OpCode::kMma, {}, {acc_, x_, view_}, {}, "", "", 2)), "tk::warpgroup::mma_zero(acc, x, v);\n");
+  EXPECT_EQ(Print(Make(OpCode::kMmaWait, {}, {acc_}, {}, "", "", 1)), "tk::warpgroup::mma_wait<1>(acc);\n");
+}
+
+TEST_F(OpCpp, SharedMemory) {
+  EXPECT_EQ(Print(Make(OpCode::kView, {New(Smem(128, 64))}, {}, {}, "ab_0", "ab")), "const auto& r = shared.ab_0[ab.slot];\n");
+  EXPECT_EQ(Print(Make(OpCode::kView, {New(Smem(64, 64))}, {}, {N("i")}, "stage")), "const auto& r_1 = shared.stage[w][i];\n");
+  EXPECT_EQ(Print(Make(OpCode::kView, {New(Smem(64, 64))}, {}, {}, "one")), "const auto& r_2 = shared.one;\n");
+  EXPECT_EQ(Print(Make(OpCode::kLoadShared, {New(Reg(128, 64))}, {view_})),
+            "const auto r_3 = tk::warpgroup::load_shared<layout>(v);\n");
+  EXPECT_EQ(Print(Make(OpCode::kStoreShared, {}, {view_, x_})), "tk::warpgroup::store_shared(v, x);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kFenceAsync)), "tk::fence_async_proxy();\n");
+  EXPECT_EQ(Print(Plain(OpCode::kSyncRole, "", "", 0, {N("w")})), "tk::warpgroup::sync(w + 1);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kSyncRole, "", "", 1)), "tk::warp::sync();\n");
+}
+
+TEST_F(OpCpp, Pipes) {
+  EXPECT_EQ(Print(Plain(OpCode::kRing, "ab", "", 4)), "tk::ring<4> ab;\n");
+  EXPECT_EQ(Print(Plain(OpCode::kAdvance, "ab")), "ab.advance();\n");
+  EXPECT_EQ(Print(Plain(OpCode::kAdvance, "ab", "", 0, {N("n")})), "ab.skip(n);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kWaitFull, "ab_full", "ab")), "tk::wait(shared.ab_full[ab.slot], ab.phase);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kWaitEmpty, "ab_empty", "ab")), "tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kWaitFull, "q_full", "q")), "tk::wait(shared.q_full, q.phase);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kExpect, "ab_full", "ab", 49152)), "tk::expect_bytes(shared.ab_full[ab.slot], 49152);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kArrive, "ab_empty", "ab.previous")), "tk::warp::arrive(shared.ab_empty[ab.previous()]);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kArrive, "ab_empty", "ab", 1)), "tk::arrive(shared.ab_empty[ab.slot]);\n");
+  EXPECT_EQ(Print({Plain(OpCode::kArrive, "ab_empty", "ab", 2), Plain(OpCode::kWaitEmpty, "ab_empty", "ab")}),
+            "tk::warp::arrive_cluster(shared.ab_empty[ab.slot], 2);\ntk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);\n");
+}
+
+TEST_F(OpCpp, CopyEngine) {
+  EXPECT_EQ(Print(Make(OpCode::kLoadAsync, {}, {view_}, {N("m"), N("k")}, "A_map", "ab", 0)),
+            "tk::load_async(v, A_map, shared.ab_full[ab.slot], m, k);\n");
+  EXPECT_EQ(Print(Make(OpCode::kLoadMulticast, {}, {view_}, {N("m"), N("k"), I(3)}, "A_map", "ab", 0)),
+            "tk::load_multicast(v, A_map, shared.ab_full[ab.slot], 3, m, k);\n");
+  EXPECT_EQ(Print(Make(OpCode::kStoreAsync, {}, {view_}, {N("m"), N("k")}, "C_map")), "tk::store_async(C_map, v, m, k);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kCommitStores)), "tk::commit_stores();\n");
+  EXPECT_EQ(Print(Plain(OpCode::kWaitStores, "", "read", 1)), "tk::wait_stores_read<1>();\n");
+  EXPECT_EQ(Print(Plain(OpCode::kWaitStores, "", "done", 0)), "tk::wait_stores<0>();\n");
+}
+
+TEST_F(OpCpp, RolesAndComments) {
+  EXPECT_EQ(Print(Plain(OpCode::kNamedSync, "", "", 256, {I(8)})), "tk::named_barrier_sync(8, 256);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kNamedArrive, "", "", 256, {I(8)})), "tk::named_barrier_arrive(8, 256);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kClusterSync)), "tk::cluster::sync();\n");
+  EXPECT_EQ(Print(Plain(OpCode::kComment, "why \\")), "// why \\ .\n");
+}
+
+TEST_F(OpCpp, SplitSums) {
+  EXPECT_EQ(Print(Make(OpCode::kSplitPublish, {}, {acc_}, {N("tile"), N("part")})),
+            "tk::split::publish(split_sums, tile, part, acc);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kSplitLast, "last", "", 2, {N("tile")})),
+            "const bool last = tk::split::arrive_last(split_sums, tile, 2);\n");
+  EXPECT_EQ(Print(Make(OpCode::kSplitCollect, {}, {acc_}, {N("tile")}, "", "", 2)),
+            "tk::split::collect(acc, split_sums, tile, 2);\n");
+}
+
+/// A value used once by its own statement is written there; one of another statement, or one that a change might reach, is not.
+TEST(Inlining, FollowsTheSource) {
+  ir::Kernel kernel;
+  const ir::ValueId x = kernel.AddValue("x", Reg(64, 64)), t = kernel.AddValue("", Reg(64, 64)),
+                    y = kernel.AddValue("y", Reg(64, 64)), acc = kernel.AddValue("acc", Reg(64, 64), true);
+  const auto op = [](OpCode code, std::vector<ir::ValueId> results, std::vector<ir::ValueId> operands, typed::Op number,
+                     Span span) {
+    Op made{code};
+    made.results = std::move(results);
+    made.operands = std::move(operands);
+    made.number = static_cast<int64_t>(number);
+    made.span = span;
+    return made;
+  };
+  const auto print = [&](ir::Region body) {
+    ir::Worker role;
+    role.kind = ir::RoleKind::kCompute;
+    role.body = std::move(body);
+    kernel.workers = {role};
+    SourceManager sources;
+    CodeWriter out;
+    SourceQuoter quoter(sources, out, false);
+    ScalarPrinter scalars(ScalarPrinter::Place::kKernel);
+    const KernelUses uses(kernel);
+    OpEmitter(kernel, uses, out, quoter, scalars).Role(kernel.workers[0]);
+    return out.Take();
+  };
+  const Span statement = {0, 0, 20}, inner = {0, 5, 10}, other = {0, 30, 40};
+  const Op exp = op(OpCode::kUnary, {t}, {x}, typed::Op::kExp, inner);
+  EXPECT_EQ(print({exp, op(OpCode::kAssign, {}, {acc, t}, typed::Op::kNone, statement)}), "acc = tk::exp(x);\n");
+  EXPECT_EQ(print({exp, op(OpCode::kAssign, {}, {acc, t}, typed::Op::kNone, other)}), "const auto t = tk::exp(x);\nacc = t;\n");
+  EXPECT_EQ(print({exp, op(OpCode::kMmaWait, {}, {}, typed::Op::kNone, statement),
+                   op(OpCode::kAssign, {}, {acc, t}, typed::Op::kNone, statement)}),
+            "const auto t = tk::exp(x);\ntk::warpgroup::mma_wait<0>();\nacc = t;\n");
+  EXPECT_EQ(print({exp, op(OpCode::kBinary, {y}, {t, t}, typed::Op::kAdd, statement),
+                   op(OpCode::kAssign, {}, {acc, y}, typed::Op::kNone, statement)}),
+            "const auto t = tk::exp(x);\nacc = t + t;\n");
+  EXPECT_EQ(print({exp, op(OpCode::kBinary, {y}, {x, t}, typed::Op::kSub, statement),
+                   op(OpCode::kAssign, {}, {acc, y}, typed::Op::kNone, statement)}),
+            "acc = x - tk::exp(x);\n");
+}
+
+/// Every operation of the schedule level is one of those above: a new one must get its case and its test.
+TEST(Operations, AllScheduleLevelOperationsAreCounted) {
+  int count = 0;
+#define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
+#include "compiler/ir/op.def"
+#undef TKC_OP
+  EXPECT_EQ(count, 50) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+}
+
+}  // namespace
+}  // namespace tkc::codegen

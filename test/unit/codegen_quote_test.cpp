@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/codegen/quote.h"
+
+#include <gtest/gtest.h>
+
+namespace tkc::codegen {
+namespace {
+
+TEST(EscapeComment, NothingContinuesOnTheNextLine) {
+  EXPECT_EQ(EscapeComment("  x <- y \\"), "x <- y \\ .");
+  EXPECT_EQ(EscapeComment("x \?\?/"), "x \?\?/ .");
+  EXPECT_EQ(EscapeComment("a \\  \t\r"), "a \\ .");
+  EXPECT_EQ(EscapeComment("a\nb\rc\vd"), "a?b?c?d");
+}
+
+TEST(EscapeComment, BlockCommentsAreText) { EXPECT_EQ(EscapeComment("x */ y /* z"), "x */ y /* z"); }
+
+TEST(EscapeComment, BytesThatAreNoText) {
+  EXPECT_EQ(EscapeComment("A \xc2\xb7 B"), "A \xc2\xb7 B");
+  EXPECT_EQ(EscapeComment("\xff\xfe"), "??");
+  EXPECT_EQ(EscapeComment("a\xe2\x80\xae"
+                          "b"),
+            "a?b");  // right-to-left override
+  EXPECT_EQ(EscapeComment("a\xe2\x80\xa8"
+                          "b"),
+            "a?b");                                 // line separator
+  EXPECT_EQ(EscapeComment("\xed\xa0\x80"), "???");  // a surrogate
+  EXPECT_EQ(EscapeComment(std::string("a\0b", 3)), "a?b");
+}
+
+TEST(EscapeComment, LongLinesAreCut) {
+  const std::string quoted = EscapeComment(std::string(5000, 'x'));
+  EXPECT_LT(quoted.size(), 130u);
+  EXPECT_TRUE(quoted.ends_with(" ..."));
+}
+
+TEST(StatementAt, OneLineBlocks) {
+  const std::string_view line = "    for k in K by BK { ab <- (A[m, k], B[k, n]) }";
+  EXPECT_EQ(StatementAt(line, 4), "for k in K by BK");
+  EXPECT_EQ(StatementAt(line, line.find("ab")), "ab <- (A[m, k], B[k, n])");
+}
+
+TEST(StatementAt, SeveralStatements) {
+  const std::string_view line = "let x = <-p;  y += if a { x } else { 2 };  z = 1";
+  EXPECT_EQ(StatementAt(line, 0), "let x = <-p");
+  EXPECT_EQ(StatementAt(line, line.find("{ x")), "y += if a { x } else { 2 }");
+  EXPECT_EQ(StatementAt(line, line.find("z")), "z = 1");
+}
+
+TEST(StatementAt, OddLines) {
+  EXPECT_EQ(StatementAt("}", 0), "}");
+  EXPECT_EQ(StatementAt("", 0), "");
+  EXPECT_EQ(StatementAt("worker load {", 0), "worker load");
+  EXPECT_EQ(StatementAt("x = 1 // a; b }", 0), "x = 1 // a; b }");
+}
+
+TEST(SourceQuoter, OncePerRunOfAStatement) {
+  SourceManager sources;
+  const uint32_t file = sources.Add("a.tk", "x = 1\ny = 2; z = 3\n");
+  CodeWriter out;
+  SourceQuoter quoter(sources, out, false);
+  quoter.At({file, 0, 5});
+  quoter.At({file, 4, 5});
+  quoter.At({file, 6, 11});
+  quoter.At({file, 13, 18});
+  quoter.At(kNoSpan);
+  EXPECT_EQ(out.Text(), "// x = 1\n// y = 2\n// z = 3\n");
+}
+
+}  // namespace
+}  // namespace tkc::codegen
