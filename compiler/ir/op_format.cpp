@@ -35,10 +35,10 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kPositions, "$l from $a"},
     {OpCode::kCat, "$O"},
 
-    {OpCode::kMmaFence, ""},
+    {OpCode::kMmaFence, "$O"},
     {OpCode::kMma, "$O $e", "add|subtract|set"},
     {OpCode::kMmaCommit, ""},
-    {OpCode::kMmaWait, "$n"},
+    {OpCode::kMmaWait, "$n $O"},
 
     {OpCode::kView, "$s $t [index $A]"},
     {OpCode::kLoadShared, "$o"},
@@ -70,7 +70,7 @@ constexpr OpFormat kFormats[] = {
 }  // namespace
 
 const OpFormat& FormatOf(OpCode code) {
-  static constexpr OpFormat kBare = {OpCode::kMmaFence, ""};
+  static constexpr OpFormat kBare = {OpCode::kClusterSync, ""};
   for (const OpFormat& format : kFormats) {
     if (format.code == code) return format;
   }

@@ -15,7 +15,11 @@ using symbolic::TokenKind;
 namespace {
 
 constexpr int kMaxDepth = 200;
-constexpr int kOpCodes = static_cast<int>(OpCode::kSplitCollect) + 1;
+constexpr int kOpCodes = 0
+#define TKC_OP(code, text, levels) +1
+#include "compiler/ir/op.def"
+#undef TKC_OP
+    ;
 
 bool OpenLine(const Token& token) { return !token.starts_line && token.kind != TokenKind::kEnd; }
 

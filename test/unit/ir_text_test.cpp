@@ -138,9 +138,11 @@ constexpr const char* kSchedule = R"(kernel gemm_kernel {
     %vt = transpose %v : smem transposed bf16[64, 128]
     wait_full ab_full[ab]
     mma_fence
+    mma_fence %acc
     mma %acc, %v, %vt set
     mma_commit
     mma_wait 1
+    mma_wait 0 %acc
     arrive ab_full[ab.previous] by warp
     arrive done by cluster
     if_elected warp {
@@ -161,6 +163,7 @@ constexpr const char* kSchedule = R"(kernel gemm_kernel {
     %l = load_shared %v : reg bf16[128, 64]
     copy_to_shared %v = A[0 : 128, 0 : 64] fill 0.0 by warp
     copy_to_shared %v = A[0 : 128, 0 : 64] by warpgroup
+    copy_to_global A[0 : 128, 0 : 64] = %v
     %s = reduce add cols %acc scratch sums : reg f32[1, 256]
     named_sync w + 2 threads 256
     named_arrive 3 threads 256
@@ -186,7 +189,7 @@ TEST(IrText, WhatNoPatternMentionsIsStillWritten) {
   worker w {
     %a = fill 1.0 !number 6 : mutable reg f32[1, 1]
     %b = var %a : fixed reg f32[1, 1]
-    mma_fence !symbol "x y" !slot "s" !scalars 1, m + 2
+    cluster_sync !symbol "x y" !slot "s" !scalars 1, m + 2
     raw for !symbol "i" !number 3 !scalars 1
     raw binary !slot "sideways" !number 3 !operands %a, %b
     raw load_async !symbol "A_map" !number 99 !operands %a !scalars 1, 2
