@@ -49,7 +49,9 @@ void PassRunner::Verify() const {
 bool PassRunner::Enter(ir::Level level) {
   level_ = level;
   // One pass alone leaves the IR where it is.
-  if (session_.options.run_passes.empty()) Verify();
+  if (!session_.options.run_passes.empty()) return true;
+  for (ir::Kernel& kernel : module_.kernels) kernel.is_schedule = level == ir::Level::kSchedule;
+  Verify();
   return true;
 }
 
