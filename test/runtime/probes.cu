@@ -140,6 +140,26 @@ TK_KERNEL(128) copied(TK_TENSOR_MAP x_map, TK_TENSOR_MAP column_map, tk::tensor<
     group::store(signs.block(tk::span(0), tk::span(0)), tk::where(h > 0.0f, tk::row_positions<64, mma>(0) + tk::col_positions<64, mma>(3), 0));
 }
 
+struct split_shared {
+    tk::fragment_buffer<128, 64> partial[2];
+    tk::barrier summed[2];
+};
+
+/// Two workers of 128 rows whose sums are shared out over a cluster.
+TK_CLUSTER_KERNEL(256, 8) summed(tk::tensor<float, 2> x, tk::tensor<float, 2> y) {
+    auto& shared = tk::block::shared<split_shared>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+        for (int w = 0; w < 2; ++w) tk::init(shared.summed[w], 4 * 8);
+        tk::fence_barrier_init();
+    }
+    tk::cluster::sync();
+    const int w = group::index(), rank = tk::cluster::rank();
+    tk::split::publish<8>(shared.partial[w], group::load<128, 64, mma>(x.block(tk::span(128 * w), tk::span(64 * rank))), shared.summed[w]);
+    tk::wait_published(shared.summed[w], 0);
+    group::store(y.block(tk::span(128 * w), tk::span(8 * rank)), tk::split::collect<8>(shared.partial[w], rank));
+    tk::cluster::sync();
+}
+
 /// Tiles of every element type.
 TK_KERNEL(128) types(tk::tensor<uint32_t, 2> a, tk::tensor<uint64_t, 2> b, tk::tensor<bool, 2> c, tk::tensor<f16, 2> d) {
     const auto x = group::load<16, 128, rows_layout>(a.block(tk::span(0), tk::span(0)), 7u);
@@ -153,4 +173,4 @@ TK_KERNEL(128) types(tk::tensor<uint32_t, 2> a, tk::tensor<uint64_t, 2> b, tk::t
 }  // namespace
 
 /// Keeps the kernels from being dropped.
-void* probes[] = {(void*)chained, (void*)row_wise, (void*)wide, (void*)narrow, (void*)copied, (void*)types};
+void* probes[] = {(void*)chained, (void*)row_wise, (void*)wide, (void*)narrow, (void*)copied, (void*)summed, (void*)types};

@@ -8,6 +8,7 @@
 #include "tk/ops/elementwise.h"
 #include "tk/ops/reduce.h"
 #include "tk/ops/scope.h"
+#include "tk/ops/split.h"
 #include "tk/ops/tile_order.h"
 #include "tk/ops/warpgroup_global.h"
 #include "tk/ops/warpgroup_mma.h"

@@ -41,6 +41,13 @@ TK_DEVICE void wait(barrier& b, uint32_t parity) {
 /// acquired from them: `.acquire.cluster` would empty the L1 cache each time.
 TK_DEVICE void wait_cluster(barrier& b, uint32_t parity) { wait(b, parity); }
 
+/// The same where they arrive to publish what they wrote into shared memory (warp::publish_cluster): it may be read from here on.
+TK_DEVICE void wait_published(barrier& b, uint32_t parity) {
+    const uint32_t address = sm90::shared_address(&b);
+    while (!sm90::mbarrier_try_wait_acquire_cluster(address, parity)) {
+    }
+}
+
 namespace warp {
 /// One arrival for the whole warp, after all its lanes came here.
 TK_DEVICE void arrive(barrier& b) {
@@ -51,6 +58,11 @@ TK_DEVICE void arrive(barrier& b) {
 TK_DEVICE void arrive_cluster(barrier& b, int blocks) {
     sync();
     if (lane() < blocks) tk::arrive_remote(b, lane());
+}
+/// The same, publishing what the warp has written into its block's shared memory to whoever waits with wait_published.
+TK_DEVICE void publish_cluster(barrier& b, int blocks) {
+    sync();
+    if (lane() < blocks) sm90::mbarrier_arrive_release_cluster(sm90::map_to_block(sm90::shared_address(&b), uint32_t(lane())));
 }
 }  // namespace warp
 

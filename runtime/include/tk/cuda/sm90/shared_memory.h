@@ -46,4 +46,12 @@ TK_DEVICE uint32_t map_to_block(uint32_t address, uint32_t rank) {
     return remote;
 }
 
+/// ld.shared::cluster: 16 bytes from an address of map_to_block.
+TK_DEVICE void load_cluster_f32x4(float (&v)[4], uint32_t address) {
+    TK_PTX("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+           : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
+           : "r"(address)
+           : "memory");
+}
+
 }  // namespace tk::sm90

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Sums split over a cluster: the buffer is a bijection, warps meet no bank twice, and a part is the columns it says.
+#include "check.h"
+#include "tk/ops/split.h"
+
+#include <set>
+#include <vector>
+
+using buffer = tk::fragment_buffer<128, 64>;
+using whole = buffer::tile;
+
+/// Element (r, c) of the tile as number of its float in the buffer.
+static std::vector<int> Places() {
+    std::vector<int> result(128 * 64, -1);
+    for (int thread = 0; thread < 128; ++thread)
+        for (int n = 0; n < whole::size; ++n) {
+            const tk::lane_position at{thread / 32, thread % 32};
+            const tk::place p = whole::place_of(n);
+            const int row = tk::mma_layout::row(at, p.i, p.h), col = tk::mma_layout::col(at, p.j, p.e);
+            result[size_t(row * 64 + col)] = buffer::offset(thread, p.i, p.j) / 4 + n % 4;
+        }
+    return result;
+}
+
+int main() {
+    const std::vector<int> place = Places();
+    const std::set<int> all(place.begin(), place.end());
+    CHECK(all.size() == place.size() && *all.begin() == 0 && *all.rbegin() == 128 * 64 - 1 && buffer::bytes == 4 * 128 * 64);
+    // The four registers that move together are neighbours in the register array.
+    for (int n = 0; n < whole::size; n += 4)
+        CHECK(whole::number_of({whole::place_of(n).i, whole::place_of(n).j, 0, 0}) == n);
+
+    // A quarter-warp's 16 bytes each are 128 bytes in a row.
+    for (int thread = 0; thread < 128; ++thread)
+        CHECK(buffer::offset(thread, 1, 3) - buffer::offset(thread / 8 * 8, 1, 3) == thread % 8 * 16);
+
+    // Registers of part 2 of 4, found as `collect` finds them, are columns 32 to 47.
+    using part = tk::register_tile<float, 128, 16, tk::mma_layout>;
+    for (int thread = 0; thread < 128; ++thread)
+        for (int n = 0; n < part::size; ++n) {
+            const tk::lane_position at{thread / 32, thread % 32};
+            const tk::place p = part::place_of(n);
+            const int row = tk::mma_layout::row(at, p.i, p.h), col = 32 + tk::mma_layout::col(at, p.j, p.e);
+            CHECK(place[size_t(row * 64 + col)] == (buffer::offset(thread, 0, 2 * part::J) + buffer::offset(0, p.i, p.j)) / 4 + n % 4);
+        }
+}
