@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 
 namespace tkc {
 namespace {
@@ -55,6 +56,7 @@ struct Mark {
   size_t begin;  // cells
   size_t end;
   std::string text;
+  size_t order = 0;  // among the labels
 };
 
 /// Writes `--> place` and the marked lines of one file.
@@ -77,11 +79,13 @@ class Snippet {
   void Group(Span place, const std::vector<DiagnosticLabel>& labels) {
     std::vector<Mark> marks;
     for (const DiagnosticLabel& label : labels) {
-      if (label.span.file == place.file) marks.push_back(MarkOf(label));
+      if (label.span.file != place.file) continue;
+      marks.push_back(MarkOf(label));
+      marks.back().order = marks.size();
     }
     if (marks.empty()) marks.push_back(MarkOf({place, ""}));
-    std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
-      return a.line != b.line ? a.line < b.line : a.begin < b.begin;
+    std::sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
+      return std::tie(a.line, a.begin, a.order) < std::tie(b.line, b.begin, b.order);
     });
     const size_t gutter = fmt::format("{}", marks.back().line).size();
     fmt::format_to(std::back_inserter(out_), "{:>{}}--> {}\n", "", gutter, RenderPlace(sources_, place));
@@ -145,16 +149,24 @@ void RenderOne(const Diagnostic& diagnostic, const SourceManager& sources, std::
 
 /// What is shown, in source order; the number of errors left out.
 std::vector<const Diagnostic*> Shown(const Diagnostics& diagnostics, size_t& left_out) {
-  std::vector<const Diagnostic*> sorted;
-  for (const Diagnostic& diagnostic : diagnostics.All()) sorted.push_back(&diagnostic);
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic* a, const Diagnostic* b) {
-    // Places without a file come first: options and missing files explain what follows.
-    const uint32_t file_a = a->span.file + 1, file_b = b->span.file + 1;
-    return file_a != file_b ? file_a < file_b : a->span.begin < b->span.begin;
+  struct Entry {
+    uint32_t file;
+    uint32_t begin;
+    size_t order;
+    const Diagnostic* diagnostic;
+  };
+  std::vector<Entry> sorted;
+  for (const Diagnostic& diagnostic : diagnostics.All()) {
+    // Places without a file come first (kNoFile + 1 is 0): options and missing files explain what follows.
+    sorted.push_back({diagnostic.span.file + 1, diagnostic.span.begin, sorted.size(), &diagnostic});
+  }
+  std::sort(sorted.begin(), sorted.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.file, a.begin, a.order) < std::tie(b.file, b.begin, b.order);
   });
   std::vector<const Diagnostic*> shown;
   size_t errors = 0;
-  for (const Diagnostic* diagnostic : sorted) {
+  for (const Entry& entry : sorted) {
+    const Diagnostic* diagnostic = entry.diagnostic;
     if (diagnostic->severity == Severity::kError && ++errors > Diagnostics::kShown) continue;
     shown.push_back(diagnostic);
   }
