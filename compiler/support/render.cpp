@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kTabWidth = 4;
 constexpr size_t kMaxWidth = 160;    // characters of a source line that are shown
 constexpr size_t kMarkMargin = 40;   // characters kept left of a mark when a longer line is cropped
+constexpr size_t kMaxBytes = 4096;   // of a source line that are looked at, so that a file of one line costs no more
 
 /// A source line as shown: printable, tabs expanded, with the column of every byte.
 struct ShownLine {
@@ -53,8 +54,8 @@ ShownLine Show(std::string_view text) {
 
 struct Mark {
   uint32_t line;
-  size_t begin;  // cells
-  size_t end;
+  uint32_t begin;  // bytes of the file
+  uint32_t end;
   std::string text;
   size_t order = 0;  // among the labels
 };
@@ -99,34 +100,40 @@ class Snippet {
   }
 
   Mark MarkOf(const DiagnosticLabel& label) const {
-    const uint32_t file = label.span.file;
-    const uint32_t line = sources_.Line(label.span);
-    const uint32_t start = sources_.LineStart(file, line);
-    const ShownLine shown = Show(sources_.LineText(file, line));
-    const size_t last = shown.cell_of.size() - 1;
-    const size_t begin = shown.cell_of[std::min<size_t>(label.span.begin - start, last)];
-    const size_t end = shown.cell_of[std::min<size_t>(std::max(label.span.end, label.span.begin) - start, last)];
-    return {line, begin, std::max(end, begin + 1), label.text};
+    return {sources_.Line(label.span), label.span.begin, std::max(label.span.end, label.span.begin), label.text};
+  }
+
+  /// Where in the file the part of the line starts that is looked at: some bytes before the first mark.
+  uint32_t WindowStart(uint32_t file, const Mark& first) const {
+    uint32_t start = sources_.LineStart(file, first.line);
+    if (first.begin - start > kMaxBytes / 4) start = first.begin - kMaxBytes / 4;
+    const std::string_view text = sources_.Text(file);
+    while (start < first.begin && (static_cast<unsigned char>(text[start]) & 0xc0) == 0x80) ++start;
+    return start;
   }
 
   void Line(uint32_t file, size_t gutter, const std::vector<Mark>& marks, size_t first, size_t last) {
-    const ShownLine shown = Show(sources_.LineText(file, marks[first].line));
+    const uint32_t line_start = sources_.LineStart(file, marks[first].line);
+    const uint32_t start = WindowStart(file, marks[first]);
+    const std::string_view rest = sources_.LineText(file, marks[first].line).substr(start - line_start);
+    const ShownLine shown = Show(rest.substr(0, kMaxBytes));
+    const auto cell = [&](uint32_t offset) { return shown.cell_of[std::min<size_t>(offset - start, shown.cell_of.size() - 1)]; };
     size_t from = 0;
     size_t to = shown.cells.size();
     if (to > kMaxWidth) {
-      from = marks[first].begin > kMarkMargin ? marks[first].begin - kMarkMargin : 0;
+      from = cell(marks[first].begin) > kMarkMargin ? cell(marks[first].begin) - kMarkMargin : 0;
       to = std::min(to, from + kMaxWidth);
     }
-    std::string text = from > 0 ? "..." : "";
+    std::string text = from > 0 || start > line_start ? "..." : "";
     const size_t shift = text.size();
     for (size_t i = from; i < to; ++i) text += shown.cells[i];
-    if (to < shown.cells.size()) text += "...";
+    if (to < shown.cells.size() || rest.size() > kMaxBytes) text += "...";
     auto out = std::back_inserter(out_);
     fmt::format_to(out, "{:>{}} |{}{}\n", marks[first].line, gutter, text.empty() ? "" : " ", text);
     for (size_t i = first; i < last; ++i) {
-      const size_t begin = std::clamp(marks[i].begin, from, to) - from + shift;
-      const size_t width = std::max<size_t>(1, std::clamp(marks[i].end, from, to + 1) - from + shift - begin);
-      fmt::format_to(out, "{:>{}} | {:>{}}{:^>{}}", "", gutter, "", begin, "", width);
+      const size_t begin = std::clamp(cell(marks[i].begin), from, to) - from + shift;
+      const size_t end = std::clamp(cell(marks[i].end), from, to) - from + shift;
+      fmt::format_to(out, "{:>{}} | {:>{}}{:^>{}}", "", gutter, "", begin, "", std::max(end, begin + 1) - begin);
       fmt::format_to(out, "{}{}\n", marks[i].text.empty() ? "" : " ", marks[i].text);
     }
   }

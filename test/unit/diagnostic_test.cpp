@@ -78,6 +78,15 @@ TEST_F(Rendered, JsonCountsUtf16FromZero) {
             "\"end\":{\"line\":1,\"character\":5}},\"newText\":\"y\"}]}]}\n");
 }
 
+TEST_F(Rendered, OneLongLineIsCroppedAroundTheMarkAndCostsNoMore) {
+  const uint32_t f = Add(std::string(3000000, 'a') + "b" + std::string(100000, 'c'));
+  for (int i = 0; i < 20; ++i) diagnostics.Error(DiagnosticKind::kExpectedSyntax, {f, 3000000, 3000001}, "here");
+  const std::string text = Text();
+  EXPECT_LT(text.size(), 20 * 600u);
+  const std::string shown = "1 | ..." + std::string(40, 'a') + "b" + std::string(119, 'c') + "...\n  | " + std::string(43, ' ') + "^\n";
+  EXPECT_NE(text.find(shown), std::string::npos) << text.substr(0, 600);
+}
+
 TEST_F(Rendered, ErrorsBeyondTheLimitAreCounted) {
   const uint32_t f = Add("x\n");
   for (size_t i = 0; i < Diagnostics::kKept + 5; ++i) diagnostics.Error(DiagnosticKind::kExpectedSyntax, {f, 0, 1}, "e").Note("n");
