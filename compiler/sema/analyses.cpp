@@ -4,9 +4,15 @@
 namespace tkc::sema {
 
 void Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics) {
-  (void)kernel;
-  (void)deterministic;
-  (void)diagnostics;
+  for (typed::Section& section : kernel.sections) {
+    LoopNames names;
+    CheckPipes(kernel, section, diagnostics, names);
+    if (diagnostics.HasErrors()) return;
+    CheckHolds(kernel, section, diagnostics);
+    CheckGridMap(kernel, section, deterministic, diagnostics);
+    // Wants the names of loops that run in step.
+    CheckFillTaint(kernel, section, names, diagnostics);
+  }
 }
 
 }  // namespace tkc::sema

@@ -18,7 +18,7 @@ using LoopNames = std::map<typed::VarId, std::string>;
 void Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics);
 
 /// Producers and consumers of each pipe; parts that cover a slot; the master nest.
-void CheckPipes(const typed::Kernel& kernel, const typed::Section& section, Diagnostics& diagnostics, LoopNames& names);
+void CheckPipes(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, LoopNames& names);
 
 /// Slots held at a receive against the slots there are; sets Pipe::least_slots.
 void CheckHolds(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics);

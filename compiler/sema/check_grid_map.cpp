@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// Each element of a tensor is stored at most once in a grid (lang-spec, ti-16).
+//
+// A store is executed for every tile of the grid, for every iteration of the loops around it and for every instance. Its
+// axes start at affine forms over these variables. A variable is told apart by an axis in which its step, times its
+// coefficient, reaches beyond what the smaller ones of that axis cover; if every variable is told apart, no two
+// executions meet. Different stores to one tensor must lie in different branches or at constant distance.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "compiler/sema/analyses.h"
+#include "compiler/sema/symbolic_table.h"
+
+namespace tkc::sema {
+namespace {
+
+using symbolic::Polynomial;
+using typed::AxisRange;
+using typed::Stmt;
+using typed::StmtKind;
+using typed::VarId;
+
+/// A grid axis or a loop around a store.
+struct Iteration {
+  VarId var = typed::kNone;
+  int64_t step = 1;
+  std::optional<int64_t> span;  // hi - lo where it is a number
+  bool is_grid = false;
+  VarId parent = typed::kNone;  // the variable whose block it cuts again
+};
+
+struct Axis {
+  Polynomial start;
+  int64_t extent = 1;
+};
+
+struct Store {
+  const Stmt* stmt = nullptr;
+  std::vector<Axis> axes;
+  std::vector<Iteration> around;
+  std::vector<std::pair<const Stmt*, bool>> branches;
+  std::string name;  // of the instance
+};
+
+class GridMap {
+ public:
+  GridMap(const typed::Kernel& kernel, const typed::Section& section, bool deterministic, Diagnostics& diagnostics)
+      : kernel_(kernel), section_(section), deterministic_(deterministic), diagnostics_(diagnostics) {}
+
+  void Check() {
+    for (const typed::Worker& worker : section_.workers) {
+      const int64_t count = worker.in_turn ? 1 : worker.instances;
+      for (int64_t i = 0; i < count; ++i) CollectInstance(worker, i, count);
+    }
+    for (auto& [tensor, stores] : stores_) {
+      for (const Store& store : stores) CheckAlone(store);
+      CheckTogether(tensor, stores);
+    }
+    CheckInOut();
+  }
+
+ private:
+  void CollectInstance(const typed::Worker& worker, int64_t instance, int64_t count) {
+    SymbolicTable table(kernel_);
+    table.Fix(worker.instance_var, instance);
+    DefineLets(kernel_, section_.lets, table);
+    DefineLets(kernel_, worker.body, table);
+    std::vector<Iteration> around;
+    for (const typed::GridAxis& axis : section_.axes) around.push_back(IterationOf(axis.var, *axis.lo, *axis.hi, axis.step, true, table));
+    std::vector<std::pair<const Stmt*, bool>> branches;
+    name_ = count > 1 ? fmt::format("{}[{}]", worker.name, instance) : worker.name;
+    Collect(worker.body, table, around, branches);
+  }
+
+  Iteration IterationOf(VarId var, const typed::Expr& lo, const typed::Expr& hi, int64_t step, bool is_grid, SymbolicTable& table) {
+    Iteration iteration{var, step, symbolic::ConstantDifference(table.Of(hi), table.Of(lo)), is_grid, typed::kNone};
+    if (lo.kind == typed::ExprKind::kVar) iteration.parent = lo.id;
+    return iteration;
+  }
+
+  void Collect(const typed::Block& block, SymbolicTable& table, std::vector<Iteration>& around, std::vector<std::pair<const Stmt*, bool>>& branches) {
+    for (const typed::StmtPtr& stmt : block) {
+      switch (stmt->kind) {
+        case StmtKind::kFor:
+          around.push_back(IterationOf(stmt->var, *stmt->lo, *stmt->hi, stmt->step, false, table));
+          Collect(stmt->body, table, around, branches);
+          around.pop_back();
+          break;
+        case StmtKind::kIf: {
+          const symbolic::Scalar condition = stmt->expr->level == typed::Level::kWorker ? nullptr : table.Of(*stmt->expr);
+          const bool known = condition && condition->kind == symbolic::Kind::kBool;
+          for (const bool taken : {true, false}) {
+            if (known && (condition->int_value != 0) != taken) continue;
+            branches.emplace_back(stmt.get(), taken);
+            Collect(taken ? stmt->body : stmt->orelse, table, around, branches);
+            branches.pop_back();
+          }
+          break;
+        }
+        case StmtKind::kStore: AddStore(*stmt, table, around, branches); break;
+        default: break;
+      }
+    }
+  }
+
+  void AddStore(const Stmt& stmt, SymbolicTable& table, const std::vector<Iteration>& around, const std::vector<std::pair<const Stmt*, bool>>& branches) {
+    if (stmt.store_op != typed::StoreOp::kSet && !deterministic_) return;
+    Store store{&stmt, {}, around, branches, name_};
+    for (const AxisRange& axis : stmt.axes) {
+      std::optional<Polynomial> start = symbolic::ToPolynomial(table.Of(*axis.start));
+      store.axes.push_back({start ? std::move(*start) : Polynomial{{"?", 1}}, axis.extent});
+    }
+    stores_[stmt.tensor].push_back(std::move(store));
+  }
+
+  /// Does the term name the variable: `v3`, but not the beginning of `v30`.
+  static bool Mentions(const std::string& term, VarId var) {
+    const std::string name = fmt::format("v{}", var);
+    for (size_t at = term.find(name); at != std::string::npos; at = term.find(name, at + 1)) {
+      const char next = at + name.size() < term.size() ? term[at + name.size()] : ' ';
+      if (next < '0' || next > '9') return true;
+    }
+    return false;
+  }
+
+  /// Variables of `store` that some axis tells apart.
+  std::set<VarId> Separated(const Store& store) const {
+    std::set<VarId> separated;
+    for (const Axis& axis : store.axes) {
+      struct Stride {
+        int64_t stride, reach;  // elements between neighbours; elements that all its values span, 0: unbounded
+        VarId var;
+      };
+      std::vector<Stride> strides;
+      bool affine = true;
+      for (const auto& [key, coefficient] : axis.start) {
+        bool found = key.empty();
+        for (const Iteration& iteration : store.around) {
+          const std::string own = fmt::format("v{}*", iteration.var);
+          if (key == own) {
+            const int64_t size = coefficient < 0 ? -coefficient : coefficient;
+            if (size > (int64_t{1} << 40)) return separated;
+            strides.push_back({size * iteration.step, iteration.span && *iteration.span < (int64_t{1} << 20) ? size * std::max<int64_t>(*iteration.span, iteration.step) : 0, iteration.var});
+            found = true;
+          } else if (Mentions(key, iteration.var)) {
+            affine = false;  // in a product or inside another term
+          }
+        }
+        // A term without the variables shifts all executions alike.
+        (void)found;
+      }
+      if (!affine) continue;
+      std::sort(strides.begin(), strides.end(), [](const Stride& a, const Stride& b) { return std::pair(a.stride, a.var) < std::pair(b.stride, b.var); });
+      int64_t covered = axis.extent;  // by everything smaller
+      for (const Stride& stride : strides) {
+        if (covered == 0 || stride.stride < covered) break;
+        separated.insert(stride.var);
+        covered = stride.reach == 0 ? 0 : stride.reach - stride.stride + covered;
+      }
+    }
+    // A block cut again: the inner index tells the outer one.
+    for (auto iteration = store.around.rbegin(); iteration != store.around.rend(); ++iteration) {
+      if (separated.count(iteration->var) > 0 && iteration->parent != typed::kNone) separated.insert(iteration->parent);
+    }
+    return separated;
+  }
+
+  void CheckAlone(const Store& store) {
+    const std::set<VarId> separated = Separated(store);
+    for (const Iteration& iteration : store.around) {
+      if (separated.count(iteration.var) > 0 || (iteration.span && *iteration.span <= iteration.step)) continue;
+      if (!reported_.insert(store.stmt).second) return;
+      const typed::Param& param = kernel_.params[store.stmt->tensor];
+      const typed::Var& var = kernel_.vars[iteration.var];
+      const char* what = iteration.is_grid ? "tile along" : "iteration of";
+      if (store.stmt->store_op != typed::StoreOp::kSet) {
+        diagnostics_.Error(DiagnosticKind::kNondeterministicAdd, store.stmt->span, fmt::format("`+=` to the same elements of `{}` from every {} `{}` in a `deterministic` kernel", param.name, what, var.name))
+            .Label(store.stmt->span, "added in an order that is not fixed")
+            .Note(var.span, fmt::format("`{}` is declared here", var.name))
+            .Help("store the partial results to a `work` tensor and sum them in a second grid");
+        return;
+      }
+      diagnostics_.Error(DiagnosticKind::kTileOverlap, store.stmt->span, fmt::format("elements of `{}` are stored by more than one {} `{}`", param.name, what, var.name))
+          .Label(store.stmt->span, fmt::format("which elements these are does not depend on `{}` alone", var.name))
+          .Note(var.span, fmt::format("`{}` is declared here", var.name))
+          .Help(iteration.is_grid ? fmt::format("index `{}` by `{}`, or combine with `+=` and a preset `= 0`", param.name, var.name) : fmt::format("store once, after the loop, or index `{}` by `{}`", param.name, var.name));
+      return;
+    }
+  }
+
+  static bool Exclusive(const Store& a, const Store& b) {
+    for (const auto& [stmt, taken] : a.branches) {
+      for (const auto& [other, other_taken] : b.branches) {
+        if (stmt == other && taken != other_taken && a.name == b.name) return true;
+      }
+    }
+    return false;
+  }
+
+  /// The axes with their constants taken out.
+  static std::string Signature(const Store& store, std::vector<int64_t>& offsets) {
+    std::string text;
+    for (const Axis& axis : store.axes) {
+      int64_t offset = 0;
+      for (const auto& [key, coefficient] : axis.start) {
+        if (key.empty()) offset = coefficient;
+        else text += fmt::format("{}{} ", coefficient, key);
+      }
+      offsets.push_back(offset);
+      text += "|";
+    }
+    return text;
+  }
+
+  void CheckTogether(typed::ParamId tensor, const std::vector<Store>& stores) {
+    if (stores.size() < 2 || stores[0].stmt->store_op != typed::StoreOp::kSet) return;
+    struct Placed {
+      const Store* store;
+      std::vector<int64_t> offsets;
+    };
+    std::map<std::string, std::vector<Placed>> groups;
+    for (const Store& store : stores) {
+      Placed placed{&store, {}};
+      std::string signature = Signature(store, placed.offsets);
+      groups[std::move(signature)].push_back(std::move(placed));
+    }
+    const auto overlap = [](const Placed& a, const Placed& b) {
+      for (size_t i = 0; i < a.offsets.size(); ++i) {
+        if (a.offsets[i] + a.store->axes[i].extent <= b.offsets[i] || b.offsets[i] + b.store->axes[i].extent <= a.offsets[i]) return false;
+      }
+      return true;
+    };
+    for (auto& [signature, group] : groups) {
+      // Sorted along the axis on which the offsets differ most, neighbours meet first.
+      size_t best_axis = 0, best_count = 0;
+      for (size_t i = 0; i < group[0].offsets.size(); ++i) {
+        std::set<int64_t> values;
+        for (const Placed& placed : group) values.insert(placed.offsets[i]);
+        if (values.size() > best_count) best_axis = i, best_count = values.size();
+      }
+      std::stable_sort(group.begin(), group.end(), [&](const Placed& a, const Placed& b) { return a.offsets[best_axis] < b.offsets[best_axis]; });
+      for (size_t i = 0; i < group.size(); ++i) {
+        for (size_t k = i + 1; k < group.size(); ++k) {
+          if (group[k].offsets[best_axis] >= group[i].offsets[best_axis] + group[i].store->axes[best_axis].extent) break;
+          if (!overlap(group[i], group[k]) || Exclusive(*group[i].store, *group[k].store)) continue;
+          return ReportTogether(tensor, *group[i].store, *group[k].store, "store");
+        }
+      }
+    }
+    if (groups.size() < 2) return;
+    const auto first = groups.begin();
+    for (auto second = std::next(first); second != groups.end(); ++second) {
+      if (Exclusive(*first->second[0].store, *second->second[0].store)) continue;
+      return ReportTogether(tensor, *first->second[0].store, *second->second[0].store, "may store");
+    }
+  }
+
+  void ReportTogether(typed::ParamId tensor, const Store& a, const Store& b, const char* verb) {
+    const Store& first = a.stmt->span.begin <= b.stmt->span.begin ? a : b;
+    const Store& second = &first == &a ? b : a;
+    const std::string& name = kernel_.params[tensor].name;
+    if (first.stmt == second.stmt) {
+      if (!reported_.insert(first.stmt).second) return;
+      diagnostics_.Error(DiagnosticKind::kTileOverlap, first.stmt->span, fmt::format("`{}` and `{}` {} the same elements of `{}`", first.name, second.name, verb, name))
+          .Label(first.stmt->span, "executed by every instance")
+          .Help(fmt::format("let each store its part: `{}[..].rows(w)`, or one of them: `if w == 0 {{ .. }}`", name));
+      return;
+    }
+    if (!reported_.insert(second.stmt).second) return;
+    diagnostics_.Error(DiagnosticKind::kTileOverlap, second.stmt->span, fmt::format("two stores {} the same elements of `{}`", verb, name))
+        .Label(second.stmt->span, "stored again")
+        .Label(first.stmt->span, "stored first")
+        .Help("store once; elements of a tensor are written once in a grid");
+  }
+
+  /// A tile reads of an `inout` tensor what it writes, and nothing else.
+  void CheckInOut() {
+    for (const typed::Worker& worker : section_.workers) CheckReads(worker.body);
+  }
+
+  void CheckReads(const typed::Block& block) {
+    for (const typed::StmtPtr& stmt : block) {
+      if (stmt->expr) CheckReads(*stmt->expr);
+      for (const typed::ExprPtr& value : stmt->values) CheckReads(*value);
+      CheckReads(stmt->body);
+      CheckReads(stmt->orelse);
+    }
+  }
+
+  void CheckReads(const typed::Expr& expr) {
+    for (const typed::ExprPtr& arg : expr.args) CheckReads(*arg);
+    if (expr.kind != typed::ExprKind::kRead || kernel_.params[expr.id].mode != typed::TensorMode::kInOut) return;
+    const auto stores = stores_.find(expr.id);
+    if (stores == stores_.end()) return;
+    SymbolicTable table(kernel_);
+    DefineLets(kernel_, section_.lets, table);
+    const Stmt& store = *stores->second[0].stmt;
+    bool same = true;
+    for (size_t i = 0; i < expr.axes.size(); ++i) {
+      same = same && expr.axes[i].extent == store.axes[i].extent && table.AreEqual(*expr.axes[i].start, *store.axes[i].start);
+    }
+    if (same) return;
+    diagnostics_.Error(DiagnosticKind::kHaloOnInOut, expr.span, fmt::format("a tile reads elements of `{}` that another tile may write", kernel_.params[expr.id].name))
+        .Label(expr.span, "read here")
+        .Label(store.span, "a tile writes these")
+        .Help("read what the tile writes and nothing else, or let the result be another tensor");
+  }
+
+  const typed::Kernel& kernel_;
+  const typed::Section& section_;
+  bool deterministic_;
+  Diagnostics& diagnostics_;
+  std::string name_;
+  std::map<typed::ParamId, std::vector<Store>> stores_;
+  std::set<const Stmt*> reported_;
+};
+
+}  // namespace
+
+void CheckGridMap(const typed::Kernel& kernel, const typed::Section& section, bool deterministic, Diagnostics& diagnostics) {
+  GridMap(kernel, section, deterministic, diagnostics).Check();
+}
+
+}  // namespace tkc::sema

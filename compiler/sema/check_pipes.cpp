@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: MIT
+// Endpoints, parts, and the master nest (lang-spec, wp-15): all instances of a section are run by one hand, loop by loop.
+//
+// Straight-line traffic is executed on counters: per cell of a slot how often it was sent, per consumer how often it
+// received. Instances whose next step is a loop over equal ranges go through it together, once, as an induction: at its
+// end the counters must stand as at its start, which makes any number of iterations right, none included. A branch is
+// taken by all who share its pipes, both ways, with equal outcome. If the hand gets to the end of all bodies, what it did
+// is a complete run, and as the workers are determinate no run can get stuck. A pipe without a number of slots gets as
+// many as this run needs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "compiler/sema/analyses.h"
+#include "compiler/sema/skeleton.h"
+
+namespace tkc::sema {
+namespace {
+
+using Kind = TrafficItem::Kind;
+
+/// The pieces into which the sends to a ring cut its slot, and who sends each.
+struct Ring {
+  int pipe = 0;
+  std::vector<Rectangle> cells;
+  std::vector<int> consumers;  // skeletons, in order
+  std::vector<int> producers;
+};
+
+struct Counters {
+  std::vector<std::vector<int64_t>> sent;      // [ring][cell]
+  std::vector<std::vector<int64_t>> received;  // [ring][consumer]
+  bool operator==(const Counters&) const = default;
+};
+
+/// One instance on its way through a list of items.
+struct Cursor {
+  int skeleton = 0;
+  const std::vector<TrafficItem>* items = nullptr;
+  size_t next = 0;
+  bool AtEnd() const { return next == items->size(); }
+  const TrafficItem& Head() const { return (*items)[next]; }
+};
+
+bool Contains(const Rectangle& outer, const Rectangle& inner) {
+  return outer.field == inner.field && outer.row <= inner.row && inner.row + inner.rows <= outer.row + outer.rows && outer.col <= inner.col &&
+         inner.col + inner.cols <= outer.col + outer.cols;
+}
+
+std::string CellText(const typed::Pipe& pipe, const Rectangle& cell) {
+  const typed::PipeField& field = pipe.fields[cell.field];
+  std::string text;
+  if (cell.rows < field.rows) text += fmt::format("rows {} .. {}", cell.row, cell.row + cell.rows);
+  if (cell.cols < field.cols) text += fmt::format("{}columns {} .. {}", text.empty() ? "" : ", ", cell.col, cell.col + cell.cols);
+  if (pipe.fields.size() > 1) {
+    const std::string name = field.name.empty() ? fmt::format("field {}", cell.field) : fmt::format("field `{}`", field.name);
+    text += text.empty() ? name : " of " + name;
+  }
+  return text.empty() ? "the slot" : text;
+}
+
+class Nest {
+ public:
+  Nest(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, LoopNames& names)
+      : kernel_(kernel), section_(section), diagnostics_(diagnostics), names_(names), skeletons_(BuildSkeletons(kernel, section, diagnostics)) {}
+
+  void Check();
+
+ private:
+  void FindEndpoints();
+  void VisitEndpoints(const std::vector<TrafficItem>& items, int skeleton);
+  bool CutCells(int ring);
+  const TrafficItem* FindSend(const std::vector<TrafficItem>& items, int ring, const Rectangle* cell) const;
+  const TrafficItem* FindReceive(const std::vector<TrafficItem>& items, int ring) const;
+  bool CheckEndpoints();
+
+  bool Run(std::vector<Cursor> cursors);
+  bool Step(std::vector<Cursor>& cursors);
+  bool CanReceive(const Cursor& cursor) const;
+  bool CanSend(const Cursor& cursor) const;
+  void Receive(Cursor& cursor);
+  void Send(Cursor& cursor);
+  bool RaiseLimit(const std::vector<Cursor>& cursors);
+  std::string Key(const Cursor& cursor);
+  enum class Joint : uint8_t { kNone, kDone, kFailed };
+  Joint RunJoint(std::vector<Cursor>& cursors);
+  bool RunLoop(const std::vector<Cursor>& group);
+  bool RunIf(const std::vector<Cursor>& group);
+  int64_t Full(int ring) const { return *std::min_element(counters_.sent[ring].begin(), counters_.sent[ring].end()); }
+  int64_t& ReceivedBy(int ring, int skeleton);
+  int64_t ReceivedBy(int ring, int skeleton) const { return const_cast<Nest*>(this)->ReceivedBy(ring, skeleton); }
+
+  void ReportStuck(const std::vector<Cursor>& cursors);
+  void ReportUnbalanced(const Counters& before, Span span, const char* where);
+  void ReportPair(int a, Span a_span, std::string a_label, int b, Span b_span, std::string b_label);
+  std::string HeadText(const Cursor& cursor) const;
+  std::vector<int> Shared(int a, int b) const;
+
+  const typed::Kernel& kernel_;
+  typed::Section& section_;
+  Diagnostics& diagnostics_;
+  LoopNames& names_;
+  std::vector<Skeleton> skeletons_;
+  std::vector<Ring> rings_;
+  std::vector<int64_t> limits_;  // of pipes: slots
+  Counters counters_;
+  int loops_ = 0;
+};
+
+void Nest::VisitEndpoints(const std::vector<TrafficItem>& items, int skeleton) {
+  for (const TrafficItem& item : items) {
+    if (item.kind == Kind::kSend || item.kind == Kind::kReceive) {
+      std::vector<int>& ends = item.kind == Kind::kSend ? rings_[item.ring].producers : rings_[item.ring].consumers;
+      if (ends.empty() || ends.back() != skeleton) ends.push_back(skeleton);
+    }
+    VisitEndpoints(item.body, skeleton);
+    VisitEndpoints(item.orelse, skeleton);
+  }
+}
+
+void Nest::FindEndpoints() {
+  for (size_t p = 0; p < section_.pipes.size(); ++p) {
+    for (int64_t r = 0; r < section_.pipes[p].rings; ++r) rings_.push_back({static_cast<int>(p), {}, {}, {}});
+  }
+  for (size_t s = 0; s < skeletons_.size(); ++s) VisitEndpoints(skeletons_[s].items, static_cast<int>(s));
+}
+
+const TrafficItem* Nest::FindSend(const std::vector<TrafficItem>& items, int ring, const Rectangle* cell) const {
+  for (const TrafficItem& item : items) {
+    if (!Touches(item, ring)) continue;
+    if (item.kind == Kind::kSend) {
+      for (const Rectangle& part : item.parts) {
+        if (cell == nullptr || Contains(part, *cell)) return &item;
+      }
+      continue;
+    }
+    if (const TrafficItem* found = FindSend(item.body, ring, cell)) return found;
+    if (const TrafficItem* found = FindSend(item.orelse, ring, cell)) return found;
+  }
+  return nullptr;
+}
+
+const TrafficItem* Nest::FindReceive(const std::vector<TrafficItem>& items, int ring) const {
+  for (const TrafficItem& item : items) {
+    if (!Touches(item, ring)) continue;
+    if (item.kind == Kind::kReceive) return &item;
+    if (const TrafficItem* found = FindReceive(item.body, ring)) return found;
+    if (const TrafficItem* found = FindReceive(item.orelse, ring)) return found;
+  }
+  return nullptr;
+}
+
+void CollectParts(const std::vector<TrafficItem>& items, int ring, std::vector<Rectangle>& parts) {
+  for (const TrafficItem& item : items) {
+    if (item.kind == Kind::kSend && item.ring == ring) parts.insert(parts.end(), item.parts.begin(), item.parts.end());
+    CollectParts(item.body, ring, parts);
+    CollectParts(item.orelse, ring, parts);
+  }
+}
+
+/// Cuts the slot of a ring at all edges of the parts sent; every cell has one sender.
+bool Nest::CutCells(int ring) {
+  const typed::Pipe& pipe = section_.pipes[rings_[ring].pipe];
+  std::vector<Rectangle> parts;
+  for (const int s : rings_[ring].producers) CollectParts(skeletons_[s].items, ring, parts);
+  for (size_t f = 0; f < pipe.fields.size(); ++f) {
+    std::set<int64_t> rows = {0, pipe.fields[f].rows};
+    std::set<int64_t> cols = {0, pipe.fields[f].cols};
+    for (const Rectangle& part : parts) {
+      if (part.field != static_cast<int>(f)) continue;
+      rows.insert({part.row, part.row + part.rows});
+      cols.insert({part.col, part.col + part.cols});
+    }
+    for (auto row = rows.begin(); std::next(row) != rows.end(); ++row) {
+      for (auto col = cols.begin(); std::next(col) != cols.end(); ++col) {
+        rings_[ring].cells.push_back({static_cast<int>(f), *row, *col, *std::next(row) - *row, *std::next(col) - *col});
+      }
+    }
+  }
+  for (const Rectangle& cell : rings_[ring].cells) {
+    std::vector<std::pair<int, const TrafficItem*>> senders;
+    for (const int s : rings_[ring].producers) {
+      if (const TrafficItem* send = FindSend(skeletons_[s].items, ring, &cell)) senders.emplace_back(s, send);
+    }
+    if (senders.size() == 1) continue;
+    if (senders.empty()) {
+      const TrafficItem* some = FindSend(skeletons_[rings_[ring].producers[0]].items, ring, nullptr);
+      diagnostics_.Error(DiagnosticKind::kPartsMissing, some->stmt->span, fmt::format("{} of a slot of `{}` are never sent", CellText(pipe, cell), pipe.name))
+          .Label(some->stmt->span, "sends a part")
+          .Note(pipe.span, fmt::format("a slot is [{}, {}]", pipe.fields[cell.field].rows, pipe.fields[cell.field].cols))
+          .Help("a slot is full when each part of it was sent once");
+    } else {
+      const Span first = senders[0].second->stmt->span;
+      const Span second = senders[1].second->stmt->span;
+      DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kPartsOverlap, second, fmt::format("{} of each slot of `{}` {} sent by `{}` and by `{}`", CellText(pipe, cell), pipe.name, CellText(pipe, cell) == "the slot" || cell.rows + cell.cols == pipe.fields[cell.field].rows + pipe.fields[cell.field].cols ? "is" : "are", skeletons_[senders[0].first].name, skeletons_[senders[1].first].name));
+      report.Label(second, fmt::format("by `{}`", skeletons_[senders[1].first].name));
+      if (!(first == second)) report.Label(first, fmt::format("by `{}`", skeletons_[senders[0].first].name));
+      report.Note(pipe.span, fmt::format("`{}` is declared here", pipe.name)).Help("every part of a slot has one sender: send parts, `p.rows(w) <- x`, or use two pipes");
+    }
+    return false;
+  }
+  return true;
+}
+
+bool Nest::CheckEndpoints() {
+  bool ok = true;
+  std::set<int> seen;  // pipes reported
+  for (size_t r = 0; r < rings_.size(); ++r) {
+    const Ring& ring = rings_[r];
+    const typed::Pipe& pipe = section_.pipes[ring.pipe];
+    if (!ring.producers.empty() && !ring.consumers.empty()) {
+      ok = CutCells(static_cast<int>(r)) && ok;
+      continue;
+    }
+    const bool unused = ring.producers.empty() && ring.consumers.empty();
+    if (!seen.insert(ring.pipe).second) continue;
+    if (unused) {
+      if (pipe.rings == 1) diagnostics_.Warning(DiagnosticKind::kUnusedPipe, pipe.span, fmt::format("pipe `{}` is not used", pipe.name)).Help("leave it out");
+      continue;
+    }
+    ok = false;
+    const bool sends = !ring.producers.empty();
+    const TrafficItem* item = sends ? FindSend(skeletons_[ring.producers[0]].items, static_cast<int>(r), nullptr) : FindReceive(skeletons_[ring.consumers[0]].items, static_cast<int>(r));
+    diagnostics_.Error(sends ? DiagnosticKind::kNoReceiver : DiagnosticKind::kNoSender, item->stmt->span, sends ? fmt::format("nobody receives from `{}`", pipe.name) : fmt::format("nobody sends to `{}`", pipe.name))
+        .Label(item->stmt->span, sends ? "sent here" : "received here")
+        .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name))
+        .Help(sends ? fmt::format("receive it: `let x = <-{}`", pipe.name) : fmt::format("send to it: `{} <- x`", pipe.name));
+  }
+  return ok;
+}
+
+void Nest::Check() {
+  if (diagnostics_.HasErrors()) return;
+  FindEndpoints();
+  if (!CheckEndpoints()) return;
+  for (const typed::Pipe& pipe : section_.pipes) limits_.push_back(pipe.slots > 0 ? pipe.slots : 1);
+  std::vector<Cursor> cursors;
+  for (size_t s = 0; s < skeletons_.size(); ++s) cursors.push_back({static_cast<int>(s), &skeletons_[s].items, 0});
+  for (const Ring& ring : rings_) {
+    counters_.sent.emplace_back(std::max<size_t>(1, ring.cells.size()), 0);
+    counters_.received.emplace_back(ring.consumers.size(), 0);
+  }
+  const Counters before = counters_;
+  if (!Run(std::move(cursors))) return;
+  if (counters_ != before) {
+    // At the end everything that was sent has been received.
+    bool balanced = true;
+    for (size_t r = 0; r < rings_.size(); ++r) {
+      for (const int64_t sent : counters_.sent[r]) {
+        for (const int64_t received : counters_.received[r]) balanced = balanced && sent == received;
+      }
+    }
+    if (!balanced) return ReportUnbalanced(before, kNoSpan, "in a tile");
+  }
+  for (size_t p = 0; p < section_.pipes.size(); ++p) {
+    typed::Pipe& pipe = section_.pipes[p];
+    pipe.least_slots = std::max(pipe.least_slots, pipe.slots > 0 ? int64_t{1} : limits_[p]);
+    if (pipe.slots == 0 || limits_[p] <= pipe.slots) continue;
+    diagnostics_.Error(DiagnosticKind::kTooFewSlots, pipe.span, fmt::format("`{}` has {} slot{}, but {} are sent before the first can be received", pipe.name, pipe.slots, pipe.slots == 1 ? "" : "s", limits_[p]))
+        .Help(fmt::format("give it {} slots: `{}[{}]`", limits_[p], pipe.name, limits_[p]));
+  }
+}
+
+int64_t& Nest::ReceivedBy(int ring, int skeleton) {
+  const std::vector<int>& consumers = rings_[ring].consumers;
+  return counters_.received[ring][std::lower_bound(consumers.begin(), consumers.end(), skeleton) - consumers.begin()];
+}
+
+bool Nest::CanReceive(const Cursor& cursor) const {
+  const TrafficItem& item = cursor.Head();
+  return item.kind == Kind::kReceive && Full(item.ring) > ReceivedBy(item.ring, cursor.skeleton);
+}
+
+bool Nest::CanSend(const Cursor& cursor) const {
+  const TrafficItem& item = cursor.Head();
+  if (item.kind != Kind::kSend) return false;
+  const Ring& ring = rings_[item.ring];
+  const std::vector<int64_t>& received = counters_.received[item.ring];
+  const int64_t freed = *std::min_element(received.begin(), received.end());
+  for (size_t c = 0; c < ring.cells.size(); ++c) {
+    for (const Rectangle& part : item.parts) {
+      if (Contains(part, ring.cells[c]) && counters_.sent[item.ring][c] - freed >= limits_[ring.pipe]) return false;
+    }
+  }
+  return true;
+}
+
+void Nest::Receive(Cursor& cursor) { ++ReceivedBy(cursor.Head().ring, cursor.skeleton), ++cursor.next; }
+
+void Nest::Send(Cursor& cursor) {
+  const TrafficItem& item = cursor.Head();
+  const Ring& ring = rings_[item.ring];
+  for (size_t c = 0; c < ring.cells.size(); ++c) {
+    for (const Rectangle& part : item.parts) {
+      if (Contains(part, ring.cells[c])) ++counters_.sent[item.ring][c];
+    }
+  }
+  ++cursor.next;
+}
+
+/// One straight-line step; receives before sends, so that slots are not asked for without need.
+bool Nest::Step(std::vector<Cursor>& cursors) {
+  bool moved = false;
+  for (Cursor& cursor : cursors) {
+    while (!cursor.AtEnd() && (cursor.Head().kind == Kind::kLet || CanReceive(cursor))) {
+      if (cursor.Head().kind == Kind::kLet) {
+        const typed::Stmt& let = *cursor.Head().stmt;
+        skeletons_[cursor.skeleton].table.Define(let.var, *let.expr);
+        ++cursor.next;
+      } else {
+        Receive(cursor);
+      }
+      moved = true;
+    }
+  }
+  if (moved) return true;
+  for (Cursor& cursor : cursors) {
+    if (cursor.AtEnd() || !CanSend(cursor)) continue;
+    Send(cursor);
+    return true;
+  }
+  return false;
+}
+
+/// Sends that wait for room only: the first of their pipes gets a slot more.
+bool Nest::RaiseLimit(const std::vector<Cursor>& cursors) {
+  for (const Cursor& cursor : cursors) {
+    if (cursor.AtEnd() || cursor.Head().kind != Kind::kSend) continue;
+    ++limits_[rings_[cursor.Head().ring].pipe];
+    return true;
+  }
+  return false;
+}
+
+std::string Nest::Key(const Cursor& cursor) {
+  const TrafficItem& item = cursor.Head();
+  SymbolicTable& table = skeletons_[cursor.skeleton].table;
+  if (item.kind == Kind::kIf) return "if " + symbolic::CanonicalText(table.Of(*item.stmt->expr));
+  return fmt::format("for {} .. {} by {}", symbolic::CanonicalText(table.Of(*item.stmt->lo)), symbolic::CanonicalText(table.Of(*item.stmt->hi)), item.stmt->step);
+}
+
+/// A set of instances that can take their next loop or branch together: those of equal range that share pipes, when nobody
+/// else still has to do with these pipes before.
+Nest::Joint Nest::RunJoint(std::vector<Cursor>& cursors) {
+  std::vector<std::string> keys;
+  for (const Cursor& cursor : cursors) keys.push_back(cursor.AtEnd() || cursor.Head().kind == Kind::kSend || cursor.Head().kind == Kind::kReceive ? "" : Key(cursor));
+  for (size_t start = 0; start < cursors.size(); ++start) {
+    if (keys[start].empty()) continue;
+    std::vector<bool> in_group(cursors.size(), false);
+    std::set<int> rings;
+    in_group[start] = true;
+    rings.insert(cursors[start].Head().rings.begin(), cursors[start].Head().rings.end());
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (size_t i = 0; i < cursors.size(); ++i) {
+        if (in_group[i] || keys[i] != keys[start]) continue;
+        const std::vector<int>& own = cursors[i].Head().rings;
+        if (std::none_of(own.begin(), own.end(), [&](int ring) { return rings.count(ring) > 0; })) continue;
+        in_group[i] = grew = true;
+        rings.insert(own.begin(), own.end());
+      }
+    }
+    bool ready = true;
+    for (size_t i = 0; i < cursors.size() && ready; ++i) {
+      if (in_group[i] || cursors[i].AtEnd()) continue;
+      // A pipe that is used in the loop is used there by all of its ends; one that is still to come has to come first.
+      for (size_t k = cursors[i].next; k < cursors[i].items->size() && ready; ++k) {
+        const std::vector<int>& own = (*cursors[i].items)[k].rings;
+        ready = std::none_of(own.begin(), own.end(), [&](int ring) { return rings.count(ring) > 0; });
+      }
+    }
+    if (!ready) continue;
+    std::vector<Cursor> group;
+    for (size_t i = 0; i < cursors.size(); ++i) {
+      if (in_group[i]) group.push_back(cursors[i]);
+    }
+    const bool ok = cursors[start].Head().kind == Kind::kLoop ? RunLoop(group) : RunIf(group);
+    if (!ok) return Joint::kFailed;
+    for (size_t i = 0; i < cursors.size(); ++i) {
+      if (in_group[i]) ++cursors[i].next;
+    }
+    return Joint::kDone;
+  }
+  return Joint::kNone;
+}
+
+bool Nest::RunLoop(const std::vector<Cursor>& group) {
+  const std::string name = fmt::format("L{}", loops_++);
+  std::vector<Cursor> inner;
+  for (const Cursor& cursor : group) {
+    const TrafficItem& item = cursor.Head();
+    skeletons_[cursor.skeleton].table.Rename(item.stmt->var, name);
+    names_.emplace(item.stmt->var, name);
+    inner.push_back({cursor.skeleton, &item.body, 0});
+  }
+  const Counters before = counters_;
+  if (!Run(std::move(inner))) return false;
+  // Only differences matter: what was sent and received since.
+  for (size_t r = 0; r < rings_.size(); ++r) {
+    const int64_t change = counters_.sent[r][0] - before.sent[r][0];
+    for (size_t c = 0; c < counters_.sent[r].size(); ++c) {
+      if (counters_.sent[r][c] - before.sent[r][c] != change) return ReportUnbalanced(before, group[0].Head().stmt->span, "in one iteration"), false;
+    }
+    for (size_t c = 0; c < counters_.received[r].size(); ++c) {
+      if (counters_.received[r][c] - before.received[r][c] != change) return ReportUnbalanced(before, group[0].Head().stmt->span, "in one iteration"), false;
+    }
+  }
+  counters_ = before;
+  return true;
+}
+
+bool Nest::RunIf(const std::vector<Cursor>& group) {
+  std::vector<Cursor> then_branch, else_branch;
+  for (const Cursor& cursor : group) {
+    then_branch.push_back({cursor.skeleton, &cursor.Head().body, 0});
+    else_branch.push_back({cursor.skeleton, &cursor.Head().orelse, 0});
+  }
+  const Counters before = counters_;
+  if (!Run(std::move(then_branch))) return false;
+  const Counters after = counters_;
+  counters_ = before;
+  if (!Run(std::move(else_branch))) return false;
+  // Both ways leave the same slots behind: compare what lies in each ring.
+  for (size_t r = 0; r < rings_.size(); ++r) {
+    for (size_t c = 0; c < counters_.received[r].size(); ++c) {
+      for (size_t k = 0; k < counters_.sent[r].size(); ++k) {
+        if (after.sent[r][k] - after.received[r][c] == counters_.sent[r][k] - counters_.received[r][c]) continue;
+        ReportUnbalanced(before, group[0].Head().stmt->span, "in one of the branches");
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool Nest::Run(std::vector<Cursor> cursors) {
+  while (true) {
+    while (Step(cursors)) {
+    }
+    const bool done = std::all_of(cursors.begin(), cursors.end(), [](const Cursor& cursor) { return cursor.AtEnd(); });
+    if (done) return true;
+    const Joint joint = RunJoint(cursors);
+    if (joint == Joint::kFailed) return false;
+    if (joint == Joint::kDone || RaiseLimit(cursors)) continue;
+    ReportStuck(cursors);
+    return false;
+  }
+}
+
+std::string Nest::HeadText(const Cursor& cursor) const {
+  if (cursor.AtEnd()) return fmt::format("`{}` is done", skeletons_[cursor.skeleton].name);
+  const TrafficItem& item = cursor.Head();
+  const std::string& name = skeletons_[cursor.skeleton].name;
+  switch (item.kind) {
+    case Kind::kReceive: return fmt::format("`{}` waits for a slot of `{}`", name, section_.pipes[item.stmt->pipe].name);
+    case Kind::kSend: return fmt::format("`{}` sends to `{}`", name, section_.pipes[item.stmt->pipe].name);
+    case Kind::kLoop: return fmt::format("`{}` enters this loop", name);
+    default: return fmt::format("`{}` enters this branch", name);
+  }
+}
+
+std::vector<int> Nest::Shared(int a, int b) const {
+  std::vector<int> shared;
+  const auto touches = [&](int s, size_t ring) {
+    const Ring& r = rings_[ring];
+    return std::count(r.producers.begin(), r.producers.end(), s) + std::count(r.consumers.begin(), r.consumers.end(), s) > 0;
+  };
+  for (size_t r = 0; r < rings_.size(); ++r) {
+    if (touches(a, r) && touches(b, r)) shared.push_back(static_cast<int>(r));
+  }
+  return shared;
+}
+
+void Nest::ReportPair(int a, Span a_span, std::string a_label, int b, Span b_span, std::string b_label) {
+  const std::vector<int> shared = Shared(a, b);
+  std::string pipes;
+  for (const int ring : shared) {
+    const std::string name = fmt::format("`{}`", section_.pipes[rings_[ring].pipe].name);
+    if (pipes.find(name) == std::string::npos) pipes += (pipes.empty() ? "" : ", ") + name;
+  }
+  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTrafficMismatch, a_span, fmt::format("`{}` and `{}` do not use {} in step", skeletons_[a].name, skeletons_[b].name, pipes.empty() ? "their pipes" : pipes));
+  report.Label(a_span, std::move(a_label));
+  if (!(a_span == b_span)) report.Label(b_span, std::move(b_label));
+  for (const int s : {a, b}) {
+    report.Note(fmt::format("`{}`: {}", skeletons_[s].name, SkeletonText(kernel_, section_, skeletons_[s].items, shared)));
+  }
+  report.Help("let both have the same loops and branches, in which each send comes before its receive");
+}
+
+void Nest::ReportStuck(const std::vector<Cursor>& cursors) {
+  const Cursor* first = nullptr;
+  for (const Cursor& cursor : cursors) {
+    if (cursor.AtEnd()) continue;
+    const bool waits = cursor.Head().kind == Kind::kReceive;
+    if (first == nullptr || (waits && first->Head().kind != Kind::kReceive)) first = &cursor;
+  }
+  const TrafficItem& item = first->Head();
+  // The other side: who should have sent, else who shares a pipe with the loop.
+  const Cursor* other = nullptr;
+  for (const int ring : item.rings) {
+    for (const Cursor& cursor : cursors) {
+      if (&cursor == first || other != nullptr) continue;
+      const Ring& r = rings_[ring];
+      const std::vector<int>& ends = item.kind == Kind::kReceive ? r.producers : r.consumers;
+      const bool is_end = std::count(ends.begin(), ends.end(), cursor.skeleton) + (item.kind == Kind::kReceive ? 0 : std::count(r.producers.begin(), r.producers.end(), cursor.skeleton)) > 0;
+      if (is_end) other = &cursor;
+    }
+  }
+  int b = first->skeleton;
+  if (other != nullptr) {
+    b = other->skeleton;
+  } else {
+    const std::vector<int>& ends = rings_[item.rings[0]].producers;
+    b = ends[0] != first->skeleton ? ends[0] : rings_[item.rings[0]].consumers[0];
+  }
+  const Span a_span = item.stmt->span;
+  if (other != nullptr && !other->AtEnd()) return ReportPair(first->skeleton, a_span, HeadText(*first), b, other->Head().stmt->span, HeadText(*other));
+  if (other != nullptr && !other->items->empty()) {
+    const Span last = other->items->back().stmt->span;
+    return ReportPair(first->skeleton, a_span, HeadText(*first), b, last, fmt::format("`{}` has no more for it after this", skeletons_[b].name));
+  }
+  ReportPair(first->skeleton, a_span, HeadText(*first), b, section_.workers[skeletons_[b].worker].span, fmt::format("`{}` does not come to it here", skeletons_[b].name));
+}
+
+void Nest::ReportUnbalanced(const Counters& before, Span span, const char* where) {
+  for (size_t r = 0; r < rings_.size(); ++r) {
+    const typed::Pipe& pipe = section_.pipes[rings_[r].pipe];
+    const auto most_cell = std::max_element(counters_.sent[r].begin(), counters_.sent[r].end()) - counters_.sent[r].begin();
+    const auto least_cell = std::min_element(counters_.sent[r].begin(), counters_.sent[r].end()) - counters_.sent[r].begin();
+    const int64_t most = counters_.sent[r][most_cell] - before.sent[r][most_cell];
+    const int64_t least = counters_.sent[r][least_cell] - before.sent[r][least_cell];
+    if (most != least) {
+      const Rectangle& cell = rings_[r].cells[most_cell];
+      const TrafficItem* send = nullptr;
+      for (const int s : rings_[r].producers) {
+        if (send == nullptr) send = FindSend(skeletons_[s].items, static_cast<int>(r), &cell);
+      }
+      diagnostics_.Error(DiagnosticKind::kPartsOverlap, send->stmt->span, fmt::format("{} of `{}` are sent {} times {}, {} {}", CellText(pipe, cell), pipe.name, most, where, CellText(pipe, rings_[r].cells[least_cell]), least))
+          .Label(send->stmt->span, "sent here")
+          .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name))
+          .Help("a slot is full when each part of it was sent once");
+      return;
+    }
+    for (size_t c = 0; c < counters_.received[r].size(); ++c) {
+      const int64_t received = counters_.received[r][c] - before.received[r][c];
+      if (received == most) continue;
+      const int a = rings_[r].producers[0];
+      const int b = rings_[r].consumers[c];
+      const TrafficItem* send = FindSend(skeletons_[a].items, static_cast<int>(r), nullptr);
+      const TrafficItem* receive = FindReceive(skeletons_[b].items, static_cast<int>(r));
+      const auto times = [](int64_t n) { return n == 1 ? std::string("once") : fmt::format("{} times", n); };
+      (void)span;
+      return ReportPair(a, send->stmt->span, fmt::format("`{}` sends {} {}", skeletons_[a].name, times(most), where), b, receive->stmt->span, fmt::format("`{}` receives {}", skeletons_[b].name, times(received)));
+    }
+  }
+  // The branches leave different numbers behind, each of them even in itself.
+  diagnostics_.Error(DiagnosticKind::kTrafficMismatch, span, "the branches leave different numbers of slots behind").Help("send and receive as often in both");
+}
+
+}  // namespace
+
+void CheckPipes(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, LoopNames& names) {
+  Nest(kernel, section, diagnostics, names).Check();
+}
+
+}  // namespace tkc::sema

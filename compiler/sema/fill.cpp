@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/sema/fill.h"
+
+#include <cmath>
+
+namespace tkc::sema {
+
+using typed::Op;
+
+namespace {
+
+bool IsFiniteFill(Fill x) { return x == Fill::kZero || x == Fill::kPositive || x == Fill::kFinite; }
+
+Fill Negate(Fill x) {
+  switch (x) {
+    case Fill::kPositive: return Fill::kFinite;
+    case Fill::kNegInf: return Fill::kPosInf;
+    case Fill::kPosInf: return Fill::kNegInf;
+    default: return x;
+  }
+}
+
+Fill Add(Fill a, Fill b) {
+  if (a == Fill::kZero) return b;
+  if (b == Fill::kZero) return a;
+  if (a == Fill::kPositive && b == Fill::kPositive) return a;
+  if (IsFiniteFill(a) && IsFiniteFill(b)) return Fill::kFinite;
+  if (IsInfinite(a) && (IsFiniteFill(b) || a == b)) return a;
+  if (IsInfinite(b) && IsFiniteFill(a)) return b;
+  return Fill::kAny;
+}
+
+Fill Multiply(Fill a, Fill b) {
+  if (IsFiniteFill(a) && IsFiniteFill(b)) {
+    if (a == Fill::kZero || b == Fill::kZero) return Fill::kZero;
+    return a == Fill::kPositive && b == Fill::kPositive ? Fill::kPositive : Fill::kFinite;
+  }
+  if (IsInfinite(a) && b == Fill::kPositive) return a;
+  if (IsInfinite(b) && a == Fill::kPositive) return b;
+  return Fill::kAny;
+}
+
+/// Data that divides counts as different from zero; a divisor that is zero where elements are missing does not.
+Fill Divide(Fill a, Fill b) {
+  if (b == Fill::kZero || b == Fill::kAny) return Fill::kAny;
+  if (IsInfinite(b)) return IsFiniteFill(a) ? Fill::kZero : Fill::kAny;
+  if (a == Fill::kZero) return a;
+  if (IsInfinite(a)) return b == Fill::kPositive ? a : Fill::kAny;
+  if (!IsFiniteFill(a)) return Fill::kAny;
+  return a == Fill::kPositive && b == Fill::kPositive ? Fill::kPositive : Fill::kFinite;
+}
+
+Fill Maximum(Fill a, Fill b) {
+  if (a == Fill::kPosInf || b == Fill::kPosInf) return Fill::kPosInf;
+  if (a == Fill::kNegInf) return b;
+  if (b == Fill::kNegInf || a == b) return a;
+  if (!IsFiniteFill(a) || !IsFiniteFill(b)) return Fill::kAny;
+  return a == Fill::kPositive || b == Fill::kPositive ? Fill::kPositive : Fill::kFinite;
+}
+
+}  // namespace
+
+bool IsInfinite(Fill x) { return x == Fill::kNegInf || x == Fill::kPosInf; }
+
+Fill Join(Fill a, Fill b) {
+  if (a == b || b == Fill::kNone) return a;
+  if (a == Fill::kNone) return b;
+  return IsFiniteFill(a) && IsFiniteFill(b) ? Fill::kFinite : Fill::kAny;
+}
+
+Fill FillOf(double value) {
+  if (std::isnan(value)) return Fill::kAny;
+  if (std::isinf(value)) return value > 0 ? Fill::kPosInf : Fill::kNegInf;
+  return value == 0 ? Fill::kZero : value > 0 ? Fill::kPositive : Fill::kFinite;
+}
+
+Fill SumFill(Fill x) { return x; }
+
+Fill ApplyFill(Op op, Fill x) {
+  if (x == Fill::kNone) return x;
+  switch (op) {
+    case Op::kNeg: return Negate(x);
+    case Op::kNot: return x == Fill::kZero ? Fill::kPositive : x == Fill::kPositive ? Fill::kZero : Fill::kFinite;
+    case Op::kAbs: return IsInfinite(x) ? Fill::kPosInf : x;
+    case Op::kExp:
+    case Op::kExp2:  // of a finite number it may overflow
+      return x == Fill::kZero ? Fill::kPositive : x == Fill::kNegInf ? Fill::kZero : x == Fill::kPosInf ? x : Fill::kAny;
+    case Op::kLog:
+    case Op::kLog2: return x == Fill::kZero ? Fill::kNegInf : x == Fill::kPositive ? Fill::kFinite : x == Fill::kPosInf ? x : Fill::kAny;
+    case Op::kSqrt: return x == Fill::kZero || x == Fill::kPositive || x == Fill::kPosInf ? x : Fill::kAny;
+    case Op::kRsqrt: return x == Fill::kPositive ? x : x == Fill::kZero ? Fill::kPosInf : x == Fill::kPosInf ? Fill::kZero : Fill::kAny;
+    case Op::kTanh:
+    case Op::kErf: return x == Fill::kZero || x == Fill::kPositive ? x : x == Fill::kAny ? x : Fill::kFinite;
+    case Op::kSigmoid: return x == Fill::kNegInf ? Fill::kZero : x == Fill::kZero || x == Fill::kPosInf ? Fill::kPositive : x == Fill::kAny ? x : Fill::kFinite;
+    case Op::kSin: return x == Fill::kZero ? x : IsFiniteFill(x) ? Fill::kFinite : Fill::kAny;
+    case Op::kCos: return x == Fill::kZero ? Fill::kPositive : IsFiniteFill(x) ? Fill::kFinite : Fill::kAny;
+    case Op::kFloor:
+    case Op::kCeil: return x == Fill::kPositive ? Fill::kFinite : x;
+    default: return Fill::kAny;
+  }
+}
+
+Fill ApplyFill(Op op, Fill a, Fill b) {
+  if (a == Fill::kNone || b == Fill::kNone) return Fill::kNone;
+  switch (op) {
+    case Op::kAdd: return Add(a, b);
+    case Op::kSub: return Add(a, Negate(b));
+    case Op::kMul: return Multiply(a, b);
+    case Op::kDiv: return Divide(a, b);
+    case Op::kMax: return Maximum(a, b);
+    case Op::kMin: return Negate(Maximum(Negate(a), Negate(b)));
+    case Op::kAnd: return a == Fill::kZero || b == Fill::kZero ? Fill::kZero : a == Fill::kPositive && b == Fill::kPositive ? a : Fill::kFinite;
+    case Op::kOr: return a == Fill::kPositive || b == Fill::kPositive ? Fill::kPositive : a == Fill::kZero && b == Fill::kZero ? a : Fill::kFinite;
+    case Op::kEq:
+    case Op::kNe:
+    case Op::kLt:
+    case Op::kLe:
+    case Op::kGt:
+    case Op::kGe: return Fill::kFinite;
+    case Op::kPow: return a == Fill::kZero && b == Fill::kPositive ? a : Fill::kAny;
+    case Op::kMod:
+    case Op::kCdiv: return Fill::kFinite;  // integers
+    default: return Fill::kAny;
+  }
+}
+
+const char* FillText(Fill x) {
+  switch (x) {
+    case Fill::kNone: return "nothing";
+    case Fill::kZero: return "0";
+    case Fill::kPositive:
+    case Fill::kFinite: return "some number";
+    case Fill::kNegInf: return "-inf";
+    case Fill::kPosInf: return "inf";
+    case Fill::kAny: return "anything, also an infinity or a NaN";
+  }
+  return "";
+}
+
+Taint Join(const Taint& a, const Taint& b) {
+  if (a.base == Fill::kNone) return b;
+  if (b.base == Fill::kNone) return a;
+  Taint result;
+  result.base = Join(a.base, b.base);
+  if (result.base == Fill::kAny) result.base = Fill::kFinite;
+  result.read_infinite = a.read_infinite || b.read_infinite;
+  for (int which = 0; which < 2; ++which) {
+    for (const auto& [source, fill] : a.axis[which]) result.axis[which][source] = Join(fill, b.At(which, source));
+    for (const auto& [source, fill] : b.axis[which]) result.axis[which][source] = Join(fill, a.At(which, source));
+  }
+  return result;
+}
+
+}  // namespace tkc::sema

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// What stands where an element does not exist: the domain of the fill-taint analysis (lang-spec, ti-11).
+//
+// A tile has, besides the class of its ordinary elements, for each axis a list of sources: sets of positions that may not
+// exist, each with the class of the elements there. A source is known by start - bound of the range it comes from, so
+// that a tile, its mask and another worker's view of the same range agree. Booleans use kZero for false.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "compiler/sema/typed.h"
+
+namespace tkc::sema {
+
+enum class Fill : uint8_t {
+  kNone,      // nothing has been seen yet
+  kZero,
+  kPositive,  // finite and above zero; `true`
+  kFinite,    // also: some truth value
+  kNegInf,
+  kPosInf,
+  kAny,       // also a NaN
+};
+
+Fill Join(Fill a, Fill b);
+Fill ApplyFill(typed::Op op, Fill x);
+Fill ApplyFill(typed::Op op, Fill a, Fill b);
+Fill FillOf(double value);
+/// The class of a sum over elements that are all of class `x`.
+Fill SumFill(Fill x);
+bool IsInfinite(Fill x);
+/// "0", "-inf", "a finite number", "any number, also an infinity".
+const char* FillText(Fill x);
+
+struct Taint {
+  Fill base = Fill::kFinite;    // never kAny: elements that exist are data, and data counts as finite
+  std::map<int, Fill> axis[2];  // source to class; axis 0: rows, 1: columns
+  bool read_infinite = false;   // a read with an infinite fill, or a view of one
+
+  Fill At(int which, int source) const {
+    const auto place = axis[which].find(source);
+    return place == axis[which].end() ? base : place->second;
+  }
+  bool operator==(const Taint&) const = default;
+};
+
+Taint Join(const Taint& a, const Taint& b);
+
+}  // namespace tkc::sema

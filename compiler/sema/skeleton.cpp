@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/sema/skeleton.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "compiler/sema/scalar_text.h"
+
+namespace tkc::sema {
+namespace {
+
+using typed::Stmt;
+using typed::StmtKind;
+using Kind = TrafficItem::Kind;
+
+class Builder {
+ public:
+  Builder(const typed::Kernel& kernel, const typed::Section& section, SymbolicTable& table, Diagnostics& diagnostics)
+      : kernel_(kernel), section_(section), table_(table), diagnostics_(diagnostics), first_ring_(NumberRings(section)) {}
+
+  std::vector<TrafficItem> Build(const typed::Block& block) {
+    std::vector<TrafficItem> items;
+    for (const typed::StmtPtr& stmt : block) Add(*stmt, items);
+    return items;
+  }
+
+ private:
+  static void Note(std::vector<int>& rings, const std::vector<TrafficItem>& items) {
+    for (const TrafficItem& item : items) rings.insert(rings.end(), item.rings.begin(), item.rings.end());
+    std::sort(rings.begin(), rings.end());
+    rings.erase(std::unique(rings.begin(), rings.end()), rings.end());
+  }
+
+  std::optional<int64_t> Number(const typed::Expr& expr) {
+    int64_t value = 0;
+    const symbolic::Scalar scalar = table_.Of(expr);
+    if (scalar->kind == symbolic::Kind::kBool) return scalar->int_value;
+    return symbolic::IsInt(scalar, &value) ? std::optional(value) : std::nullopt;
+  }
+
+  void Add(const Stmt& stmt, std::vector<TrafficItem>& items) {
+    switch (stmt.kind) {
+      case StmtKind::kLet: return AddLet(stmt, items);
+      case StmtKind::kFor: {
+        TrafficItem item{Kind::kLoop, &stmt, 0, {}, Build(stmt.body), {}, {}};
+        Note(item.rings, item.body);
+        if (!item.rings.empty()) items.push_back(std::move(item));
+        return;
+      }
+      case StmtKind::kIf: return AddIf(stmt, items);
+      case StmtKind::kSend:
+      case StmtKind::kReceive: return AddTraffic(stmt, items);
+      default: return;
+    }
+  }
+
+  void AddLet(const Stmt& stmt, std::vector<TrafficItem>& items) {
+    const typed::Var& var = kernel_.vars[stmt.var];
+    if (var.kind != typed::VarKind::kLet || var.type.is_tile || var.level == typed::Level::kWorker) return;
+    table_.Define(stmt.var, *stmt.expr);
+    items.push_back({Kind::kLet, &stmt, 0, {}, {}, {}, {}});
+  }
+
+  void AddIf(const Stmt& stmt, std::vector<TrafficItem>& items) {
+    if (const auto known = stmt.expr->level == typed::Level::kWorker ? std::nullopt : Number(*stmt.expr)) {
+      for (const typed::StmtPtr& inner : *known != 0 ? stmt.body : stmt.orelse) Add(*inner, items);
+      return;
+    }
+    TrafficItem item{Kind::kIf, &stmt, 0, {}, Build(stmt.body), Build(stmt.orelse), {}};
+    Note(item.rings, item.body);
+    Note(item.rings, item.orelse);
+    if (!item.rings.empty()) items.push_back(std::move(item));
+  }
+
+  void AddTraffic(const Stmt& stmt, std::vector<TrafficItem>& items) {
+    const typed::Pipe& pipe = section_.pipes[stmt.pipe];
+    TrafficItem item{stmt.kind == StmtKind::kSend ? Kind::kSend : Kind::kReceive, &stmt, first_ring_[stmt.pipe], {}, {}, {}, {}};
+    if (stmt.ring) {
+      const std::optional<int64_t> ring = Number(*stmt.ring);
+      if (!ring || *ring < 0 || *ring >= pipe.rings) {
+        diagnostics_.Error(DiagnosticKind::kRingIndex, stmt.span, ring ? fmt::format("ring {} of `{}`, which has {}", *ring, pipe.name, pipe.rings) : fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name)).Note(pipe.span, "declared here");
+        return;
+      }
+      item.ring += static_cast<int>(*ring);
+    }
+    item.rings = {item.ring};
+    if (stmt.kind == StmtKind::kSend && !AddParts(stmt, pipe, item)) return;
+    items.push_back(std::move(item));
+  }
+
+  bool AddParts(const Stmt& stmt, const typed::Pipe& pipe, TrafficItem& item) {
+    if (stmt.field == typed::kNone) {
+      for (size_t i = 0; i < pipe.fields.size(); ++i) item.parts.push_back({static_cast<int>(i), 0, 0, pipe.fields[i].rows, pipe.fields[i].cols});
+      return true;
+    }
+    const typed::Type& type = stmt.values[0]->type;
+    const std::optional<int64_t> row = stmt.row ? Number(*stmt.row) : 0;
+    const std::optional<int64_t> col = stmt.col ? Number(*stmt.col) : 0;
+    if (!row || !col) {
+      diagnostics_.Error(DiagnosticKind::kPartIndex, stmt.span, fmt::format("which part of `{}` is sent is known only when the kernel runs", pipe.name))
+          .Help("index the part by the number of the instance, or by a loop over a small number: `for u in 4`");
+      return false;
+    }
+    item.parts.push_back({stmt.field, *row, *col, type.rows, type.cols});
+    return true;
+  }
+
+  const typed::Kernel& kernel_;
+  const typed::Section& section_;
+  SymbolicTable& table_;
+  Diagnostics& diagnostics_;
+  std::vector<int> first_ring_;
+};
+
+constexpr size_t kLongestText = 400;
+
+void AppendText(const typed::Kernel& kernel, const typed::Section& section, const std::vector<TrafficItem>& items, const std::vector<int>& shown, std::string& text) {
+  bool first = true;
+  for (const TrafficItem& item : items) {
+    if (text.size() > kLongestText) return;
+    const bool concerns = std::any_of(item.rings.begin(), item.rings.end(), [&](int ring) { return std::binary_search(shown.begin(), shown.end(), ring); });
+    if (!concerns) continue;
+    if (!first) text += "; ";
+    first = false;
+    switch (item.kind) {
+      case Kind::kSend: text += section.pipes[item.stmt->pipe].name + " <-"; break;
+      case Kind::kReceive: text += "<-" + section.pipes[item.stmt->pipe].name; break;
+      case Kind::kLoop:
+        text += "for " + LoopText(kernel, *item.stmt) + " { ";
+        AppendText(kernel, section, item.body, shown, text);
+        text += " }";
+        break;
+      case Kind::kIf:
+        text += "if " + ScalarText(kernel, *item.stmt->expr) + " { ";
+        AppendText(kernel, section, item.body, shown, text);
+        text += " } else { ";
+        AppendText(kernel, section, item.orelse, shown, text);
+        text += " }";
+        break;
+      case Kind::kLet: break;
+    }
+  }
+}
+
+}  // namespace
+
+bool Touches(const TrafficItem& item, int ring) { return std::binary_search(item.rings.begin(), item.rings.end(), ring); }
+
+std::vector<int> NumberRings(const typed::Section& section) {
+  std::vector<int> first = {0};
+  for (const typed::Pipe& pipe : section.pipes) first.push_back(first.back() + static_cast<int>(pipe.rings));
+  return first;
+}
+
+std::vector<Skeleton> BuildSkeletons(const typed::Kernel& kernel, const typed::Section& section, Diagnostics& diagnostics) {
+  std::vector<Skeleton> skeletons;
+  for (size_t w = 0; w < section.workers.size(); ++w) {
+    const typed::Worker& worker = section.workers[w];
+    const int64_t count = worker.in_turn ? 1 : worker.instances;
+    for (int64_t i = 0; i < count; ++i) {
+      Skeleton& skeleton = skeletons.emplace_back(kernel);
+      skeleton.name = count > 1 ? fmt::format("{}[{}]", worker.name, i) : worker.name;
+      skeleton.worker = static_cast<int>(w);
+      skeleton.instance = i;
+      DefineLets(kernel, section.lets, skeleton.table);
+      skeleton.table.Fix(worker.instance_var, i);
+      skeleton.items = Builder(kernel, section, skeleton.table, diagnostics).Build(worker.body);
+    }
+  }
+  return skeletons;
+}
+
+std::string SkeletonText(const typed::Kernel& kernel, const typed::Section& section, const std::vector<TrafficItem>& items, const std::vector<int>& shown) {
+  std::string text;
+  AppendText(kernel, section, items, shown, text);
+  return text.empty() ? "nothing" : text.size() > kLongestText ? text.substr(0, kLongestText) + " .." : text;
+}
+
+}  // namespace tkc::sema
