@@ -115,11 +115,7 @@ class CallEmitter {
 
   void Check() {
     out_.Open("void check()");
-    for (const ir::TensorParam& tensor : first_.tensors) {
-      if (tensor.is_work) continue;
-      out_.Line(fmt::format("call.tensor({}, {}, {}, {});  // {}", StringLiteral(tensor.name), Mangle(tensor.name),
-                            DTypeEnum(tensor.dtype), tensor.extents.size(), EscapeComment(TensorText(tensor))));
-    }
+    TensorChecks();
     out_.Line("if (call.failed()) return;");
     Extents();
     Requires();
@@ -132,6 +128,19 @@ class CallEmitter {
     out_.Line(fmt::format("call.device({}, {});", Capability(), bytes));
     out_.Close();
     out_.Blank();
+  }
+
+  void TensorChecks() {
+    std::vector<std::string> checks, comments;
+    size_t width = 0;
+    for (const ir::TensorParam& tensor : first_.tensors) {
+      if (tensor.is_work) continue;
+      checks.push_back(fmt::format("call.tensor({}, {}, {}, {});", StringLiteral(tensor.name), Mangle(tensor.name),
+                                   DTypeEnum(tensor.dtype), tensor.extents.size()));
+      comments.push_back(EscapeComment(TensorText(tensor)));
+      width = std::max(width, checks.back().size());
+    }
+    for (size_t i = 0; i < checks.size(); ++i) out_.Line(fmt::format("{:{}}  // {}", checks[i], width, comments[i]));
   }
 
   /// 90 of sm_90a.

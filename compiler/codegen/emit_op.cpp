@@ -23,8 +23,12 @@ OpEmitter::OpEmitter(const ir::Kernel& kernel, const KernelUses& uses, CodeWrite
 
 void OpEmitter::Role(const ir::Worker& role) {
   role_ = &role;
-  quoter_.Forget();
   Body(role.body);
+}
+
+/// What comes from the kernel or the worker as a whole stands under their own lines already.
+void OpEmitter::Quote(Span span) {
+  if (span != kernel_.span && span != role_->span) quoter_.At(span);
 }
 
 // ---- names -----------------------------------------------------------------------------------------------------------
@@ -106,7 +110,7 @@ void OpEmitter::Emit(const Op& op) {
   const bool is_unused_let = op.code == OpCode::kLet && op.number == 0 && !uses_.names.contains(op.symbol);
   if (is_unused_let) return;
   if (const CppExpr expr = Expression(op); !expr.text.empty()) return Define(op, expr);
-  quoter_.At(op.span);
+  Quote(op.span);
   const bool is_known = EmitControl(op) || EmitTile(op) || EmitShared(op) || EmitPipe(op);
   Ensure(is_known, fmt::format("`{}` can't be printed", ir::OpText(op.code)), op.span);
 }
@@ -120,7 +124,7 @@ void OpEmitter::Define(const Op& op, CppExpr expr) {
     expressions_[id] = std::move(expr);
     return;
   }
-  quoter_.At(op.span);
+  Quote(op.span);
   const bool is_view = op.code == OpCode::kView;
   out_.Line(fmt::format("const auto{} {} = {};", is_view ? "&" : "", Mangle(kernel_.values[id].name), expr.text));
 }

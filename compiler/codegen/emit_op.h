@@ -40,6 +40,7 @@ class OpEmitter {
   void Role(const ir::Worker& role);
 
  private:
+  void Quote(Span span);
   void Body(const ir::Region& region);
   void Emit(const ir::Op& op);
   bool EmitControl(const ir::Op& op);

@@ -80,8 +80,8 @@ int OuterOf(int precedence) {
                                                                                                              : precedence;
 }
 
-bool IsPure(OpCode code) {
-  switch (code) {
+bool IsPure(const Op& op) {
+  switch (op.code) {
     case OpCode::kFill:
     case OpCode::kUnary:
     case OpCode::kBinary:
@@ -93,13 +93,10 @@ bool IsPure(OpCode code) {
     case OpCode::kView:
     case OpCode::kRead:
     case OpCode::kLoadShared: return true;
+    case OpCode::kReduce: return op.slot == "rows";  // along columns the warps meet
     default: return false;
   }
 }
-
-/// An expression's span lies in that of the statement or expression that uses it; a value with a name of its own in the source
-/// is used by another statement.
-bool Covers(Span outer, Span inner) { return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end; }
 
 bool IsAddress(const Op& op, const ir::Kernel& kernel) {
   return op.code == OpCode::kView || ((op.code == OpCode::kPart || op.code == OpCode::kTranspose) &&
@@ -120,10 +117,10 @@ void OpEmitter::FindInlined(const ir::Region& region) {
     for (ir::ValueId operand : op.operands) {
       const auto found = open.find(operand);
       if (found == open.end()) continue;
-      if (Covers(op.span, found->second.op->span)) inlined_.insert(operand);
+      if (quoter_.SameStatement(op.span, found->second.op->span)) inlined_.insert(operand);
       open.erase(found);
     }
-    const bool is_pure = IsPure(op.code);
+    const bool is_pure = IsPure(op);
     if (!is_pure) {
       const bool moves_ring = op.code == OpCode::kAdvance || !op.regions.empty();
       for (auto it = open.begin(); it != open.end();) it = moves_ring || !it->second.is_address ? open.erase(it) : std::next(it);

@@ -98,12 +98,22 @@ std::string_view StatementAt(std::string_view line, size_t column) {
   return rest.empty() ? Trim(line) : rest;
 }
 
+std::string_view SourceQuoter::StatementOf(Span span) const {
+  const uint32_t line = sources_.Line(span);
+  return StatementAt(sources_.LineText(span.file, line), span.begin - sources_.LineStart(span.file, line));
+}
+
+bool SourceQuoter::SameStatement(Span a, Span b) const {
+  if (a.file != b.file) return false;
+  if ((a.begin <= b.begin && b.end <= a.end) || (b.begin <= a.begin && a.end <= b.end)) return true;
+  if (!PointsSomewhere(sources_, a) || !PointsSomewhere(sources_, b)) return false;
+  return StatementOf(a).data() == StatementOf(b).data();
+}
+
 void SourceQuoter::At(Span span) {
   if (!PointsSomewhere(sources_, span)) return;
-  const LineColumn place = sources_.Begin(span);
-  const uint32_t line = place.line;
-  const std::string_view text = sources_.LineText(span.file, line);
-  const std::string_view statement = StatementAt(text, span.begin - sources_.LineStart(span.file, line));
+  const uint32_t line = sources_.Line(span);
+  const std::string_view statement = StatementOf(span);
   if (line_directives_) {
     // Every generated line counts as the next one of the .tk file, so each operation says anew where it is from.
     if (span.file == file_ && line == line_ && out_.LineNumber() == after_directive_) return;

@@ -24,12 +24,16 @@ class SourceQuoter {
       : sources_(sources), out_(out), line_directives_(line_directives) {}
 
   void At(Span span);
+  /// Whether both come from one statement: one lies in the other, or they stand in the same part of one line.
+  bool SameStatement(Span a, Span b) const;
   /// The next statement is quoted even if it is of the same line.
   void Forget() { line_ = 0; }
   /// With #line in use: gives the following lines to the generated file again.
   void Leave(const std::string& generated_name);
 
  private:
+  std::string_view StatementOf(Span span) const;
+
   const SourceManager& sources_;
   CodeWriter& out_;
   bool line_directives_;
