@@ -21,12 +21,12 @@
 //
 // No block may leave while another still reads its sums: they meet once more at the end.
 //
-// Shared memory, 229504 of 232448 bytes:
+// Shared memory, 229448 of 232448 bytes:
 //
 //        0   a[4]      4 x  64 x 128 bf16   65536
 //    65536   b[4]      4 x 128 x 128 bf16  131072
 //   196608   partial       64 x 128 f32     32768   the block's share of the sum
-//   229376   full[4], empty[4], summed         72   and 56 unused
+//   229376   full[4], empty[4], summed         72
 
 #include "tk/host.h"
 #include "tk/tk.h"
