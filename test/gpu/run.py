@@ -67,7 +67,7 @@ def run_case(torch, numpy, folder, library, name, case, tolerance, pad, offset):
         values = load(torch, numpy, os.path.join(folder, p["file"]), p["dtype"])
         placed = Placed(torch, p["dtype"], p["extents"], pad, offset, values if p["mode"] == "in" else None)
         description = placed.description()
-        keep.append(description)
+        keep += [placed, description]  # the memory must outlive the call
         arguments.append(ctypes.byref(description))
         if p["mode"] != "in":
             outputs.append((p["name"], placed, values))
