@@ -50,14 +50,15 @@ void Declare(const ir::Module& module, const ir::Entry& entry, CodeWriter& out) 
 }
 
 void DeclareTyped(const ir::Module& module, const ir::Entry& entry, CodeWriter& out) {
-  std::string list, describe, values;
+  std::string list, values;
+  std::vector<std::string> describe;
   for (const EntryParam& param : EntryParams(FirstKernel(module, entry))) {
     const std::string name = Mangle(param.name);
     const std::string comma = list.empty() ? "" : ", ";
     if (param.is_tensor) {
       list += fmt::format("{}const tensor<{}, {}>& {}", comma,
                           CppType(param.dtype).substr(CppType(param.dtype).starts_with("tk::") ? 4 : 0), param.rank, name);
-      describe += fmt::format("{}{}_c = host::describe({})", describe.empty() ? "" : ", ", name, name);
+      describe.push_back(fmt::format("const tk_tensor {}_c = host::describe({});", name, name));
       values += fmt::format("{}&{}_c", comma, name);
     } else {
       list += fmt::format("{}{} {}", comma, ScalarCType(param.dtype), name);
@@ -65,7 +66,7 @@ void DeclareTyped(const ir::Module& module, const ir::Entry& entry, CodeWriter& 
     }
   }
   out.Open(fmt::format("inline tk_status {}({})", TypedName(EntryFunction(entry)), StreamParam(list)));
-  if (!describe.empty()) out.Line(fmt::format("const tk_tensor {};", describe));
+  for (const std::string& line : describe) out.Line(line);
   out.Line(fmt::format("return ::{}({}{}workspace, workspace_bytes, stream);", EntryFunction(entry), values,
                        values.empty() ? "" : ", "));
   out.Close();

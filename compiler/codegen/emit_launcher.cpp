@@ -254,7 +254,8 @@ class CallEmitter {
     ScalarPrinter host = host_;
     Lets(kernel, uses, host, true);
     const std::string tiles = host.Text(kernel.tiles);
-    out_.Line(fmt::format("call.tiles({});", tiles));
+    const std::string all_blocks = fmt::format("{} * {}", host.Expr(kernel.tiles).Within(CppExpr::kMul), kernel.cluster);
+    out_.Line(fmt::format("call.tiles({});", kernel.cluster > 1 ? all_blocks : tiles));
     out_.Line(fmt::format("if (call.failed() || {} == 0) return;", host.Expr(kernel.tiles).Within(CppExpr::kAdd)));
     for (const ir::TensorMap& map : kernel.maps) Map(map, uses);
     if (uses.workspace) out_.Line(SplitSums(kernel, host));
@@ -338,28 +339,31 @@ class CallEmitter {
   void WorkspaceSize() {
     out_.Comment("Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.");
     const size_t mark = out_.Mark();
-    out_.Open(fmt::format("size_t workspace_size({}) const", Chooses(module_, entry_) ? "int schedule" : ""));
-    if (entry_.alternatives.size() > 1) out_.Open("switch (schedule)");
-    for (size_t i = 0; i < entry_.alternatives.size(); ++i) {
-      std::vector<std::string> terms = WorkspaceTerms(entry_.alternatives[i]);
-      std::string body;
-      for (int k : entry_.alternatives[i]) {
-        const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
-        if (!KernelUses(kernel).workspace) continue;
-        terms.push_back(fmt::format("tk::split::bytes({}, {})", Expand(kernel), kernel.workspace_bytes_per_tile));
-      }
-      const std::string value = terms.empty() ? "0" : Join(terms, " + ");
-      if (entry_.alternatives.size() > 1)
-        out_.Line(fmt::format("case {}: return {};", i, value));
-      else
-        out_.Line(fmt::format("return {}{};", Chooses(module_, entry_) ? "schedule < 0 ? 0 : " : "", value));
-    }
-    if (entry_.alternatives.size() > 1) {
+    const bool chooses = Chooses(module_, entry_);
+    out_.Open(fmt::format("size_t workspace_size({}) const", chooses ? "int schedule" : ""));
+    std::vector<std::string> values;
+    for (const std::vector<int>& alternative : entry_.alternatives) values.push_back(WorkspaceValue(alternative));
+    const bool is_same = std::all_of(values.begin(), values.end(), [&](const std::string& value) { return value == values[0]; });
+    if (is_same) {
+      out_.Line(fmt::format("return {}{};", chooses ? "schedule < 0 ? 0 : " : "", values[0]));
+    } else {
+      out_.Open("switch (schedule)");
+      for (size_t i = 0; i < values.size(); ++i) out_.Line(fmt::format("case {}: return {};", i, values[i]));
       out_.Line("default: return 0;");
       out_.Close();
     }
     out_.Close();
     out_.OneLine(mark, true);
+  }
+
+  std::string WorkspaceValue(const std::vector<int>& alternative) {
+    std::vector<std::string> terms = WorkspaceTerms(alternative);
+    for (int k : alternative) {
+      const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
+      if (!KernelUses(kernel).workspace) continue;
+      terms.push_back(fmt::format("tk::split::bytes({}, {})", Expand(kernel), kernel.workspace_bytes_per_tile));
+    }
+    return terms.empty() ? "0" : Join(terms, " + ");
   }
 
   /// The number of tiles with all launch scalars written out.

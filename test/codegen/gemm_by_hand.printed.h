@@ -31,7 +31,9 @@ namespace tk {
 
 inline tk_status gemm(const tensor<bf16, 2>& A, const tensor<bf16, 2>& B, const tensor<bf16, 2>& C, void* workspace,
                       size_t workspace_bytes, struct CUstream_st* stream) {
-  const tk_tensor A_c = host::describe(A), B_c = host::describe(B), C_c = host::describe(C);
+  const tk_tensor A_c = host::describe(A);
+  const tk_tensor B_c = host::describe(B);
+  const tk_tensor C_c = host::describe(C);
   return ::gemm(&A_c, &B_c, &C_c, workspace, workspace_bytes, stream);
 }
 
