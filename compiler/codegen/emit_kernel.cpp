@@ -101,8 +101,7 @@ std::vector<Group> GroupRoles(const ir::Kernel& kernel) {
   std::vector<Group> groups;
   std::vector<const ir::Worker*> roles;
   for (const ir::Worker& role : kernel.workers) roles.push_back(&role);
-  std::stable_sort(roles.begin(), roles.end(),
-                   [](const ir::Worker* a, const ir::Worker* b) { return a->first_warp < b->first_warp; });
+  std::sort(roles.begin(), roles.end(), [](const ir::Worker* a, const ir::Worker* b) { return a->first_warp < b->first_warp; });
   for (const ir::Worker* role : roles) {
     const int first = role->first_warp / kWarpsPerWarpgroup;
     const bool computes = role->kind == ir::RoleKind::kCompute;

@@ -30,6 +30,12 @@ std::string EntryParamList(const std::vector<EntryParam>& params);
 /// The first kernel of the entry: its parameters and dimensions are those of all.
 const ir::Kernel& FirstKernel(const ir::Module& module, const ir::Entry& entry);
 
+/// `C: out bf16[M, N]`
+std::string TensorText(const ir::TensorParam& tensor);
+/// Whether there is anything to choose: several schedules, or one that does not always apply.
+bool Chooses(const ir::Module& module, const ir::Entry& entry);
+std::string Join(const std::vector<std::string>& parts, std::string_view separator = ", ");
+
 /// The struct that checks and launches; inside the anonymous namespace.
 void EmitCall(const ir::Module& module, const ir::Entry& entry, CodeWriter& out);
 /// The extern "C" functions.
