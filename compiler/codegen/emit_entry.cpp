@@ -48,8 +48,9 @@ std::vector<EntryParam> EntryParams(const ir::Kernel& kernel) {
           {tensor.span.begin, placed.size(), {true, tensor.name, tensor.dtype, tensor.extents.size(), TensorText(tensor)}});
   }
   for (const ir::ScalarParam& scalar : kernel.scalars) {
-    placed.push_back(
-        {scalar.span.begin, {false, scalar.name, scalar.dtype, 0, fmt::format("{}: {}", scalar.name, Name(scalar.dtype))}});
+    placed.push_back({scalar.span.begin,
+                      placed.size(),
+                      {false, scalar.name, scalar.dtype, 0, fmt::format("{}: {}", scalar.name, Name(scalar.dtype))}});
   }
   // Not stable_sort: clang finds the buffer that libstdc++ 12 takes for it deprecated.
   std::sort(placed.begin(), placed.end(),
