@@ -288,7 +288,7 @@ tk_status attention_forward(const char* entry, const tk_tensor* Q, const tk_tens
     call.workspace(workspace, workspace_bytes, attention_forward_workspace(Q, K, V));
 
     const tk_tensor Q_packed = call.packed(Q), K_packed = call.packed(K), V_packed = call.packed(V);
-    const bool O_by_copy_engine = tk::host::copy_engine_serves(*O);
+    const bool O_by_copy_engine = tk::host::copy_engine_stores(*O);
     const tk::tensor_map Q_map = call.map<BQ, D, tk::swizzle::b128>(Q_packed, 2);
     const tk::tensor_map K_map = call.map<BK, D, tk::swizzle::b128>(K_packed, 2);
     const tk::tensor_map V_map = call.map<BK, D, tk::swizzle::b128>(V_packed, 2);

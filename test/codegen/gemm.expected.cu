@@ -165,7 +165,7 @@ extern "C" tk_status gemm(const tk_tensor* A, const tk_tensor* B, const tk_tenso
 
     // What the copy engine can't read goes through the workspace; what it can't write, by ordinary stores.
     const tk_tensor A_packed = call.packed(A), B_packed = call.packed(B);
-    const bool C_by_copy_engine = tk::host::copy_engine_serves(*C);
+    const bool C_by_copy_engine = tk::host::copy_engine_stores(*C);
     const tk::tensor_map A_map = call.map<BM, BK, tk::swizzle::b128>(A_packed, 0);
     const tk::tensor_map B_map = call.map<BK, BN, tk::swizzle::b128>(B_packed, 0);
     const tk::tensor_map C_map = C_by_copy_engine ? call.map<BM / W, chunk, tk::swizzle::b128>(*C, 0) : tk::tensor_map{};

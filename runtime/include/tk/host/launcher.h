@@ -31,9 +31,9 @@ public:
 
     /// The map through which t is written; empty where the copy engine can't: the kernel then stores by itself.
     tensor_map store_map(const tk_tensor* t, swizzle s, std::initializer_list<int> box) {
-        return failed() || is_empty(*t) || !copy_engine_serves(*t) ? tensor_map{} : box_map(*t, s, box);
+        return failed() || is_empty(*t) || !copy_engine_stores(*t) ? tensor_map{} : box_map(*t, s, box);
     }
-    static bool can_store(const tk_tensor* t) { return !is_empty(*t) && copy_engine_serves(*t); }
+    static bool can_store(const tk_tensor* t) { return !is_empty(*t) && copy_engine_stores(*t); }
 
     /// Sets all elements of t, on the stream.
     template <class T>

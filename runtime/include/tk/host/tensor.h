@@ -90,6 +90,12 @@ inline bool copy_engine_serves(const tk_tensor& t) {
     return true;
 }
 
+/// Whether the copy engine can also write a tensor. It clips the last dimension to whole 16 bytes only (seen on an H200:
+/// a row of one bf16 element was stored as eight), so rows must end on one.
+inline bool copy_engine_stores(const tk_tensor& t) {
+    return copy_engine_serves(t) && t.extent[t.rank - 1] * dtype_bytes(t.dtype) % 16 == 0;
+}
+
 /// The same elements, laid out densely with rows padded to 16 bytes, at `data`.
 inline tk_tensor packed_like(const tk_tensor& t, void* data) {
     tk_tensor result = t;
