@@ -1,48 +1,30 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/select_layout.h"
 
-#include <algorithm>
-#include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "compiler/layout/row_layout.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {
 
-constexpr int64_t kLanes = 32;
-constexpr int64_t kWarps = 4;
-constexpr int64_t kVectorBytes = 16;  // of the widest access to global memory
-
-/// The largest power of two that divides `value`, at most `limit`.
-int64_t PowerDivisor(int64_t value, int64_t limit) {
-  int64_t power = 1;
-  while (power * 2 <= limit && value % (power * 2) == 0) power *= 2;
-  return power;
-}
-
-/// Rows over warps and groups of lanes, columns over the lanes of a group in vectors. What does not divide is replicated, so every
-/// shape has a layout; wide rows get the widest vectors and whole rows within one warp, where sums along a row stay.
+/// A layout that holds every tile of the worker.
 ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker) {
-  int64_t rows = 0, cols = 0, narrowest = 8;
+  std::vector<layout::TileShape> shapes;
   ForEachOp(worker.body, [&](const ir::Op& op) {
-    for (ir::ValueId value : op.results) {
+    const bool is_load = op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive;
+    const auto add = [&](ir::ValueId value, bool in_memory) {
       const ir::Type& type = kernel.values[value].type;
-      if (type.rows > 1) rows = std::gcd(rows, type.rows);
-      if (type.cols > 1) cols = std::gcd(cols, type.cols);
-      if (op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive) narrowest = std::min<int64_t>(narrowest, Bytes(type.dtype));
-    }
+      shapes.push_back({type.rows, type.cols, type.dtype, in_memory});
+    };
+    for (ir::ValueId value : op.results) add(value, is_load);
+    if (op.code == ir::OpCode::kStore) add(op.operands[0], true);
   });
-  rows = std::max<int64_t>(rows, 1);
-  cols = std::max<int64_t>(cols, 1);
-  ir::RegisterLayout layout;
-  layout.vec = static_cast<int>(PowerDivisor(cols, kVectorBytes / narrowest));
-  layout.lanes = static_cast<int>(PowerDivisor(cols / layout.vec, kLanes));
-  layout.halves = 1;
-  layout.lane_rows = static_cast<int>(PowerDivisor(rows, kLanes / layout.lanes));
-  layout.warp_rows = static_cast<int>(PowerDivisor(rows / layout.lane_rows, kWarps));
-  return layout;
+  const layout::RegisterLayout chosen = layout::ChooseRowLayout(shapes);
+  return {chosen.lanes, chosen.vec, chosen.halves, chosen.lane_rows, chosen.warp_rows};
 }
 
 /// A worker that multiplies keeps all its tiles as the matrix unit does: 64 rows at a time, 8 columns at a time.
@@ -81,11 +63,7 @@ Result<void> SelectLayout(ir::Kernel& kernel, const Target&, Diagnostics& diagno
 }
 
 ir::Swizzle ChooseSwizzle(DType dtype, int64_t rows, int64_t cols) {
-  if (rows == 1 || cols == 1) return ir::Swizzle::kNone;
-  for (const ir::Swizzle swizzle : {ir::Swizzle::k128, ir::Swizzle::k64, ir::Swizzle::k32}) {
-    if (cols * Bytes(dtype) % static_cast<int64_t>(swizzle) == 0) return swizzle;
-  }
-  return ir::Swizzle::kNone;
+  return static_cast<ir::Swizzle>(layout::ChooseSwizzle(dtype, rows, cols));
 }
 
 }  // namespace tkc::passes
