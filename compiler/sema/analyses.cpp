@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/sema/analyses.h"
 
+#include <algorithm>
+
 namespace tkc::sema {
+namespace {
+
+bool Varies(const typed::Kernel& kernel, const typed::Expr& expr) {
+  if (expr.kind == typed::ExprKind::kElement) return true;
+  if (expr.kind == typed::ExprKind::kVar && kernel.vars[expr.id].kind == typed::VarKind::kGrid) return true;
+  return std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return Varies(kernel, *arg); });
+}
+
+/// Ragged axes tell their tiles apart by the ranges of other axes, which the grid map does not see.
+bool IsRagged(const typed::Kernel& kernel, const typed::Section& section) {
+  return std::any_of(section.axes.begin(), section.axes.end(), [&](const typed::GridAxis& axis) { return Varies(kernel, *axis.lo) || Varies(kernel, *axis.hi); });
+}
+
+}  // namespace
 
 void Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics) {
   for (typed::Section& section : kernel.sections) {
-    LoopNames names;
-    CheckPipes(kernel, section, diagnostics, names);
+    Steps steps;
+    CheckPipes(kernel, section, diagnostics, steps);
     if (diagnostics.HasErrors()) return;
     CheckHolds(kernel, section, diagnostics);
-    CheckGridMap(kernel, section, deterministic, diagnostics);
+    if (!IsRagged(kernel, section)) CheckGridMap(kernel, section, deterministic, diagnostics);
     // Wants the names of loops that run in step.
-    CheckFillTaint(kernel, section, names, diagnostics);
+    CheckFillTaint(kernel, section, steps, diagnostics);
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "compiler/sema/typed.h"
@@ -11,14 +12,20 @@
 
 namespace tkc::sema {
 
-/// Loops of different workers that run in step have one name: the name of a loop variable in formulas.
-using LoopNames = std::map<typed::VarId, std::string>;
+/// What the master nest knows about time.
+struct Steps {
+  /// Loops of different workers that run in step have one name, used for their variables in formulas. Loops of equal range at
+  /// one depth that follow each other share it too.
+  std::map<typed::VarId, std::string> names;
+  /// Pipes that hold slots over the head of a loop: what is received there was sent in an earlier iteration.
+  std::set<typed::PipeId> lagging;
+};
 
 /// All of the below.
 void Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics);
 
 /// Producers and consumers of each pipe; parts that cover a slot; the master nest.
-void CheckPipes(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, LoopNames& names);
+void CheckPipes(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, Steps& steps);
 
 /// Slots held at a receive against the slots there are; sets Pipe::least_slots.
 void CheckHolds(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics);
@@ -27,6 +34,6 @@ void CheckHolds(const typed::Kernel& kernel, typed::Section& section, Diagnostic
 void CheckGridMap(const typed::Kernel& kernel, const typed::Section& section, bool deterministic, Diagnostics& diagnostics);
 
 /// What elements that do not exist hold, wherever an axis is reduced.
-void CheckFillTaint(const typed::Kernel& kernel, const typed::Section& section, const LoopNames& names, Diagnostics& diagnostics);
+void CheckFillTaint(const typed::Kernel& kernel, const typed::Section& section, const Steps& steps, Diagnostics& diagnostics);
 
 }  // namespace tkc::sema

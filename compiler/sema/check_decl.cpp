@@ -80,6 +80,7 @@ void Elaborator::BindStaticParams() {
 
 void Elaborator::DeclareFixed(const ast::Name& name, Symbol symbol, std::string_view what) {
   symbol.can_be_hidden = false;
+  symbol.what = what;
   symbol.span = name.span;
   if (const Symbol* old = scope_->Find(name.text)) {
     diagnostics_.Error(DiagnosticKind::kDuplicateName, name.span, fmt::format("{} `{}` has the name of something else", what, name.text))

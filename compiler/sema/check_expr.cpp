@@ -222,9 +222,11 @@ std::optional<Type> Elaborator::Broadcast(const Value& a, const Value& b, std::s
   report.Label(a.span, fmt::format("`{}`", TypeText(x))).Label(b.span, fmt::format("`{}`", TypeText(y)));
   if (column != nullptr) {
     report.Note("a slab of one axis is a column");
-    const bool is_access = column->expr->kind == ExprKind::kRead;
-    report.Help(is_access || column->expr->kind == ExprKind::kVar ? "`.T` makes it a row" : "`(..).T` makes it a row",
-                is_access || column->expr->kind == ExprKind::kVar
+    const typed::Expr* inner = column->expr.get();
+    while (inner->kind == ExprKind::kConvert) inner = inner->args[0].get();
+    const bool needs_parens = inner->kind == ExprKind::kBinary || inner->kind == ExprKind::kUnary || inner->kind == ExprKind::kMatMul || inner->kind == ExprKind::kSelect;
+    report.Help(!needs_parens ? "`.T` makes it a row" : "`(..).T` makes it a row",
+                !needs_parens
                     ? std::vector<Edit>{{{column->span.file, column->span.end, column->span.end}, ".T"}}
                     : std::vector<Edit>{{{column->span.file, column->span.begin, column->span.begin}, "("},
                                         {{column->span.file, column->span.end, column->span.end}, ").T"}});
@@ -544,6 +546,7 @@ Value Elaborator::EvalReceive(const ast::ReceiveExpr& expr, const ast::Pattern* 
     UnknownName(expr.pipe.text, expr.pipe.span);
     return Error();
   }
+  if (symbol->kind == SymbolKind::kValue && symbol->value.IsError()) return Error();
   if (symbol->kind != SymbolKind::kPipe) {
     diagnostics_.Error(DiagnosticKind::kTypeMismatch, expr.pipe.span, fmt::format("`{}` is not a pipe", expr.pipe.text))
         .Note(symbol->span, fmt::format("`{}` is declared here", expr.pipe.text))

@@ -46,8 +46,8 @@ constexpr int kOldest = 2;
 
 class FillTaint {
  public:
-  FillTaint(const typed::Kernel& kernel, const typed::Section& section, const LoopNames& names, Diagnostics& diagnostics)
-      : kernel_(kernel), section_(section), names_(names), diagnostics_(diagnostics), vars_(kernel.vars.size()) {
+  FillTaint(const typed::Kernel& kernel, const typed::Section& section, const Steps& steps, Diagnostics& diagnostics)
+      : kernel_(kernel), section_(section), steps_(steps), diagnostics_(diagnostics), vars_(kernel.vars.size()) {
     for (const typed::Pipe& pipe : section.pipes) {
       Taint nothing;
       nothing.base = Fill::kNone;
@@ -70,7 +70,7 @@ class FillTaint {
     for (const typed::Worker& worker : section_.workers) {
       SymbolicTable table(kernel_);
       table_ = &table;
-      for (const auto& [var, name] : names_) table.Rename(var, name);
+      for (const auto& [var, name] : steps_.names) table.Rename(var, name);
       DefineLets(kernel_, section_.lets, table);
       DefineLets(kernel_, worker.body, table);
       ranges_.clear();
@@ -89,8 +89,8 @@ class FillTaint {
   }
 
   std::string NameOf(VarId var) const {
-    const auto name = names_.find(var);
-    return name == names_.end() ? table_->NameOf(var) : name->second;
+    const auto name = steps_.names.find(var);
+    return name == steps_.names.end() ? table_->NameOf(var) : name->second;
   }
 
   // ---- statements
@@ -107,7 +107,11 @@ class FillTaint {
       case StmtKind::kFor: return RunLoop(stmt);
       case StmtKind::kIf: return RunIf(stmt);
       case StmtKind::kReceive:
-        for (size_t i = 0; i < stmt.received.size(); ++i) vars_[stmt.received[i]] = pipes_[stmt.pipe][i];
+        for (size_t i = 0; i < stmt.received.size(); ++i) {
+          vars_[stmt.received[i]] = pipes_[stmt.pipe][i];
+          if (steps_.lagging.count(stmt.pipe) == 0) continue;
+          for (size_t loop = section_.axes.size(); loop < around_.size(); ++loop) vars_[stmt.received[i]] = Ended(vars_[stmt.received[i]], NameOf(around_[loop]));
+        }
         return;
       case StmtKind::kSend:
         for (size_t i = 0; i < stmt.values.size(); ++i) {
@@ -178,7 +182,8 @@ class FillTaint {
       Run(stmt.body);
     }
     // After no iteration, or after the last.
-    for (size_t i = 0; i < vars.size(); ++i) vars_[vars[i]] = Join(before[i], vars_[vars[i]]);
+    const std::string name = NameOf(stmt.var);
+    for (size_t i = 0; i < vars.size(); ++i) vars_[vars[i]] = Ended(Join(before[i], vars_[vars[i]]), name);
     around_.pop_back();
   }
 
@@ -203,7 +208,7 @@ class FillTaint {
         const Source source = sources_[id];
         int place = id;
         if (symbolic::Mentions(source.difference, name)) {
-          const Scalar before = source.age >= kOldest ? symbolic::Name("old." + name) : symbolic::Substitute(source.difference, name, symbolic::Sub(symbolic::Name(name), symbolic::Int(loop.step)));
+          const Scalar before = source.age >= kOldest ? symbolic::Name("old") : symbolic::Substitute(source.difference, name, symbolic::Sub(symbolic::Name(name), symbolic::Int(loop.step)));
           place = Intern({before, source.upper, source.age + 1});
         }
         const auto [slot, is_new] = renamed.emplace(place, fill);
@@ -212,6 +217,21 @@ class FillTaint {
       axis = std::move(renamed);
     }
     return older;
+  }
+
+  /// A value that outlives the loop over `name`: its sources there are no longer those of any index in sight.
+  Taint Ended(Taint taint, const std::string& name) {
+    for (auto& axis : taint.axis) {
+      std::map<int, Fill> kept;
+      for (const auto& [id, fill] : axis) {
+        const bool ends = symbolic::Mentions(sources_[id].difference, name);
+        const int place = ends ? Intern({symbolic::Name("old"), sources_[id].upper, kOldest}) : id;
+        const auto [slot, is_new] = kept.emplace(place, fill);
+        if (!is_new) slot->second = Join(slot->second, fill);
+      }
+      axis = std::move(kept);
+    }
+    return taint;
   }
 
   // ---- sources
@@ -513,13 +533,17 @@ class FillTaint {
   Taint MatMul(const Expr& expr) {
     const Taint a = Eval(*expr.args[0]);
     const Taint b = Eval(*expr.args[1]);
+    bool infinite = false;
     for (int i = 0; i < 2; ++i) {
-      if (i == 0 ? a.read_infinite : b.read_infinite) ReportInfinite(expr, *expr.args[i]);
+      if (!(i == 0 ? a.read_infinite : b.read_infinite)) continue;
+      ReportInfinite(expr, *expr.args[i]);
+      infinite = true;
     }
     std::set<int> sources;
     for (const auto& [source, fill] : a.axis[1]) sources.insert(source);
     for (const auto& [source, fill] : b.axis[0]) sources.insert(source);
     for (const int source : sources) {
+      if (infinite) break;  // said already
       const Fill x = a.At(1, source);
       const Fill y = b.At(0, source);
       if (x == Fill::kNone || y == Fill::kNone || ApplyFill(Op::kMul, x, y) == Fill::kZero) continue;
@@ -586,7 +610,7 @@ class FillTaint {
 
   const typed::Kernel& kernel_;
   const typed::Section& section_;
-  const LoopNames& names_;
+  const Steps& steps_;
   Diagnostics& diagnostics_;
   SymbolicTable* table_ = nullptr;
   bool reporting_ = false;
@@ -606,8 +630,8 @@ class FillTaint {
 
 }  // namespace
 
-void CheckFillTaint(const typed::Kernel& kernel, const typed::Section& section, const LoopNames& names, Diagnostics& diagnostics) {
-  FillTaint(kernel, section, names, diagnostics).Check();
+void CheckFillTaint(const typed::Kernel& kernel, const typed::Section& section, const Steps& steps, Diagnostics& diagnostics) {
+  FillTaint(kernel, section, steps, diagnostics).Check();
 }
 
 }  // namespace tkc::sema

@@ -187,7 +187,7 @@ class GridMap {
         return;
       }
       diagnostics_.Error(DiagnosticKind::kTileOverlap, store.stmt->span, fmt::format("elements of `{}` are stored by more than one {} `{}`", param.name, what, var.name))
-          .Label(store.stmt->span, fmt::format("which elements these are does not depend on `{}` alone", var.name))
+          .Label(store.stmt->span, fmt::format("the same elements for different `{}`", var.name))
           .Note(var.span, fmt::format("`{}` is declared here", var.name))
           .Help(iteration.is_grid ? fmt::format("index `{}` by `{}`, or combine with `+=` and a preset `= 0`", param.name, var.name) : fmt::format("store once, after the loop, or index `{}` by `{}`", param.name, var.name));
       return;

@@ -62,10 +62,15 @@ std::string CellText(const typed::Pipe& pipe, const Rectangle& cell) {
   return text.empty() ? "the slot" : text;
 }
 
+const char* Verb(const typed::Pipe& pipe, const Rectangle& cell) {
+  const typed::PipeField& field = pipe.fields[cell.field];
+  return cell.rows == field.rows && cell.cols == field.cols ? "is" : "are";
+}
+
 class Nest {
  public:
-  Nest(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, LoopNames& names)
-      : kernel_(kernel), section_(section), diagnostics_(diagnostics), names_(names), skeletons_(BuildSkeletons(kernel, section, diagnostics)) {}
+  Nest(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, Steps& steps)
+      : kernel_(kernel), section_(section), diagnostics_(diagnostics), steps_(steps), skeletons_(BuildSkeletons(kernel, section, diagnostics)) {}
 
   void Check();
 
@@ -102,12 +107,13 @@ class Nest {
   const typed::Kernel& kernel_;
   typed::Section& section_;
   Diagnostics& diagnostics_;
-  LoopNames& names_;
+  Steps& steps_;
   std::vector<Skeleton> skeletons_;
   std::vector<Ring> rings_;
   std::vector<int64_t> limits_;  // of pipes: slots
   Counters counters_;
-  int loops_ = 0;
+  int depth_ = 0;                            // of joint loops
+  std::map<std::string, int> loop_numbers_;  // by depth and range
 };
 
 void Nest::VisitEndpoints(const std::vector<TrafficItem>& items, int skeleton) {
@@ -188,14 +194,15 @@ bool Nest::CutCells(int ring) {
     if (senders.size() == 1) continue;
     if (senders.empty()) {
       const TrafficItem* some = FindSend(skeletons_[rings_[ring].producers[0]].items, ring, nullptr);
-      diagnostics_.Error(DiagnosticKind::kPartsMissing, some->stmt->span, fmt::format("{} of a slot of `{}` are never sent", CellText(pipe, cell), pipe.name))
+      diagnostics_.Error(DiagnosticKind::kPartsMissing, some->stmt->span, fmt::format("{} of a slot of `{}` {} never sent", CellText(pipe, cell), pipe.name, Verb(pipe, cell)))
           .Label(some->stmt->span, "sends a part")
           .Note(pipe.span, fmt::format("a slot is [{}, {}]", pipe.fields[cell.field].rows, pipe.fields[cell.field].cols))
           .Help("a slot is full when each part of it was sent once");
     } else {
       const Span first = senders[0].second->stmt->span;
       const Span second = senders[1].second->stmt->span;
-      DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kPartsOverlap, second, fmt::format("{} of each slot of `{}` {} sent by `{}` and by `{}`", CellText(pipe, cell), pipe.name, CellText(pipe, cell) == "the slot" || cell.rows + cell.cols == pipe.fields[cell.field].rows + pipe.fields[cell.field].cols ? "is" : "are", skeletons_[senders[0].first].name, skeletons_[senders[1].first].name));
+      const std::string what = CellText(pipe, cell) == "the slot" ? "each slot" : CellText(pipe, cell) + " of each slot";
+      DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kPartsOverlap, second, fmt::format("{} of `{}` {} sent by `{}` and by `{}`", what, pipe.name, Verb(pipe, cell), skeletons_[senders[0].first].name, skeletons_[senders[1].first].name));
       report.Label(second, fmt::format("by `{}`", skeletons_[senders[1].first].name));
       if (!(first == second)) report.Label(first, fmt::format("by `{}`", skeletons_[senders[0].first].name));
       report.Note(pipe.span, fmt::format("`{}` is declared here", pipe.name)).Help("every part of a slot has one sender: send parts, `p.rows(w) <- x`, or use two pipes");
@@ -388,16 +395,24 @@ Nest::Joint Nest::RunJoint(std::vector<Cursor>& cursors) {
 }
 
 bool Nest::RunLoop(const std::vector<Cursor>& group) {
-  const std::string name = fmt::format("L{}", loops_++);
+  const int number = loop_numbers_.try_emplace(fmt::format("{} {}", depth_, Key(group[0])), static_cast<int>(loop_numbers_.size())).first->second;
+  const std::string name = fmt::format("L{}", number);
   std::vector<Cursor> inner;
   for (const Cursor& cursor : group) {
     const TrafficItem& item = cursor.Head();
     skeletons_[cursor.skeleton].table.Rename(item.stmt->var, name);
-    names_.emplace(item.stmt->var, name);
+    steps_.names.emplace(item.stmt->var, name);
+    for (const int ring : item.rings) {
+      const std::vector<int64_t>& received = counters_.received[ring];
+      if (counters_.sent[ring][0] > *std::min_element(received.begin(), received.end())) steps_.lagging.insert(rings_[ring].pipe);
+    }
     inner.push_back({cursor.skeleton, &item.body, 0});
   }
   const Counters before = counters_;
-  if (!Run(std::move(inner))) return false;
+  ++depth_;
+  const bool ok = Run(std::move(inner));
+  --depth_;
+  if (!ok) return false;
   // Only differences matter: what was sent and received since.
   for (size_t r = 0; r < rings_.size(); ++r) {
     const int64_t change = counters_.sent[r][0] - before.sent[r][0];
@@ -506,7 +521,9 @@ void Nest::ReportStuck(const std::vector<Cursor>& cursors) {
       const Ring& r = rings_[ring];
       const std::vector<int>& ends = item.kind == Kind::kReceive ? r.producers : r.consumers;
       const bool is_end = std::count(ends.begin(), ends.end(), cursor.skeleton) + (item.kind == Kind::kReceive ? 0 : std::count(r.producers.begin(), r.producers.end(), cursor.skeleton)) > 0;
-      if (is_end) other = &cursor;
+      // Who is at an equal loop is not the one out of step.
+      const bool at_loop = item.kind == Kind::kLoop && !cursor.AtEnd() && cursor.Head().kind == Kind::kLoop;
+      if (is_end && !(at_loop && Key(cursor) == Key(*first))) other = &cursor;
     }
   }
   int b = first->skeleton;
@@ -562,8 +579,8 @@ void Nest::ReportUnbalanced(const Counters& before, Span span, const char* where
 
 }  // namespace
 
-void CheckPipes(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, LoopNames& names) {
-  Nest(kernel, section, diagnostics, names).Check();
+void CheckPipes(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, Steps& steps) {
+  Nest(kernel, section, diagnostics, steps).Check();
 }
 
 }  // namespace tkc::sema

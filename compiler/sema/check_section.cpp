@@ -122,32 +122,37 @@ void Elaborator::DeclareAxis(const ast::GridAxis& axis, typed::Section& section)
   DeclareValue(axis.name, std::move(value));
 }
 
-void Elaborator::AddPipeFields(const ast::TypeExpr& type, const std::string& name, typed::Pipe& pipe) {
+/// False if a field was wrong: the pipe is then of no use.
+bool Elaborator::AddPipeFields(const ast::TypeExpr& type, const std::string& name, typed::Pipe& pipe) {
   if (type.kind == ast::TypeExpr::Kind::kTuple) {
     for (const ast::TypeExpr::Field& field : type.fields) {
       const std::optional<int64_t> count = field.repeat ? Constant(*field.repeat, "the number of fields") : 1;
       if (count && (*count < 1 || *count > kMostFields)) {
         diagnostics_.Error(DiagnosticKind::kTypeMismatch, field.repeat->span, fmt::format("{} fields; a slot has 1 to {}", *count, kMostFields));
-        continue;
+        return false;
       }
-      for (int64_t i = 0; i < count.value_or(0); ++i) AddPipeFields(*field.type, field.name.text, pipe);
+      if (!count) return false;
+      for (int64_t i = 0; i < *count; ++i) {
+        if (!AddPipeFields(*field.type, field.name.text, pipe)) return false;
+      }
     }
-    return;
+    return true;
   }
   const std::optional<Type> declared = DeclaredType(type);
-  if (!declared) return;
+  if (!declared) return false;
   if (!declared->is_tile) {
     diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.span, "a pipe carries tiles").Label(type.span, "has no shape").Help("one number is a tile of one row and one column: `f32[1, 1]`");
-    return;
+    return false;
   }
   pipe.fields.push_back({name, declared->dtype, declared->rows, declared->cols});
+  return true;
 }
 
 void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection& section_source, typed::Section& section) {
   typed::Pipe pipe;
   pipe.name = source.name.text;
   pipe.span = source.name.span;
-  AddPipeFields(*source.type, "", pipe);
+  const bool fields_ok = AddPipeFields(*source.type, "", pipe);
   if (source.slots) {
     const std::optional<int64_t> slots = Constant(*source.slots, "the number of slots");
     if (slots && (*slots < 1 || *slots > kMostSlots)) {
@@ -169,7 +174,7 @@ void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection
     }
     if (!kHasPerPipes) GateFeature(source.per.span, "a pipe for each instance of a worker");
   }
-  if (pipe.fields.empty()) {  // reported; a stand-in, so that its sends and receives can be looked at
+  if (!fields_ok || pipe.fields.empty()) {  // reported; a stand-in, so that its sends and receives can be looked at
     DeclareFixed(source.name, Symbol{}, "pipe");
     section.pipes.push_back(std::move(pipe));
     return;

@@ -126,7 +126,7 @@ void Elaborator::CheckStmt(const ast::Stmt& stmt) {
 
 void Elaborator::DeclareValue(const ast::Name& name, Value value) {
   if (const Symbol* old = scope_->Find(name.text); old != nullptr && !old->can_be_hidden) {
-    const char* what = old->kind == SymbolKind::kPipe ? "pipe" : old->kind == SymbolKind::kTensor ? "tensor" : "name of the kernel";
+    const std::string_view what = old->what;
     diagnostics_.Error(DiagnosticKind::kHiddenName, name.span, fmt::format("`{}` would hide the {} `{}`", name.text, what, name.text))
         .Label(name.span, "declared again")
         .Note(old->span, fmt::format("the {} is declared here", what))
@@ -490,7 +490,8 @@ void Elaborator::CheckFor(const ast::ForStmt& stmt) {
   bind(range.lo, "_begin");
   bind(range.hi, "_end");
   const typed::VarId var = AddVar(stmt.index.text, Type::Scalar(DType::kI64), VarKind::kLoop, Level::kGrid, stmt.index.span);
-  typed::Stmt& loop = Append(StmtKind::kFor, stmt.span);
+  // Messages and quotes show the head of a loop, not its body.
+  typed::Stmt& loop = Append(StmtKind::kFor, {stmt.span.file, stmt.span.begin, stmt.range.span.end});
   loop.var = var;
   loop.step = range.step;
   loop.is_block_loop = range.is_block;
@@ -525,7 +526,7 @@ void Elaborator::CheckIf(const ast::IfStmt& stmt) {
   }
   const std::optional<Span> outer_control = worker_control_;
   if (condition.expr->level == Level::kWorker && !worker_control_) worker_control_ = stmt.condition->span;
-  typed::Stmt& branch = Append(StmtKind::kIf, stmt.span);
+  typed::Stmt& branch = Append(StmtKind::kIf, {stmt.span.file, stmt.span.begin, stmt.condition->span.end});
   branch.expr = std::move(condition.expr);
   typed::Block* outer = block_;
   block_ = &branch.body;

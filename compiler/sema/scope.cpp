@@ -90,11 +90,16 @@ std::string NearestName(std::string_view name, std::vector<std::string> candidat
   std::sort(candidates.begin(), candidates.end());
   std::string best;
   // A name of one or two letters is nobody's slip: too many are one letter away.
+  size_t best_prefix = 0;
   size_t best_distance = name.size() < 3 ? 0 : std::min<size_t>(name.size() / 3, 2) + 1;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > name.size() + 2 || name.size() > candidate.size() + 2 || candidate.size() > 200) continue;
     const size_t distance = Distance(name, candidate);
-    if (distance < best_distance) best = candidate, best_distance = distance;
+    const size_t prefix = std::mismatch(name.begin(), name.end(), candidate.begin(), candidate.end()).first - name.begin();
+    if (distance > best_distance || (distance == best_distance && (best.empty() || prefix <= best_prefix))) continue;
+    best = candidate;
+    best_distance = distance;
+    best_prefix = prefix;
   }
   return best;
 }

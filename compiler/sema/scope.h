@@ -49,7 +49,7 @@ struct Symbol {
   typed::VarId var = typed::kNone; // kValue: the mutable variable that it names
   bool has_declared_type = false;  // mutable variables: assignments convert
   bool can_be_hidden = true;       // false: pipes, tensors, dimensions, scalars, compile-time parameters
-  bool is_static_loop = false;
+  std::string_view what = "name";   // of those that can't be hidden: "pipe", "dimension"
   Span span;
 };
 
@@ -72,7 +72,7 @@ class Scope {
   std::vector<std::vector<std::string>> frames_;
 };
 
-/// The candidate nearest to `name`, at most a third of its letters away; ties: the first in alphabetical order.
+/// The candidate nearest to `name`, at most a third of its letters away; ties: the longest common beginning, then alphabetical order.
 std::string NearestName(std::string_view name, std::vector<std::string> candidates);
 
 }  // namespace tkc::sema
