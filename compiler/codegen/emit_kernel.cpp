@@ -16,6 +16,7 @@ constexpr int kRegistersPerSM = 65536;
 
 std::string SharedTile(const ir::Buffer& buffer) {
   if (buffer.is_scratch) return fmt::format("tk::column_scratch<{}, {}>", CppType(buffer.dtype), buffer.cols);
+  if (buffer.is_fragments) return fmt::format("tk::fragment_buffer<{}, {}>", buffer.rows, buffer.cols);
   const std::string swizzle =
       buffer.swizzle == ir::Swizzle::kNone ? "" : fmt::format(", tk::swizzle::b{}", static_cast<int>(buffer.swizzle));
   return fmt::format("tk::shared_tile<{}, {}, {}{}>", CppType(buffer.dtype), buffer.rows, buffer.cols, swizzle);
@@ -250,7 +251,6 @@ std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses
   for (const ir::TensorMap& map : kernel.maps) {
     if (uses.names.contains(map.name + "_usable")) params.push_back({Kind::kUsable, map.name, "const bool"});
   }
-  if (uses.workspace) params.push_back({Kind::kSplitSums, "split_sums", "const tk::split::sums"});
   return params;
 }
 

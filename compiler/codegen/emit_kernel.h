@@ -13,14 +13,14 @@ namespace tkc::codegen {
 
 /// A parameter of the __global__ function.
 struct KernelParam {
-  enum class Kind : uint8_t { kMap, kTensor, kScalar, kUsable, kSplitSums };
+  enum class Kind : uint8_t { kMap, kTensor, kScalar, kUsable };
   Kind kind;
   std::string name;  // in the IR: of the map, tensor or scalar; of the map for kUsable
   std::string type;  // C++
   std::string CppName() const;
 };
 
-/// In order: copy-engine maps, tensors, scalars, what was found out about stores, split sums. Only what the kernel mentions.
+/// In order: copy-engine maps, tensors, scalars and what was found out about stores. Only what the kernel mentions.
 std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses& uses);
 
 /// The C++ name of the __global__ function: never that of an entry.

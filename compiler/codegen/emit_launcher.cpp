@@ -81,14 +81,21 @@ class CallEmitter {
   static std::string Method(const ir::Kernel& kernel) { return "launch_" + kernel.name; }
 
   void Members() {
+    // In the order of the parameters: the struct is initialised from them as they come.
     std::vector<std::string> tensors, dims;
+    const auto declare_tensors = [&] {
+      if (!tensors.empty()) out_.Line(fmt::format("const tk_tensor {};", Join(tensors)));
+      tensors.clear();
+    };
     for (const EntryParam& param : params_) {
-      if (param.is_tensor) tensors.push_back("*" + Mangle(param.name));
+      if (param.is_tensor) {
+        tensors.push_back("*" + Mangle(param.name));
+        continue;
+      }
+      declare_tensors();
+      out_.Line(fmt::format("{} {};", ScalarCType(param.dtype), Mangle(param.name)));
     }
-    if (!tensors.empty()) out_.Line(fmt::format("const tk_tensor {};", Join(tensors)));
-    for (const EntryParam& param : params_) {
-      if (!param.is_tensor) out_.Line(fmt::format("{} {};", ScalarCType(param.dtype), Mangle(param.name)));
-    }
+    declare_tensors();
     for (const std::string& dim : first_.dims) dims.push_back(Mangle(dim) + " = 0");
     if (!dims.empty()) out_.Line(fmt::format("tk::index {};", Join(dims)));
   }
@@ -238,7 +245,6 @@ class CallEmitter {
     out_.Line(fmt::format("call.tiles({});", kernel.cluster > 1 ? all_blocks : tiles));
     out_.Line(fmt::format("if (call.failed() || {} == 0) return;", host.Expr(kernel.tiles).Within(CppExpr::kAdd)));
     for (const ir::TensorMap& map : kernel.maps) Map(map, uses);
-    if (uses.workspace) out_.Line(SplitSums(kernel, host));
     std::vector<std::string> arguments;
     for (const KernelParam& param : KernelParams(kernel, uses)) arguments.push_back(KernelArgument(param));
     std::string blocks = fmt::format("int({})", tiles);
@@ -278,11 +284,6 @@ class CallEmitter {
                           map.is_store ? "store" : "load", Mangle(map.tensor), swizzle, Join(box)));
     if (!uses.names.contains(map.name + "_usable")) return;
     out_.Line(fmt::format("const bool {} = call.can_store({});", Mangle(map.name + "_usable"), Mangle(map.tensor)));
-  }
-
-  static std::string SplitSums(const ir::Kernel& kernel, const ScalarPrinter& host) {
-    return fmt::format("const tk::split::sums split_sums = tk::split::prepare(call, {}, {});", host.Text(kernel.tiles),
-                       kernel.workspace_bytes_per_tile);
   }
 
   std::string KernelArgument(const KernelParam& param) const {
@@ -337,22 +338,8 @@ class CallEmitter {
   }
 
   std::string WorkspaceValue(const std::vector<int>& alternative) {
-    std::vector<std::string> terms = WorkspaceTerms(alternative);
-    for (int k : alternative) {
-      const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
-      if (!KernelUses(kernel).workspace) continue;
-      terms.push_back(fmt::format("tk::split::bytes({}, {})", Expand(kernel), kernel.workspace_bytes_per_tile));
-    }
+    const std::vector<std::string> terms = WorkspaceTerms(alternative);
     return terms.empty() ? "0" : Join(terms, " + ");
-  }
-
-  /// The number of tiles with all launch scalars written out.
-  std::string Expand(const ir::Kernel& kernel) const {
-    ir::Scalar tiles = kernel.tiles;
-    for (auto let = kernel.launch_lets.rbegin(); let != kernel.launch_lets.rend(); ++let) {
-      tiles = symbolic::Substitute(tiles, let->first, let->second);
-    }
-    return host_.Text(tiles);
   }
 
   void Launch() {

@@ -253,18 +253,13 @@ bool OpEmitter::EmitTile(const Op& op) {
       return true;
     }
     case OpCode::kMmaCommit: out_.Line("tk::warpgroup::mma_commit();"); return true;
-    case OpCode::kSplitPublish:
-      out_.Line(fmt::format("tk::split::publish(split_sums, {}, {}, {});", scalars_.Text(op.scalars[0]),
-                            scalars_.Text(op.scalars[1]), Argument(op.operands[0])));
+    case OpCode::kSplitPublish: {
+      Op ready = op;
+      ready.symbol = op.symbol + "_ready";
+      out_.Line(fmt::format("tk::split::publish<{}>({}, {}, {});", op.number, Buffer(op.symbol), Argument(op.operands[0]), Barrier(ready)));
       return true;
-    case OpCode::kSplitLast:
-      out_.Line(fmt::format("const bool {} = tk::split::arrive_last(split_sums, {}, {});", Mangle(op.symbol),
-                            scalars_.Text(op.scalars[0]), op.number));
-      return true;
-    case OpCode::kSplitCollect:
-      out_.Line(fmt::format("tk::split::collect({}, split_sums, {}, {});", Argument(op.operands[0]), scalars_.Text(op.scalars[0]),
-                            op.number));
-      return true;
+    }
+    case OpCode::kSplitWait: out_.Line(fmt::format("tk::wait_published({}, 0);", Barrier(op))); return true;
     default: return false;
   }
 }

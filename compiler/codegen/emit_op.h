@@ -23,7 +23,6 @@ struct KernelUses {
   std::set<std::string, std::less<>> tensors;  // tensors accessed by ordinary loads and stores
   std::set<std::string, std::less<>> rings;
   std::set<std::string, std::less<>> remote;  // barriers at which other blocks of the cluster arrive
-  bool workspace = false;
 
   explicit KernelUses(const ir::Kernel& kernel);
 

@@ -46,8 +46,7 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
   out += fmt::format("  order         {}\n", Order(kernel));
   if (kernel.cluster > 1) out += fmt::format("  cluster       {} blocks\n", kernel.cluster);
   if (kernel.split > 1)
-    out += fmt::format("  split         sums in {} parts, {} bytes of workspace a tile\n", kernel.split,
-                       kernel.workspace_bytes_per_tile);
+    out += fmt::format("  split         sums in {} parts, one a block of the cluster\n", kernel.split);
   for (const ir::Pipe& pipe : kernel.pipes) {
     int64_t bytes = 0;
     for (const ir::PipeField& field : pipe.fields) bytes += field.rows * field.cols * Bytes(field.dtype);

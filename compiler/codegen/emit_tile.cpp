@@ -92,6 +92,8 @@ bool IsPure(const Op& op) {
     case OpCode::kPositions:
     case OpCode::kView:
     case OpCode::kRead:
+    case OpCode::kSplitCollect:
+      return {fmt::format("tk::split::collect<{}>({}, tk::cluster::rank())", op.number, Buffer(op.symbol))};
     case OpCode::kLoadShared: return true;
     case OpCode::kReduce: return op.slot == "rows";  // along columns the warps meet
     default: return false;

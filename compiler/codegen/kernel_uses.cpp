@@ -34,9 +34,6 @@ void KernelUses::Region(const ir::Region& region) {
       case OpCode::kArrive:
         if (op->number == 2) remote.insert(op->symbol);
         break;
-      case OpCode::kSplitPublish:
-      case OpCode::kSplitLast:
-      case OpCode::kSplitCollect: workspace = true; break;
       default: break;
     }
   }

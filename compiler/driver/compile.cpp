@@ -25,6 +25,7 @@
 #include "compiler/passes/plan_shared.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/select_transfer.h"
+#include "compiler/passes/split_sums.h"
 #include "compiler/passes/stage_operands.h"
 #include "compiler/sema/check.h"
 #include "compiler/support/internal_error.h"
@@ -39,6 +40,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
   const bool ok =
       pass.VerifyInput() &&                                  //
       pass("expand_workers", passes::ExpandWorkers) &&       // first: all below counts senders and receivers of pipes
+      pass("split_sums", passes::SplitSums) &&               // on values, before they have places
       pass("assign_roles", passes::AssignRoles) &&           // who executes: layouts and transfers differ by role
       pass.Enter(ir::Level::kLowering) &&                    // from here on tiles have layouts and places
       pass("select_layout", passes::SelectLayout) &&         // before staging: which parts of a register tile stay with their threads

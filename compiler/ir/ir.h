@@ -160,6 +160,7 @@ struct Buffer {
   Swizzle swizzle = Swizzle::kNone;
   int64_t offset = 0;             // bytes from the start; plan_shared
   bool is_scratch = false;        // a tk::column_scratch (sums over warps), not a tile: rows = warps
+  bool is_fragments = false;      // a tk::fragment_buffer (an accumulator as registers hold it), not a tile
   std::string purpose;            // for the shared-memory map: "pipe ab, field 0", "staging of C"
   int64_t Bytes() const { return rows * cols * tkc::Bytes(dtype) * count * instances; }
 };
@@ -211,7 +212,6 @@ struct Kernel {
   std::vector<Barrier> barriers;
   std::vector<TensorMap> maps;
   int64_t shared_bytes = 0;
-  int64_t workspace_bytes_per_tile = 0;                     // split sums: f32 partials; 0: none
   Span span;
 
   ValueId AddValue(std::string name, Type type, bool is_mutable = false);  // makes the name unique

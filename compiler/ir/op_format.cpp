@@ -62,9 +62,9 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kNamedArrive, "$a threads $n"},
     {OpCode::kClusterSync, ""},
     {OpCode::kComment, "$q"},
-    {OpCode::kSplitPublish, "$o tile $a split $a"},
-    {OpCode::kSplitLast, "$s tile $a ways $n"},
-    {OpCode::kSplitCollect, "$o tile $a ways $n"},
+    {OpCode::kSplitPublish, "$s $t = $o ways $n"},
+    {OpCode::kSplitWait, "$s $t"},
+    {OpCode::kSplitCollect, "$s ways $n"},
 };
 
 }  // namespace

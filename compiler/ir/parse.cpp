@@ -177,6 +177,7 @@ class KernelParser {
     if (lexer_.Accept("swizzle") && !SwizzleOf(&buffer.swizzle)) return false;
     if (!Option("offset", &buffer.offset)) return false;
     buffer.is_scratch = lexer_.Accept("scratch");
+    buffer.is_fragments = lexer_.Accept("fragments");
     return Purpose(&buffer.purpose);
   }
 

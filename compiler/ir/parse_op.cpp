@@ -322,7 +322,6 @@ bool TextParser::Types(const std::vector<Token>& names, Op* op) {
 
 void TextParser::DeclareNames(const Op& op) {
   if (op.code == OpCode::kLet && !op.scalars.empty()) Declare(op.symbol, op.scalars[0]->dtype);
-  if (op.code == OpCode::kSplitLast) Declare(op.symbol, DType::kBool);
 }
 
 }  // namespace tkc::ir

@@ -128,6 +128,7 @@ class KernelPrinter {
     if (buffer.swizzle != Swizzle::kNone) line += fmt::format(" swizzle {}", static_cast<int>(buffer.swizzle));
     line += fmt::format(" offset {}", buffer.offset);
     if (buffer.is_scratch) line += " scratch";
+    if (buffer.is_fragments) line += " fragments";
     Line("{}{}", line, Purpose(buffer.purpose));
   }
 

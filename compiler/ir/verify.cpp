@@ -10,7 +10,7 @@ namespace tkc::ir {
 namespace {
 
 /// Operations that make a scalar's name: from here to the end of the region, or in their own regions only.
-bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kSplitLast || code == OpCode::kTilePosition; }
+bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTilePosition; }
 bool IsLoop(OpCode code) { return code == OpCode::kFor || code == OpCode::kForTiles || code == OpCode::kUnroll; }
 
 size_t RegionsOf(OpCode code) { return code == OpCode::kIf ? 2 : IsLoop(code) || code == OpCode::kIfElected ? 1 : 0; }

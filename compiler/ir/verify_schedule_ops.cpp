@@ -46,9 +46,9 @@ void Verifier::CheckScheduleOp(const Op& op) {
       if (op.symbol.find(' ') == std::string::npos) OpFault(op, "two names are wanted, separated by a space");
       if (op.number < 1) OpFault(op, "groups of {}", op.number);
       return;
-    case OpCode::kSplitPublish: Counts(op, 0, 1, 2, 2); return;
-    case OpCode::kSplitLast: Counts(op, 0, 0, 1, 1); return;
-    case OpCode::kSplitCollect: Counts(op, 0, 1, 1, 1); return;
+    case OpCode::kSplitPublish: Counts(op, 0, 1, 0, 0); return;
+    case OpCode::kSplitWait: Counts(op, 0, 0, 0, 0); return;
+    case OpCode::kSplitCollect: Counts(op, 1, 0, 0, 0); return;
     default: return;
   }
 }

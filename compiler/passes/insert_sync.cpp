@@ -96,6 +96,10 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target&, Diagnostics& diagnost
     kernel.barriers.push_back({EmptyBarrier(pipe.name), pipe.slots, pipe.receivers * kWarpsOfInstance * blocks,
                                fmt::format("every reader is done with a slot of {}", pipe.name)});
   }
+  for (const ir::Buffer& buffer : kernel.buffers) {
+    if (!buffer.is_fragments) continue;
+    kernel.barriers.push_back({buffer.name + "_ready", buffer.instances, kWarpsOfInstance * kernel.cluster, "all blocks have published " + buffer.name});
+  }
   for (ir::Worker& worker : kernel.workers) {
     LinkBarriers(kernel, worker.body);
     Region rings;

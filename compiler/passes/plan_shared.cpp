@@ -88,6 +88,7 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
     if (!IsField(kernel, buffer)) staging += bytes;
   }
   int64_t barriers = 0;
+  for (const ir::Buffer& buffer : kernel.buffers) barriers += buffer.is_fragments ? buffer.instances * kBarrierBytes : 0;
   for (const ir::Pipe& pipe : kernel.pipes) barriers += 2 * pipe.slots * pipe.rings * kBarrierBytes;
   kernel.shared_bytes = RoundUp(offset + barriers, kernel.buffers.empty() ? 1 : Alignment(kernel.buffers.front()));
   if (kernel.shared_bytes > target.shared_memory_per_block) {

@@ -259,7 +259,7 @@ void MakePipeBuffers(ir::Kernel& kernel) {
 
 Result<void> SelectTransfer(ir::Kernel& kernel, const Target&, Diagnostics&) {
   for (ir::Buffer& buffer : kernel.buffers) {
-    if (!buffer.is_scratch) buffer.swizzle = ChooseSwizzle(buffer.dtype, buffer.rows, buffer.cols);
+    if (!buffer.is_scratch && !buffer.is_fragments) buffer.swizzle = ChooseSwizzle(buffer.dtype, buffer.rows, buffer.cols);
   }
   MakePipeBuffers(kernel);
   Transfer transfer{kernel};

@@ -377,6 +377,10 @@ void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out
       depth_ -= op.code == OpCode::kUnroll;
       out.push_back(std::move(op));
       return;
+    case OpCode::kSplitCollect:
+      out.push_back(SyncOp(OpCode::kSplitWait, op.symbol + "_ready", op.slot, 0, op.span));
+      out.push_back(std::move(op));
+      return;
     case OpCode::kStoreAsync: {
       Op elected = SyncOp(OpCode::kIfElected, "", "", 0, op.span);
       const Span span = op.span;

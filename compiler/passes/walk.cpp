@@ -49,7 +49,7 @@ bool IsProduct(ir::OpCode code) {
 bool Writes(const ir::Op& op, ir::ValueId value) {
   if (std::find(op.results.begin(), op.results.end(), value) != op.results.end()) return true;
   const bool in_place = op.code == ir::OpCode::kAssign || op.code == ir::OpCode::kAssignPart || op.code == ir::OpCode::kAccumulate ||
-                        op.code == ir::OpCode::kMma || op.code == ir::OpCode::kSplitCollect;
+                        op.code == ir::OpCode::kMma;
   return in_place && op.operands[0] == value;
 }
 

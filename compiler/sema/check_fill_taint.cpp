@@ -283,6 +283,29 @@ class FillTaint {
     axis[Intern({symbolic::Sub(start, bound), upper, 0})] = fill;
   }
 
+  void AddEnd(std::map<int, Fill>& axis, const Scalar& start, int64_t extent, const Scalar& bound, Fill fill) {
+    if (CanExceed(start, extent, bound)) AddSource(axis, start, bound, true, fill);
+  }
+
+  void AddBegin(std::map<int, Fill>& axis, const Scalar& start, const Scalar& bound, Fill fill) {
+    if (CanPrecede(start, bound)) AddSource(axis, start, bound, false, fill);
+  }
+
+  /// a <= b, as far as minima, maxima and selections show it.
+  static bool IsAtMost(const Scalar& a, const Scalar& b, int depth = 0) {
+    using symbolic::Kind;
+    if (const auto difference = symbolic::ConstantDifference(b, a)) return *difference >= 0;
+    if (depth > 4) return false;
+    const auto left = [&](int i) { return IsAtMost(a->args[i], b, depth + 1); };
+    const auto right = [&](int i) { return IsAtMost(a, b->args[i], depth + 1); };
+    if (a->kind == Kind::kMin && (left(0) || left(1))) return true;
+    if (a->kind == Kind::kMax && left(0) && left(1)) return true;
+    if (a->kind == Kind::kSelect && left(1) && left(2)) return true;
+    if (b->kind == Kind::kMax && (right(0) || right(1))) return true;
+    if (b->kind == Kind::kMin && right(0) && right(1)) return true;
+    return b->kind == Kind::kSelect && right(1) && right(2);
+  }
+
   // ---- expressions
 
   Taint Eval(const Expr& expr) {
@@ -474,10 +497,16 @@ class FillTaint {
       const Scalar start = table_->Of(*axis.start);
       const Scalar end = table_->Of(*kernel_.params[expr.id].extents[i]);
       std::map<int, Fill>& sources = taint.axis[which++];
-      if (CanExceed(start, axis.extent, end)) AddSource(sources, start, end, true, fill);
-      if (CanPrecede(start, symbolic::Int(0))) AddSource(sources, start, symbolic::Int(0), false, fill);
-      if (axis.hi && CanExceed(start, axis.extent, table_->Of(*axis.hi))) AddSource(sources, start, table_->Of(*axis.hi), true, fill);
-      if (axis.lo && CanPrecede(start, table_->Of(*axis.lo))) AddSource(sources, start, table_->Of(*axis.lo), false, fill);
+      // Of two bounds the tighter one says it all, where it is known which that is.
+      const Scalar zero = symbolic::Int(0);
+      const Scalar hi = axis.hi ? table_->Of(*axis.hi) : end;
+      const Scalar lo = axis.lo ? table_->Of(*axis.lo) : zero;
+      const bool hi_suffices = IsAtMost(hi, end);
+      const bool lo_suffices = IsAtMost(zero, lo);
+      if (hi_suffices || !IsAtMost(end, hi)) AddEnd(sources, start, axis.extent, hi, fill);
+      if (!hi_suffices) AddEnd(sources, start, axis.extent, end, fill);
+      if (lo_suffices || !IsAtMost(lo, zero)) AddBegin(sources, start, lo, fill);
+      if (!lo_suffices) AddBegin(sources, start, zero, fill);
     }
     return taint;
   }

@@ -206,9 +206,9 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
         .Label(source.name.span, "declared again")
         .Note(section.workers[i].span, "the first one");
   }
-  worker.instance_var = AddVar(source.index ? source.index.text : worker.name + "_number", Type::Scalar(DType::kI64), VarKind::kInstance, Level::kGrid, source.index ? source.index.span : source.name.span);
   scope_->Open();
   if (source.index) {
+    worker.instance_var = AddVar(source.index.text, Type::Scalar(DType::kI64), VarKind::kInstance, Level::kGrid, source.index.span);
     ExprPtr number = MakeNode(ExprKind::kVar, typed::Op::kNone, Type::Scalar(DType::kI64), {}, source.index.span);
     number->id = worker.instance_var;
     number->level = Level::kGrid;

@@ -13,8 +13,8 @@ using typed::Expr;
 using typed::ExprKind;
 using typed::Op;
 
-/// Definitions with more nodes than this get a name instead of being copied into every formula.
-constexpr size_t kLongText = 200;
+/// Definitions whose text is longer than this get a name instead of being copied into every formula.
+constexpr size_t kLongText = 600;
 
 Kind KindOf(Op op) {
   switch (op) {

@@ -233,15 +233,6 @@ TEST_F(OpCpp, RolesAndComments) {
   EXPECT_EQ(Print(Plain(OpCode::kComment, "why \\")), "// why \\ .\n");
 }
 
-TEST_F(OpCpp, SplitSums) {
-  EXPECT_EQ(Print(Make(OpCode::kSplitPublish, {}, {acc_}, {N("tile"), N("part")})),
-            "tk::split::publish(split_sums, tile, part, acc);\n");
-  EXPECT_EQ(Print(Plain(OpCode::kSplitLast, "last", "", 2, {N("tile")})),
-            "const bool last = tk::split::arrive_last(split_sums, tile, 2);\n");
-  EXPECT_EQ(Print(Make(OpCode::kSplitCollect, {}, {acc_}, {N("tile")}, "", "", 2)),
-            "tk::split::collect(acc, split_sums, tile, 2);\n");
-}
-
 /// A value used once by its own statement is written there; one of another statement, or one that a change might reach, is not.
 TEST(Inlining, FollowsTheSource) {
   ir::Kernel kernel;
