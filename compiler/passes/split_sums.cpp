@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/split_sums.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Scalar;
+using ir::ValueId;
+using symbolic::Kind;
+
+constexpr int64_t kColumnUnit = 8;  // of an accumulator: what one thread's neighbours hold together
+constexpr const char* kLow = "split_begin";
+constexpr const char* kHigh = "split_end";
+
+struct Range {
+  Scalar lo, hi;
+  int64_t step;
+  bool operator==(const Range& other) const {
+    return step == other.step && symbolic::Equal(lo, other.lo) && symbolic::Equal(hi, other.hi);
+  }
+};
+
+Range RangeOf(const Op& loop) { return {loop.scalars[0], loop.scalars[1], loop.number}; }
+
+class Splitting {
+ public:
+  Splitting(ir::Kernel& kernel, Diagnostics& diagnostics) : kernel_(kernel), diagnostics_(diagnostics) {}
+
+  Result<void> Run() {
+    if (kernel_.cluster > 1 || kernel_.persistent) {
+      return Refuse(kernel_.span, "together with `cluster` or `persistent`");
+    }
+    for (ir::Worker& worker : kernel_.workers) {
+      bool multiplies = false;
+      ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
+      if (multiplies && !SplitCompute(worker)) return Failure{};
+    }
+    if (!range_) return Refuse(kernel_.span, "of a kernel without a sum of products");
+    for (ir::Worker& worker : kernel_.workers) {
+      bool multiplies = false;
+      ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
+      if (!multiplies) SplitFeeder(worker);
+    }
+    kernel_.cluster = kernel_.split;
+    return {};
+  }
+
+ private:
+  Failure Refuse(Span span, const std::string& what) {
+    const std::string set = kernel_.schedule.empty() ? "" : fmt::format(" (schedule `{}`)", kernel_.schedule);
+    diagnostics_.Error(DiagnosticKind::kNotImplemented, span, fmt::format("`split` {}{} is specified, not yet implemented", what, set))
+        .Help("leave `split` out of this schedule");
+    return {};
+  }
+
+  /// Every rank takes an equal number of steps; those behind the end take none.
+  std::vector<Op> Bounds(const Range& range, Span span) const {
+    const Scalar steps = symbolic::Cdiv(symbolic::Cdiv(symbolic::Sub(range.hi, range.lo), symbolic::Int(range.step)), symbolic::Int(kernel_.split));
+    const Scalar share = symbolic::Mul(steps, symbolic::Int(range.step));
+    const Scalar rank = symbolic::Call("cluster::rank", DType::kI32, {});
+    Op low{OpCode::kLet, {}, {}, {symbolic::Add(range.lo, symbolic::Mul(rank, share))}};
+    low.symbol = kLow;
+    low.span = span;
+    Op high{OpCode::kLet, {}, {}, {symbolic::Make(Kind::kMin, DType::kI64, {range.hi, symbolic::Add(symbolic::Name(kLow), share)})}};
+    high.symbol = kHigh;
+    high.span = span;
+    return {low, high};
+  }
+
+  static void Narrow(Op& loop) { loop.scalars = {symbolic::Name(kLow), symbolic::Name(kHigh)}; }
+
+  void SplitFeeder(ir::Worker& worker) {
+    Region out;
+    bool has_bounds = false;
+    for (Op& op : worker.body) {
+      if (op.code == OpCode::kFor && RangeOf(op) == *range_) {
+        if (!has_bounds) {
+          for (Op& let : Bounds(*range_, op.span)) out.push_back(std::move(let));
+        }
+        has_bounds = true;
+        Narrow(op);
+      }
+      out.push_back(std::move(op));
+    }
+    worker.body = std::move(out);
+  }
+
+  bool SplitCompute(ir::Worker& worker);
+  std::optional<ValueId> Accumulator(const Op& loop) const;
+  bool StartsAtZero(const ir::Worker& worker, size_t loop, ValueId acc) const;
+  bool NarrowTail(Region tail, ValueId acc, ValueId part, Region& out);
+  bool NarrowOp(Op& op);
+
+  ir::Kernel& kernel_;
+  Diagnostics& diagnostics_;
+  std::optional<Range> range_;
+  int64_t cols_ = 0;                // of the accumulator
+  std::set<ValueId> narrowed_;      // values whose columns are this block's part
+  std::set<ValueId> narrowed_rows_; // columns [C, 1] that will be turned into rows [1, C]
+};
+
+/// The one tile that the loop changes, if all it does with it is to add products.
+std::optional<ValueId> Splitting::Accumulator(const Op& loop) const {
+  std::set<ValueId> changed;
+  bool only_adds = true;
+  ForEachOp(loop.regions[0], [&](const Op& op) {
+    if (op.code == OpCode::kAccumulate) changed.insert(op.operands[0]);
+    if (op.code == OpCode::kAssign || op.code == OpCode::kAssignPart || op.code == OpCode::kStore || op.code == OpCode::kSend) only_adds = false;
+    for (size_t i = op.code == OpCode::kAccumulate ? 1 : 0; i < op.operands.size(); ++i) {
+      only_adds &= !kernel_.values[op.operands[i]].is_mutable;
+    }
+  });
+  if (!only_adds || changed.size() != 1) return std::nullopt;
+  return *changed.begin();
+}
+
+bool Splitting::StartsAtZero(const ir::Worker& worker, size_t loop, ValueId acc) const {
+  std::set<ValueId> zeros;
+  bool is_zero = false;
+  for (size_t i = 0; i < loop; ++i) {
+    const Op& op = worker.body[i];
+    if (op.code == OpCode::kFill && op.scalars[0]->kind == Kind::kFloat && op.scalars[0]->float_value == 0) zeros.insert(op.results[0]);
+    if (op.code == OpCode::kFill && symbolic::IsInt(op.scalars[0]) && op.scalars[0]->int_value == 0) zeros.insert(op.results[0]);
+    if (op.code == OpCode::kVar && op.results[0] == acc) is_zero = !op.operands.empty() && zeros.count(op.operands[0]) != 0;
+  }
+  return is_zero;
+}
+
+bool Splitting::SplitCompute(ir::Worker& worker) {
+  const auto is_sum = [](const Op& op) { return op.code == OpCode::kFor && (Contains(op.regions[0], OpCode::kAccumulate)); };
+  const auto loop = std::find_if(worker.body.begin(), worker.body.end(), is_sum);
+  if (loop == worker.body.end()) return Refuse(worker.span, "of products outside a loop over blocks"), false;
+  const size_t index = static_cast<size_t>(loop - worker.body.begin());
+  const std::optional<ValueId> acc = Accumulator(*loop);
+  if (!acc) return Refuse(loop->span, "of a loop that does more than add products to one tile"), false;
+  if (!StartsAtZero(worker, index, *acc)) return Refuse(loop->span, "of a sum that does not start at zero"), false;
+  const ir::Type type = kernel_.values[*acc].type;
+  cols_ = type.cols;
+  if (type.cols % (kColumnUnit * kernel_.split) != 0) {
+    return Refuse(loop->span, fmt::format("in {} parts of {} columns, which are no multiples of {},", kernel_.split, type.cols, kColumnUnit)), false;
+  }
+  if (range_ && !(*range_ == RangeOf(*loop))) return Refuse(loop->span, "of loops over different ranges"), false;
+  range_ = RangeOf(*loop);
+
+  ir::Buffer buffer;
+  buffer.name = kernel_.values[*acc].name + "_shares";
+  buffer.dtype = DType::kF32;
+  buffer.rows = type.rows;
+  buffer.cols = type.cols;
+  buffer.instances = worker.instances;
+  buffer.is_fragments = true;
+  buffer.purpose = fmt::format("what this block has of {}, for the cluster", kernel_.values[*acc].name);
+  kernel_.buffers.push_back(buffer);
+
+  Region out(worker.body.begin(), loop);
+  for (Op& let : Bounds(*range_, loop->span)) out.push_back(std::move(let));
+  Narrow(*loop);
+  out.push_back(*loop);
+  Op publish{OpCode::kSplitPublish, {}, {*acc}};
+  publish.symbol = buffer.name;
+  publish.slot = worker.instances > 1 ? worker.instance_name : "";
+  publish.number = kernel_.split;
+  publish.span = loop->span;
+  out.push_back(publish);
+  ir::Type part = type;
+  part.cols /= kernel_.split;
+  Op collect = publish;
+  collect.code = OpCode::kSplitCollect;
+  collect.operands.clear();
+  collect.results = {kernel_.AddValue(kernel_.values[*acc].name + "_sum", part)};
+  out.push_back(collect);
+  if (!NarrowTail(Region(loop + 1, worker.body.end()), *acc, collect.results[0], out)) {
+    return Refuse(worker.span, "of a tile whose columns are not treated alike afterwards"), false;
+  }
+  worker.body = std::move(out);
+  return true;
+}
+
+bool Splitting::NarrowTail(Region tail, ValueId acc, ValueId part, Region& out) {
+  narrowed_ = {part};
+  // Columns [C, 1] of memory that become rows [1, C]: narrowed where they are read.
+  for (const Op& op : tail) {
+    if (op.code == OpCode::kTranspose && kernel_.values[op.operands[0]].type.rows == cols_) narrowed_rows_.insert(op.operands[0]);
+  }
+  for (Op& op : tail) {
+    std::replace(op.operands.begin(), op.operands.end(), acc, part);
+    if (!NarrowOp(op)) return false;
+    out.push_back(std::move(op));
+  }
+  return true;
+}
+
+/// Makes the operation work on this block's columns. False where that would change what it means.
+bool Splitting::NarrowOp(Op& op) {
+  const Scalar first = symbolic::Mul(symbolic::Call("cluster::rank", DType::kI32, {}), symbolic::Int(cols_ / kernel_.split));
+  const auto narrow_axis = [&](ir::AxisRange& axis) {
+    axis.start = symbolic::Add(axis.start, first);
+    axis.extent /= kernel_.split;
+  };
+  const auto last_kept = [&]() -> ir::AxisRange& {
+    return *std::find_if(op.axes.rbegin(), op.axes.rend(), [](const ir::AxisRange& axis) { return !axis.dropped; });
+  };
+  switch (op.code) {
+    case OpCode::kLet: return true;
+    case OpCode::kStore:
+      if (!narrowed_.count(op.operands[0])) return false;
+      narrow_axis(last_kept());
+      return true;
+    case OpCode::kRead: {
+      ir::Type& type = kernel_.values[op.results[0]].type;
+      if (narrowed_rows_.count(op.results[0])) {
+        type.rows /= kernel_.split;
+        narrow_axis(last_kept());
+      } else if (type.cols == cols_) {
+        type.cols /= kernel_.split;
+        narrow_axis(last_kept());
+        narrowed_.insert(op.results[0]);
+      }
+      return true;
+    }
+    case OpCode::kPositions:
+      if (narrowed_rows_.count(op.results[0])) {
+        kernel_.values[op.results[0]].type.rows /= kernel_.split;
+        op.scalars[0] = symbolic::Add(op.scalars[0], first);
+      }
+      return true;
+    case OpCode::kTranspose:
+      if (!narrowed_rows_.count(op.operands[0])) return false;
+      break;
+    case OpCode::kFill:
+    case OpCode::kUnary:
+    case OpCode::kBinary:
+    case OpCode::kSelect:
+    case OpCode::kConvert:
+    case OpCode::kVar:
+    case OpCode::kAssign: break;
+    default: return false;
+  }
+  for (ValueId value : op.operands) {
+    if (kernel_.values[value].type.cols == cols_ && !narrowed_.count(value)) return false;
+  }
+  for (ValueId value : op.results) {
+    ir::Type& type = kernel_.values[value].type;
+    if (type.cols != cols_) continue;
+    type.cols /= kernel_.split;
+    narrowed_.insert(value);
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> SplitSums(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
+  if (kernel.split == 1) return {};
+  return Splitting(kernel, diagnostics).Run();
+}
+
+}  // namespace tkc::passes
