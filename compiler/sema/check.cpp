@@ -54,6 +54,10 @@ class Checker {
 
 void Checker::CollectFns(const ast::File& file) {
   for (const ast::FnDecl& fn : file.fns) {
+    if (IsStandardFunction(fn.name.text)) {
+      diagnostics_.Error(DiagnosticKind::kHiddenName, fn.name.span, fmt::format("`{}` is a standard function", fn.name.text)).Help("choose another name");
+      continue;
+    }
     const auto [place, is_new] = context_.fns.emplace(fn.name.text, &fn);
     if (is_new) continue;
     diagnostics_.Error(DiagnosticKind::kDuplicateName, fn.name.span, fmt::format("there are two functions `{}`", fn.name.text))

@@ -55,6 +55,11 @@ constexpr size_t kDeepestInlining = 50;
 
 }  // namespace
 
+bool IsStandardFunction(std::string_view name) {
+  const Builtin* builtin = FindBuiltin(name);
+  return (builtin != nullptr && builtin->kind != Class::kLater) || DTypeFromName(name).has_value();
+}
+
 Value Elaborator::EvalCall(const ast::CallExpr& expr) {
   const std::string& name = expr.callee.text;
   if (const auto fn = context_.fns.find(name); fn != context_.fns.end()) return CallFn(expr, *fn->second);

@@ -241,6 +241,13 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   CheckStmts(source.lets);
   no_receive_ = nullptr;
   block_ = nullptr;
+  for (const typed::StmtPtr& let : section.lets) {
+    const typed::Var& var = kernel_.vars[let->var];
+    if (!var.type.is_tile && var.level != Level::kWorker) continue;
+    diagnostics_.Error(DiagnosticKind::kWorkerLevel, let->span, fmt::format("`{}` is declared for all workers and holds data", var.name))
+        .Label(let->span, fmt::format("is `{}`", TypeText(var.type)))
+        .Help("declare it in the worker that uses it; a `let` beside the pipes is a number that every worker can compute");
+  }
   for (const ast::PipeDecl& pipe : source.pipes) DeclarePipe(pipe, source, section);
   ApplyScheduleItems(section, source);
   for (size_t i = 0; i < source.workers.size(); ++i) ElaborateWorker(source.workers[i], section, i);

@@ -220,6 +220,9 @@ class Elaborator {
 /// "bf16[64, 1]", "f32", "integer".
 std::string TypeText(const typed::Type& type);
 
+/// A function of builtin.def that is implemented, or the name of an element type.
+bool IsStandardFunction(std::string_view name);
+
 /// Reports the error of a form that is specified but not implemented.
 void ReportNotImplemented(Diagnostics& diagnostics, Span span, std::string_view what);
 

@@ -5,7 +5,7 @@
 
 namespace tkc::sema {
 
-inline constexpr bool kHasInTurn = false;          // workers whose instances take whole tiles alternately
+inline constexpr bool kHasInTurn = true;           // workers whose instances take whole tiles alternately
 inline constexpr bool kHasPartSends = false;       // slots filled by several sends
 inline constexpr bool kHasPerPipes = false;        // one ring for each instance of a worker
 inline constexpr bool kHasSeveralSections = false; // several grids in one kernel, and `work` tensors
