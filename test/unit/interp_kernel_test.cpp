@@ -93,7 +93,11 @@ TEST(InterpKernel, StoringAnElementTwiceIsAFault) {
   Doubling kernel;
   kernel.kernel.sections[0].axes[0].step = 2;  // blocks overlap
   Arguments arguments = Doubling::Args(6, 4);
-  EXPECT_EQ(Fault(kernel.kernel, arguments), "an element of `Y` is stored a second time in one grid");
+  Diagnostics diagnostics;
+  EXPECT_FALSE(Interpret(kernel.kernel, arguments, diagnostics));
+  ASSERT_FALSE(diagnostics.All().empty());
+  EXPECT_EQ(diagnostics.All().front().kind, DiagnosticKind::kWrittenTwice);
+  EXPECT_EQ(diagnostics.All().front().headline, "an element of `Y` is stored a second time in one grid");
 }
 
 TEST(InterpKernel, BindingNamesWhatDoesNotFit) {

@@ -235,7 +235,9 @@ TEST(InterpPipe, ASendThatNobodyReceivesIsAFault) {
   Network net;
   const PipeId p = AddPipe(net.section, "p", {{"", DType::kF32, 2, 1}});
   AddWorker(net.section, "make", BlockOf(net.Rounds(BlockOf(Send(p, net.X(Int(0)))), 2)));
-  EXPECT_EQ(net.MustFail().headline, "pipe `p` holds 2 slots at the end of the tile");
+  const Diagnostic held = net.MustFail();
+  EXPECT_EQ(held.kind, DiagnosticKind::kPipeNotEmpty);
+  EXPECT_EQ(held.headline, "pipe `p` holds 2 slots at the end of the tile");
   net.section.workers[0].body[0]->hi = Int(8);
   EXPECT_EQ(net.MustFail().labels[0].text, "`make` waits to send to `p`: 2 of 2 slots are taken, and no worker receives from it");
 }
