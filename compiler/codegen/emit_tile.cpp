@@ -92,8 +92,6 @@ bool IsPure(const Op& op) {
     case OpCode::kPositions:
     case OpCode::kView:
     case OpCode::kRead:
-    case OpCode::kSplitCollect:
-      return {fmt::format("tk::split::collect<{}>({}, tk::cluster::rank())", op.number, Buffer(op.symbol))};
     case OpCode::kLoadShared: return true;
     case OpCode::kReduce: return op.slot == "rows";  // along columns the warps meet
     default: return false;
@@ -216,6 +214,8 @@ CppExpr OpEmitter::Expression(const Op& op) {
                           Coordinate(op.scalars[0]))};
     }
     case OpCode::kView: return View(op);
+    case OpCode::kSplitCollect:
+      return {fmt::format("tk::split::collect<{}>({}, tk::cluster::rank())", op.number, Buffer(op.symbol))};
     case OpCode::kLoadShared: return {fmt::format("tk::warpgroup::load_shared<layout>({})", argument())};
     default: return {};
   }

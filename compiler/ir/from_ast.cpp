@@ -30,12 +30,12 @@ void CopyPipes(const typed::Section& section, Kernel& kernel) {
   }
 }
 
-Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) {
+Kernel LowerSection(const typed::Kernel& source, const typed::Section& section, Diagnostics& diagnostics) {
   Kernel kernel;
   kernel.span = source.span;
   kernel.schedule = source.schedule;
   kernel.bindings = source.bindings;
-  WorkerLowering lowering(source, section, kernel);
+  WorkerLowering lowering(source, section, kernel, diagnostics);
   CopyParams(source, lowering, kernel);
   for (const typed::ExprPtr& require : source.requires_at_launch) kernel.launch_requires.push_back(lowering.LowerScalar(*require));
   if (source.when) kernel.when = lowering.LowerScalar(*source.when);
@@ -76,7 +76,7 @@ Result<Module> FromAst(const typed::Program& program, const std::string& target,
         return diagnostics.Error(DiagnosticKind::kNotImplemented, kernel.span,
                                  "several `grid` sections in one kernel are specified, not yet implemented");
       }
-      Kernel lowered = LowerSection(kernel, kernel.sections[0]);
+      Kernel lowered = LowerSection(kernel, kernel.sections[0], diagnostics);
       lowered.entry = source.name;
       lowered.target = target;
       lowered.name = lowered.schedule.empty() ? source.name + "_kernel" : fmt::format("{}_{}", source.name, lowered.schedule);

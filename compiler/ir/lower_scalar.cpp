@@ -84,7 +84,11 @@ Scalar WorkerLowering::LowerScalar(const typed::Expr& expr) {
     case ExprKind::kCall:
       if (const char* name = FunctionName(expr.op)) return symbolic::Call(name, dtype, args());
       return symbolic::Make(ScalarKind(expr.op, expr.span), dtype, args());
-    default: InternalError("not a scalar expression", expr.span);
+    default:
+      // A scalar made of tile elements: only the worker that computed it knows it.
+      diagnostics_.Error(DiagnosticKind::kNotImplemented, expr.span, "a condition on the values of a tile is specified, not yet implemented")
+          .Help("select between tiles with `where(condition, a, b)`");
+      return symbolic::Bool(false);
   }
 }
 

@@ -10,8 +10,8 @@ namespace tkc::ir {
 
 using typed::StmtKind;
 
-WorkerLowering::WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel)
-    : source_(source), section_(section), kernel_(kernel) {
+WorkerLowering::WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel, Diagnostics& diagnostics)
+    : source_(source), section_(section), kernel_(kernel), diagnostics_(diagnostics) {
   for (const typed::Dim& dim : source.dims) used_names_.insert(dim.name);
   for (const typed::Param& param : source.params) used_names_.insert(param.name);
   for (const typed::Pipe& pipe : section.pipes) used_names_.insert(pipe.name);

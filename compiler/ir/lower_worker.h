@@ -8,13 +8,14 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/sema/typed.h"
+#include "compiler/support/diagnostic.h"
 
 namespace tkc::ir {
 
 /// Names and values of one kernel while its bodies are lowered.
 class WorkerLowering {
  public:
-  WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel);
+  WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel, Diagnostics& diagnostics);
 
   /// Names of scalars are local to a worker: those of the workers before may be used again.
   void BeginWorker() { used_names_ = kernel_names_; }
@@ -52,6 +53,7 @@ class WorkerLowering {
   const typed::Kernel& source_;
   const typed::Section& section_;
   Kernel& kernel_;
+  Diagnostics& diagnostics_;
   std::map<typed::VarId, ValueId> tiles_;
   std::map<typed::VarId, std::string> scalars_;
   std::set<std::string> used_names_, kernel_names_;

@@ -69,7 +69,6 @@ class KernelParser {
   bool Threads() { return Small(&kernel_.threads); }
   bool Tiles() { return text_.ScalarText(&kernel_.tiles); }
   bool SharedBytes() { return text_.Integer(&kernel_.shared_bytes); }
-  bool Workspace() { return text_.Integer(&kernel_.workspace_bytes_per_tile); }
   bool Launch() {
     auto& [name, value] = kernel_.launch_lets.emplace_back();
     if (!text_.Name(&name) || !lexer_.Expect("=") || !text_.ScalarText(&value)) return false;
@@ -255,7 +254,6 @@ const KernelParser::Keyword KernelParser::kKeywords[] = {
     {"barrier", &KernelParser::BarrierOf},
     {"map", &KernelParser::MapOf},
     {"shared_bytes", &KernelParser::SharedBytes},
-    {"workspace_bytes_per_tile", &KernelParser::Workspace},
     {"worker", &KernelParser::WorkerOf},
 };
 

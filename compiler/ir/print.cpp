@@ -116,7 +116,6 @@ class KernelPrinter {
            static_cast<int>(map.swizzle), map.is_store ? " store" : "");
     }
     Number("shared_bytes", kernel_.shared_bytes, 0);
-    Number("workspace_bytes_per_tile", kernel_.workspace_bytes_per_tile, 0);
   }
 
   static std::string Purpose(const std::string& purpose) { return purpose.empty() ? "" : " " + Quote(purpose); }

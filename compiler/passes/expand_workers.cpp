@@ -43,6 +43,8 @@ Result<void> ExpandWorkers(ir::Kernel& kernel, Diagnostics&) {
       for (const std::string& pipe : endpoints.received) ++FindPipe(kernel, pipe).receivers;
     }
   }
+  // A pipe that nobody uses takes no shared memory (the checker has warned of it).
+  std::erase_if(kernel.pipes, [](const ir::Pipe& pipe) { return pipe.senders == 0 && pipe.receivers == 0; });
   return {};
 }
 

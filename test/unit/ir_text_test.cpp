@@ -118,7 +118,6 @@ constexpr const char* kSchedule = R"(kernel gemm_kernel {
   map A_map : A box [128, 64] swizzle 128
   map C_map : C box [1, 64, 64] swizzle 64 store
   shared_bytes 99328
-  workspace_bytes_per_tile 131072
   worker load role copy_thread registers 40 {
     ring ab slots 4
     for_tiles tile = @block_index.i64() to tiles step @block_count.i64() {
