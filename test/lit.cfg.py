@@ -7,6 +7,7 @@
 #   %run %s        executes the file's kernel on the reference interpreter and compares with its comments (test/spec/check_run.py)
 #   %fails CMD     wants exit status 1: a diagnostic, not an internal error
 import os
+import shutil
 import subprocess
 import sys
 
@@ -44,5 +45,13 @@ config.substitutions += [
     ("%tkc", tkc),
     ("%root", root),
 ]
-if lit_config.params.get("nvcc"):
+
+# Tests may demand `nvcc`, `clang`, or `optimized`: no sanitizers, so that what takes long runs once.
+nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+if os.path.exists(nvcc):
     config.available_features.add("nvcc")
+    config.substitutions.append(("%nvcc", nvcc))
+if shutil.which("clang++-22"):
+    config.available_features.add("clang")
+if os.path.basename(os.path.normpath(build)) != "debug":
+    config.available_features.add("optimized")
