@@ -35,6 +35,9 @@ TK_DEVICE float sqrt(float x) { return ::sqrtf(x); }
 TK_DEVICE float tanh(float x) { return ::tanhf(x); }
 TK_DEVICE float erf(float x) { return ::erff(x); }
 TK_DEVICE float floor(float x) { return ::floorf(x); }
+TK_DEVICE float ceil(float x) { return ::ceilf(x); }
+TK_DEVICE float sin(float x) { return ::sinf(x); }
+TK_DEVICE float cos(float x) { return ::cosf(x); }
 TK_DEVICE float abs(float x) { return ::fabsf(x); }
 TK_DEVICE int abs(int x) { return x < 0 ? -x : x; }
 TK_DEVICE float pow(float x, float y) { return ::powf(x, y); }
@@ -43,14 +46,14 @@ TK_DEVICE float pow(float x, float y) { return ::powf(x, y); }
     template <tile X>                                                                                                  \
     TK_DEVICE auto NAME(const X& x) { return map([](auto a) { return NAME(a); }, x); }
 TK_UNARY(exp2) TK_UNARY(exp) TK_UNARY(log2) TK_UNARY(log) TK_UNARY(sqrt) TK_UNARY(rsqrt) TK_UNARY(reciprocal)
-TK_UNARY(tanh) TK_UNARY(erf) TK_UNARY(sigmoid) TK_UNARY(abs) TK_UNARY(floor)
+TK_UNARY(tanh) TK_UNARY(erf) TK_UNARY(sigmoid) TK_UNARY(abs) TK_UNARY(floor) TK_UNARY(ceil) TK_UNARY(sin) TK_UNARY(cos)
 #undef TK_UNARY
 
 #define TK_BINARY(NAME)                                                                                                \
     template <class A, class B>                                                                                        \
         requires tile_operands<A, B>                                                                                   \
     TK_DEVICE auto NAME(const A& a, const B& b) { return map([](auto x, auto y) { return NAME(x, y); }, a, b); }
-TK_BINARY(min) TK_BINARY(max) TK_BINARY(pow)
+TK_BINARY(min) TK_BINARY(max) TK_BINARY(pow) TK_BINARY(floor_div) TK_BINARY(floor_mod)
 #undef TK_BINARY
 
 #define TK_OPERATOR(OP)                                                                                                \

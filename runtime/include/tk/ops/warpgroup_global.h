@@ -50,11 +50,65 @@ struct nothing {
     TK_DEVICE void operator()(int) const {}
 };
 
-/// Adds one value; nothing is returned, so the addition happens in L2.
+/// Combines one value with memory; nothing is returned, so it happens in L2.
 TK_DEVICE void add_global(float* p, float x) { sm90::red_add_f32(p, x); }
 TK_DEVICE void add_global(bf16* p, bf16 x) { sm90::red_add_bf16(p, x.bits); }
 TK_DEVICE void add_global(f16* p, f16 x) { sm90::red_add_f16(p, x.bits); }
 TK_DEVICE void add_global(int* p, int x) { sm90::red_add_s32(p, x); }
+TK_DEVICE void add_global(uint32_t* p, uint32_t x) { sm90::red_add_u32(p, x); }
+TK_DEVICE void add_global(int64_t* p, int64_t x) { sm90::red_add_u64(p, uint64_t(x)); }
+TK_DEVICE void add_global(uint64_t* p, uint64_t x) { sm90::red_add_u64(p, x); }
+
+TK_DEVICE void max_global(int* p, int x) { sm90::red_max_s32(p, x); }
+TK_DEVICE void min_global(int* p, int x) { sm90::red_min_s32(p, x); }
+TK_DEVICE void max_global(uint32_t* p, uint32_t x) { sm90::red_max_u32(p, x); }
+TK_DEVICE void min_global(uint32_t* p, uint32_t x) { sm90::red_min_u32(p, x); }
+TK_DEVICE void max_global(int64_t* p, int64_t x) { sm90::red_max_s64(p, x); }
+TK_DEVICE void min_global(int64_t* p, int64_t x) { sm90::red_min_s64(p, x); }
+TK_DEVICE void max_global(uint64_t* p, uint64_t x) { sm90::red_max_u64(p, x); }
+TK_DEVICE void min_global(uint64_t* p, uint64_t x) { sm90::red_min_u64(p, x); }
+
+// Floats order like their bits: the positive ones upwards, the negative ones downwards. A NaN is ignored.
+TK_DEVICE void max_global(float* p, float x) {
+    const int bits = __builtin_bit_cast(int, x);
+    if (x != x) return;
+    if (bits >= 0) sm90::red_max_s32(p, bits);
+    else sm90::red_min_u32(p, uint32_t(bits));
+}
+TK_DEVICE void min_global(float* p, float x) {
+    const int bits = __builtin_bit_cast(int, x);
+    if (x != x) return;
+    if (bits >= 0) sm90::red_min_s32(p, bits);
+    else sm90::red_max_u32(p, uint32_t(bits));
+}
+
+/// For 16-bit floats there is no such instruction for single elements: try until nobody came between.
+template <class T, class F>
+    requires is_half<T>
+TK_DEVICE void replace_global(T* p, T x, F is_better) {
+    const float value = float(x);
+    T held = *p;
+    while (is_better(value, float(held)) || (float(held) != float(held) && value == value)) {
+        const uint16_t found = sm90::compare_and_swap_b16(p, held.bits, x.bits);
+        if (found == held.bits) return;
+        held.bits = found;
+    }
+}
+template <class T>
+    requires is_half<T>
+TK_DEVICE void max_global(T* p, T x) { replace_global(p, x, [](float a, float b) { return a > b; }); }
+template <class T>
+    requires is_half<T>
+TK_DEVICE void min_global(T* p, T x) { replace_global(p, x, [](float a, float b) { return a < b; }); }
+
+/// f(address, value) for each element of the tile that exists in the block, by the thread that owns it.
+template <class T, int R, int C, class L, class F>
+TK_DEVICE void for_each_stored(const global_block<T>& block, const register_tile<T, R, C, L>& from, F f) {
+    using from_tile = register_tile<T, R, C, L>;
+    if (!stores<from_tile>()) return;
+    const auto each = [&](int n, int r, int c) { f(block.at(r, c), from.data[n]); };
+    for_each_run<1, from_tile>(block, each, each, nothing());
+}
 
 }  // namespace detail
 
@@ -96,7 +150,7 @@ TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, 
         [&](int n, int r, int c) { *block.at(r, c) = from.data[n]; }, detail::nothing());
 }
 
-/// Adds the tile to the block, element by element, atomically and in no fixed order. f32, bf16, f16, int.
+/// Adds the tile to the block, element by element, atomically and in no fixed order.
 template <class T, int R, int C, class L>
 TK_DEVICE void add(const global_block<T>& block, const register_tile<T, R, C, L>& from) {
     using from_tile = register_tile<T, R, C, L>;
@@ -111,6 +165,16 @@ TK_DEVICE void add(const global_block<T>& block, const register_tile<T, R, C, L>
             else detail::add_global(block.at(r, c), x[n]);
         },
         [&](int n, int r, int c) { detail::add_global(block.at(r, c), from.data[n]); }, detail::nothing());
+}
+
+/// The larger (the smaller) of tile and block, element by element, atomically. A NaN loses.
+template <class T, int R, int C, class L>
+TK_DEVICE void max(const global_block<T>& block, const register_tile<T, R, C, L>& from) {
+    detail::for_each_stored(block, from, [](T* p, T x) { detail::max_global(p, x); });
+}
+template <class T, int R, int C, class L>
+TK_DEVICE void min(const global_block<T>& block, const register_tile<T, R, C, L>& from) {
+    detail::for_each_stored(block, from, [](T* p, T x) { detail::min_global(p, x); });
 }
 
 }  // namespace warpgroup

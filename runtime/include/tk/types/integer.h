@@ -15,13 +15,21 @@ using index = int64_t;
 template <class T>
 TK_HOST_DEVICE constexpr T cdiv(T a, T b) { return a / b + (a % b != 0); }
 
-/// floor(a / b), b > 0, any sign of a.
+/// floor(a / b), any signs.
 template <class T>
-TK_HOST_DEVICE constexpr T floor_div(T a, T b) { return a / b - (a % b < 0); }
+    requires(std::is_arithmetic_v<T>)
+TK_HOST_DEVICE constexpr T floor_div(T a, T b) {
+    if constexpr (std::is_unsigned_v<T>) return a / b;
+    else return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
+}
 
 /// a - b * floor_div(a, b): in 0 .. b-1 for b > 0.
 template <class T>
-TK_HOST_DEVICE constexpr T floor_mod(T a, T b) { return a % b + (a % b < 0 ? b : 0); }
+    requires(std::is_arithmetic_v<T>)
+TK_HOST_DEVICE constexpr T floor_mod(T a, T b) {
+    if constexpr (std::is_unsigned_v<T>) return a % b;
+    else return a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);
+}
 
 template <class T>
     requires(std::is_arithmetic_v<T>)
