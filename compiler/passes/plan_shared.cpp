@@ -19,7 +19,7 @@ int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit 
 int64_t Alignment(const ir::Buffer& buffer) { return buffer.swizzle == ir::Swizzle::kNone ? 128 : kTileAlignment; }
 
 /// One tile of the buffer as it lies in an array.
-int64_t TileBytes(const ir::Buffer& buffer) { return RoundUp(buffer.rows * buffer.cols * Bytes(buffer.dtype), Alignment(buffer)); }
+int64_t TileBytes(const ir::Buffer& buffer) { return RoundUp(buffer.TileBytes(), Alignment(buffer)); }
 
 int64_t SlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe) {
   int64_t bytes = 0;

@@ -21,6 +21,9 @@ constexpr int64_t kMaxBox = 256;        // elements of a box along one dimension
 constexpr int64_t kCopyGranule = 16;    // bytes
 constexpr size_t kMaxRank = 5;
 
+/// How wide a staging chunk is: 8 KiB a chunk, so that two for each instance leave the slots their room.
+int64_t ChunkBytes(const ir::Type& tile) { return tile.rows <= 64 ? 128 : 64; }
+
 struct Transfer {
   ir::Kernel& kernel;
   std::map<ValueId, Op> reads{};  // of the copy role at hand, by result
@@ -134,7 +137,7 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   const ir::Type type = kernel.values[value].type;
   const ir::TensorParam& tensor = FindTensor(kernel, store.symbol);
   const DType dtype = tensor.dtype;
-  const int64_t chunk_cols = 128 / Bytes(dtype);
+  const int64_t chunk_cols = ChunkBytes(type) / Bytes(dtype);
   const int64_t chunks = type.cols / chunk_cols;
   ir::Buffer buffer;
   buffer.name = tensor.name + "_stage";
@@ -144,7 +147,7 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   // A chunk's buffer comes round after `count` chunks on every path, so the wait before it is a static number.
   buffer.count = chunks % 2 == 0 ? 2 : chunks % 3 == 0 ? 3 : 1;
   buffer.instances = worker.instances;
-  buffer.swizzle = ir::Swizzle::k128;
+  buffer.swizzle = ChooseSwizzle(dtype, type.rows, chunk_cols);
   buffer.purpose = fmt::format("staging of {}, {} columns at a time", tensor.name, chunk_cols);
   const auto same = std::find_if(kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::Buffer& b) { return b.name == buffer.name; });
   if (same == kernel.buffers.end()) kernel.buffers.push_back(buffer);
@@ -221,7 +224,7 @@ void Transfer::ComputeRole(ir::Worker& worker, Region& region) {
       const ir::Type type = kernel.values[op.operands[0]].type;
       const DType dtype = FindTensor(kernel, op.symbol).dtype;
       const bool is_plain = static_cast<typed::StoreOp>(op.number) == typed::StoreOp::kSet;
-      const bool is_wide = type.cols % (128 / Bytes(dtype)) == 0 && type.rows > 1;
+      const bool is_wide = type.cols % (ChunkBytes(type) / Bytes(dtype)) == 0 && type.rows > 1;
       ir::Type stored = type;
       stored.dtype = dtype;
       if (is_plain && is_wide && Bytes(dtype) >= 2 && IsFloat(dtype) && EngineServes(op, stored)) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Synchronisation of a role that only copies: per slot, wait until it is empty, say how many bytes will come, copy, go to the next slot.
+#include <algorithm>
+
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
@@ -39,8 +41,7 @@ class CopyRoleSync {
       const bool is_shared = op.code == OpCode::kLoadMulticast;
       if (op.code == OpCode::kLoadAsync || is_shared) {
         // Every block receives the shares of all.
-        const ir::Type& type = kernel_.values[op.operands[0]].type;
-        bytes += type.rows * type.cols * Bytes(type.dtype) * (is_shared ? kernel_.cluster : 1);
+        bytes += BoxBytes(op) * (is_shared ? kernel_.cluster : 1);
         op.slot = pipe;
         engine.push_back(std::move(op));
       } else if (op.code == OpCode::kCopyToShared) {
@@ -76,6 +77,14 @@ class CopyRoleSync {
     arrivals_[pipe] = std::max(arrivals_[pipe], before_[pipe] + pending_);
     pending_ = 0;
     out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, send.span));
+  }
+
+  /// What the engine counts: whole boxes, each as wide as a panel of the tile.
+  int64_t BoxBytes(const Op& load) const {
+    const ir::Type& type = kernel_.values[load.operands[0]].type;
+    const auto map = std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == load.symbol; });
+    const int64_t panel = map == kernel_.maps.end() || map->swizzle == ir::Swizzle::kNone ? 1 : map->box.back();
+    return type.rows * ((type.cols + panel - 1) / panel * panel) * Bytes(type.dtype);
   }
 
   ir::Kernel& kernel_;
