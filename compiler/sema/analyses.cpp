@@ -14,7 +14,8 @@ bool Varies(const typed::Kernel& kernel, const typed::Expr& expr) {
 
 /// Ragged axes tell their tiles apart by the ranges of other axes, which the grid map does not see.
 bool IsRagged(const typed::Kernel& kernel, const typed::Section& section) {
-  return std::any_of(section.axes.begin(), section.axes.end(), [&](const typed::GridAxis& axis) { return Varies(kernel, *axis.lo) || Varies(kernel, *axis.hi); });
+  return std::any_of(section.axes.begin(), section.axes.end(),
+                     [&](const typed::GridAxis& axis) { return Varies(kernel, *axis.lo) || Varies(kernel, *axis.hi); });
 }
 
 }  // namespace

@@ -55,7 +55,8 @@ class Checker {
 void Checker::CollectFns(const ast::File& file) {
   for (const ast::FnDecl& fn : file.fns) {
     if (IsStandardFunction(fn.name.text)) {
-      diagnostics_.Error(DiagnosticKind::kHiddenName, fn.name.span, fmt::format("`{}` is a standard function", fn.name.text)).Help("choose another name");
+      diagnostics_.Error(DiagnosticKind::kHiddenName, fn.name.span, fmt::format("`{}` is a standard function", fn.name.text))
+          .Help("choose another name");
       continue;
     }
     const auto [place, is_new] = context_.fns.emplace(fn.name.text, &fn);
@@ -84,7 +85,8 @@ void ReportNoKernel(const ast::File& file, const ast::Name& name, Diagnostics& d
   std::vector<std::string> names;
   for (const ast::KernelDecl& kernel : file.kernels) names.push_back(kernel.name.text);
   const std::string nearest = NearestName(name.text, std::move(names));
-  DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kUnknownName, name.span, fmt::format("there is no kernel `{}` in this file", name.text));
+  DiagnosticBuilder report =
+      diagnostics.Error(DiagnosticKind::kUnknownName, name.span, fmt::format("there is no kernel `{}` in this file", name.text));
   if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{name.span, nearest});
 }
 
@@ -92,7 +94,9 @@ void ReportNoParam(const ast::KernelDecl& kernel, const ast::Name& name, Diagnos
   std::vector<std::string> names;
   for (const ast::StaticParam& param : kernel.static_params) names.push_back(param.name.text);
   const std::string nearest = NearestName(name.text, std::move(names));
-  DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kUnknownName, name.span, fmt::format("kernel `{}` has no compile-time parameter `{}`", kernel.name.text, name.text));
+  DiagnosticBuilder report =
+      diagnostics.Error(DiagnosticKind::kUnknownName, name.span,
+                        fmt::format("kernel `{}` has no compile-time parameter `{}`", kernel.name.text, name.text));
   report.Note(kernel.head_span, "declared here");
   if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{name.span, nearest});
 }
@@ -105,13 +109,16 @@ void Checker::CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::K
     std::vector<std::string> names;
     for (const Target& known : Targets()) names.emplace_back(known.name);
     const std::string nearest = NearestName(target.text, std::move(names));
-    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownTarget, target.span, fmt::format("there is no target `{}`", target.text));
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kUnknownTarget, target.span, fmt::format("there is no target `{}`", target.text));
     if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{target.span, nearest});
   }
   for (const ast::ScheduleItem& item : schedule.items) {
     const auto [place, is_new] = seen.emplace(std::pair(static_cast<int>(item.kind), item.name.text), item.span);
     if (!is_new) {
-      diagnostics_.Error(DiagnosticKind::kDuplicateName, item.span, "a schedule set says this twice").Label(item.span, "again").Note(place->second, "said here first");
+      diagnostics_.Error(DiagnosticKind::kDuplicateName, item.span, "a schedule set says this twice")
+          .Label(item.span, "again")
+          .Note(place->second, "said here first");
     }
     if (item.kind == Kind::kParam && FindParam(kernel, item.name.text) == nullptr) ReportNoParam(kernel, item.name, diagnostics_);
     if (item.kind != Kind::kSlots && item.kind != Kind::kInTurn) continue;
@@ -127,7 +134,9 @@ void Checker::CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::K
     for (const std::string& name : names) found = found || name == item.name.text;
     if (found) continue;
     const std::string nearest = NearestName(item.name.text, std::move(names));
-    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownName, item.name.span, fmt::format("kernel `{}` has no {} `{}`", kernel.name.text, item.kind == Kind::kSlots ? "pipe" : "worker", item.name.text));
+    DiagnosticBuilder report = diagnostics_.Error(
+        DiagnosticKind::kUnknownName, item.name.span,
+        fmt::format("kernel `{}` has no {} `{}`", kernel.name.text, item.kind == Kind::kSlots ? "pipe" : "worker", item.name.text));
     if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{item.name.span, nearest});
   }
 }
@@ -137,7 +146,10 @@ void Checker::CheckNames() {
   for (const ast::KernelDecl& kernel : file_.kernels) {
     const auto [place, is_new] = kernels.emplace(kernel.name.text, kernel.name.span);
     if (is_new) continue;
-    diagnostics_.Error(DiagnosticKind::kDuplicateName, kernel.name.span, fmt::format("there are two kernels `{}`", kernel.name.text)).Label(kernel.name.span, "declared again").Note(place->second, "the first one");
+    diagnostics_
+        .Error(DiagnosticKind::kDuplicateName, kernel.name.span, fmt::format("there are two kernels `{}`", kernel.name.text))
+        .Label(kernel.name.span, "declared again")
+        .Note(place->second, "the first one");
   }
   for (const ast::InstanceDecl& instance : file_.instances) {
     const ast::KernelDecl* kernel = FindKernel(file_, instance.kernel.text);
@@ -149,7 +161,11 @@ void Checker::CheckNames() {
     for (const ast::Binding& binding : instance.bindings) {
       if (FindParam(*kernel, binding.name.text) == nullptr) ReportNoParam(*kernel, binding.name, diagnostics_);
       const auto [place, is_new] = bound.emplace(binding.name.text, binding.span);
-      if (!is_new) diagnostics_.Error(DiagnosticKind::kDuplicateName, binding.name.span, fmt::format("`{}` gets two values", binding.name.text)).Label(binding.name.span, "again").Note(place->second, "the first one");
+      if (!is_new)
+        diagnostics_
+            .Error(DiagnosticKind::kDuplicateName, binding.name.span, fmt::format("`{}` gets two values", binding.name.text))
+            .Label(binding.name.span, "again")
+            .Note(place->second, "the first one");
     }
   }
   std::map<std::pair<std::string, std::string>, Span> schedules;
@@ -161,7 +177,11 @@ void Checker::CheckNames() {
     }
     const auto [place, is_new] = schedules.emplace(std::pair(schedule.kernel.text, schedule.name.text), schedule.name.span);
     if (!is_new) {
-      diagnostics_.Error(DiagnosticKind::kDuplicateName, schedule.name.span, fmt::format("kernel `{}` has two schedule sets `{}`", kernel->name.text, schedule.name.text)).Label(schedule.name.span, "declared again").Note(place->second, "the first one");
+      diagnostics_
+          .Error(DiagnosticKind::kDuplicateName, schedule.name.span,
+                 fmt::format("kernel `{}` has two schedule sets `{}`", kernel->name.text, schedule.name.text))
+          .Label(schedule.name.span, "declared again")
+          .Note(place->second, "the first one");
     }
     CheckScheduleNames(schedule, *kernel);
   }
@@ -179,16 +199,20 @@ void Checker::CheckDefines() {
     }
     if (!known) {
       const std::string nearest = NearestName(define.name, std::move(names));
-      DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kBadDefine, define.span, fmt::format("no kernel of the file has a compile-time parameter `{}`", define.name));
+      DiagnosticBuilder report =
+          diagnostics_.Error(DiagnosticKind::kBadDefine, define.span,
+                             fmt::format("no kernel of the file has a compile-time parameter `{}`", define.name));
       if (!nearest.empty()) report.Help(fmt::format("write `-D {}=..`", nearest));
     }
-    if (!seen.insert(define.name).second) diagnostics_.Error(DiagnosticKind::kBadDefine, define.span, fmt::format("`-D {}=..` is given twice", define.name));
+    if (!seen.insert(define.name).second)
+      diagnostics_.Error(DiagnosticKind::kBadDefine, define.span, fmt::format("`-D {}=..` is given twice", define.name));
   }
 }
 
 bool Checker::AppliesHere(const ast::ScheduleDecl& schedule) {
   if (schedule.targets.empty()) return true;
-  return std::any_of(schedule.targets.begin(), schedule.targets.end(), [&](const ast::Name& name) { return name.text == options_.target; });
+  return std::any_of(schedule.targets.begin(), schedule.targets.end(),
+                     [&](const ast::Name& name) { return name.text == options_.target; });
 }
 
 bool Checker::HasAllParams(const Variant& variant) const {
@@ -221,9 +245,12 @@ std::string Checker::EntryName(const ast::KernelDecl& kernel, const ast::Instanc
   std::string name = kernel.name.text;
   if (instance == nullptr) return name;
   for (const ast::Binding& binding : instance->bindings) {
-    if (const auto* number = ast::DynCast<ast::IntExpr>(*binding.value)) name += fmt::format("_{}", number->value);
-    else if (const auto* truth = ast::DynCast<ast::BoolExpr>(*binding.value)) name += truth->value ? "_" + binding.name.text : "";
-    else name += "_" + binding.name.text;  // replaced by its value once it is known
+    if (const auto* number = ast::DynCast<ast::IntExpr>(*binding.value))
+      name += fmt::format("_{}", number->value);
+    else if (const auto* truth = ast::DynCast<ast::BoolExpr>(*binding.value))
+      name += truth->value ? "_" + binding.name.text : "";
+    else
+      name += "_" + binding.name.text;  // replaced by its value once it is known
   }
   return name;
 }
@@ -237,7 +264,9 @@ typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::Insta
     Attempt& attempt = attempts.emplace_back();
     attempt.variant = variant;
     if (always != nullptr) {
-      attempt.diagnostics.Warning(DiagnosticKind::kUnreachableSchedule, variant.schedule->name.span, fmt::format("schedule set `{}` is never chosen", variant.schedule->name.text))
+      attempt.diagnostics
+          .Warning(DiagnosticKind::kUnreachableSchedule, variant.schedule->name.span,
+                   fmt::format("schedule set `{}` is never chosen", variant.schedule->name.text))
           .Label(variant.schedule->name.span, "comes after a set that always applies")
           .Note(always->name.span, fmt::format("`{}` has no `when`", always->name.text));
     }
@@ -254,7 +283,8 @@ typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::Insta
 }
 
 std::string KeyOf(const Diagnostic& diagnostic) {
-  std::string key = fmt::format("{}:{}:{}:{}:{}", static_cast<int>(diagnostic.kind), diagnostic.span.file, diagnostic.span.begin, diagnostic.span.end, diagnostic.headline);
+  std::string key = fmt::format("{}:{}:{}:{}:{}", static_cast<int>(diagnostic.kind), diagnostic.span.file, diagnostic.span.begin,
+                                diagnostic.span.end, diagnostic.headline);
   for (const DiagnosticLabel& label : diagnostic.labels) key += fmt::format("|{}:{}", label.span.begin, label.text);
   return key;
 }
@@ -312,7 +342,10 @@ typed::Program Checker::Run() {
       typed::Entry entry = CheckEntry(kernel, instance, attempts);
       const auto [first, is_new] = entries.emplace(entry.name, instance != nullptr ? instance->span : place);
       if (!is_new && instance != nullptr) {
-        diagnostics_.Error(DiagnosticKind::kDuplicateName, instance->span, fmt::format("two entries would be called `{}`", entry.name)).Label(instance->span, "again").Note(first->second, "the first one");
+        diagnostics_
+            .Error(DiagnosticKind::kDuplicateName, instance->span, fmt::format("two entries would be called `{}`", entry.name))
+            .Label(instance->span, "again")
+            .Note(first->second, "the first one");
       }
       program.entries.push_back(std::move(entry));
     }

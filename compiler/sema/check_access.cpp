@@ -55,14 +55,18 @@ Value Elaborator::EvalIndex(const ast::IndexExpr& expr) {
     return ExprValue(MakeInteger(Op::kAdd, Clone(*base.block->start), std::move(offset), expr.span), expr.span);
   }
   if (base.IsTile()) return EvalSlice(expr, std::move(base));
-  diagnostics_.Error(DiagnosticKind::kTypeMismatch, expr.span, "only tensors, tiles and block indices are indexed").Label(expr.base->span, fmt::format("is {}", Describe(base)));
+  diagnostics_.Error(DiagnosticKind::kTypeMismatch, expr.span, "only tensors, tiles and block indices are indexed")
+      .Label(expr.base->span, fmt::format("is {}", Describe(base)));
   return Error();
 }
 
 /// `x[i :+ n]`, `x[:, j :+ n]` of a tile.
 Value Elaborator::EvalSlice(const ast::IndexExpr& expr, Value base) {
   if (expr.indices.size() > 2 || expr.fill) {
-    diagnostics_.Error(DiagnosticKind::kBadIndex, expr.span, expr.fill ? "a tile has no missing elements to fill" : fmt::format("a tile has two axes, found {} indices", expr.indices.size()))
+    diagnostics_
+        .Error(DiagnosticKind::kBadIndex, expr.span,
+               expr.fill ? "a tile has no missing elements to fill"
+                         : fmt::format("a tile has two axes, found {} indices", expr.indices.size()))
         .Label(expr.base->span, fmt::format("is {}", Describe(base)));
     return Error();
   }
@@ -81,7 +85,10 @@ Value Elaborator::EvalSlice(const ast::IndexExpr& expr, Value base) {
     const std::optional<int64_t> low = Constant(*index.expr, "the start of a slice of a tile");
     if (!low) return Error();
     if (*low < 0 || *count < 1 || *low > extent || *count > extent - *low) {
-      diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, fmt::format("elements {} .. {} of an axis of {}", *low, *low + *count, extent)).Label(expr.base->span, fmt::format("is {}", Describe(base = ExprValue(Clone(*result), expr.span))));
+      diagnostics_
+          .Error(DiagnosticKind::kBadIndex, index.span,
+                 fmt::format("elements {} .. {} of an axis of {}", *low, *low + *count, extent))
+          .Label(expr.base->span, fmt::format("is {}", Describe(base = ExprValue(Clone(*result), expr.span))));
       return Error();
     }
     result = Part(std::move(result), static_cast<int>(axis), MakeInt(*low, index.span), *count, expr.span);
@@ -93,7 +100,10 @@ bool Elaborator::WholeAxis(const typed::Expr& extent, const typed::Param& param,
   const std::optional<int64_t> number = NumberOf(extent);
   if (!number || *number < 1 || *number > kLargestAxis) {
     const std::string name = extent.kind == ExprKind::kDim ? fmt::format("`{}`", kernel_.dims[extent.id].name) : "its extent";
-    diagnostics_.Error(DiagnosticKind::kBadIndex, span, number ? fmt::format("axis {} of `{}` has {} elements, too many or too few for a tile", dim, param.name, *number) : fmt::format("the whole of axis {} of `{}` is taken, and {} is known at launch only", dim, param.name, name))
+    diagnostics_
+        .Error(DiagnosticKind::kBadIndex, span,
+               number ? fmt::format("axis {} of `{}` has {} elements, too many or too few for a tile", dim, param.name, *number)
+                      : fmt::format("the whole of axis {} of `{}` is taken, and {} is known at launch only", dim, param.name, name))
         .Note(param.span, fmt::format("`{}` is declared here", param.name))
         .Help("loop over blocks of the axis, `for n in N by 128`, or make its extent a compile-time parameter");
     return false;
@@ -115,7 +125,8 @@ void Elaborator::BlockAxis(const BlockIndex& block, const typed::Expr& extent, A
   axis.hi = Clone(*block.hi);
 }
 
-bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store, AxisRange& axis) {
+bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store,
+                             AxisRange& axis) {
   if (index.kind == ast::Index::Kind::kAll) return WholeAxis(extent, param, dim, index.span, axis);
   Value value = Eval(*index.expr);
   if (value.IsError()) return false;
@@ -135,7 +146,9 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
   }
   if (value.IsTile() && value.expr->type.dtype == DType::kI32 && value.expr->type.cols == 1) {
     if (is_store) {
-      diagnostics_.Error(DiagnosticKind::kScatterNotUnique, index.span, fmt::format("a store to rows of `{}` that a tile chooses may write an element twice", param.name))
+      diagnostics_
+          .Error(DiagnosticKind::kScatterNotUnique, index.span,
+                 fmt::format("a store to rows of `{}` that a tile chooses may write an element twice", param.name))
           .Label(index.span, fmt::format("is {}", Describe(value)))
           .Note("a scatter with `<-` needs a `unique` promise: specified, not yet implemented");
     } else {
@@ -153,7 +166,10 @@ bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, 
   const typed::Param& param = kernel_.params[tensor];
   access.tensor = tensor;
   if (expr.indices.size() > param.extents.size()) {
-    diagnostics_.Error(DiagnosticKind::kBadIndex, expr.span, fmt::format("`{}` has {} ax{}, found {} indices", param.name, param.extents.size(), param.extents.size() == 1 ? "is" : "es", expr.indices.size()))
+    diagnostics_
+        .Error(DiagnosticKind::kBadIndex, expr.span,
+               fmt::format("`{}` has {} ax{}, found {} indices", param.name, param.extents.size(),
+                           param.extents.size() == 1 ? "is" : "es", expr.indices.size()))
         .Note(param.span, fmt::format("`{}` is declared here", param.name));
     return false;
   }
@@ -162,7 +178,8 @@ bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, 
     AxisRange& axis = access.axes.emplace_back();
     const bool written = i < expr.indices.size();
     ok = (written ? ResolveAxis(expr.indices[i], *param.extents[i], param, static_cast<int>(i), is_store, axis)
-                  : WholeAxis(*param.extents[i], param, static_cast<int>(i), expr.span, axis)) && ok;
+                  : WholeAxis(*param.extents[i], param, static_cast<int>(i), expr.span, axis)) &&
+         ok;
   }
   if (!ok) return false;
   const auto kept = std::count_if(access.axes.begin(), access.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
@@ -192,7 +209,8 @@ Value Elaborator::EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor) {
   if (!ResolveAxes(expr, tensor, false, access)) return Error();
   if (!access.type.is_tile) {
     if (expr.fill) {
-      diagnostics_.Error(DiagnosticKind::kBadIndex, expr.fill->span, "a single element has no fill").Help("compare the index with the extent instead");
+      diagnostics_.Error(DiagnosticKind::kBadIndex, expr.fill->span, "a single element has no fill")
+          .Help("compare the index with the extent instead");
       return Error();
     }
     ExprPtr element = MakeNode(ExprKind::kElement, Op::kNone, access.type, {}, expr.span);
@@ -211,7 +229,8 @@ Value Elaborator::EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor) {
     Value fill = Eval(*expr.fill);
     if (fill.IsError()) return Error();
     if (!fill.IsScalar() || fill.expr->level != Level::kConst) {
-      diagnostics_.Error(DiagnosticKind::kNotConstant, expr.fill->span, "a fill is a number known at compile time").Label(expr.fill->span, fill.IsScalar() ? "known only when the kernel runs" : fmt::format("is {}", Describe(fill)));
+      diagnostics_.Error(DiagnosticKind::kNotConstant, expr.fill->span, "a fill is a number known at compile time")
+          .Label(expr.fill->span, fill.IsScalar() ? "known only when the kernel runs" : fmt::format("is {}", Describe(fill)));
       return Error();
     }
     ExprPtr number = Coerce(std::move(fill), Type::Scalar(param.dtype), true, "the fill", kNoSpan);
@@ -228,7 +247,8 @@ Access Elaborator::ResolveTarget(const ast::Expr& expr) {
     const Symbol* tensor = TensorNamed(*index->base);
     if (tensor == nullptr) return access;
     if (index->fill) {
-      diagnostics_.Error(DiagnosticKind::kBadIndex, index->fill->span, "a store has no fill: elements that do not exist are not written");
+      diagnostics_.Error(DiagnosticKind::kBadIndex, index->fill->span,
+                         "a store has no fill: elements that do not exist are not written");
       return access;
     }
     ResolveAxes(*index, tensor->id, true, access);
@@ -238,7 +258,8 @@ Access Elaborator::ResolveTarget(const ast::Expr& expr) {
     access = ResolveTarget(*field->base);
     if (!access.ok) return access;
     if (field->field.text != "T" || !access.type.is_tile) {
-      diagnostics_.Error(DiagnosticKind::kUnknownName, field->field.span, fmt::format("the target of a store has no `.{}`", field->field.text));
+      diagnostics_.Error(DiagnosticKind::kUnknownName, field->field.span,
+                         fmt::format("the target of a store has no `.{}`", field->field.text));
       access.ok = false;
       return access;
     }

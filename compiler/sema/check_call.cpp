@@ -19,7 +19,22 @@ using typed::Type;
 namespace {
 
 enum class Class : uint8_t {
-  kFloatUnary, kPow, kAbs, kMinMax, kClamp, kCdiv, kWhere, kRowReduce, kColReduce, kAnyAll, kPos, kValid, kIota, kCumsum, kCat, kLater,
+  kFloatUnary,
+  kPow,
+  kAbs,
+  kMinMax,
+  kClamp,
+  kCdiv,
+  kWhere,
+  kRowReduce,
+  kColReduce,
+  kAnyAll,
+  kPos,
+  kValid,
+  kIota,
+  kCumsum,
+  kCat,
+  kLater,
 };
 
 struct Builtin {
@@ -74,13 +89,15 @@ Value Elaborator::CallConversion(const ast::CallExpr& expr, DType dtype) {
     return Error();
   }
   if (expr.arguments.size() != 1) {
-    diagnostics_.Error(DiagnosticKind::kWrongArguments, expr.span, fmt::format("`{}(..)` converts one value, found {}", expr.callee.text, expr.arguments.size()));
+    diagnostics_.Error(DiagnosticKind::kWrongArguments, expr.span,
+                       fmt::format("`{}(..)` converts one value, found {}", expr.callee.text, expr.arguments.size()));
     return Error();
   }
   Value x = Eval(*expr.arguments[0]);
   if (x.IsError()) return x;
   if (x.kind == Value::Kind::kTuple) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, x.span, fmt::format("`{}(..)` converts one value", expr.callee.text)).Label(x.span, fmt::format("is {}", Describe(x)));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, x.span, fmt::format("`{}(..)` converts one value", expr.callee.text))
+        .Label(x.span, fmt::format("is {}", Describe(x)));
     return Error();
   }
   if (x.kind == Value::Kind::kBlock || dtype == DType::kBool) {
@@ -111,7 +128,8 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
     for (const Builtin& candidate : kBuiltins) names.emplace_back(candidate.name);
     for (const auto& [fn, decl] : context_.fns) names.push_back(fn);
     const std::string nearest = NearestName(name, std::move(names));
-    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownName, expr.callee.span, fmt::format("there is no function `{}`", name));
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kUnknownName, expr.callee.span, fmt::format("there is no function `{}`", name));
     if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{expr.callee.span, nearest});
     for (const ast::ExprPtr& argument : expr.arguments) Eval(*argument);
     return Error();
@@ -122,7 +140,9 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
   }
   if (expr.arguments.size() < builtin->least || expr.arguments.size() > builtin->most) {
     diagnostics_.Error(DiagnosticKind::kWrongArguments, expr.span,
-                       fmt::format("`{}` takes {} argument{}, found {}", name, builtin->least == builtin->most ? fmt::format("{}", builtin->least) : fmt::format("at least {}", builtin->least),
+                       fmt::format("`{}` takes {} argument{}, found {}", name,
+                                   builtin->least == builtin->most ? fmt::format("{}", builtin->least)
+                                                                   : fmt::format("at least {}", builtin->least),
                                    builtin->most == 1 ? "" : "s", expr.arguments.size()));
     return Error();
   }
@@ -136,7 +156,8 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
   const bool takes_block = builtin->kind == Class::kPos || builtin->kind == Class::kValid;
   for (const Value& arg : args) {
     if (arg.kind == (takes_block ? Value::Kind::kBlock : Value::Kind::kExpr)) continue;
-    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, fmt::format("`{}` takes {}", name, takes_block ? "a block index" : "numbers"));
+    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span,
+                                                  fmt::format("`{}` takes {}", name, takes_block ? "a block index" : "numbers"));
     report.Label(arg.span, fmt::format("is {}", Describe(arg)));
     if (arg.kind == Value::Kind::kBlock) report.Help("the column of its elements is `pos(..)`");
     return Error();
@@ -151,7 +172,8 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
       std::optional<Type> type = Broadcast(args[0], args[1], name, expr.callee.span);
       if (!type) return Error();
       type->dtype = DType::kF32;
-      return ExprValue(MakeNode(ExprKind::kCall, Op::kPow, *type, Args(std::move(args[0].expr), std::move(args[1].expr)), expr.span), expr.span);
+      return ExprValue(
+          MakeNode(ExprKind::kCall, Op::kPow, *type, Args(std::move(args[0].expr), std::move(args[1].expr)), expr.span), expr.span);
     }
     case Class::kAbs: {
       const DType dtype = args[0].expr->type.dtype;
@@ -168,14 +190,17 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
     case Class::kCdiv: {
       for (const Value& arg : args) {
         if (arg.IsScalar() && !IsFloat(arg.expr->type.dtype) && arg.expr->type.dtype != DType::kBool) continue;
-        diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, "`cdiv` takes integers").Label(arg.span, fmt::format("is {}", Describe(arg)));
+        diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, "`cdiv` takes integers")
+            .Label(arg.span, fmt::format("is {}", Describe(arg)));
         return Error();
       }
       if (NumberOf(*args[1].expr) == 0) {
         diagnostics_.Error(DiagnosticKind::kDivisionByZero, expr.span, "`cdiv` by zero").Label(args[1].span, "is 0");
         return Error();
       }
-      return ExprValue(MakeInteger(Op::kCdiv, MakeConvert(std::move(args[0].expr), DType::kI64), MakeConvert(std::move(args[1].expr), DType::kI64), expr.span), expr.span);
+      return ExprValue(MakeInteger(Op::kCdiv, MakeConvert(std::move(args[0].expr), DType::kI64),
+                                   MakeConvert(std::move(args[1].expr), DType::kI64), expr.span),
+                       expr.span);
     }
     case Class::kWhere: return CallWhere(expr, std::move(args));
     case Class::kRowReduce: return CallReduce(expr, builtin->op, 1, std::move(args[0]));
@@ -187,16 +212,20 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
       const std::optional<int64_t> count = ConstantOf(args[0], "the length of `iota`");
       if (!count) return Error();
       if (*count < 1 || *count > (1 << 20)) {
-        diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[0].span, fmt::format("`iota({})`: the length lies between 1 and {}", *count, 1 << 20));
+        diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[0].span,
+                           fmt::format("`iota({})`: the length lies between 1 and {}", *count, 1 << 20));
         return Error();
       }
-      return ExprValue(MakeNode(ExprKind::kPositions, Op::kNone, Type::Tile(DType::kI32, *count, 1), Args(MakeInt(0, expr.span)), expr.span), expr.span);
+      return ExprValue(
+          MakeNode(ExprKind::kPositions, Op::kNone, Type::Tile(DType::kI32, *count, 1), Args(MakeInt(0, expr.span)), expr.span),
+          expr.span);
     }
     case Class::kCumsum: return CallCumsum(expr, std::move(args));
     case Class::kCat: return CallCat(expr, std::move(args));
     case Class::kLater: break;
   }
-  diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[0].span, fmt::format("`{}` takes numbers", name)).Label(args[0].span, fmt::format("is {}", Describe(args[0])));
+  diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[0].span, fmt::format("`{}` takes numbers", name))
+      .Label(args[0].span, fmt::format("is {}", Describe(args[0])));
   return Error();
 }
 
@@ -205,7 +234,8 @@ Value Elaborator::CallFloatFunction(const ast::CallExpr& expr, Op op, Value x) {
   if (!IsFloat(x.expr->type.dtype) && !literal) {
     diagnostics_.Error(DiagnosticKind::kTypeMismatch, x.span, fmt::format("`{}` takes floating-point numbers", expr.callee.text))
         .Label(x.span, fmt::format("is {}", Describe(x)))
-        .Help("convert it: `f32(..)`", std::vector<Edit>{{{x.span.file, x.span.begin, x.span.begin}, "f32("}, {{x.span.file, x.span.end, x.span.end}, ")"}});
+        .Help("convert it: `f32(..)`",
+              std::vector<Edit>{{{x.span.file, x.span.begin, x.span.begin}, "f32("}, {{x.span.file, x.span.end, x.span.end}, ")"}});
     return Error();
   }
   ExprPtr arg = MakeConvert(std::move(x.expr), DType::kF32);
@@ -216,7 +246,8 @@ Value Elaborator::CallFloatFunction(const ast::CallExpr& expr, Op op, Value x) {
 Value Elaborator::MinMax(Op op, std::string_view name, Value a, Value b, Span span) {
   if (a.expr->type.dtype == DType::kBool || b.expr->type.dtype == DType::kBool) {
     const Value& wrong = a.expr->type.dtype == DType::kBool ? a : b;
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, wrong.span, fmt::format("`{}` takes numbers", name)).Label(wrong.span, fmt::format("is {}", Describe(wrong)));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, wrong.span, fmt::format("`{}` takes numbers", name))
+        .Label(wrong.span, fmt::format("is {}", Describe(wrong)));
     return Error();
   }
   if (!Unify(a, b, false, name, span)) return Error();
@@ -244,7 +275,8 @@ Value Elaborator::CallMinMax(const ast::CallExpr& expr, Op op, std::vector<Value
 
 Value Elaborator::CallReduce(const ast::CallExpr& expr, Op op, int axis, Value x) {
   if (!x.IsTile() || x.expr->type.dtype == DType::kBool) {
-    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, x.span, fmt::format("`{}` reduces a tile of numbers", expr.callee.text));
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kTypeMismatch, x.span, fmt::format("`{}` reduces a tile of numbers", expr.callee.text));
     report.Label(x.span, fmt::format("is {}", Describe(x)));
     if (x.IsTile()) report.Help("count with `i32(..)`");
     return Error();
@@ -263,7 +295,8 @@ Value Elaborator::CallReduce(const ast::CallExpr& expr, Op op, int axis, Value x
 
 Value Elaborator::CallAnyAll(const ast::CallExpr& expr, Op op, Value x) {
   if (!x.IsTile() || x.expr->type.dtype != DType::kBool) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, x.span, fmt::format("`{}` takes a tile of `bool`s", expr.callee.text)).Label(x.span, fmt::format("is {}", Describe(x)));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, x.span, fmt::format("`{}` takes a tile of `bool`s", expr.callee.text))
+        .Label(x.span, fmt::format("is {}", Describe(x)));
     return Error();
   }
   if (!kHasDataConditions) GateFeature(expr.span, fmt::format("`{}` of a tile", expr.callee.text));
@@ -278,7 +311,8 @@ Value Elaborator::CallAnyAll(const ast::CallExpr& expr, Op op, Value x) {
 
 Value Elaborator::CallWhere(const ast::CallExpr& expr, std::vector<Value> args) {
   if (args[0].expr->type.dtype != DType::kBool) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[0].span, "the first argument of `where` is a `bool`").Label(args[0].span, fmt::format("is {}", Describe(args[0])));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[0].span, "the first argument of `where` is a `bool`")
+        .Label(args[0].span, fmt::format("is {}", Describe(args[0])));
     return Error();
   }
   Value condition = std::move(args[0]);
@@ -298,7 +332,8 @@ Value Elaborator::Select(Value condition, Value a, Value b, std::string_view wha
   }
   for (const Value* v : {&a, &b}) {
     if (v->kind == Value::Kind::kExpr) continue;
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, v->span, fmt::format("{} choose between numbers or tiles", what)).Label(v->span, fmt::format("is {}", Describe(*v)));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, v->span, fmt::format("{} choose between numbers or tiles", what))
+        .Label(v->span, fmt::format("is {}", Describe(*v)));
     return Error();
   }
   if (!Unify(a, b, false, what, span)) return Error();
@@ -312,9 +347,13 @@ Value Elaborator::Select(Value condition, Value a, Value b, std::string_view wha
   if (const auto known = NumberOf(*condition.expr); known && !condition.expr->type.is_tile) {
     Value chosen = *known != 0 ? std::move(a) : std::move(b);
     if (chosen.expr->type == result) return chosen;
-    return ExprValue(MakeNode(ExprKind::kSelect, Op::kNone, result, Args(std::move(condition.expr), Clone(*chosen.expr), Clone(*chosen.expr)), span), span);
+    return ExprValue(MakeNode(ExprKind::kSelect, Op::kNone, result,
+                              Args(std::move(condition.expr), Clone(*chosen.expr), Clone(*chosen.expr)), span),
+                     span);
   }
-  return ExprValue(MakeFolded(ExprKind::kSelect, Op::kNone, result, Args(std::move(condition.expr), std::move(a.expr), std::move(b.expr)), span), span);
+  return ExprValue(
+      MakeFolded(ExprKind::kSelect, Op::kNone, result, Args(std::move(condition.expr), std::move(a.expr), std::move(b.expr)), span),
+      span);
 }
 
 Value Elaborator::CallPositions(const ast::CallExpr& expr, bool valid, Value x) {
@@ -339,11 +378,13 @@ Value Elaborator::CallCumsum(const ast::CallExpr& expr, std::vector<Value> args)
   const std::optional<int64_t> axis = ConstantOf(args[1], "the axis of `cumsum`");
   if (!axis) return Error();
   if (*axis != 0 && *axis != 1) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[1].span, fmt::format("`cumsum` along axis {}: 0 runs down the rows, 1 along the columns", *axis));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[1].span,
+                       fmt::format("`cumsum` along axis {}: 0 runs down the rows, 1 along the columns", *axis));
     return Error();
   }
   if (!args[0].IsTile() || !IsFloat(args[0].expr->type.dtype)) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[0].span, "`cumsum` takes a tile of floating-point numbers").Label(args[0].span, fmt::format("is {}", Describe(args[0])));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[0].span, "`cumsum` takes a tile of floating-point numbers")
+        .Label(args[0].span, fmt::format("is {}", Describe(args[0])));
     return Error();
   }
   ExprPtr arg = MakeConvert(std::move(args[0].expr), DType::kF32);
@@ -359,7 +400,8 @@ Value Elaborator::CallCat(const ast::CallExpr& expr, std::vector<Value> args) {
   for (Value& arg : args) {
     const bool first = parts.empty();
     if (!arg.IsTile()) {
-      diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, "`cat` takes tiles").Label(arg.span, fmt::format("is {}", Describe(arg)));
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, "`cat` takes tiles")
+          .Label(arg.span, fmt::format("is {}", Describe(arg)));
       return Error();
     }
     if (first) {
@@ -388,7 +430,8 @@ bool Elaborator::MatchExtent(const ast::Expr& extent, int64_t actual, const Valu
   const std::optional<int64_t> wanted = Constant(extent, "an extent");
   if (!wanted) return false;
   if (*wanted == actual) return true;
-  diagnostics_.Error(DiagnosticKind::kShapeMismatch, value.span, fmt::format("{} has extent {}, the value {}", what, *wanted, actual))
+  diagnostics_
+      .Error(DiagnosticKind::kShapeMismatch, value.span, fmt::format("{} has extent {}, the value {}", what, *wanted, actual))
       .Label(value.span, fmt::format("is {}", Describe(value)))
       .Label(extent.span, fmt::format("is {}", *wanted));
   return false;
@@ -398,12 +441,15 @@ bool Elaborator::MatchExtent(const ast::Expr& extent, int64_t actual, const Valu
 bool Elaborator::MatchFnType(const ast::TypeExpr& type, Value& value, const std::string& what, Span decl) {
   if (type.kind == ast::TypeExpr::Kind::kNamed && !DTypeFromName(type.name.text)) {
     if (type.name.text == "pair" && value.kind == Value::Kind::kTuple && value.elements.size() == 2) return true;
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, fmt::format("{} is `{}`", what, type.name.text)).Label(value.span, fmt::format("is {}", Describe(value)));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, fmt::format("{} is `{}`", what, type.name.text))
+        .Label(value.span, fmt::format("is {}", Describe(value)));
     return false;
   }
   if (type.kind == ast::TypeExpr::Kind::kTuple) {
     if (value.kind != Value::Kind::kTuple || value.elements.size() != type.fields.size()) {
-      diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, fmt::format("{} is a tuple of {} values", what, type.fields.size())).Label(value.span, fmt::format("is {}", Describe(value)));
+      diagnostics_
+          .Error(DiagnosticKind::kTypeMismatch, value.span, fmt::format("{} is a tuple of {} values", what, type.fields.size()))
+          .Label(value.span, fmt::format("is {}", Describe(value)));
       return false;
     }
     for (size_t i = 0; i < type.fields.size(); ++i) {
@@ -415,7 +461,8 @@ bool Elaborator::MatchFnType(const ast::TypeExpr& type, Value& value, const std:
   }
   if (type.kind == ast::TypeExpr::Kind::kIndexOf) {
     if (!value.IsScalar() || value.count == 0) {
-      diagnostics_.Error(DiagnosticKind::kPartIndex, value.span, fmt::format("{} is an index that knows its range", what)).Label(value.span, fmt::format("is {}", Describe(value)));
+      diagnostics_.Error(DiagnosticKind::kPartIndex, value.span, fmt::format("{} is an index that knows its range", what))
+          .Label(value.span, fmt::format("is {}", Describe(value)));
       return false;
     }
     return MatchExtent(*type.of, value.count, value, what);
@@ -430,13 +477,16 @@ bool Elaborator::MatchFnType(const ast::TypeExpr& type, Value& value, const std:
     value = ExprValue(std::move(expr), span);
     return true;
   }
-  if (!value.IsTile() || value.expr->type.dtype != *dtype || type.dims.size() > 2 || (type.dims.size() == 1 && value.expr->type.cols != 1)) {
+  if (!value.IsTile() || value.expr->type.dtype != *dtype || type.dims.size() > 2 ||
+      (type.dims.size() == 1 && value.expr->type.cols != 1)) {
     const bool converts = value.IsTile() && IsFloat(value.expr->type.dtype) && IsFloat(*dtype);
-    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, fmt::format("{} is a tile of `{}`", what, Name(*dtype)));
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, fmt::format("{} is a tile of `{}`", what, Name(*dtype)));
     report.Label(value.span, fmt::format("is {}", Describe(value))).Note(decl, "declared here");
     if (converts) {
       report.Help(fmt::format("convert it: `{}(..)`", Name(*dtype)),
-                  std::vector<Edit>{{{value.span.file, value.span.begin, value.span.begin}, fmt::format("{}(", Name(*dtype))}, {{value.span.file, value.span.end, value.span.end}, ")"}});
+                  std::vector<Edit>{{{value.span.file, value.span.begin, value.span.begin}, fmt::format("{}(", Name(*dtype))},
+                                    {{value.span.file, value.span.end, value.span.end}, ")"}});
     }
     return false;
   }
@@ -446,17 +496,24 @@ bool Elaborator::MatchFnType(const ast::TypeExpr& type, Value& value, const std:
 
 Value Elaborator::CallFn(const ast::CallExpr& expr, const ast::FnDecl& fn) {
   if (std::find(inlining_.begin(), inlining_.end(), &fn) != inlining_.end()) {
-    diagnostics_.Error(DiagnosticKind::kRecursiveFn, expr.span, fmt::format("`{}` calls itself; functions are inlined", fn.name.text)).Note(fn.name.span, "declared here");
+    diagnostics_
+        .Error(DiagnosticKind::kRecursiveFn, expr.span, fmt::format("`{}` calls itself; functions are inlined", fn.name.text))
+        .Note(fn.name.span, "declared here");
     return Error();
   }
   if (expr.arguments.size() != fn.params.size()) {
-    diagnostics_.Error(DiagnosticKind::kWrongArguments, expr.span, fmt::format("`{}` takes {} argument{}, found {}", fn.name.text, fn.params.size(), fn.params.size() == 1 ? "" : "s", expr.arguments.size()))
+    diagnostics_
+        .Error(DiagnosticKind::kWrongArguments, expr.span,
+               fmt::format("`{}` takes {} argument{}, found {}", fn.name.text, fn.params.size(), fn.params.size() == 1 ? "" : "s",
+                           expr.arguments.size()))
         .Note(fn.name.span, "declared here");
     return Error();
   }
   if (inlining_.size() >= kDeepestInlining || ++expansions_ > kMostExpansions) {
     if (expansions_ <= kMostExpansions + 1) {
-      diagnostics_.Error(DiagnosticKind::kNestingTooDeep, expr.span, fmt::format("calls and unrolled loops make more than {} copies, or go more than {} deep", kMostExpansions, kDeepestInlining));
+      diagnostics_.Error(DiagnosticKind::kNestingTooDeep, expr.span,
+                         fmt::format("calls and unrolled loops make more than {} copies, or go more than {} deep", kMostExpansions,
+                                     kDeepestInlining));
     }
     expansions_ = kMostExpansions + 2;
     return Error();
@@ -491,7 +548,9 @@ Value Elaborator::CallFn(const ast::CallExpr& expr, const ast::FnDecl& fn) {
     no_receive_ = "in a function";
     result = EvalBranch(fn.body);
     no_receive_ = outer;
-    if (!result.IsError() && fn.return_type && !MatchFnType(*fn.return_type, result, fmt::format("the result of `{}`", fn.name.text), fn.return_type->span)) result = Error();
+    if (!result.IsError() && fn.return_type &&
+        !MatchFnType(*fn.return_type, result, fmt::format("the result of `{}`", fn.name.text), fn.return_type->span))
+      result = Error();
   }
   inlining_.pop_back();
   scope_ = caller;

@@ -59,18 +59,25 @@ void Elaborator::BindStaticParams() {
     const ast::Expr* written = StaticParamSource(param);
     Symbol symbol;
     if (written == nullptr) {
-      diagnostics_.Error(DiagnosticKind::kMissingParameter, param.name.span, fmt::format("`{}` of kernel `{}` has no value", param.name.text, source.name.text))
+      diagnostics_
+          .Error(DiagnosticKind::kMissingParameter, param.name.span,
+                 fmt::format("`{}` of kernel `{}` has no value", param.name.text, source.name.text))
           .Label(param.name.span, "has no default")
-          .Help(fmt::format("write `instance {}<{} = ..>` in the file, a default here, or `-D {}=..` on the command line", source.name.text, param.name.text, param.name.text));
+          .Help(fmt::format("write `instance {}<{} = ..>` in the file, a default here, or `-D {}=..` on the command line",
+                            source.name.text, param.name.text, param.name.text));
     } else {
       Value value = Eval(*written);
       if (const auto number = ConstantOf(value, fmt::format("`{}`", param.name.text))) {
         const bool wants_bool = param.type != nullptr && param.type->name.text == "bool";
         const bool is_bool = value.expr->type.dtype == DType::kBool;
         if (param.type != nullptr && wants_bool != is_bool) {
-          diagnostics_.Error(DiagnosticKind::kTypeMismatch, written->span, fmt::format("`{}` is `{}`", param.name.text, param.type->name.text)).Note(param.span, "declared here");
+          diagnostics_
+              .Error(DiagnosticKind::kTypeMismatch, written->span,
+                     fmt::format("`{}` is `{}`", param.name.text, param.type->name.text))
+              .Note(param.span, "declared here");
         }
-        symbol.value = ExprValue(is_bool ? MakeBool(*number != 0, param.name.span) : MakeInt(*number, param.name.span), param.name.span);
+        symbol.value =
+            ExprValue(is_bool ? MakeBool(*number != 0, param.name.span) : MakeInt(*number, param.name.span), param.name.span);
         kernel_.bindings.emplace_back(param.name.text, *number);
       }
     }
@@ -83,7 +90,8 @@ void Elaborator::DeclareFixed(const ast::Name& name, Symbol symbol, std::string_
   symbol.what = what;
   symbol.span = name.span;
   if (const Symbol* old = scope_->Find(name.text)) {
-    diagnostics_.Error(DiagnosticKind::kDuplicateName, name.span, fmt::format("{} `{}` has the name of something else", what, name.text))
+    diagnostics_
+        .Error(DiagnosticKind::kDuplicateName, name.span, fmt::format("{} `{}` has the name of something else", what, name.text))
         .Label(name.span, "declared again")
         .Note(old->span, fmt::format("`{}` is declared here", name.text));
     return;
@@ -134,13 +142,17 @@ void Elaborator::DeclareParams() {
     symbol.id = id;
     if (!param.IsTensor() && dtype) {
       const bool is_integer = *dtype == DType::kI32 || *dtype == DType::kU32 || *dtype == DType::kI64;
-      ExprPtr scalar = MakeNode(ExprKind::kParam, typed::Op::kNone, Type::Scalar(is_integer ? DType::kI64 : *dtype), {}, param.name.span);
+      ExprPtr scalar =
+          MakeNode(ExprKind::kParam, typed::Op::kNone, Type::Scalar(is_integer ? DType::kI64 : *dtype), {}, param.name.span);
       scalar->id = id;
       scalar->level = Level::kGrid;
       symbol.value = ExprValue(std::move(scalar), param.name.span);
     }
     if (!param.IsTensor() && (param.mode != ast::ParamMode::kIn || param.preset)) {
-      diagnostics_.Error(DiagnosticKind::kTypeMismatch, param.span, fmt::format("the number `{}` is neither written nor preset", param.name.text)).Help("a tensor of one element is `f32[1]`");
+      diagnostics_
+          .Error(DiagnosticKind::kTypeMismatch, param.span,
+                 fmt::format("the number `{}` is neither written nor preset", param.name.text))
+          .Help("a tensor of one element is `f32[1]`");
     }
     kernel_.params.push_back(std::move(typed_param));
     DeclareFixed(param.name, std::move(symbol), param.IsTensor() ? "tensor" : "parameter");
@@ -157,20 +169,27 @@ void Elaborator::DeclareParams() {
       typed_param.extents.push_back(value ? std::move(value) : MakeInt(1, extent->span));
     }
     if (typed_param.extents.empty()) {
-      diagnostics_.Error(DiagnosticKind::kTypeMismatch, param.type->span, fmt::format("tensor `{}` has no extent", param.name.text));
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, param.type->span,
+                         fmt::format("tensor `{}` has no extent", param.name.text));
     }
-    typed_param.mode = param.mode == ast::ParamMode::kOut ? typed::TensorMode::kOut : param.mode == ast::ParamMode::kInOut ? typed::TensorMode::kInOut : typed::TensorMode::kIn;
+    typed_param.mode = param.mode == ast::ParamMode::kOut     ? typed::TensorMode::kOut
+                       : param.mode == ast::ParamMode::kInOut ? typed::TensorMode::kInOut
+                                                              : typed::TensorMode::kIn;
     if (param.mode == ast::ParamMode::kInOut && !kHasInOut) GateFeature(param.mode_span, "an `inout` tensor");
     if (!param.preset) continue;
     Value preset = Eval(*param.preset);
-    ExprPtr number = Coerce(std::move(preset), Type::Scalar(typed_param.dtype), true, fmt::format("the preset of `{}`", param.name.text), kNoSpan);
+    ExprPtr number = Coerce(std::move(preset), Type::Scalar(typed_param.dtype), true,
+                            fmt::format("the preset of `{}`", param.name.text), kNoSpan);
     if (!number) continue;
     if (number->kind != ExprKind::kInt && number->kind != ExprKind::kFloat && number->kind != ExprKind::kBool) {
       diagnostics_.Error(DiagnosticKind::kNotConstant, param.preset->span, "a preset is a number known at compile time");
       continue;
     }
     if (param.mode != ast::ParamMode::kOut) {
-      diagnostics_.Error(DiagnosticKind::kTypeMismatch, param.preset->span, fmt::format("`{}` is not `out` and has a preset", param.name.text)).Note(param.span, "declared here");
+      diagnostics_
+          .Error(DiagnosticKind::kTypeMismatch, param.preset->span,
+                 fmt::format("`{}` is not `out` and has a preset", param.name.text))
+          .Note(param.span, "declared here");
     }
     typed_param.has_preset = true;
     typed_param.preset = number->kind == ExprKind::kFloat ? number->float_value : static_cast<double>(number->int_value);
@@ -211,9 +230,11 @@ void Elaborator::CheckDims() {
   for (size_t i = 0; i < bound.size(); ++i) {
     if (bound[i]) continue;
     const typed::Dim& dim = kernel_.dims[i];
-    diagnostics_.Error(DiagnosticKind::kUnboundDimension, dim.span, fmt::format("dimension `{}` is nowhere an extent by itself", dim.name))
+    diagnostics_
+        .Error(DiagnosticKind::kUnboundDimension, dim.span, fmt::format("dimension `{}` is nowhere an extent by itself", dim.name))
         .Label(dim.span, "a launch can't tell what it is")
-        .Help(fmt::format("give some tensor the extent `{}` alone, or make `{}` a launch scalar: `{}: i32`", dim.name, dim.name, dim.name));
+        .Help(fmt::format("give some tensor the extent `{}` alone, or make `{}` a launch scalar: `{}: i32`", dim.name, dim.name,
+                          dim.name));
   }
 }
 
@@ -222,7 +243,8 @@ void Elaborator::CheckRequires() {
     Value value = Eval(*condition);
     if (value.IsError()) continue;
     if (!value.IsScalar() || value.expr->type.dtype != DType::kBool) {
-      diagnostics_.Error(DiagnosticKind::kTypeMismatch, condition->span, "a requirement is a `bool`").Label(condition->span, fmt::format("is {}", Describe(value)));
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, condition->span, "a requirement is a `bool`")
+          .Label(condition->span, fmt::format("is {}", Describe(value)));
       continue;
     }
     const std::optional<int64_t> known = NumberOf(*value.expr);
@@ -231,8 +253,11 @@ void Elaborator::CheckRequires() {
       kernel_.requires_at_launch.push_back(std::move(value.expr));
     } else if (*known == 0) {
       std::string values;
-      for (const auto& [name, number] : kernel_.bindings) values += fmt::format("{}`{}` is {}", values.empty() ? "" : ", ", name, number);
-      DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kRequirementFails, condition->span, fmt::format("kernel `{}` requires what does not hold", variant_.kernel->name.text));
+      for (const auto& [name, number] : kernel_.bindings)
+        values += fmt::format("{}`{}` is {}", values.empty() ? "" : ", ", name, number);
+      DiagnosticBuilder report =
+          diagnostics_.Error(DiagnosticKind::kRequirementFails, condition->span,
+                             fmt::format("kernel `{}` requires what does not hold", variant_.kernel->name.text));
       report.Label(condition->span, "is false");
       if (!values.empty()) report.Note(values);
     }
@@ -261,7 +286,8 @@ void Elaborator::ElaborateWhen() {
   scope_->Close();
   if (value.IsError()) return;
   if (!value.IsScalar() || value.expr->type.dtype != DType::kBool) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, condition.span, "the condition of a schedule set is a `bool`").Label(condition.span, fmt::format("is {}", Describe(value)));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, condition.span, "the condition of a schedule set is a `bool`")
+        .Label(condition.span, fmt::format("is {}", Describe(value)));
     return;
   }
   kernel_.when = std::move(value.expr);
@@ -300,7 +326,8 @@ void Elaborator::SetCluster(const ast::Expr& value, typed::Section& section) {
   const std::optional<int64_t> size = Constant(*first, "the size of a cluster");
   if (!size) return;
   if (*size < 1 || *size > 8 || (*size & (*size - 1)) != 0) {
-    diagnostics_.Error(DiagnosticKind::kBadSchedule, first->span, fmt::format("a cluster of {} blocks; it has 1, 2, 4 or 8", *size));
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, first->span,
+                       fmt::format("a cluster of {} blocks; it has 1, 2, 4 or 8", *size));
     return;
   }
   section.cluster = *size;
@@ -332,7 +359,8 @@ void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section
     case Kind::kDepth: {
       const std::optional<int64_t> depth = Constant(*item.value, "the depth");
       if (depth && (*depth < 0 || *depth > 16)) {
-        diagnostics_.Error(DiagnosticKind::kBadSchedule, item.value->span, fmt::format("a depth of {}; it lies between 0 and 16", *depth));
+        diagnostics_.Error(DiagnosticKind::kBadSchedule, item.value->span,
+                           fmt::format("a depth of {}; it lies between 0 and 16", *depth));
         return;
       }
       section.depth = depth.value_or(1);
@@ -342,7 +370,8 @@ void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section
       const std::optional<int64_t> slots = Constant(*item.value, "the number of slots");
       if (!slots) return;
       if (*slots < 1 || *slots > 1024) {
-        diagnostics_.Error(DiagnosticKind::kBadSlots, item.value->span, fmt::format("`{}` with {} slots; a pipe has 1 to 1024", item.name.text, *slots));
+        diagnostics_.Error(DiagnosticKind::kBadSlots, item.value->span,
+                           fmt::format("`{}` with {} slots; a pipe has 1 to 1024", item.name.text, *slots));
         return;
       }
       for (typed::Pipe& pipe : section.pipes) {

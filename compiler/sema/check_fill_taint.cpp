@@ -33,7 +33,7 @@ using typed::VarId;
 struct Source {
   Scalar difference;  // start - bound
   bool upper = true;
-  int age = 0;        // times carried round a loop
+  int age = 0;  // times carried round a loop
 };
 
 struct Range {
@@ -110,7 +110,8 @@ class FillTaint {
         for (size_t i = 0; i < stmt.received.size(); ++i) {
           vars_[stmt.received[i]] = pipes_[stmt.pipe][i];
           if (steps_.lagging.count(stmt.pipe) == 0) continue;
-          for (size_t loop = section_.axes.size(); loop < around_.size(); ++loop) vars_[stmt.received[i]] = Ended(vars_[stmt.received[i]], NameOf(around_[loop]));
+          for (size_t loop = section_.axes.size(); loop < around_.size(); ++loop)
+            vars_[stmt.received[i]] = Ended(vars_[stmt.received[i]], NameOf(around_[loop]));
         }
         return;
       case StmtKind::kSend:
@@ -208,7 +209,10 @@ class FillTaint {
         const Source source = sources_[id];
         int place = id;
         if (symbolic::Mentions(source.difference, name)) {
-          const Scalar before = source.age >= kOldest ? symbolic::Name("old") : symbolic::Substitute(source.difference, name, symbolic::Sub(symbolic::Name(name), symbolic::Int(loop.step)));
+          const Scalar before =
+              source.age >= kOldest
+                  ? symbolic::Name("old")
+                  : symbolic::Substitute(source.difference, name, symbolic::Sub(symbolic::Name(name), symbolic::Int(loop.step)));
           place = Intern({before, source.upper, source.age + 1});
         }
         const auto [slot, is_new] = renamed.emplace(place, fill);
@@ -255,7 +259,9 @@ class FillTaint {
       // The largest value of the index, where its coefficient is one.
       const Scalar last = symbolic::Sub(range.hi, symbolic::Int(divides ? range.step : 1));
       const Scalar top = symbolic::Substitute(start, name, last);
-      if (!symbolic::ConstantDifference(symbolic::Sub(start, symbolic::Name(name)), symbolic::Substitute(symbolic::Sub(start, symbolic::Name(name)), name, last))) continue;
+      if (!symbolic::ConstantDifference(symbolic::Sub(start, symbolic::Name(name)),
+                                        symbolic::Substitute(symbolic::Sub(start, symbolic::Name(name)), name, last)))
+        continue;
       if (const auto room = symbolic::ConstantDifference(bound, WithInstance(top, instances_ - 1))) return *room < extent;
     }
     if (const auto room = symbolic::ConstantDifference(bound, WithInstance(start, instances_ - 1))) return *room < extent;
@@ -268,7 +274,10 @@ class FillTaint {
       const std::string name = NameOf(var);
       if (!symbolic::Mentions(start, name)) continue;
       const Scalar bottom = symbolic::Substitute(start, name, ranges_.at(name).lo);
-      if (!symbolic::ConstantDifference(symbolic::Sub(start, symbolic::Name(name)), symbolic::Substitute(symbolic::Sub(start, symbolic::Name(name)), name, ranges_.at(name).lo))) continue;
+      if (!symbolic::ConstantDifference(
+              symbolic::Sub(start, symbolic::Name(name)),
+              symbolic::Substitute(symbolic::Sub(start, symbolic::Name(name)), name, ranges_.at(name).lo)))
+        continue;
       if (const auto room = symbolic::ConstantDifference(WithInstance(bottom, 0), bound)) return *room < 0;
     }
     if (const auto room = symbolic::ConstantDifference(WithInstance(start, 0), bound)) return *room < 0;
@@ -324,7 +333,11 @@ class FillTaint {
       case ExprKind::kParam:
       case ExprKind::kElement:
       case ExprKind::kPositions: return Taint{};
-      case ExprKind::kVar: return kernel_.vars[expr.id].kind == typed::VarKind::kGrid || kernel_.vars[expr.id].kind == typed::VarKind::kLoop || kernel_.vars[expr.id].kind == typed::VarKind::kInstance ? Taint{} : vars_[expr.id];
+      case ExprKind::kVar:
+        return kernel_.vars[expr.id].kind == typed::VarKind::kGrid || kernel_.vars[expr.id].kind == typed::VarKind::kLoop ||
+                       kernel_.vars[expr.id].kind == typed::VarKind::kInstance
+                   ? Taint{}
+                   : vars_[expr.id];
       case ExprKind::kRead: return Read(expr);
       case ExprKind::kConvert:
       case ExprKind::kSplat: return Eval(*expr.args[0]);
@@ -473,7 +486,9 @@ class FillTaint {
     const Taint condition = Operands(expr, 0);
     const Taint a = Operands(expr, 1);
     const Taint b = Operands(expr, 2);
-    const auto choose = [](Fill c, Fill x, Fill y) { return c == Fill::kNone ? c : c == Fill::kZero ? y : c == Fill::kPositive ? x : Join(x, y); };
+    const auto choose = [](Fill c, Fill x, Fill y) {
+      return c == Fill::kNone ? c : c == Fill::kZero ? y : c == Fill::kPositive ? x : Join(x, y);
+    };
     Taint result;
     result.base = choose(condition.base, a.base, b.base);
     for (int which = 0; which < 2; ++which) {
@@ -481,7 +496,8 @@ class FillTaint {
       for (const Taint* taint : {&condition, &a, &b}) {
         for (const auto& [source, fill] : taint->axis[which]) sources.insert(source);
       }
-      for (const int source : sources) result.axis[which][source] = choose(condition.At(which, source), a.At(which, source), b.At(which, source));
+      for (const int source : sources)
+        result.axis[which][source] = choose(condition.At(which, source), a.At(which, source), b.At(which, source));
     }
     return result;
   }
@@ -546,8 +562,9 @@ class FillTaint {
     const Taint x = Eval(*expr.args[0]);
     const bool truth = expr.op == Op::kAny || expr.op == Op::kAll;
     for (const auto& [source, fill] : x.axis[expr.axis]) {
-      const bool neutral = fill == Fill::kNone || (expr.op == Op::kAdd && fill == Fill::kZero) || (expr.op == Op::kMax && fill == Fill::kNegInf) ||
-                           (expr.op == Op::kMin && fill == Fill::kPosInf) || truth;
+      const bool neutral = fill == Fill::kNone || (expr.op == Op::kAdd && fill == Fill::kZero) ||
+                           (expr.op == Op::kMax && fill == Fill::kNegInf) || (expr.op == Op::kMin && fill == Fill::kPosInf) ||
+                           truth;
       if (!neutral) {
         ReportReduce(expr, source, fill);
         break;
@@ -588,7 +605,9 @@ class FillTaint {
 
   // ---- reports
 
-  bool FirstReport(const Expr& expr) { return reporting_ && reported_.insert({expr.span.file, expr.span.begin, expr.span.end}).second; }
+  bool FirstReport(const Expr& expr) {
+    return reporting_ && reported_.insert({expr.span.file, expr.span.begin, expr.span.end}).second;
+  }
 
   /// The index in sight that runs along the source.
   const typed::Var* IndexOf(int source) const {
@@ -608,7 +627,8 @@ class FillTaint {
     const std::string mask = fmt::format("where(valid({}){}, ", index->name, axis == 1 ? ".T" : "");
     const Span span = operand.span;
     report.Help(fmt::format("choose `{}` there: `{}.., {})`", neutral, mask, neutral),
-                std::vector<Edit>{{{span.file, span.begin, span.begin}, mask}, {{span.file, span.end, span.end}, fmt::format(", {})", neutral)}});
+                std::vector<Edit>{{{span.file, span.begin, span.begin}, mask},
+                                  {{span.file, span.end, span.end}, fmt::format(", {})", neutral)}});
   }
 
   void ReportReduce(const Expr& expr, int source, Fill fill) {
@@ -616,15 +636,20 @@ class FillTaint {
     const char* neutral = expr.op == Op::kAdd ? "0" : expr.op == Op::kMax ? "-inf" : "inf";
     const char* name = expr.op == Op::kAdd ? "sum" : expr.op == Op::kMax ? "maximum" : "minimum";
     const char* along = expr.axis == 1 ? "columns" : "rows";
-    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kFillNotNeutral, expr.span, fmt::format("a {} over {} that may not exist, where the operand holds {}", name, along, FillText(fill)));
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kFillNotNeutral, expr.span,
+                           fmt::format("a {} over {} that may not exist, where the operand holds {}", name, along, FillText(fill)));
     report.Label(expr.args[0]->span, fmt::format("{} where {} are missing; a {} wants {}", FillText(fill), along, name, neutral));
     AddHelp(report, *expr.args[0], expr.axis, source, neutral);
   }
 
   void ReportMatMul(const Expr& expr, int source, Fill x, Fill y) {
     if (!FirstReport(expr)) return;
-    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kFillNotNeutral, expr.span, fmt::format("`@` sums over elements that may not exist: there it multiplies {} by {}", FillText(x), FillText(y)));
-    report.Label(expr.args[0]->span, fmt::format("holds {} there", FillText(x))).Label(expr.args[1]->span, fmt::format("holds {} there", FillText(y)));
+    DiagnosticBuilder report = diagnostics_.Error(
+        DiagnosticKind::kFillNotNeutral, expr.span,
+        fmt::format("`@` sums over elements that may not exist: there it multiplies {} by {}", FillText(x), FillText(y)));
+    report.Label(expr.args[0]->span, fmt::format("holds {} there", FillText(x)))
+        .Label(expr.args[1]->span, fmt::format("holds {} there", FillText(y)));
     // Zero one side; if the other may be infinite, that one.
     const bool left = x != Fill::kZero && (x == Fill::kAny || IsInfinite(x) || y == Fill::kFinite || y == Fill::kPositive);
     AddHelp(report, *expr.args[left ? 0 : 1], left ? 1 : 0, source, "0");

@@ -72,7 +72,8 @@ class GridMap {
     DefineLets(kernel_, section_.lets, table);
     DefineLets(kernel_, worker.body, table);
     std::vector<Iteration> around;
-    for (const typed::GridAxis& axis : section_.axes) around.push_back(IterationOf(axis.var, *axis.lo, *axis.hi, axis.step, true, table));
+    for (const typed::GridAxis& axis : section_.axes)
+      around.push_back(IterationOf(axis.var, *axis.lo, *axis.hi, axis.step, true, table));
     std::vector<std::pair<const Stmt*, bool>> branches;
     name_ = count > 1 ? fmt::format("{}[{}]", worker.name, instance) : worker.name;
     Collect(worker.body, table, around, branches);
@@ -84,7 +85,8 @@ class GridMap {
     return iteration;
   }
 
-  void Collect(const typed::Block& block, SymbolicTable& table, std::vector<Iteration>& around, std::vector<std::pair<const Stmt*, bool>>& branches) {
+  void Collect(const typed::Block& block, SymbolicTable& table, std::vector<Iteration>& around,
+               std::vector<std::pair<const Stmt*, bool>>& branches) {
     for (const typed::StmtPtr& stmt : block) {
       switch (stmt->kind) {
         case StmtKind::kFor:
@@ -109,7 +111,8 @@ class GridMap {
     }
   }
 
-  void AddStore(const Stmt& stmt, SymbolicTable& table, const std::vector<Iteration>& around, const std::vector<std::pair<const Stmt*, bool>>& branches) {
+  void AddStore(const Stmt& stmt, SymbolicTable& table, const std::vector<Iteration>& around,
+                const std::vector<std::pair<const Stmt*, bool>>& branches) {
     if (stmt.store_op != typed::StoreOp::kSet && !deterministic_) return;
     Store store{&stmt, {}, around, branches, name_};
     for (const AxisRange& axis : stmt.axes) {
@@ -146,7 +149,11 @@ class GridMap {
           if (key == own) {
             const int64_t size = coefficient < 0 ? -coefficient : coefficient;
             if (size > (int64_t{1} << 40)) return separated;
-            strides.push_back({size * iteration.step, iteration.span && *iteration.span < (int64_t{1} << 20) ? size * std::max<int64_t>(*iteration.span, iteration.step) : 0, iteration.var});
+            strides.push_back({size * iteration.step,
+                               iteration.span && *iteration.span < (int64_t{1} << 20)
+                                   ? size * std::max<int64_t>(*iteration.span, iteration.step)
+                                   : 0,
+                               iteration.var});
             found = true;
           } else if (Mentions(key, iteration.var)) {
             affine = false;  // in a product or inside another term
@@ -156,7 +163,8 @@ class GridMap {
         (void)found;
       }
       if (!affine) continue;
-      std::sort(strides.begin(), strides.end(), [](const Stride& a, const Stride& b) { return std::pair(a.stride, a.var) < std::pair(b.stride, b.var); });
+      std::sort(strides.begin(), strides.end(),
+                [](const Stride& a, const Stride& b) { return std::pair(a.stride, a.var) < std::pair(b.stride, b.var); });
       int64_t covered = axis.extent;  // by everything smaller
       for (const Stride& stride : strides) {
         if (covered == 0 || stride.stride < covered) break;
@@ -180,16 +188,22 @@ class GridMap {
       const typed::Var& var = kernel_.vars[iteration.var];
       const char* what = iteration.is_grid ? "tile along" : "iteration of";
       if (store.stmt->store_op != typed::StoreOp::kSet) {
-        diagnostics_.Error(DiagnosticKind::kNondeterministicAdd, store.stmt->span, fmt::format("`+=` to the same elements of `{}` from every {} `{}` in a `deterministic` kernel", param.name, what, var.name))
+        diagnostics_
+            .Error(DiagnosticKind::kNondeterministicAdd, store.stmt->span,
+                   fmt::format("`+=` to the same elements of `{}` from every {} `{}` in a `deterministic` kernel", param.name, what,
+                               var.name))
             .Label(store.stmt->span, "added in an order that is not fixed")
             .Note(var.span, fmt::format("`{}` is declared here", var.name))
             .Help("store the partial results to a `work` tensor and sum them in a second grid");
         return;
       }
-      diagnostics_.Error(DiagnosticKind::kTileOverlap, store.stmt->span, fmt::format("elements of `{}` are stored by more than one {} `{}`", param.name, what, var.name))
+      diagnostics_
+          .Error(DiagnosticKind::kTileOverlap, store.stmt->span,
+                 fmt::format("elements of `{}` are stored by more than one {} `{}`", param.name, what, var.name))
           .Label(store.stmt->span, fmt::format("the same elements for different `{}`", var.name))
           .Note(var.span, fmt::format("`{}` is declared here", var.name))
-          .Help(iteration.is_grid ? fmt::format("index `{}` by `{}`, or combine with `+=` and a preset `= 0`", param.name, var.name) : fmt::format("store once, after the loop, or index `{}` by `{}`", param.name, var.name));
+          .Help(iteration.is_grid ? fmt::format("index `{}` by `{}`, or combine with `+=` and a preset `= 0`", param.name, var.name)
+                                  : fmt::format("store once, after the loop, or index `{}` by `{}`", param.name, var.name));
       return;
     }
   }
@@ -209,8 +223,10 @@ class GridMap {
     for (const Axis& axis : store.axes) {
       int64_t offset = 0;
       for (const auto& [key, coefficient] : axis.start) {
-        if (key.empty()) offset = coefficient;
-        else text += fmt::format("{}{} ", coefficient, key);
+        if (key.empty())
+          offset = coefficient;
+        else
+          text += fmt::format("{}{} ", coefficient, key);
       }
       offsets.push_back(offset);
       text += "|";
@@ -232,7 +248,8 @@ class GridMap {
     }
     const auto overlap = [](const Placed& a, const Placed& b) {
       for (size_t i = 0; i < a.offsets.size(); ++i) {
-        if (a.offsets[i] + a.store->axes[i].extent <= b.offsets[i] || b.offsets[i] + b.store->axes[i].extent <= a.offsets[i]) return false;
+        if (a.offsets[i] + a.store->axes[i].extent <= b.offsets[i] || b.offsets[i] + b.store->axes[i].extent <= a.offsets[i])
+          return false;
       }
       return true;
     };
@@ -244,7 +261,8 @@ class GridMap {
         for (const Placed& placed : group) values.insert(placed.offsets[i]);
         if (values.size() > best_count) best_axis = i, best_count = values.size();
       }
-      std::stable_sort(group.begin(), group.end(), [&](const Placed& a, const Placed& b) { return a.offsets[best_axis] < b.offsets[best_axis]; });
+      std::stable_sort(group.begin(), group.end(),
+                       [&](const Placed& a, const Placed& b) { return a.offsets[best_axis] < b.offsets[best_axis]; });
       for (size_t i = 0; i < group.size(); ++i) {
         for (size_t k = i + 1; k < group.size(); ++k) {
           if (group[k].offsets[best_axis] >= group[i].offsets[best_axis] + group[i].store->axes[best_axis].extent) break;
@@ -267,13 +285,16 @@ class GridMap {
     const std::string& name = kernel_.params[tensor].name;
     if (first.stmt == second.stmt) {
       if (!reported_.insert(first.stmt).second) return;
-      diagnostics_.Error(DiagnosticKind::kTileOverlap, first.stmt->span, fmt::format("`{}` and `{}` {} the same elements of `{}`", first.name, second.name, verb, name))
+      diagnostics_
+          .Error(DiagnosticKind::kTileOverlap, first.stmt->span,
+                 fmt::format("`{}` and `{}` {} the same elements of `{}`", first.name, second.name, verb, name))
           .Label(first.stmt->span, "executed by every instance")
           .Help(fmt::format("let each store its part: `{}[..].rows(w)`, or one of them: `if w == 0 {{ .. }}`", name));
       return;
     }
     if (!reported_.insert(second.stmt).second) return;
-    diagnostics_.Error(DiagnosticKind::kTileOverlap, second.stmt->span, fmt::format("two stores {} the same elements of `{}`", verb, name))
+    diagnostics_
+        .Error(DiagnosticKind::kTileOverlap, second.stmt->span, fmt::format("two stores {} the same elements of `{}`", verb, name))
         .Label(second.stmt->span, "stored again")
         .Label(first.stmt->span, "stored first")
         .Help("store once; elements of a tensor are written once in a grid");
@@ -306,7 +327,9 @@ class GridMap {
       same = same && expr.axes[i].extent == store.axes[i].extent && table.AreEqual(*expr.axes[i].start, *store.axes[i].start);
     }
     if (same) return;
-    diagnostics_.Error(DiagnosticKind::kHaloOnInOut, expr.span, fmt::format("a tile reads elements of `{}` that another tile may write", kernel_.params[expr.id].name))
+    diagnostics_
+        .Error(DiagnosticKind::kHaloOnInOut, expr.span,
+               fmt::format("a tile reads elements of `{}` that another tile may write", kernel_.params[expr.id].name))
         .Label(expr.span, "read here")
         .Label(store.span, "a tile writes these")
         .Help("read what the tile writes and nothing else, or let the result be another tensor");

@@ -60,7 +60,8 @@ class Holds {
   void FindHolders(const Block& block) {
     for (const typed::StmtPtr& stmt : block) {
       if (stmt->kind == StmtKind::kReceive) {
-        for (size_t i = 0; i < stmt->received.size(); ++i) holders_[stmt->received[i]] = {stmt->pipe, static_cast<int>(i), stmt->received[i]};
+        for (size_t i = 0; i < stmt->received.size(); ++i)
+          holders_[stmt->received[i]] = {stmt->pipe, static_cast<int>(i), stmt->received[i]};
       } else if (stmt->kind == StmtKind::kLet || stmt->kind == StmtKind::kAssign) {
         const Holding* holding = ViewOf(*stmt->expr);
         if (holding == nullptr) {
@@ -137,12 +138,16 @@ class Holds {
       const Holding& holding = holders_.at(var);
       if (holding.pipe == stmt.pipe) by_field[holding.field].insert(holding.root);
     }
-    const auto most = std::max_element(by_field.begin(), by_field.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    const auto most =
+        std::max_element(by_field.begin(), by_field.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
     const auto held = static_cast<int64_t>(most->size());
     needed_[stmt.pipe] = std::max(needed_[stmt.pipe], held + 1);
     if (pipe.slots == 0 || held < pipe.slots || !reported_.insert({stmt.span.file, stmt.span.begin}).second) return;
     const typed::Var& holder = kernel_.vars[*most->begin()];
-    diagnostics_.Error(DiagnosticKind::kTooFewSlots, stmt.span, fmt::format("`{}` has {} slot{}, and {} {} held at this receive", pipe.name, pipe.slots, pipe.slots == 1 ? "" : "s", held, held == 1 ? "is" : "are"))
+    diagnostics_
+        .Error(DiagnosticKind::kTooFewSlots, stmt.span,
+               fmt::format("`{}` has {} slot{}, and {} {} held at this receive", pipe.name, pipe.slots, pipe.slots == 1 ? "" : "s",
+                           held, held == 1 ? "is" : "are"))
         .Label(stmt.span, "waits for another slot")
         .Note(holder.span, fmt::format("`{}` holds a slot: it is used after the receive", holder.name))
         .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name))

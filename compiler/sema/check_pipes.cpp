@@ -46,8 +46,8 @@ struct Cursor {
 };
 
 bool Contains(const Rectangle& outer, const Rectangle& inner) {
-  return outer.field == inner.field && outer.row <= inner.row && inner.row + inner.rows <= outer.row + outer.rows && outer.col <= inner.col &&
-         inner.col + inner.cols <= outer.col + outer.cols;
+  return outer.field == inner.field && outer.row <= inner.row && inner.row + inner.rows <= outer.row + outer.rows &&
+         outer.col <= inner.col && inner.col + inner.cols <= outer.col + outer.cols;
 }
 
 std::string CellText(const typed::Pipe& pipe, const Rectangle& cell) {
@@ -70,7 +70,11 @@ const char* Verb(const typed::Pipe& pipe, const Rectangle& cell) {
 class Nest {
  public:
   Nest(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, Steps& steps)
-      : kernel_(kernel), section_(section), diagnostics_(diagnostics), steps_(steps), skeletons_(BuildSkeletons(kernel, section, diagnostics)) {}
+      : kernel_(kernel),
+        section_(section),
+        diagnostics_(diagnostics),
+        steps_(steps),
+        skeletons_(BuildSkeletons(kernel, section, diagnostics)) {}
 
   void Check();
 
@@ -194,7 +198,9 @@ bool Nest::CutCells(int ring) {
     if (senders.size() == 1) continue;
     if (senders.empty()) {
       const TrafficItem* some = FindSend(skeletons_[rings_[ring].producers[0]].items, ring, nullptr);
-      diagnostics_.Error(DiagnosticKind::kPartsMissing, some->stmt->span, fmt::format("{} of a slot of `{}` {} never sent", CellText(pipe, cell), pipe.name, Verb(pipe, cell)))
+      diagnostics_
+          .Error(DiagnosticKind::kPartsMissing, some->stmt->span,
+                 fmt::format("{} of a slot of `{}` {} never sent", CellText(pipe, cell), pipe.name, Verb(pipe, cell)))
           .Label(some->stmt->span, "sends a part")
           .Note(pipe.span, fmt::format("a slot is [{}, {}]", pipe.fields[cell.field].rows, pipe.fields[cell.field].cols))
           .Help("a slot is full when each part of it was sent once");
@@ -202,10 +208,14 @@ bool Nest::CutCells(int ring) {
       const Span first = senders[0].second->stmt->span;
       const Span second = senders[1].second->stmt->span;
       const std::string what = CellText(pipe, cell) == "the slot" ? "each slot" : CellText(pipe, cell) + " of each slot";
-      DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kPartsOverlap, second, fmt::format("{} of `{}` {} sent by `{}` and by `{}`", what, pipe.name, Verb(pipe, cell), skeletons_[senders[0].first].name, skeletons_[senders[1].first].name));
+      DiagnosticBuilder report =
+          diagnostics_.Error(DiagnosticKind::kPartsOverlap, second,
+                             fmt::format("{} of `{}` {} sent by `{}` and by `{}`", what, pipe.name, Verb(pipe, cell),
+                                         skeletons_[senders[0].first].name, skeletons_[senders[1].first].name));
       report.Label(second, fmt::format("by `{}`", skeletons_[senders[1].first].name));
       if (!(first == second)) report.Label(first, fmt::format("by `{}`", skeletons_[senders[0].first].name));
-      report.Note(pipe.span, fmt::format("`{}` is declared here", pipe.name)).Help("every part of a slot has one sender: send parts, `p.rows(w) <- x`, or use two pipes");
+      report.Note(pipe.span, fmt::format("`{}` is declared here", pipe.name))
+          .Help("every part of a slot has one sender: send parts, `p.rows(w) <- x`, or use two pipes");
     }
     return false;
   }
@@ -225,13 +235,18 @@ bool Nest::CheckEndpoints() {
     const bool unused = ring.producers.empty() && ring.consumers.empty();
     if (!seen.insert(ring.pipe).second) continue;
     if (unused) {
-      if (pipe.rings == 1) diagnostics_.Warning(DiagnosticKind::kUnusedPipe, pipe.span, fmt::format("pipe `{}` is not used", pipe.name)).Help("leave it out");
+      if (pipe.rings == 1)
+        diagnostics_.Warning(DiagnosticKind::kUnusedPipe, pipe.span, fmt::format("pipe `{}` is not used", pipe.name))
+            .Help("leave it out");
       continue;
     }
     ok = false;
     const bool sends = !ring.producers.empty();
-    const TrafficItem* item = sends ? FindSend(skeletons_[ring.producers[0]].items, static_cast<int>(r), nullptr) : FindReceive(skeletons_[ring.consumers[0]].items, static_cast<int>(r));
-    diagnostics_.Error(sends ? DiagnosticKind::kNoReceiver : DiagnosticKind::kNoSender, item->stmt->span, sends ? fmt::format("nobody receives from `{}`", pipe.name) : fmt::format("nobody sends to `{}`", pipe.name))
+    const TrafficItem* item = sends ? FindSend(skeletons_[ring.producers[0]].items, static_cast<int>(r), nullptr)
+                                    : FindReceive(skeletons_[ring.consumers[0]].items, static_cast<int>(r));
+    diagnostics_
+        .Error(sends ? DiagnosticKind::kNoReceiver : DiagnosticKind::kNoSender, item->stmt->span,
+               sends ? fmt::format("nobody receives from `{}`", pipe.name) : fmt::format("nobody sends to `{}`", pipe.name))
         .Label(item->stmt->span, sends ? "sent here" : "received here")
         .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name))
         .Help(sends ? fmt::format("receive it: `let x = <-{}`", pipe.name) : fmt::format("send to it: `{} <- x`", pipe.name));
@@ -266,7 +281,10 @@ void Nest::Check() {
     typed::Pipe& pipe = section_.pipes[p];
     pipe.least_slots = std::max(pipe.least_slots, pipe.slots > 0 ? int64_t{1} : limits_[p]);
     if (pipe.slots == 0 || limits_[p] <= pipe.slots) continue;
-    diagnostics_.Error(DiagnosticKind::kTooFewSlots, pipe.span, fmt::format("`{}` has {} slot{}, but {} are sent before the first can be received", pipe.name, pipe.slots, pipe.slots == 1 ? "" : "s", limits_[p]))
+    diagnostics_
+        .Error(DiagnosticKind::kTooFewSlots, pipe.span,
+               fmt::format("`{}` has {} slot{}, but {} are sent before the first can be received", pipe.name, pipe.slots,
+                           pipe.slots == 1 ? "" : "s", limits_[p]))
         .Help(fmt::format("give it {} slots: `{}[{}]`", limits_[p], pipe.name, limits_[p]));
   }
 }
@@ -346,14 +364,16 @@ std::string Nest::Key(const Cursor& cursor) {
   const TrafficItem& item = cursor.Head();
   SymbolicTable& table = skeletons_[cursor.skeleton].table;
   if (item.kind == Kind::kIf) return "if " + symbolic::CanonicalText(table.Of(*item.stmt->expr));
-  return fmt::format("for {} .. {} by {}", symbolic::CanonicalText(table.Of(*item.stmt->lo)), symbolic::CanonicalText(table.Of(*item.stmt->hi)), item.stmt->step);
+  return fmt::format("for {} .. {} by {}", symbolic::CanonicalText(table.Of(*item.stmt->lo)),
+                     symbolic::CanonicalText(table.Of(*item.stmt->hi)), item.stmt->step);
 }
 
 /// A set of instances that can take their next loop or branch together: those of equal range that share pipes, when nobody
 /// else still has to do with these pipes before.
 Nest::Joint Nest::RunJoint(std::vector<Cursor>& cursors) {
   std::vector<std::string> keys;
-  for (const Cursor& cursor : cursors) keys.push_back(cursor.AtEnd() || cursor.Head().kind == Kind::kSend || cursor.Head().kind == Kind::kReceive ? "" : Key(cursor));
+  for (const Cursor& cursor : cursors)
+    keys.push_back(cursor.AtEnd() || cursor.Head().kind == Kind::kSend || cursor.Head().kind == Kind::kReceive ? "" : Key(cursor));
   for (size_t start = 0; start < cursors.size(); ++start) {
     if (keys[start].empty()) continue;
     std::vector<bool> in_group(cursors.size(), false);
@@ -395,7 +415,8 @@ Nest::Joint Nest::RunJoint(std::vector<Cursor>& cursors) {
 }
 
 bool Nest::RunLoop(const std::vector<Cursor>& group) {
-  const int number = loop_numbers_.try_emplace(fmt::format("{} {}", depth_, Key(group[0])), static_cast<int>(loop_numbers_.size())).first->second;
+  const int number =
+      loop_numbers_.try_emplace(fmt::format("{} {}", depth_, Key(group[0])), static_cast<int>(loop_numbers_.size())).first->second;
   const std::string name = fmt::format("L{}", number);
   std::vector<Cursor> inner;
   for (const Cursor& cursor : group) {
@@ -417,10 +438,12 @@ bool Nest::RunLoop(const std::vector<Cursor>& group) {
   for (size_t r = 0; r < rings_.size(); ++r) {
     const int64_t change = counters_.sent[r][0] - before.sent[r][0];
     for (size_t c = 0; c < counters_.sent[r].size(); ++c) {
-      if (counters_.sent[r][c] - before.sent[r][c] != change) return ReportUnbalanced(before, group[0].Head().stmt->span, "in one iteration"), false;
+      if (counters_.sent[r][c] - before.sent[r][c] != change)
+        return ReportUnbalanced(before, group[0].Head().stmt->span, "in one iteration"), false;
     }
     for (size_t c = 0; c < counters_.received[r].size(); ++c) {
-      if (counters_.received[r][c] - before.received[r][c] != change) return ReportUnbalanced(before, group[0].Head().stmt->span, "in one iteration"), false;
+      if (counters_.received[r][c] - before.received[r][c] != change)
+        return ReportUnbalanced(before, group[0].Head().stmt->span, "in one iteration"), false;
     }
   }
   counters_ = before;
@@ -496,7 +519,9 @@ void Nest::ReportPair(int a, Span a_span, std::string a_label, int b, Span b_spa
     const std::string name = fmt::format("`{}`", section_.pipes[rings_[ring].pipe].name);
     if (pipes.find(name) == std::string::npos) pipes += (pipes.empty() ? "" : ", ") + name;
   }
-  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTrafficMismatch, a_span, fmt::format("`{}` and `{}` do not use {} in step", skeletons_[a].name, skeletons_[b].name, pipes.empty() ? "their pipes" : pipes));
+  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTrafficMismatch, a_span,
+                                                fmt::format("`{}` and `{}` do not use {} in step", skeletons_[a].name,
+                                                            skeletons_[b].name, pipes.empty() ? "their pipes" : pipes));
   report.Label(a_span, std::move(a_label));
   if (!(a_span == b_span)) report.Label(b_span, std::move(b_label));
   for (const int s : {a, b}) {
@@ -520,7 +545,10 @@ void Nest::ReportStuck(const std::vector<Cursor>& cursors) {
       if (&cursor == first || other != nullptr) continue;
       const Ring& r = rings_[ring];
       const std::vector<int>& ends = item.kind == Kind::kReceive ? r.producers : r.consumers;
-      const bool is_end = std::count(ends.begin(), ends.end(), cursor.skeleton) + (item.kind == Kind::kReceive ? 0 : std::count(r.producers.begin(), r.producers.end(), cursor.skeleton)) > 0;
+      const bool is_end =
+          std::count(ends.begin(), ends.end(), cursor.skeleton) +
+              (item.kind == Kind::kReceive ? 0 : std::count(r.producers.begin(), r.producers.end(), cursor.skeleton)) >
+          0;
       // Who is at an equal loop is not the one out of step.
       const bool at_loop = item.kind == Kind::kLoop && !cursor.AtEnd() && cursor.Head().kind == Kind::kLoop;
       if (is_end && !(at_loop && Key(cursor) == Key(*first))) other = &cursor;
@@ -534,12 +562,15 @@ void Nest::ReportStuck(const std::vector<Cursor>& cursors) {
     b = ends[0] != first->skeleton ? ends[0] : rings_[item.rings[0]].consumers[0];
   }
   const Span a_span = item.stmt->span;
-  if (other != nullptr && !other->AtEnd()) return ReportPair(first->skeleton, a_span, HeadText(*first), b, other->Head().stmt->span, HeadText(*other));
+  if (other != nullptr && !other->AtEnd())
+    return ReportPair(first->skeleton, a_span, HeadText(*first), b, other->Head().stmt->span, HeadText(*other));
   if (other != nullptr && !other->items->empty()) {
     const Span last = other->items->back().stmt->span;
-    return ReportPair(first->skeleton, a_span, HeadText(*first), b, last, fmt::format("`{}` has no more for it after this", skeletons_[b].name));
+    return ReportPair(first->skeleton, a_span, HeadText(*first), b, last,
+                      fmt::format("`{}` has no more for it after this", skeletons_[b].name));
   }
-  ReportPair(first->skeleton, a_span, HeadText(*first), b, section_.workers[skeletons_[b].worker].span, fmt::format("`{}` does not come to it here", skeletons_[b].name));
+  ReportPair(first->skeleton, a_span, HeadText(*first), b, section_.workers[skeletons_[b].worker].span,
+             fmt::format("`{}` does not come to it here", skeletons_[b].name));
 }
 
 void Nest::ReportUnbalanced(const Counters& before, Span span, const char* where) {
@@ -555,7 +586,10 @@ void Nest::ReportUnbalanced(const Counters& before, Span span, const char* where
       for (const int s : rings_[r].producers) {
         if (send == nullptr) send = FindSend(skeletons_[s].items, static_cast<int>(r), &cell);
       }
-      diagnostics_.Error(DiagnosticKind::kPartsOverlap, send->stmt->span, fmt::format("{} of `{}` are sent {} times {}, {} {}", CellText(pipe, cell), pipe.name, most, where, CellText(pipe, rings_[r].cells[least_cell]), least))
+      diagnostics_
+          .Error(DiagnosticKind::kPartsOverlap, send->stmt->span,
+                 fmt::format("{} of `{}` are sent {} times {}, {} {}", CellText(pipe, cell), pipe.name, most, where,
+                             CellText(pipe, rings_[r].cells[least_cell]), least))
           .Label(send->stmt->span, "sent here")
           .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name))
           .Help("a slot is full when each part of it was sent once");
@@ -570,11 +604,13 @@ void Nest::ReportUnbalanced(const Counters& before, Span span, const char* where
       const TrafficItem* receive = FindReceive(skeletons_[b].items, static_cast<int>(r));
       const auto times = [](int64_t n) { return n == 1 ? std::string("once") : fmt::format("{} times", n); };
       (void)span;
-      return ReportPair(a, send->stmt->span, fmt::format("`{}` sends {} {}", skeletons_[a].name, times(most), where), b, receive->stmt->span, fmt::format("`{}` receives {}", skeletons_[b].name, times(received)));
+      return ReportPair(a, send->stmt->span, fmt::format("`{}` sends {} {}", skeletons_[a].name, times(most), where), b,
+                        receive->stmt->span, fmt::format("`{}` receives {}", skeletons_[b].name, times(received)));
     }
   }
   // The branches leave different numbers behind, each of them even in itself.
-  diagnostics_.Error(DiagnosticKind::kTrafficMismatch, span, "the branches leave different numbers of slots behind").Help("send and receive as often in both");
+  diagnostics_.Error(DiagnosticKind::kTrafficMismatch, span, "the branches leave different numbers of slots behind")
+      .Help("send and receive as often in both");
 }
 
 }  // namespace

@@ -72,8 +72,10 @@ void Elaborator::CheckEach(const ast::GridSection& source) {
   const ast::WorkerDecl* without = nullptr;
   for (const ast::WorkerDecl& worker : source.workers) {
     const ast::EachStmt* each = FindEach(worker.body.stmts);
-    if (each == nullptr) without = &worker;
-    else if (with == nullptr) with = each;
+    if (each == nullptr)
+      without = &worker;
+    else if (with == nullptr)
+      with = each;
     if (each == nullptr || !worker.in_turn) continue;
     std::map<std::string, Span> carried;
     for (const ast::StmtPtr& stmt : worker.body.stmts) {
@@ -82,14 +84,17 @@ void Elaborator::CheckEach(const ast::GridSection& source) {
     }
     if (const ast::AssignStmt* assign = FindAssign(each->body.stmts, carried)) {
       const std::string& name = ast::Cast<ast::NameExpr>(*assign->target).name;
-      diagnostics_.Error(DiagnosticKind::kCarryInTurn, assign->span, fmt::format("`{}` takes tiles in turn; `{}` would be split between its instances", worker.name.text, name))
+      diagnostics_
+          .Error(DiagnosticKind::kCarryInTurn, assign->span,
+                 fmt::format("`{}` takes tiles in turn; `{}` would be split between its instances", worker.name.text, name))
           .Label(assign->target->span, "carried from tile to tile")
           .Note(worker.in_turn_span, "each instance sees every other tile only")
           .Help("leave out `in turn`, or start the value anew in each tile");
     }
   }
   if (with != nullptr && without != nullptr) {
-    diagnostics_.Error(DiagnosticKind::kEachMismatch, without->name.span, fmt::format("worker `{}` has no `each`", without->name.text))
+    diagnostics_
+        .Error(DiagnosticKind::kEachMismatch, without->name.span, fmt::format("worker `{}` has no `each`", without->name.text))
         .Label(without->name.span, "its body is one tile")
         .Note(with->span, "another worker of the section opens the loop over tiles here")
         .Help("write `each` over the same axes in all workers of the section");
@@ -128,7 +133,8 @@ bool Elaborator::AddPipeFields(const ast::TypeExpr& type, const std::string& nam
     for (const ast::TypeExpr::Field& field : type.fields) {
       const std::optional<int64_t> count = field.repeat ? Constant(*field.repeat, "the number of fields") : 1;
       if (count && (*count < 1 || *count > kMostFields)) {
-        diagnostics_.Error(DiagnosticKind::kTypeMismatch, field.repeat->span, fmt::format("{} fields; a slot has 1 to {}", *count, kMostFields));
+        diagnostics_.Error(DiagnosticKind::kTypeMismatch, field.repeat->span,
+                           fmt::format("{} fields; a slot has 1 to {}", *count, kMostFields));
         return false;
       }
       if (!count) return false;
@@ -141,7 +147,9 @@ bool Elaborator::AddPipeFields(const ast::TypeExpr& type, const std::string& nam
   const std::optional<Type> declared = DeclaredType(type);
   if (!declared) return false;
   if (!declared->is_tile) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.span, "a pipe carries tiles").Label(type.span, "has no shape").Help("one number is a tile of one row and one column: `f32[1, 1]`");
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.span, "a pipe carries tiles")
+        .Label(type.span, "has no shape")
+        .Help("one number is a tile of one row and one column: `f32[1, 1]`");
     return false;
   }
   pipe.fields.push_back({name, declared->dtype, declared->rows, declared->cols});
@@ -156,7 +164,8 @@ void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection
   if (source.slots) {
     const std::optional<int64_t> slots = Constant(*source.slots, "the number of slots");
     if (slots && (*slots < 1 || *slots > kMostSlots)) {
-      diagnostics_.Error(DiagnosticKind::kBadSlots, source.slots->span, fmt::format("`{}` with {} slots; a pipe has 1 to {}", pipe.name, *slots, kMostSlots));
+      diagnostics_.Error(DiagnosticKind::kBadSlots, source.slots->span,
+                         fmt::format("`{}` with {} slots; a pipe has 1 to {}", pipe.name, *slots, kMostSlots));
     } else {
       pipe.slots = slots.value_or(0);
     }
@@ -170,7 +179,8 @@ void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection
       if (pipe.rings < 1 || pipe.rings > kMostInstances) pipe.rings = 1;  // reported at the worker
     }
     if (pipe.per_worker == typed::kNone) {
-      diagnostics_.Error(DiagnosticKind::kUnknownName, source.per.span, fmt::format("there is no worker `{}` in this section", source.per.text));
+      diagnostics_.Error(DiagnosticKind::kUnknownName, source.per.span,
+                         fmt::format("there is no worker `{}` in this section", source.per.text));
     }
     if (!kHasPerPipes) GateFeature(source.per.span, "a pipe for each instance of a worker");
   }
@@ -195,7 +205,8 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
   if (source.count) {
     const std::optional<int64_t> count = Constant(*source.count, "the number of instances");
     if (count && (*count < 1 || *count > kMostInstances)) {
-      diagnostics_.Error(DiagnosticKind::kBadSlots, source.count->span, fmt::format("worker `{}` with {} instances; a worker has 1 to {}", worker.name, *count, kMostInstances));
+      diagnostics_.Error(DiagnosticKind::kBadSlots, source.count->span,
+                         fmt::format("worker `{}` with {} instances; a worker has 1 to {}", worker.name, *count, kMostInstances));
     } else {
       worker.instances = count.value_or(1);
     }
@@ -244,7 +255,8 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   for (const typed::StmtPtr& let : section.lets) {
     const typed::Var& var = kernel_.vars[let->var];
     if (!var.type.is_tile && var.level != Level::kWorker) continue;
-    diagnostics_.Error(DiagnosticKind::kWorkerLevel, let->span, fmt::format("`{}` is declared for all workers and holds data", var.name))
+    diagnostics_
+        .Error(DiagnosticKind::kWorkerLevel, let->span, fmt::format("`{}` is declared for all workers and holds data", var.name))
         .Label(let->span, fmt::format("is `{}`", TypeText(var.type)))
         .Help("declare it in the worker that uses it; a `let` beside the pipes is a number that every worker can compute");
   }

@@ -63,13 +63,19 @@ class NeedsNumber {
     switch (expr.kind) {
       case ast::ExprKind::kName: return wanted && ast::Cast<ast::NameExpr>(expr).name == name_;
       case ast::ExprKind::kUnary: return In(*ast::Cast<ast::UnaryExpr>(expr).operand, wanted);
-      case ast::ExprKind::kBinary: return In(*ast::Cast<ast::BinaryExpr>(expr).left, wanted) || In(*ast::Cast<ast::BinaryExpr>(expr).right, wanted);
+      case ast::ExprKind::kBinary:
+        return In(*ast::Cast<ast::BinaryExpr>(expr).left, wanted) || In(*ast::Cast<ast::BinaryExpr>(expr).right, wanted);
       case ast::ExprKind::kCall: return any(ast::Cast<ast::CallExpr>(expr).arguments, true);
-      case ast::ExprKind::kMethod: return In(*ast::Cast<ast::MethodExpr>(expr).base, wanted) || any(ast::Cast<ast::MethodExpr>(expr).arguments, true);
+      case ast::ExprKind::kMethod:
+        return In(*ast::Cast<ast::MethodExpr>(expr).base, wanted) || any(ast::Cast<ast::MethodExpr>(expr).arguments, true);
       case ast::ExprKind::kField: return In(*ast::Cast<ast::FieldExpr>(expr).base, wanted);
       case ast::ExprKind::kTuple: return any(ast::Cast<ast::TupleExpr>(expr).elements, wanted);
-      case ast::ExprKind::kReceive: return ast::Cast<ast::ReceiveExpr>(expr).index && In(*ast::Cast<ast::ReceiveExpr>(expr).index, true);
-      case ast::ExprKind::kIf: return In(*ast::Cast<ast::IfExpr>(expr).condition, wanted) || In(*ast::Cast<ast::IfExpr>(expr).then_branch.result, wanted) || In(*ast::Cast<ast::IfExpr>(expr).else_branch.result, wanted);
+      case ast::ExprKind::kReceive:
+        return ast::Cast<ast::ReceiveExpr>(expr).index && In(*ast::Cast<ast::ReceiveExpr>(expr).index, true);
+      case ast::ExprKind::kIf:
+        return In(*ast::Cast<ast::IfExpr>(expr).condition, wanted) ||
+               In(*ast::Cast<ast::IfExpr>(expr).then_branch.result, wanted) ||
+               In(*ast::Cast<ast::IfExpr>(expr).else_branch.result, wanted);
       case ast::ExprKind::kIndex: {
         const auto& index = ast::Cast<ast::IndexExpr>(expr);
         if (In(*index.base, wanted)) return true;
@@ -127,7 +133,8 @@ void Elaborator::CheckStmt(const ast::Stmt& stmt) {
 void Elaborator::DeclareValue(const ast::Name& name, Value value) {
   if (const Symbol* old = scope_->Find(name.text); old != nullptr && !old->can_be_hidden) {
     const std::string_view what = old->what;
-    diagnostics_.Error(DiagnosticKind::kHiddenName, name.span, fmt::format("`{}` would hide the {} `{}`", name.text, what, name.text))
+    diagnostics_
+        .Error(DiagnosticKind::kHiddenName, name.span, fmt::format("`{}` would hide the {} `{}`", name.text, what, name.text))
         .Label(name.span, "declared again")
         .Note(old->span, fmt::format("the {} is declared here", what))
         .Help("choose another name");
@@ -151,7 +158,9 @@ Value Elaborator::BindNew(const std::string& name, Value value, Span span) {
   if (value.kind != Value::Kind::kExpr) return value;
   const ExprKind kind = value.expr->kind;
   const bool immutable = kind == ExprKind::kVar && kernel_.vars[value.expr->id].kind != VarKind::kMutable;
-  if (immutable || kind == ExprKind::kInt || kind == ExprKind::kFloat || kind == ExprKind::kBool || kind == ExprKind::kDim || kind == ExprKind::kParam || block_ == nullptr) return value;
+  if (immutable || kind == ExprKind::kInt || kind == ExprKind::kFloat || kind == ExprKind::kBool || kind == ExprKind::kDim ||
+      kind == ExprKind::kParam || block_ == nullptr)
+    return value;
   const Type type = value.expr->type;
   const Level level = value.expr->level;
   const typed::VarId var = AddVar(name, type, VarKind::kLet, level, span);
@@ -183,7 +192,8 @@ void Elaborator::BindName(const ast::Name& name, Value value, const std::optiona
   if (name.text == "_") return;
   if (!is_mutable) return DeclareValue(name, BindNew(name.text, std::move(value), name.span));
   if (value.kind != Value::Kind::kExpr) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, "a `var` holds a number or a tile").Label(value.span, fmt::format("is {}", Describe(value)));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, "a `var` holds a number or a tile")
+        .Label(value.span, fmt::format("is {}", Describe(value)));
     return DeclareValue(name, Error());
   }
   const Type type = value.expr->type;
@@ -211,7 +221,8 @@ void Elaborator::BindLet(const ast::Pattern& pattern, const ast::TypeExpr* writt
     return BindName(pattern.names[0], std::move(value), declared, is_mutable);
   }
   if (!value.IsError() && (value.kind != Value::Kind::kTuple || value.elements.size() != pattern.names.size())) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, pattern.span, fmt::format("{} names for {}", pattern.names.size(), Describe(value)))
+    diagnostics_
+        .Error(DiagnosticKind::kTypeMismatch, pattern.span, fmt::format("{} names for {}", pattern.names.size(), Describe(value)))
         .Label(pattern.span, fmt::format("{} names", pattern.names.size()))
         .Label(value.span, fmt::format("is {}", Describe(value)));
     value = Error();
@@ -219,7 +230,8 @@ void Elaborator::BindLet(const ast::Pattern& pattern, const ast::TypeExpr* writt
   std::vector<std::optional<Type>> declared(pattern.names.size());
   if (written != nullptr && !value.IsError()) {
     if (written->kind != ast::TypeExpr::Kind::kTuple || written->fields.size() != pattern.names.size()) {
-      diagnostics_.Error(DiagnosticKind::kTypeMismatch, written->span, fmt::format("{} names want a type with as many fields", pattern.names.size()));
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, written->span,
+                         fmt::format("{} names want a type with as many fields", pattern.names.size()));
     } else {
       for (size_t i = 0; i < declared.size(); ++i) declared[i] = DeclaredType(*written->fields[i].type);
     }
@@ -236,9 +248,7 @@ void Elaborator::CheckLet(const ast::LetStmt& stmt) {
   BindLet(stmt.pattern, stmt.type.get(), std::move(value), false);
 }
 
-void Elaborator::CheckVar(const ast::VarStmt& stmt) {
-  BindLet(stmt.pattern, stmt.type.get(), Eval(*stmt.value), true);
-}
+void Elaborator::CheckVar(const ast::VarStmt& stmt) { BindLet(stmt.pattern, stmt.type.get(), Eval(*stmt.value), true); }
 
 const Symbol* Elaborator::AssignableVar(const ast::NameExpr& target) {
   const Symbol* symbol = scope_->Find(target.name);
@@ -248,11 +258,17 @@ const Symbol* Elaborator::AssignableVar(const ast::NameExpr& target) {
   }
   if (symbol->kind == SymbolKind::kValue && symbol->value.IsError()) return nullptr;
   if (symbol->var != typed::kNone) return symbol;
-  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kNotAssignable, target.span, fmt::format("`{}` can't be assigned", target.name));
-  report.Note(symbol->span, symbol->kind == SymbolKind::kTensor ? "it is a tensor" : symbol->kind == SymbolKind::kPipe ? "it is a pipe" : "it is not declared by `var`");
-  if (symbol->kind == SymbolKind::kTensor) report.Help(fmt::format("store to elements of it: `{}[..] <- x`", target.name));
-  else if (symbol->kind == SymbolKind::kPipe) report.Help(fmt::format("send: `{} <- x`", target.name));
-  else report.Help(fmt::format("declare it by `var {} = ..`", target.name));
+  DiagnosticBuilder report =
+      diagnostics_.Error(DiagnosticKind::kNotAssignable, target.span, fmt::format("`{}` can't be assigned", target.name));
+  report.Note(symbol->span, symbol->kind == SymbolKind::kTensor ? "it is a tensor"
+                            : symbol->kind == SymbolKind::kPipe ? "it is a pipe"
+                                                                : "it is not declared by `var`");
+  if (symbol->kind == SymbolKind::kTensor)
+    report.Help(fmt::format("store to elements of it: `{}[..] <- x`", target.name));
+  else if (symbol->kind == SymbolKind::kPipe)
+    report.Help(fmt::format("send: `{} <- x`", target.name));
+  else
+    report.Help(fmt::format("declare it by `var {} = ..`", target.name));
   return nullptr;
 }
 
@@ -283,11 +299,13 @@ void Elaborator::CheckAssign(const ast::AssignStmt& stmt) {
   if (IsStoreTarget(*stmt.target)) {
     switch (stmt.op) {
       case ast::AssignOp::kAdd: return CheckStore(*stmt.target, *stmt.value, typed::StoreOp::kAdd, false, stmt.op_span, stmt.span);
-      case ast::AssignOp::kSubtract: return CheckStore(*stmt.target, *stmt.value, typed::StoreOp::kAdd, true, stmt.op_span, stmt.span);
+      case ast::AssignOp::kSubtract:
+        return CheckStore(*stmt.target, *stmt.value, typed::StoreOp::kAdd, true, stmt.op_span, stmt.span);
       case ast::AssignOp::kMax: return CheckStore(*stmt.target, *stmt.value, typed::StoreOp::kMax, false, stmt.op_span, stmt.span);
       case ast::AssignOp::kMin: return CheckStore(*stmt.target, *stmt.value, typed::StoreOp::kMin, false, stmt.op_span, stmt.span);
       default:
-        diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.op_span, fmt::format("`{}` on elements of a tensor", Spelling(stmt.op)))
+        diagnostics_
+            .Error(DiagnosticKind::kNotAssignable, stmt.op_span, fmt::format("`{}` on elements of a tensor", Spelling(stmt.op)))
             .Help(stmt.op == ast::AssignOp::kSet ? "a store is written `<-`" : "a tensor takes `<-`, `+=`, `-=`, `max=` and `min=`",
                   stmt.op == ast::AssignOp::kSet ? std::vector<Edit>{{stmt.op_span, "<-"}} : std::vector<Edit>{});
         return;
@@ -299,7 +317,8 @@ void Elaborator::CheckAssign(const ast::AssignStmt& stmt) {
     return AssignTuple(stmt, *tuple, std::move(value));
   }
   if (const auto* method = ast::DynCast<ast::MethodExpr>(*stmt.target)) return AssignPart(stmt, *method, std::move(value));
-  diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.target->span, "this can't be assigned").Help("a target is a `var`, a part of one, or elements of a tensor");
+  diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.target->span, "this can't be assigned")
+      .Help("a target is a `var`, a part of one, or elements of a tensor");
 }
 
 void Elaborator::AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& target, Value value) {
@@ -312,8 +331,9 @@ void Elaborator::AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& ta
     Value old = EvalName(target);
     old.span = target.span;
     const Op op = OpOf(stmt.op);
-    value = op == Op::kMax || op == Op::kMin ? MinMax(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.op_span)
-                                            : Arithmetic(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.span, stmt.op_span);
+    value = op == Op::kMax || op == Op::kMin
+                ? MinMax(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.op_span)
+                : Arithmetic(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.span, stmt.op_span);
     value.span = span;
   }
   ExprPtr expr = Coerce(std::move(value), kernel_.vars[var].type, declared, fmt::format("`{}`", target.name), target.span);
@@ -326,7 +346,8 @@ void Elaborator::AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& ta
 void Elaborator::AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& target, Value value) {
   if (value.IsError()) return;
   if (value.kind != Value::Kind::kTuple || value.elements.size() != target.elements.size()) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, stmt.target->span, fmt::format("{} targets for {}", target.elements.size(), Describe(value)));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, stmt.target->span,
+                       fmt::format("{} targets for {}", target.elements.size(), Describe(value)));
     return;
   }
   // All values are taken before the first target changes. A plain read of a `var` that is not assigned here needs no copy.
@@ -344,7 +365,8 @@ void Elaborator::AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& 
   for (const Symbol* symbol : symbols) vars.push_back(symbol->var);
   for (size_t i = 0; i < vars.size(); ++i) {
     const typed::Var& var = kernel_.vars[vars[i]];
-    ExprPtr expr = Coerce(std::move(value.elements[i]), var.type, symbols[i]->has_declared_type, fmt::format("`{}`", var.name), target.elements[i]->span);
+    ExprPtr expr = Coerce(std::move(value.elements[i]), var.type, symbols[i]->has_declared_type, fmt::format("`{}`", var.name),
+                          target.elements[i]->span);
     if (!expr) return;
     const bool is_leaf = expr->kind == ExprKind::kVar && std::find(vars.begin(), vars.end(), expr->id) == vars.end();
     const Span span = expr->span;
@@ -361,7 +383,8 @@ void Elaborator::AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& 
 void Elaborator::AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& target, Value value) {
   const auto* name = ast::DynCast<ast::NameExpr>(*target.base);
   if (name == nullptr) {
-    diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.target->span, "this can't be assigned").Help("a target is a `var`, a part of one, or elements of a tensor");
+    diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.target->span, "this can't be assigned")
+        .Help("a target is a `var`, a part of one, or elements of a tensor");
     return;
   }
   const Symbol* symbol = AssignableVar(*name);
@@ -370,11 +393,13 @@ void Elaborator::AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& 
   const bool declared = symbol->has_declared_type;
   const Type whole = kernel_.vars[var].type;
   if (!whole.is_tile) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, stmt.target->span, "a part of a number").Label(name->span, fmt::format("is `{}`", TypeText(whole)));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, stmt.target->span, "a part of a number")
+        .Label(name->span, fmt::format("is `{}`", TypeText(whole)));
     return;
   }
   const int axis = target.method.text == "rows" ? 0 : 1;
-  std::optional<PartOf> part = PartIndex(target, axis == 0 ? whole.rows : whole.cols, name->span, fmt::format("`{}`", TypeText(whole)));
+  std::optional<PartOf> part =
+      PartIndex(target, axis == 0 ? whole.rows : whole.cols, name->span, fmt::format("`{}`", TypeText(whole)));
   if (!part) return;
   Type type = whole;
   (axis == 0 ? type.rows : type.cols) = part->extent;
@@ -383,8 +408,9 @@ void Elaborator::AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& 
     Value old = EvalName(*name);
     old = ExprValue(Part(std::move(old.expr), axis, Clone(*part->offset), part->extent, target.span), target.span);
     const Op op = OpOf(stmt.op);
-    value = op == Op::kMax || op == Op::kMin ? MinMax(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.op_span)
-                                            : Arithmetic(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.span, stmt.op_span);
+    value = op == Op::kMax || op == Op::kMin
+                ? MinMax(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.op_span)
+                : Arithmetic(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.span, stmt.op_span);
     value.span = span;
   }
   ExprPtr expr = Coerce(std::move(value), type, declared, fmt::format("the part of `{}`", name->name), target.span);
@@ -418,7 +444,8 @@ RangeInfo Elaborator::CheckRange(const ast::Range& range) {
     const BlockIndex& block = *high.block;
     info.lo = Clone(*block.start);
     if (block.shifted) info.lo = MakeInteger(Op::kMax, std::move(info.lo), Clone(*block.lo), range.span);
-    info.hi = MakeInteger(Op::kMin, MakeInteger(Op::kAdd, Clone(*block.start), MakeInt(block.step, range.span), range.span), Clone(*block.hi), range.span);
+    info.hi = MakeInteger(Op::kMin, MakeInteger(Op::kAdd, Clone(*block.start), MakeInt(block.step, range.span), range.span),
+                          Clone(*block.hi), range.span);
   } else {
     info.lo = MakeInt(0, range.span);
     info.hi = IntegerScalar(std::move(high), "a range");
@@ -457,7 +484,8 @@ bool Elaborator::UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range) {
   for (int64_t i = *lo; i < *hi; ++i) {
     if (++expansions_ > kMostExpansions) {
       if (expansions_ == kMostExpansions + 1) {
-        diagnostics_.Error(DiagnosticKind::kNestingTooDeep, stmt.index.span, fmt::format("calls and unrolled loops make more than {} copies", kMostExpansions));
+        diagnostics_.Error(DiagnosticKind::kNestingTooDeep, stmt.index.span,
+                           fmt::format("calls and unrolled loops make more than {} copies", kMostExpansions));
       }
       return true;
     }
@@ -509,7 +537,8 @@ void Elaborator::CheckFor(const ast::ForStmt& stmt) {
 void Elaborator::CheckIf(const ast::IfStmt& stmt) {
   Value condition = Eval(*stmt.condition);
   if (!condition.IsError() && (!condition.IsScalar() || condition.expr->type.dtype != DType::kBool)) {
-    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, stmt.condition->span, "the condition of `if` is one `bool`");
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kTypeMismatch, stmt.condition->span, "the condition of `if` is one `bool`");
     report.Label(stmt.condition->span, fmt::format("is {}", Describe(condition)));
     if (condition.IsTile()) report.Help("ask `any(..)` or `all(..)`, or choose by element with `where(c, a, b)`");
     condition = Error();
@@ -520,8 +549,10 @@ void Elaborator::CheckIf(const ast::IfStmt& stmt) {
     return;
   }
   if (const auto known = NumberOf(*condition.expr)) {
-    if (*known != 0) CheckBlock(stmt.then_branch);
-    else if (stmt.else_branch) CheckBlock(*stmt.else_branch);
+    if (*known != 0)
+      CheckBlock(stmt.then_branch);
+    else if (stmt.else_branch)
+      CheckBlock(*stmt.else_branch);
     return;
   }
   const std::optional<Span> outer_control = worker_control_;

@@ -35,7 +35,9 @@ void Elaborator::CheckTrafficLevel(Span span, std::string_view what) {
   diagnostics_.Error(DiagnosticKind::kWorkerLevel, span, fmt::format("a {} under a condition that only this worker knows", what))
       .Label(span, fmt::format("this {} is conditional", what))
       .Note(*worker_control_, "the condition depends on tile data or on a `var`")
-      .Help("make the condition of numbers, dimensions, launch scalars, indices and elements of `in` integer tensors, or choose values with `where`");
+      .Help(
+          "make the condition of numbers, dimensions, launch scalars, indices and elements of `in` integer tensors, or choose "
+          "values with `where`");
 }
 
 void Elaborator::CheckArrow(const ast::ArrowStmt& stmt) {
@@ -57,10 +59,14 @@ void Elaborator::CheckArrow(const ast::ArrowStmt& stmt) {
   Eval(*stmt.value);
   if (symbol->kind == SymbolKind::kValue && symbol->value.IsError()) return;
   const bool is_tensor = symbol->kind == SymbolKind::kTensor;
-  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.target->span, fmt::format("`<-` leads to a pipe or to elements of a tensor, not to `{}`", root->name));
+  DiagnosticBuilder report =
+      diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.target->span,
+                         fmt::format("`<-` leads to a pipe or to elements of a tensor, not to `{}`", root->name));
   report.Note(symbol->span, "declared here");
-  if (is_tensor) report.Help(fmt::format("name the elements: `{}[..] <- x`", root->name));
-  else if (symbol->var != typed::kNone) report.Help("a `var` is assigned by `=`", Edit{stmt.arrow_span, "="});
+  if (is_tensor)
+    report.Help(fmt::format("name the elements: `{}[..] <- x`", root->name));
+  else if (symbol->var != typed::kNone)
+    report.Help("a `var` is assigned by `=`", Edit{stmt.arrow_span, "="});
 }
 
 /// Ring, field and part of `p`, `p[u]`, `p.name`, `p.rows(w)`; `type` starts as the type of the one field, if there is one.
@@ -68,19 +74,28 @@ bool Elaborator::ParseSendTarget(const ast::Expr& target, typed::Stmt& send, con
   if (target.kind == ast::ExprKind::kName) return true;
   if (const auto* index = ast::DynCast<ast::IndexExpr>(target)) {
     if (!ParseSendTarget(*index->base, send, pipe, type)) return false;
-    if (pipe.per_worker == typed::kNone || index->indices.size() != 1 || index->indices[0].kind != ast::Index::Kind::kExpr || send.ring) {
-      diagnostics_.Error(DiagnosticKind::kRingIndex, target.span, fmt::format("`{}` is one pipe, not one for each instance", pipe.name)).Note(pipe.span, "declared here");
+    if (pipe.per_worker == typed::kNone || index->indices.size() != 1 || index->indices[0].kind != ast::Index::Kind::kExpr ||
+        send.ring) {
+      diagnostics_
+          .Error(DiagnosticKind::kRingIndex, target.span, fmt::format("`{}` is one pipe, not one for each instance", pipe.name))
+          .Note(pipe.span, "declared here");
       return false;
     }
     Value ring = Eval(*index->indices[0].expr);
     if (ring.IsError()) return false;
-    if (!ring.IsScalar() || ring.expr->type.dtype != DType::kI64 || ring.expr->level == typed::Level::kWorker || (ring.count == 0 && !NumberOf(*ring.expr))) {
-      diagnostics_.Error(DiagnosticKind::kRingIndex, ring.span, fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name))
+    if (!ring.IsScalar() || ring.expr->type.dtype != DType::kI64 || ring.expr->level == typed::Level::kWorker ||
+        (ring.count == 0 && !NumberOf(*ring.expr))) {
+      diagnostics_
+          .Error(DiagnosticKind::kRingIndex, ring.span,
+                 fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name))
           .Help("index it by a number, or by a loop over a number: `for u in 4`");
       return false;
     }
     if (const auto number = NumberOf(*ring.expr); number && (*number < 0 || *number >= pipe.rings)) {
-      diagnostics_.Error(DiagnosticKind::kRingIndex, ring.span, fmt::format("ring {} of `{}`, which has {}", *number, pipe.name, pipe.rings)).Note(pipe.span, "declared here");
+      diagnostics_
+          .Error(DiagnosticKind::kRingIndex, ring.span,
+                 fmt::format("ring {} of `{}`, which has {}", *number, pipe.name, pipe.rings))
+          .Note(pipe.span, "declared here");
       return false;
     }
     send.ring = std::move(ring.expr);
@@ -94,7 +109,10 @@ bool Elaborator::ParseSendTarget(const ast::Expr& target, typed::Stmt& send, con
       if (!pipe.fields[i].name.empty() && pipe.fields[i].name == field->field.text) position = i;
     }
     if (position >= pipe.fields.size() || send.row) {
-      diagnostics_.Error(DiagnosticKind::kUnknownName, field->field.span, fmt::format("a slot of `{}` has no field `{}`", pipe.name, field->field.text)).Note(pipe.span, "declared here");
+      diagnostics_
+          .Error(DiagnosticKind::kUnknownName, field->field.span,
+                 fmt::format("a slot of `{}` has no field `{}`", pipe.name, field->field.text))
+          .Note(pipe.span, "declared here");
       return false;
     }
     send.field = static_cast<int>(position);
@@ -104,9 +122,12 @@ bool Elaborator::ParseSendTarget(const ast::Expr& target, typed::Stmt& send, con
   const auto& method = ast::Cast<ast::MethodExpr>(target);
   if (!ParseSendTarget(*method.base, send, pipe, type)) return false;
   if (send.field == typed::kNone && pipe.fields.size() > 1) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, method.method.span, fmt::format("a slot of `{}` has {} fields; a part is of one", pipe.name, pipe.fields.size()))
+    diagnostics_
+        .Error(DiagnosticKind::kTypeMismatch, method.method.span,
+               fmt::format("a slot of `{}` has {} fields; a part is of one", pipe.name, pipe.fields.size()))
         .Note(pipe.span, "declared here")
-        .Help(fmt::format("name the field: `{}.{}.{}(..)`", pipe.name, pipe.fields[0].name.empty() ? "0" : pipe.fields[0].name, method.method.text));
+        .Help(fmt::format("name the field: `{}.{}.{}(..)`", pipe.name, pipe.fields[0].name.empty() ? "0" : pipe.fields[0].name,
+                          method.method.text));
     return false;
   }
   if (send.field == typed::kNone) send.field = 0;
@@ -133,7 +154,9 @@ void Elaborator::CheckSend(const ast::ArrowStmt& stmt, typed::PipeId id) {
   Type type = Type::Tile(pipe.fields[0].dtype, pipe.fields[0].rows, pipe.fields[0].cols);
   if (!ParseSendTarget(*stmt.target, send, pipe, type) || value.IsError()) return;
   if (pipe.per_worker != typed::kNone && !send.ring) {
-    diagnostics_.Error(DiagnosticKind::kRingIndex, stmt.target->span, fmt::format("`{}` has a ring for each instance; name one", pipe.name)).Note(pipe.span, "declared here");
+    diagnostics_
+        .Error(DiagnosticKind::kRingIndex, stmt.target->span, fmt::format("`{}` has a ring for each instance; name one", pipe.name))
+        .Note(pipe.span, "declared here");
     return;
   }
   const std::string slot = fmt::format("a slot of `{}`", pipe.name);
@@ -154,15 +177,19 @@ void Elaborator::CheckSend(const ast::ArrowStmt& stmt, typed::PipeId id) {
     send.values.push_back(std::move(expr));
   } else {
     if (value.kind != Value::Kind::kTuple || value.elements.size() != pipe.fields.size()) {
-      diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, fmt::format("{} has {} fields, the value is {}", slot, pipe.fields.size(), Describe(value)))
+      diagnostics_
+          .Error(DiagnosticKind::kTypeMismatch, value.span,
+                 fmt::format("{} has {} fields, the value is {}", slot, pipe.fields.size(), Describe(value)))
           .Label(value.span, fmt::format("is {}", Describe(value)))
           .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name));
       return;
     }
     for (size_t i = 0; i < pipe.fields.size(); ++i) {
       const typed::PipeField& field = pipe.fields[i];
-      const std::string what = fmt::format("field {} of {}", field.name.empty() ? fmt::format("{}", i) : "`" + field.name + "`", slot);
-      ExprPtr expr = Coerce(std::move(value.elements[i]), Type::Tile(field.dtype, field.rows, field.cols), true, what, stmt.target->span);
+      const std::string what =
+          fmt::format("field {} of {}", field.name.empty() ? fmt::format("{}", i) : "`" + field.name + "`", slot);
+      ExprPtr expr =
+          Coerce(std::move(value.elements[i]), Type::Tile(field.dtype, field.rows, field.cols), true, what, stmt.target->span);
       if (!expr) return;
       send.values.push_back(std::move(expr));
     }
@@ -186,21 +213,27 @@ bool Elaborator::CheckStoreMode(const Access& access, StoreOp op, Span op_span) 
   }
   if (op != StoreOp::kSet && !param.has_preset) {
     const char* preset = op == StoreOp::kAdd ? "0" : op == StoreOp::kMax ? "-inf" : "inf";
-    diagnostics_.Error(DiagnosticKind::kAddWithoutPreset, op_span, fmt::format("`{}` is combined with, but holds nothing yet", param.name))
+    diagnostics_
+        .Error(DiagnosticKind::kAddWithoutPreset, op_span, fmt::format("`{}` is combined with, but holds nothing yet", param.name))
         .Note(param.span, "declared here, without a preset")
-        .Help(fmt::format("have the launcher set it first: `= {}`", preset), Edit{{param.span.file, param.span.end, param.span.end}, fmt::format(" = {}", preset)});
+        .Help(fmt::format("have the launcher set it first: `= {}`", preset),
+              Edit{{param.span.file, param.span.end, param.span.end}, fmt::format(" = {}", preset)});
     return false;
   }
   Written& written = written_[access.tensor];
   std::optional<Span>& own = op == StoreOp::kSet ? written.set : written.combined;
   const std::optional<Span>& other = op == StoreOp::kSet ? written.combined : written.set;
   if (!own && other) {
-    diagnostics_.Error(DiagnosticKind::kMixedStores, op_span, fmt::format("`{}` is stored with `<-` and combined with in one grid; their order is not fixed", param.name))
+    diagnostics_
+        .Error(DiagnosticKind::kMixedStores, op_span,
+               fmt::format("`{}` is stored with `<-` and combined with in one grid; their order is not fixed", param.name))
         .Label(op_span, op == StoreOp::kSet ? "stored here" : "combined here")
         .Note(*other, op == StoreOp::kSet ? "combined here" : "stored here");
   }
   if (!own && op == StoreOp::kAdd && Bytes(param.dtype) == 2) {
-    diagnostics_.Warning(DiagnosticKind::kRoundedAdd, op_span, fmt::format("each `+=` on `{}` rounds to `{}`", param.name, Name(param.dtype)))
+    diagnostics_
+        .Warning(DiagnosticKind::kRoundedAdd, op_span,
+                 fmt::format("each `+=` on `{}` rounds to `{}`", param.name, Name(param.dtype)))
         .Note(param.span, "declared here")
         .Help("let it be `f32` and convert once at the end");
   }
@@ -220,7 +253,8 @@ void Elaborator::CheckStore(const ast::Expr& target, const ast::Expr& source, St
     if (root != nullptr && tensor == nullptr) {
       UnknownName(root->name, root->span);
     } else if (tensor == nullptr || !tensor->value.IsError() || tensor->kind == SymbolKind::kPipe) {
-      diagnostics_.Error(DiagnosticKind::kNotAssignable, target.span, "this can't be assigned").Help("a target is a `var`, a part of one by `.rows(w)` or `.cols(u)`, or elements of a tensor");
+      diagnostics_.Error(DiagnosticKind::kNotAssignable, target.span, "this can't be assigned")
+          .Help("a target is a `var`, a part of one by `.rows(w)` or `.cols(u)`, or elements of a tensor");
     }
     return;
   }

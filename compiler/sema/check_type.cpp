@@ -27,8 +27,8 @@ std::optional<DType> Elaborator::ElementType(const ast::TypeExpr& type) {
     std::vector<std::string> names;
     for (const DTypeInfo& info : kDTypes) names.emplace_back(info.name);
     const std::string nearest = NearestName(type.name.text, names);
-    DiagnosticBuilder report =
-        diagnostics_.Error(DiagnosticKind::kUnknownName, type.name.span, fmt::format("there is no element type `{}`", type.name.text));
+    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownName, type.name.span,
+                                                  fmt::format("there is no element type `{}`", type.name.text));
     if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{type.name.span, nearest});
     return std::nullopt;
   }
@@ -45,7 +45,8 @@ std::optional<Type> Elaborator::DeclaredType(const ast::TypeExpr& type) {
   if (!dtype) return std::nullopt;
   if (!type.has_dims) return Type::Scalar(*dtype == DType::kI32 || *dtype == DType::kU32 ? DType::kI64 : *dtype);
   if (type.dims.size() > 2) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.span, fmt::format("a tile has rows and columns, this type has {} extents", type.dims.size()));
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.span,
+                       fmt::format("a tile has rows and columns, this type has {} extents", type.dims.size()));
     return std::nullopt;
   }
   int64_t extents[2] = {1, 1};
@@ -53,7 +54,8 @@ std::optional<Type> Elaborator::DeclaredType(const ast::TypeExpr& type) {
     const std::optional<int64_t> extent = Constant(*type.dims[i], "the extent of a tile");
     if (!extent) return std::nullopt;
     if (*extent < 1 || *extent > kLargestTileExtent) {
-      diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.dims[i]->span, fmt::format("the extent of a tile is {}; it lies between 1 and {}", *extent, kLargestTileExtent));
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.dims[i]->span,
+                         fmt::format("the extent of a tile is {}; it lies between 1 and {}", *extent, kLargestTileExtent));
       return std::nullopt;
     }
     extents[i] = *extent;

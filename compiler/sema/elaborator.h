@@ -179,7 +179,8 @@ class Elaborator {
   Value EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor);
   Value EvalSlice(const ast::IndexExpr& expr, Value base);
   bool ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, bool is_store, Access& access);
-  bool ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store, typed::AxisRange& axis);
+  bool ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store,
+                   typed::AxisRange& axis);
   bool WholeAxis(const typed::Expr& extent, const typed::Param& param, int dim, Span span, typed::AxisRange& axis);
   void BlockAxis(const BlockIndex& block, const typed::Expr& extent, typed::AxisRange& axis);
   Access ResolveTarget(const ast::Expr& expr);
@@ -200,13 +201,13 @@ class Elaborator {
   SymbolicTable symbolic_;
   Scope kernel_scope_;
   Scope* scope_ = &kernel_scope_;
-  typed::Block* block_ = nullptr;      // where statements go; null outside of sections
+  typed::Block* block_ = nullptr;  // where statements go; null outside of sections
   typed::Section* section_ = nullptr;
   std::vector<Gate> gates_;
   std::vector<const ast::FnDecl*> inlining_;
-  Span call_site_ = kNoSpan;           // outermost call being inlined
-  std::optional<Span> worker_control_; // condition that only this worker knows, around the statement
-  const char* no_receive_ = nullptr;   // why a receive may not stand here
+  Span call_site_ = kNoSpan;            // outermost call being inlined
+  std::optional<Span> worker_control_;  // condition that only this worker knows, around the statement
+  const char* no_receive_ = nullptr;    // why a receive may not stand here
   bool in_worker_ = false;
   /// The first `<-` and the first `+=` on each tensor of the section.
   struct Written {
@@ -214,7 +215,7 @@ class Elaborator {
   };
   std::map<typed::ParamId, Written> written_;
   int depth_ = 0;
-  int64_t expansions_ = 0;             // inlined calls and unrolled iterations
+  int64_t expansions_ = 0;  // inlined calls and unrolled iterations
 };
 
 /// "bf16[64, 1]", "f32", "integer".

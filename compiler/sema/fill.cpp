@@ -86,12 +86,18 @@ Fill ApplyFill(Op op, Fill x) {
     case Op::kExp2:  // of a finite number it may overflow
       return x == Fill::kZero ? Fill::kPositive : x == Fill::kNegInf ? Fill::kZero : x == Fill::kPosInf ? x : Fill::kAny;
     case Op::kLog:
-    case Op::kLog2: return x == Fill::kZero ? Fill::kNegInf : x == Fill::kPositive ? Fill::kFinite : x == Fill::kPosInf ? x : Fill::kAny;
+    case Op::kLog2:
+      return x == Fill::kZero ? Fill::kNegInf : x == Fill::kPositive ? Fill::kFinite : x == Fill::kPosInf ? x : Fill::kAny;
     case Op::kSqrt: return x == Fill::kZero || x == Fill::kPositive || x == Fill::kPosInf ? x : Fill::kAny;
-    case Op::kRsqrt: return x == Fill::kPositive ? x : x == Fill::kZero ? Fill::kPosInf : x == Fill::kPosInf ? Fill::kZero : Fill::kAny;
+    case Op::kRsqrt:
+      return x == Fill::kPositive ? x : x == Fill::kZero ? Fill::kPosInf : x == Fill::kPosInf ? Fill::kZero : Fill::kAny;
     case Op::kTanh:
     case Op::kErf: return x == Fill::kZero || x == Fill::kPositive ? x : x == Fill::kAny ? x : Fill::kFinite;
-    case Op::kSigmoid: return x == Fill::kNegInf ? Fill::kZero : x == Fill::kZero || x == Fill::kPosInf ? Fill::kPositive : x == Fill::kAny ? x : Fill::kFinite;
+    case Op::kSigmoid:
+      return x == Fill::kNegInf                       ? Fill::kZero
+             : x == Fill::kZero || x == Fill::kPosInf ? Fill::kPositive
+             : x == Fill::kAny                        ? x
+                                                      : Fill::kFinite;
     case Op::kSin: return x == Fill::kZero ? x : IsFiniteFill(x) ? Fill::kFinite : Fill::kAny;
     case Op::kCos: return x == Fill::kZero ? Fill::kPositive : IsFiniteFill(x) ? Fill::kFinite : Fill::kAny;
     case Op::kFloor:
@@ -109,8 +115,12 @@ Fill ApplyFill(Op op, Fill a, Fill b) {
     case Op::kDiv: return Divide(a, b);
     case Op::kMax: return Maximum(a, b);
     case Op::kMin: return Negate(Maximum(Negate(a), Negate(b)));
-    case Op::kAnd: return a == Fill::kZero || b == Fill::kZero ? Fill::kZero : a == Fill::kPositive && b == Fill::kPositive ? a : Fill::kFinite;
-    case Op::kOr: return a == Fill::kPositive || b == Fill::kPositive ? Fill::kPositive : a == Fill::kZero && b == Fill::kZero ? a : Fill::kFinite;
+    case Op::kAnd:
+      return a == Fill::kZero || b == Fill::kZero ? Fill::kZero : a == Fill::kPositive && b == Fill::kPositive ? a : Fill::kFinite;
+    case Op::kOr:
+      return a == Fill::kPositive || b == Fill::kPositive ? Fill::kPositive
+             : a == Fill::kZero && b == Fill::kZero       ? a
+                                                          : Fill::kFinite;
     case Op::kEq:
     case Op::kNe:
     case Op::kLt:

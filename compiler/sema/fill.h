@@ -14,13 +14,13 @@
 namespace tkc::sema {
 
 enum class Fill : uint8_t {
-  kNone,      // nothing has been seen yet
+  kNone,  // nothing has been seen yet
   kZero,
   kPositive,  // finite and above zero; `true`
   kFinite,    // also: some truth value
   kNegInf,
   kPosInf,
-  kAny,       // also a NaN
+  kAny,  // also a NaN
 };
 
 Fill Join(Fill a, Fill b);

@@ -25,10 +25,10 @@ struct Value {
   enum class Kind : uint8_t { kError, kExpr, kTuple, kBlock };
   Kind kind = Kind::kError;
   typed::ExprPtr expr;
-  std::vector<Value> elements;           // kTuple
-  std::vector<std::string> names;        // kTuple: of the elements, may be empty
+  std::vector<Value> elements;     // kTuple
+  std::vector<std::string> names;  // kTuple: of the elements, may be empty
   std::shared_ptr<const BlockIndex> block;
-  int64_t count = 0;                     // an index known to lie in 0 .. count: `w of W`, `u in 4`; 0: not known
+  int64_t count = 0;  // an index known to lie in 0 .. count: `w of W`, `u in 4`; 0: not known
   Span span;
 
   bool IsError() const { return kind == Kind::kError; }
@@ -44,11 +44,11 @@ enum class SymbolKind : uint8_t { kValue, kTensor, kPipe };
 
 struct Symbol {
   SymbolKind kind = SymbolKind::kValue;
-  Value value;                     // kValue
-  int id = typed::kNone;           // kTensor: ParamId; kPipe: PipeId
-  typed::VarId var = typed::kNone; // kValue: the mutable variable that it names
-  bool has_declared_type = false;  // mutable variables: assignments convert
-  bool can_be_hidden = true;       // false: pipes, tensors, dimensions, scalars, compile-time parameters
+  Value value;                      // kValue
+  int id = typed::kNone;            // kTensor: ParamId; kPipe: PipeId
+  typed::VarId var = typed::kNone;  // kValue: the mutable variable that it names
+  bool has_declared_type = false;   // mutable variables: assignments convert
+  bool can_be_hidden = true;        // false: pipes, tensors, dimensions, scalars, compile-time parameters
   std::string_view what = "name";   // of those that can't be hidden: "pipe", "dimension"
   Span span;
 };
@@ -72,7 +72,8 @@ class Scope {
   std::vector<std::vector<std::string>> frames_;
 };
 
-/// The candidate nearest to `name`, at most a third of its letters away; ties: the longest common beginning, then alphabetical order.
+/// The candidate nearest to `name`, at most a third of its letters away; ties: the longest common beginning, then alphabetical
+/// order.
 std::string NearestName(std::string_view name, std::vector<std::string> candidates);
 
 }  // namespace tkc::sema

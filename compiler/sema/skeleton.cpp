@@ -81,7 +81,11 @@ class Builder {
     if (stmt.ring) {
       const std::optional<int64_t> ring = Number(*stmt.ring);
       if (!ring || *ring < 0 || *ring >= pipe.rings) {
-        diagnostics_.Error(DiagnosticKind::kRingIndex, stmt.span, ring ? fmt::format("ring {} of `{}`, which has {}", *ring, pipe.name, pipe.rings) : fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name)).Note(pipe.span, "declared here");
+        diagnostics_
+            .Error(DiagnosticKind::kRingIndex, stmt.span,
+                   ring ? fmt::format("ring {} of `{}`, which has {}", *ring, pipe.name, pipe.rings)
+                        : fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name))
+            .Note(pipe.span, "declared here");
         return;
       }
       item.ring += static_cast<int>(*ring);
@@ -93,14 +97,17 @@ class Builder {
 
   bool AddParts(const Stmt& stmt, const typed::Pipe& pipe, TrafficItem& item) {
     if (stmt.field == typed::kNone) {
-      for (size_t i = 0; i < pipe.fields.size(); ++i) item.parts.push_back({static_cast<int>(i), 0, 0, pipe.fields[i].rows, pipe.fields[i].cols});
+      for (size_t i = 0; i < pipe.fields.size(); ++i)
+        item.parts.push_back({static_cast<int>(i), 0, 0, pipe.fields[i].rows, pipe.fields[i].cols});
       return true;
     }
     const typed::Type& type = stmt.values[0]->type;
     const std::optional<int64_t> row = stmt.row ? Number(*stmt.row) : 0;
     const std::optional<int64_t> col = stmt.col ? Number(*stmt.col) : 0;
     if (!row || !col) {
-      diagnostics_.Error(DiagnosticKind::kPartIndex, stmt.span, fmt::format("which part of `{}` is sent is known only when the kernel runs", pipe.name))
+      diagnostics_
+          .Error(DiagnosticKind::kPartIndex, stmt.span,
+                 fmt::format("which part of `{}` is sent is known only when the kernel runs", pipe.name))
           .Help("index the part by the number of the instance, or by a loop over a small number: `for u in 4`");
       return false;
     }
@@ -117,11 +124,13 @@ class Builder {
 
 constexpr size_t kLongestText = 400;
 
-void AppendText(const typed::Kernel& kernel, const typed::Section& section, const std::vector<TrafficItem>& items, const std::vector<int>& shown, std::string& text) {
+void AppendText(const typed::Kernel& kernel, const typed::Section& section, const std::vector<TrafficItem>& items,
+                const std::vector<int>& shown, std::string& text) {
   bool first = true;
   for (const TrafficItem& item : items) {
     if (text.size() > kLongestText) return;
-    const bool concerns = std::any_of(item.rings.begin(), item.rings.end(), [&](int ring) { return std::binary_search(shown.begin(), shown.end(), ring); });
+    const bool concerns = std::any_of(item.rings.begin(), item.rings.end(),
+                                      [&](int ring) { return std::binary_search(shown.begin(), shown.end(), ring); });
     if (!concerns) continue;
     if (!first) text += "; ";
     first = false;
@@ -173,7 +182,8 @@ std::vector<Skeleton> BuildSkeletons(const typed::Kernel& kernel, const typed::S
   return skeletons;
 }
 
-std::string SkeletonText(const typed::Kernel& kernel, const typed::Section& section, const std::vector<TrafficItem>& items, const std::vector<int>& shown) {
+std::string SkeletonText(const typed::Kernel& kernel, const typed::Section& section, const std::vector<TrafficItem>& items,
+                         const std::vector<int>& shown) {
   std::string text;
   AppendText(kernel, section, items, shown, text);
   return text.empty() ? "nothing" : text.size() > kLongestText ? text.substr(0, kLongestText) + " .." : text;

@@ -25,7 +25,7 @@ struct TrafficItem {
   int ring = 0;                  // number of the ring in the section
   std::vector<Rectangle> parts;  // kSend
   std::vector<TrafficItem> body, orelse;
-  std::vector<int> rings;        // every ring in it, sorted
+  std::vector<int> rings;  // every ring in it, sorted
 };
 
 struct Skeleton {
@@ -44,7 +44,8 @@ std::vector<int> NumberRings(const typed::Section& section);
 std::vector<Skeleton> BuildSkeletons(const typed::Kernel& kernel, const typed::Section& section, Diagnostics& diagnostics);
 
 /// `for k in K by 64 { p <-; <-q }`, of the rings in `shown` only.
-std::string SkeletonText(const typed::Kernel& kernel, const typed::Section& section, const std::vector<TrafficItem>& items, const std::vector<int>& shown);
+std::string SkeletonText(const typed::Kernel& kernel, const typed::Section& section, const std::vector<TrafficItem>& items,
+                         const std::vector<int>& shown);
 
 bool Touches(const TrafficItem& item, int ring);
 

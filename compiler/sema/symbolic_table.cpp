@@ -105,7 +105,8 @@ void DefineLets(const typed::Kernel& kernel, const typed::Block& block, Symbolic
   for (const typed::StmtPtr& stmt : block) {
     if (stmt->kind == typed::StmtKind::kLet) {
       const typed::Var& var = kernel.vars[stmt->var];
-      if (var.kind == typed::VarKind::kLet && !var.type.is_tile && var.level != typed::Level::kWorker) table.Define(stmt->var, *stmt->expr);
+      if (var.kind == typed::VarKind::kLet && !var.type.is_tile && var.level != typed::Level::kWorker)
+        table.Define(stmt->var, *stmt->expr);
     }
     DefineLets(kernel, stmt->body, table);
     DefineLets(kernel, stmt->orelse, table);

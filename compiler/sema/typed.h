@@ -17,10 +17,10 @@
 
 namespace tkc::typed {
 
-using VarId = int;     // index into Kernel::vars
-using DimId = int;     // index into Kernel::dims
-using ParamId = int;   // index into Kernel::params
-using PipeId = int;    // index into Section::pipes
+using VarId = int;    // index into Kernel::vars
+using DimId = int;    // index into Kernel::dims
+using ParamId = int;  // index into Kernel::params
+using PipeId = int;   // index into Section::pipes
 inline constexpr int kNone = -1;
 
 /// Who can know a scalar: everybody at compile time; every worker of the block; only the worker that computed it.
@@ -65,13 +65,44 @@ enum class ExprKind : uint8_t {
 enum class Op : uint8_t {
   kNone,
   // unary
-  kNeg, kNot,
+  kNeg,
+  kNot,
   // binary; / and % are floor on integers
-  kAdd, kSub, kMul, kDiv, kMod, kEq, kNe, kLt, kLe, kGt, kGe, kAnd, kOr,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMod,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kAnd,
+  kOr,
   // functions (kCall)
-  kMin, kMax, kCdiv, kAbs, kExp, kExp2, kLog, kLog2, kSqrt, kRsqrt, kTanh, kErf, kSigmoid, kFloor, kCeil, kPow, kSin, kCos,
+  kMin,
+  kMax,
+  kCdiv,
+  kAbs,
+  kExp,
+  kExp2,
+  kLog,
+  kLog2,
+  kSqrt,
+  kRsqrt,
+  kTanh,
+  kErf,
+  kSigmoid,
+  kFloor,
+  kCeil,
+  kPow,
+  kSin,
+  kCos,
   // reductions only
-  kAny, kAll,
+  kAny,
+  kAll,
 };
 
 struct Expr;
@@ -80,10 +111,10 @@ using ExprPtr = std::unique_ptr<Expr>;
 /// The part of one tensor axis that a read or store covers: elements start .. start + extent.
 /// Elements outside the tensor, or outside lo..hi where given, do not exist (reads give the fill, writes are dropped).
 struct AxisRange {
-  ExprPtr start;           // integer scalar, grid level
-  int64_t extent = 1;      // static
-  bool dropped = false;    // an element index: extent 1, the axis does not appear in the tile
-  ExprPtr lo, hi;          // both null when the tensor's own bounds suffice
+  ExprPtr start;         // integer scalar, grid level
+  int64_t extent = 1;    // static
+  bool dropped = false;  // an element index: extent 1, the axis does not appear in the tile
+  ExprPtr lo, hi;        // both null when the tensor's own bounds suffice
 };
 
 struct Expr {
@@ -121,21 +152,21 @@ using Block = std::vector<StmtPtr>;
 struct Stmt {
   StmtKind kind;
   Span span;
-  VarId var = kNone;                // kLet, kAssign, kAssignPart, kFor
-  ExprPtr expr;                     // kLet, kAssign, kAssignPart, kIf (condition), kStore (value)
-  ExprPtr row, col;                 // kAssignPart; kSend of a part: offset of the part in its field
-  ExprPtr lo, hi;                   // kFor; grid level
-  int64_t step = 1;                 // kFor
-  bool is_block_loop = false;       // kFor: iterates blocks (`by`), not integers
-  Block body, orelse;               // kFor, kIf
-  PipeId pipe = kNone;              // kReceive, kSend
-  ExprPtr ring;                     // kReceive, kSend on a `per` pipe: which ring (const level, may use the instance variable)
-  std::vector<VarId> received;      // kReceive: one per field
-  int field = kNone;                // kSend of one field or of a part of it; kNone: all fields, whole
-  std::vector<ExprPtr> values;      // kSend: one per field sent
-  ParamId tensor = kNone;           // kStore
-  std::vector<AxisRange> axes;      // kStore
-  StoreOp store_op = StoreOp::kSet; // kStore
+  VarId var = kNone;                 // kLet, kAssign, kAssignPart, kFor
+  ExprPtr expr;                      // kLet, kAssign, kAssignPart, kIf (condition), kStore (value)
+  ExprPtr row, col;                  // kAssignPart; kSend of a part: offset of the part in its field
+  ExprPtr lo, hi;                    // kFor; grid level
+  int64_t step = 1;                  // kFor
+  bool is_block_loop = false;        // kFor: iterates blocks (`by`), not integers
+  Block body, orelse;                // kFor, kIf
+  PipeId pipe = kNone;               // kReceive, kSend
+  ExprPtr ring;                      // kReceive, kSend on a `per` pipe: which ring (const level, may use the instance variable)
+  std::vector<VarId> received;       // kReceive: one per field
+  int field = kNone;                 // kSend of one field or of a part of it; kNone: all fields, whole
+  std::vector<ExprPtr> values;       // kSend: one per field sent
+  ParamId tensor = kNone;            // kStore
+  std::vector<AxisRange> axes;       // kStore
+  StoreOp store_op = StoreOp::kSet;  // kStore
 };
 
 enum class VarKind : uint8_t { kLet, kMutable, kLoop, kGrid, kReceived, kInstance };
@@ -160,9 +191,9 @@ struct Param {
   std::string name;
   ParamKind kind = ParamKind::kTensor;
   DType dtype = DType::kF32;
-  std::vector<ExprPtr> extents;     // tensors: integer scalars over dims and constants (a bare kDim binds that dim at launch)
+  std::vector<ExprPtr> extents;  // tensors: integer scalars over dims and constants (a bare kDim binds that dim at launch)
   TensorMode mode = TensorMode::kIn;
-  bool has_preset = false;          // `out T = x`, `work t: T = x`
+  bool has_preset = false;  // `out T = x`, `work t: T = x`
   double preset = 0;
   Span span;
 };
@@ -176,64 +207,64 @@ struct PipeField {
 struct Pipe {
   std::string name;
   std::vector<PipeField> fields;
-  int64_t slots = 0;                // 0: the compiler chooses
-  int per_worker = kNone;           // index of the worker in Section::workers whose instances own one ring each
+  int64_t slots = 0;       // 0: the compiler chooses
+  int per_worker = kNone;  // index of the worker in Section::workers whose instances own one ring each
   int64_t rings = 1;
-  int64_t least_slots = 1;          // what the values that workers hold across receives need; slots, if given, is no less
+  int64_t least_slots = 1;  // what the values that workers hold across receives need; slots, if given, is no less
   Span span;
 };
 
 struct Worker {
   std::string name;
   int64_t instances = 1;
-  bool in_turn = false;             // instances take whole tiles alternately
-  VarId instance_var = kNone;       // 0 .. instances - 1
+  bool in_turn = false;        // instances take whole tiles alternately
+  VarId instance_var = kNone;  // 0 .. instances - 1
   Block body;
   Span span;
 };
 
 struct GridAxis {
-  VarId var;                        // value: the first element of the block
+  VarId var;  // value: the first element of the block
   ExprPtr lo, hi;
   int64_t step = 1;
-  bool is_block = false;            // `by`
+  bool is_block = false;  // `by`
   Span span;
 };
 
 enum class GridOrder : uint8_t { kRows, kColumns, kGrouped };
 
 struct Section {
-  std::vector<GridAxis> axes;       // outermost first
-  Block lets;                       // grid-level values shared by all workers
+  std::vector<GridAxis> axes;  // outermost first
+  Block lets;                  // grid-level values shared by all workers
   std::vector<Pipe> pipes;
   std::vector<Worker> workers;
   bool persistent = false;
   GridOrder order = GridOrder::kRows;
-  int64_t group = 8;                // kGrouped: rows of blocks per super-row
-  int64_t cluster = 1;              // blocks per cluster, along the first axis
-  int64_t split = 1;                // ways to split sum loops over blocks
-  int64_t depth = 1;                // matrix groups kept in flight
+  int64_t group = 8;    // kGrouped: rows of blocks per super-row
+  int64_t cluster = 1;  // blocks per cluster, along the first axis
+  int64_t split = 1;    // ways to split sum loops over blocks
+  int64_t depth = 1;    // matrix groups kept in flight
   Span span;
 };
 
 /// One kernel under one schedule set and one instance.
 struct Kernel {
-  std::string name;                 // the kernel's name in the source
-  std::string schedule;             // the schedule set's name; empty for the kernel's own defaults
+  std::string name;                                       // the kernel's name in the source
+  std::string schedule;                                   // the schedule set's name; empty for the kernel's own defaults
   std::vector<std::pair<std::string, int64_t>> bindings;  // compile-time parameters and their values, in order
   std::vector<Dim> dims;
-  std::vector<Param> params;        // in source order; `work` tensors last
+  std::vector<Param> params;  // in source order; `work` tensors last
   std::vector<Var> vars;
   std::vector<ExprPtr> requires_at_launch;  // booleans over dims, scalars
-  ExprPtr when;                     // condition of the schedule set; null: always. May use kParam/kDim and kVar sms_var
-  VarId sms_var = kNone;            // `sms`, the number of multiprocessors, where `when` uses it
+  ExprPtr when;                             // condition of the schedule set; null: always. May use kParam/kDim and kVar sms_var
+  VarId sms_var = kNone;                    // `sms`, the number of multiprocessors, where `when` uses it
   std::vector<Section> sections;
   Span span;
 };
 
 /// One entry point: the kernels, one per schedule set, among which the launcher chooses the first whose `when` holds.
 struct Entry {
-  std::string name;                 // kernel name, with the instance's values appended for instances (attention_128_causal)
+  std::string name;  // kernel name, with the instance's values appended for instances (attention_128_causal)
   std::vector<Kernel> kernels;
 };
 

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Which types and shapes meet: broadcasting, mixing, and values that take the type of their place.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/sema/elaborator.h"
+
+namespace tkc::sema {
+
+using typed::ExprKind;
+using typed::ExprPtr;
+using typed::Level;
+using typed::Op;
+using typed::Type;
+
+std::optional<Type> Elaborator::Broadcast(const Value& a, const Value& b, std::string_view spelling, Span span) {
+  const Type& x = a.expr->type;
+  const Type& y = b.expr->type;
+  if (!x.is_tile && !y.is_tile) return x;
+  const auto fits = [](int64_t m, int64_t n) { return m == n || m == 1 || n == 1; };
+  if (fits(x.rows, y.rows) && fits(x.cols, y.cols)) return Type::Tile(x.dtype, std::max(x.rows, y.rows), std::max(x.cols, y.cols));
+  // A column where a row would fit is the commonest slip: a slab of one axis is a column.
+  const Value* column = nullptr;
+  if (x.cols == 1 && fits(1, y.rows) && fits(x.rows, y.cols)) column = &a;
+  if (y.cols == 1 && fits(x.rows, 1) && fits(y.rows, x.cols)) column = &b;
+  const auto kind = column != nullptr ? DiagnosticKind::kColumnAsRow : DiagnosticKind::kShapeMismatch;
+  DiagnosticBuilder report =
+      diagnostics_.Error(kind, span, fmt::format("`{}` of shapes [{}, {}] and [{}, {}]", spelling, x.rows, x.cols, y.rows, y.cols));
+  report.Label(a.span, fmt::format("`{}`", TypeText(x))).Label(b.span, fmt::format("`{}`", TypeText(y)));
+  if (column != nullptr) {
+    report.Note("a slab of one axis is a column");
+    const typed::Expr* inner = column->expr.get();
+    while (inner->kind == ExprKind::kConvert) inner = inner->args[0].get();
+    const bool needs_parens = inner->kind == ExprKind::kBinary || inner->kind == ExprKind::kUnary ||
+                              inner->kind == ExprKind::kMatMul || inner->kind == ExprKind::kSelect;
+    report.Help(!needs_parens ? "`.T` makes it a row" : "`(..).T` makes it a row",
+                !needs_parens ? std::vector<Edit>{{{column->span.file, column->span.end, column->span.end}, ".T"}}
+                              : std::vector<Edit>{{{column->span.file, column->span.begin, column->span.begin}, "("},
+                                                  {{column->span.file, column->span.end, column->span.end}, ").T"}});
+  }
+  return std::nullopt;
+}
+
+bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelling, Span span) {
+  const auto is_literal = [](const Value& v) { return !v.expr->type.is_tile && v.expr->level == Level::kConst; };
+  const auto kind_of = [](const Value& v) { return v.expr->type.dtype == DType::kBool ? 0 : IsFloat(v.expr->type.dtype) ? 2 : 1; };
+  // An integer literal takes the type of what it meets.
+  if (kind_of(a) == 1 && kind_of(b) == 2 && is_literal(a)) a.expr = MakeConvert(std::move(a.expr), DType::kF32);
+  if (kind_of(b) == 1 && kind_of(a) == 2 && is_literal(b)) b.expr = MakeConvert(std::move(b.expr), DType::kF32);
+  const DType x = a.expr->type.dtype;
+  const DType y = b.expr->type.dtype;
+  const auto mixing = [&] {
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kTypeMixing, span,
+                           fmt::format("`{}` mixes `{}` and `{}`", spelling, TypeText(Type::Scalar(x)), TypeText(Type::Scalar(y))));
+    report.Label(a.span, fmt::format("is {}", Describe(a))).Label(b.span, fmt::format("is {}", Describe(b)));
+    const Value* integer = kind_of(a) == 1 && kind_of(b) == 2 ? &a : kind_of(b) == 1 && kind_of(a) == 2 ? &b : nullptr;
+    if (integer != nullptr) {
+      report.Help("convert the integer: `f32(..)`",
+                  std::vector<Edit>{{{integer->span.file, integer->span.begin, integer->span.begin}, "f32("},
+                                    {{integer->span.file, integer->span.end, integer->span.end}, ")"}});
+    }
+    return false;
+  };
+  if (kind_of(a) != kind_of(b)) return mixing();
+  if (kind_of(a) == 0) return true;
+  if (kind_of(a) == 2) {
+    // A float literal has no width of its own beside a tile of 16-bit elements.
+    if (!compute && x != y && is_literal(a) && b.expr->type.is_tile) {
+      a.expr = MakeConvert(std::move(a.expr), y);
+    } else if (!compute && x != y && is_literal(b) && a.expr->type.is_tile) {
+      b.expr = MakeConvert(std::move(b.expr), x);
+    } else if (compute || x != y) {
+      a.expr = MakeConvert(std::move(a.expr), DType::kF32);
+      b.expr = MakeConvert(std::move(b.expr), DType::kF32);
+    }
+    return true;
+  }
+  if (x == y) return true;
+  if (x == DType::kI64 && !a.expr->type.is_tile)
+    a.expr = MakeConvert(std::move(a.expr), y);
+  else if (y == DType::kI64 && !b.expr->type.is_tile)
+    b.expr = MakeConvert(std::move(b.expr), x);
+  else
+    return mixing();
+  return true;
+}
+
+ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_view what, Span what_span) {
+  if (value.IsError()) return nullptr;
+  const auto mismatch = [&](std::string_view help) {
+    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span,
+                                                  fmt::format("{} is `{}`, the value {}", what, TypeText(type), Describe(value)));
+    report.Label(value.span, fmt::format("is {}", Describe(value)));
+    if (what_span.file != kNoFile && !(what_span == value.span)) report.Label(what_span, fmt::format("is `{}`", TypeText(type)));
+    if (!help.empty()) report.Help(std::string(help));
+    return nullptr;
+  };
+  if (value.kind != Value::Kind::kExpr) return mismatch(value.kind == Value::Kind::kBlock ? "`.start` is its first element" : "");
+  const Type from = value.expr->type;
+  if (from.is_tile && !type.is_tile) return mismatch("");
+  if (from.is_tile && (from.rows != type.rows || from.cols != type.cols)) {
+    const bool turned = from.rows == type.cols && from.cols == type.rows;
+    DiagnosticBuilder report = diagnostics_.Error(
+        turned && from.cols == 1 ? DiagnosticKind::kColumnAsRow : DiagnosticKind::kShapeMismatch, value.span,
+        fmt::format("{} has shape [{}, {}], the value [{}, {}]", what, type.rows, type.cols, from.rows, from.cols));
+    report.Label(value.span, fmt::format("`{}`", TypeText(from)));
+    if (what_span.file != kNoFile && !(what_span == value.span)) report.Label(what_span, fmt::format("`{}`", TypeText(type)));
+    if (turned) report.Help("transpose it: `.T`");
+    return nullptr;
+  }
+  const bool literal = !from.is_tile && value.expr->level == Level::kConst;
+  const bool both_numbers = from.dtype != DType::kBool && type.dtype != DType::kBool;
+  const bool same_class = both_numbers && IsFloat(from.dtype) == IsFloat(type.dtype);
+  const bool widens = literal && both_numbers && !IsFloat(from.dtype);  // an integer literal takes any type
+  const bool float_literal = literal && IsFloat(from.dtype) && IsFloat(type.dtype);
+  const bool integer_scalar = !from.is_tile && from.dtype == DType::kI64 && both_numbers && !IsFloat(type.dtype);
+  if (from.dtype != type.dtype && !(same_class && convert) && !widens && !float_literal && !integer_scalar) {
+    return mismatch(both_numbers ? fmt::format("convert it: `{}(..)`", Name(type.dtype)) : std::string());
+  }
+  ExprPtr expr = std::move(value.expr);
+  const Span span = value.span;
+  expr = MakeConvert(std::move(expr), type.dtype);
+  if (!from.is_tile && type.is_tile) {
+    std::vector<ExprPtr> args;
+    args.push_back(std::move(expr));
+    expr = MakeNode(ExprKind::kSplat, Op::kNone, type, std::move(args), span);
+  }
+  return expr;
+}
+
+ExprPtr Elaborator::IntegerScalar(Value value, std::string_view what) {
+  if (value.IsError()) return nullptr;
+  if (!value.IsScalar() || IsFloat(value.expr->type.dtype) || value.expr->type.dtype == DType::kBool) {
+    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, fmt::format("{} is an integer", what));
+    report.Label(value.span, fmt::format("is {}", Describe(value)));
+    if (value.kind == Value::Kind::kBlock) report.Help("its first element is `.start`");
+    return nullptr;
+  }
+  if (value.expr->level == Level::kWorker) {
+    diagnostics_.Error(DiagnosticKind::kWorkerLevel, value.span, fmt::format("{} depends on what only this worker knows", what))
+        .Label(value.span, "computed from tile data or a `var`")
+        .Note("ranges and indices are made of numbers, dimensions, launch scalars, indices and elements of `in` integer tensors");
+    return nullptr;
+  }
+  return MakeConvert(std::move(value.expr), DType::kI64);
+}
+
+std::optional<int64_t> Elaborator::ConstantOf(const Value& value, std::string_view what) {
+  if (value.IsError()) return std::nullopt;
+  if (value.IsScalar() && !IsFloat(value.expr->type.dtype)) {
+    if (const auto number = NumberOf(*value.expr)) return number;
+  }
+  const bool is_integer = value.IsScalar() && value.expr->type.dtype == DType::kI64;
+  if (is_integer && value.expr->level == Level::kConst) {
+    diagnostics_.Error(DiagnosticKind::kNotConstant, value.span, fmt::format("{} does not fit 64 bits", what));
+    return std::nullopt;
+  }
+  diagnostics_.Error(DiagnosticKind::kNotConstant, value.span, fmt::format("{} is a number known at compile time", what))
+      .Label(value.span, is_integer ? "known only when the kernel runs" : fmt::format("is {}", Describe(value)))
+      .Help("write a number or a compile-time parameter: `kernel k<BM = 128>(..)`");
+  return std::nullopt;
+}
+
+std::optional<int64_t> Elaborator::Constant(const ast::Expr& expr, std::string_view what) { return ConstantOf(Eval(expr), what); }
+
+}  // namespace tkc::sema
