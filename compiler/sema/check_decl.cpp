@@ -380,6 +380,7 @@ void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section
       return;
     }
     case Kind::kInTurn:
+      in_turn_.insert(item.name.text);
       if (!kHasInTurn) GateFeature(item.span, "instances that take tiles in turn");
       return;
   }

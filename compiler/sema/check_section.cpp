@@ -200,7 +200,15 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
   typed::Worker worker;
   worker.name = source.name.text;
   worker.span = source.name.span;
-  worker.in_turn = source.in_turn;
+  worker.in_turn = source.in_turn || in_turn_.count(worker.name) > 0;
+  if (worker.in_turn && source.index) {
+    diagnostics_
+        .Error(DiagnosticKind::kBadSchedule, source.index.span,
+               fmt::format("worker `{}` takes tiles in turn, and its instances are told apart by `{}`", worker.name,
+                           source.index.text))
+        .Label(source.index.span, "an instance that computes whole tiles has no part of its own")
+        .Help("leave out `as`, so that each instance does the whole tile, or leave out `in turn`");
+  }
   if (source.in_turn && !kHasInTurn) GateFeature(source.in_turn_span, "instances that take tiles in turn");
   if (source.count) {
     const std::optional<int64_t> count = Constant(*source.count, "the number of instances");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/sema/implemented.h"
 
 namespace tkc::sema {
 
@@ -194,6 +195,7 @@ void Elaborator::CheckSend(const ast::ArrowStmt& stmt, typed::PipeId id) {
       send.values.push_back(std::move(expr));
     }
   }
+  if (!kHasPartSends && send.field != typed::kNone) GateFeature(stmt.target->span, "a send of a part of a slot");
   typed::Stmt& appended = Append(StmtKind::kSend, stmt.span);
   appended.pipe = id;
   appended.ring = std::move(send.ring);

@@ -214,6 +214,7 @@ class Elaborator {
     std::optional<Span> set, combined;
   };
   std::map<typed::ParamId, Written> written_;
+  std::set<std::string> in_turn_;  // workers that the schedule set lets take turns
   int depth_ = 0;
   int64_t expansions_ = 0;  // inlined calls and unrolled iterations
 };

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// The one hand that runs all instances of a section: see check_pipes.cpp for the idea. Its reports are in nest_report.cpp.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/sema/analyses.h"
+#include "compiler/sema/skeleton.h"
+
+namespace tkc::sema {
+
+/// The pieces into which the sends to a ring cut its slot, and who sends each.
+struct Ring {
+  int pipe = 0;
+  std::vector<Rectangle> cells;
+  std::vector<int> consumers;  // skeletons, in order
+  std::vector<int> producers;
+};
+
+struct Counters {
+  std::vector<std::vector<int64_t>> sent;      // [ring][cell]
+  std::vector<std::vector<int64_t>> received;  // [ring][consumer]
+  bool operator==(const Counters&) const = default;
+};
+
+/// One instance on its way through a list of items.
+struct Cursor {
+  int skeleton = 0;
+  const std::vector<TrafficItem>* items = nullptr;
+  size_t next = 0;
+  bool AtEnd() const { return next == items->size(); }
+  const TrafficItem& Head() const { return (*items)[next]; }
+};
+
+/// "rows 0 .. 64", "field `a`", "the slot".
+std::string CellText(const typed::Pipe& pipe, const Rectangle& cell);
+/// What goes with CellText: "is" or "are".
+const char* CellVerb(const typed::Pipe& pipe, const Rectangle& cell);
+
+class Nest {
+ public:
+  Nest(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, Steps& steps)
+      : kernel_(kernel),
+        section_(section),
+        diagnostics_(diagnostics),
+        steps_(steps),
+        skeletons_(BuildSkeletons(kernel, section, diagnostics)) {}
+
+  void Check();
+
+ private:
+  void FindEndpoints();
+  void VisitEndpoints(const std::vector<TrafficItem>& items, int skeleton);
+  bool CutCells(int ring);
+  const TrafficItem* FindSend(const std::vector<TrafficItem>& items, int ring, const Rectangle* cell) const;
+  const TrafficItem* FindReceive(const std::vector<TrafficItem>& items, int ring) const;
+  bool CheckEndpoints();
+
+  bool Run(std::vector<Cursor> cursors);
+  bool Step(std::vector<Cursor>& cursors);
+  bool CanReceive(const Cursor& cursor) const;
+  bool CanSend(const Cursor& cursor) const;
+  void Receive(Cursor& cursor);
+  void Send(Cursor& cursor);
+  bool RaiseLimit(const std::vector<Cursor>& cursors);
+  std::string Key(const Cursor& cursor);
+  enum class Joint : uint8_t { kNone, kDone, kFailed };
+  Joint RunJoint(std::vector<Cursor>& cursors);
+  bool RunLoop(const std::vector<Cursor>& group);
+  bool RunIf(const std::vector<Cursor>& group);
+  int64_t Full(int ring) const { return *std::min_element(counters_.sent[ring].begin(), counters_.sent[ring].end()); }
+  int64_t& ReceivedBy(int ring, int skeleton);
+  int64_t ReceivedBy(int ring, int skeleton) const { return const_cast<Nest*>(this)->ReceivedBy(ring, skeleton); }
+
+  void ReportStuck(const std::vector<Cursor>& cursors);
+  void ReportUnbalanced(const Counters& before, Span span, const char* where);
+  void ReportPair(int a, Span a_span, std::string a_label, int b, Span b_span, std::string b_label);
+  std::string HeadText(const Cursor& cursor) const;
+  std::vector<int> Shared(int a, int b) const;
+
+  const typed::Kernel& kernel_;
+  typed::Section& section_;
+  Diagnostics& diagnostics_;
+  Steps& steps_;
+  std::vector<Skeleton> skeletons_;
+  std::vector<Ring> rings_;
+  std::vector<int64_t> limits_;  // of pipes: slots
+  Counters counters_;
+  int depth_ = 0;                            // of joint loops
+  std::map<std::string, int> loop_numbers_;  // by depth and range
+};
+
+}  // namespace tkc::sema
