@@ -162,7 +162,13 @@ struct Buffer {
   bool is_scratch = false;        // a tk::column_scratch (sums over warps), not a tile: rows = warps
   bool is_fragments = false;      // a tk::fragment_buffer (an accumulator as registers hold it), not a tile
   std::string purpose;            // for the shared-memory map: "pipe ab, field 0", "staging of C"
-  int64_t Bytes() const { return rows * cols * tkc::Bytes(dtype) * count * instances; }
+  /// Whole panels as wide as the swizzle: the last one may be partly unused.
+  int64_t StoredCols() const {
+    const int64_t panel = swizzle == Swizzle::kNone ? 1 : static_cast<int64_t>(swizzle) / tkc::Bytes(dtype);
+    return (cols + panel - 1) / panel * panel;
+  }
+  int64_t TileBytes() const { return rows * StoredCols() * tkc::Bytes(dtype); }
+  int64_t Bytes() const { return TileBytes() * count * instances; }
 };
 
 /// An array of mbarriers. Schedule level.
