@@ -49,6 +49,7 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section, 
   kernel.split = section.split;
   kernel.depth = section.depth;
   CopyPipes(section, kernel);
+  kernel.TakeNames();
   lowering.LowerBlock(section.lets, kernel.lets);
   lowering.EndShared();
   for (const typed::Worker& worker : section.workers) {

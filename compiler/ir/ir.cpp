@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The values of a kernel: names stay what the source said, with _1, _2, ... where one is taken.
+// The values of a kernel: names stay what the source said, with _1, _2, ... where one is taken. In the output values stand in one
+// scope with scalars, tensors and rings, so the names of those count as taken.
 #include "compiler/ir/ir.h"
 
 #include <fmt/format.h>
@@ -8,14 +9,45 @@
 
 namespace tkc::ir {
 
+namespace {
+
+void TakeScalars(const Region& region, std::map<std::string, int>& taken) {
+  for (const Op& op : region) {
+    if (op.code == OpCode::kLet || op.code == OpCode::kFor) taken.try_emplace(op.symbol, 1);
+    for (const Region& inner : op.regions) TakeScalars(inner, taken);
+  }
+}
+
+}  // namespace
+
+void Kernel::TakeNames() {
+  const auto take = [&](const std::string& name) { next_suffix.try_emplace(name, 1); };
+  for (const char* name : {"tile", "tiles", "layout", "shared"}) take(name);
+  for (const Value& value : values) take(value.name);
+  for (const std::string& dim : dims) take(dim);
+  for (const TensorParam& tensor : tensors) {
+    for (const char* suffix : {"", "_map", "_map_usable", "_chunk"}) take(tensor.name + suffix);
+  }
+  for (const ScalarParam& scalar : scalars) take(scalar.name);
+  for (const Pipe& pipe : pipes) take(pipe.name);
+  for (const GridAxis& axis : axes) {
+    for (const char* suffix : {"", "_block", "_blocks"}) take(axis.name + suffix);
+  }
+  TakeScalars(lets, next_suffix);
+  for (const Worker& worker : workers) {
+    take(worker.instance_name);
+    TakeScalars(worker.body, next_suffix);
+  }
+  known_values = values.size();
+}
+
 ValueId Kernel::AddValue(std::string name, Type type, bool is_mutable) {
   if (name.empty()) name = "t";
-  if (next_suffix.size() < values.size()) {  // values that were not added here
-    for (const Value& value : values) next_suffix.try_emplace(value.name, 1);
-  }
+  if (known_values < values.size()) TakeNames();  // values that were not added here
   std::string unique = name;
   while (!next_suffix.try_emplace(unique, 1).second) unique = fmt::format("{}_{}", name, next_suffix[name]++);
   values.push_back({std::move(unique), type, is_mutable});
+  known_values = values.size();
   return static_cast<ValueId>(values.size()) - 1;
 }
 

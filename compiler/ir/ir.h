@@ -221,7 +221,9 @@ struct Kernel {
   Span span;
 
   ValueId AddValue(std::string name, Type type, bool is_mutable = false);  // makes the name unique
+  void TakeNames();  // everything else that is a name in the output: no value is called so
   std::map<std::string, int> next_suffix;  // AddValue's: every name taken, and the suffix to try next
+  size_t known_values = 0;                 // AddValue's: of these the names are in next_suffix
 };
 
 /// An entry point and the launches it may choose among: alternatives[i] is the list of kernels (indices) run in order.

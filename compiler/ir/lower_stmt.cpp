@@ -12,14 +12,22 @@ using typed::StmtKind;
 
 WorkerLowering::WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel, Diagnostics& diagnostics)
     : source_(source), section_(section), kernel_(kernel), diagnostics_(diagnostics) {
+  used_names_ = {"tile", "tiles", "layout", "shared"};  // what every kernel's code has
   for (const typed::Dim& dim : source.dims) used_names_.insert(dim.name);
   for (const typed::Param& param : source.params) used_names_.insert(param.name);
   for (const typed::Pipe& pipe : section.pipes) used_names_.insert(pipe.name);
 }
 
 std::string WorkerLowering::UniqueScalar(const std::string& name) {
+  const auto is_taken = [&](const std::string& candidate) {
+    const bool is_value = kernel_.next_suffix.count(candidate) != 0 && scalar_names_.count(candidate) == 0;
+    return is_value || used_names_.count(candidate) != 0;
+  };
   std::string unique = name;
-  for (int i = 1; !used_names_.insert(unique).second; ++i) unique = fmt::format("{}_{}", name, i);
+  for (int i = 1; is_taken(unique); ++i) unique = fmt::format("{}_{}", name, i);
+  used_names_.insert(unique);
+  scalar_names_.insert(unique);
+  kernel_.next_suffix.try_emplace(unique, 1);
   return unique;
 }
 

@@ -57,6 +57,7 @@ class WorkerLowering {
   std::map<typed::VarId, ValueId> tiles_;
   std::map<typed::VarId, std::string> scalars_;
   std::set<std::string> used_names_, kernel_names_;
+  std::set<std::string> scalar_names_;  // of all workers
 };
 
 }  // namespace tkc::ir

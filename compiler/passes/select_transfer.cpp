@@ -21,8 +21,14 @@ constexpr int64_t kMaxBox = 256;        // elements of a box along one dimension
 constexpr int64_t kCopyGranule = 16;    // bytes
 constexpr size_t kMaxRank = 5;
 
-/// How wide a staging chunk is: 8 KiB a chunk, so that two for each instance leave the slots their room.
-int64_t ChunkBytes(const ir::Type& tile) { return tile.rows <= 64 ? 128 : 64; }
+/// How wide a staging chunk is: 8 KiB a chunk, so that two for each instance leave the slots their room, and a swizzle's width that divides
+/// the columns. 0: none does.
+int64_t ChunkBytes(const ir::Type& tile, DType dtype) {
+  for (int64_t bytes = tile.rows <= 64 ? 128 : 64; bytes >= 32; bytes /= 2) {
+    if (tile.cols * Bytes(dtype) % bytes == 0) return bytes;
+  }
+  return 0;
+}
 
 struct Transfer {
   ir::Kernel& kernel;
@@ -137,7 +143,7 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   const ir::Type type = kernel.values[value].type;
   const ir::TensorParam& tensor = FindTensor(kernel, store.symbol);
   const DType dtype = tensor.dtype;
-  const int64_t chunk_cols = ChunkBytes(type) / Bytes(dtype);
+  const int64_t chunk_cols = ChunkBytes(type, dtype) / Bytes(dtype);
   const int64_t chunks = type.cols / chunk_cols;
   ir::Buffer buffer;
   buffer.name = tensor.name + "_stage";
@@ -224,7 +230,7 @@ void Transfer::ComputeRole(ir::Worker& worker, Region& region) {
       const ir::Type type = kernel.values[op.operands[0]].type;
       const DType dtype = FindTensor(kernel, op.symbol).dtype;
       const bool is_plain = static_cast<typed::StoreOp>(op.number) == typed::StoreOp::kSet;
-      const bool is_wide = type.cols % (ChunkBytes(type) / Bytes(dtype)) == 0 && type.rows > 1;
+      const bool is_wide = ChunkBytes(type, dtype) > 0 && type.rows > 1;
       ir::Type stored = type;
       stored.dtype = dtype;
       if (is_plain && is_wide && Bytes(dtype) >= 2 && IsFloat(dtype) && EngineServes(op, stored)) {

@@ -32,7 +32,8 @@ struct Group {
   ValueId acc;
   ValueId left;                  // in registers, or kNone
   std::set<std::string> buffers; // staging buffers it reads
-  std::vector<Release> releases; // slots it reads last
+  std::set<std::string> pipes;   // slots it reads
+  std::vector<Release> releases; // slots that are free when it is done
 };
 
 /// A received slot until its release.
@@ -50,7 +51,10 @@ class ComputeRoleSync {
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kView) buffer_of_[op.results[0]] = op.symbol;
       if (op.code == OpCode::kReceive) {
-        for (ValueId value : op.results) slot_of_[value] = value;
+        for (ValueId value : op.results) {
+          slot_of_[value] = value;
+          pipe_of_[value] = op.symbol;
+        }
       }
       if (op.code == OpCode::kPart || op.code == OpCode::kTranspose) {
         const auto slot = slot_of_.find(op.operands[0]);
@@ -98,6 +102,7 @@ class ComputeRoleSync {
   Diagnostics& diagnostics_;
   std::map<ValueId, std::string> buffer_of_;  // view -> staging buffer
   std::map<ValueId, ValueId> slot_of_;        // view of a slot -> the received value it is a view of
+  std::map<ValueId, std::string> pipe_of_;    // received value -> its pipe
   std::map<std::string, int64_t> release_kind_;  // of each pipe: what kArrive's number says
   std::set<std::string> stored_from_;         // buffers that the copy engine stores from
   std::deque<Group> in_flight_;
@@ -188,12 +193,14 @@ void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region&
 }
 
 void ComputeRoleSync::Product(Op op, Region& out) {
-  Group group{op.operands[0], ir::kNone, {}, {}};
+  Group group{op.operands[0], ir::kNone, {}, {}, {}};
   const ValueId left = op.operands[1];
   if (kernel_.values[left].type.space == ir::Space::kRegister) group.left = left;
   for (size_t i = 1; i <= 2; ++i) {
     const auto buffer = buffer_of_.find(op.operands[i]);
     if (buffer != buffer_of_.end()) group.buffers.insert(buffer->second);
+    const auto slot = slot_of_.find(op.operands[i]);
+    if (slot != slot_of_.end()) group.pipes.insert(pipe_of_.at(slot->second));
   }
   // Products into one accumulator follow each other without a wait; one that another product is still making as its operand does not.
   for (size_t i = in_flight_.size(); i-- > 0;) {
@@ -407,7 +414,9 @@ Region ComputeRoleSync::Rewrite(Region region) {
         continue;
       }
       const Release release{held->pipe, held->span};
-      if (source[i].code == OpCode::kMma && !in_flight_.empty()) in_flight_.back().releases.push_back(release);
+      // A product in flight may read the slot although a later operation was its last use.
+      const auto reader = std::find_if(in_flight_.rbegin(), in_flight_.rend(), [&](const Group& g) { return g.pipes.count(release.pipe) != 0; });
+      if (reader != in_flight_.rend()) reader->releases.push_back(release);
       else ReleaseSlot(release, out);
       held = held_.erase(held);
     }
