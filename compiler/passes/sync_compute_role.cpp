@@ -19,6 +19,7 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
+constexpr int64_t kTurnBarrier = 8;  // first of the named barriers for turns; the warpgroups' own are 1 and on
 constexpr int64_t kInAllBlocks = 2;  // an arrival at this barrier of every block of the cluster
 constexpr int64_t kWarps = 4;  // of an instance: each arrives once
 
@@ -83,6 +84,7 @@ class ComputeRoleSync {
   void Product(Op op, Region& out);
   void StoreShared(Op op, Region& out);
   void Loop(Op op, Region& out);
+  void TakeTurns(Op& tiles, Region& out);
 
   /// Whether a group may stay in flight over the back edge: see the header.
   bool KeepsInFlight(const Op& loop) const;
@@ -313,8 +315,36 @@ bool ComputeRoleSync::KeepsInFlight(const Op& loop) const {
   return kernel_.depth > 0;
 }
 
+/// Instances in turn: each receives the slots of its tile only when the instance before it has received all of its own. Without that an
+/// instance would wait for a slot several laps ahead, and a barrier's parity tells neighbouring laps apart, not more.
+void ComputeRoleSync::TakeTurns(Op& tiles, Region& out) {
+  const int64_t both = 2 * kWarps * 32;
+  const auto meet = [&](OpCode code, symbolic::Scalar instance) {
+    Op op = SyncOp(code, "", "", both, worker_.span);
+    op.scalars = {symbolic::Add(symbolic::Int(kTurnBarrier), std::move(instance))};
+    return op;
+  };
+  const symbolic::Scalar instance = symbolic::Name(worker_.instance_name);
+  const symbolic::Scalar next = symbolic::Make(symbolic::Kind::kMod, DType::kI64, {symbolic::Add(instance, symbolic::Int(1)), symbolic::Int(worker_.instances)});
+  Region& body = tiles.regions[0];
+  const auto receives = [](const Op& op) {
+    return op.code == OpCode::kReceive || std::any_of(op.regions.begin(), op.regions.end(), [](const Region& r) { return Contains(r, OpCode::kReceive); });
+  };
+  const auto first = std::find_if(body.begin(), body.end(), receives);
+  if (first == body.end()) return;
+  const auto last = std::find_if(body.rbegin(), body.rend(), receives).base();
+  body.insert(last, meet(OpCode::kNamedArrive, next));
+  body.insert(std::find_if(body.begin(), body.end(), receives), meet(OpCode::kNamedSync, instance));
+  // The first turn needs no one before it: the last instance gives it away.
+  Op opening = SyncOp(OpCode::kIf, "", "", 0, worker_.span);
+  opening.scalars = {symbolic::Make(symbolic::Kind::kEq, DType::kBool, {instance, symbolic::Int(worker_.instances - 1)})};
+  opening.regions = {{meet(OpCode::kNamedArrive, symbolic::Int(0))}, {}};
+  out.push_back(std::move(opening));
+}
+
 void ComputeRoleSync::Loop(Op op, Region& out) {
   WaitGroups(0, op.span, out);
+  if (op.code == OpCode::kForTiles && worker_.in_turn && worker_.instances > 1) TakeTurns(op, out);
   ++depth_;
   if (!KeepsInFlight(op)) {
     op.regions[0] = Rewrite(std::move(op.regions[0]));
