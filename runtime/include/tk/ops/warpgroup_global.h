@@ -20,27 +20,61 @@ TK_HOST_DEVICE bool rows_aligned(const global_block<T>& block, int bytes) {
     return block.col_stride == 1 && bits % uint64_t(bytes) == 0;
 }
 
-/// whole(register, row, column) for each run of V neighbouring columns in this thread that may move as a vector,
-/// single(...) for each element of the others that exists, missing(register) for each that does not.
+/// x, of which the compiler knows nothing any more: what is computed from it is computed behind this, and accesses to
+/// memory stay on their side of it.
+TK_DEVICE int anew(int x) {
+#ifndef TK_SIM
+    TK_PTX("" : "+r"(x)::"memory");
+#endif
+    return x;
+}
+
+/// whole(register, address) for each run of V neighbouring columns in this thread that may move as a vector,
+/// single(register, address) for each element of the others that exists, missing(register) for each that does not.
+/// The common case has no conditions. The other goes run by run: addresses and conditions are computed anew
+/// for each, as all of them together would take more registers than the tile.
 template <int V, class Tile, class T, class Whole, class Single, class Missing>
 TK_DEVICE void for_each_run(const global_block<T>& block, Whole whole, Single single, Missing missing) {
     using L = typename Tile::layout_type;
     const lane_position at = warpgroup::position();
-    const auto each = [&](auto f) {
+    const int first_col = Tile::cols == 1 ? 0 : L::col(at, 0, 0);
+    const auto each_row = [&](auto f) {
         TK_UNROLL
-        for (int n = 0; n < Tile::size; n += V) {
-            const place p = Tile::place_of(n);
-            f(n, Tile::rows == 1 ? 0 : L::row(at, p.i, p.h), Tile::cols == 1 ? 0 : L::col(at, p.j, p.e));
-        }
+        for (int i = 0; i < Tile::I; ++i)
+            TK_UNROLL
+            for (int h = 0; h < Tile::H; ++h) f(i, h, Tile::rows == 1 ? 0 : L::row(at, i, h));
     };
     const bool aligned = V == 1 || rows_aligned(block, V * int(sizeof(T)));
-    if (aligned && block.contains(Tile::rows, Tile::cols)) return each(whole);
-    each([&](int n, int r, int c) {
-        if (aligned && block.has_row(r) && block.has_col(c) && block.has_col(c + V - 1)) return whole(n, r, c);
+    if (aligned && block.contains(Tile::rows, Tile::cols)) {
+        const int64_t col_stride = V == 1 ? block.col_stride : 1;
+        return each_row([&](int i, int h, int r) {
+            T* const row = block.at(r, 0) + first_col * col_stride;
+            TK_UNROLL
+            for (int j = 0; j < Tile::J; ++j)
+                TK_UNROLL
+                for (int e = 0; e < Tile::E; e += V) whole(Tile::number_of({i, j, h, e}), row + (j * L::block_cols + e) * col_stride);
+        });
+    }
+    each_row([&](int i, int h, int r) {
         TK_UNROLL
-        for (int e = 0; e < V; ++e) {
-            if (block.has_row(r) && block.has_col(c + e)) single(n + e, r, c + e);
-            else missing(n + e);
+        for (int j = 0; j < Tile::J; ++j) {
+            const int c = anew(first_col);
+            const int here = anew(r);
+            T* const row = block.at(here, c);
+            const bool has_row = block.has_row(here);
+            TK_UNROLL
+            for (int e = 0; e < Tile::E; e += V) {
+                const int n = Tile::number_of({i, j, h, e}), d = j * L::block_cols + e;
+                if (aligned && has_row && block.has_col(c + d) && block.has_col(c + d + V - 1)) {
+                    whole(n, row + d * block.col_stride);
+                    continue;
+                }
+                TK_UNROLL
+                for (int k = 0; k < V; ++k) {
+                    if (has_row && block.has_col(c + d + k)) single(n + k, row + (d + k) * block.col_stride);
+                    else missing(n + k);
+                }
+            }
         }
     });
 }
@@ -106,7 +140,7 @@ template <class T, int R, int C, class L, class F>
 TK_DEVICE void for_each_stored(const global_block<T>& block, const register_tile<T, R, C, L>& from, F f) {
     using from_tile = register_tile<T, R, C, L>;
     if (!stores<from_tile>()) return;
-    const auto each = [&](int n, int r, int c) { f(block.at(r, c), from.data[n]); };
+    const auto each = [&](int n, T* to) { f(to, from.data[n]); };
     for_each_run<1, from_tile>(block, each, each, nothing());
 }
 
@@ -123,12 +157,12 @@ TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
     result_tile result;
     detail::for_each_run<V, result_tile>(
         block,
-        [&](int n, int r, int c) {
-            const auto v = detail::load_vector<T, V>(block.at(r, c));
+        [&](int n, const T* from) {
+            const auto v = detail::load_vector<T, V>(from);
             TK_UNROLL
             for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
         },
-        [&](int n, int r, int c) { result.data[n] = *block.at(r, c); },
+        [&](int n, const T* from) { result.data[n] = *from; },
         [&](int n) { result.data[n] = convert<T>(fill_value); });
     return result;
 }
@@ -141,13 +175,13 @@ TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, 
     if (!detail::stores<from_tile>()) return;
     detail::for_each_run<V, from_tile>(
         block,
-        [&](int n, int r, int c) {
+        [&](int n, T* to) {
             detail::vector<T, V> v;
             TK_UNROLL
             for (int e = 0; e < V; ++e) v.value[e] = from.data[n + e];
-            detail::store_vector(block.at(r, c), v);
+            detail::store_vector(to, v);
         },
-        [&](int n, int r, int c) { *block.at(r, c) = from.data[n]; }, detail::nothing());
+        [&](int n, T* to) { *to = from.data[n]; }, detail::nothing());
 }
 
 /// Adds the tile to the block, element by element, atomically and in no fixed order.
@@ -158,13 +192,13 @@ TK_DEVICE void add(const global_block<T>& block, const register_tile<T, R, C, L>
     if (!detail::stores<from_tile>()) return;
     detail::for_each_run<V, from_tile>(
         block,
-        [&](int n, int r, int c) {
+        [&](int n, T* to) {
             const auto& x = from.data;
-            if constexpr (V == 4) sm90::red_add_f32x4(block.at(r, c), x[n], x[n + 1], x[n + 2], x[n + 3]);
-            else if constexpr (V == 2) sm90::red_add_f32x2(block.at(r, c), x[n], x[n + 1]);
-            else detail::add_global(block.at(r, c), x[n]);
+            if constexpr (V == 4) sm90::red_add_f32x4(to, x[n], x[n + 1], x[n + 2], x[n + 3]);
+            else if constexpr (V == 2) sm90::red_add_f32x2(to, x[n], x[n + 1]);
+            else detail::add_global(to, x[n]);
         },
-        [&](int n, int r, int c) { detail::add_global(block.at(r, c), from.data[n]); }, detail::nothing());
+        [&](int n, T* to) { detail::add_global(to, from.data[n]); }, detail::nothing());
 }
 
 /// The larger (the smaller) of tile and block, element by element, atomically. A NaN loses.
