@@ -108,6 +108,7 @@ struct Pipe {
   std::string name;
   std::vector<PipeField> fields;
   int64_t slots = 0;              // 0 until plan_shared
+  int64_t least_slots = 1;        // what the order of traffic needs
   int64_t rings = 1;
   std::string per_worker;         // "" or the worker whose instances own one ring each
   // Found by expand_workers: how many instances fill and read a slot.

@@ -18,6 +18,7 @@ std::string DefaultName(const typed::Expr& expr, const typed::Kernel& source) {
     case ExprKind::kPositions: return "position";
     case ExprKind::kMatMul: return "product";
     case ExprKind::kPart: return "part";
+    case ExprKind::kConvert: return "rounded";
     default: return "t";
   }
 }

@@ -135,7 +135,7 @@ class KernelParser {
       if (!pipe.fields.empty() && !lexer_.Expect(",")) return false;
       if (!PipeField(pipe)) return false;
     }
-    return Option("slots", &pipe.slots) && Option("rings", &pipe.rings) &&
+    return Option("slots", &pipe.slots) && Option("least", &pipe.least_slots) && Option("rings", &pipe.rings) &&
            (!lexer_.Accept("per") || text_.Name(&pipe.per_worker)) && Option("senders", &pipe.senders) &&
            Option("receivers", &pipe.receivers);
   }

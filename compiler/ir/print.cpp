@@ -92,6 +92,7 @@ class KernelPrinter {
     }
     std::string line = fmt::format("pipe {} ({})", NameText(pipe.name), fields);
     if (pipe.slots != 0) line += fmt::format(" slots {}", pipe.slots);
+    if (pipe.least_slots != 1) line += fmt::format(" least {}", pipe.least_slots);
     if (pipe.rings != 1) line += fmt::format(" rings {}", pipe.rings);
     if (!pipe.per_worker.empty()) line += " per " + NameText(pipe.per_worker);
     if (pipe.senders != 0) line += fmt::format(" senders {}", pipe.senders);

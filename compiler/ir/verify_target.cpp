@@ -32,8 +32,9 @@ void Verifier::CheckShared() {
     if (buffer.offset % Alignment(buffer) != 0) {
       FaultAt(kernel_.span, "shared `{}` starts at byte {}, not a multiple of {}", buffer.name, buffer.offset, Alignment(buffer));
     }
-    if (buffer.swizzle != Swizzle::kNone && buffer.cols * Bytes(buffer.dtype) % static_cast<int64_t>(buffer.swizzle) != 0) {
-      FaultAt(kernel_.span, "shared `{}`: rows of {} bytes are not whole panels of {}", buffer.name,
+    constexpr int64_t kGranule = 16;  // bytes that a swizzle leaves together; a last panel may be partly unused
+    if (buffer.swizzle != Swizzle::kNone && buffer.cols * Bytes(buffer.dtype) % kGranule != 0) {
+      FaultAt(kernel_.span, "shared `{}`: rows of {} bytes do not fit panels of {}", buffer.name,
               buffer.cols * Bytes(buffer.dtype), static_cast<int>(buffer.swizzle));
     }
     if (buffer.offset + Extent(buffer) > kernel_.shared_bytes) {

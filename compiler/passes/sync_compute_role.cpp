@@ -236,6 +236,7 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
   const Span span = op.span;
   const bool is_reused = depth_ > 0 || written_.count(buffer) != 0;
   if (stored_from_.count(buffer)) {
+    out.push_back(SyncOp(OpCode::kComment, "This buffer is free once the copy engine has read what it held and all warps know it.", "", 0, span));
     out.push_back(SyncOp(OpCode::kWaitStores, "", "read", FindBuffer(kernel_, buffer).count - 1, span));
   }
   // Other warps of the instance may still be reading what is about to be overwritten.
@@ -357,6 +358,7 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
   std::vector<Release> releases;
   const std::vector<Op> source = op.regions[0];
   ValueId acc = ir::kNone;
+  Span product_span;
   flies_around_ = true;
   for (size_t i = 0; i < source.size(); ++i) {
     if (source[i].code == OpCode::kReceive) {
@@ -364,6 +366,7 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
       releases.push_back({source[i].symbol, source[i].span});
     } else if (source[i].code == OpCode::kMma) {
       acc = source[i].operands[0];
+      product_span = source[i].span;
       Product(source[i], body);
     } else {
       body.push_back(source[i]);
@@ -373,7 +376,10 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
   held_.clear();
   in_flight_.clear();
   for (const Release& release : releases) held_pipes_.erase(release.pipe);
-  const Span span = releases.front().span;
+  // What follows belongs to the statement of the product: that is what is waited for.
+  for (Release& release : releases) release.span = product_span;
+  const Span span = product_span;
+  body.push_back(SyncOp(OpCode::kComment, "One product stays in flight; the one before it is complete, so its slot goes back.", "", 0, span));
   body.push_back(SyncOp(OpCode::kMmaWait, "", "", 1, span));
   Region earlier, last;
   for (const Release& release : releases) {
@@ -386,7 +392,7 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
   not_first.regions = {std::move(earlier), {}};
   body.push_back(std::move(not_first));
   for (const Release& release : releases) body.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
-  Op any = SyncOp(OpCode::kIf, "", "", 0, op.span);
+  Op any = SyncOp(OpCode::kIf, "", "", 0, span);
   any.scalars = {symbolic::Make(symbolic::Kind::kLt, DType::kBool, {op.scalars[0], op.scalars[1]})};
   any.regions = {std::move(last), {}};
   op.regions[0] = std::move(body);
