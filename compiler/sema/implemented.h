@@ -6,7 +6,7 @@
 namespace tkc::sema {
 
 inline constexpr bool kHasInTurn = true;            // workers whose instances take whole tiles alternately
-inline constexpr bool kHasPartSends = false;        // slots filled by several sends
+inline constexpr bool kHasPartSends = true;         // slots filled by several sends
 inline constexpr bool kHasPerPipes = false;         // one ring for each instance of a worker
 inline constexpr bool kHasSeveralSections = false;  // several grids in one kernel, and `work` tensors
 inline constexpr bool kHasInOut = false;            // tensors read and written by the same tile
