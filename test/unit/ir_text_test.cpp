@@ -168,8 +168,8 @@ constexpr const char* kSchedule = R"(kernel gemm_kernel {
     named_arrive 3 threads 256
     cluster_sync
     comment "the last tile // of all"
-    split_publish sums [w] = %acc ways 2
-    split_wait sums_ready [w]
+    split_publish sums[w] = %acc ways 2
+    split_wait sums_ready[w]
     %half = split_collect sums ways 2 : reg f32[128, 128]
     sync_role warp
     wait_stores done 0
