@@ -9,32 +9,35 @@ namespace {
 
 // C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Schedule `decode`, for sm_90a: BM = 64, BN = 64, BK = 128, W = 1.
+// Schedule `decode`, for sm_90a: BM = 64, BN = 64, BK = 64, W = 1.
 //
 // One block for each tile:
 //   warp 0        load: one thread issues copies
 //   warps 4..7    compute
 //
-// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
-//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute
-//     ^  ab_full: 1 arrival and 32768 bytes     |
+// Pipe `ab`, 12 slots. A slot is written when it is empty and read when it is full:
+//   load ------> [ 0 | 1 | 2 | ... | 11 ] ----> compute
+//     ^  ab_full: 1 arrival and 16384 bytes     |
 //     +- ab_empty: 4 arrivals ------------------+
 //
-// Shared memory, 205824 bytes:
+// Shared memory, 218112 bytes:
 //    offset   bytes
-//         0   98304  ab_0[6]   bf16[64, 128], swizzle 128  pipe ab, field 0
-//     98304   98304  ab_1[6]   bf16[128, 64], swizzle 128  pipe ab, field 1
-//    196608    8192  C_stage   bf16[64, 64], swizzle 128   staging of C, 64 columns at a time
-//    204800      96  barriers
+//         0   98304  ab_0[12]    bf16[64, 64], swizzle 128  pipe ab, field 0
+//     98304   98304  ab_1[12]    bf16[64, 64], swizzle 128  pipe ab, field 1
+//    196608    4096  C_stage     bf16[64, 32], swizzle 64   staging of C, 32 columns at a time
+//    200704   16384  acc_shares  f32[64, 64]                what this block has of acc, for the cluster
+//    217088     200  barriers
 struct gemm_decode_shared {
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_0[6];
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_1[6];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> C_stage;
-  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];  // 4 arrivals: every reader is done with a slot of ab
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[12];
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[12];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage;
+  tk::fragment_buffer<64, 64> acc_shares;
+  tk::barrier ab_full[12];       // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[12];      // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
 };
 
-TK_KERNEL(256)
+TK_CLUSTER_KERNEL(256, 2)
 gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
             const int n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_shared>();
@@ -43,7 +46,134 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     tk::prefetch(A_map);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 6; ++slot) {
+    for (int slot = 0; slot < 12; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 4);
+    }
+    tk::init(shared.acc_shares_ready, 8);
+    tk::fence_barrier_init();
+  }
+  tk::cluster::sync();
+
+  // So far under the end of the launch before; from here on its writes are seen and its reads are done.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<12> ab;
+      const int tile = tk::cluster::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 64;
+      const int n = n_block * 64;
+      // for k in K by BK
+      const int split_begin = tk::cluster::rank() * (tk::cdiv(tk::cdiv(K, 64), 2) * 64);
+      const int split_end = tk::min(K, split_begin + tk::cdiv(tk::cdiv(K, 64), 2) * 64);
+      for (int k = split_begin; k < split_end; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
+        tk::expect_bytes(shared.ab_full[ab.slot], 16384);
+        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    tk::ring<12> ab;
+    const int tile = tk::cluster::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 64;
+    const int n = n_block * 64;
+    // var acc: f32[BM / W, BN] = 0
+    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
+    // for k in K by BK
+    const int split_begin = tk::cluster::rank() * (tk::cdiv(tk::cdiv(K, 64), 2) * 64);
+    const int split_end = tk::min(K, split_begin + tk::cdiv(tk::cdiv(K, 64), 2) * 64);
+    for (int k = split_begin; k < split_end; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w) @ b
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, a, b);
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // for k in K by BK
+    tk::split::publish<2>(shared.acc_shares, acc, shared.acc_shares_ready);
+    tk::wait_published(shared.acc_shares_ready, 0);
+    const auto acc_sum = tk::split::collect<2>(shared.acc_shares, tk::cluster::rank());
+    // C[m, n].rows(w) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc_sum);
+    const auto& stage = shared.C_stage;
+    // This buffer is free once the copy engine has read what it held and all warps know it.
+    tk::wait_stores_read<0>();
+    tk::warpgroup::store_shared(stage, rounded);
+    tk::fence_async_proxy();
+    tk::warpgroup::sync();
+    if (C_map_usable) {
+      if (tk::warpgroup::thread() == 0) {
+        tk::store_async(C_map, stage, m, n + tk::cluster::rank() * 32);
+        tk::commit_stores();
+      }
+    } else {
+      tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + tk::cluster::rank() * 32)), stage);
+    }
+    tk::wait_stores_read<0>();
+  }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
+}
+
+// C = A · B, accumulated in f32.
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `small`, for sm_90a: BM = 64, BN = 128, BK = 128, W = 1.
+//
+// One block for each tile:
+//   warp 0        load: one thread issues copies
+//   warps 4..7    compute
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute
+//     ^  ab_full: 1 arrival and 49152 bytes     |
+//     +- ab_empty: 4 arrivals ------------------+
+//
+// Shared memory, 214016 bytes:
+//    offset   bytes
+//         0   65536  ab_0[4]     bf16[64, 128], swizzle 128   pipe ab, field 0
+//     65536  131072  ab_1[4]     bf16[128, 128], swizzle 128  pipe ab, field 1
+//    196608   16384  C_stage[2]  bf16[64, 64], swizzle 128    staging of C, 64 columns at a time
+//    212992      64  barriers
+struct gemm_small_shared {
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 128, 128, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> C_stage[2];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 4 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(256)
+gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+           const int n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_small_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
       tk::init(shared.ab_full[slot], 1);
       tk::init(shared.ab_empty[slot], 4);
     }
@@ -58,17 +188,17 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
   if (tk::warpgroup::index() == 0) {
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<6> ab;
+      tk::ring<4> ab;
       const int tile = tk::block::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
       const int m = m_block * 64;
-      const int n = n_block * 64;
+      const int n = n_block * 128;
       // for k in K by BK
       for (int k = 0; k < K; k += 128) {
         // ab <- (A[m, k], B[k, n])
         tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
-        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
+        tk::expect_bytes(shared.ab_full[ab.slot], 49152);
         tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
         tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
         ab.advance();
@@ -77,14 +207,14 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
   } else {
     // worker compute[W] as w
     using layout = tk::mma_layout;
-    tk::ring<6> ab;
+    tk::ring<4> ab;
     const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
     const int m = m_block * 64;
-    const int n = n_block * 64;
+    const int n = n_block * 128;
     // var acc: f32[BM / W, BN] = 0
-    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
     // for k in K by BK
     for (int k = 0; k < K; k += 128) {
       // let (a, b) = <-ab
@@ -95,31 +225,33 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
       tk::warpgroup::mma_fence();
       tk::warpgroup::mma(acc, a, b);
       tk::warpgroup::mma_commit();
-      // let (a, b) = <-ab
+      // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
       if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       ab.advance();
     }
     tk::warpgroup::mma_wait<0>(acc);
-    // for k in K by BK
-    if (0 < K) {
-      // let (a, b) = <-ab
-      tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    }
+    if (0 < K) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // C[m, n].rows(w) <- acc
-    const auto t_1 = tk::convert<tk::bf16>(acc);
-    const auto& stage = shared.C_stage;
-    tk::wait_stores_read<0>();
-    tk::warpgroup::store_shared(stage, t_1);
-    tk::fence_async_proxy();
-    tk::warpgroup::sync();
-    if (C_map_usable) {
-      if (tk::warpgroup::thread() == 0) {
-        tk::store_async(C_map, stage, m, n);
-        tk::commit_stores();
+    const auto rounded = tk::convert<tk::bf16>(acc);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
+      const auto rounded_chunk = tk::columns<64>(rounded, C_chunk * 64);
+      const auto& stage = shared.C_stage[C_chunk % 2];
+      // This buffer is free once the copy engine has read what it held and all warps know it.
+      tk::wait_stores_read<1>();
+      tk::warpgroup::sync();
+      tk::warpgroup::store_shared(stage, rounded_chunk);
+      tk::fence_async_proxy();
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, stage, m, n + C_chunk * 64);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 64)), stage);
       }
-    } else {
-      tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n)), stage);
     }
     tk::wait_stores_read<0>();
   }
@@ -127,9 +259,132 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 
 // C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Schedule `small`, for sm_90a: BM = 128, BN = 64, BK = 128, W = 2.
+// Schedule `medium`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
 //
-// One block for each tile:
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
+//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
+//     ^  ab_full: 1 arrival and 32768 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 197632 bytes:
+//    offset   bytes
+//         0   81920  ab_0[5]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     81920   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    163840   32768  C_stage[2][2]  bf16[64, 64], swizzle 128   staging of C, 64 columns at a time
+//    196608      80  barriers
+struct gemm_medium_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> C_stage[2][2];
+  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[5];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+            const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_medium_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 5; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // So far under the end of the launch before; from here on its writes are seen and its reads are done.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<5> ab;
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 128;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
+          tk::expect_bytes(shared.ab_full[ab.slot], 32768);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<5> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 128;
+      const int n = n_block * 128;
+      // var acc: f32[BM / W, BN] = 0
+      auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w) @ b
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (0 < K) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<64>(rounded, C_chunk * 64);
+        const auto& stage = shared.C_stage[w][C_chunk % 2];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<1>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(stage, rounded_chunk);
+        tk::fence_async_proxy();
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, stage, m + w * 64, n + C_chunk * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 64)), stage);
+        }
+      }
+    }
+    tk::wait_stores_read<0>();
+  }
+}
+
+// C = A · B, accumulated in f32.
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `tall`, for sm_90a: BM = 256, BN = 128, BK = 64, W = 2.
+//
+// One block on each multiprocessor walks over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 4..11   compute[0..1], 232 registers a thread
 //
@@ -138,24 +393,24 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 //     ^  ab_full: 1 arrival and 49152 bytes     |
 //     +- ab_empty: 8 arrivals ------------------+
 //
-// Shared memory, 214016 bytes:
+// Shared memory, 230400 bytes:
 //    offset   bytes
-//         0  131072  ab_0[4]     bf16[128, 128], swizzle 128  pipe ab, field 0
-//    131072   65536  ab_1[4]     bf16[128, 64], swizzle 128   pipe ab, field 1
-//    196608   16384  C_stage[2]  bf16[64, 64], swizzle 128    staging of C, 64 columns at a time
-//    212992      64  barriers
-struct gemm_small_shared {
-  tk::shared_tile<tk::bf16, 128, 128, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> C_stage[2];
+//         0  131072  ab_0[4]        bf16[256, 64], swizzle 128  pipe ab, field 0
+//    131072   65536  ab_1[4]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][2]  bf16[128, 32], swizzle 64   staging of C, 32 columns at a time
+//    229376      64  barriers
+struct gemm_tall_shared {
+  tk::shared_tile<tk::bf16, 256, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> C_stage[2][2];
   tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
 };
 
 TK_KERNEL(384)
-gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-           const int n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_small_shared>();
+gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+          const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tall_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -178,19 +433,19 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<4> ab;
-      const int tile = tk::block::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 128;
-      const int n = n_block * 64;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 128) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
-        tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 4);
+        const int m = m_block * 256;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
+          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
       }
     }
   } else {
@@ -199,183 +454,53 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
-    const int tile = tk::block::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 128;
-    const int n = n_block * 64;
-    // var acc: f32[BM / W, BN] = 0
-    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 128) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
-      tk::warpgroup::mma_commit();
-      // let (a, b) = <-ab
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    // for k in K by BK
-    if (0 < K) {
-      // let (a, b) = <-ab
-      tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    }
-    // C[m, n].rows(w) <- acc
-    const auto t_1 = tk::convert<tk::bf16>(acc);
-    const auto& stage = shared.C_stage[w];
-    tk::wait_stores_read<0>();
-    tk::warpgroup::store_shared(stage, t_1);
-    tk::fence_async_proxy();
-    tk::warpgroup::sync();
-    if (C_map_usable) {
-      if (tk::warpgroup::thread() == 0) {
-        tk::store_async(C_map, stage, m + w * 64, n);
-        tk::commit_stores();
-      }
-    } else {
-      tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n)), stage);
-    }
-    tk::wait_stores_read<0>();
-  }
-}
-
-// C = A · B, accumulated in f32.
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Schedule `one_wave`, for sm_90a: BM = 128, BN = 256, BK = 64, W = 2.
-//
-// One block for each tile:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
-//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
-//     ^  ab_full: 1 arrival and 49152 bytes     |
-//     +- ab_empty: 16 arrivals -----------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0   65536  ab_0[4]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//     65536  131072  ab_1[4]        bf16[64, 256], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][2]  bf16[64, 64], swizzle 128   staging of C, 64 columns at a time
-//    229376      64  barriers
-struct gemm_one_wave_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> C_stage[2][2];
-  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 16 arrivals: every reader is done with a slot of ab
-};
-
-TK_CLUSTER_KERNEL(384, 2)
-gemm_one_wave(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-              const int n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_one_wave_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 4; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 16);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::cluster::sync();
-
-  // So far under the end of the launch before; from here on its writes are seen and its reads are done.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<4> ab;
-      const int tile = tk::cluster::index();
-      const int m_cluster = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m_block = m_cluster * 2 + tk::cluster::rank();
-      const int m = m_block * 128;
-      const int n = n_block * 256;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 4);
+      const int m = m_block * 256;
+      const int n = n_block * 128;
+      // var acc: f32[BM / W, BN] = 0
+      auto acc = tk::fill<float, 128, 128, layout>(0.0f);
       // for k in K by BK
       for (int k = 0; k < K; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);
-        tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-        tk::load_multicast(tk::cols<128>(shared.ab_1[ab.slot], tk::cluster::rank() * 128), B_map, shared.ab_full[ab.slot], 3, k,
-                           n + tk::cluster::rank() * 128);
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w) @ b
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::rows<128>(a, w * 128), b);
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
         ab.advance();
       }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[W] as w
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<4> ab;
-    const int tile = tk::cluster::index();
-    const int m_cluster = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m_block = m_cluster * 2 + tk::cluster::rank();
-    const int m = m_block * 128;
-    const int n = n_block * 256;
-    // var acc: f32[BM / W, BN] = 0
-    auto acc = tk::fill<float, 64, 256, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
-      tk::warpgroup::mma_commit();
-      // let (a, b) = <-ab
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    // for k in K by BK
-    if (0 < K) {
-      // let (a, b) = <-ab
-      tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-    }
-    // C[m, n].rows(w) <- acc
-    const auto t_1 = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      const auto t_1_chunk = tk::columns<64>(t_1, C_chunk * 64);
-      const auto& stage = shared.C_stage[w][C_chunk % 2];
-      tk::wait_stores_read<1>();
-      tk::warpgroup::sync();
-      tk::warpgroup::store_shared(stage, t_1_chunk);
-      tk::fence_async_proxy();
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, stage, m + w * 64, n + C_chunk * 64);
-          tk::commit_stores();
+      tk::warpgroup::mma_wait<0>(acc);
+      if (0 < K) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        const auto& stage = shared.C_stage[w][C_chunk % 2];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<1>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(stage, rounded_chunk);
+        tk::fence_async_proxy();
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, stage, m + w * 128, n + C_chunk * 32);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 128), tk::span(n + C_chunk * 32)), stage);
         }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 64)), stage);
       }
     }
     tk::wait_stores_read<0>();
   }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
 }
 
 // C = A · B, accumulated in f32.
@@ -389,7 +514,7 @@ gemm_one_wave(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, con
 // Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
 //   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
 //     ^  ab_full: 1 arrival and 49152 bytes     |
-//     +- ab_empty: 16 arrivals -----------------+
+//     +- ab_empty: 8 arrivals ------------------+
 //
 // Shared memory, 230400 bytes:
 //    offset   bytes
@@ -402,12 +527,12 @@ struct gemm_large_shared {
   tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[4];
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> C_stage[2][2];
   tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 16 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
 };
 
-TK_CLUSTER_KERNEL(384, 2)
+TK_KERNEL(384)
 gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-           const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
+           const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_large_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
@@ -416,11 +541,11 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 4; ++slot) {
       tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 16);
+      tk::init(shared.ab_empty[slot], 8);
     }
     tk::fence_barrier_init();
   }
-  tk::cluster::sync();
+  tk::block::sync();
 
   // So far under the end of the launch before; from here on its writes are seen and its reads are done.
   tk::grid::wait_previous();
@@ -431,19 +556,17 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<4> ab;
-      for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
-        const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
-        const int m_block = m_cluster * 2 + tk::cluster::rank();
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 128;
         const int n = n_block * 256;
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
-          tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
           tk::expect_bytes(shared.ab_full[ab.slot], 49152);
           tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_multicast(tk::cols<128>(shared.ab_1[ab.slot], tk::cluster::rank() * 128), B_map, shared.ab_full[ab.slot], 3, k,
-                             n + tk::cluster::rank() * 128);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
         }
       }
@@ -454,9 +577,8 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
-    for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
-      const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
-      const int m_block = m_cluster * 2 + tk::cluster::rank();
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 128;
       const int n = n_block * 256;
       // var acc: f32[BM / W, BN] = 0
@@ -471,26 +593,23 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         tk::warpgroup::mma_fence();
         tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
         tk::warpgroup::mma_commit();
-        // let (a, b) = <-ab
+        // One product stays in flight; the one before it is complete, so its slot goes back.
         tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
         ab.advance();
       }
       tk::warpgroup::mma_wait<0>(acc);
-      // for k in K by BK
-      if (0 < K) {
-        // let (a, b) = <-ab
-        tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-      }
+      if (0 < K) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w) <- acc
-      const auto t_1 = tk::convert<tk::bf16>(acc);
+      const auto rounded = tk::convert<tk::bf16>(acc);
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-        const auto t_1_chunk = tk::columns<64>(t_1, C_chunk * 64);
+        const auto rounded_chunk = tk::columns<64>(rounded, C_chunk * 64);
         const auto& stage = shared.C_stage[w][C_chunk % 2];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<1>();
         tk::warpgroup::sync();
-        tk::warpgroup::store_shared(stage, t_1_chunk);
+        tk::warpgroup::store_shared(stage, rounded_chunk);
         tk::fence_async_proxy();
         tk::warpgroup::sync();
         if (C_map_usable) {
@@ -505,9 +624,6 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     }
     tk::wait_stores_read<0>();
   }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
 }
 
 // One call of gemm: arguments, checks, and a function for each schedule.
@@ -530,24 +646,41 @@ struct gemm_call {
     call.written("C", C);
     call.disjoint("C", C, "A", A);
     call.disjoint("C", C, "B", B);
-    call.device(90, sizeof(gemm_one_wave_shared));
+    call.device(90, sizeof(gemm_tall_shared));
   }
 
   // The number of the first schedule whose condition holds, or -1.
   int choose() const {
     const tk::index sms = call.processors();
-    // decode when M <= 64 and K >= 2048
-    if (M <= 64 && K >= 2048) return 0;
-    // small when cdiv(M, 128) * cdiv(N, 256) <= sms / 2
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256) <= sms / 2) return 1;
-    // one_wave when cdiv(M, 128) * cdiv(N, 256) <= sms
+    // decode when M <= 64 and cdiv(N, 64) * 2 <= sms
+    if (M <= 64 && tk::cdiv<tk::index>(N, 64) * 2 <= sms) return 0;
+    // small when cdiv(M, 64) * cdiv(N, 128) <= sms
+    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms) return 1;
+    // medium when cdiv(M, 128) * cdiv(N, 256) <= sms
     if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256) <= sms) return 2;
-    return 3;  // large
+    // tall when cdiv(cdiv(M, 256) * cdiv(N, 128), sms) < cdiv(cdiv(M, 128) * cdiv(N, 256), sms)
+    if (tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128),
+        sms) < tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256), sms)) return 3;
+    return 4;  // large
   }
 
   void launch_gemm_decode() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles * 2);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_decode>(int(tiles) * 2, 256, sizeof(gemm_decode_shared), A_map, B_map, C_map,
+                             tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(n_blocks), C_map_usable);
+  }
+
+  void launch_gemm_small() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
     const tk::index tiles = m_blocks * n_blocks;
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
@@ -555,52 +688,50 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {128, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {64, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_decode>(int(tiles), 256, sizeof(gemm_decode_shared), A_map, B_map, C_map, tk::host::as_tensor<tk::bf16, 2>(*C),
-                             int(K), int(n_blocks), C_map_usable);
+    call.launch<gemm_small>(int(tiles), 256, sizeof(gemm_small_shared), A_map, B_map, C_map, tk::host::as_tensor<tk::bf16, 2>(*C),
+                            int(K), int(n_blocks), C_map_usable);
   }
 
-  void launch_gemm_small() {
+  void launch_gemm_medium() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
     const tk::index tiles = m_blocks * n_blocks;
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {128, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {64, 64});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_small>(int(tiles), 384, sizeof(gemm_small_shared), A_map, B_map, C_map, tk::host::as_tensor<tk::bf16, 2>(*C),
-                            int(K), int(n_blocks), C_map_usable);
-  }
-
-  void launch_gemm_one_wave() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
-    const tk::index tiles = m_clusters * n_blocks;
-    call.tiles(tiles * 2);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {64, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_one_wave>(int(tiles) * 2, 384, sizeof(gemm_one_wave_shared), A_map, B_map, C_map,
-                               tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(n_blocks), C_map_usable);
+    call.launch<gemm_medium>(call.walkers(tiles), 384, sizeof(gemm_medium_shared), A_map, B_map, C_map,
+                             tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
+  }
+
+  void launch_gemm_tall() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 256);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {256, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {128, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tall>(call.walkers(tiles), 384, sizeof(gemm_tall_shared), A_map, B_map, C_map,
+                           tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
   }
 
   void launch_gemm_large() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
-    const tk::index tiles = m_clusters * n_blocks;
-    call.tiles(tiles * 2);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {64, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_large>(call.walkers(tiles, 2), 384, sizeof(gemm_large_shared), A_map, B_map, C_map,
-                            tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles), C_map_usable);
+    call.launch<gemm_large>(call.walkers(tiles), 384, sizeof(gemm_large_shared), A_map, B_map, C_map,
+                            tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
   }
 
   // Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.
@@ -615,8 +746,9 @@ struct gemm_call {
     switch (schedule) {
       case 0: launch_gemm_decode(); break;
       case 1: launch_gemm_small(); break;
-      case 2: launch_gemm_one_wave(); break;
-      case 3: launch_gemm_large(); break;
+      case 2: launch_gemm_medium(); break;
+      case 3: launch_gemm_tall(); break;
+      case 4: launch_gemm_large(); break;
       default: call.require(false, "a schedule for these dimensions");
     }
     return call.status();
