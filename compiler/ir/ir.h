@@ -189,6 +189,12 @@ struct TensorMap {
   bool is_store = false;          // a store map is used only where the tensor allows it; a load map forces a repack otherwise
 };
 
+/// Bytes that the engine brings for a tile of this type: whole boxes, each as wide as a panel.
+inline int64_t EngineBytes(const TensorMap& map, const Type& type) {
+  const int64_t panel = map.swizzle == Swizzle::kNone || map.box.empty() || map.box.back() < 1 ? 1 : map.box.back();
+  return type.rows * ((type.cols + panel - 1) / panel * panel) * tkc::Bytes(type.dtype);
+}
+
 /// One kernel launch.
 struct Kernel {
   std::string name;               // of the __global__ function

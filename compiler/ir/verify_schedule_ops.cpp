@@ -5,12 +5,6 @@
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {
-namespace {
-
-int64_t TileBytes(const Type& type) { return type.rows * type.cols * Bytes(type.dtype); }
-
-}  // namespace
-
 void Verifier::CheckScheduleOp(const Op& op) {
   switch (op.code) {
     case OpCode::kView: return CheckView(op);
@@ -129,9 +123,8 @@ void Verifier::CheckEngineCopy(const Op& op) {
   int64_t box = 1;
   for (const int64_t extent : map->box) box *= extent;
   // Loads fill whole panels of a swizzled tile, the last of which may be partly unused.
-  const int64_t panel = loads && map->swizzle != Swizzle::kNone && !map->box.empty() ? std::max<int64_t>(map->box.back(), 1) : 1;
-  const int64_t cols = (view.cols + panel - 1) / panel * panel;
-  if (box < 1 || view.rows * cols % box != 0)
+  const int64_t elements = loads ? EngineBytes(*map, view) / Bytes(view.dtype) : view.rows * view.cols;
+  if (box < 1 || elements % box != 0)
     OpFault(op, "boxes of {} elements do not fill {} x {}", box, view.rows, view.cols);
 }
 
@@ -155,7 +148,8 @@ int64_t Verifier::LoadedBytes(const Op& op, const std::string& barrier, bool* un
   if (op.code == OpCode::kLoadMulticast) *unknown = true;  // other blocks' copies arrive here too
   const bool names_it =
       op.number >= 0 && op.number < static_cast<int64_t>(kernel_.barriers.size()) && kernel_.barriers[op.number].name == barrier;
-  if (op.code == OpCode::kLoadAsync && names_it && op.operands.size() == 1) bytes += TileBytes(TypeOf(op.operands[0]));
+  const TensorMap* map = FindMap(op.symbol);
+  if (op.code == OpCode::kLoadAsync && names_it && map && op.operands.size() == 1) bytes += EngineBytes(*map, TypeOf(op.operands[0]));
   for (const Region& region : op.regions) {
     int64_t inside = 0;
     for (const Op& inner : region) inside += LoadedBytes(inner, barrier, unknown);

@@ -83,8 +83,7 @@ class CopyRoleSync {
   int64_t BoxBytes(const Op& load) const {
     const ir::Type& type = kernel_.values[load.operands[0]].type;
     const auto map = std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == load.symbol; });
-    const int64_t panel = map == kernel_.maps.end() || map->swizzle == ir::Swizzle::kNone ? 1 : map->box.back();
-    return type.rows * ((type.cols + panel - 1) / panel * panel) * Bytes(type.dtype);
+    return map == kernel_.maps.end() ? type.rows * type.cols * Bytes(type.dtype) : ir::EngineBytes(*map, type);
   }
 
   ir::Kernel& kernel_;
