@@ -102,8 +102,8 @@ int main(int argc, char** argv) {
   app.add_option("--from", options.from, "the input is IR text of this level: tile or schedule")
       ->check(CLI::IsMember({"tile", "schedule"}))
       ->type_name("LEVEL");
-  app.add_option("--run-pass", options.run_passes, "with --from: run these passes only")->delimiter(',')->type_name("PASS");
-  app.add_option("--dump-after", options.dump_after, "print the IR behind these passes, or behind `all`")->delimiter(',')->type_name("PASS");
+  app.add_option("--run-pass", options.run_passes, "with --from: run these passes only")->delimiter(',')->allow_extra_args(false)->type_name("PASS");
+  app.add_option("--dump-after", options.dump_after, "print the IR behind these passes, or behind `all`")->delimiter(',')->allow_extra_args(false)->type_name("PASS");
   app.add_option("--depfile", options.depfile, "also write what the output depends on, as a make rule")->type_name("FILE");
   app.add_flag("-g", options.line_info, "map .tk lines through to the machine code");
   app.add_option("--explain", code, "explain a diagnostic, named by the code in brackets behind it")->type_name("CODE");

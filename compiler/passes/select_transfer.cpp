@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -33,6 +34,7 @@ int64_t ChunkBytes(const ir::Type& tile, DType dtype) {
 struct Transfer {
   ir::Kernel& kernel;
   std::map<ValueId, Op> reads{};  // of the copy role at hand, by result
+  std::set<std::string> own_stages{};  // staging buffers of the computing role at hand
 
   /// Whether the copy engine can move this access: clipping by the tensor's own bounds only, rows then columns innermost, boxes in range.
   bool EngineServes(const Op& access, const ir::Type& type) const {
@@ -155,9 +157,20 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   buffer.instances = worker.instances;
   buffer.swizzle = ChooseSwizzle(dtype, type.rows, chunk_cols);
   buffer.purpose = fmt::format("staging of {}, {} columns at a time", tensor.name, chunk_cols);
-  const auto same = std::find_if(kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::Buffer& b) { return b.name == buffer.name; });
+  // A worker's stores of one shape take turns with one buffer. Another worker, another shape of chunk or number of them has its own.
+  const auto find = [&](const std::string& name) {
+    return std::find_if(kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::Buffer& b) { return b.name == name; });
+  };
+  const auto is_same = [&](const ir::Buffer& b) {
+    return own_stages.count(b.name) != 0 && b.rows == buffer.rows && b.cols == buffer.cols && b.count == buffer.count;
+  };
+  auto same = find(buffer.name);
+  for (int i = 1; same != kernel.buffers.end() && !is_same(*same); ++i) {
+    buffer.name = fmt::format("{}_stage_{}", tensor.name, i);
+    same = find(buffer.name);
+  }
   if (same == kernel.buffers.end()) kernel.buffers.push_back(buffer);
-  else buffer.name = same->name;
+  own_stages.insert(buffer.name);
 
   Op chunk_access = store;
   ir::AxisRange& columns = chunk_access.axes.back();
@@ -273,6 +286,7 @@ Result<void> SelectTransfer(ir::Kernel& kernel, const Target&, Diagnostics&) {
   MakePipeBuffers(kernel);
   Transfer transfer{kernel};
   for (ir::Worker& worker : kernel.workers) {
+    transfer.own_stages.clear();
     if (worker.kind == ir::RoleKind::kCompute) transfer.ComputeRole(worker, worker.body);
     else transfer.CopyRole(worker, worker.body);
   }
