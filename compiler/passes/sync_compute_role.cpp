@@ -359,6 +359,8 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
   const std::vector<Op> source = op.regions[0];
   ValueId acc = ir::kNone;
   Span product_span;
+  std::vector<Held> outer = std::move(held_);  // received before the loop: they go back behind it
+  held_.clear();
   flies_around_ = true;
   for (size_t i = 0; i < source.size(); ++i) {
     if (source[i].code == OpCode::kReceive) {
@@ -373,7 +375,7 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
     }
   }
   flies_around_ = false;
-  held_.clear();
+  held_ = std::move(outer);
   in_flight_.clear();
   for (const Release& release : releases) held_pipes_.erase(release.pipe);
   // What follows belongs to the statement of the product: that is what is waited for.
