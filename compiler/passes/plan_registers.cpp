@@ -32,6 +32,17 @@ int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   return registers;
 }
 
+/// What the widest matrix instruction holds at once. ptxas allocates it within the registers of the launch, whatever is shared out later.
+int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
+  constexpr int64_t kWidest = 256;    // columns
+  constexpr int64_t kForOperands = 26;  // as ptxas reports (C7602)
+  int64_t cols = 0;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (op.code == ir::OpCode::kMma) cols = std::max(cols, std::min(kWidest, kernel.values[op.operands[0]].type.cols));
+  });
+  return cols == 0 ? 0 : cols / 2 + kForOperands;
+}
+
 }  // namespace
 
 Result<void> PlanRegisters(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
@@ -52,6 +63,14 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target&, Diagnostics& diagn
   for (const ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute) continue;
     const int64_t kept = KeptRegisters(kernel, worker);
+    if (const int64_t needed = InstructionRegisters(kernel, worker); needed > entry) {
+      diagnostics
+          .Error(DiagnosticKind::kRegisterOverflow, worker.span,
+                 fmt::format("a matrix instruction of worker `{}` takes {} registers a thread; a launch of {} threads starts with {}", worker.name,
+                             needed, kernel.threads, entry))
+          .Help("use fewer worker instances, or tiles of fewer columns");
+      return Failure{};
+    }
     if (kept + kForAddresses <= budget) continue;
     diagnostics
         .Error(DiagnosticKind::kRegisterOverflow, worker.span,
