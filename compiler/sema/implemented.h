@@ -11,6 +11,6 @@ inline constexpr bool kHasPerPipes = false;         // one ring for each instanc
 inline constexpr bool kHasSeveralSections = false;  // several grids in one kernel, and `work` tensors
 inline constexpr bool kHasInOut = false;            // tensors read and written by the same tile
 inline constexpr bool kHasRaggedGrids = false;      // an axis whose range depends on other axes or on an index tensor
-inline constexpr bool kHasDataConditions = false;   // `any(..)`, `all(..)`: one truth value of a tile
+inline constexpr bool kHasDataConditions = true;    // `any(..)`, `all(..)`: one truth value of a tile
 
 }  // namespace tkc::sema

@@ -83,7 +83,13 @@ class GemmFixture {
   }
 
   void Memory(ir::Kernel& k) const {
-    k.pipes = {{"ab", {{"", DType::kBF16, 128, 64}, {"", DType::kBF16, 64, 256}}, 4, 1, "", 1, 2, At("pipe ab")}};
+    ir::Pipe& ab = k.pipes.emplace_back();
+    ab.name = "ab";
+    ab.fields = {{"", DType::kBF16, 128, 64}, {"", DType::kBF16, 64, 256}};
+    ab.slots = 4;
+    ab.senders = 1;
+    ab.receivers = 2;
+    ab.span = At("pipe ab");
     k.buffers = {{"ab_0", DType::kBF16, 128, 64, 4, 1, ir::Swizzle::k128, 0, false, false, "pipe ab, field 0"},
                  {"ab_1", DType::kBF16, 64, 256, 4, 1, ir::Swizzle::k128, 65536, false, false, "pipe ab, field 1"},
                  {"C_stage", DType::kBF16, 64, 64, 2, 2, ir::Swizzle::k128, 196608, false, false, "staging of C, 64 columns at a time"}};
