@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""balance.py TKC FOLDER..: in the schedule of every kernel under the folders, each block of each role turns every ring as often as it
+waits on it and gives every slot that it waited for to the other side.
+
+Counted block by block: what stands in a loop, a branch or a role's body must come out even on its own, as a branch may not be taken and a
+loop may run any number of times. A loop that keeps a product in flight gives its slots back an iteration later (`.previous`, under a
+condition): those in it count for its body, the one behind it for none. Parts that fill one slot arrive more often than once."""
+import pathlib
+import re
+import subprocess
+import sys
+
+WAIT = re.compile(r"wait_(full|empty) (\w+)_(?:full|empty)\[")
+GIVE = re.compile(r"(?:arrive|expect) (\w+)_(full|empty)\[\w+(\.previous)?\]")
+TURN = re.compile(r"advance (\w+)$")
+
+
+class Block:
+    def __init__(self, head, parent):
+        self.head, self.parent = head, parent
+        self.waits, self.turns, self.gives = {}, {}, {}
+        self.holds_previous = False
+
+    def add(self, counts, key):
+        counts[key] = counts.get(key, 0) + 1
+
+    def faults(self):
+        found = []
+        for pipe in {p for p, _ in self.waits} | set(self.turns):
+            waits = sum(n for (p, _), n in self.waits.items() if p == pipe)
+            if waits != self.turns.get(pipe, 0):
+                found.append(f"waits {waits} times on the ring of {pipe}, turns it {self.turns.get(pipe, 0)} times")
+        for (pipe, kind), waits in self.waits.items():
+            other = "empty" if kind == "full" else "full"
+            gives = self.gives.get((pipe, other), 0)
+            if gives < waits or (kind == "full" and gives != waits):
+                found.append(f"waits for {waits} {kind} slots of {pipe}, gives {gives} back")
+        return found
+
+
+def check(text):
+    faults, block = [], None
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if line.startswith("comment "):
+            continue
+        if line.endswith("{"):
+            if line.startswith("} else"):
+                faults += [f"{number}: `{block.head}` {fault}" for fault in block.faults()]
+                block = block.parent
+            block = Block(line, block)
+        elif line == "}":
+            if not block.head.startswith("if"):
+                faults += [f"{number}: `{block.head}` {fault}" for fault in block.faults()]
+            elif not block.holds_previous and not block.head.startswith("if_elected"):
+                faults += [f"{number}: `{block.head}` {fault}" for fault in block.faults()]
+            block = block.parent
+        if match := WAIT.match(line):
+            block.add(block.waits, (match[2], match[1]))
+        if match := TURN.match(line):
+            block.add(block.turns, match[1])
+        if match := GIVE.match(line):
+            place = block
+            if match[3]:
+                block.holds_previous = True
+                place = block.parent
+                if " > " not in block.head:
+                    continue
+            elif block.head.startswith("if_elected"):
+                place = block.parent
+            place.add(place.gives, (match[1], match[2]))
+    return faults
+
+
+def main():
+    tkc, faults, kernels = sys.argv[1], [], 0
+    for file in sorted(f for folder in sys.argv[2:] for f in pathlib.Path(folder).rglob("*.tk")):
+        result = subprocess.run([tkc, str(file), "--emit=schedule"], capture_output=True, text=True, timeout=60)
+        if result.returncode != 0:
+            continue  # tests of what does not compile
+        kernels += result.stdout.count("\nkernel ")
+        faults += [f"{file.name}: {fault}" for fault in check(result.stdout)]
+    print(f"{kernels} kernels")
+    if faults or not kernels:
+        sys.exit("\n".join(faults) or "no kernels")
+
+
+main()
