@@ -63,7 +63,7 @@ void AddCompileOptions(CLI::App& app, Options& options) {
 }
 
 /// A crash that no check foresaw is still an internal error that says how to repeat it.
-void OnCrash(int signal) {
+[[maybe_unused]] void OnCrash(int signal) {
   std::signal(signal, SIG_DFL);
   tkc::InternalError(signal == SIGSEGV ? "memory was accessed where there is none" : "the program was aborted");
 }
