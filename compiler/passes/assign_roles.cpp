@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/assign_roles.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "compiler/passes/walk.h"
@@ -38,6 +40,7 @@ bool OnlyCopies(const ir::Worker& worker) {
 Result<void> AssignRoles(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   int copy_warps = 0;
   for (ir::Worker& worker : kernel.workers) {
+    worker.kind = ir::RoleKind::kUnassigned;  // text may say otherwise
     if (!OnlyCopies(worker)) continue;
     worker.kind = ir::RoleKind::kCopyThread;
     worker.first_warp = copy_warps++;
@@ -49,7 +52,8 @@ Result<void> AssignRoles(ir::Kernel& kernel, const Target& target, Diagnostics& 
     worker.first_warp = warps;
     warps += kWarpsPerWarpgroup * static_cast<int>(worker.instances);
   }
-  kernel.threads = 32 * warps;
+  // A kernel without workers does nothing, but is launched.
+  kernel.threads = 32 * std::max(warps, kWarpsPerWarpgroup);
   if (kernel.threads > target.max_threads_per_block) {
     diagnostics.Error(DiagnosticKind::kTooManyThreads, kernel.span,
                       fmt::format("the workers need {} threads; `{}` has {} per block", kernel.threads, target.name,
