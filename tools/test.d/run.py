@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LLVM = pathlib.Path("/usr/lib/llvm-22/bin")
 # Leaks are no fault in a program that ends; the fibers of the interpreter confuse nothing else.
 # The compiler's tests that run with sanitizers, too; what runs long or has nothing to do with memory runs once, in release.
-SANITIZED = ("lex", "parse", "sema", "spec", "ir", "driver", "interp")
+SANITIZED = ("lex", "parse", "sema", "spec", "ir", "passes", "driver", "interp")
 START = float(os.environ.get("TKC_TEST_START", time.time()))
 MINUTES = float(os.environ.get("TKC_TEST_MINUTES", 14))
 SANITIZER = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
@@ -96,7 +96,7 @@ def file_tests(preset, report, only=None, folders=(), timeout=3000):
         return
     output = ROOT / "build" / preset / "lit.json"
     output.unlink(missing_ok=True)
-    command = [lit, "-q", "--param", f"build=build/{preset}", "-o", output]
+    command = [lit, "-q", "-v", "--param", f"build=build/{preset}", "-o", output]
     command += [f"test/{folder}" for folder in folders] or ["test"]
     if only:
         command += ["--filter", only]
