@@ -32,6 +32,18 @@ int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   return registers;
 }
 
+/// The widest tile that any operation makes, and where.
+std::pair<int64_t, Span> WidestTile(const ir::Kernel& kernel, const ir::Worker& worker) {
+  std::pair<int64_t, Span> widest{0, worker.span};
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    for (ir::ValueId value : op.results) {
+      const ir::Type& type = kernel.values[value].type;
+      if (type.space == ir::Space::kRegister && RegistersOf(type) > widest.first) widest = {RegistersOf(type), op.span};
+    }
+  });
+  return widest;
+}
+
 /// What the widest matrix instruction holds at once. ptxas allocates it within the registers of the launch, whatever is shared out later.
 int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   constexpr int64_t kWidest = 256;    // columns
@@ -71,13 +83,23 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target&, Diagnostics& diagn
           .Help("use fewer worker instances, or tiles of fewer columns");
       return Failure{};
     }
+    const std::string share = fmt::format("{} threads share {} registers: {} each for this worker, {} of them for addresses and counters",
+                                          kernel.threads, kFile, budget, kForAddresses);
+    if (const auto [tile, span] = WidestTile(kernel, worker); kept + kForAddresses <= budget && tile + kForAddresses > budget) {
+      diagnostics
+          .Error(DiagnosticKind::kRegisterOverflow, span,
+                 fmt::format("a tile of {} registers a thread; {} are left to worker `{}` beside its addresses", tile, budget - kForAddresses,
+                             worker.name))
+          .Note(worker.span, share)
+          .Help("walk over the tile in smaller blocks, or use more worker instances");
+      return Failure{};
+    }
     if (kept + kForAddresses <= budget) continue;
     diagnostics
         .Error(DiagnosticKind::kRegisterOverflow, worker.span,
                fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left beside its addresses", worker.name, kept,
                            budget - kForAddresses))
-        .Note(worker.span, fmt::format("{} threads share {} registers: {} each for this worker, {} of them for addresses and counters",
-                                       kernel.threads, kFile, budget, kForAddresses))
+        .Note(worker.span, share)
         .Help("use more worker instances, or smaller tiles");
     return Failure{};
   }
