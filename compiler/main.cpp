@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // argv -> Options -> Compile -> exit status. The only file that knows CLI11.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <csignal>
 #include <map>
@@ -16,7 +16,6 @@
 namespace {
 
 using tkc::Options;
-
 
 constexpr const char* kExamples = R"(
 Examples
@@ -35,7 +34,8 @@ Exit status: 0 done; 1 the source, the options or a file are at fault; 70 tkc it
 )";
 
 /// `M=64,K=32` or several options: pairs of name and value; false when a part has no `=`.
-bool Pairs(const std::vector<std::string>& texts, bool commas, const char* option, std::vector<std::pair<std::string, std::string>>& out) {
+bool Pairs(const std::vector<std::string>& texts, bool commas, const char* option,
+           std::vector<std::pair<std::string, std::string>>& out) {
   for (const std::string& text : texts) {
     for (size_t begin = 0; begin <= text.size();) {
       const size_t end = commas ? std::min(text.find(',', begin), text.size()) : text.size();
@@ -53,7 +53,9 @@ bool Pairs(const std::vector<std::string>& texts, bool commas, const char* optio
 }
 
 void AddCompileOptions(CLI::App& app, Options& options) {
-  app.add_option("-D", options.defines, "NAME=value: set a compile-time parameter")->allow_extra_args(false)->type_name("NAME=value");
+  app.add_option("-D", options.defines, "NAME=value: set a compile-time parameter")
+      ->allow_extra_args(false)
+      ->type_name("NAME=value");
   app.add_option("-I", options.include_dirs, "look here for imports")->allow_extra_args(false)->type_name("DIR");
   app.add_option("--target", options.target, "the GPU to compile for (default sm_90a)")->type_name("NAME");
   static const std::map<std::string, bool> kForms = {{"text", false}, {"json", true}};
@@ -93,17 +95,27 @@ int main(int argc, char** argv) {
   app.add_option("kernel.tk", options.input, "the file to compile; `-` reads standard input");
   app.add_option("-o", options.output, "where to write; with C++ its header goes beside it")->type_name("FILE");
   AddCompileOptions(app, options);
-  static const std::map<std::string, tkc::Emit> kEmits = {
-      {"ast", tkc::Emit::kAst},       {"tile", tkc::Emit::kTile},     {"schedule", tkc::Emit::kSchedule},      {"source", tkc::Emit::kSource},
-      {"header", tkc::Emit::kHeader}, {"report", tkc::Emit::kReport}, {"certificate", tkc::Emit::kCertificate}};
+  static const std::map<std::string, tkc::Emit> kEmits = {{"ast", tkc::Emit::kAst},
+                                                          {"tile", tkc::Emit::kTile},
+                                                          {"schedule", tkc::Emit::kSchedule},
+                                                          {"source", tkc::Emit::kSource},
+                                                          {"header", tkc::Emit::kHeader},
+                                                          {"report", tkc::Emit::kReport},
+                                                          {"certificate", tkc::Emit::kCertificate}};
   app.add_option("--emit", options.emit, "ast, tile, schedule, source, header, report or certificate")
       ->transform(CLI::CheckedTransformer(kEmits))
       ->type_name("WHAT");
   app.add_option("--from", options.from, "the input is IR text of this level: tile or schedule")
       ->check(CLI::IsMember({"tile", "schedule"}))
       ->type_name("LEVEL");
-  app.add_option("--run-pass", options.run_passes, "with --from: run these passes only")->delimiter(',')->allow_extra_args(false)->type_name("PASS");
-  app.add_option("--dump-after", options.dump_after, "print the IR behind these passes, or behind `all`")->delimiter(',')->allow_extra_args(false)->type_name("PASS");
+  app.add_option("--run-pass", options.run_passes, "with --from: run these passes only")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("PASS");
+  app.add_option("--dump-after", options.dump_after, "print the IR behind these passes, or behind `all`")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("PASS");
   app.add_option("--depfile", options.depfile, "also write what the output depends on, as a make rule")->type_name("FILE");
   app.add_flag("-g", options.line_info, "map .tk lines through to the machine code");
   app.add_option("--explain", code, "explain a diagnostic, named by the code in brackets behind it")->type_name("CODE");
@@ -123,7 +135,9 @@ int main(int argc, char** argv) {
   run_app->add_option("--seed", run.seed, "of the inputs that are not given")->type_name("N");
   static const std::map<std::string, tkc::interp::FillKind> kFills = {{"normal", tkc::interp::FillKind::kNormal},
                                                                       {"integers", tkc::interp::FillKind::kIntegers}};
-  run_app->add_option("--fill", run.fill, "what they hold: normal or integers")->transform(CLI::CheckedTransformer(kFills))->type_name("KIND");
+  run_app->add_option("--fill", run.fill, "what they hold: normal or integers")
+      ->transform(CLI::CheckedTransformer(kFills))
+      ->type_name("KIND");
   run_app->add_option("--sms", run.sms, "multiprocessors, for the conditions of schedule sets (default 132)")->type_name("N");
   run_app->add_flag("--print", run.print, "print all elements of the outputs");
   AddCompileOptions(*run_app, run_options);

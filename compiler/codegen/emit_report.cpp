@@ -45,8 +45,7 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
     out += fmt::format("                {} = {}\n", name, symbolic::ToString(value));
   out += fmt::format("  order         {}\n", Order(kernel));
   if (kernel.cluster > 1) out += fmt::format("  cluster       {} blocks\n", kernel.cluster);
-  if (kernel.split > 1)
-    out += fmt::format("  split         sums in {} parts, one a block of the cluster\n", kernel.split);
+  if (kernel.split > 1) out += fmt::format("  split         sums in {} parts, one a block of the cluster\n", kernel.split);
   for (const ir::Pipe& pipe : kernel.pipes) {
     int64_t bytes = 0;
     for (const ir::PipeField& field : pipe.fields) bytes += field.rows * field.cols * Bytes(field.dtype);

@@ -38,19 +38,19 @@ namespace {
 bool RunPasses(Session& session, ir::Module& module, const Target& target) {
   PassRunner pass(session, module, target);
   const bool ok =
-      pass.VerifyInput() &&                                  //
-      pass("expand_workers", passes::ExpandWorkers) &&       // first: all below counts senders and receivers of pipes
-      pass("split_sums", passes::SplitSums) &&               // on values, before they have places
-      pass("assign_roles", passes::AssignRoles) &&           // who executes: layouts and transfers differ by role
-      pass.Enter(ir::Level::kLowering) &&                    // from here on tiles have layouts and places
-      pass("select_layout", passes::SelectLayout) &&         // before staging: which parts of a register tile stay with their threads
-      pass("stage_operands", passes::StageOperands) &&       // where tiles live; before transfers, which move between places
-      pass("select_transfer", passes::SelectTransfer) &&     // makes the buffers that plan_shared places
-      pass("multicast", passes::Multicast) &&                // before insert_sync: who arrives at a slot depends on it
-      pass("plan_shared", passes::PlanShared) &&             // fixes slot counts, which barriers and rings repeat
-      pass("plan_registers", passes::PlanRegisters) &&       //
-      pass("lower_grid", passes::LowerGrid) &&               // before insert_sync: a slot's life may cross tiles
-      pass("insert_sync", passes::InsertSync) &&             // last: orders what all others have put in place
+      pass.VerifyInput() &&                               //
+      pass("expand_workers", passes::ExpandWorkers) &&    // first: all below counts senders and receivers of pipes
+      pass("split_sums", passes::SplitSums) &&            // on values, before they have places
+      pass("assign_roles", passes::AssignRoles) &&        // who executes: layouts and transfers differ by role
+      pass.Enter(ir::Level::kLowering) &&                 // from here on tiles have layouts and places
+      pass("select_layout", passes::SelectLayout) &&      // before staging: which parts of a register tile stay with their threads
+      pass("stage_operands", passes::StageOperands) &&    // where tiles live; before transfers, which move between places
+      pass("select_transfer", passes::SelectTransfer) &&  // makes the buffers that plan_shared places
+      pass("multicast", passes::Multicast) &&             // before insert_sync: who arrives at a slot depends on it
+      pass("plan_shared", passes::PlanShared) &&          // fixes slot counts, which barriers and rings repeat
+      pass("plan_registers", passes::PlanRegisters) &&    //
+      pass("lower_grid", passes::LowerGrid) &&            // before insert_sync: a slot's life may cross tiles
+      pass("insert_sync", passes::InsertSync) &&          // last: orders what all others have put in place
       pass.Enter(ir::Level::kSchedule);
   if (ok) pass.CheckNames();
   return ok && !session.diagnostics.HasErrors();

@@ -38,7 +38,8 @@ int Explain(std::string_view code) {
     if (!section.empty()) fmt::print("\n{}\n", section);
     return kExitOk;
   }
-  fmt::print(stderr, "error: no diagnostic has the code `{}`\nhelp: the code stands in brackets behind a message; these exist:\n", code);
+  fmt::print(stderr, "error: no diagnostic has the code `{}`\nhelp: the code stands in brackets behind a message; these exist:\n",
+             code);
   for (const DiagnosticKindInfo& info : kDiagnosticKinds) fmt::print(stderr, "  {}\n", info.code);
   return kExitUser;
 }

@@ -29,7 +29,8 @@ std::string Resolve(const ast::ImportDecl& import, const std::string& importer, 
                     Diagnostics& diagnostics) {
   for (const char* header : {".h", ".hpp", ".cuh", ".hip"}) {
     if (!EndsWith(import.path, header)) continue;
-    diagnostics.Error(DiagnosticKind::kNotImplemented, import.path_span, "imports of C++ headers are specified, not yet implemented")
+    diagnostics
+        .Error(DiagnosticKind::kNotImplemented, import.path_span, "imports of C++ headers are specified, not yet implemented")
         .Help("write the function as a `fn` in a .tk file and import that");
     return {};
   }

@@ -12,20 +12,20 @@ enum class Emit { kCode, kAst, kTile, kSchedule, kSource, kHeader, kReport, kCer
 
 /// `tkc kernel.tk -o kernel.cu ..`
 struct Options {
-  std::string input;                  // `-`: standard input
-  std::string output;                 // empty or `-`: standard output
+  std::string input;   // `-`: standard input
+  std::string output;  // empty or `-`: standard output
   std::string target = "sm_90a";
   bool target_given = false;
-  std::vector<std::string> defines;   // `NAME=value`, as written
+  std::vector<std::string> defines;  // `NAME=value`, as written
   std::vector<std::string> include_dirs;
   Emit emit = Emit::kCode;
-  std::string from;                   // `tile` or `schedule`: the input is IR text
-  std::vector<std::string> run_passes;   // with `from`: these and no others
-  std::vector<std::string> dump_after;   // names of passes, or `all`
+  std::string from;                     // `tile` or `schedule`: the input is IR text
+  std::vector<std::string> run_passes;  // with `from`: these and no others
+  std::vector<std::string> dump_after;  // names of passes, or `all`
   bool json_diagnostics = false;
-  bool line_info = false;             // -g
-  std::string depfile;                // for build systems: what the output depends on, as a make rule
-  std::string command;                // to repeat the run, for internal errors
+  bool line_info = false;  // -g
+  std::string depfile;     // for build systems: what the output depends on, as a make rule
+  std::string command;     // to repeat the run, for internal errors
 };
 
 /// Exit statuses of tkc.

@@ -18,7 +18,7 @@ bool IsStandardOutput(const std::string& path) { return path.empty() || path == 
 
 /// Devices and pipes (/dev/null, /dev/stdout) can't be renamed onto.
 bool IsRegularOrNew(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
 }
 

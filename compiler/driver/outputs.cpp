@@ -26,8 +26,8 @@ const Target* RequireTarget(Session& session) {
     return nullptr;
   }
   if (!target->implemented) {
-    session.diagnostics.Error(DiagnosticKind::kNotImplemented, kNoSpan,
-                              fmt::format("target `{}` is specified, not yet implemented", name))
+    session.diagnostics
+        .Error(DiagnosticKind::kNotImplemented, kNoSpan, fmt::format("target `{}` is specified, not yet implemented", name))
         .Help("`tkc --list-targets` shows which are");
     return nullptr;
   }
@@ -102,8 +102,8 @@ std::string MakeRule(const Session& session) {
 bool RequireOutput(Session& session) {
   const Options& options = session.options;
   if (options.emit != Emit::kCode || !IsFile(options.output) || HeaderPath(options.output) != options.output) return true;
-  session.diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan,
-                            fmt::format("`{}` would be the source and its header", options.output))
+  session.diagnostics
+      .Error(DiagnosticKind::kCannotWriteFile, kNoSpan, fmt::format("`{}` would be the source and its header", options.output))
       .Help("write `-o kernel.cu`: the header goes beside it");
   return false;
 }

@@ -15,7 +15,8 @@ void CopyParams(const typed::Kernel& source, WorkerLowering& lowering, Kernel& k
       kernel.scalars.push_back({param.name, param.dtype, param.span});
       continue;
     }
-    TensorParam tensor{param.name, param.dtype, {}, param.mode, param.kind == typed::ParamKind::kWork, param.has_preset, param.preset, param.span};
+    TensorParam tensor{param.name,       param.dtype,  {},        param.mode, param.kind == typed::ParamKind::kWork,
+                       param.has_preset, param.preset, param.span};
     for (const typed::ExprPtr& extent : param.extents) tensor.extents.push_back(lowering.LowerScalar(*extent));
     kernel.tensors.push_back(std::move(tensor));
   }
@@ -40,7 +41,8 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section, 
   for (const typed::ExprPtr& require : source.requires_at_launch) kernel.launch_requires.push_back(lowering.LowerScalar(*require));
   if (source.when) kernel.when = lowering.LowerScalar(*source.when);
   for (const typed::GridAxis& axis : section.axes) {
-    kernel.axes.push_back({lowering.ScalarName(axis.var), lowering.LowerScalar(*axis.lo), lowering.LowerScalar(*axis.hi), axis.step, axis.is_block});
+    kernel.axes.push_back(
+        {lowering.ScalarName(axis.var), lowering.LowerScalar(*axis.lo), lowering.LowerScalar(*axis.hi), axis.step, axis.is_block});
   }
   kernel.persistent = section.persistent;
   kernel.order = section.order;

@@ -72,19 +72,19 @@ struct Op {
   std::vector<ValueId> results{};
   std::vector<ValueId> operands{};
   std::vector<Scalar> scalars{};
-  std::string symbol{};             // what it acts on: tensor, pipe, buffer, barrier, ring, function, scalar name
-  std::string slot{};               // which element of a buffer or barrier array: a ring's name ("ab": its present slot; "ab.previous"),
-                                  // "" (the only one)
-  int64_t number = 0;             // a static count or code, per op.def
+  std::string symbol{};  // what it acts on: tensor, pipe, buffer, barrier, ring, function, scalar name
+  std::string slot{};    // which element of a buffer or barrier array: a ring's name ("ab": its present slot; "ab.previous"),
+                         // "" (the only one)
+  int64_t number = 0;    // a static count or code, per op.def
   std::vector<AxisRange> axes{};
   std::vector<Region> regions{};
-  Span span{};                      // the .tk statement it comes from
+  Span span{};  // the .tk statement it comes from
 };
 
 struct TensorParam {
   std::string name{};
   DType dtype = DType::kF32;
-  std::vector<Scalar> extents{};    // over dims; a bare name binds that dim
+  std::vector<Scalar> extents{};  // over dims; a bare name binds that dim
   typed::TensorMode mode = typed::TensorMode::kIn;
   bool is_work = false;
   bool has_preset = false;
@@ -107,10 +107,10 @@ struct PipeField {
 struct Pipe {
   std::string name;
   std::vector<PipeField> fields;
-  int64_t slots = 0;              // 0 until plan_shared
-  int64_t least_slots = 1;        // what the order of traffic needs
+  int64_t slots = 0;        // 0 until plan_shared
+  int64_t least_slots = 1;  // what the order of traffic needs
   int64_t rings = 1;
-  std::string per_worker;         // "" or the worker whose instances own one ring each
+  std::string per_worker;  // "" or the worker whose instances own one ring each
   // Found by expand_workers: how many instances fill and read a slot.
   int64_t senders = 0, receivers = 0;
   Span span;
@@ -124,28 +124,28 @@ struct RegisterLayout {
 };
 
 enum class RoleKind : uint8_t {
-  kUnassigned,   // tile level
-  kCopyThread,   // one elected thread of one warp issues copies
-  kCopyWarp,     // one warp: also guarded copies
-  kCompute,      // `instances` warpgroups
+  kUnassigned,  // tile level
+  kCopyThread,  // one elected thread of one warp issues copies
+  kCopyWarp,    // one warp: also guarded copies
+  kCompute,     // `instances` warpgroups
 };
 
 /// A worker (tile level), then a role (schedule level).
 struct Worker {
   std::string name;
   int64_t instances = 1;
-  std::string instance_name;      // scalar name of the instance number, "" if unused
+  std::string instance_name;  // scalar name of the instance number, "" if unused
   bool in_turn = false;
   RoleKind kind = RoleKind::kUnassigned;
-  int first_warp = 0;             // of the block; compute roles start at a multiple of 4
-  int registers = 0;              // setmaxnreg; 0: leave
-  RegisterLayout layout;          // kCompute
-  Region body;                    // tile level: one tile; schedule level: the whole role
+  int first_warp = 0;     // of the block; compute roles start at a multiple of 4
+  int registers = 0;      // setmaxnreg; 0: leave
+  RegisterLayout layout;  // kCompute
+  Region body;            // tile level: one tile; schedule level: the whole role
   Span span;
 };
 
 struct GridAxis {
-  std::string name;               // scalar name: the first element of the block
+  std::string name;  // scalar name: the first element of the block
   Scalar lo, hi;
   int64_t step = 1;
   bool is_block = false;
@@ -157,12 +157,12 @@ struct Buffer {
   DType dtype = DType::kF32;
   int64_t rows = 1, cols = 1;
   int64_t count = 1;
-  int64_t instances = 1;          // > 1: one set per worker instance; indexed by the instance number first
+  int64_t instances = 1;  // > 1: one set per worker instance; indexed by the instance number first
   Swizzle swizzle = Swizzle::kNone;
-  int64_t offset = 0;             // bytes from the start; plan_shared
-  bool is_scratch = false;        // a tk::column_scratch (sums over warps), not a tile: rows = warps
-  bool is_fragments = false;      // a tk::fragment_buffer (an accumulator as registers hold it), not a tile
-  std::string purpose;            // for the shared-memory map: "pipe ab, field 0", "staging of C"
+  int64_t offset = 0;         // bytes from the start; plan_shared
+  bool is_scratch = false;    // a tk::column_scratch (sums over warps), not a tile: rows = warps
+  bool is_fragments = false;  // a tk::fragment_buffer (an accumulator as registers hold it), not a tile
+  std::string purpose;        // for the shared-memory map: "pipe ab, field 0", "staging of C"
   /// Whole panels as wide as the swizzle: the last one may be partly unused.
   int64_t StoredCols() const {
     const int64_t panel = swizzle == Swizzle::kNone ? 1 : static_cast<int64_t>(swizzle) / tkc::Bytes(dtype);
@@ -182,11 +182,11 @@ struct Barrier {
 
 /// A descriptor for the copy engine: one tensor, one box, one swizzle. Schedule level.
 struct TensorMap {
-  std::string name;               // C++ parameter name
+  std::string name;  // C++ parameter name
   std::string tensor;
-  std::vector<int64_t> box;       // per tensor dimension; 1 for dropped axes
+  std::vector<int64_t> box;  // per tensor dimension; 1 for dropped axes
   Swizzle swizzle = Swizzle::kNone;
-  bool is_store = false;          // a store map is used only where the tensor allows it; a load map forces a repack otherwise
+  bool is_store = false;  // a store map is used only where the tensor allows it; a load map forces a repack otherwise
 };
 
 /// Bytes that the engine brings for a tile of this type: whole boxes, each as wide as a panel.
@@ -197,8 +197,8 @@ inline int64_t EngineBytes(const TensorMap& map, const Type& type) {
 
 /// One kernel launch.
 struct Kernel {
-  std::string name;               // of the __global__ function
-  std::string entry;              // the entry it serves
+  std::string name;   // of the __global__ function
+  std::string entry;  // the entry it serves
   std::string schedule;
   std::string target;
   std::vector<std::pair<std::string, int64_t>> bindings;  // compile-time parameters, for the comment
@@ -206,9 +206,9 @@ struct Kernel {
   std::vector<TensorParam> tensors;
   std::vector<ScalarParam> scalars;
   std::vector<Scalar> launch_requires;
-  Scalar when;                    // null: always; may mention `sms`
+  Scalar when;  // null: always; may mention `sms`
   std::vector<GridAxis> axes;
-  Region lets;                    // grid-level scalars shared by all workers (tile level)
+  Region lets;  // grid-level scalars shared by all workers (tile level)
   bool persistent = false;
   typed::GridOrder order = typed::GridOrder::kRows;
   int64_t group = 8, cluster = 1, split = 1, depth = 1;
@@ -219,8 +219,9 @@ struct Kernel {
   // Schedule level
   bool is_schedule = false;
   int threads = 0;
-  std::vector<std::pair<std::string, Scalar>> launch_lets;  // scalars computed on the host side and passed to or recomputed in the kernel: m_blocks, n_blocks, tiles
-  Scalar tiles;                   // number of tiles (blocks of the grid, or work items of the persistent loop)
+  std::vector<std::pair<std::string, Scalar>>
+      launch_lets;  // scalars computed on the host side and passed to or recomputed in the kernel: m_blocks, n_blocks, tiles
+  Scalar tiles;     // number of tiles (blocks of the grid, or work items of the persistent loop)
   std::vector<Buffer> buffers;
   std::vector<Barrier> barriers;
   std::vector<TensorMap> maps;
@@ -228,7 +229,7 @@ struct Kernel {
   Span span;
 
   ValueId AddValue(std::string name, Type type, bool is_mutable = false);  // makes the name unique
-  void TakeNames();  // everything else that is a name in the output: no value is called so
+  void TakeNames();                        // everything else that is a name in the output: no value is called so
   std::map<std::string, int> next_suffix;  // AddValue's: every name taken, and the suffix to try next
   size_t known_values = 0;                 // AddValue's: of these the names are in next_suffix
 };

@@ -46,8 +46,8 @@ bool WorkerLowering::Split(const typed::Expr& expr, SplitSum& sum) {
   if (expr.kind != ExprKind::kBinary || (expr.op != typed::Op::kAdd && expr.op != typed::Op::kSub)) return false;
   const typed::Expr& left = *expr.args[0];
   const typed::Expr& right = *expr.args[1];
-  if (right.kind == ExprKind::kMatMul && left.type.is_tile && left.type.rows == right.type.rows && left.type.cols == right.type.cols &&
-      left.type.dtype == right.type.dtype) {
+  if (right.kind == ExprKind::kMatMul && left.type.is_tile && left.type.rows == right.type.rows &&
+      left.type.cols == right.type.cols && left.type.dtype == right.type.dtype) {
     sum = {&left, &right, expr.op == typed::Op::kSub};
     return true;
   }
@@ -76,8 +76,14 @@ ValueId WorkerLowering::LowerBinary(const typed::Expr& expr, Region& region, con
   const typed::Expr& right = *expr.args[1];
   Op op{OpCode::kBinary};
   op.number = static_cast<int64_t>(expr.op);
-  if (left.type.is_tile) op.operands.push_back(LowerTile(left, region)); else op.scalars.push_back(LowerScalar(left));
-  if (right.type.is_tile) op.operands.push_back(LowerTile(right, region)); else op.scalars.push_back(LowerScalar(right));
+  if (left.type.is_tile)
+    op.operands.push_back(LowerTile(left, region));
+  else
+    op.scalars.push_back(LowerScalar(left));
+  if (right.type.is_tile)
+    op.operands.push_back(LowerTile(right, region));
+  else
+    op.scalars.push_back(LowerScalar(right));
   if (!op.scalars.empty()) op.slot = left.type.is_tile ? "right" : "left";
   return Emit(region, std::move(op), expr.type, name, expr.span);
 }
@@ -94,7 +100,10 @@ ValueId WorkerLowering::LowerSelect(const typed::Expr& expr, Region& region, con
   for (int i = 1; i <= 2; ++i) {
     const typed::Expr& arm = *expr.args[i];
     op.slot += arm.type.is_tile ? 't' : 's';
-    if (arm.type.is_tile) op.operands.push_back(LowerTile(arm, region)); else op.scalars.push_back(LowerScalar(arm));
+    if (arm.type.is_tile)
+      op.operands.push_back(LowerTile(arm, region));
+    else
+      op.scalars.push_back(LowerScalar(arm));
   }
   return Emit(region, std::move(op), expr.type, name, expr.span);
 }

@@ -7,8 +7,8 @@ namespace tkc::ir {
 namespace {
 
 symbolic::Kind ScalarKind(typed::Op op, Span span) {
-  using typed::Op;
   using symbolic::Kind;
+  using typed::Op;
   switch (op) {
     case Op::kNeg: return Kind::kNeg;
     case Op::kNot: return Kind::kNot;
@@ -66,7 +66,8 @@ Scalar WorkerLowering::LowerScalar(const typed::Expr& expr) {
   };
   const DType dtype = expr.type.dtype;
   switch (expr.kind) {
-    case ExprKind::kInt: return dtype == DType::kI64 ? symbolic::Int(expr.int_value) : symbolic::Convert(symbolic::Int(expr.int_value), dtype);
+    case ExprKind::kInt:
+      return dtype == DType::kI64 ? symbolic::Int(expr.int_value) : symbolic::Convert(symbolic::Int(expr.int_value), dtype);
     case ExprKind::kFloat: return symbolic::Float(expr.float_value, dtype);
     case ExprKind::kBool: return symbolic::Bool(expr.int_value != 0);
     case ExprKind::kDim: return symbolic::Name(source_.dims[expr.id].name);
@@ -86,7 +87,9 @@ Scalar WorkerLowering::LowerScalar(const typed::Expr& expr) {
       return symbolic::Make(ScalarKind(expr.op, expr.span), dtype, args());
     default:
       // A scalar made of tile elements: only the worker that computed it knows it.
-      diagnostics_.Error(DiagnosticKind::kNotImplemented, expr.span, "a condition on the values of a tile is specified, not yet implemented")
+      diagnostics_
+          .Error(DiagnosticKind::kNotImplemented, expr.span,
+                 "a condition on the values of a tile is specified, not yet implemented")
           .Help("select between tiles with `where(condition, a, b)`");
       return symbolic::Bool(false);
   }

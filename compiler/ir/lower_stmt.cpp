@@ -136,7 +136,8 @@ void WorkerLowering::LowerReceive(const typed::Stmt& stmt, Region& region) {
   for (size_t i = 0; i < pipe.fields.size(); ++i) {
     const typed::PipeField& field = pipe.fields[i];
     const typed::VarId var = stmt.received[i];
-    const ValueId value = kernel_.AddValue(var == typed::kNone ? pipe.name : source_.vars[var].name, Type{field.dtype, field.rows, field.cols});
+    const ValueId value =
+        kernel_.AddValue(var == typed::kNone ? pipe.name : source_.vars[var].name, Type{field.dtype, field.rows, field.cols});
     if (var != typed::kNone) tiles_[var] = value;
     op.results.push_back(value);
   }

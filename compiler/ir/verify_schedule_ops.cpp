@@ -124,8 +124,7 @@ void Verifier::CheckEngineCopy(const Op& op) {
   for (const int64_t extent : map->box) box *= extent;
   // Loads fill whole panels of a swizzled tile, the last of which may be partly unused.
   const int64_t elements = loads ? EngineBytes(*map, view) / Bytes(view.dtype) : view.rows * view.cols;
-  if (box < 1 || elements % box != 0)
-    OpFault(op, "boxes of {} elements do not fill {} x {}", box, view.rows, view.cols);
+  if (box < 1 || elements % box != 0) OpFault(op, "boxes of {} elements do not fill {} x {}", box, view.rows, view.cols);
 }
 
 void Verifier::CheckNamedBarrier(const Op& op) {
@@ -149,7 +148,8 @@ int64_t Verifier::LoadedBytes(const Op& op, const std::string& barrier, bool* un
   const bool names_it =
       op.number >= 0 && op.number < static_cast<int64_t>(kernel_.barriers.size()) && kernel_.barriers[op.number].name == barrier;
   const TensorMap* map = FindMap(op.symbol);
-  if (op.code == OpCode::kLoadAsync && names_it && map && op.operands.size() == 1) bytes += EngineBytes(*map, TypeOf(op.operands[0]));
+  if (op.code == OpCode::kLoadAsync && names_it && map && op.operands.size() == 1)
+    bytes += EngineBytes(*map, TypeOf(op.operands[0]));
   for (const Region& region : op.regions) {
     int64_t inside = 0;
     for (const Op& inner : region) inside += LoadedBytes(inner, barrier, unknown);

@@ -34,8 +34,8 @@ void Verifier::CheckShared() {
     }
     constexpr int64_t kGranule = 16;  // bytes that a swizzle leaves together; a last panel may be partly unused
     if (buffer.swizzle != Swizzle::kNone && buffer.cols * Bytes(buffer.dtype) % kGranule != 0) {
-      FaultAt(kernel_.span, "shared `{}`: rows of {} bytes do not fit panels of {}", buffer.name,
-              buffer.cols * Bytes(buffer.dtype), static_cast<int>(buffer.swizzle));
+      FaultAt(kernel_.span, "shared `{}`: rows of {} bytes do not fit panels of {}", buffer.name, buffer.cols * Bytes(buffer.dtype),
+              static_cast<int>(buffer.swizzle));
     }
     if (buffer.offset + Extent(buffer) > kernel_.shared_bytes) {
       FaultAt(kernel_.span, "shared `{}` ends at byte {} of {}", buffer.name, buffer.offset + Extent(buffer), kernel_.shared_bytes);

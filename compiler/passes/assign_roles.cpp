@@ -55,9 +55,10 @@ Result<void> AssignRoles(ir::Kernel& kernel, const Target& target, Diagnostics& 
   // A kernel without workers does nothing, but is launched.
   kernel.threads = 32 * std::max(warps, kWarpsPerWarpgroup);
   if (kernel.threads > target.max_threads_per_block) {
-    diagnostics.Error(DiagnosticKind::kTooManyThreads, kernel.span,
-                      fmt::format("the workers need {} threads; `{}` has {} per block", kernel.threads, target.name,
-                                  target.max_threads_per_block))
+    diagnostics
+        .Error(DiagnosticKind::kTooManyThreads, kernel.span,
+               fmt::format("the workers need {} threads; `{}` has {} per block", kernel.threads, target.name,
+                           target.max_threads_per_block))
         .Note(kernel.span, "a worker instance that computes takes 128 threads, workers that only copy share 128")
         .Help("use fewer worker instances");
     return Failure{};

@@ -67,7 +67,8 @@ bool IsShared(const ir::Kernel& kernel, const std::string& pipe) {
   for (const ir::Worker& worker : kernel.workers) {
     ForEachOp(worker.body, [&](const Op& op) {
       // Before this pass the copy stands inside the send, afterwards it names the pipe's ring.
-      if (op.code == OpCode::kSend && op.symbol == pipe && !op.regions.empty()) shared |= Contains(op.regions[0], OpCode::kLoadMulticast);
+      if (op.code == OpCode::kSend && op.symbol == pipe && !op.regions.empty())
+        shared |= Contains(op.regions[0], OpCode::kLoadMulticast);
       if (op.code == OpCode::kLoadMulticast) shared |= op.slot == pipe;
     });
   }
@@ -87,18 +88,22 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target&, Diagnostics& diagnost
   const size_t errors = diagnostics.ErrorCount();
   FullArrivals arrivals;
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) SyncComputeRole(kernel, worker, arrivals, diagnostics);
-    else SyncCopyRole(kernel, worker, arrivals);
+    if (worker.kind == ir::RoleKind::kCompute)
+      SyncComputeRole(kernel, worker, arrivals, diagnostics);
+    else
+      SyncCopyRole(kernel, worker, arrivals);
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
-    kernel.barriers.push_back({FullBarrier(pipe.name), pipe.slots, arrivals[pipe.name], fmt::format("a slot of {} has been filled", pipe.name)});
+    kernel.barriers.push_back(
+        {FullBarrier(pipe.name), pipe.slots, arrivals[pipe.name], fmt::format("a slot of {} has been filled", pipe.name)});
     const int64_t blocks = IsShared(kernel, pipe.name) ? kernel.cluster : 1;
     kernel.barriers.push_back({EmptyBarrier(pipe.name), pipe.slots, pipe.receivers * kWarpsOfInstance * blocks,
                                fmt::format("every reader is done with a slot of {}", pipe.name)});
   }
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (!buffer.is_fragments) continue;
-    kernel.barriers.push_back({buffer.name + "_ready", buffer.instances, kWarpsOfInstance * kernel.cluster, "all blocks have published " + buffer.name});
+    kernel.barriers.push_back(
+        {buffer.name + "_ready", buffer.instances, kWarpsOfInstance * kernel.cluster, "all blocks have published " + buffer.name});
   }
   for (ir::Worker& worker : kernel.workers) {
     LinkBarriers(kernel, worker.body);

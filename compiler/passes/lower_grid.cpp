@@ -47,7 +47,8 @@ class GridLowering {
       const ir::GridAxis& axis = kernel_.axes[i];
       kernel_.launch_lets.emplace_back(CountName(axis), Count(axis));
       if (i == RowAxis() && SharesRows()) {
-        kernel_.launch_lets.emplace_back(ClusterCountName(axis), symbolic::Cdiv(symbolic::Name(CountName(axis)), Int(kernel_.cluster)));
+        kernel_.launch_lets.emplace_back(ClusterCountName(axis),
+                                         symbolic::Cdiv(symbolic::Name(CountName(axis)), Int(kernel_.cluster)));
       }
       tiles = symbolic::Mul(tiles, symbolic::Name(RowsName(i)));
     }
@@ -67,7 +68,8 @@ class GridLowering {
       Scalar outer = symbolic::Make(Kind::kDiv, DType::kI64, {number, plane});
       for (size_t i = outer_axes; i-- > 0;) {
         const Scalar count = symbolic::Name(CountName(kernel_.axes[i]));
-        out.push_back(Let(NumberName(kernel_.axes[i]), i == 0 ? outer : symbolic::Make(Kind::kMod, DType::kI64, {outer, count}), kernel_.span));
+        out.push_back(Let(NumberName(kernel_.axes[i]), i == 0 ? outer : symbolic::Make(Kind::kMod, DType::kI64, {outer, count}),
+                          kernel_.span));
         outer = symbolic::Make(Kind::kDiv, DType::kI64, {outer, count});
       }
       out.push_back(Let("tile_in_plane", symbolic::Make(Kind::kMod, DType::kI64, {number, plane}), kernel_.span));
@@ -78,10 +80,12 @@ class GridLowering {
     if (SharesRows()) {
       // Past the last block in the last cluster of an uneven number: such a block reads zeros and writes nothing.
       const Scalar first = symbolic::Mul(symbolic::Name(RowNumberName(RowAxis())), Int(kernel_.cluster));
-      out.push_back(Let(NumberName(kernel_.axes[RowAxis()]), symbolic::Add(first, symbolic::Call("cluster::rank", DType::kI32, {})), kernel_.span));
+      out.push_back(Let(NumberName(kernel_.axes[RowAxis()]), symbolic::Add(first, symbolic::Call("cluster::rank", DType::kI32, {})),
+                        kernel_.span));
     }
     for (const ir::GridAxis& axis : kernel_.axes) {
-      out.push_back(Let(axis.name, symbolic::Add(axis.lo, symbolic::Mul(symbolic::Name(NumberName(axis)), Int(axis.step))), kernel_.span));
+      out.push_back(
+          Let(axis.name, symbolic::Add(axis.lo, symbolic::Mul(symbolic::Name(NumberName(axis)), Int(axis.step))), kernel_.span));
     }
     return out;
   }
@@ -148,8 +152,12 @@ class GridLowering {
   bool SharesRows() const { return kernel_.cluster > 1 && kernel_.split == 1 && !kernel_.axes.empty(); }
   static std::string ClusterCountName(const ir::GridAxis& axis) { return axis.name + "_clusters"; }
   /// What is counted along axis `i`: blocks, or clusters of them.
-  std::string RowsName(size_t i) const { return i == RowAxis() && SharesRows() ? ClusterCountName(kernel_.axes[i]) : CountName(kernel_.axes[i]); }
-  std::string RowNumberName(size_t i) const { return i == RowAxis() && SharesRows() ? kernel_.axes[i].name + "_cluster" : NumberName(kernel_.axes[i]); }
+  std::string RowsName(size_t i) const {
+    return i == RowAxis() && SharesRows() ? ClusterCountName(kernel_.axes[i]) : CountName(kernel_.axes[i]);
+  }
+  std::string RowNumberName(size_t i) const {
+    return i == RowAxis() && SharesRows() ? kernel_.axes[i].name + "_cluster" : NumberName(kernel_.axes[i]);
+  }
 
   void Plane(size_t first_axis, const Scalar& number, Region& out) const {
     const std::string row_name = RowNumberName(first_axis), col_name = RowNumberName(first_axis + 1);
@@ -180,8 +188,9 @@ Result<void> LowerGrid(ir::Kernel& kernel, const Target&, Diagnostics& diagnosti
   for (const ir::GridAxis& axis : kernel.axes) {
     for (const ir::GridAxis& other : kernel.axes) {
       if (!symbolic::Mentions(axis.lo, other.name) && !symbolic::Mentions(axis.hi, other.name)) continue;
-      return diagnostics.Error(DiagnosticKind::kNotImplemented, kernel.span,
-                               fmt::format("grid axis `{}` that depends on `{}` is specified, not yet implemented", axis.name, other.name));
+      return diagnostics.Error(
+          DiagnosticKind::kNotImplemented, kernel.span,
+          fmt::format("grid axis `{}` that depends on `{}` is specified, not yet implemented", axis.name, other.name));
     }
   }
   GridLowering grid(kernel);
@@ -192,8 +201,10 @@ Result<void> LowerGrid(ir::Kernel& kernel, const Target&, Diagnostics& diagnosti
     for (const auto& [pipe, slots] : GridLowering::SlotsPerTile(worker.body)) {
       for (const ir::GridAxis& axis : kernel.axes) {
         if (!symbolic::Mentions(slots, axis.name)) continue;
-        return diagnostics.Error(DiagnosticKind::kNotImplemented, worker.span,
-                                 fmt::format("turns over tiles of different length (slots of `{}` depend on `{}`) are specified, not yet implemented", pipe, axis.name));
+        return diagnostics.Error(
+            DiagnosticKind::kNotImplemented, worker.span,
+            fmt::format("turns over tiles of different length (slots of `{}` depend on `{}`) are specified, not yet implemented",
+                        pipe, axis.name));
       }
     }
   }

@@ -23,8 +23,10 @@ class Sharing {
     Region out;
     for (Op& op : region) {
       for (Region& inner : op.regions) Rewrite(inner);
-      if (op.code == OpCode::kLoadAsync && !DependsOnRow(op)) Share(std::move(op), out);
-      else out.push_back(std::move(op));
+      if (op.code == OpCode::kLoadAsync && !DependsOnRow(op))
+        Share(std::move(op), out);
+      else
+        out.push_back(std::move(op));
     }
     region = std::move(out);
   }
@@ -57,7 +59,9 @@ class Sharing {
     const Scalar rank = symbolic::Call("cluster::rank", DType::kI32, {});
     const Scalar first = symbolic::Mul(rank, symbolic::Int(by_cols ? share.cols : share.rows));
     const Scalar zero = symbolic::Int(0);
-    Op part{OpCode::kPart, {kernel_.AddValue(kernel_.values[load.operands[0]].name + "_share", share)}, load.operands,
+    Op part{OpCode::kPart,
+            {kernel_.AddValue(kernel_.values[load.operands[0]].name + "_share", share)},
+            load.operands,
             {by_cols ? zero : first, by_cols ? first : zero}};
     part.span = load.span;
     const size_t axis = by_cols ? load.scalars.size() - 1 : RowAxis(map, type);

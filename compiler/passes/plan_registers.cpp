@@ -10,8 +10,8 @@
 namespace tkc::passes {
 namespace {
 
-constexpr int64_t kFile = 65536;       // 32-bit registers of a multiprocessor
-constexpr int64_t kUnit = 8;           // setmaxnreg and the launch count in eights
+constexpr int64_t kFile = 65536;         // 32-bit registers of a multiprocessor
+constexpr int64_t kUnit = 8;             // setmaxnreg and the launch count in eights
 constexpr int64_t kMostPerThread = 240;  // what setmaxnreg is asked for at most
 constexpr int64_t kWithoutReshare = 255;
 constexpr int64_t kForAddresses = 24;  // loop counters, addresses, descriptors beside the tiles
@@ -44,9 +44,10 @@ std::pair<int64_t, Span> WidestTile(const ir::Kernel& kernel, const ir::Worker& 
   return widest;
 }
 
-/// What the widest matrix instruction holds at once. ptxas allocates it within the registers of the launch, whatever is shared out later.
+/// What the widest matrix instruction holds at once. ptxas allocates it within the registers of the launch, whatever is shared out
+/// later.
 int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
-  constexpr int64_t kWidest = 256;    // columns
+  constexpr int64_t kWidest = 256;      // columns
   constexpr int64_t kForOperands = 26;  // as ptxas reports (C7602)
   int64_t cols = 0;
   ForEachOp(worker.body, [&](const ir::Op& op) {
@@ -62,34 +63,39 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target&, Diagnostics& diagn
   int64_t computing = 0;
   bool copies = false;
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) computing += worker.instances;
-    else copies = true;
+    if (worker.kind == ir::RoleKind::kCompute)
+      computing += worker.instances;
+    else
+      copies = true;
   }
   const int64_t entry = std::min(kWithoutReshare + 1, kFile / kernel.threads) / kUnit * kUnit;
   int64_t budget = std::min(entry, kWithoutReshare);
   if (copies && computing >= 2 && warpgroups > computing) {
     const int64_t for_copies = computing <= 2 ? 40 : 32;
     budget = std::min(kMostPerThread, (entry * warpgroups - for_copies * (warpgroups - computing)) / computing / kUnit * kUnit);
-    for (ir::Worker& worker : kernel.workers) worker.registers = static_cast<int>(worker.kind == ir::RoleKind::kCompute ? budget : for_copies);
+    for (ir::Worker& worker : kernel.workers)
+      worker.registers = static_cast<int>(worker.kind == ir::RoleKind::kCompute ? budget : for_copies);
   }
   for (const ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute) continue;
     const int64_t kept = KeptRegisters(kernel, worker);
     if (const int64_t needed = InstructionRegisters(kernel, worker); needed > entry) {
       diagnostics
-          .Error(DiagnosticKind::kRegisterOverflow, worker.span,
-                 fmt::format("a matrix instruction of worker `{}` takes {} registers a thread; a launch of {} threads starts with {}", worker.name,
-                             needed, kernel.threads, entry))
+          .Error(
+              DiagnosticKind::kRegisterOverflow, worker.span,
+              fmt::format("a matrix instruction of worker `{}` takes {} registers a thread; a launch of {} threads starts with {}",
+                          worker.name, needed, kernel.threads, entry))
           .Help("use fewer worker instances, or tiles of fewer columns");
       return Failure{};
     }
-    const std::string share = fmt::format("{} threads share {} registers: {} each for this worker, {} of them for addresses and counters",
-                                          kernel.threads, kFile, budget, kForAddresses);
+    const std::string share =
+        fmt::format("{} threads share {} registers: {} each for this worker, {} of them for addresses and counters", kernel.threads,
+                    kFile, budget, kForAddresses);
     if (const auto [tile, span] = WidestTile(kernel, worker); kept + kForAddresses <= budget && tile + kForAddresses > budget) {
       diagnostics
           .Error(DiagnosticKind::kRegisterOverflow, span,
-                 fmt::format("a tile of {} registers a thread; {} are left to worker `{}` beside its addresses", tile, budget - kForAddresses,
-                             worker.name))
+                 fmt::format("a tile of {} registers a thread; {} are left to worker `{}` beside its addresses", tile,
+                             budget - kForAddresses, worker.name))
           .Note(worker.span, share)
           .Help("walk over the tile in smaller blocks, or use more worker instances");
       return Failure{};

@@ -10,7 +10,7 @@
 namespace tkc::passes {
 namespace {
 
-constexpr int64_t kMostSlots = 6;      // more hides no latency that fewer do not
+constexpr int64_t kMostSlots = 6;         // more hides no latency that fewer do not
 constexpr int64_t kTileAlignment = 1024;  // the 128-byte swizzle repeats every 1024 bytes
 constexpr int64_t kBarrierBytes = 8;
 
@@ -52,8 +52,10 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
   if (fixed > 0) report.Note(fmt::format("staging buffers and barriers take {} bytes", fixed));
   const int64_t others = total - slot * largest->slots;
   const int64_t fit = (target.shared_memory_per_block - others) / slot;
-  if (fit >= 1) report.Help(fmt::format("{} slots fit ({} bytes): write `{}[{}]`", fit, others + fit * slot, largest->name, fit));
-  else report.Help("make the tiles smaller");
+  if (fit >= 1)
+    report.Help(fmt::format("{} slots fit ({} bytes): write `{}[{}]`", fit, others + fit * slot, largest->name, fit));
+  else
+    report.Help("make the tiles smaller");
 }
 
 }  // namespace
@@ -69,7 +71,9 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
     (pipe.slots == 0 ? open_slot_bytes : fixed) += SlotBytes(kernel, pipe) * std::max<int64_t>(pipe.slots, 1);
   }
   for (ir::Pipe& pipe : kernel.pipes) {
-    if (pipe.slots == 0) pipe.slots = std::clamp<int64_t>((target.shared_memory_per_block - fixed) / open_slot_bytes, pipe.least_slots, std::max(pipe.least_slots, kMostSlots));
+    if (pipe.slots == 0)
+      pipe.slots = std::clamp<int64_t>((target.shared_memory_per_block - fixed) / open_slot_bytes, pipe.least_slots,
+                                       std::max(pipe.least_slots, kMostSlots));
     for (size_t i = 0; i < pipe.fields.size(); ++i) {
       for (ir::Buffer& buffer : kernel.buffers) {
         if (buffer.name == FieldBuffer(pipe, i)) buffer.count = pipe.slots * pipe.rings;

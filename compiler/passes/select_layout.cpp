@@ -41,9 +41,11 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagno
       if (!reported.insert(op.span).second) continue;
       diagnostics
           .Error(DiagnosticKind::kMatrixShape, op.span,
-                 fmt::format("a tile of {} x {} in worker `{}`; a worker that multiplies takes rows in multiples of {} and columns in multiples of {}",
+                 fmt::format("a tile of {} x {} in worker `{}`; a worker that multiplies takes rows in multiples of {} and columns "
+                             "in multiples of {}",
                              type.rows, type.cols, worker.name, kRows, kCols))
-          .Label(op.span, fmt::format("`{}[{}, {}]` in each of {} instances", Name(type.dtype), type.rows, type.cols, worker.instances));
+          .Label(op.span,
+                 fmt::format("`{}[{}, {}]` in each of {} instances", Name(type.dtype), type.rows, type.cols, worker.instances));
     }
   });
 }
@@ -56,8 +58,10 @@ Result<void> SelectLayout(ir::Kernel& kernel, const Target&, Diagnostics& diagno
     if (worker.kind != ir::RoleKind::kCompute) continue;
     bool multiplies = false;
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
-    if (multiplies) CheckMatrixTiles(kernel, worker, diagnostics);
-    else worker.layout = RowLayout(kernel, worker);
+    if (multiplies)
+      CheckMatrixTiles(kernel, worker, diagnostics);
+    else
+      worker.layout = RowLayout(kernel, worker);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

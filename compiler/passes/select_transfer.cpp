@@ -18,12 +18,12 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-constexpr int64_t kMaxBox = 256;        // elements of a box along one dimension
-constexpr int64_t kCopyGranule = 16;    // bytes
+constexpr int64_t kMaxBox = 256;      // elements of a box along one dimension
+constexpr int64_t kCopyGranule = 16;  // bytes
 constexpr size_t kMaxRank = 5;
 
-/// How wide a staging chunk is: 8 KiB a chunk, so that two for each instance leave the slots their room, and a swizzle's width that divides
-/// the columns. 0: none does.
+/// How wide a staging chunk is: 8 KiB a chunk, so that two for each instance leave the slots their room, and a swizzle's width that
+/// divides the columns. 0: none does.
 int64_t ChunkBytes(const ir::Type& tile, DType dtype) {
   for (int64_t bytes = tile.rows <= 64 ? 128 : 64; bytes >= 32; bytes /= 2) {
     if (tile.cols * Bytes(dtype) % bytes == 0) return bytes;
@@ -33,10 +33,11 @@ int64_t ChunkBytes(const ir::Type& tile, DType dtype) {
 
 struct Transfer {
   ir::Kernel& kernel;
-  std::map<ValueId, Op> reads{};  // of the copy role at hand, by result
+  std::map<ValueId, Op> reads{};       // of the copy role at hand, by result
   std::set<std::string> own_stages{};  // staging buffers of the computing role at hand
 
-  /// Whether the copy engine can move this access: clipping by the tensor's own bounds only, rows then columns innermost, boxes in range.
+  /// Whether the copy engine can move this access: clipping by the tensor's own bounds only, rows then columns innermost, boxes in
+  /// range.
   bool EngineServes(const Op& access, const ir::Type& type) const {
     if (access.axes.size() > kMaxRank || !access.scalars.empty() || access.slot == "transposed") return false;
     size_t kept = 0;
@@ -116,7 +117,8 @@ void Transfer::CopyRole(ir::Worker& worker, Region& region) {
         copy.number = 1;
       }
       copy.span = op.span;
-      const ValueId slot = kernel.AddValue(buffer.name, ir::Type{buffer.dtype, buffer.rows, buffer.cols, ir::Space::kShared, false});
+      const ValueId slot =
+          kernel.AddValue(buffer.name, ir::Type{buffer.dtype, buffer.rows, buffer.cols, ir::Space::kShared, false});
       Op view{OpCode::kView, {slot}};
       view.symbol = buffer.name;
       view.slot = pipe.name;
@@ -157,7 +159,8 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   buffer.instances = worker.instances;
   buffer.swizzle = ChooseSwizzle(dtype, type.rows, chunk_cols);
   buffer.purpose = fmt::format("staging of {}, {} columns at a time", tensor.name, chunk_cols);
-  // A worker's stores of one shape take turns with one buffer. Another worker, another shape of chunk or number of them has its own.
+  // A worker's stores of one shape take turns with one buffer. Another worker, another shape of chunk or number of them has its
+  // own.
   const auto find = [&](const std::string& name) {
     return std::find_if(kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::Buffer& b) { return b.name == name; });
   };
@@ -200,7 +203,8 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   const ValueId stage = kernel.AddValue("stage", ir::Type{dtype, type.rows, chunk_cols, ir::Space::kShared, false});
   Op view{OpCode::kView, {stage}};
   view.symbol = buffer.name;
-  if (buffer.count > 1) view.scalars = {symbolic::Make(symbolic::Kind::kMod, DType::kI64, {symbolic::Name(counter), symbolic::Int(buffer.count)})};
+  if (buffer.count > 1)
+    view.scalars = {symbolic::Make(symbolic::Kind::kMod, DType::kI64, {symbolic::Name(counter), symbolic::Int(buffer.count)})};
   emit(view);
   emit({OpCode::kStoreShared, {}, {stage, part}});
   Op copy{OpCode::kStoreAsync, {}, {stage}, Coordinates(chunk_access)};
@@ -271,7 +275,9 @@ void MakePipeBuffers(ir::Kernel& kernel) {
       buffer.cols = field.cols;
       buffer.count = pipe.slots;
       buffer.swizzle = ChooseSwizzle(field.dtype, field.rows, field.cols);
-      buffer.purpose = pipe.fields.size() == 1 ? "pipe " + pipe.name : fmt::format("pipe {}, field {}", pipe.name, field.name.empty() ? std::to_string(i) : field.name);
+      buffer.purpose = pipe.fields.size() == 1
+                           ? "pipe " + pipe.name
+                           : fmt::format("pipe {}, field {}", pipe.name, field.name.empty() ? std::to_string(i) : field.name);
       kernel.buffers.push_back(std::move(buffer));
     }
   }
@@ -287,8 +293,10 @@ Result<void> SelectTransfer(ir::Kernel& kernel, const Target&, Diagnostics&) {
   Transfer transfer{kernel};
   for (ir::Worker& worker : kernel.workers) {
     transfer.own_stages.clear();
-    if (worker.kind == ir::RoleKind::kCompute) transfer.ComputeRole(worker, worker.body);
-    else transfer.CopyRole(worker, worker.body);
+    if (worker.kind == ir::RoleKind::kCompute)
+      transfer.ComputeRole(worker, worker.body);
+    else
+      transfer.CopyRole(worker, worker.body);
   }
   return {};
 }

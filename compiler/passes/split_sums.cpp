@@ -59,20 +59,23 @@ class Splitting {
  private:
   Failure Refuse(Span span, const std::string& what) {
     const std::string set = kernel_.schedule.empty() ? "" : fmt::format(" (schedule `{}`)", kernel_.schedule);
-    diagnostics_.Error(DiagnosticKind::kNotImplemented, span, fmt::format("`split` {}{} is specified, not yet implemented", what, set))
+    diagnostics_
+        .Error(DiagnosticKind::kNotImplemented, span, fmt::format("`split` {}{} is specified, not yet implemented", what, set))
         .Help("leave `split` out of this schedule");
     return {};
   }
 
   /// Every rank takes an equal number of steps; those behind the end take none.
   std::vector<Op> Bounds(const Range& range, Span span) const {
-    const Scalar steps = symbolic::Cdiv(symbolic::Cdiv(symbolic::Sub(range.hi, range.lo), symbolic::Int(range.step)), symbolic::Int(kernel_.split));
+    const Scalar steps =
+        symbolic::Cdiv(symbolic::Cdiv(symbolic::Sub(range.hi, range.lo), symbolic::Int(range.step)), symbolic::Int(kernel_.split));
     const Scalar share = symbolic::Mul(steps, symbolic::Int(range.step));
     const Scalar rank = symbolic::Call("cluster::rank", DType::kI32, {});
     Op low{OpCode::kLet, {}, {}, {symbolic::Add(range.lo, symbolic::Mul(rank, share))}};
     low.symbol = kLow;
     low.span = span;
-    Op high{OpCode::kLet, {}, {}, {symbolic::Make(Kind::kMin, DType::kI64, {range.hi, symbolic::Add(symbolic::Name(kLow), share)})}};
+    Op high{
+        OpCode::kLet, {}, {}, {symbolic::Make(Kind::kMin, DType::kI64, {range.hi, symbolic::Add(symbolic::Name(kLow), share)})}};
     high.symbol = kHigh;
     high.span = span;
     return {low, high};
@@ -105,9 +108,9 @@ class Splitting {
   ir::Kernel& kernel_;
   Diagnostics& diagnostics_;
   std::optional<Range> range_;
-  int64_t cols_ = 0;                // of the accumulator
-  std::set<ValueId> narrowed_;      // values whose columns are this block's part
-  std::set<ValueId> narrowed_rows_; // columns [C, 1] that will be turned into rows [1, C]
+  int64_t cols_ = 0;                 // of the accumulator
+  std::set<ValueId> narrowed_;       // values whose columns are this block's part
+  std::set<ValueId> narrowed_rows_;  // columns [C, 1] that will be turned into rows [1, C]
 };
 
 /// The one tile that the loop changes, if all it does with it is to add products.
@@ -116,7 +119,8 @@ std::optional<ValueId> Splitting::Accumulator(const Op& loop) const {
   bool only_adds = true;
   ForEachOp(loop.regions[0], [&](const Op& op) {
     if (op.code == OpCode::kAccumulate) changed.insert(op.operands[0]);
-    if (op.code == OpCode::kAssign || op.code == OpCode::kAssignPart || op.code == OpCode::kStore || op.code == OpCode::kSend) only_adds = false;
+    if (op.code == OpCode::kAssign || op.code == OpCode::kAssignPart || op.code == OpCode::kStore || op.code == OpCode::kSend)
+      only_adds = false;
     for (size_t i = op.code == OpCode::kAccumulate ? 1 : 0; i < op.operands.size(); ++i) {
       only_adds &= !kernel_.values[op.operands[i]].is_mutable;
     }
@@ -130,7 +134,8 @@ bool Splitting::StartsAtZero(const ir::Worker& worker, size_t loop, ValueId acc)
   bool is_zero = false;
   for (size_t i = 0; i < loop; ++i) {
     const Op& op = worker.body[i];
-    if (op.code == OpCode::kFill && op.scalars[0]->kind == Kind::kFloat && op.scalars[0]->float_value == 0) zeros.insert(op.results[0]);
+    if (op.code == OpCode::kFill && op.scalars[0]->kind == Kind::kFloat && op.scalars[0]->float_value == 0)
+      zeros.insert(op.results[0]);
     if (op.code == OpCode::kFill && symbolic::IsInt(op.scalars[0]) && op.scalars[0]->int_value == 0) zeros.insert(op.results[0]);
     if (op.code == OpCode::kVar && op.results[0] == acc) is_zero = !op.operands.empty() && zeros.count(op.operands[0]) != 0;
   }
@@ -148,7 +153,9 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   const ir::Type type = kernel_.values[*acc].type;
   cols_ = type.cols;
   if (type.cols % (kColumnUnit * kernel_.split) != 0) {
-    return Refuse(loop->span, fmt::format("in {} parts of {} columns, which are no multiples of {},", kernel_.split, type.cols, kColumnUnit)), false;
+    return Refuse(loop->span,
+                  fmt::format("in {} parts of {} columns, which are no multiples of {},", kernel_.split, type.cols, kColumnUnit)),
+           false;
   }
   if (range_ && !(*range_ == RangeOf(*loop))) return Refuse(loop->span, "of loops over different ranges"), false;
   range_ = RangeOf(*loop);

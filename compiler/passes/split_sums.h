@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Schedule item `split = n`: the blocks of a cluster of n take the same tile, each adds up its part of the loop over blocks, and each finishes
-// a part of the tile's columns. Narrows the loop on both sides of the pipes, exchanges the accumulator, and narrows what follows the loop.
-// Allowed where the loop only adds products to one tile that starts at zero, and what follows treats columns alike. Tile level.
+// Schedule item `split = n`: the blocks of a cluster of n take the same tile, each adds up its part of the loop over blocks, and
+// each finishes a part of the tile's columns. Narrows the loop on both sides of the pipes, exchanges the accumulator, and narrows
+// what follows the loop. Allowed where the loop only adds products to one tile that starts at zero, and what follows treats columns
+// alike. Tile level.
 #pragma once
 
 #include "compiler/ir/ir.h"

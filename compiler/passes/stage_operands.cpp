@@ -62,10 +62,10 @@ class Staging {
   ir::Kernel& kernel_;
   ir::Worker& worker_;
   Diagnostics& diagnostics_;
-  std::map<ValueId, ValueId> replaced_;       // value -> the one that stands for it now
-  std::map<ValueId, ValueId> staged_;         // register value -> the view of its copy in shared memory
-  std::map<ValueId, ValueId> transpose_of_;   // shared transposed view -> the view under it
-  std::map<ValueId, Op> pending_;             // read or positions not emitted yet: their place depends on the use
+  std::map<ValueId, ValueId> replaced_;      // value -> the one that stands for it now
+  std::map<ValueId, ValueId> staged_;        // register value -> the view of its copy in shared memory
+  std::map<ValueId, ValueId> transpose_of_;  // shared transposed view -> the view under it
+  std::map<ValueId, Op> pending_;            // read or positions not emitted yet: their place depends on the use
 };
 
 std::string Staging::NewBuffer(const std::string& name, DType dtype, int64_t rows, int64_t cols, const std::string& purpose) {
@@ -124,7 +124,8 @@ ValueId Staging::InShared(ValueId value, Region& out, Span span) {
     // Straight from global to shared memory: the values are never needed in registers.
     const Op read = place->second;
     pending_.erase(place);
-    const std::string buffer = NewBuffer(name + "_stage", type.dtype, type.rows, type.cols, fmt::format("staging of {}", read.symbol));
+    const std::string buffer =
+        NewBuffer(name + "_stage", type.dtype, type.rows, type.cols, fmt::format("staging of {}", read.symbol));
     const ValueId view = NewView(buffer, type, out, span);
     Op copy{OpCode::kCopyToShared, {}, {view}, read.scalars};
     copy.symbol = read.symbol;
@@ -168,7 +169,8 @@ void Staging::RewriteTranspose(const Op& op, Region& out) {
     if (place->second.code == OpCode::kPositions || is_vector) {
       Op turned = place->second;
       turned.results = {result};
-      turned.slot = turned.code == OpCode::kPositions ? (turned.slot == "cols" ? "rows" : "cols") : (turned.slot.empty() ? "transposed" : "");
+      turned.slot =
+          turned.code == OpCode::kPositions ? (turned.slot == "cols" ? "rows" : "cols") : (turned.slot.empty() ? "transposed" : "");
       pending_[result] = turned;
       return;
     }
@@ -228,8 +230,9 @@ void Staging::CheckProduct(const Op& op) {
   const ir::Type& b = TypeOf(op.operands[has_acc + 1]);
   const auto complain = [&](int64_t found, const char* what, int64_t unit) {
     diagnostics_
-        .Error(DiagnosticKind::kMatrixShape, op.span,
-               fmt::format("the product has {} {} in one worker instance; the matrix unit takes multiples of {}", found, what, unit))
+        .Error(
+            DiagnosticKind::kMatrixShape, op.span,
+            fmt::format("the product has {} {} in one worker instance; the matrix unit takes multiples of {}", found, what, unit))
         .Label(op.span, fmt::format("`{}[{}, {}] @ {}[{}, {}]`", Name(a.dtype), a.rows, a.cols, Name(b.dtype), b.rows, b.cols));
   };
   if (a.rows % kMatrixRows != 0) complain(a.rows, "rows", kMatrixRows);
@@ -270,7 +273,8 @@ void Staging::RewriteReduce(Op op, Region& out) {
   op.operands[0] = InRegisters(op.operands[0], out, op.span);
   TypeOf(op.results[0]).space = Space::kRegister;
   if (op.slot == "cols") {
-    op.symbol = NewBuffer("reduce_scratch", TypeOf(op.operands[0]).dtype, 4, TypeOf(op.operands[0]).cols, "one partial result a warp of a column reduction");
+    op.symbol = NewBuffer("reduce_scratch", TypeOf(op.operands[0]).dtype, 4, TypeOf(op.operands[0]).cols,
+                          "one partial result a warp of a column reduction");
     kernel_.buffers.back().is_scratch = true;
   }
   out.push_back(std::move(op));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Synchronisation of a role that computes. The walk keeps two lists: the matrix groups in flight, and the slots held. An operation that
-// touches what a group in flight writes (or overwrites what it reads) waits for it first; a slot is released behind the operation that
-// reads it last, or behind the wait that covers that operation when it is a matrix product.
+// Synchronisation of a role that computes. The walk keeps two lists: the matrix groups in flight, and the slots held. An operation
+// that touches what a group in flight writes (or overwrites what it reads) waits for it first; a slot is released behind the
+// operation that reads it last, or behind the wait that covers that operation when it is a matrix product.
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -21,7 +21,7 @@ using ir::ValueId;
 
 constexpr int64_t kTurnBarrier = 8;  // first of the named barriers for turns; the warpgroups' own are 1 and on
 constexpr int64_t kInAllBlocks = 2;  // an arrival at this barrier of every block of the cluster
-constexpr int64_t kWarps = 4;  // of an instance: each arrives once
+constexpr int64_t kWarps = 4;        // of an instance: each arrives once
 
 struct Release {
   std::string pipe;
@@ -31,16 +31,16 @@ struct Release {
 /// Matrix products between two commits.
 struct Group {
   ValueId acc;
-  ValueId left;                  // in registers, or kNone
-  std::set<std::string> buffers; // staging buffers it reads
-  std::set<std::string> pipes;   // slots it reads
-  std::vector<Release> releases; // slots that are free when it is done
+  ValueId left;                   // in registers, or kNone
+  std::set<std::string> buffers;  // staging buffers it reads
+  std::set<std::string> pipes;    // slots it reads
+  std::vector<Release> releases;  // slots that are free when it is done
 };
 
 /// A received slot until its release.
 struct Held {
   std::string pipe;
-  size_t last_use;               // index in the region
+  size_t last_use;  // index in the region
   Span span;
 };
 
@@ -102,18 +102,18 @@ class ComputeRoleSync {
   FullArrivals& arrivals_;
   FullArrivals before_;
   Diagnostics& diagnostics_;
-  std::map<ValueId, std::string> buffer_of_;  // view -> staging buffer
-  std::map<ValueId, ValueId> slot_of_;        // view of a slot -> the received value it is a view of
-  std::map<ValueId, std::string> pipe_of_;    // received value -> its pipe
+  std::map<ValueId, std::string> buffer_of_;     // view -> staging buffer
+  std::map<ValueId, ValueId> slot_of_;           // view of a slot -> the received value it is a view of
+  std::map<ValueId, std::string> pipe_of_;       // received value -> its pipe
   std::map<std::string, int64_t> release_kind_;  // of each pipe: what kArrive's number says
-  std::set<std::string> stored_from_;         // buffers that the copy engine stores from
+  std::set<std::string> stored_from_;            // buffers that the copy engine stores from
   std::deque<Group> in_flight_;
-  std::vector<Held> held_;                    // received in the region at hand
-  std::set<std::string> held_pipes_;          // received and not yet released, in any region
-  int depth_ = 0;                             // loops around the operation at hand
-  std::set<std::string> written_;             // staging buffers written so far
+  std::vector<Held> held_;            // received in the region at hand
+  std::set<std::string> held_pipes_;  // received and not yet released, in any region
+  int depth_ = 0;                     // loops around the operation at hand
+  std::set<std::string> written_;     // staging buffers written so far
   int64_t pending_arrivals_ = 0;
-  bool flies_around_ = false;                 // the product at hand stays in flight over the back edge of its loop
+  bool flies_around_ = false;  // the product at hand stays in flight over the back edge of its loop
 };
 
 bool ComputeRoleSync::UsesSlot(const Op& op, const std::vector<ValueId>& slots) const {
@@ -204,7 +204,8 @@ void ComputeRoleSync::Product(Op op, Region& out) {
     const auto slot = slot_of_.find(op.operands[i]);
     if (slot != slot_of_.end()) group.pipes.insert(pipe_of_.at(slot->second));
   }
-  // Products into one accumulator follow each other without a wait; one that another product is still making as its operand does not.
+  // Products into one accumulator follow each other without a wait; one that another product is still making as its operand does
+  // not.
   for (size_t i = in_flight_.size(); i-- > 0;) {
     if (in_flight_[i].acc == left) {
       WaitGroups(in_flight_.size() - 1 - i, op.span, out);
@@ -236,7 +237,8 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
   const Span span = op.span;
   const bool is_reused = depth_ > 0 || written_.count(buffer) != 0;
   if (stored_from_.count(buffer)) {
-    out.push_back(SyncOp(OpCode::kComment, "This buffer is free once the copy engine has read what it held and all warps know it.", "", 0, span));
+    out.push_back(SyncOp(OpCode::kComment, "This buffer is free once the copy engine has read what it held and all warps know it.",
+                         "", 0, span));
     out.push_back(SyncOp(OpCode::kWaitStores, "", "read", FindBuffer(kernel_, buffer).count - 1, span));
   }
   // Other warps of the instance may still be reading what is about to be overwritten.
@@ -316,8 +318,8 @@ bool ComputeRoleSync::KeepsInFlight(const Op& loop) const {
   return kernel_.depth > 0;
 }
 
-/// Instances in turn: each receives the slots of its tile only when the instance before it has received all of its own. Without that an
-/// instance would wait for a slot several laps ahead, and a barrier's parity tells neighbouring laps apart, not more.
+/// Instances in turn: each receives the slots of its tile only when the instance before it has received all of its own. Without
+/// that an instance would wait for a slot several laps ahead, and a barrier's parity tells neighbouring laps apart, not more.
 void ComputeRoleSync::TakeTurns(Op& tiles, Region& out) {
   const int64_t both = 2 * kWarps * 32;
   const auto meet = [&](OpCode code, symbolic::Scalar instance) {
@@ -326,10 +328,12 @@ void ComputeRoleSync::TakeTurns(Op& tiles, Region& out) {
     return op;
   };
   const symbolic::Scalar instance = symbolic::Name(worker_.instance_name);
-  const symbolic::Scalar next = symbolic::Make(symbolic::Kind::kMod, DType::kI64, {symbolic::Add(instance, symbolic::Int(1)), symbolic::Int(worker_.instances)});
+  const symbolic::Scalar next = symbolic::Make(symbolic::Kind::kMod, DType::kI64,
+                                               {symbolic::Add(instance, symbolic::Int(1)), symbolic::Int(worker_.instances)});
   Region& body = tiles.regions[0];
   const auto receives = [](const Op& op) {
-    return op.code == OpCode::kReceive || std::any_of(op.regions.begin(), op.regions.end(), [](const Region& r) { return Contains(r, OpCode::kReceive); });
+    return op.code == OpCode::kReceive ||
+           std::any_of(op.regions.begin(), op.regions.end(), [](const Region& r) { return Contains(r, OpCode::kReceive); });
   };
   const auto first = std::find_if(body.begin(), body.end(), receives);
   if (first == body.end()) return;
@@ -381,11 +385,13 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
   // What follows belongs to the statement of the product: that is what is waited for.
   for (Release& release : releases) release.span = product_span;
   const Span span = product_span;
-  body.push_back(SyncOp(OpCode::kComment, "One product stays in flight; the one before it is complete, so its slot goes back.", "", 0, span));
+  body.push_back(
+      SyncOp(OpCode::kComment, "One product stays in flight; the one before it is complete, so its slot goes back.", "", 0, span));
   body.push_back(SyncOp(OpCode::kMmaWait, "", "", 1, span));
   Region earlier, last;
   for (const Release& release : releases) {
-    const Op arrive = SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe + ".previous", release_kind_.at(release.pipe), release.span);
+    const Op arrive = SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe + ".previous",
+                             release_kind_.at(release.pipe), release.span);
     earlier.push_back(arrive);
     last.push_back(arrive);
   }
@@ -433,9 +439,7 @@ void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out
       out.push_back(std::move(elected));
       return;
     }
-    default:
-      WaitFor(op, out);
-      out.push_back(std::move(op));
+    default: WaitFor(op, out); out.push_back(std::move(op));
   }
 }
 
@@ -453,9 +457,12 @@ Region ComputeRoleSync::Rewrite(Region region) {
       }
       const Release release{held->pipe, held->span};
       // A product in flight may read the slot although a later operation was its last use.
-      const auto reader = std::find_if(in_flight_.rbegin(), in_flight_.rend(), [&](const Group& g) { return g.pipes.count(release.pipe) != 0; });
-      if (reader != in_flight_.rend()) reader->releases.push_back(release);
-      else ReleaseSlot(release, out);
+      const auto reader =
+          std::find_if(in_flight_.rbegin(), in_flight_.rend(), [&](const Group& g) { return g.pipes.count(release.pipe) != 0; });
+      if (reader != in_flight_.rend())
+        reader->releases.push_back(release);
+      else
+        ReleaseSlot(release, out);
       held = held_.erase(held);
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Synchronisation of a role that only copies: per slot, wait until it is empty, say how many bytes will come, copy, go to the next slot.
+// Synchronisation of a role that only copies: per slot, wait until it is empty, say how many bytes will come, copy, go to the next
+// slot.
 #include <algorithm>
 
 #include "compiler/passes/sync_roles.h"
@@ -82,7 +83,8 @@ class CopyRoleSync {
   /// What the engine counts: whole boxes, each as wide as a panel of the tile.
   int64_t BoxBytes(const Op& load) const {
     const ir::Type& type = kernel_.values[load.operands[0]].type;
-    const auto map = std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == load.symbol; });
+    const auto map =
+        std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == load.symbol; });
     return map == kernel_.maps.end() ? type.rows * type.cols * Bytes(type.dtype) : ir::EngineBytes(*map, type);
   }
 

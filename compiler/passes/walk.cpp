@@ -38,7 +38,8 @@ bool Contains(const ir::Region& region, ir::OpCode code) {
 
 int CountUses(const ir::Region& region, ir::ValueId value) {
   int count = 0;
-  ForEachOp(region, [&](const ir::Op& op) { count += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), value)); });
+  ForEachOp(region,
+            [&](const ir::Op& op) { count += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), value)); });
   return count;
 }
 
@@ -48,15 +49,19 @@ bool IsProduct(ir::OpCode code) {
 
 bool Writes(const ir::Op& op, ir::ValueId value) {
   if (std::find(op.results.begin(), op.results.end(), value) != op.results.end()) return true;
-  const bool in_place = op.code == ir::OpCode::kAssign || op.code == ir::OpCode::kAssignPart || op.code == ir::OpCode::kAccumulate ||
-                        op.code == ir::OpCode::kMma;
+  const bool in_place = op.code == ir::OpCode::kAssign || op.code == ir::OpCode::kAssignPart ||
+                        op.code == ir::OpCode::kAccumulate || op.code == ir::OpCode::kMma;
   return in_place && op.operands[0] == value;
 }
 
 const ir::Pipe& FindPipe(const ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.pipes, name, "pipe"); }
 ir::Pipe& FindPipe(ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.pipes, name, "pipe"); }
-const ir::Buffer& FindBuffer(const ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.buffers, name, "buffer"); }
-const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.tensors, name, "tensor"); }
+const ir::Buffer& FindBuffer(const ir::Kernel& kernel, const std::string& name) {
+  return FindNamed(kernel.buffers, name, "buffer");
+}
+const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& name) {
+  return FindNamed(kernel.tensors, name, "tensor");
+}
 
 std::string FieldBuffer(const ir::Pipe& pipe, size_t field) {
   const std::string& name = pipe.fields[field].name;

@@ -133,9 +133,7 @@ class Diagnostics {
     all_.push_back(std::move(diagnostic));
     return DiagnosticBuilder(all_.back());
   }
-  DiagnosticBuilder Error(DiagnosticKind kind, Span span, std::string headline) {
-    return Report(kind, span, std::move(headline));
-  }
+  DiagnosticBuilder Error(DiagnosticKind kind, Span span, std::string headline) { return Report(kind, span, std::move(headline)); }
   DiagnosticBuilder Warning(DiagnosticKind kind, Span span, std::string headline) {
     return Report(kind, span, std::move(headline));
   }

@@ -23,7 +23,7 @@ void SetCrashSpanPrinter(SpanPrinter printer, const void* context);
 
 /// A compiler invariant: `Ensure(slots > 0, "pipe without slots", pipe.span);`
 inline void Ensure(bool condition, std::string_view message, Span span = kNoSpan,
-                  std::source_location where = std::source_location::current()) {
+                   std::source_location where = std::source_location::current()) {
   if (!condition) [[unlikely]] {
     InternalError(message, span, where);
   }

@@ -13,9 +13,9 @@ namespace tkc {
 namespace {
 
 constexpr size_t kTabWidth = 4;
-constexpr size_t kMaxWidth = 160;    // characters of a source line that are shown
-constexpr size_t kMarkMargin = 40;   // characters kept left of a mark when a longer line is cropped
-constexpr size_t kMaxBytes = 4096;   // of a source line that are looked at, so that a file of one line costs no more
+constexpr size_t kMaxWidth = 160;   // characters of a source line that are shown
+constexpr size_t kMarkMargin = 40;  // characters kept left of a mark when a longer line is cropped
+constexpr size_t kMaxBytes = 4096;  // of a source line that are looked at, so that a file of one line costs no more
 
 /// A source line as shown: printable, tabs expanded, with the column of every byte.
 struct ShownLine {
@@ -85,9 +85,8 @@ class Snippet {
       marks.back().order = marks.size();
     }
     if (marks.empty()) marks.push_back(MarkOf({place, ""}));
-    std::sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
-      return std::tie(a.line, a.begin, a.order) < std::tie(b.line, b.begin, b.order);
-    });
+    std::sort(marks.begin(), marks.end(),
+              [](const Mark& a, const Mark& b) { return std::tie(a.line, a.begin, a.order) < std::tie(b.line, b.begin, b.order); });
     const size_t gutter = fmt::format("{}", marks.back().line).size();
     fmt::format_to(std::back_inserter(out_), "{:>{}}--> {}\n", "", gutter, RenderPlace(sources_, place));
     for (size_t i = 0; i < marks.size();) {
@@ -167,9 +166,8 @@ std::vector<const Diagnostic*> Shown(const Diagnostics& diagnostics, size_t& lef
     // Places without a file come first (kNoFile + 1 is 0): options and missing files explain what follows.
     sorted.push_back({diagnostic.span.file + 1, diagnostic.span.begin, sorted.size(), &diagnostic});
   }
-  std::sort(sorted.begin(), sorted.end(), [](const Entry& a, const Entry& b) {
-    return std::tie(a.file, a.begin, a.order) < std::tie(b.file, b.begin, b.order);
-  });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Entry& a, const Entry& b) { return std::tie(a.file, a.begin, a.order) < std::tie(b.file, b.begin, b.order); });
   std::vector<const Diagnostic*> shown;
   size_t errors = 0;
   for (const Entry& entry : sorted) {
@@ -195,7 +193,8 @@ std::string RenderText(const Diagnostics& diagnostics, const SourceManager& sour
     if (!out.empty()) out += "\n";
     RenderOne(*diagnostic, sources, out);
   }
-  if (left_out > 0) fmt::format_to(std::back_inserter(out), "\nnote: {} more error{} not shown\n", left_out, left_out == 1 ? "" : "s");
+  if (left_out > 0)
+    fmt::format_to(std::back_inserter(out), "\nnote: {} more error{} not shown\n", left_out, left_out == 1 ? "" : "s");
   return out;
 }
 
@@ -247,8 +246,8 @@ std::string RenderJson(const Diagnostics& diagnostics, const SourceManager& sour
   for (const Diagnostic* d : Shown(diagnostics, left_out)) {
     std::string related;
     auto relate = [&](Span span, const std::string& text) {
-      fmt::format_to(std::back_inserter(related), "{}{{{},\"message\":{}}}", related.empty() ? "" : ",", JsonLocation(sources, span),
-                     JsonString(text));
+      fmt::format_to(std::back_inserter(related), "{}{{{},\"message\":{}}}", related.empty() ? "" : ",",
+                     JsonLocation(sources, span), JsonString(text));
     };
     for (const DiagnosticLabel& label : d->labels) relate(label.span, label.text);
     for (const DiagnosticNote& note : d->notes) relate(note.span, note.text);
@@ -262,10 +261,11 @@ std::string RenderJson(const Diagnostics& diagnostics, const SourceManager& sour
       fmt::format_to(std::back_inserter(helps), "{}{{\"message\":{},\"edits\":[{}]}}", helps.empty() ? "" : ",",
                      JsonString(help.text), edits);
     }
-    fmt::format_to(std::back_inserter(out),
-                   "{{{},\"severity\":{},\"code\":{},\"source\":\"tkc\",\"message\":{},\"relatedInformation\":[{}],\"help\":[{}]}}\n",
-                   JsonLocation(sources, d->span), d->severity == Severity::kError ? 1 : 2, JsonString(Info(d->kind).code),
-                   JsonString(d->headline), related, helps);
+    fmt::format_to(
+        std::back_inserter(out),
+        "{{{},\"severity\":{},\"code\":{},\"source\":\"tkc\",\"message\":{},\"relatedInformation\":[{}],\"help\":[{}]}}\n",
+        JsonLocation(sources, d->span), d->severity == Severity::kError ? 1 : 2, JsonString(Info(d->kind).code),
+        JsonString(d->headline), related, helps);
   }
   return out;
 }

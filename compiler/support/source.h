@@ -20,8 +20,6 @@ inline constexpr uint32_t kNoFile = 0xffffffff;
 inline constexpr Span kNoSpan = {kNoFile, 0, 0};
 
 /// The smallest span that covers both; both must be of one file.
-inline Span Join(Span a, Span b) {
-  return {a.file, a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
-}
+inline Span Join(Span a, Span b) { return {a.file, a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end}; }
 
 }  // namespace tkc

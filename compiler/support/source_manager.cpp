@@ -29,7 +29,7 @@ bool ReadAll(const std::string& path, std::string& text) {
   const bool is_stdin = path == "-";
   std::FILE* in = is_stdin ? stdin : std::fopen(path.c_str(), "rb");
   if (!in) return false;
-  struct stat info {};
+  struct stat info{};
   if (!is_stdin && fstat(fileno(in), &info) == 0 && S_ISDIR(info.st_mode)) {
     std::fclose(in);
     errno = EISDIR;

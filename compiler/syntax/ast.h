@@ -51,9 +51,20 @@ enum class ExprKind : uint8_t {
 
 enum class UnaryOp : uint8_t { kNegate, kNot };
 enum class BinaryOp : uint8_t {
-  kAdd, kSubtract, kMultiply, kDivide, kModulo, kMatMul,
-  kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual,
-  kAnd, kOr,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kModulo,
+  kMatMul,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kAnd,
+  kOr,
 };
 
 /// As written: "+", "@", "and".
@@ -125,7 +136,7 @@ struct FieldExpr : Expr {
   static constexpr ExprKind kKind = ExprKind::kField;
   FieldExpr(Span s, ExprPtr b, Name f) : Expr(kKind, s), base(std::move(b)), field(std::move(f)) {}
   ExprPtr base;
-  Name field;               // T, start, size, end, number, last, re, im, a tuple field's name, or digits
+  Name field;                        // T, start, size, end, number, last, re, im, a tuple field's name, or digits
   std::optional<uint32_t> position;  // for `.0`, `.1`
 };
 
@@ -195,11 +206,11 @@ struct TypeExpr {
   };
   Kind kind;
   Span span;
-  Name name;                        // kElement, kNamed
-  std::vector<ExprPtr> dims;        // kElement
-  bool has_dims = false;            // brackets were written
-  std::vector<Field> fields;        // kTuple
-  ExprPtr of;                       // kIndexOf
+  Name name;                  // kElement, kNamed
+  std::vector<ExprPtr> dims;  // kElement
+  bool has_dims = false;      // brackets were written
+  std::vector<Field> fields;  // kTuple
+  ExprPtr of;                 // kIndexOf
 };
 using TypeExprPtr = std::unique_ptr<TypeExpr>;
 
@@ -365,11 +376,11 @@ struct KernelDecl {
   bool require_native = false;
   std::vector<StaticParam> static_params;
   std::vector<Param> params;
-  std::vector<ExprPtr> requires_;   // each condition of `require a, b`
+  std::vector<ExprPtr> requires_;  // each condition of `require a, b`
   std::vector<WorkDecl> works;
-  std::vector<StmtPtr> lets;        // LetStmts before the first grid
-  std::vector<GridSection> grids;   // run in this order
-  Span head_span;                   // `kernel name`
+  std::vector<StmtPtr> lets;       // LetStmts before the first grid
+  std::vector<GridSection> grids;  // run in this order
+  Span head_span;                  // `kernel name`
   Span span;
 };
 

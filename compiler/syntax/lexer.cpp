@@ -70,9 +70,7 @@ class Lexer {
   }
 
  private:
-  Span SpanFrom(size_t begin, size_t end) const {
-    return {file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
-  }
+  Span SpanFrom(size_t begin, size_t end) const { return {file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}; }
   char At(size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
 
   bool IsText() {
@@ -135,9 +133,7 @@ class Lexer {
   }
 
   /// After a `.` only digits belong to the number: `d.0.1` is two fields.
-  bool IsField() const {
-    return !tokens_.empty() && tokens_.back().kind == TokenKind::kDot && tokens_.back().end == pos_;
-  }
+  bool IsField() const { return !tokens_.empty() && tokens_.back().kind == TokenKind::kDot && tokens_.back().end == pos_; }
 
   void Number() {
     size_t end = pos_;
@@ -220,9 +216,8 @@ class Lexer {
     }
     if (end == pos_) end = pos_ + 1;
     const std::string_view run = text_.substr(pos_, end - pos_);
-    std::string headline = run.size() <= 16 && printable
-                               ? fmt::format("`{}` belongs to no token", run)
-                               : std::string("these characters belong to no token");
+    std::string headline = run.size() <= 16 && printable ? fmt::format("`{}` belongs to no token", run)
+                                                         : std::string("these characters belong to no token");
     diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), std::move(headline))
         .Note("outside comments and strings a .tk file is plain ASCII");
     Push(TokenKind::kStray, end);

@@ -201,8 +201,8 @@ void Parser::ParseKernelBody(ast::KernelDecl& kernel) {
         ParseGridItems(lost, false);
         continue;
       }
-      DiagnosticBuilder error = Error(DiagnosticKind::kExpectedSyntax, Here(),
-                                      fmt::format("expected `grid`, `work` or `let`, found {}", Found()));
+      DiagnosticBuilder error =
+          Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected `grid`, `work` or `let`, found {}", Found()));
       if (section) error.Help("pipes and workers follow a `grid` line that says which tiles there are");
       SkipToStatementEnd(item);
     }
@@ -274,8 +274,8 @@ void Parser::ParseGridItems(ast::GridSection& grid, bool braced) {
     } else if (At(TokenKind::kWork)) {
       Error(DiagnosticKind::kExpectedSyntax, Here(), "`work` tensors are declared before the first `grid`");
     } else {
-      DiagnosticBuilder error = Error(DiagnosticKind::kExpectedSyntax, Here(),
-                                      fmt::format("expected `pipe`, `worker` or `let`, found {}", Found()));
+      DiagnosticBuilder error =
+          Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected `pipe`, `worker` or `let`, found {}", Found()));
       if (At(TokenKind::kName) || At(TokenKind::kFor) || At(TokenKind::kVar) || At(TokenKind::kIf)) {
         error.Help("statements stand in a worker: `worker compute { .. }`");
       }

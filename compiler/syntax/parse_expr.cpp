@@ -20,7 +20,8 @@ ExprPtr Parser::Finish(ExprPtr node, std::initializer_list<const ast::Expr*> chi
   }
   node->depth = static_cast<uint16_t>(depth + 1);
   if (node->depth > ast::kMaxTreeDepth) {
-    Error(DiagnosticKind::kNestingTooDeep, node->span, fmt::format("an expression of more than {} operators in a row", ast::kMaxTreeDepth))
+    Error(DiagnosticKind::kNestingTooDeep, node->span,
+          fmt::format("an expression of more than {} operators in a row", ast::kMaxTreeDepth))
         .Help("give parts of it names with `let`");
     Abort();
     return nullptr;
@@ -45,7 +46,8 @@ ExprPtr Parser::ParseExpr() {
   if (Peek(1).kind != TokenKind::kEnd) right = std::string(Text(Peek(1)));
   std::string left(text_.substr(expr->span.begin, expr->span.end - expr->span.begin));
   if (left.size() > 40 || left.find('\n') != std::string::npos) left = "..";
-  Error(DiagnosticKind::kReceiveAsComparison, arrow, "`<-` after a value: it receives from a pipe, or sends at the start of a statement")
+  Error(DiagnosticKind::kReceiveAsComparison, arrow,
+        "`<-` after a value: it receives from a pipe, or sends at the start of a statement")
       .Help(negative ? fmt::format("write `{} < -{}`", left, right) : fmt::format("for a comparison write `{} < -{}`", left, right),
             Edit{arrow, "< -"});
   Take();
@@ -208,8 +210,7 @@ ExprPtr Parser::ParseReceive() {
     const std::string received(text_.substr(span.begin, span.end - span.begin));
     const bool field = At(TokenKind::kDot);
     const std::string rest = field ? fmt::format(".{}", Text(Peek(1))) : "[..]";
-    Error(DiagnosticKind::kReceiveNotAPipe, Here(),
-          fmt::format("`{}` after a receive without parentheses", field ? "." : "["))
+    Error(DiagnosticKind::kReceiveNotAPipe, Here(), fmt::format("`{}` after a receive without parentheses", field ? "." : "["))
         .Help(fmt::format("write `({}){}`", received, rest),
               {Edit{{file_, span.begin, span.begin}, "("}, Edit{{file_, span.end, span.end}, ")"}});
     return nullptr;

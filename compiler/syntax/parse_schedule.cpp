@@ -119,7 +119,9 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
   item.kind = ScheduleItem::Kind::kParam;
   if (!At(TokenKind::kName)) {
     ErrorExpected("a parameter or a word of the schedule")
-        .Note("`NAME = value`, `persistent`, `dynamic`, `slots PIPE = n`, `order = rows`, `cluster = n`, `split = n`, `in turn WORKER`, `depth = n`");
+        .Note(
+            "`NAME = value`, `persistent`, `dynamic`, `slots PIPE = n`, `order = rows`, `cluster = n`, `split = n`, `in turn "
+            "WORKER`, `depth = n`");
     return false;
   }
   for (const Word& word : kWords) {

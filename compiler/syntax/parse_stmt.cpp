@@ -161,8 +161,8 @@ bool Parser::ParseRange(ast::Range& range) {
 
 StmtPtr Parser::ParseFor() {
   auto stmt = std::make_unique<ast::ForStmt>(SpanOf(Take()));
-  const bool header = ExpectName("the loop's index", stmt->index) && Expect(TokenKind::kIn, "after the loop's index") &&
-                      ParseRange(stmt->range);
+  const bool header =
+      ExpectName("the loop's index", stmt->index) && Expect(TokenKind::kIn, "after the loop's index") && ParseRange(stmt->range);
   // Errors in the body are worth telling even when the header is wrong.
   if (!header && !SkipToBrace()) return nullptr;
   if (!ParseBlock(stmt->body, false) || !header) return nullptr;
@@ -258,8 +258,7 @@ bool IsPlace(const ast::Expr& expr) {
     case ast::ExprKind::kName: return true;
     case ast::ExprKind::kField: return IsPlace(*ast::Cast<ast::FieldExpr>(expr).base);
     case ast::ExprKind::kMethod: return IsPlace(*ast::Cast<ast::MethodExpr>(expr).base);
-    case ast::ExprKind::kIndex:
-      return !ast::Cast<ast::IndexExpr>(expr).fill && IsPlace(*ast::Cast<ast::IndexExpr>(expr).base);
+    case ast::ExprKind::kIndex: return !ast::Cast<ast::IndexExpr>(expr).fill && IsPlace(*ast::Cast<ast::IndexExpr>(expr).base);
     default: return false;
   }
 }

@@ -76,8 +76,10 @@ TEST(ParserRobustness, TimeGrowsWithTheFile) {
 }
 
 TEST(ParserRobustness, RepeatedFragmentsEnd) {
-  for (const char* fragment : {"(", "[", "{", "if ", "<-", "a.", "kernel k(", "grid m in ", "fn f(", "x: (", "-", "not ", "else ", "}", ")",
-                               "\"", "schedule s of k {", "worker w {", "for i in ", "if x { } else ", "p <- ", "1 < "}) {
+  for (const char* fragment :
+       {"(",     "[",    "{",     "if ", "<-", "a.", "kernel k(",         "grid m in ", "fn f(",     "x: (",
+        "-",     "not ", "else ", "}",   ")",  "\"", "schedule s of k {", "worker w {", "for i in ", "if x { } else ",
+        "p <- ", "1 < "}) {
     for (const char* lead : {"", "kernel k(A: f32[M]) {\ngrid m in M\nworker w {\n", "fn f(x) { ", "kernel k(A: "}) {
       std::string text = lead;
       for (int i = 0; i < 20000; ++i) text += fragment;
