@@ -163,7 +163,7 @@ def main():
     else:
         unit_tests("release", report)
         file_tests("release", report)
-        for tool in ("check_includes", "check_format", "check_diagnostics", "check_spec"):
+        for tool in ("check_includes", "check_format", "check_runtime", "check_diagnostics", "check_spec"):
             script([f"tools/{tool}"], report)
         script(["test/runtime/run"], report)
         script(["test/consumer/run", "build/release"], report)
