@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// What the simulator's wrappers call: the engine of runtime/sim, which runs every lane of a launch on a fiber of its own and
+// checks what the lanes do. Plain functions, light to include: generated files see this header in every compile.
+//
+// How to write a wrapper (tk/sim/sm90/X.h): the same name and signature as in tk/cuda/sm90/X.h, and one call of the engine.
+// An instruction that a whole warp (warpgroup) executes calls `meet_warp` (`meet_warpgroup`) with a place of its own for
+// operands and results; the action sees the places of all lanes and runs once, when all are there. A lane that exits or
+// meets for something else instead is the finding `divergence`. Asynchronous instructions: runtime/sim/agent.h.
+//
+// Addresses of shared memory are 32 bits: an offset in the calling block's shared memory, or, from `map_to_block`, an offset
+// with the number of the block in the cluster plus one in the top byte. Pointers to global memory are those of the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tk::sim {
+
+/// Where the calling lane is. `thread` counts in the block, `block` in the grid, `rank` in the cluster.
+struct lane_view {
+    int thread, block, rank;
+    int threads, blocks, cluster;  // threads a block, blocks in the grid, blocks in a cluster
+};
+const lane_view& self();
+
+// Meetings. `what` names the instruction: lanes that meet with different names diverge. `action` gets the places `mine` of all
+// lanes in lane order and runs in one of them; all go on behind it. A meeting orders no memory: sync_warp does.
+void meet_warp(const char* what, void (*action)(void* const* all), void* mine);
+void meet_warpgroup(const char* what, void (*action)(void* const* all), void* mine);
+
+// Ordinary accesses (the generic proxy), 1 to 16 bytes, aligned to their size. They are checked and counted; unwritten memory
+// reads as 0xff. `matrix` counts bank conflicts as ldmatrix and stmatrix have them: each lane accesses its row of 16 bytes.
+enum class access : uint8_t { plain, matrix };
+void load_shared(uint32_t address, void* to, int bytes, access how = access::plain);
+void store_shared(uint32_t address, const void* from, int bytes, access how = access::plain);
+void load_global(const void* from, void* to, int bytes);
+void store_global(void* to, const void* from, int bytes);
+/// red and atom on global memory: apply(place, context) with the place's bytes; atomic accesses do not race with each other.
+void atomic_global(void* place, int bytes, void (*apply)(void* place, void* context), void* context);
+
+// Shared memory of the calling block.
+void* dynamic_shared_memory();
+/// A place in shared memory that belongs to a function (`key`) and not to the launch.
+void* static_shared_memory(const void* key, size_t bytes);
+uint32_t shared_address(const void* pointer);
+uint32_t map_to_block(uint32_t address, uint32_t rank);
+
+// mbarrier (semantics: the PTX manual; hardware.md B1).
+enum class order : uint8_t { block, cluster_relaxed, cluster };  // which arrivals publish writes, which waits acquire them
+void barrier_init(uint32_t barrier, uint32_t arrivals);
+void barrier_init_fence();
+void barrier_arrive(uint32_t barrier, order how);
+void barrier_arrive_expect(uint32_t barrier, uint32_t bytes);
+bool barrier_try_wait(uint32_t barrier, uint32_t parity, order how);
+
+// Barriers of warp, block and cluster; fences.
+void sync_warp();
+void sync_named(int id, int threads);
+void arrive_named(int id, int threads);
+void sync_block();
+void cluster_arrive();
+void cluster_wait();
+void fence_proxy_async();
+
+// Asynchronous groups of the calling lane (bulk stores) and of its warpgroup (products of the tensor core).
+void bulk_commit();
+void bulk_wait(int newest, bool read_only);
+void products_fence();
+void products_commit();
+void products_wait(int newest);
+
+// Registers, programmatic launch.
+void set_registers(int count, bool increase);
+void grid_wait_previous();
+void grid_allow_next();
+
+// The host side: what launchers call (tk/host/driver.h). `body` runs the kernel once for every lane.
+struct host_device {
+    int processors, shared_bytes, capability;
+};
+host_device device();
+struct host_launch {
+    int blocks, threads, shared_bytes, cluster;
+};
+/// Null, or what was wrong with the launch.
+const char* launch(const host_launch& shape, void (*body)(const void* arguments), const void* arguments);
+
+}  // namespace tk::sim
