@@ -3,9 +3,10 @@
 #pragma once
 
 #include "tk/platform.h"
+
 #ifdef TK_SIM
-#pragma GCC system_header
-#endif
+#include "tk/sim/sm90/convert.h"
+#else
 
 namespace tk::sm90 {
 
@@ -31,3 +32,5 @@ TK_DEVICE float f16_to_f32(uint16_t bits) {
 }
 
 }  // namespace tk::sm90
+
+#endif

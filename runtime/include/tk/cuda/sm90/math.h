@@ -3,9 +3,10 @@
 #pragma once
 
 #include "tk/platform.h"
+
 #ifdef TK_SIM
-#pragma GCC system_header
-#endif
+#include "tk/sim/sm90/math.h"
+#else
 
 namespace tk::sm90 {
 
@@ -28,3 +29,5 @@ TK_DEVICE float rcp_approx(float x) {
 }
 
 }  // namespace tk::sm90
+
+#endif

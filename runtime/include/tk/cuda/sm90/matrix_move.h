@@ -5,9 +5,10 @@
 #pragma once
 
 #include "tk/platform.h"
+
 #ifdef TK_SIM
-#pragma GCC system_header
-#endif
+#include "tk/sim/sm90/matrix_move.h"
+#else
 
 namespace tk::sm90 {
 
@@ -38,3 +39,5 @@ TK_DEVICE void store_matrix_x4_transposed(uint32_t address, const uint32_t (&r)[
 }
 
 }  // namespace tk::sm90
+
+#endif

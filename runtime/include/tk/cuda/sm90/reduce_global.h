@@ -3,9 +3,10 @@
 #pragma once
 
 #include "tk/platform.h"
+
 #ifdef TK_SIM
-#pragma GCC system_header
-#endif
+#include "tk/sim/sm90/reduce_global.h"
+#else
 
 namespace tk::sm90 {
 
@@ -48,3 +49,5 @@ TK_DEVICE uint16_t compare_and_swap_b16(void* p, uint16_t expected, uint16_t des
 }
 
 }  // namespace tk::sm90
+
+#endif

@@ -4,9 +4,6 @@
 #pragma once
 
 #include "tk/platform.h"
-#ifdef TK_SIM
-#pragma GCC system_header
-#endif
 
 namespace tk {
 
@@ -16,6 +13,10 @@ struct alignas(64) tensor_map {
 };
 
 }  // namespace tk
+
+#ifdef TK_SIM
+#include "tk/sim/sm90/tma.h"
+#else
 
 namespace tk::sm90 {
 
@@ -89,3 +90,5 @@ TK_TENSOR_COPY(5, "%3, %4, %5, %6, %7", "%4, %5, %6, %7, %8", "%2, %3, %4, %5, %
 #undef TK_COORDINATES_5
 
 }  // namespace tk::sm90
+
+#endif

@@ -6,9 +6,10 @@
 #pragma once
 
 #include "tk/platform.h"
+
 #ifdef TK_SIM
-#pragma GCC system_header
-#endif
+#include "tk/sim/sm90/wgmma.h"
+#else
 
 namespace tk::sm90 {
 
@@ -65,3 +66,5 @@ struct wgmma;
 #undef TK_WGMMA_REGISTERS
 
 }  // namespace tk::sm90
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What `red` and the copy engine's reductions do to one element in global memory. Additions of floats round once, to
+// nearest even; f32 flushes subnormal inputs and results to zero of their sign, 16-bit floats keep them.
+#pragma once
+
+#include <cstdint>
+
+namespace tk::sim {
+
+float add_f32(float x, float y);
+uint16_t add_bf16(uint16_t x, uint16_t y);
+uint16_t add_f16(uint16_t x, uint16_t y);
+
+/// Adds `count` elements of a tk_dtype at `value` to those at `memory`, both as they lie in memory.
+void add_elements(int dtype, void* memory, const void* value, int count);
+
+}  // namespace tk::sim
