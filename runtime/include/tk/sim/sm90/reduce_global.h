@@ -6,7 +6,7 @@
 
 namespace tk::sim {
 
-// runtime/sim/reduction.cpp: `count` neighbouring elements of a tk_dtype.
+// runtime/sim/atomics.cpp: `count` neighbouring elements of a tk_dtype.
 void reduce_add(void* p, int dtype, const void* values, int count);
 void reduce_max(void* p, int dtype, const void* value);
 void reduce_min(void* p, int dtype, const void* value);
