@@ -11,6 +11,7 @@
 #include "compiler/driver/explain.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/outputs.h"
+#include "compiler/driver/run_kernel.h"
 #include "compiler/support/internal_error.h"
 
 namespace {

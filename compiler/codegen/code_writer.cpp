@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/codegen/code_writer.h"
 
+#include <algorithm>
+
 namespace tkc::codegen {
 namespace {
 
@@ -92,6 +94,7 @@ void CodeWriter::OneLine(size_t mark, bool keep_braces) {
   text_.resize(mark);
   text_ += line;
   lines_ -= 2;
+  for (LineOrigin& origin : origins_) origin.line = std::min(origin.line, LineNumber());
 }
 
 void CodeWriter::Turn(std::string_view middle) {

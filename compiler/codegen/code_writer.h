@@ -5,8 +5,17 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "compiler/support/source.h"
 
 namespace tkc::codegen {
+
+/// From line `line` of the written text on, up to the next origin, the text comes from `span` of the source (kNoSpan: from none).
+struct LineOrigin {
+  int line;
+  Span span;
+};
 
 class CodeWriter {
  public:
@@ -30,6 +39,10 @@ class CodeWriter {
   size_t Mark() const { return text_.size(); }
   void OneLine(size_t mark, bool keep_braces = false);
 
+  /// What is written next comes from `span`.
+  void From(Span span) { origins_.push_back({LineNumber(), span}); }
+  const std::vector<LineOrigin>& Origins() const { return origins_; }
+
   int LineNumber() const { return lines_ + 1; }  // of the line written next
   const std::string& Text() const { return text_; }
   std::string Take() { return std::move(text_); }
@@ -40,6 +53,7 @@ class CodeWriter {
   int level_ = 0;
   int lines_ = 0;
   bool breaks_ = true;
+  std::vector<LineOrigin> origins_;  // lines ascend
 };
 
 }  // namespace tkc::codegen

@@ -24,13 +24,15 @@ Emitted EmitCuda(const ir::Module& module, const SourceManager& sources, const E
     EmitKernel(kernel, sources, options, out);
   }
   out.Blank();
+  out.From(kNoSpan);
   for (const ir::Entry& entry : module.entries) EmitCall(module, entry, out);
   out.Raw("}  // namespace");
   for (const ir::Entry& entry : module.entries) {
     out.Blank();
     EmitEntry(module, entry, out);
   }
-  return {out.Take(), EmitHeader(module, options)};
+  std::vector<LineOrigin> origins = out.Origins();
+  return {out.Take(), EmitHeader(module, options), std::move(origins)};
 }
 
 }  // namespace tkc::codegen

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "compiler/codegen/code_writer.h"
 #include "compiler/ir/ir.h"
 #include "compiler/support/source_manager.h"
 
@@ -21,6 +23,7 @@ struct EmitOptions {
 struct Emitted {
   std::string source;
   std::string header;
+  std::vector<LineOrigin> origins;  // of the lines of `source`
 };
 
 /// `module` must have passed the verifier at schedule level.

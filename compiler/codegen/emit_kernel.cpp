@@ -213,6 +213,7 @@ class KernelEmitter {
     }
     OpEmitter(kernel_, uses_, out_, quoter_, scalars).Role(role);
     quoter_.Leave(options_.source_name);
+    out_.From(kernel_.span);
     if (!computes) out_.Close();
   }
 
@@ -260,6 +261,7 @@ std::string KernelFunction(const ir::Kernel& kernel) {
 
 void EmitKernel(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, CodeWriter& out) {
   Ensure(kernel.is_schedule, "only kernels at schedule level can be printed", kernel.span);
+  out.From(kernel.span);
   for (const std::string& line : DescribeKernel(kernel, sources)) out.Comment(line);
   KernelEmitter(kernel, sources, options, out).Run();
 }

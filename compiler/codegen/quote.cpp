@@ -103,6 +103,12 @@ std::string_view SourceQuoter::StatementOf(Span span) const {
   return StatementAt(sources_.LineText(span.file, line), span.begin - sources_.LineStart(span.file, line));
 }
 
+Span SourceQuoter::StatementSpan(Span span) const {
+  const std::string_view statement = StatementOf(span);
+  const auto begin = static_cast<uint32_t>(statement.data() - sources_.Text(span.file).data());
+  return {span.file, begin, begin + static_cast<uint32_t>(statement.size())};
+}
+
 bool SourceQuoter::SameStatement(Span a, Span b) const {
   if (a.file != b.file) return false;
   if ((a.begin <= b.begin && b.end <= a.end) || (b.begin <= a.begin && a.end <= b.end)) return true;
@@ -120,6 +126,7 @@ void SourceQuoter::At(Span span) {
     out_.Raw(fmt::format("#line {} {}", line, StringLiteral(sources_.Path(span.file))));
   } else {
     if (span.file == file_ && line == line_ && statement == statement_) return;
+    out_.From(StatementSpan(span));
     out_.Comment(EscapeComment(statement));
   }
   after_directive_ = out_.LineNumber();

@@ -33,6 +33,8 @@ class SourceQuoter {
 
  private:
   std::string_view StatementOf(Span span) const;
+  /// The same as a place in the source.
+  Span StatementSpan(Span span) const;
 
   const SourceManager& sources_;
   CodeWriter& out_;

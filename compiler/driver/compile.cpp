@@ -5,14 +5,11 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
-
 #include "compiler/codegen/emit.h"
 #include "compiler/driver/load.h"
 #include "compiler/driver/outputs.h"
 #include "compiler/driver/pass_runner.h"
 #include "compiler/driver/session.h"
-#include "compiler/interp/run.h"
 #include "compiler/ir/from_ast.h"
 #include "compiler/ir/parse.h"
 #include "compiler/ir/print.h"
@@ -56,7 +53,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
   return ok && !session.diagnostics.HasErrors();
 }
 
-Result<typed::Program> CheckFile(Session& session, const ast::Program& program, const Target& target) {
+Result<typed::Program> CheckParsed(Session& session, const ast::Program& program, const Target& target) {
   CheckOptions options;
   options.target = target.name;
   Result<std::vector<Define>> defines = ParseDefines(session);
@@ -107,7 +104,7 @@ int Compile(const Options& options) {
   if (!program) return session.Finish();
   if (options.emit == Emit::kAst) return session.Write(ast::Print(program->files[0]));
 
-  Result<typed::Program> checked = CheckFile(session, *program, *target);
+  Result<typed::Program> checked = CheckParsed(session, *program, *target);
   if (!checked) return session.Finish();
 
   SetCrashPass("from_ast");
@@ -116,20 +113,20 @@ int Compile(const Options& options) {
   return CompileModule(session, *module, *target);
 }
 
-int RunKernel(const Options& options, const interp::RunOptions& run) {
-  Session session(options);
-  const Target* target = RequireTarget(session);
-  if (!target) return session.Finish();
+Result<typed::Program> CheckFile(Session& session, const Target& target) {
   SetCrashPass("parse");
-  Result<ast::Program> program = LoadProgram(options.input, options.include_dirs, session.sources, session.diagnostics);
-  if (!program) return session.Finish();
-  Result<typed::Program> checked = CheckFile(session, *program, *target);
-  if (!checked) return session.Finish();
-  SetCrashPass("run");
-  const int status = interp::Run(*checked, run, session.diagnostics, std::cout);
-  std::cout.flush();
-  const int reported = session.Finish();
-  return status != kExitOk ? status : reported;
+  Result<ast::Program> program = LoadProgram(session.options.input, session.options.include_dirs, session.sources, session.diagnostics);
+  if (!program) return Failure{};
+  return CheckParsed(session, *program, target);
+}
+
+Result<Generated> Generate(Session& session, const typed::Program& program, const Target& target) {
+  SetCrashPass("from_ast");
+  Result<ir::Module> module = ir::FromAst(program, session.options.target, session.diagnostics);
+  if (!module || session.diagnostics.HasErrors() || !RunPasses(session, *module, target)) return Failure{};
+  SetCrashPass("print");
+  codegen::Emitted emitted = codegen::EmitCuda(*module, session.sources, EmitOptionsOf(session.options));
+  return Generated{module.Take(), std::move(emitted)};
 }
 
 }  // namespace tkc

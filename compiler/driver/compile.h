@@ -2,15 +2,28 @@
 // The road from .tk to C++: compile.cpp is the list of passes.
 #pragma once
 
+#include "compiler/codegen/emit.h"
 #include "compiler/driver/options.h"
-#include "compiler/interp/run_arguments.h"
+#include "compiler/driver/session.h"
+#include "compiler/ir/ir.h"
+#include "compiler/sema/typed.h"
+#include "compiler/target/target.h"
 
 namespace tkc {
 
 /// Compiles one file, prints diagnostics to standard error, writes what was asked for. Returns an exit status.
 int Compile(const Options& options);
 
-/// `tkc run`: compiles up to the typed tree and executes it.
-int RunKernel(const Options& options, const interp::RunOptions& run);
+/// The first half, for commands that execute the kernel: the file that the options name, parsed and checked.
+Result<typed::Program> CheckFile(Session& session, const Target& target);
+
+/// The module at schedule level and the text that it prints as.
+struct Generated {
+  ir::Module module;
+  codegen::Emitted emitted;
+};
+
+/// The second half: all passes over `program`, and the C++ of all its kernels.
+Result<Generated> Generate(Session& session, const typed::Program& program, const Target& target);
 
 }  // namespace tkc

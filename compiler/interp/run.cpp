@@ -22,8 +22,6 @@ using typed::Param;
 
 constexpr int64_t kPrintedPerAxis = 8;
 
-bool IsOutput(const Param& param) { return param.kind == typed::ParamKind::kTensor && param.mode != typed::TensorMode::kIn; }
-
 /// One line; the checksum covers the bytes of the elements in row-major order.
 std::string Summary(const Param& param, const Tensor& tensor) {
   std::string shape;
@@ -72,7 +70,10 @@ void Elements(const Tensor& tensor, const std::vector<double>& values, size_t ax
   text += "]";
 }
 
-/// The pairs of `--out` are checked against the parameters before anything runs.
+}  // namespace
+
+bool IsOutput(const Param& param) { return param.kind == typed::ParamKind::kTensor && param.mode != typed::TensorMode::kIn; }
+
 void CheckOutputs(const Kernel& kernel, const RunOptions& options, Diagnostics& diagnostics) {
   const std::vector<NameValue>& files = options.outputs;
   CheckGivenOnce(files, "--out", diagnostics);
@@ -89,8 +90,8 @@ void CheckOutputs(const Kernel& kernel, const RunOptions& options, Diagnostics& 
   }
 }
 
-/// All files are written under temporary names beside their places, then renamed: a failure leaves no file half written.
-Result<void> WriteArrays(const std::vector<NameValue>& files, const Arguments& arguments, Diagnostics& diagnostics) {
+Result<void> WriteOutputs(const RunOptions& options, const Arguments& arguments, Diagnostics& diagnostics) {
+  const std::vector<NameValue>& files = options.outputs;
   const auto temporary = [](const std::string& path) { return path + ".tmp"; };
   bool ok = true;
   for (const auto& [name, path] : files) {
@@ -118,7 +119,17 @@ Result<void> WriteArrays(const std::vector<NameValue>& files, const Arguments& a
   return {};
 }
 
-}  // namespace
+void PrintOutputs(const Kernel& kernel, const RunOptions& options, const Arguments& arguments, std::ostream& output) {
+  for (const Param& param : kernel.params) {
+    if (!IsOutput(param)) continue;
+    const Tensor& tensor = arguments.tensors.at(param.name);
+    output << Summary(param, tensor);
+    if (!options.print || tensor.size() == 0) continue;
+    std::string text;
+    Elements(tensor, tensor.ToReals(), 0, 0, 0, text);
+    output << text << "\n";
+  }
+}
 
 int Run(const typed::Program& program, const RunOptions& options, Diagnostics& diagnostics, std::ostream& output) {
   const Result<const typed::Entry*> entry = FindEntry(program, options, diagnostics);
@@ -129,16 +140,8 @@ int Run(const typed::Program& program, const RunOptions& options, Diagnostics& d
   Result<Arguments> arguments = MakeArguments(parameters, options, diagnostics);
   if (!arguments || diagnostics.ErrorCount() != before) return 1;
   if (!Interpret(**entry, *arguments, diagnostics)) return 1;
-  if (!WriteArrays(options.outputs, *arguments, diagnostics)) return 1;
-  for (const Param& param : parameters.params) {
-    if (!IsOutput(param)) continue;
-    const Tensor& tensor = arguments->tensors.at(param.name);
-    output << Summary(param, tensor);
-    if (!options.print || tensor.size() == 0) continue;
-    std::string text;
-    Elements(tensor, tensor.ToReals(), 0, 0, 0, text);
-    output << text << "\n";
-  }
+  if (!WriteOutputs(options, *arguments, diagnostics)) return 1;
+  PrintOutputs(parameters, options, *arguments, output);
   return 0;
 }
 

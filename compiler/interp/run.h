@@ -16,4 +16,17 @@ namespace tkc::interp {
 /// `diagnostics`; then nothing was printed and no file was changed. The caller renders the diagnostics.
 int Run(const typed::Program& program, const RunOptions& options, Diagnostics& diagnostics, std::ostream& output);
 
+/// Whether a run gives a tensor back: `out` and `inout`.
+bool IsOutput(const typed::Param& param);
+
+/// The pairs of `--out` against the parameters, before anything runs.
+void CheckOutputs(const typed::Kernel& kernel, const RunOptions& options, Diagnostics& diagnostics);
+
+/// Writes the `--out` files under temporary names beside their places and renames them: a failure leaves none half written.
+/// The tensors are row-major.
+Result<void> WriteOutputs(const RunOptions& options, const Arguments& arguments, Diagnostics& diagnostics);
+
+/// The lines that Run prints.
+void PrintOutputs(const typed::Kernel& kernel, const RunOptions& options, const Arguments& arguments, std::ostream& output);
+
 }  // namespace tkc::interp
