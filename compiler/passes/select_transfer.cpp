@@ -22,13 +22,24 @@ constexpr int64_t kMaxBox = 256;      // elements of a box along one dimension
 constexpr int64_t kCopyGranule = 16;  // bytes
 constexpr size_t kMaxRank = 5;
 
-/// How wide a staging chunk is: 8 KiB a chunk, so that two for each instance leave the slots their room, and a swizzle's width that
-/// divides the columns. 0: none does.
+constexpr int64_t kStagingBytes = 16384;  // for each instance of a worker: what the slots can spare
+
+/// How many bytes of each row a staging chunk has: a swizzle's width that divides the columns. 0: none does. Many small chunks beat
+/// few large ones, as the engine reads one while the next are written (4 of 4 KiB against 2 of 8 KiB: a 2048 x 2048 product gains
+/// 1.1 % on an H200). Elements of 4 bytes are stored without matrix instructions, which takes the widest swizzle.
 int64_t ChunkBytes(const ir::Type& tile, DType dtype) {
-  for (int64_t bytes = tile.rows <= 64 ? 128 : 64; bytes >= 32; bytes /= 2) {
+  for (int64_t bytes = tile.rows <= 64 && Bytes(dtype) > 2 ? 128 : 64; bytes >= 32; bytes /= 2) {
     if (tile.cols * Bytes(dtype) % bytes == 0) return bytes;
   }
   return 0;
+}
+
+/// A chunk's buffer comes round after this many chunks on every path, so that the wait before it is a static number.
+int64_t StagingBuffers(int64_t chunks, int64_t chunk_bytes) {
+  for (int64_t count = std::min<int64_t>(4, kStagingBytes / chunk_bytes); count > 1; --count) {
+    if (chunks % count == 0) return count;
+  }
+  return 1;
 }
 
 struct Transfer {
@@ -154,8 +165,7 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   buffer.dtype = dtype;
   buffer.rows = type.rows;
   buffer.cols = chunk_cols;
-  // A chunk's buffer comes round after `count` chunks on every path, so the wait before it is a static number.
-  buffer.count = chunks % 2 == 0 ? 2 : chunks % 3 == 0 ? 3 : 1;
+  buffer.count = StagingBuffers(chunks, type.rows * chunk_cols * Bytes(dtype));
   buffer.instances = worker.instances;
   buffer.swizzle = ChooseSwizzle(dtype, type.rows, chunk_cols);
   buffer.purpose = fmt::format("staging of {}, {} columns at a time", tensor.name, chunk_cols);

@@ -154,12 +154,12 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 //    offset   bytes
 //         0   65536  ab_0[4]     bf16[64, 128], swizzle 128   pipe ab, field 0
 //     65536  131072  ab_1[4]     bf16[128, 128], swizzle 128  pipe ab, field 1
-//    196608   16384  C_stage[2]  bf16[64, 64], swizzle 128    staging of C, 64 columns at a time
+//    196608   16384  C_stage[4]  bf16[64, 32], swizzle 64     staging of C, 32 columns at a time
 //    212992      64  barriers
 struct gemm_small_shared {
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_0[4];
   tk::shared_tile<tk::bf16, 128, 128, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> C_stage[2];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[4];
   tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[4];  // 4 arrivals: every reader is done with a slot of ab
 };
@@ -235,22 +235,22 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     // C[m, n].rows(w) <- acc
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
-      const auto rounded_chunk = tk::columns<64>(rounded, C_chunk * 64);
-      const auto& stage = shared.C_stage[C_chunk % 2];
+    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+      const auto& stage = shared.C_stage[C_chunk % 4];
       // This buffer is free once the copy engine has read what it held and all warps know it.
-      tk::wait_stores_read<1>();
+      tk::wait_stores_read<3>();
       tk::warpgroup::sync();
       tk::warpgroup::store_shared(stage, rounded_chunk);
       tk::fence_async_proxy();
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, stage, m, n + C_chunk * 64);
+          tk::store_async(C_map, stage, m, n + C_chunk * 32);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 64)), stage);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), stage);
       }
     }
     tk::wait_stores_read<0>();
@@ -261,39 +261,39 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `medium`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
 //
-// One block on each multiprocessor walks over the tiles:
+// One block for each tile:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 4..11   compute[0..1], 232 registers a thread
 //
-// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
-//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
+// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
+//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute[0..1]
 //     ^  ab_full: 1 arrival and 32768 bytes     |
 //     +- ab_empty: 8 arrivals ------------------+
 //
-// Shared memory, 197632 bytes:
+// Shared memory, 230400 bytes:
 //    offset   bytes
-//         0   81920  ab_0[5]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//     81920   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    163840   32768  C_stage[2][2]  bf16[64, 64], swizzle 128   staging of C, 64 columns at a time
-//    196608      80  barriers
+//         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    229376      96  barriers
 struct gemm_medium_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[5];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> C_stage[2][2];
-  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[5];  // 8 arrivals: every reader is done with a slot of ab
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
+  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[6];  // 8 arrivals: every reader is done with a slot of ab
 };
 
 TK_KERNEL(384)
 gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-            const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+            const int n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_medium_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 5; ++slot) {
+    for (int slot = 0; slot < 6; ++slot) {
       tk::init(shared.ab_full[slot], 1);
       tk::init(shared.ab_empty[slot], 8);
     }
@@ -309,20 +309,20 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<5> ab;
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 128;
-        const int n = n_block * 128;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
-          tk::expect_bytes(shared.ab_full[ab.slot], 32768);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
+      tk::ring<6> ab;
+      const int tile = tk::block::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 128;
+      const int n = n_block * 128;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
+        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
+        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
       }
     }
   } else {
@@ -330,50 +330,50 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     // worker compute[W] as w
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
-    tk::ring<5> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 128;
-      const int n = n_block * 128;
-      // var acc: f32[BM / W, BN] = 0
-      auto acc = tk::fill<float, 64, 128, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w) @ b
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (0 < K) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<64>(rounded, C_chunk * 64);
-        const auto& stage = shared.C_stage[w][C_chunk % 2];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<1>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(stage, rounded_chunk);
-        tk::fence_async_proxy();
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, stage, m + w * 64, n + C_chunk * 64);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 64)), stage);
+    tk::ring<6> ab;
+    const int tile = tk::block::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 128;
+    const int n = n_block * 128;
+    // var acc: f32[BM / W, BN] = 0
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w) @ b
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (0 < K) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // C[m, n].rows(w) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+      const auto& stage = shared.C_stage[w][C_chunk % 4];
+      // This buffer is free once the copy engine has read what it held and all warps know it.
+      tk::wait_stores_read<3>();
+      tk::warpgroup::sync();
+      tk::warpgroup::store_shared(stage, rounded_chunk);
+      tk::fence_async_proxy();
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, stage, m + w * 64, n + C_chunk * 32);
+          tk::commit_stores();
         }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), stage);
       }
     }
     tk::wait_stores_read<0>();
@@ -520,12 +520,12 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
 //    offset   bytes
 //         0   65536  ab_0[4]        bf16[128, 64], swizzle 128  pipe ab, field 0
 //     65536  131072  ab_1[4]        bf16[64, 256], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][2]  bf16[64, 64], swizzle 128   staging of C, 64 columns at a time
+//    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    229376      64  barriers
 struct gemm_large_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
   tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> C_stage[2][2];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
   tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
 };
@@ -603,22 +603,22 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
       // C[m, n].rows(w) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
       TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<64>(rounded, C_chunk * 64);
-        const auto& stage = shared.C_stage[w][C_chunk % 2];
+      for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        const auto& stage = shared.C_stage[w][C_chunk % 4];
         // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<1>();
+        tk::wait_stores_read<3>();
         tk::warpgroup::sync();
         tk::warpgroup::store_shared(stage, rounded_chunk);
         tk::fence_async_proxy();
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, stage, m + w * 64, n + C_chunk * 64);
+            tk::store_async(C_map, stage, m + w * 64, n + C_chunk * 32);
             tk::commit_stores();
           }
         } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 64)), stage);
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), stage);
         }
       }
     }
@@ -646,7 +646,7 @@ struct gemm_call {
     call.written("C", C);
     call.disjoint("C", C, "A", A);
     call.disjoint("C", C, "B", B);
-    call.device(90, sizeof(gemm_tall_shared));
+    call.device(90, sizeof(gemm_medium_shared));
   }
 
   // The number of the first schedule whose condition holds, or -1.
@@ -656,8 +656,8 @@ struct gemm_call {
     if (M <= 64 && tk::cdiv<tk::index>(N, 64) * 2 <= sms) return 0;
     // small when cdiv(M, 64) * cdiv(N, 128) <= sms
     if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms) return 1;
-    // medium when cdiv(M, 128) * cdiv(N, 256) <= sms
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256) <= sms) return 2;
+    // medium when cdiv(M, 128) * cdiv(N, 128) <= sms
+    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms) return 2;
     // tall when cdiv(cdiv(M, 256) * cdiv(N, 128), sms) < cdiv(cdiv(M, 128) * cdiv(N, 256), sms)
     if (tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128),
         sms) < tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256), sms)) return 3;
@@ -686,7 +686,7 @@ struct gemm_call {
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {128, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
     call.launch<gemm_small>(int(tiles), 256, sizeof(gemm_small_shared), A_map, B_map, C_map, tk::host::as_tensor<tk::bf16, 2>(*C),
                             int(K), int(n_blocks), C_map_usable);
@@ -700,10 +700,10 @@ struct gemm_call {
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_medium>(call.walkers(tiles), 384, sizeof(gemm_medium_shared), A_map, B_map, C_map,
-                             tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
+    call.launch<gemm_medium>(int(tiles), 384, sizeof(gemm_medium_shared), A_map, B_map, C_map, tk::host::as_tensor<tk::bf16, 2>(*C),
+                             int(K), int(n_blocks), C_map_usable);
   }
 
   void launch_gemm_tall() {
@@ -728,7 +728,7 @@ struct gemm_call {
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
     call.launch<gemm_large>(call.walkers(tiles), 384, sizeof(gemm_large_shared), A_map, B_map, C_map,
                             tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
