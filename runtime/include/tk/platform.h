@@ -2,7 +2,7 @@
 // What differs between nvcc and a plain C++ compiler, in one place.
 //
 // Without TK_SIM the runtime is CUDA C++. With TK_SIM it is plain C++20: types and arithmetic stay
-// real, and an instruction wrapper traps when executed (the simulator replaces those).
+// real, and an instruction wrapper is a call of the simulator (tk/sim/engine.h).
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,19 @@
 #ifdef TK_SIM
 
 #define TK_KERNEL(threads) void
-#define TK_CLUSTER_KERNEL(threads, blocks) void
+/// A launch asks a kernel for the size of its clusters (tk/host/driver.h): it is where the linker has put it.
+#define TK_CLUSTER_KERNEL(threads, blocks) __attribute__((section("tk_cluster_" #blocks))) void
 #define TK_DEVICE inline
 #define TK_HOST_DEVICE inline
 #define TK_TENSOR_MAP const tk::tensor_map
-#define TK_STATIC_SHARED static
+/// A variable of TYPE in the block's shared memory: access it with sm90::load_shared_variable, store_shared_variable.
+#define TK_STATIC_SHARED(TYPE, NAME)  \
+    static const char NAME##_key = 0; \
+    TYPE& NAME = *static_cast<TYPE*>(tk::sim::static_shared_memory(&NAME##_key, sizeof(TYPE)))
 #define TK_UNROLL
 #define TK_NO_UNROLL
 #define TK_UNROLL_FOUR
-/// One machine instruction: takes what `asm volatile` takes.
-#define TK_PTX(...) __builtin_trap()
-#define TK_PTX_PURE(...) __builtin_trap()
+#define TK_TIE(...)
 using cudaStream_t = struct CUstream_st*;
 
 #else
@@ -35,7 +37,7 @@ using cudaStream_t = struct CUstream_st*;
 /// The tensor copy engine reads its map from the parameter bank, so the map must not be copied.
 #define TK_TENSOR_MAP const __grid_constant__ tk::tensor_map
 /// Shared memory of a fixed size, for the runtime's own kernels.
-#define TK_STATIC_SHARED __shared__
+#define TK_STATIC_SHARED(TYPE, NAME) __shared__ TYPE NAME
 /// Register arrays may be indexed by constants only: loops over them are unrolled.
 #ifdef __CUDA_ARCH__
 #define TK_UNROLL _Pragma("unroll")
@@ -46,8 +48,11 @@ using cudaStream_t = struct CUstream_st*;
 #define TK_NO_UNROLL
 #define TK_UNROLL_FOUR
 #endif
+/// One machine instruction: takes what `asm volatile` takes.
 #define TK_PTX(...) asm volatile(__VA_ARGS__)
 /// An instruction without side effects: may be moved, merged or dropped.
 #define TK_PTX_PURE(...) asm(__VA_ARGS__)
+/// Ties a variable ("+r"(x)) to this point: neither its accesses nor those to memory are moved across. No instruction.
+#define TK_TIE(...) asm volatile("" : __VA_ARGS__ :: "memory")
 
 #endif

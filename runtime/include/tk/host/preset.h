@@ -2,6 +2,7 @@
 // Fills a tensor with one value before a kernel adds to it (`out f32[M, N] = 0`). Bound by memory.
 #pragma once
 
+#include "tk/cuda/sm90/global_memory.h"
 #include "tk/host/driver.h"
 #include "tk/host/tensor.h"
 #include "tk/ops/scope.h"
@@ -34,7 +35,7 @@ preset_elements(const preset_arguments<T> a) {
             offset += rest % a.extent[d] * a.stride[d];
             rest /= a.extent[d];
         }
-        a.data[offset + rest * a.stride[0]] = a.value;
+        sm90::store_global(a.data + (offset + rest * a.stride[0]), a.value);
     }
 }
 

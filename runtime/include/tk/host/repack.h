@@ -44,7 +44,7 @@ TK_DEVICE tk::detail::vector<uint32_t, 4> load_unaligned(const void* from) {
     const uint32_t shift = uint32_t(address & 3) * 8;
     uint32_t word[5];
     TK_UNROLL
-    for (int i = 0; i < 5; ++i) word[i] = i < 4 || shift > 0 ? words[i] : 0;
+    for (int i = 0; i < 5; ++i) word[i] = i < 4 || shift > 0 ? sm90::load_global(words + i) : 0;
     tk::detail::vector<uint32_t, 4> result;
     TK_UNROLL
     for (int i = 0; i < 4; ++i) result.value[i] = uint32_t((uint64_t(word[i + 1]) << 32 | word[i]) >> shift);
@@ -72,7 +72,7 @@ repack_rows(const repack_arguments<T> a) {
             tk::detail::store_vector(to, detail::load_unaligned(from));
         } else {
             TK_NO_UNROLL
-            for (int b = 0; b < 16; ++b) to[b] = at + b < row_bytes ? from[b] : T(0);
+            for (int b = 0; b < 16; ++b) sm90::store_global(to + b, at + b < row_bytes ? sm90::load_global(from + b) : T(0));
         }
     }
 }
@@ -85,7 +85,8 @@ repack_squares(const repack_arguments<T> a) {
     grid::wait_previous();
     grid::allow_next();
     constexpr int side = 64, V = 16 / int(sizeof(T));
-    TK_STATIC_SHARED T square[side][side + (sizeof(T) < 4 ? 4 / sizeof(T) : 1)];  // padded: turning meets different banks
+    using padded = T[side][side + (sizeof(T) < 4 ? 4 / sizeof(T) : 1)];  // turning meets different banks
+    TK_STATIC_SHARED(padded, square);
     const int rows = a.rank > 1 ? a.extent[a.rank - 2] : 1, cols = a.extent[a.rank - 1];
     const int64_t row_stride = a.rank > 1 ? a.stride[a.rank - 2] : 0, col_stride = a.stride[a.rank - 1];
     const int64_t down = cdiv(rows, side), across = cdiv(cols, side), squares = a.rows / rows * down * across;
@@ -97,7 +98,8 @@ repack_squares(const repack_arguments<T> a) {
         for (int n = thread::index(); n < side * side; n += repack_threads) {
             const int r = n % side, c = n / side;
             const bool inside = row0 + r < rows && col0 + c < cols;
-            square[r][c] = inside ? from[(row0 + r) * row_stride + (col0 + c) * col_stride] : T(0);
+            const T x = inside ? sm90::load_global(from + ((row0 + r) * row_stride + (col0 + c) * col_stride)) : T(0);
+            sm90::store_shared_variable(square[r][c], x);
         }
         block::sync();
         TK_NO_UNROLL
@@ -106,7 +108,7 @@ repack_squares(const repack_arguments<T> a) {
             if (row0 + r < rows && col0 + c < a.pitch) {
                 tk::detail::vector<T, V> v;
                 TK_UNROLL
-                for (int e = 0; e < V; ++e) v.value[e] = square[r][c + e];
+                for (int e = 0; e < V; ++e) v.value[e] = sm90::load_shared_variable(square[r][c + e]);
                 tk::detail::store_vector(a.to + (outer * rows + row0 + r) * a.pitch + col0 + c, v);
             }
         }

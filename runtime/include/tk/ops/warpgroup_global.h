@@ -23,9 +23,7 @@ TK_HOST_DEVICE bool rows_aligned(const global_block<T>& block, int bytes) {
 /// x, of which the compiler knows nothing any more: what is computed from it is computed behind this, and accesses to
 /// memory stay on their side of it.
 TK_DEVICE int anew(int x) {
-#ifndef TK_SIM
-    TK_PTX("" : "+r"(x)::"memory");
-#endif
+    TK_TIE("+r"(x));
     return x;
 }
 
@@ -121,7 +119,8 @@ template <class T, class F>
     requires is_half<T>
 TK_DEVICE void replace_global(T* p, T x, F is_better) {
     const float value = float(x);
-    T held = *p;
+    T held;
+    held.bits = sm90::load_relaxed_b16(p);
     while (is_better(value, float(held)) || (float(held) != float(held) && value == value)) {
         const uint16_t found = sm90::compare_and_swap_b16(p, held.bits, x.bits);
         if (found == held.bits) return;
@@ -162,7 +161,7 @@ TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
             TK_UNROLL
             for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
         },
-        [&](int n, const T* from) { result.data[n] = *from; },
+        [&](int n, const T* from) { result.data[n] = sm90::load_global(from); },
         [&](int n) { result.data[n] = convert<T>(fill_value); });
     return result;
 }
@@ -181,7 +180,7 @@ TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, 
             for (int e = 0; e < V; ++e) v.value[e] = from.data[n + e];
             detail::store_vector(to, v);
         },
-        [&](int n, T* to) { *to = from.data[n]; }, detail::nothing());
+        [&](int n, T* to) { sm90::store_global(to, from.data[n]); }, detail::nothing());
 }
 
 /// Adds the tile to the block, element by element, atomically and in no fixed order.

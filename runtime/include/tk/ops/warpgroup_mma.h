@@ -112,12 +112,12 @@ TK_DEVICE void pin(register_tile<T, R, C, L>& x) {
         TK_UNROLL
         for (int n = 0; n < x.size; n += 2) {
             uint32_t pair = load_pair(x.data + n);
-            TK_PTX("" : "+r"(pair)::"memory");
+            TK_TIE("+r"(pair));
             store_pair(x.data + n, pair);
         }
     } else {
         TK_UNROLL
-        for (int n = 0; n < x.size; ++n) TK_PTX("" : "+f"(x.data[n])::"memory");
+        for (int n = 0; n < x.size; ++n) TK_TIE("+f"(x.data[n]));
     }
 }
 

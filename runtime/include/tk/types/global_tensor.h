@@ -2,6 +2,7 @@
 // Tensors in global memory as kernels receive them, and the blocks of them that tiles are read from.
 #pragma once
 
+#include "tk/cuda/sm90/global_memory.h"
 #include "tk/types/integer.h"
 
 namespace tk {
@@ -88,7 +89,7 @@ struct tensor {
             if (all[d] < 0 || all[d] >= extent[d]) return T();
             place += all[d] * stride[d];
         }
-        return *place;
+        return sm90::load_global(place);
     }
 };
 

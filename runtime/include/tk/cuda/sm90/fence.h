@@ -4,8 +4,8 @@
 
 #include "tk/platform.h"
 #ifdef TK_SIM
-#pragma GCC system_header
-#endif
+#include "tk/sim/sm90/fence.h"
+#else
 
 namespace tk::sm90 {
 
@@ -36,3 +36,5 @@ TK_DEVICE void cluster_wait() { TK_PTX("barrier.cluster.wait.acquire;" ::: "memo
 TK_DEVICE void warp_sync() { TK_PTX("bar.warp.sync 0xffffffff;" ::: "memory"); }
 
 }  // namespace tk::sm90
+
+#endif

@@ -4,8 +4,8 @@
 
 #include "tk/platform.h"
 #ifdef TK_SIM
-#pragma GCC system_header
-#endif
+#include "tk/sim/sm90/grid_dependency.h"
+#else
 
 namespace tk::sm90 {
 
@@ -16,3 +16,5 @@ TK_DEVICE void grid_dependency_wait() { TK_PTX("griddepcontrol.wait;" ::: "memor
 TK_DEVICE void grid_dependency_launch() { TK_PTX("griddepcontrol.launch_dependents;" ::: "memory"); }
 
 }  // namespace tk::sm90
+
+#endif

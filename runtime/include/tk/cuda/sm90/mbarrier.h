@@ -5,8 +5,8 @@
 
 #include "tk/platform.h"
 #ifdef TK_SIM
-#pragma GCC system_header
-#endif
+#include "tk/sim/sm90/mbarrier.h"
+#else
 
 namespace tk::sm90 {
 
@@ -60,3 +60,5 @@ TK_DEVICE bool mbarrier_try_wait_acquire_cluster(uint32_t barrier, uint32_t pari
 }
 
 }  // namespace tk::sm90
+
+#endif

@@ -41,6 +41,13 @@ TK_DEVICE void red_min_s64(void* p, int64_t x) { TK_PTX("red.relaxed.gpu.global.
 TK_DEVICE void red_max_u64(void* p, uint64_t x) { TK_PTX("red.relaxed.gpu.global.max.u64 [%0], %1;" ::"l"(p), "l"(x) : "memory"); }
 TK_DEVICE void red_min_u64(void* p, uint64_t x) { TK_PTX("red.relaxed.gpu.global.min.u64 [%0], %1;" ::"l"(p), "l"(x) : "memory"); }
 
+/// ld.relaxed: what may be changed atomically at the same time.
+TK_DEVICE uint16_t load_relaxed_b16(const void* p) {
+    uint16_t held;
+    TK_PTX("ld.relaxed.gpu.global.b16 %0, [%1];" : "=h"(held) : "l"(p) : "memory");
+    return held;
+}
+
 /// Stores `desired` if the memory holds `expected`; what it held either way.
 TK_DEVICE uint16_t compare_and_swap_b16(void* p, uint16_t expected, uint16_t desired) {
     uint16_t held;

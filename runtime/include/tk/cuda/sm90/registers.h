@@ -6,8 +6,8 @@
 
 #include "tk/platform.h"
 #ifdef TK_SIM
-#pragma GCC system_header
-#endif
+#include "tk/sim/sm90/registers.h"
+#else
 
 namespace tk::sm90 {
 
@@ -24,3 +24,5 @@ TK_DEVICE void set_max_registers_decrease() {
 }
 
 }  // namespace tk::sm90
+
+#endif

@@ -5,38 +5,40 @@
 
 #include "tk/platform.h"
 #ifdef TK_SIM
-#pragma GCC system_header
-#endif
+#include "tk/sim/sm90/shared_memory.h"
+#else
 
 namespace tk::sm90 {
 
 /// Start of the dynamic shared memory. 1024-aligned, as the 128-byte swizzle repeats every 1024 bytes.
 TK_DEVICE void* dynamic_shared_memory() {
-#ifdef TK_SIM
-    __builtin_trap();
-#else
     extern __shared__ __align__(1024) unsigned char tk_dynamic_shared_memory[];
     return tk_dynamic_shared_memory;
-#endif
 }
 
 /// cvta.to.shared
 TK_DEVICE uint32_t shared_address(const void* pointer) {
-#ifdef TK_SIM
-    __builtin_trap();
-#else
     return uint32_t(__cvta_generic_to_shared(pointer));
-#endif
 }
 
-/// cvta.shared: an ordinary reference, which nvcc turns back into ld.shared and st.shared.
+/// ld.shared and st.shared of up to 16 bytes, aligned to their size. nvcc turns the generic pointer back into the address.
 template <class T>
-TK_DEVICE T& shared_reference(uint32_t address) {
-#ifdef TK_SIM
-    __builtin_trap();
-#else
-    return *static_cast<T*>(__cvta_shared_to_generic(address));
-#endif
+TK_DEVICE T load_shared(uint32_t address) {
+    return *static_cast<const T*>(__cvta_shared_to_generic(address));
+}
+template <class T>
+TK_DEVICE void store_shared(uint32_t address, const T& value) {
+    *static_cast<T*>(__cvta_shared_to_generic(address)) = value;
+}
+
+/// The same for a variable in shared memory.
+template <class T>
+TK_DEVICE T load_shared_variable(const T& variable) {
+    return variable;
+}
+template <class T>
+TK_DEVICE void store_shared_variable(T& variable, const T& value) {
+    variable = value;
 }
 
 /// mapa: the address of the same place in the block `rank` of this cluster.
@@ -55,3 +57,5 @@ TK_DEVICE void load_cluster_f32x4(float (&v)[4], uint32_t address) {
 }
 
 }  // namespace tk::sm90
+
+#endif

@@ -4,20 +4,14 @@
 
 #include "tk/platform.h"
 #ifdef TK_SIM
-#pragma GCC system_header
-#endif
+#include "tk/sim/sm90/special_registers.h"
+#else
 
 namespace tk::sm90 {
 
-#ifdef TK_SIM
-TK_DEVICE int thread_index() { __builtin_trap(); }
-TK_DEVICE int block_index() { __builtin_trap(); }
-TK_DEVICE int block_count() { __builtin_trap(); }
-#else
 TK_DEVICE int thread_index() { return int(threadIdx.x); }
 TK_DEVICE int block_index() { return int(blockIdx.x); }
 TK_DEVICE int block_count() { return int(gridDim.x); }
-#endif
 
 TK_DEVICE uint32_t cluster_block_rank() {
     uint32_t rank;
@@ -38,3 +32,5 @@ TK_DEVICE uint32_t cluster_count() {
 }
 
 }  // namespace tk::sm90
+
+#endif

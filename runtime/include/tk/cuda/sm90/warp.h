@@ -4,8 +4,8 @@
 
 #include "tk/platform.h"
 #ifdef TK_SIM
-#pragma GCC system_header
-#endif
+#include "tk/sim/sm90/warp.h"
+#else
 
 namespace tk::sm90 {
 
@@ -31,3 +31,5 @@ TK_DEVICE uint32_t shuffle_from(uint32_t value, int lane) {
 }
 
 }  // namespace tk::sm90
+
+#endif

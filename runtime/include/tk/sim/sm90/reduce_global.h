@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tk/platform.h"
+#include "tk/sim/engine.h"
 
 namespace tk::sim {
 
@@ -42,6 +43,12 @@ TK_DEVICE void red_min_s64(void* p, int64_t x) { sim::reduce_min(p, sim::reduce_
 TK_DEVICE void red_max_u64(void* p, uint64_t x) { sim::reduce_max(p, sim::reduce_u64, &x); }
 TK_DEVICE void red_min_u64(void* p, uint64_t x) { sim::reduce_min(p, sim::reduce_u64, &x); }
 
+TK_DEVICE uint16_t load_relaxed_b16(const void* p) {
+    uint16_t held = 0;
+    const auto read = [](void* place, void* to) { __builtin_memcpy(to, place, sizeof(uint16_t)); };
+    sim::atomic_global(const_cast<void*>(p), sizeof held, read, &held);
+    return held;
+}
 TK_DEVICE uint16_t compare_and_swap_b16(void* p, uint16_t expected, uint16_t desired) {
     return sim::compare_and_swap(p, expected, desired);
 }

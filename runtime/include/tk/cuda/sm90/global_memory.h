@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Ordinary accesses to global memory, up to 16 bytes, aligned to their size: ld and st, chosen by nvcc.
+#pragma once
+
+#include "tk/platform.h"
+
+#ifdef TK_SIM
+#include "tk/sim/sm90/global_memory.h"
+#else
+
+namespace tk::sm90 {
+
+template <class T>
+TK_HOST_DEVICE constexpr T load_global(const T* from) {
+    return *from;
+}
+template <class T>
+TK_DEVICE void store_global(T* to, const T& value) {
+    *to = value;
+}
+
+}  // namespace tk::sm90
+
+#endif
