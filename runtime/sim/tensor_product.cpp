@@ -9,13 +9,14 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/sim/agent.h"
 #include "runtime/sim/fragment.h"
+#include "runtime/sim/machine.h"
 #include "runtime/sim/matrix_descriptor.h"
 #include "runtime/sim/tensor_core.h"
-#include "runtime/sim/tensor_product.h"
 #include "tk/sim/sm90/wgmma.h"
 
 namespace tk::sim {
@@ -44,14 +45,12 @@ struct warpgroup_products {
     size_t computed = 0;
 };
 
-/// By block and warpgroup.
-std::map<std::pair<int, int>, std::shared_ptr<warpgroup_products>>& all_products() {
-    static std::map<std::pair<int, int>, std::shared_ptr<warpgroup_products>> all;
-    return all;
-}
-
+/// Of the calling lane. Lanes and registers of an earlier launch do not exist any more.
 std::shared_ptr<warpgroup_products> mine() {
-    auto& place = all_products()[{self().block, self().thread / kLanes}];
+    static std::map<std::pair<int, int>, std::shared_ptr<warpgroup_products>> all;  // by block and warpgroup
+    static uint32_t launch = 0;
+    if (std::exchange(launch, the().launch_number) != launch) all.clear();
+    auto& place = all[{self().block, self().thread / kLanes}];
     if (!place) place = std::make_shared<warpgroup_products>();
     return place;
 }
@@ -218,8 +217,6 @@ void issue(void* const* all) {
 }
 
 }  // namespace
-
-void forget_products() { all_products().clear(); }
 
 void issue_product(product_call call) { meet_warpgroup("wgmma", issue, &call); }
 
