@@ -505,29 +505,29 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
 
 // C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Schedule `large`, for sm_90a: BM = 128, BN = 256, BK = 64, W = 2.
+// Schedule `large`, for sm_90a: BM = 128, BN = 256, BK = 32, W = 2.
 //
 // One block on each multiprocessor walks over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 4..11   compute[0..1], 232 registers a thread
 //
-// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
-//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
-//     ^  ab_full: 1 arrival and 49152 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
+// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
+//     ^  ab_full: 1 arrival and 24576 bytes          |
+//     +- ab_empty: 8 arrivals -----------------------+
 //
 // Shared memory, 230400 bytes:
 //    offset   bytes
-//         0   65536  ab_0[4]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//     65536  131072  ab_1[4]        bf16[64, 256], swizzle 128  pipe ab, field 1
+//         0   65536  ab_0[8]        bf16[128, 32], swizzle 64   pipe ab, field 0
+//     65536  131072  ab_1[8]        bf16[32, 256], swizzle 128  pipe ab, field 1
 //    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    229376      64  barriers
+//    229376     128  barriers
 struct gemm_large_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> ab_0[8];
+  tk::shared_tile<tk::bf16, 32, 256, tk::swizzle::b128> ab_1[8];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
-  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
 };
 
 TK_KERNEL(384)
@@ -539,7 +539,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     tk::prefetch(A_map);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 4; ++slot) {
+    for (int slot = 0; slot < 8; ++slot) {
       tk::init(shared.ab_full[slot], 1);
       tk::init(shared.ab_empty[slot], 8);
     }
@@ -555,16 +555,16 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<4> ab;
+      tk::ring<8> ab;
       for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 128;
         const int n = n_block * 256;
         // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
+        for (int k = 0; k < K; k += 32) {
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
-          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
+          tk::expect_bytes(shared.ab_full[ab.slot], 24576);
           tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
@@ -576,7 +576,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     // worker compute[W] as w
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
-    tk::ring<4> ab;
+    tk::ring<8> ab;
     for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 128;
@@ -584,7 +584,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
       // var acc: f32[BM / W, BN] = 0
       auto acc = tk::fill<float, 64, 256, layout>(0.0f);
       // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
+      for (int k = 0; k < K; k += 32) {
         // let (a, b) = <-ab
         tk::wait(shared.ab_full[ab.slot], ab.phase);
         const auto& a = shared.ab_0[ab.slot];
@@ -726,8 +726,8 @@ struct gemm_call {
     const tk::index tiles = m_blocks * n_blocks;
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b64, {128, 32});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {32, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
     call.launch<gemm_large>(call.walkers(tiles), 384, sizeof(gemm_large_shared), A_map, B_map, C_map,
