@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// mbarriers: parities, counts, arrivals from another block. Byte counts of copies: tma.cu.
+#include "test/conformance/case.h"
+
+namespace conformance {
+namespace {
+
+TK_DEVICE void wait(uint32_t barrier, uint32_t parity) {
+    while (!sm90::mbarrier_try_wait(barrier, parity)) {
+    }
+}
+
+/// Which phases count as over: the one before a fresh barrier's, then each one that is complete. That a phase in progress is not
+/// over shows in the ring below: whoever did not wait would read too early.
+TK_KERNEL(32) parity_kernel(uint32_t* out) {
+    sm90::grid_dependency_wait();
+    if (sm90::thread_index() != 0) return;
+    const uint32_t barrier = shared_base();
+    sm90::mbarrier_init(barrier, 2);
+    sm90::fence_mbarrier_init();
+    put(out, 0, sm90::mbarrier_try_wait(barrier, 1));
+    for (int phase = 0; phase < 5; ++phase) {
+        if (phase % 2) sm90::mbarrier_arrive_expect_tx(barrier, 0);
+        else sm90::mbarrier_arrive(barrier);
+        put(out, 1 + 2 * phase, sm90::mbarrier_try_wait(barrier, uint32_t(phase & 1) ^ 1));  // one arrival is missing
+        sm90::mbarrier_arrive(barrier);
+        put(out, 2 + 2 * phase, sm90::mbarrier_try_wait(barrier, uint32_t(phase & 1)));
+    }
+}
+
+/// A ring of two slots, a warp writing, a warp reading.
+TK_KERNEL(64) ring_kernel(const uint32_t* in, uint32_t* out) {
+    sm90::grid_dependency_wait();
+    const int t = sm90::thread_index(), lane = t % 32;
+    const uint32_t base = shared_base(), full = base + 256, empty = base + 272;
+    if (t == 0) {
+        for (uint32_t slot = 0; slot < 2; ++slot) {
+            sm90::mbarrier_init(full + slot * 8, 32);
+            sm90::mbarrier_init(empty + slot * 8, 32);
+        }
+        sm90::fence_mbarrier_init();
+    }
+    sm90::block_sync();
+    for (int n = 0; n < 9; ++n) {
+        const uint32_t slot = uint32_t(n & 1), lap = uint32_t(n / 2), place = base + slot * 128;
+        if (t < 32) {
+            wait(empty + slot * 8, (lap & 1) ^ 1);
+            put_shared(place + uint32_t(lane) * 4, get(in, n * 32 + lane));
+            sm90::mbarrier_arrive(full + slot * 8);
+        } else {
+            wait(full + slot * 8, lap & 1);
+            put(out, n * 32 + lane, get_shared(place + uint32_t(31 - lane) * 4));
+            sm90::mbarrier_arrive(empty + slot * 8);
+        }
+    }
+}
+
+/// Every block of the cluster tells every other one that its data are there (release), then that it has read (no release).
+TK_CLUSTER_KERNEL(32, 2) cluster_arrivals_kernel(const uint32_t* in, uint32_t* out) {
+    sm90::grid_dependency_wait();
+    const int lane = sm90::thread_index(), rank = int(sm90::cluster_block_rank());
+    const uint32_t base = shared_base(), ready = base + 512, done = base + 520;
+    if (lane == 0) {
+        sm90::mbarrier_init(ready, 2);
+        sm90::mbarrier_init(done, 2);
+        sm90::fence_mbarrier_init();
+    }
+    sm90::cluster_arrive();
+    sm90::cluster_wait();
+    for (int e = 0; e < 4; ++e) put_shared(base + uint32_t(lane * 4 + e) * 4, get(in, (rank * 32 + lane) * 4 + e));
+    sm90::warp_sync();
+    if (lane < 2) sm90::mbarrier_arrive_release_cluster(sm90::map_to_block(ready, uint32_t(lane)));
+    while (!sm90::mbarrier_try_wait_acquire_cluster(ready, 0)) {
+    }
+    float v[4];
+    sm90::load_cluster_f32x4(v, sm90::map_to_block(base + uint32_t(31 - lane) * 16, uint32_t(1 - rank)));
+    sm90::warp_sync();
+    if (lane < 2) sm90::mbarrier_arrive_cluster(sm90::map_to_block(done, uint32_t(lane)));
+    wait(done, 0);
+    for (int e = 0; e < 4; ++e) {
+        put_shared(base + uint32_t(lane * 4 + e) * 4, 0);  // both have read
+        put(out, (rank * 32 + lane) * 4 + e, as_bits(v[e]));
+    }
+    sm90::cluster_arrive();
+    sm90::cluster_wait();
+}
+
+}  // namespace
+}  // namespace conformance
+
+using namespace conformance;
+
+// case: mbarrier_parity in 1 out 11 exact covers mbarrier_init, mbarrier_arrive, mbarrier_arrive_expect_tx, mbarrier_try_wait
+CASE(mbarrier_parity) { return start<parity_kernel>(stream, 1, 32, 1024, output(out)); }
+EXPECTED(mbarrier_parity) {
+    for (int n = 0; n < 11; ++n) out[n] = 1;
+}
+
+// case: mbarrier_ring in 288 out 288 exact covers mbarrier_init, mbarrier_arrive, mbarrier_try_wait, fence_mbarrier_init
+CASE(mbarrier_ring) { return start<ring_kernel>(stream, 1, 64, 1024, input(in), output(out)); }
+EXPECTED(mbarrier_ring) {
+    for (int n = 0; n < 288; ++n) out[n] = in[n / 32 * 32 + 31 - n % 32];
+}
+
+// case: mbarrier_cluster in 256 out 256 exact covers mbarrier_arrive_cluster, mbarrier_arrive_release_cluster, mbarrier_try_wait_acquire_cluster
+CASE(mbarrier_cluster) { return start<cluster_arrivals_kernel>(stream, 2, 32, 1024, input(in), output(out)); }
+EXPECTED(mbarrier_cluster) {
+    for (int rank = 0; rank < 2; ++rank)
+        for (int lane = 0; lane < 32; ++lane)
+            for (int e = 0; e < 4; ++e) out[(rank * 32 + lane) * 4 + e] = in[((1 - rank) * 32 + 31 - lane) * 4 + e];
+}
