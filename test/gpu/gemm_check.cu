@@ -5,13 +5,14 @@
 // computed here: relative Frobenius error at most 1.05 times cuBLAS's, largest error at most twice its (each no smaller than
 // plain rounding of the float64 result to bf16); integer operands must give the exactly rounded bits; nothing outside C and
 // outside the announced workspace may change.
-// Usage: gemm_check [--cases 240] [--seed 1] [--big] [--overhead] [--verbose] label:lib.so:symbol:NN ...
+// Usage: gemm_check [--cases 240] [--every 1] [--seed 1] [--big] [--overhead] [--verbose] label:lib.so:symbol:NN[:BMxBNxBKxSLOTS] ...
+// With block sizes the shapes are drawn around these, and refusals are left out. --every 4: one case in four.
 #include <cublas_v2.h>
 #include <cuda.h>
 
 #include <chrono>
 
-#include "gpu_common.h"
+#include "gemm_cases.h"
 
 namespace {
 
@@ -20,18 +21,6 @@ using namespace gpu;
 constexpr uint16_t kPoison = 0xffa5;  // a NaN that no conversion produces
 constexpr int64_t kGuard = 4096;      // elements before and after each matrix
 constexpr size_t kWorkspace = 1ull << 30;
-
-struct Placement {
-  int64_t pad = 0;     // elements between rows beyond the extent
-  int64_t offset = 0;  // elements the base is moved by
-  int64_t step = 1;    // from column to column
-};
-
-struct Case {
-  int64_t m, n, k;
-  Placement a, b, c;
-  Fill fill = Fill::kNormal;
-};
 
 struct Stats {
   double norm, ours, theirs, rounding;                    // sums of squares
@@ -137,7 +126,7 @@ double AsDouble(unsigned long long bits) {
   return value;
 }
 
-int Blocks(int64_t count) { return int(std::max<int64_t>(1, std::min<int64_t>((count + 255) / 256, 132 * 16))); }
+int GridOf(int64_t count) { return int(std::max<int64_t>(1, std::min<int64_t>((count + 255) / 256, 132 * 16))); }
 
 /// One operand in its arena: where it starts and how its rows follow each other.
 struct Placed {
@@ -158,7 +147,7 @@ class Arena {
       buffer_ = DeviceBuffer();
       buffer_ = DeviceBuffer(size_t(count) * 2);
     }
-    PoisonAll<<<Blocks(count), 256>>>(reinterpret_cast<uint16_t*>(buffer_.data), count);
+    PoisonAll<<<GridOf(count), 256>>>(reinterpret_cast<uint16_t*>(buffer_.data), count);
     return {buffer_.as_bf16() + first, rows, cols, stride, p.step, first, count};
   }
   const uint16_t* raw() const { return reinterpret_cast<const uint16_t*>(buffer_.data); }
@@ -192,7 +181,7 @@ class Check {
     const size_t workspace = entry.workspace ? entry.workspace(&ta, &tb, &td) : kWorkspace;
     if (workspace > kWorkspace) return Fail(entry, c, "asks for " + std::to_string(workspace) + " bytes of workspace");
     const size_t guarded = std::min<size_t>(size_t(kGuard) * 2, kWorkspace + kGuard * 2 - workspace);
-    PoisonAll<<<Blocks(int64_t(guarded / 2)), 256, 0, stream_>>>(reinterpret_cast<uint16_t*>(workspace_.data + workspace),
+    PoisonAll<<<GridOf(int64_t(guarded / 2)), 256, 0, stream_>>>(reinterpret_cast<uint16_t*>(workspace_.data + workspace),
                                                                  int64_t(guarded / 2));
     const tk_status status = entry.function(&ta, &tb, &td, workspace_.data, workspace, stream_);
     const cudaError_t error = cudaStreamSynchronize(stream_);
@@ -204,8 +193,8 @@ class Check {
     Blas(entry, c, Dense(a, 0), Dense(b, 1), reference);
     CUDA_CHECK(cudaMemsetAsync(stats_.data, 0, sizeof(Stats), stream_));
     Stats* stats = reinterpret_cast<Stats*>(stats_.data);
-    CountTrespass<<<Blocks(d.count), 256, 0, stream_>>>(arena_[2].raw(), d.count, d.first, d.rows, d.cols, d.stride, d.step, stats);
-    CountTrespass<<<Blocks(int64_t(guarded / 2)), 256, 0, stream_>>>(reinterpret_cast<const uint16_t*>(workspace_.data + workspace),
+    CountTrespass<<<GridOf(d.count), 256, 0, stream_>>>(arena_[2].raw(), d.count, d.first, d.rows, d.cols, d.stride, d.step, stats);
+    CountTrespass<<<GridOf(int64_t(guarded / 2)), 256, 0, stream_>>>(reinterpret_cast<const uint16_t*>(workspace_.data + workspace),
                                                                      int64_t(guarded / 2), 0, 0, 1, 1, 1, stats);
     if (c.m > 0 && c.n > 0) {
       CompareProduct<<<dim3(unsigned((c.m + 15) / 16), unsigned((c.n + 15) / 16)), dim3(16, 16), 0, stream_>>>(
@@ -248,14 +237,14 @@ class Check {
   Placed Dense(const Placed& p, int which) {
     if (p.step == 1 || p.rows * p.cols == 0) return p;
     if (dense_[which].bytes < size_t(p.rows * p.cols) * 2) dense_[which] = DeviceBuffer(size_t(p.rows * p.cols) * 2);
-    Compact<<<Blocks(p.rows * p.cols), 256, 0, stream_>>>(p.data, p.rows, p.cols, p.stride, p.step, dense_[which].as_bf16());
+    Compact<<<GridOf(p.rows * p.cols), 256, 0, stream_>>>(p.data, p.rows, p.cols, p.stride, p.step, dense_[which].as_bf16());
     return {dense_[which].as_bf16(), p.rows, p.cols, p.cols, 1, 0, p.rows * p.cols};
   }
 
   void Draw(const Placed& p, Fill fill) {
     ++draws_;
     if (p.rows * p.cols > 0)
-      FillMatrix<<<Blocks(p.rows * p.cols), 256>>>(p.data, p.rows, p.cols, p.stride, p.step, seed_ * 1000003 + draws_, fill);
+      FillMatrix<<<GridOf(p.rows * p.cols), 256>>>(p.data, p.rows, p.cols, p.stride, p.step, seed_ * 1000003 + draws_, fill);
   }
 
   void Blas(const EntrySpec& entry, const Case& c, const Placed& a, const Placed& b, const Placed& d) {
@@ -286,54 +275,6 @@ class Check {
   cublasHandle_t blas_;
   cudaStream_t stream_;
 };
-
-/// A fixed list first (each hard extent in each place, each kind of alignment), then random ones up to `count`.
-std::vector<Case> Cases(int count, uint64_t seed) {
-  const int64_t hard[] = {0, 1, 7, 15, 16, 17, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 383, 509, 1021};
-  std::vector<Case> cases;
-  for (int64_t h : hard) {
-    cases.push_back({h, 256, 128, {}, {}, {}});
-    cases.push_back({128, h, 128, {}, {}, {}});
-    cases.push_back({128, 256, h, {}, {}, {}});
-    cases.push_back({h, h, h, {}, {}, {}});
-  }
-  for (int64_t pad : {0, 1, 3, 8, 64})
-    for (int64_t offset : {0, 1, 3, 8}) {
-      cases.push_back({200, 264, 136, {pad, offset}, {pad, offset}, {pad, offset}});
-      cases.push_back({200, 264, 136, {pad, offset}, {}, {}});
-      cases.push_back({200, 264, 136, {}, {pad, offset}, {}});
-      cases.push_back({200, 264, 136, {}, {}, {pad, offset}});
-    }
-  for (int64_t step : {2, 3}) {
-    cases.push_back({200, 264, 136, {0, 0, step}, {}, {}});
-    cases.push_back({200, 264, 136, {}, {8, 0, step}, {}});
-    cases.push_back({200, 264, 136, {}, {}, {8, 0, step}});
-    cases.push_back({129, 257, 65, {3, 1, step}, {5, 3, step}, {7, 1, step}});
-  }
-  for (int64_t k : {8, 16, 24, 32, 40, 72, 520, 4096, 4099, 28672}) cases.push_back({137, 261, k, {}, {}, {}});
-  cases.push_back({2048, 2048, 2048, {}, {}, {}});
-  cases.push_back({1531, 2053, 1033, {}, {}, {}});
-  cases.push_back({4095, 520, 333, {}, {}, {}});
-  cases.push_back({16, 4096, 1000, {}, {}, {}});
-  cases.push_back({1, 4096, 4096, {}, {}, {}});
-  cases.push_back({4096, 1, 4096, {}, {}, {}});
-  uint64_t state = seed;
-  const auto next = [&](int64_t n) { return int64_t(Hash(++state * 0x51f7) % uint64_t(n)); };
-  const auto extent = [&] { return next(3) == 0 ? hard[size_t(next(21))] : next(4) == 0 ? 1 + next(1700) : 1 + next(600); };
-  const auto place = [&] {
-    const int64_t pads[] = {0, 0, 8, 1, 5, 24, 128}, offsets[] = {0, 0, 8, 1, 2, 4, 7};
-    return Placement{pads[next(7)], offsets[next(7)]};
-  };
-  while (int(cases.size()) < count) cases.push_back({extent(), extent(), extent(), place(), place(), place()});
-  for (size_t i = 0; i < cases.size(); i += 3) cases[i].fill = Fill::kInteger;
-  return cases;
-}
-
-std::vector<Case> BigCases() {
-  const int64_t far = (int64_t(1) << 30) + 8;  // a row stride over 2^31 bytes
-  return {{65536, 64, 65536, {}, {}, {}},  {65536, 65536, 64, {}, {}, {}},  {5, 300, 200, {far, 0}, {}, {}, Fill::kInteger},
-          {300, 200, 5, {}, {far, 0}, {}}, {5, 300, 200, {}, {}, {far, 0}}, {5, 301, 203, {far + 1, 3}, {}, {far + 3, 1}}};
-}
 
 __global__ void Nothing(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                         const __grid_constant__ CUtensorMap c, int m, int n, int k) {}
@@ -434,7 +375,7 @@ void Overhead(const EntrySpec& entry) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int count = 240;
+  int count = 240, every = 1;
   uint64_t seed = 1;
   bool big = false, overhead = false, verbose = false;
   std::vector<EntrySpec> entries;
@@ -442,6 +383,8 @@ int main(int argc, char** argv) {
     const std::string arg = argv[i];
     if (arg == "--cases" && i + 1 < argc)
       count = std::atoi(argv[++i]);
+    else if (arg == "--every" && i + 1 < argc)
+      every = std::max(1, std::atoi(argv[++i]));
     else if (arg == "--seed" && i + 1 < argc)
       seed = std::strtoull(argv[++i], nullptr, 10);
     else if (arg == "--big")
@@ -461,15 +404,15 @@ int main(int argc, char** argv) {
   for (const EntrySpec& entry : entries) {
     Check check(seed);
     check.verbose = verbose;
-    auto cases = Cases(count, seed);
+    auto cases = entry.blocks.m ? BlockCases(entry.blocks, seed) : Cases(count, seed);
     if (count < int(cases.size())) cases.resize(size_t(count));
-    for (const Case& c : cases) check.Run(entry, c);
+    for (size_t i = 0; i < cases.size(); i += size_t(every)) check.Run(entry, cases[i]);
     if (big)
       for (const Case& c : BigCases()) check.Run(entry, c);
     std::printf("%s: %d of %d right; worst Frobenius %.3fx cuBLAS's (%s), worst largest error %.2fx its\n", entry.label.c_str(),
                 check.passed, check.passed + check.failed, check.worst_frobenius, check.worst_case.c_str(), check.worst_max);
     std::fflush(stdout);
-    failed += check.failed + Refusals(entry);
+    failed += check.failed + (entry.blocks.m ? 0 : Refusals(entry));
     if (overhead) Overhead(entry);
   }
   return failed ? 1 : 0;

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
 #include <cstdarg>
 #include <cstdint>
@@ -133,12 +134,19 @@ inline double Median(std::vector<double> v) {
   return n == 0 ? 0.0 : n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
 }
 
-/// A GEMM entry named on the command line as label:library:symbol:LAYOUT, LAYOUT one of NN NT TN TT (as stored, row-major).
+/// The block sizes and slots of a schedule set.
+struct Blocks {
+  int64_t m = 0, n = 0, k = 0, slots = 0;
+};
+
+/// A GEMM entry named on the command line as label:library:symbol:LAYOUT, LAYOUT one of NN NT TN TT (as stored, row-major); after
+/// another colon the block sizes of its one schedule set, BMxBNxBKxSLOTS, if known.
 struct EntrySpec {
   std::string label, library, symbol;
   bool trans_a = false, trans_b = false;
   GemmEntry function = nullptr;
   GemmWorkspace workspace = nullptr;  // null for libraries written by hand without the query
+  Blocks blocks = {};
 };
 
 inline EntrySpec LoadEntry(const std::string& text) {
@@ -149,8 +157,11 @@ inline EntrySpec LoadEntry(const std::string& text) {
     else
       part.back() += c;
   }
-  if (part.size() != 4 || part[3].size() != 2) {
-    std::fprintf(stderr, "entry `%s`: expected label:library:symbol:NN|NT|TN|TT\n", text.c_str());
+  Blocks blocks;
+  const bool sized = part.size() == 5 && std::sscanf(part[4].c_str(), "%" SCNd64 "x%" SCNd64 "x%" SCNd64 "x%" SCNd64, &blocks.m,
+                                                     &blocks.n, &blocks.k, &blocks.slots) == 4;
+  if ((part.size() != 4 && !sized) || part[3].size() != 2) {
+    std::fprintf(stderr, "entry `%s`: expected label:library:symbol:NN|NT|TN|TT[:BMxBNxBKxSLOTS]\n", text.c_str());
     std::exit(2);
   }
   EntrySpec spec{part[0], part[1], part[2], part[3][0] == 'T', part[3][1] == 'T'};
@@ -164,6 +175,7 @@ inline EntrySpec LoadEntry(const std::string& text) {
     std::fprintf(stderr, "%s\n", dlerror());
     std::exit(2);
   }
+  spec.blocks = blocks;
   spec.workspace = reinterpret_cast<GemmWorkspace>(dlsym(library, (spec.symbol + "_workspace").c_str()));
   return spec;
 }

@@ -8,11 +8,16 @@ its largest element error (relative to the largest element of the reference) are
 import ctypes
 import json
 import os
+import re
+import sys
+import time
 
 from abi import SCALARS, load_entry, load_workspace, tensor
-from prepare import compile_library, program_command, run
+from build import PROGRAMS, compile_object, link, program_command, run
+from prepare import write_npy
 
-GUARD = 4096
+# Elements before and after each tensor. Under a sanitizer there are none, so that it sees an access outside.
+GUARD = int(os.environ.get("TKC_TEST_GUARD", 4096))
 
 
 def strides(extents, pad):
@@ -64,7 +69,10 @@ def run_case(torch, numpy, folder, library, name, case, tolerance, pad, offset):
         if "value" in p:
             arguments.append(SCALARS[p["dtype"]](p["value"]))
             continue
-        values = load(torch, numpy, os.path.join(folder, p["file"]), p["dtype"])
+        path = os.path.join(folder, p["file"])
+        if not os.path.exists(path):
+            write_npy(path, p["dtype"], p["extents"])
+        values = load(torch, numpy, path, p["dtype"])
         placed = Placed(torch, p["dtype"], p["extents"], pad, offset, values if p["mode"] == "in" else None)
         description = placed.description()
         keep += [placed, description]  # the memory must outlive the call
@@ -98,36 +106,38 @@ def run_case(torch, numpy, folder, library, name, case, tolerance, pad, offset):
 
 
 def open_library(folder, name):
-    """Loads a library made elsewhere; rebuilds it from its .cu where it does not load."""
-    path = os.path.join(folder, name)
-    try:
-        return ctypes.CDLL(os.path.abspath(path))
-    except OSError:
-        problem = compile_library(path[:-3] + ".cu", path, path[:-3] + ".log")
-        if problem.startswith("nvcc") or problem.startswith("not compiled"):
-            raise RuntimeError(problem)
-        return ctypes.CDLL(os.path.abspath(path))
+    return ctypes.CDLL(os.path.abspath(os.path.join(folder, name)))
 
 
 def ensure(folder, plan):
-    """What does not load here is built here: the programs and the libraries of the GEMM entries."""
-    for item in plan["gemm"] + plan["random"]:
-        if item["library"]:
-            try:
-                open_library(folder, item["library"])
-            except (RuntimeError, OSError) as error:
-                item["library"], item["problem"] = None, str(error)
-    for name, library in (("gemm_bench", "-lcublasLt"), ("gemm_check", "-lcublas")):
+    """What does not load here is built here: the libraries from their .cu files, and the programs."""
+    for library, names in plan["libraries"].items():
+        if not names:
+            continue
+        try:
+            open_library(folder, library)
+        except OSError:
+            problems = {n: compile_object(os.path.join(folder, n + ".cu")) for n in names}
+            built = [n for n in names if os.path.exists(os.path.join(folder, n + ".o"))]
+            print("".join(f"{n}: {problem}\n" for n, problem in problems.items() if problem), end="")
+            print(link(folder, library, built) or f"{library}: built here", flush=True)
+    for name in PROGRAMS:
         rc, text = run([os.path.join(folder, name), "--no-such-option"], 60)
         if rc != 2 or "what is" not in text:
-            rc, text = run(program_command(name, library, folder))
+            rc, text = run(program_command(name, folder))
             if rc:
                 print(f"{name} can't be built: {text[-500:]}")
 
 
+def specs(folder, entries):
+    """What gemm_bench and gemm_check are told of these entries."""
+    present = [e for e in entries if e["library"] and os.path.exists(os.path.join(folder, e["library"]))]
+    return [":".join([e["entry"], os.path.join(os.path.abspath(folder), e["library"]), e["entry"], e["layout"], *([e["blocks"]] if "blocks" in e else [])])
+            for e in present]
+
+
 def gemm_specs(folder, plan):
-    return [f"{g['entry']}:{os.path.join(os.path.abspath(folder), g['library'])}:{g['entry']}:{g['layout']}" for g in plan["gemm"] if g["library"]
-            and os.path.exists(os.path.join(folder, g["library"]))]
+    return specs(folder, plan["gemm"])
 
 
 def run_kernels(folder, plan):
@@ -141,7 +151,7 @@ def run_kernels(folder, plan):
             continue
         try:
             library = open_library(folder, item["library"])
-        except (RuntimeError, OSError) as error:
+        except OSError as error:
             print(f"{item['entry']:20s} SKIPPED: {error}")
             continue
         bad = []
@@ -160,46 +170,77 @@ def run_kernels(folder, plan):
     return wrong
 
 
-def run_random(folder, plan, cases=40):
-    """Each compiled random schedule in a process of its own, so that a hang or a fault costs only itself."""
-    wrong = 0
+def run_random(folder, plan):
+    """Each parameter set in a process of its own, so that a hang or a fault costs only itself."""
+    wrong, done = 0, 0
+    start = time.time()
     for item in plan["random"]:
-        if not item["library"] or not os.path.exists(os.path.join(folder, item["library"])):
+        spec = specs(folder, [item])
+        if not spec:
             continue
-        spec = f"random:{os.path.join(os.path.abspath(folder), item['library'])}:gemm:NN"
-        rc, text = run([os.path.join(folder, "gemm_check"), "--cases", str(cases), spec], 30)
+        done += 1
+        rc, text = run([os.path.join(folder, "gemm_check"), *spec], 30)
+        lines = text.strip().splitlines() or ["no output"]
         if rc:
             wrong += 1
-            print(f"  WRONG {item['label']}: {(text.strip().splitlines() or ['no output'])[0][:200]}", flush=True)
-    done = sum(bool(i["library"]) for i in plan["random"])
-    print(f"random schedules: {done - wrong} of {done} right, {len(plan['random']) - done} refused by tkc")
+            print(f"  WRONG {item['label']}: {' | '.join(lines[:3])[:400]}{' (HANGS)' if rc == 124 else ''}", flush=True)
+        else:
+            print(f"  {item['label']}{' (' + item['problem'] + ')' if item['problem'] else ''}: {lines[-1].split(': ', 1)[-1][:100]}")
+    kinds = [r["kind"] for r in plan["refused"]]
+    refused = ", ".join(f"{kinds.count(k)} {k}" for k in sorted(set(kinds)))
+    print(f"parameter sets of gemm: {done - wrong} of {done} right; {len(kinds)} refused: {refused}; {time.time() - start:.0f} s")
     return wrong
 
 
-def sanitize(folder, specs):
-    wrong = 0
-    for tool in ("memcheck", "synccheck"):
-        rc, text = run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", os.path.join(folder, "gemm_check"), "--cases", "24", *specs], 400)
-        last = [line for line in text.splitlines() if "ERROR SUMMARY" in line or "right" in line]
-        print(f"{tool}: {'clean' if rc == 0 else 'FAILED'} {' | '.join(last)[:300]}", flush=True)
-        wrong += rc != 0
-    return wrong
+# Only what tkc generated, by a namespace in its arguments: instrumenting PyTorch's and cuBLAS's kernels would take minutes.
+SANITIZER = ["--error-exitcode", "9", "--kernel-regex", "kns=N2tk", "--print-limit", "20"]
 
 
-def main(folder, parts, big):
-    plan = json.load(open(os.path.join(folder, "plan.json")))
-    ensure(folder, plan)
-    specs = gemm_specs(folder, plan)
-    wrong = 0
+def sanitize(folder, plan, tool, parts):
+    """compute-sanitizer over the whole matrix, fewer shapes of each GEMM: at most 2 minutes for each tool."""
+    program = os.path.join(folder, "gemm_check")
+    jobs = []
     if "kernels" in parts:
-        wrong += run_kernels(folder, plan)
-    if "gemm" in parts and specs:
-        rc, text = run([os.path.join(folder, "gemm_check"), "--overhead", *(["--big"] if big else []), *specs], 300)
+        here = os.path.dirname(os.path.abspath(__file__))
+        again = os.path.join(os.path.dirname(os.path.dirname(here)), "tools", "gpu-test")
+        jobs.append(("kernels", [sys.executable, again, "--run", folder, "--part", "kernels"]))
+    if "gemm" in parts and plan["gemm"]:
+        jobs.append(("gemm", [program, "--every", "8", *gemm_specs(folder, plan)]))
+    if "random" in parts and plan["random"]:
+        jobs.append(("parameter sets of gemm", [program, "--every", "4", *specs(folder, plan["random"])]))
+    wrong = 0
+    for name, command in jobs:
+        start = time.time()
+        rc, text = run(["compute-sanitizer", "--tool", tool, *SANITIZER, *command], 110,
+                       {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1", "TKC_TEST_GUARD": "0"})
+        lines = text.splitlines()
+        right = [[int(n) for n in re.findall(r"(\d+) of (\d+) right", line)[0]] for line in lines if re.search(r"\d+ of \d+ right", line)]
+        summary = [line.strip("= ") for line in lines if "ERROR SUMMARY" in line] or [f"no summary: {' | '.join(lines[-3:])[:300]}"]
+        print(f"{tool}, {name}: {'clean' if rc == 0 else f'FAILED, status {rc}'}; {sum(r for r, _ in right)} of {sum(n for _, n in right)} runs right; "
+              f"{summary[0]}; {time.time() - start:.0f} s", flush=True)
+        if rc:
+            wrong += 1
+            print("\n".join("   " + line[:200] for line in lines if line.startswith("=========") or "FAIL" in line or "WRONG" in line)[:4000], flush=True)
+    return wrong
+
+
+def main(folder, parts, big, sanitizer=None):
+    plan = json.load(open(os.path.join(folder, "plan.json")))
+    if not os.environ.get("TKC_TEST_GUARD"):
+        ensure(folder, plan)
+    if sanitizer:
+        return finish(sanitize(folder, plan, sanitizer, parts))
+    wrong = run_kernels(folder, plan) if "kernels" in parts else 0
+    entries = gemm_specs(folder, plan)
+    if "gemm" in parts and entries:
+        rc, text = run([os.path.join(folder, "gemm_check"), "--overhead", *(["--big"] if big else []), *entries], 300)
         print(text, end="", flush=True)
         wrong += rc != 0
     if "random" in parts and plan["random"]:
         wrong += run_random(folder, plan)
-    if "sanitize" in parts and specs:
-        wrong += sanitize(folder, specs)
+    return finish(wrong)
+
+
+def finish(wrong):
     print("gpu-test: " + ("all right" if not wrong else f"{wrong} WRONG"))
     return 1 if wrong else 0

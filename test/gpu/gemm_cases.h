@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// The shapes, strides and alignments that gemm_check tries: the same for every entry, or drawn around the block sizes of one
+// schedule set.
+#pragma once
+
+#include "gpu_common.h"
+
+namespace gpu {
+
+struct Placement {
+  int64_t pad = 0;     // elements between rows beyond the extent
+  int64_t offset = 0;  // elements the base is moved by
+  int64_t step = 1;    // from column to column
+};
+
+struct Case {
+  int64_t m, n, k;
+  Placement a, b, c;
+  Fill fill = Fill::kNormal;
+};
+
+/// For any entry: a fixed list first (each hard extent in each place, each kind of alignment), then random ones up to `count`.
+inline std::vector<Case> Cases(int count, uint64_t seed) {
+  const int64_t hard[] = {0, 1, 7, 15, 16, 17, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 383, 509, 1021};
+  std::vector<Case> cases;
+  for (int64_t h : hard) {
+    cases.push_back({h, 256, 128, {}, {}, {}});
+    cases.push_back({128, h, 128, {}, {}, {}});
+    cases.push_back({128, 256, h, {}, {}, {}});
+    cases.push_back({h, h, h, {}, {}, {}});
+  }
+  for (int64_t pad : {0, 1, 3, 8, 64})
+    for (int64_t offset : {0, 1, 3, 8}) {
+      cases.push_back({200, 264, 136, {pad, offset}, {pad, offset}, {pad, offset}});
+      cases.push_back({200, 264, 136, {pad, offset}, {}, {}});
+      cases.push_back({200, 264, 136, {}, {pad, offset}, {}});
+      cases.push_back({200, 264, 136, {}, {}, {pad, offset}});
+    }
+  for (int64_t step : {2, 3}) {
+    cases.push_back({200, 264, 136, {0, 0, step}, {}, {}});
+    cases.push_back({200, 264, 136, {}, {8, 0, step}, {}});
+    cases.push_back({200, 264, 136, {}, {}, {8, 0, step}});
+    cases.push_back({129, 257, 65, {3, 1, step}, {5, 3, step}, {7, 1, step}});
+  }
+  for (int64_t k : {8, 16, 24, 32, 40, 72, 520, 4096, 4099, 28672}) cases.push_back({137, 261, k, {}, {}, {}});
+  cases.push_back({2048, 2048, 2048, {}, {}, {}});
+  cases.push_back({1531, 2053, 1033, {}, {}, {}});
+  cases.push_back({4095, 520, 333, {}, {}, {}});
+  cases.push_back({16, 4096, 1000, {}, {}, {}});
+  cases.push_back({1, 4096, 4096, {}, {}, {}});
+  cases.push_back({4096, 1, 4096, {}, {}, {}});
+  uint64_t state = seed;
+  const auto next = [&](int64_t n) { return int64_t(Hash(++state * 0x51f7) % uint64_t(n)); };
+  const auto extent = [&] { return next(3) == 0 ? hard[size_t(next(21))] : next(4) == 0 ? 1 + next(1700) : 1 + next(600); };
+  const auto place = [&] {
+    const int64_t pads[] = {0, 0, 8, 1, 5, 24, 128}, offsets[] = {0, 0, 8, 1, 2, 4, 7};
+    return Placement{pads[next(7)], offsets[next(7)]};
+  };
+  while (int(cases.size()) < count) cases.push_back({extent(), extent(), extent(), place(), place(), place()});
+  for (size_t i = 0; i < cases.size(); i += 3) cases[i].fill = Fill::kInteger;
+  return cases;
+}
+
+inline std::vector<Case> BigCases() {
+  const int64_t far = (int64_t(1) << 30) + 8;  // a row stride over 2^31 bytes
+  return {{65536, 64, 65536, {}, {}, {}},  {65536, 65536, 64, {}, {}, {}},  {5, 300, 200, {far, 0}, {}, {}, Fill::kInteger},
+          {300, 200, 5, {}, {far, 0}, {}}, {5, 300, 200, {}, {}, {far, 0}}, {5, 301, 203, {far + 1, 3}, {}, {far + 3, 1}}};
+}
+
+/// For an entry with one schedule set of known blocks: extents at, below and above a block in each dimension, no K, one step of
+/// K, as many as there are slots, one more, several laps over the slots; more tiles than there are multiprocessors, with and
+/// without K; operands that the copy engine takes and others. The most telling come first.
+inline std::vector<Case> BlockCases(const Blocks& block, uint64_t seed) {
+  const int64_t m = block.m, n = block.n, k = block.k, lap = block.k * block.slots;
+  const Placement dense{}, odd{1, 1}, even{8, 8};
+  std::vector<Case> cases = {
+      {m, n, 5 * lap + k, dense, dense, dense},
+      {m + 1, n + 8, 3 * lap + 8, dense, dense, dense},
+      {17 * m + 3, 9 * n + 8, 2 * k + 8, dense, dense, dense},
+      {17 * m + 3, 9 * n + 8, 2 * lap + k, dense, even, dense},
+      {2 * m + 1, 2 * n + 1, 0, dense, dense, dense},
+      {17 * m, 9 * n, 0, dense, dense, dense},
+      {m - 1, n - 1, 1, dense, dense, dense},
+      {2 * m + 5, 3 * n - 7, 2 * lap + 3, odd, odd, odd},
+      {1, 1, 1, dense, dense, dense},
+      {0, n, k, dense, dense, dense},
+      {m, 0, k, dense, dense, dense},
+      {m + 8, n - 8, 4 * lap + 1, dense, odd, dense},
+  };
+  for (int64_t extent : {int64_t(1), k - 1, k, k + 1, lap - 1, lap, lap + 1, lap + k, 2 * lap, 2 * lap + k + 8, 7 * lap - 8})
+    cases.push_back({m + 16, n + 24, extent, dense, dense, dense});
+  for (int64_t extent : {int64_t(1), m - 1, m + 1, 2 * m, 3 * m + 7}) cases.push_back({extent, n, 2 * k, even, even, even});
+  for (int64_t extent : {int64_t(1), n - 1, n + 1, 2 * n, 3 * n + 8}) cases.push_back({m, extent, 2 * k, even, even, even});
+  uint64_t state = seed * 977;
+  const auto draw = [&](int64_t most) { return 1 + int64_t(Hash(++state) % uint64_t(most)); };
+  for (int i = 0; i < 6; ++i)
+    cases.push_back({draw(4 * m), draw(4 * n), draw(3 * lap), i % 2 ? odd : even, even, i % 3 ? dense : odd});
+  for (size_t i = 0; i < cases.size(); i += 3) cases[i].fill = Fill::kInteger;
+  return cases;
+}
+
+}  // namespace gpu
