@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/certify/conflicts.h"
 #include "compiler/codegen/emit.h"
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_launcher.h"
@@ -63,6 +64,22 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
   for (const ir::Worker& role : kernel.workers) out += fmt::format("  {:<13} {} operations\n", role.name, CountOps(role.body));
 }
 
+/// A line for each access to shared memory, made to be read by scripts, too: test/sim/conflicts.py and test/gpu/conflicts do.
+void SharedTraffic(const ir::Kernel& kernel, const SourceManager& sources, std::string& out) {
+  const std::vector<certify::SharedAccess> accesses = certify::SharedAccesses(kernel);
+  if (accesses.empty()) return;
+  out +=
+      "\n  accesses to shared memory: instructions of a warp, wavefronts (passes over the banks), wavefronts without conflicts\n";
+  for (const certify::SharedAccess& access : accesses) {
+    const std::string place = access.span == kNoSpan ? "-" : std::to_string(sources.Line(access.span));
+    out += fmt::format(
+        "    line {:<4} {:<14} {:<16} {:<16} width {:<3} instructions {:<4} wavefronts {:<4} ideal {:<4} degree {:.3g}{}\n", place,
+        certify::Name(access.kind), access.buffer, fmt::format("{}[{},{}]", Name(access.dtype), access.rows, access.cols),
+        access.width, access.instructions, access.wavefronts, access.ideal, access.Degree(),
+        access.row_alignment == 0 ? "" : fmt::format(" if rows are aligned to {}", access.row_alignment));
+  }
+}
+
 }  // namespace
 
 std::string EmitReport(const ir::Module& module, const SourceManager& sources) {
@@ -80,6 +97,7 @@ std::string EmitReport(const ir::Module& module, const SourceManager& sources) {
     out += fmt::format("\nkernel {}\n", KernelFunction(kernel));
     for (const std::string& line : DescribeKernel(kernel, sources)) out += line.empty() ? "\n" : "  " + line + "\n";
     Figures(kernel, out);
+    SharedTraffic(kernel, sources, out);
   }
   return out;
 }

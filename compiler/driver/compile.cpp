@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/certify/conflicts.h"
 #include "compiler/codegen/emit.h"
 #include "compiler/driver/load.h"
 #include "compiler/driver/outputs.h"
@@ -79,6 +80,7 @@ int CompileModule(Session& session, ir::Module& module, const Target& target) {
   if (options.from != "schedule" && !RunPasses(session, module, target)) return session.Finish();
   const bool wants_ir = options.emit == Emit::kSchedule || !options.run_passes.empty();
   if (wants_ir) return session.Write(ir::Print(module));
+  certify::WarnOfConflicts(module, session.diagnostics);
   if (options.emit == Emit::kReport) return session.Write(codegen::EmitReport(module, session.sources));
   if (options.emit == Emit::kCertificate) {
     session.diagnostics.Error(DiagnosticKind::kNotImplemented, kNoSpan, "the certificate is specified, not yet implemented");

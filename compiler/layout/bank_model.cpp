@@ -9,17 +9,22 @@ namespace {
 
 constexpr int kBanks = 32;
 constexpr int kWord = 4;
+constexpr int kWidestWords = 4;
 
 /// Most different words in one bank among lanes [first, first + count).
 int WordsPerBank(const LaneAddresses& addresses, int first, int count, int width) {
-  std::array<std::set<int64_t>, kBanks> words;
+  std::array<int64_t, kLanes * kWidestWords> words{};
+  auto end = words.begin();
   for (int lane = first; lane < first + count; ++lane) {
     if (addresses[lane] == kIdle) continue;
-    for (int64_t byte = addresses[lane]; byte < addresses[lane] + width; ++byte) words[byte / kWord % kBanks].insert(byte / kWord);
+    const int64_t last = (addresses[lane] + width - 1) / kWord;
+    for (int64_t word = addresses[lane] / kWord; word <= last; ++word) *end++ = word;
   }
-  size_t most = 0;
-  for (const std::set<int64_t>& bank : words) most = std::max(most, bank.size());
-  return static_cast<int>(most);
+  std::sort(words.begin(), end);
+  end = std::unique(words.begin(), end);
+  std::array<int, kBanks> in_bank{};
+  for (auto word = words.begin(); word != end; ++word) ++in_bank[*word % kBanks];
+  return *std::max_element(in_bank.begin(), in_bank.end());
 }
 
 BankCost Cost(const LaneAddresses& addresses, int width, int group) {
@@ -28,6 +33,7 @@ BankCost Cost(const LaneAddresses& addresses, int width, int group) {
     const int words = WordsPerBank(addresses, first, group, width);
     cost.cycles += words;
     cost.degree = std::max(cost.degree, words);
+    cost.ideal += words > 0;
   }
   return cost;
 }
@@ -46,7 +52,7 @@ BankCost LoadCost(const LaneAddresses& addresses, int width) {
   }
   if (!pairs_agree) return Cost(addresses, width, GroupOf(width));
   BankCost cost = Cost(addresses, width, std::min(2 * GroupOf(width), kLanes));
-  if (width == 16 && cost.cycles == 1) cost.cycles = 2;  // its floor
+  if (width == 16 && cost.cycles == 1) cost.cycles = cost.ideal = 2;  // its floor
   return cost;
 }
 
@@ -55,7 +61,7 @@ BankCost MatrixCost(const std::array<int64_t, 8>& rows) {
   for (const int64_t row : rows) columns[row / 16 % 8].insert(row);
   size_t most = 0;
   for (const std::set<int64_t>& column : columns) most = std::max(most, column.size());
-  return {static_cast<int>(most), static_cast<int>(most)};
+  return {static_cast<int>(most), static_cast<int>(most), 1};
 }
 
 }  // namespace tkc::layout

@@ -18,6 +18,7 @@ using LaneAddresses = std::array<int64_t, kLanes>;
 struct BankCost {
   int cycles = 0;
   int degree = 0;  // most different words of one bank that one group needs: 1 is free of conflicts, 0 is no access
+  int ideal = 0;   // cycles if no group had a conflict
 };
 
 /// One instruction that moves `width` (1 to 16) bytes per lane.

@@ -22,7 +22,7 @@ int Log2(int64_t value) { return std::countr_zero(static_cast<uint64_t>(value));
 
 bool IsMatrix(AccessKind kind) { return kind == AccessKind::kLoadMatrix || kind == AccessKind::kStoreMatrix; }
 
-BankCost Times(BankCost cost, int count) { return {cost.cycles * count, cost.degree}; }
+BankCost Times(BankCost cost, int count) { return {cost.cycles * count, cost.degree, cost.ideal * count}; }
 
 /// The shape of the register tile.
 int64_t RegisterRows(const SharedTile& tile, Access access) { return access.transposed ? tile.cols : tile.rows; }
@@ -68,13 +68,13 @@ BankCost VectorConflicts(const BitMatrix& map, const RegisterLayout& layout, con
   }
   for (int word = 4; word < width; word *= 2) words.push_back(static_cast<uint64_t>(word));
   const int degree = 1 << (Rank(words, kWordMask) - Rank(words, kBankMask));
-  return {groups * degree, degree};
+  return {groups * degree, degree, groups};
 }
 
 /// Rows of a matrix are eight consecutive rows of the tile, either way around.
 BankCost MatrixConflicts(const BitMatrix& rows) {
   const int degree = 1 << (rows.Rank() - Rank(rows.Columns(), kColumnMask));
-  return Times({degree, degree}, kMatricesPerInstruction);
+  return Times({degree, degree, 1}, kMatricesPerInstruction);
 }
 
 /// Place of a register in its tile.

@@ -44,6 +44,21 @@ TK_DEVICE void for_each_matrix_group(lane_position at, const View& view, F f) {
     }
 }
 
+/// Pairs of 32-bit values of mma_layout move 8 bytes a lane, four rows at a time, 32 bytes of each. The XOR of a wide swizzle only
+/// exchanges the halves of those 32 bytes from one row to the next (128) or second next (64), so that rows would meet two by two
+/// at the banks. Instead every other of them takes column blocks in another order. Columns by which it is off; 0: no need.
+template <class Tile, class View>
+TK_HOST_DEVICE constexpr int turned_columns() {
+    if constexpr (is_transposed<View>) return 0;
+    else if constexpr (!std::is_same_v<typename Tile::layout_type, mma_layout> || sizeof(typename Tile::value_type) != 4) return 0;
+    else if constexpr (Tile::rows == 1 || View::cols != View::parent_cols || View::cols % View::geometry::panel_cols != 0) return 0;
+    else return View::swizzling == swizzle::b128 ? 16 : View::swizzling == swizzle::b64 ? 8 : 0;
+}
+
+/// The rows of this thread are among those.
+template <int Columns>
+TK_DEVICE bool turns(lane_position at) { return Columns == 16 ? at.lane / 4 % 2 : Columns == 8 ? at.lane / 8 % 2 : false; }
+
 /// f(first register, address) for each run of neighbouring columns, V values long, of the thread at `at`.
 template <int V, class Tile, class View, class F>
 TK_DEVICE void for_each_shared_vector(lane_position at, const View& view, F f) {
@@ -52,12 +67,29 @@ TK_DEVICE void for_each_shared_vector(lane_position at, const View& view, F f) {
     for (int i = 0; i < Tile::I; ++i)
         TK_UNROLL
         for (int h = 0; h < Tile::H; ++h) {
-            const auto walk = view.walk(Tile::rows == 1 ? 0 : L::row(at, i, h), Tile::cols == 1 ? 0 : L::col(at, 0, 0));
+            constexpr int turn = turned_columns<Tile, View>();
+            const auto walk = view.walk(Tile::rows == 1 ? 0 : L::row(at, i, h), Tile::cols == 1 ? 0 : L::col(at, 0, 0) + (turns<turn>(at) ? turn : 0));
             TK_UNROLL
             for (int j = 0; j < Tile::J; ++j)
                 TK_UNROLL
                 for (int e = 0; e < Tile::E; e += V) f(Tile::number_of({i, j, h, e}), walk(j * L::block_cols + e));
         }
+}
+
+/// Exchanges the column blocks that lie `Columns` apart in the threads that turn, so that registers and addresses agree again.
+template <int Columns, class Tile>
+TK_DEVICE void turn_blocks(Tile& tile) {
+    constexpr int apart = Columns / 8;
+    const bool turned = turns<Columns>(warpgroup::position());
+    TK_UNROLL
+    for (int n = 0; n < Tile::size; ++n) {
+        const place p = Tile::place_of(n);
+        if (p.j & apart) continue;
+        const int other = Tile::number_of({p.i, p.j + apart, p.h, p.e});
+        const auto a = tile.data[n], b = tile.data[other];
+        tile.data[n] = turned ? b : a;
+        tile.data[other] = turned ? a : b;
+    }
 }
 
 /// This thread is the one among those with copies that stores.
@@ -99,6 +131,7 @@ TK_DEVICE auto load_shared(const From& from) {
             TK_UNROLL
             for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
         });
+        if constexpr (constexpr int turn = detail::turned_columns<result_tile, View>(); turn > 0) detail::turn_blocks<turn>(result);
     }
     return result;
 }
@@ -121,12 +154,22 @@ TK_DEVICE void store_shared(const To& to, const register_tile<T, R, C, L>& from)
     } else {
         if (!detail::stores<from_tile>()) return;
         constexpr int V = detail::shared_vector<from_tile, View>;
-        detail::for_each_shared_vector<V, from_tile>(position(), view, [&](int n, uint32_t address) {
-            detail::vector<T, V> v;
-            TK_UNROLL
-            for (int e = 0; e < V; ++e) v.value[e] = from.data[n + e];
-            detail::store_shared_vector(address, v);
-        });
+        constexpr int turn = detail::turned_columns<from_tile, View>();
+        const auto store = [&](const from_tile& tile) {
+            detail::for_each_shared_vector<V, from_tile>(position(), view, [&](int n, uint32_t address) {
+                detail::vector<T, V> v;
+                TK_UNROLL
+                for (int e = 0; e < V; ++e) v.value[e] = tile.data[n + e];
+                detail::store_shared_vector(address, v);
+            });
+        };
+        if constexpr (turn > 0) {
+            from_tile turned = from;
+            detail::turn_blocks<turn>(turned);
+            store(turned);
+        } else {
+            store(from);
+        }
     }
 }
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/certify/conflicts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "compiler/certify/shared_moves.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::certify {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+
+constexpr int kWarpgroup = 128, kWarp = 32;
+constexpr int kPieces[] = {16, 8, 4};  // bytes: how wide a guarded copy may move
+
+class Collector {
+ public:
+  Collector(const ir::Kernel& kernel, std::vector<SharedAccess>& out) : kernel_(kernel), out_(out) {}
+
+  void Role(const ir::Worker& role) {
+    const ir::RegisterLayout& l = role.layout;
+    registers_ = {l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows};
+    passes::ForEachOp(role.body, [&](const Op& op) { Visit(op); });
+  }
+
+ private:
+  void Visit(const Op& op);
+  /// The windows of shared memory that values stand for.
+  void Open(const Op& op);
+  void Part(const Op& op);
+
+  void Add(const Op& op, AccessClass kind, const Window& window, const MoveCost& cost, int row_alignment = 0) {
+    if (cost.instructions == 0) return;
+    out_.push_back({kind, window.buffer->name, window.buffer->dtype, window.rows, window.cols, cost.width, cost.instructions,
+                    cost.wavefronts, cost.ideal, row_alignment, op.span, window.transposed});
+  }
+  void Registers(const Op& op, bool is_store);
+  void Guarded(const Op& op, int threads, bool is_store);
+  void Engine(const Op& op, AccessClass kind);
+  void Operands(const Op& op);
+  void Scratch(const Op& op);
+  void Fragments(const Op& op, bool is_store);
+
+  const ir::Kernel& kernel_;
+  std::vector<SharedAccess>& out_;
+  layout::RegisterLayout registers_;
+  std::map<ir::ValueId, Window> windows_;
+};
+
+void Collector::Visit(const Op& op) {
+  switch (op.code) {
+    case OpCode::kView:
+    case OpCode::kTranspose:
+    case OpCode::kPart: return Open(op);
+    case OpCode::kLoadShared: return Registers(op, false);
+    case OpCode::kStoreShared: return Registers(op, true);
+    case OpCode::kCopyToShared: return Guarded(op, op.number == 1 ? kWarp : kWarpgroup, true);
+    case OpCode::kCopyToGlobal: return Guarded(op, kWarpgroup, false);
+    case OpCode::kLoadAsync:
+    case OpCode::kLoadMulticast: return Engine(op, AccessClass::kEngineWrite);
+    case OpCode::kStoreAsync: return Engine(op, AccessClass::kEngineRead);
+    case OpCode::kMma: return Operands(op);
+    case OpCode::kReduce: return Scratch(op);
+    case OpCode::kSplitPublish: return Fragments(op, true);
+    case OpCode::kSplitCollect: return Fragments(op, false);
+    default: return;
+  }
+}
+
+void Collector::Open(const Op& op) {
+  const ir::Type& type = kernel_.values[op.results[0]].type;
+  if (op.code == OpCode::kView) {
+    windows_[op.results[0]] = {&passes::FindBuffer(kernel_, op.symbol), 0, 0, type.rows, type.cols, false};
+    return;
+  }
+  const auto source = windows_.find(op.operands[0]);
+  if (source == windows_.end()) return;  // a part of a register tile
+  Window window = source->second;
+  window.rows = type.rows;
+  window.cols = type.cols;
+  if (op.code == OpCode::kTranspose) window.transposed = !window.transposed;
+  if (op.code == OpCode::kPart) {
+    // A start that is known only at run time is a multiple of the part's size: as far as banks go, 0.
+    int64_t row = 0, col = 0;
+    symbolic::IsInt(op.scalars[0], &row);
+    symbolic::IsInt(op.scalars[1], &col);
+    if (window.transposed) std::swap(row, col);
+    window.row0 += row;
+    window.col0 += col;
+  }
+  windows_[op.results[0]] = window;
+}
+
+void Collector::Registers(const Op& op, bool is_store) {
+  const auto window = windows_.find(op.operands[0]);
+  if (window == windows_.end()) return;
+  const MoveCost cost = RegisterMove(registers_, window->second, is_store);
+  const AccessClass kind = cost.as_matrices ? (is_store ? AccessClass::kStoreMatrix : AccessClass::kLoadMatrix)
+                                            : (is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad);
+  Add(op, kind, window->second, cost);
+  if (cost.instructions > 0) out_.back().held = registers_.vec;
+}
+
+void Collector::Guarded(const Op& op, int threads, bool is_store) {
+  const auto window = windows_.find(op.operands[0]);
+  if (window == windows_.end()) return;
+  const AccessClass kind = is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad;
+  const int size = Bytes(window->second.buffer->dtype);
+  std::vector<int> widths;
+  for (const int width : kPieces) {
+    if (width > size && TakesPieces(window->second, width)) widths.push_back(width);
+  }
+  widths.push_back(size);
+  for (const int width : widths) {
+    Add(op, kind, window->second, GuardedMove(window->second, threads, width, is_store), widths.size() > 1 ? width : 0);
+  }
+}
+
+void Collector::Engine(const Op& op, AccessClass kind) {
+  const auto window = windows_.find(op.operands[0]);
+  if (window == windows_.end()) return;
+  constexpr int kLine = 128;
+  MoveCost cost;
+  cost.width = kLine;
+  const int64_t lines = (window->second.buffer->TileBytes() + kLine - 1) / kLine;
+  cost.instructions = cost.wavefronts = cost.ideal = lines;
+  Add(op, kind, window->second, cost);
+}
+
+void Collector::Operands(const Op& op) {
+  for (const ir::ValueId value : {op.operands[1], op.operands[2]}) {
+    const auto window = windows_.find(value);
+    if (window == windows_.end()) continue;  // a left operand in registers
+    Add(op, AccessClass::kMatrixOperand, window->second, MatrixFetch(window->second));
+  }
+}
+
+void Collector::Scratch(const Op& op) {
+  if (op.slot != "cols" || op.symbol.empty()) return;
+  const ir::Buffer& buffer = passes::FindBuffer(kernel_, op.symbol);
+  const Window window{&buffer, 0, 0, buffer.rows, buffer.cols, false};
+  for (const bool is_store : {true, false}) {
+    Add(op, is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad, window,
+        ScratchMove(registers_, buffer.dtype, buffer.cols, is_store));
+  }
+}
+
+void Collector::Fragments(const Op& op, bool is_store) {
+  const ir::Buffer& buffer = passes::FindBuffer(kernel_, op.symbol);
+  const int64_t cols = is_store ? buffer.cols : buffer.cols / op.number, shares = is_store ? 1 : op.number;
+  const Window window{&buffer, 0, 0, buffer.rows, cols, false};
+  Add(op, is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad, window,
+      FragmentMove(buffer.rows, cols, shares, is_store));
+}
+
+/// What could be written instead, as far as the access itself says.
+std::string Advice(const SharedAccess& access, const ir::Buffer& buffer) {
+  constexpr int kWidest = 16;  // bytes that a lane moves at once
+  if (buffer.is_scratch) return "reduce along rows, which needs no shared memory";
+  if (access.transposed) return "as an operand of `@` a transposed tile costs nothing; elsewhere its elements move one by one";
+  if (access.held * Bytes(access.dtype) > kWidest)
+    return fmt::format(
+        "threads of this worker hold {} neighbours, {} bytes of its narrowest tensor: give it `{}` tensors only, or "
+        "convert this tile before it moves",
+        access.held, kWidest, tkc::Name(access.dtype));
+  return "make the rows of the tile a multiple of 32 bytes, so that a swizzle spreads them over the banks";
+}
+
+}  // namespace
+
+std::string_view Name(AccessClass kind) {
+  switch (kind) {
+    case AccessClass::kSharedLoad: return "shared_load";
+    case AccessClass::kSharedStore: return "shared_store";
+    case AccessClass::kLoadMatrix: return "ldmatrix";
+    case AccessClass::kStoreMatrix: return "stmatrix";
+    case AccessClass::kEngineWrite: return "engine_write";
+    case AccessClass::kEngineRead: return "engine_read";
+    case AccessClass::kMatrixOperand: return "matrix_operand";
+  }
+  return "";
+}
+
+std::vector<SharedAccess> SharedAccesses(const ir::Kernel& kernel) {
+  std::vector<SharedAccess> accesses;
+  Collector collector(kernel, accesses);
+  for (const ir::Worker& role : kernel.workers) collector.Role(role);
+  return accesses;
+}
+
+void WarnOfConflicts(const ir::Module& module, Diagnostics& diagnostics) {
+  std::set<std::tuple<uint32_t, uint32_t, AccessClass>> reported;
+  for (const ir::Kernel& kernel : module.kernels) {
+    for (const SharedAccess& access : SharedAccesses(kernel)) {
+      if (access.wavefronts <= access.ideal || access.rows == 1 || access.cols == 1) continue;
+      if (!reported.insert({access.span.file, access.span.begin, access.kind}).second) continue;
+      const ir::Buffer& buffer = passes::FindBuffer(kernel, access.buffer);
+      diagnostics
+          .Warning(DiagnosticKind::kBankConflict, access.span,
+                   fmt::format("{} shared memory with bank conflicts of degree {:.3g}: {} wavefronts, where {} would do",
+                               access.kind == AccessClass::kSharedStore || access.kind == AccessClass::kStoreMatrix
+                                   ? "a tile is written to"
+                                   : "a tile is read from",
+                               access.Degree(), access.wavefronts, access.ideal))
+          .Label(access.span, fmt::format("`{}[{}, {}]`, {} bytes a lane: {}", tkc::Name(access.dtype), access.rows, access.cols,
+                                          access.width, buffer.purpose))
+          .Help(Advice(access, buffer));
+    }
+  }
+}
+
+}  // namespace tkc::certify

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/certify/shared_moves.h"
+
+#include <algorithm>
+
+#include "compiler/layout/bank_model.h"
+#include "compiler/layout/conflict.h"
+
+namespace tkc::certify {
+namespace {
+
+using layout::BankCost;
+using layout::kIdle;
+using layout::kLanes;
+using layout::LaneAddresses;
+using layout::RegisterLayout;
+
+constexpr int kWarps = 4;
+constexpr int kWidest = 16;         // bytes of the widest access
+constexpr int kMatrixRows = 8;      // of an 8x8 matrix of 16-bit elements
+constexpr int kFragmentBytes = 16;  // of a 64 x 8 block of f32, in one thread
+
+void Add(MoveCost& cost, const LaneAddresses& addresses, bool is_store) {
+  const BankCost one = is_store ? layout::StoreCost(addresses, cost.width) : layout::LoadCost(addresses, cost.width);
+  if (one.cycles == 0) return;
+  ++cost.instructions;
+  cost.wavefronts += one.cycles;
+  cost.ideal += one.ideal;
+}
+
+/// Four matrices of one ldmatrix or stmatrix: lane l names row l % 8 of matrix l / 8.
+void AddMatrices(MoveCost& cost, const LaneAddresses& rows) {
+  ++cost.instructions;
+  for (int matrix = 0; matrix < kLanes / kMatrixRows; ++matrix) {
+    std::array<int64_t, kMatrixRows> addresses{};
+    std::copy_n(rows.begin() + matrix * kMatrixRows, kMatrixRows, addresses.begin());
+    const BankCost one = layout::MatrixCost(addresses);
+    cost.wavefronts += one.cycles;
+    cost.ideal += one.ideal;
+  }
+}
+
+/// detail::for_each_matrix_group
+MoveCost MatrixMove(const Window& window) {
+  MoveCost cost;
+  cost.width = kWidest;
+  cost.as_matrices = true;
+  constexpr int64_t kBlockRows = 64;
+  for (int64_t i = 0; i < window.rows / kBlockRows; ++i) {
+    for (int64_t warp = 0; warp < kWarps; ++warp) {
+      for (int64_t j = 0; j < window.cols / 8; j += 2) {
+        LaneAddresses rows{};
+        for (int64_t lane = 0; lane < kLanes; ++lane) {
+          const int64_t first = (i * kWarps + warp) * 16;
+          rows[lane] = window.transposed ? window.Address(first + lane / 8 % 2 * 8, lane / 16 * 8 + lane % 8 + j * 8)
+                                         : window.Address(first + lane % 16, lane / 16 * 8 + j * 8);
+        }
+        AddMatrices(cost, rows);
+      }
+    }
+  }
+  return cost;
+}
+
+/// detail::stores: of the lanes that hold copies, one stores.
+bool Stores(const RegisterLayout& l, const Window& window, int warp, int lane) {
+  const bool owns_rows = window.rows == 1 ? warp == 0 && lane < l.lanes : warp < l.warp_rows && lane < l.lanes * l.lane_rows;
+  return owns_rows && (window.cols > 1 || lane % l.lanes == 0);
+}
+
+/// detail::turned_columns: by how many columns the accesses of every other row are off, and which bit of the lane says which row.
+int TurnedColumns(const RegisterLayout& l, const Window& window, int lane) {
+  const ir::Buffer& buffer = *window.buffer;
+  const bool is_fragment = l == layout::kMatrixFragment && Bytes(buffer.dtype) == 4 && !window.transposed && window.rows > 1;
+  const int swizzle = static_cast<int>(buffer.swizzle);
+  if (!is_fragment || window.cols != buffer.cols || swizzle < 64 || window.cols * 4 % swizzle != 0) return 0;
+  return swizzle == 128 ? (lane / 4 % 2) * 16 : (lane / 8 % 2) * 8;
+}
+
+/// detail::for_each_shared_vector
+MoveCost VectorMove(const RegisterLayout& l, const Window& window, bool is_store) {
+  const int size = Bytes(window.buffer->dtype);
+  const int elements = window.cols == 1 ? 1 : l.vec;
+  const int vector = window.transposed ? 1 : std::min(elements, kWidest / size);
+  const int64_t blocks_down = window.rows == 1 ? 1 : window.rows / l.RowsPerBlock();
+  const int64_t blocks_across = window.cols == 1 ? 1 : window.cols / l.ColsPerBlock();
+  const int halves = window.rows == 1 ? 1 : l.halves;
+  MoveCost cost;
+  cost.width = vector * size;
+  const auto address = [&](int64_t i, int half, int64_t j, int element, int warp, int lane) -> int64_t {
+    if (is_store && !Stores(l, window, warp, lane)) return kIdle;
+    const int64_t row =
+        (i * l.warp_rows + warp % l.warp_rows) * (l.halves * l.lane_rows) + half * l.lane_rows + lane / l.lanes % l.lane_rows;
+    const int64_t col = (j * l.lanes + lane % l.lanes) * l.vec + element;
+    return window.Address(window.rows == 1 ? 0 : row, window.cols == 1 ? 0 : col ^ TurnedColumns(l, window, lane));
+  };
+  for (int64_t i = 0; i < blocks_down; ++i) {
+    for (int half = 0; half < halves; ++half) {
+      for (int64_t j = 0; j < blocks_across; ++j) {
+        for (int element = 0; element < elements; element += vector) {
+          for (int warp = 0; warp < kWarps; ++warp) {
+            LaneAddresses addresses{};
+            for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = address(i, half, j, element, warp, lane);
+            Add(cost, addresses, is_store);
+          }
+        }
+      }
+    }
+  }
+  return cost;
+}
+
+}  // namespace
+
+int64_t Window::Address(int64_t row, int64_t col) const {
+  if (transposed) std::swap(row, col);
+  const layout::SharedTile tile{buffer->dtype, buffer->rows, buffer->cols, static_cast<int>(buffer->swizzle)};
+  const int64_t r = row0 + row, c = col0 + col, panel = tile.PanelCols();
+  const int64_t offset = c / panel * tile.rows * tile.Pitch() + r * tile.Pitch() + c % panel * Bytes(tile.dtype);
+  // tk::swizzled
+  return tile.swizzle == 0 ? offset : offset ^ ((offset >> 3) & (tile.swizzle - 16));
+}
+
+MoveCost RegisterMove(const RegisterLayout& registers, const Window& window, bool is_store) {
+  constexpr int kPair = 16;  // columns: the matrix instructions take two blocks of eight
+  const bool as_matrices =
+      registers == layout::kMatrixFragment && Bytes(window.buffer->dtype) == 2 && window.rows > 1 && window.cols % kPair == 0;
+  return as_matrices ? MatrixMove(window) : VectorMove(registers, window, is_store);
+}
+
+MoveCost GuardedMove(const Window& window, int threads, int width, bool is_store) {
+  const int64_t elements = std::max(1, width / Bytes(window.buffer->dtype));
+  const int64_t per_row = window.cols / elements, pieces = window.rows * per_row;
+  MoveCost cost;
+  cost.width = width;
+  for (int64_t first = 0; first < pieces; first += threads) {
+    for (int64_t warp = 0; warp < threads / kLanes; ++warp) {
+      LaneAddresses addresses{};
+      for (int64_t lane = 0; lane < kLanes; ++lane) {
+        const int64_t piece = first + warp * kLanes + lane;
+        addresses[lane] = piece < pieces ? window.Address(piece / per_row, piece % per_row * elements) : kIdle;
+      }
+      Add(cost, addresses, is_store);
+    }
+  }
+  return cost;
+}
+
+bool TakesPieces(const Window& window, int width) {
+  const int size = Bytes(window.buffer->dtype);
+  return width == size || (!window.transposed && size < width && window.cols % (width / size) == 0);
+}
+
+MoveCost ScratchMove(const RegisterLayout& registers, DType dtype, int64_t cols, bool is_store) {
+  MoveCost cost;
+  if (registers.warp_rows <= 1) return cost;  // the warps hold whole columns: nothing to exchange
+  const int size = Bytes(dtype);
+  cost.width = size;
+  const int64_t values = cols == 1 ? 1 : cols / registers.ColsPerBlock() * registers.vec;
+  for (int64_t n = 0; n < values; ++n) {
+    for (int warp = 0; warp < kWarps; ++warp) {
+      // Each warp writes its own row, and reads those of all warps.
+      for (int row = is_store ? warp : 0; row < (is_store ? warp + 1 : registers.warp_rows); ++row) {
+        LaneAddresses addresses{};
+        for (int lane = 0; lane < kLanes; ++lane) {
+          const int64_t col = cols == 1 ? 0 : n * registers.lanes + lane % registers.lanes;  // the order of registers
+          addresses[lane] = is_store && lane >= registers.lanes ? kIdle : (row * cols + col) * size;
+        }
+        Add(cost, addresses, is_store);
+      }
+    }
+  }
+  return cost;
+}
+
+MoveCost FragmentMove(int64_t rows, int64_t cols, int64_t shares, bool is_store) {
+  MoveCost cost;
+  cost.width = kFragmentBytes;
+  LaneAddresses addresses{};
+  for (int64_t lane = 0; lane < kLanes; ++lane) addresses[lane] = lane * kFragmentBytes;
+  const int64_t blocks = rows / 64 * (cols / 8) * shares;
+  for (int64_t n = 0; n < blocks * kWarps; ++n) Add(cost, addresses, is_store);
+  return cost;
+}
+
+MoveCost MatrixFetch(const Window& window) {
+  Window stored = window;  // rows of memory, either way around
+  stored.transposed = false;
+  if (window.transposed) std::swap(stored.rows, stored.cols);
+  const int64_t pieces = kWidest / Bytes(window.buffer->dtype);
+  MoveCost worst;
+  worst.width = kWidest;
+  worst.instructions = worst.ideal = 1;
+  for (int64_t row = 0; row + kMatrixRows <= stored.rows; row += kMatrixRows) {
+    for (int64_t col = 0; col < stored.cols; col += pieces) {
+      std::array<int64_t, kMatrixRows> addresses{};
+      for (int k = 0; k < kMatrixRows; ++k) addresses[k] = stored.Address(row + k, col);
+      worst.wavefronts = std::max<int64_t>(worst.wavefronts, layout::MatrixCost(addresses).cycles);
+    }
+  }
+  return worst;
+}
+
+}  // namespace tkc::certify
