@@ -2,7 +2,8 @@
 """Builds and tests; see tools/test. Every step adds to the counts of passed and failed, or to the list of what was skipped.
 
 The release build and all tests come first. The same with sanitizers follows if the time is there: TKC_TEST_MINUTES (14) from the start
-of tools/test; what does not fit is skipped, by name, so that a slow machine says so instead of being cut off."""
+of tools/test; what does not fit is skipped, by name, so that a slow machine says so instead of being cut off. --all has no such limit, adds
+the full matrices and what needs a GPU, and prints a table of the steps."""
 import argparse
 import json
 import os
@@ -21,16 +22,34 @@ LLVM = pathlib.Path("/usr/lib/llvm-22/bin")
 SANITIZED = ("lex", "parse", "sema", "spec", "ir", "passes", "driver", "interp")
 START = float(os.environ.get("TKC_TEST_START", time.time()))
 MINUTES = float(os.environ.get("TKC_TEST_MINUTES", 14))
+SCRIPTS = [[f"tools/{name}"] for name in ("check_includes", "check_format", "check_tidy", "check_runtime", "check_diagnostics", "check_spec")]
+SCRIPTS += [["test/runtime/run"], ["test/consumer/run", "build/release"]]
+MATRICES = (["test/sim/matrix.py"], ["test/mutants/run"])
+ON_GPU = (["tools/gpu-test", "--random", "40"], ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "memcheck"],
+          ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "synccheck"], ["tools/bench", "--quick"])
 SANITIZER = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
 
 
 class Report:
     def __init__(self):
-        self.passed, self.failed, self.skipped = 0, [], []
+        self.passed, self.failed, self.skipped, self.rows = 0, [], [], []
 
     def add(self, passed, failed):
         self.passed += passed
         self.failed += failed
+
+    def timed(self, title, function, *arguments, **named):
+        """One line of the table: what this step added to the counts, and its seconds."""
+        before, start = (self.passed, len(self.failed), len(self.skipped)), time.time()
+        function(*arguments, **named)
+        after = (self.passed, len(self.failed), len(self.skipped))
+        self.rows.append((title, *(b - a for a, b in zip(before, after)), time.time() - start))
+
+    def table(self):
+        width = max(len(row[0]) for row in self.rows)
+        print(f"\n{'':{width}}  passed  failed  skipped  seconds")
+        for title, passed, failed, skipped, seconds in self.rows:
+            print(f"{title:{width}}  {passed:6}  {failed:6}  {skipped:7}  {seconds:7.0f}")
 
 
 def step(title):
@@ -118,24 +137,39 @@ def file_tests(preset, report, only=None, folders=(), timeout=3000):
     report.add(passed, failed)
 
 
-def script(command, report, env=None):
-    """A script counts as one test."""
+def script(command, report, env=None, timeout=3000):
+    """A script counts as one test, or as many as its last line says: `N passed, N failed`."""
     name = " ".join(str(part) for part in command)
     step(name)
     if not (ROOT / command[0]).exists():
         report.failed.append(f"{name}: not there")
         return
-    result = run(command, env)
+    result = run(command, env, timeout)
     text = result.stdout + result.stderr
-    if result.returncode == 0:
-        for line in text.splitlines():
-            if "skipped" in line:
-                report.skipped.append(f"{command[0]}: {line.strip()}")
-        print("passed")
-        report.passed += 1
-    else:
-        print(text[-8000:])
-        report.failed.append(name)
+    report.skipped += [f"{command[0]}: {line.strip()}" for line in text.splitlines() if "skipped" in line and result.returncode == 0]
+    counts = re.search(r"(\d+) passed, (\d+) failed\s*$", result.stdout)
+    passed, failed = (int(counts.group(1)), int(counts.group(2))) if counts else (int(result.returncode == 0), 0)
+    report.add(passed, [name] * max(failed, int(result.returncode != 0)))
+    print(text[-8000:] if result.returncode else "passed")
+
+
+def matrices(report):
+    """What takes too long for every change: each is a script that is told the build folder and ends with a line of counts."""
+    for command in MATRICES:
+        title = " ".join(command)
+        if (ROOT / command[0]).exists():
+            report.timed(title, script, command, report, timeout=7200)
+        else:
+            report.skipped.append(f"{title}: not there")
+
+
+def on_gpu(report):
+    present = shutil.which("nvidia-smi") or os.path.exists("/dev/nvidia0")
+    for command in ON_GPU:
+        if present:
+            report.timed(" ".join(command), script, command, report)
+        else:
+            report.skipped.append(f"{' '.join(command)}: there is no GPU here")
 
 
 def sanitized(report):
@@ -153,24 +187,32 @@ def sanitized(report):
 def main():
     parser = argparse.ArgumentParser(description="builds and tests tkc")
     parser.add_argument("--quick", action="store_true", help="release only")
+    parser.add_argument("--all", action="store_true", help="full matrices and, where there is one, the GPU; no limit of time")
     parser.add_argument("-k", dest="only", help="only .tk tests whose path matches, nothing else")
     args = parser.parse_args()
+    if args.all:
+        global MINUTES
+        MINUTES = float(os.environ.get("TKC_TEST_MINUTES", 600))
     report = Report()
     if build("release") != 0:
         report.failed.append("build release")
     elif args.only:
         file_tests("release", report, args.only)
     else:
-        unit_tests("release", report)
-        file_tests("release", report)
-        for tool in ("check_includes", "check_format", "check_runtime", "check_diagnostics", "check_spec"):
-            script([f"tools/{tool}"], report)
-        script(["test/runtime/run"], report)
-        script(["test/consumer/run", "build/release"], report)
+        report.timed("unit tests", unit_tests, "release", report)
+        report.timed("tests that are files", file_tests, "release", report)
+        for command in SCRIPTS:
+            report.timed(" ".join(command), script, command, report)
+        if args.all:
+            matrices(report)
     if not args.quick and not args.only:
-        sanitized(report)
-    if not args.only:
-        report.skipped.append("tests on a GPU: tools/gpu-test runs them")
+        report.timed("with sanitizers", sanitized, report)
+    if args.all:
+        on_gpu(report)
+    elif not args.only:
+        report.skipped.append("tests on a GPU, full matrices: tools/test --all runs them")
+    if args.all:
+        report.table()
     print()
     for name in report.skipped:
         print(f"skipped: {name}")
