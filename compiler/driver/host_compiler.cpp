@@ -29,7 +29,8 @@ Result<std::vector<std::string>> FindCompiler(Diagnostics& diagnostics) {
     std::vector<std::string> words = Words(given);
     const std::string path = words.empty() ? std::string() : FindProgram(words[0]);
     if (path.empty()) {
-      return diagnostics.Error(DiagnosticKind::kNoHostCompiler, kNoSpan, fmt::format("there is no program `{}`, which CXX names", given))
+      return diagnostics
+          .Error(DiagnosticKind::kNoHostCompiler, kNoSpan, fmt::format("there is no program `{}`, which CXX names", given))
           .Help("unset CXX, or let it name a C++20 compiler");
     }
     words[0] = path;
@@ -78,7 +79,7 @@ Result<Build> CompileForSimulator(const codegen::Emitted& files, const codegen::
   request.arguments.assign(compiler->begin() + 1, compiler->end());
   // -O1 -g1: places of calls stay true, inlined ones too. Contraction off: a product and a sum round twice, as on the GPU.
   for (const char* argument : {"-std=c++20", "-x", "c++", "-DTK_SIM", "-O1", "-g1", "-ffp-contract=off", "-fno-omit-frame-pointer",
-                               "-fno-strict-aliasing", "-fPIC", "-shared", "-w"}) {
+                               "-fno-optimize-sibling-calls", "-fno-strict-aliasing", "-fPIC", "-shared", "-w"}) {
     request.arguments.push_back(argument);
   }
   for (const std::string& argument : {std::string("-I"), *include, std::string("-o"), request.product, names.source_name}) {

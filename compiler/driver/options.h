@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What the command line asks for. main.cpp fills it; the driver reads it and nothing else.
+// What the command line asks for. command_line.cpp fills it; the driver reads it and nothing else.
 #pragma once
 
 #include <string>
 #include <vector>
+
+#include "compiler/interp/run_arguments.h"
 
 namespace tkc {
 
@@ -26,6 +28,30 @@ struct Options {
   bool line_info = false;  // -g
   std::string depfile;     // for build systems: what the output depends on, as a make rule
   std::string command;     // to repeat the run, for internal errors
+};
+
+/// Where a kernel is executed.
+enum class Where { kSimulator, kGpu, kReference };
+
+/// `tkc run kernel.tk ..` and `tkc trace kernel.tk -o t.svg`
+struct RunCommand {
+  interp::RunOptions arguments;  // its seed is also that of the simulated timing
+  Where on = Where::kSimulator;
+  std::vector<interp::NameValue> place;  // --place pad=8,offset=1
+  std::string schedule;                  // --schedule: this set instead of the one that the launcher would choose
+  bool counters = false;                 // print bank conflicts and sectors
+  std::string trace;                     // `trace`: where the timeline goes, .json or .svg
+};
+
+/// `tkc check kernel.tk ..`
+struct CheckCommand {
+  std::string kernel;
+  int shapes = 24;
+  int seeds = 3;
+  uint64_t seed = 1;    // the first
+  double seconds = 50;  // no new run is started behind it
+  bool json = false;
+  bool gpu = true;  // if there is one
 };
 
 /// Exit statuses of tkc.

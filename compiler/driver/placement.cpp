@@ -35,7 +35,8 @@ Result<Placement> ParsePlacement(const std::vector<std::pair<std::string, std::s
     const int64_t least = name == "step" ? 1 : 0;
     if (!known || error != std::errc() || end != text.data() + text.size() || value < least || value > 4096) {
       return diagnostics
-          .Error(DiagnosticKind::kBadArgument, kNoSpan, fmt::format("`--place {}={}`: a number up to 4096 for `pad`, `offset` or `step`", name, text))
+          .Error(DiagnosticKind::kBadArgument, kNoSpan,
+                 fmt::format("`--place {}={}`: a number up to 4096 for `pad`, `offset` or `step`", name, text))
           .Help("write for example `--place pad=8,offset=1`; a step is at least 1");
     }
     (name == "pad" ? placement.pad : name == "offset" ? placement.offset : placement.step) = value;

@@ -9,11 +9,11 @@
 namespace tkc {
 
 struct ProcessResult {
-  int status = -1;         // exit status; -1 if it did not end by itself
-  int signal = 0;          // that ended it
+  int status = -1;  // exit status; -1 if it did not end by itself
+  int signal = 0;   // that ended it
   bool timed_out = false;
-  std::string output;      // standard output and standard error together, at most 1 MiB
-  std::string not_started; // why it could not be started; empty if it was
+  std::string output;       // standard output and standard error together, at most 1 MiB
+  std::string not_started;  // why it could not be started; empty if it was
 
   bool ok() const { return not_started.empty() && status == 0; }
 };

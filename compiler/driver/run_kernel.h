@@ -3,11 +3,22 @@
 #pragma once
 
 #include "compiler/driver/options.h"
-#include "compiler/interp/run_arguments.h"
+#include "compiler/driver/session.h"
+#include "compiler/interp/launch.h"
 
 namespace tkc {
 
 /// Prints the outputs or what went wrong; an exit status.
-int RunKernel(const Options& options, const interp::RunOptions& run);
+int RunKernel(const Options& options, const RunCommand& command);
+
+/// The arguments of a run. Tensors that the machine has no memory for are an error, not the end of the process.
+Result<interp::Arguments> MakeRunArguments(const typed::Kernel& kernel, const interp::RunOptions& options,
+                                           Diagnostics& diagnostics);
+
+/// Keeps the schedule set `name` of `entry` only, and lets it apply always; reports if there is none of that name.
+Result<void> KeepSchedule(typed::Entry& entry, const std::string& name, Diagnostics& diagnostics);
+
+/// The entry that the options name, to be changed.
+Result<typed::Entry*> FindOwnEntry(typed::Program& program, const interp::RunOptions& options, Diagnostics& diagnostics);
 
 }  // namespace tkc

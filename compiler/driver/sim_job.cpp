@@ -12,10 +12,17 @@ using nlohmann::json;
 json PathOrNull(const std::string& path) { return path.empty() ? json() : json(path); }
 
 json TensorJson(const JobTensor& t) {
-  return {{"name", t.name},     {"dtype", AbiCode(t.dtype)}, {"rank", t.extents.size()},
-          {"extent", t.extents}, {"stride", t.strides},       {"bytes", t.bytes},
-          {"offset", t.offset}, {"align", 256},              {"initial", PathOrNull(t.initial)},
-          {"final", PathOrNull(t.final_image)},              {"written", t.written}};
+  return {{"name", t.name},
+          {"dtype", AbiCode(t.dtype)},
+          {"rank", t.extents.size()},
+          {"extent", t.extents},
+          {"stride", t.strides},
+          {"bytes", t.bytes},
+          {"offset", t.offset},
+          {"align", 256},
+          {"initial", PathOrNull(t.initial)},
+          {"final", PathOrNull(t.final_image)},
+          {"written", t.written}};
 }
 
 std::vector<Frame> Frames(const json& list) {
@@ -86,7 +93,7 @@ int AbiCode(DType dtype) {
 std::string ToJson(const SimJob& job) {
   json tensors = json::array(), scalars = json::array(), order = json::array();
   for (const JobArgument& argument : job.arguments) {
-    order.push_back(argument.tensor ? "tensor" : "scalar");
+    order.push_back(argument.tensor ? argument.tensor->name : argument.scalar->name);
     if (argument.tensor) {
       tensors.push_back(TensorJson(*argument.tensor));
     } else {
@@ -102,7 +109,7 @@ std::string ToJson(const SimJob& job) {
                      {"trace", PathOrNull(job.trace)},
                      {"max_findings", job.max_findings},
                      {"result", job.result},
-                     {"order", order},
+                     {"arguments", order},
                      {"tensors", tensors},
                      {"scalars", scalars},
                      {"workspace", true}};

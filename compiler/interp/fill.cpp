@@ -48,6 +48,8 @@ void FillRandom(Tensor& tensor, std::string_view name, uint64_t seed, FillKind k
   for (double& value : values) {
     if (floats && kind == FillKind::kNormal) {
       value = random.Normal();
+    } else if (floats && kind == FillKind::kSmall) {
+      value = static_cast<double>(random.Below(5) - 2);
     } else if (tensor.dtype == DType::kBool) {
       value = static_cast<double>(random.Below(2));
     } else if (Info(tensor.dtype).is_signed) {

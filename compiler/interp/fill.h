@@ -13,6 +13,7 @@ namespace tkc::interp {
 enum class FillKind : uint8_t {
   kNormal,    // floats: about normally distributed, mean 0, deviation 1
   kIntegers,  // floats: integers -8 .. 8, so that sums of products are exact
+  kSmall,     // floats: integers -2 .. 2, so that products of sums are, too
 };
 
 /// Integer types get -8 .. 8 (unsigned: 0 .. 8), bool both truth values, whatever the kind.

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// The options of all commands. The only file that knows CLI11.
+#include "compiler/command_line.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <map>
+#include <string>
+
+#include "compiler/driver/explain.h"
+#include "compiler/driver/outputs.h"
+
+namespace tkc {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples
+  tkc gemm.tk -o gemm.cu                 compile; gemm.cu and gemm.h appear, nvcc needs only those and runtime/include
+  tkc gemm.tk --emit=report              say what was decided and why: memory map, timeline, registers, limits
+  tkc gemm.tk -D BM=192 -o gemm.cu       with another value for a parameter of the kernel
+  tkc gemm.tk --target sm_90a -o gemm.cu for a given GPU; `tkc --list-targets` shows which
+  tkc gemm.tk --emit=schedule            the program of every role, before it is printed as C++
+  tkc gemm.tk --dump-after=insert_sync   the IR behind a pass, on standard error
+  tkc --from=tile --run-pass=select_layout x.ir   one pass over IR text
+  tkc --explain fill-reaches-sum         what a diagnostic means and how to mend it
+  tkc run gemm.tk --dims M=256,N=256,K=256 --in A=a.npy --out C=c.npy
+                                         execute the generated code on the simulator, no GPU needed; inputs not given are random
+  tkc check gemm.tk                      compare simulator, reference and GPU on many shapes; a failure is shrunk
+  tkc trace gemm.tk --dims M=256,N=256,K=256 -o gemm.svg
+                                         the simulated timeline as a picture, or as .json for Perfetto
+
+Exit status: 0 done; 1 the source, the options or a file are at fault; 70 tkc itself is.
+)";
+
+/// `M=64,K=32` or several options: pairs of name and value; false when a part has no `=`.
+bool Pairs(const std::vector<std::string>& texts, bool commas, const char* option,
+           std::vector<std::pair<std::string, std::string>>& out) {
+  for (const std::string& text : texts) {
+    for (size_t begin = 0; begin <= text.size();) {
+      const size_t end = commas ? std::min(text.find(',', begin), text.size()) : text.size();
+      const std::string part = text.substr(begin, end - begin);
+      const size_t equal = part.find('=');
+      if (equal == std::string::npos || equal == 0 || equal + 1 == part.size()) {
+        fmt::print(stderr, "error: {} takes NAME=value, found `{}`\n", option, part);
+        return false;
+      }
+      out.emplace_back(part.substr(0, equal), part.substr(equal + 1));
+      begin = end + 1;
+    }
+  }
+  return true;
+}
+
+/// What every command takes.
+void AddCompileOptions(CLI::App& app, Options& options) {
+  app.add_option("-D", options.defines, "NAME=value: set a compile-time parameter")
+      ->allow_extra_args(false)
+      ->type_name("NAME=value");
+  app.add_option("-I", options.include_dirs, "look here for imports")->allow_extra_args(false)->type_name("DIR");
+  app.add_option("--target", options.target, "the GPU to compile for (default sm_90a)")->type_name("NAME");
+  static const std::map<std::string, bool> kForms = {{"text", false}, {"json", true}};
+  app.add_option("--diagnostics", options.json_diagnostics, "`text`, or `json`: one object a line")
+      ->transform(CLI::CheckedTransformer(kForms))
+      ->type_name("FORM");
+}
+
+struct MainFlags {
+  bool version = false, list_targets = false;
+  std::string code;  // --explain
+};
+
+void AddMainOptions(CLI::App& app, Options& options, MainFlags& flags) {
+  app.footer(kExamples);
+  app.add_option("kernel.tk", options.input, "the file to compile; `-` reads standard input");
+  app.add_option("-o", options.output, "where to write; with C++ its header goes beside it")->type_name("FILE");
+  AddCompileOptions(app, options);
+  static const std::map<std::string, Emit> kEmits = {
+      {"ast", Emit::kAst},       {"tile", Emit::kTile},     {"schedule", Emit::kSchedule},      {"source", Emit::kSource},
+      {"header", Emit::kHeader}, {"report", Emit::kReport}, {"certificate", Emit::kCertificate}};
+  app.add_option("--emit", options.emit, "ast, tile, schedule, source, header, report or certificate")
+      ->transform(CLI::CheckedTransformer(kEmits))
+      ->type_name("WHAT");
+  app.add_option("--from", options.from, "the input is IR text of this level: tile or schedule")
+      ->check(CLI::IsMember({"tile", "schedule"}))
+      ->type_name("LEVEL");
+  app.add_option("--run-pass", options.run_passes, "with --from: run these passes only")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("PASS");
+  app.add_option("--dump-after", options.dump_after, "print the IR behind these passes, or behind `all`")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("PASS");
+  app.add_option("--depfile", options.depfile, "also write what the output depends on, as a make rule")->type_name("FILE");
+  app.add_flag("-g", options.line_info, "map .tk lines through to the machine code");
+  app.add_option("--explain", flags.code, "explain a diagnostic, named by the code in brackets behind it")->type_name("CODE");
+  app.add_flag("--list-targets", flags.list_targets, "list the GPUs tkc knows");
+  app.add_flag("--version", flags.version, "print the version");
+}
+
+/// Options of NAME=value, as they are written.
+struct RunTexts {
+  std::vector<std::string> dims, inputs, outputs, scalars, place;
+
+  bool TakeApart(RunCommand& run) const {
+    return Pairs(dims, true, "--dims", run.arguments.dims) && Pairs(inputs, false, "--in", run.arguments.inputs) &&
+           Pairs(outputs, false, "--out", run.arguments.outputs) && Pairs(scalars, true, "--scalar", run.arguments.scalars) &&
+           Pairs(place, true, "--place", run.place);
+  }
+};
+
+/// What `run` and `trace` take.
+void AddArgumentOptions(CLI::App& app, interp::RunOptions& run, RunTexts& texts) {
+  app.add_option("--kernel", run.kernel, "which kernel, when the file has several")->type_name("NAME");
+  app.add_option("--dims", texts.dims, "extents: M=64,K=32")->allow_extra_args(false)->type_name("NAME=n,..");
+  app.add_option("--in", texts.inputs, "contents of a tensor: A=a.npy")->allow_extra_args(false)->type_name("NAME=FILE");
+  app.add_option("--scalar", texts.scalars, "a scalar: x=1.0")->allow_extra_args(false)->type_name("NAME=value");
+  static const std::map<std::string, interp::FillKind> kFills = {
+      {"normal", interp::FillKind::kNormal}, {"integers", interp::FillKind::kIntegers}, {"small", interp::FillKind::kSmall}};
+  app.add_option("--fill", run.fill, "what tensors hold that are not given: normal, integers (-8..8) or small (-2..2)")
+      ->transform(CLI::CheckedTransformer(kFills))
+      ->type_name("KIND");
+  app.add_option("--sms", run.sms, "multiprocessors of the simulated GPU (default 132)")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+}
+
+void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
+  app.add_option("kernel.tk", line.options.input, "the file")->required();
+  static const std::map<std::string, Where> kPlaces = {
+      {"simulator", Where::kSimulator}, {"gpu", Where::kGpu}, {"reference", Where::kReference}};
+  app.add_option("--on", line.run.on, "where: simulator (default), gpu or reference")
+      ->transform(CLI::CheckedTransformer(kPlaces))
+      ->type_name("WHERE");
+  AddArgumentOptions(app, line.run.arguments, texts);
+  app.add_option("--out", texts.outputs, "where to write a tensor: C=c.npy")->allow_extra_args(false)->type_name("NAME=FILE");
+  app.add_option("--seed", line.run.arguments.seed,
+                 "of the inputs that are not given, and of the simulated timing; 0: nominal timing")
+      ->type_name("N");
+  app.add_option("--place", texts.place, "how tensors lie: pad=8,offset=1,step=2, in elements")
+      ->allow_extra_args(false)
+      ->type_name("NAME=n,..");
+  app.add_option("--schedule", line.run.schedule, "this schedule set, whatever its condition")->type_name("NAME");
+  app.add_flag("--print", line.run.arguments.print, "print all elements of the outputs");
+  app.add_flag("--counters", line.run.counters, "on the simulator: bank conflicts and sectors of each statement");
+  AddCompileOptions(app, line.options);
+}
+
+}  // namespace
+
+std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
+  CLI::App app("tkc compiles .tk files, kernels of tiles, workers and pipes, into CUDA C++ that a person can read.", "tkc");
+  MainFlags flags;
+  CommandLine main_line, run_line;
+  AddMainOptions(app, main_line.options, flags);
+  RunTexts run_texts;
+  CLI::App* run_app = app.add_subcommand("run", "execute a kernel");
+  AddRunOptions(*run_app, run_line, run_texts);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const std::vector<CLI::App*> parsed = app.get_subcommands();
+    fmt::print("{}", parsed.empty() ? app.help() : parsed.front()->help());
+    return kExitOk;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "error: {}\nhelp: `tkc --help` shows the options with examples\n", error.what());
+    return kExitUser;
+  }
+  if (flags.version) {
+    fmt::print("tkc {}\n", TKC_VERSION);
+    return kExitOk;
+  }
+  if (flags.list_targets) return ListTargets();
+  if (!flags.code.empty()) return Explain(flags.code);
+
+  if (run_app->parsed()) {
+    if (!run_texts.TakeApart(run_line.run)) return kExitUser;
+    line = std::move(run_line);
+    line.command = Command::kRun;
+  } else {
+    line = std::move(main_line);
+    line.options.target_given = app.count("--target") > 0;
+    if (line.options.input.empty()) {
+      fmt::print(stderr, "error: no file to compile\nhelp: `tkc kernel.tk -o kernel.cu`; `tkc --help` shows more\n");
+      return kExitUser;
+    }
+  }
+  line.options.command = "tkc";
+  for (int i = 1; i < argc; ++i) line.options.command += fmt::format(" {}", argv[i]);
+  return std::nullopt;
+}
+
+}  // namespace tkc

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/driver/gpu_run.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "compiler/codegen/emit_launcher.h"
+#include "compiler/driver/build_cache.h"
+#include "compiler/driver/host_compiler.h"
+#include "compiler/driver/outputs.h"
+#include "compiler/driver/process.h"
+#include "compiler/driver/simulate.h"
+#include "compiler/interp/run.h"
+
+namespace tkc {
+namespace {
+
+constexpr std::string_view kRunner =
+#include "compiler/driver/gpu_runner.inc"
+    ;
+constexpr double kLimit = 120;  // seconds; a kernel that hangs on a GPU is seen by nothing else
+
+std::string FindNvcc() {
+  const std::string found = FindProgram("nvcc");
+  return found.empty() ? FindProgram("/usr/local/cuda/bin/nvcc") : found;
+}
+
+/// The runner with the call of this entry.
+std::string RunnerText(const Generated& code, const typed::Entry& entry, const std::string& header) {
+  std::string function, query, values;
+  NameFunctions(code, entry, function, query);
+  int number = 0;
+  for (const typed::Param& param : entry.kernels.front().params) {
+    if (param.kind == typed::ParamKind::kWork) continue;
+    const std::string value = param.kind == typed::ParamKind::kTensor
+                                  ? fmt::format("tensor({})", number)
+                                  : fmt::format("scalar<{}>({})", codegen::ScalarCType(param.dtype), number);
+    values += (number ? ", " : "") + value;
+    ++number;
+  }
+  std::string text = fmt::format("#include \"{}\"\n", header);
+  text += kRunner;
+  text += fmt::format("\nnamespace {{\nsize_t workspace_size() {{ return {}({}); }}\n", query, values);
+  text += fmt::format("tk_status call_entry(void* workspace, size_t bytes) {{ return {}({}{}workspace, bytes, nullptr); }}\n}}\n",
+                      function, values, values.empty() ? "" : ", ");
+  return text;
+}
+
+std::string JobText(const std::vector<JobArgument>& arguments) {
+  std::string text;
+  const auto path = [](const std::string& name) { return name.empty() ? std::string("-") : name; };
+  for (const JobArgument& argument : arguments) {
+    if (argument.scalar) {
+      text += fmt::format("scalar {}\n", argument.scalar->bits);
+      continue;
+    }
+    const JobTensor& t = *argument.tensor;
+    text += fmt::format("tensor {} {} {} {} {} {} {} {}\n", AbiCode(t.dtype), t.bytes, t.offset, path(t.initial),
+                        path(t.final_image), t.extents.size(), fmt::join(t.extents, " "), fmt::join(t.strides, " "));
+  }
+  return text;
+}
+
+Result<Build> CompileForGpu(Session& session, const Generated& code, const typed::Entry& entry) {
+  Result<std::string> include = RuntimeInclude(session.diagnostics);
+  if (!include) return Failure{};
+  const codegen::EmitOptions names = EmitOptionsOf(session.options);
+  BuildRequest request;
+  request.compiler = FindNvcc();
+  request.runtime_include = *include;
+  request.files = {{names.source_name, code.emitted.source},
+                   {names.header_name, code.emitted.header},
+                   {"tkc_runner.cu", RunnerText(code, entry, names.header_name)}};
+  request.product = "kernel";
+  request.arguments = {"-std=c++20",
+                       "-O3",
+                       "--expt-relaxed-constexpr",
+                       "-gencode=arch=compute_90a,code=sm_90a",
+                       "-w",
+                       "-I",
+                       *include,
+                       "-I.",
+                       "-o",
+                       request.product,
+                       names.source_name,
+                       "tkc_runner.cu"};
+  request.seconds = 600;
+  return BuildCached(request, session.diagnostics);
+}
+
+}  // namespace
+
+bool HasGpu(std::string& why) {
+  if (FindNvcc().empty()) {
+    why = "there is no nvcc on PATH or in /usr/local/cuda/bin";
+    return false;
+  }
+  const std::string smi = FindProgram("nvidia-smi");
+  const ProcessResult run = smi.empty() ? ProcessResult{} : RunProcess({smi, "-L"}, {}, 20);
+  if (!smi.empty() && run.ok() && run.output.find("GPU ") != std::string::npos) return true;
+  why = smi.empty() ? "there is no nvidia-smi, so no driver" : "nvidia-smi lists no GPU";
+  return false;
+}
+
+Result<void> RunOnGpu(Session& session, const Generated& code, const typed::Entry& entry, const Placement& placement,
+                      interp::Arguments& arguments) {
+  Diagnostics& diagnostics = session.diagnostics;
+  std::string why;
+  if (!HasGpu(why)) {
+    return diagnostics.Error(DiagnosticKind::kNoGpu, kNoSpan, fmt::format("this machine can't run kernels on a GPU: {}", why))
+        .Help("`--on simulator`, the default, runs the same generated code without one");
+  }
+  Result<Build> build = CompileForGpu(session, code, entry);
+  Result<ScratchFolder> folder = ScratchFolder::Make(diagnostics);
+  if (!build || !folder) return Failure{};
+  std::map<std::string, interp::Tensor> placed;
+  Result<std::vector<JobArgument>> job =
+      WriteImages(entry.kernels.front(), arguments, placement, folder->path(), placed, diagnostics);
+  if (!job || !WriteFiles({{folder->File("job"), JobText(*job)}}, diagnostics)) return Failure{};
+  const ProcessResult run = RunProcess({build->product, folder->File("job")}, {}, kLimit);
+  if (!run.ok()) {
+    const std::string said = run.output.substr(0, run.output.find('\n'));
+    const std::string how = run.timed_out ? fmt::format("did not end within {:.0f} s", kLimit) : "failed";
+    const bool refused = run.status == 2;
+    return diagnostics.Error(refused ? DiagnosticKind::kLaunchRefused : DiagnosticKind::kRunFailed, kNoSpan,
+                             fmt::format("`{}` on the GPU {}{}{}", entry.name, how, said.empty() ? "" : ": ", said));
+  }
+  std::map<std::string, interp::Tensor> outputs;
+  int64_t trespassed = 0;
+  if (!ReadImages(*job, placed, outputs, trespassed, diagnostics)) return Failure{};
+  if (trespassed > 0) {
+    return diagnostics.Error(
+        DiagnosticKind::kOutOfBounds, kNoSpan,
+        fmt::format("`{}` on the GPU wrote {} bytes that belong to no element of its tensors", entry.name, trespassed));
+  }
+  for (auto& [name, tensor] : outputs) arguments.tensors[name] = std::move(tensor);
+  return {};
+}
+
+}  // namespace tkc
