@@ -152,12 +152,16 @@ operation* begin_product(const char* what) {
 
 void read_shared(operation* op, uint32_t address, int bytes) {
     const place from = resolve_shared(address, bytes, op->what, op->at);
-    if (from.home) check_read(from.home->cells, from.offset, uint64_t(bytes), {read_id(*op), op->knows, true}, shared_name(*from.home), 0);
+    if (!from.home) return;
+    check_no_barrier(*from.home, from.offset, bytes, op->what, op->at);
+    check_read(from.home->cells, from.offset, uint64_t(bytes), {read_id(*op), op->knows, true}, shared_name(*from.home), 0);
 }
 
 void write_shared(operation* op, uint32_t address, int bytes) {
     const place to = resolve_shared(address, bytes, op->what, op->at);
-    if (to.home) check_write(to.home->cells, to.offset, uint64_t(bytes), {write_id(*op, false), op->knows, true}, shared_name(*to.home), 0);
+    if (!to.home) return;
+    check_no_barrier(*to.home, to.offset, bytes, op->what, op->at);
+    check_write(to.home->cells, to.offset, uint64_t(bytes), {write_id(*op, false), op->knows, true}, shared_name(*to.home), 0);
 }
 
 void read_global(operation* op, const void* from, int64_t bytes) {

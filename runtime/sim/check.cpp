@@ -68,12 +68,7 @@ void report_race(const access_record& earlier, const accessor& who, missing what
 /// The set of reads with one more. Reads that the new one is ordered behind need not be kept: who is behind it is behind them.
 uint32_t with_read(uint32_t set, const accessor& who) {
     machine& sim = the();
-    struct remembered {
-        uint32_t set, result;
-        access_id read;
-    };
-    static std::array<remembered, 64> table{};
-    remembered& memory = table[(set * 31 + who.id) % table.size()];
+    access_log::step& memory = sim.log.recent(set, who.id);
     if (memory.set == set && memory.read == who.id && memory.result) return memory.result;
     std::array<access_id, 1024> kept;
     size_t count = 0;

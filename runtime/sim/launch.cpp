@@ -124,7 +124,7 @@ const char* launch(const host_launch& shape, void (*body)(const void* arguments)
     if (shape.cluster < 1 || shape.cluster > 16 || shape.blocks % shape.cluster != 0) return "the grid is no multiple of the cluster";
     ++sim.launch_number;
     sim.shape = shape;
-    sim.random_state = sim.seed * 0x9e3779b97f4a7c15u + sim.launch_number;
+    sim.random_state = sim.seed * 0x9e3779b97f4a7c15u + uint64_t(sim.launches_done);
     if (!sim.launch_before) {
         auto before = std::make_shared<vector_clock>();
         before->entry = {{1, 1, 1}};

@@ -179,6 +179,7 @@ public:
     counter_table counters;
     trace_log trace;
     stack_pool stacks;
+    int64_t most_cycles = int64_t(1) << 32;  // a launch that runs on is stopped
     int64_t launches_done = 0, blocks_done = 0, lanes_done = 0, cycles = 0;
     bool stopped = false;  // a deadlock or divergence: nothing runs any more
 
@@ -227,6 +228,8 @@ private:
 };
 
 machine& the();
+/// A machine that has run nothing yet, in place of the one before. Tensors of the one before are gone.
+machine& new_machine(uint64_t seed, int sms);
 
 #define TK_SIM_HERE() the().here(__builtin_frame_address(0))
 

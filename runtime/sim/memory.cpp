@@ -79,6 +79,21 @@ place resolve_shared(uint32_t address, int bytes, const char* what, site here) {
     return {home, offset};
 }
 
+void check_no_barrier(block& home, uint32_t offset, int64_t bytes, const char* what, site here) {
+    auto it = home.barriers.upper_bound(offset);
+    if (it != home.barriers.begin()) --it;
+    for (; it != home.barriers.end() && it->first < offset + bytes; ++it) {
+        if (!it->second->live || it->first + 8 <= offset) continue;
+        finding f;
+        f.kind = "barrier-misuse";
+        f.text = "`" + std::string(what) + "` touches the bytes of a barrier";
+        f.sites = {{"touches", here}, {"the barrier was made", it->second->init_site}};
+        f.block = home.where.block;
+        f.address = "shared memory + " + std::to_string(it->first);
+        the().found.add(std::move(f), the().current ? the().current->view.thread : -1);
+    }
+}
+
 void note_remote(block& home, const char* what, site here) {
     const access_id id = the().record(here, what);
     home.remote[the().log[id].component] = id;
@@ -149,6 +164,7 @@ void load_shared(uint32_t address, void* to, int bytes, access how) {
     if (!from.home) return;
     if (from.home != l.home) note_remote(*from.home, what, here);
     else l.in->counter.add(sim.counters, here, how == access::matrix ? counted::ldmatrix : counted::shared_load, bytes, l.lane_number(), from.offset);
+    check_no_barrier(*from.home, from.offset, bytes, what, here);
     const accessor who{sim.record(here, what), l.clock, false};
     check_read(from.home->cells, from.offset, uint64_t(bytes), who, block_name(*from.home), 0);
     std::memcpy(to, from.bytes(), size_t(bytes));
@@ -165,6 +181,7 @@ void store_shared(uint32_t address, const void* from, int bytes, access how) {
     if (!to.home) return;
     if (to.home != l.home) note_remote(*to.home, what, here);
     else l.in->counter.add(sim.counters, here, how == access::matrix ? counted::stmatrix : counted::shared_store, bytes, l.lane_number(), to.offset);
+    check_no_barrier(*to.home, to.offset, bytes, what, here);
     const accessor who{sim.record(here, what), l.clock, false};
     check_write(to.home->cells, to.offset, uint64_t(bytes), who, block_name(*to.home), 0);
     std::memcpy(to.bytes(), from, size_t(bytes));

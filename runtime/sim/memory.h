@@ -41,6 +41,8 @@ struct accessor {
 void check_read(shadow& cells, uint64_t first, uint64_t bytes, const accessor& who, const std::string& where, uint64_t origin);
 void check_write(shadow& cells, uint64_t first, uint64_t bytes, const accessor& who, const std::string& where, uint64_t origin);
 
+/// A finding if the range has bytes of a live mbarrier: only the instructions for them may touch those.
+void check_no_barrier(block& home, uint32_t offset, int64_t bytes, const char* what, site here);
 /// An ordinary write by the current lane, without data.
 void write_as_lane(const place& where, int bytes, const char* what, site here);
 /// The current lane reaches into another block of its cluster.

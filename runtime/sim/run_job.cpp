@@ -72,9 +72,7 @@ void mark_elements(region& r, const job_tensor& t) {
 }  // namespace
 
 int run_job(const job& j) {
-    machine& sim = the();
-    sim.seed = j.seed;
-    sim.sms = j.sms;
+    machine& sim = new_machine(j.seed, j.sms);
     sim.found.limit(std::max<size_t>(j.most_findings * 16, 64));
     sim.trace.on = j.trace.has_value();
     void* library = dlopen(j.library.c_str(), RTLD_NOW | RTLD_LOCAL);

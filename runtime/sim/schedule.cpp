@@ -2,13 +2,27 @@
 // Virtual time: the lane or completion with the least time goes next; equal times go by seed.
 #include <algorithm>
 
-#include "runtime/sim/machine.h"
+#include "runtime/sim/memory.h"
 
 namespace tk::sim {
 
-machine& the() {
-    static machine only;
-    return only;
+namespace {
+std::unique_ptr<machine>& present() {
+    static auto machine_now = std::make_unique<machine>();
+    return machine_now;
+}
+}  // namespace
+
+machine& the() { return *present(); }
+
+machine& new_machine(uint64_t seed, int sms) {
+    remove_regions();
+    const uint32_t launches = the().launch_number;  // numbers of launches stay distinct
+    present() = std::make_unique<machine>();
+    the().launch_number = launches;
+    the().seed = seed;
+    the().sms = sms;
+    return the();
 }
 
 uint32_t machine::random(uint32_t bound) {
@@ -54,6 +68,10 @@ void machine::settle(int cycles) {
     lane& l = *current;
     l.time += cycles;
     now = l.time;
+    if (now > most_cycles) {
+        report_at("deadlock", "still running after " + std::to_string(most_cycles) + " cycles: a loop that does not end", here(__builtin_frame_address(0)));
+        stop();
+    }
     if (queue_.empty() || queue_.top().time >= l.time) return;
     ready(l, l.time);
     pause();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -44,7 +45,15 @@ public:
     const node& operator()(uint32_t set) const { return nodes_[set]; }
     uint32_t push(uint32_t set, access_id read);
 
+    /// A set, a read and the set of both that was found for them lately.
+    struct step {
+        uint32_t set, result;
+        access_id read;
+    };
+    step& recent(uint32_t set, access_id read) { return recent_[(set * 31 + read) % recent_.size()]; }
+
 private:
+    std::array<step, 64> recent_{};
     std::vector<access_record> records_{{}};
     std::vector<node> nodes_{{}};
     std::unordered_map<uint64_t, uint32_t> known_;  // (set, read) -> the set of both

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+// Small kernels, each right in one form and wrong in others: what the simulator says of the wrong ones, and that it is silent
+// about the right one, whatever the seed.
+#include "test/sim/run_kernel.h"
+
+namespace tk::sim_test {
+namespace {
+
+constexpr int kSeeds = 20;
+
+template <class F>
+void silent(F run_once) {
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+        fresh_machine(seed);
+        const outcome result = run_once();
+        EXPECT_TRUE(result.findings.empty()) << "seed " << seed << "\n" << result.text();
+    }
+}
+
+template <class F>
+void found(const std::string& kind, const std::string& part, F run_once) {
+    for (uint64_t seed = 0; seed < 5; ++seed) {
+        fresh_machine(seed);
+        const outcome result = run_once();
+        EXPECT_TRUE(result.has(kind)) << "seed " << seed << "\n" << result.text();
+        EXPECT_NE(result.story(kind).find(part), std::string::npos) << "seed " << seed << "\n" << result.text();
+    }
+}
+
+// Shared memory between warps.
+struct exchange_shared {
+    float values[128];
+};
+
+template <bool Syncs, bool SyncsAgain>
+TK_KERNEL(128)
+exchange(float* out) {
+    auto& shared = block::shared<exchange_shared>();
+    const int t = thread::index();
+    grid::wait_previous();
+    for (int round = 0; round < 3; ++round) {
+        sm90::store_shared_variable(shared.values[t], float(t + round));
+        if constexpr (Syncs) block::sync();
+        const float other = sm90::load_shared_variable(shared.values[t ^ 64]);
+        sm90::store_global(out + t, other);
+        if constexpr (SyncsAgain) block::sync();
+    }
+}
+
+TEST(Fault, exchange_through_shared_memory) {
+    silent([] { return run<exchange<true, true>>(1, 128, sizeof(exchange_shared), tensor_memory<float>("out", 128, false)); });
+}
+TEST(Fault, read_without_barrier) {
+    found("race", "shared", [] { return run<exchange<false, true>>(1, 128, sizeof(exchange_shared), tensor_memory<float>("out", 128, false)); });
+}
+TEST(Fault, overwritten_before_read) {
+    found("race", "`shared store` is not ordered behind a `shared load`",
+          [] { return run<exchange<true, false>>(1, 128, sizeof(exchange_shared), tensor_memory<float>("out", 128, false)); });
+}
+
+// Within a warp, shuffles do not order memory; a warp's barrier does.
+template <bool Syncs>
+TK_KERNEL(32)
+neighbours(float* out) {
+    auto& shared = block::shared<exchange_shared>();
+    const int t = thread::index();
+    grid::wait_previous();
+    sm90::store_shared_variable(shared.values[t], float(t));
+    if constexpr (Syncs) warp::sync();
+    else sm90::shuffle_xor(uint32_t(t), 1);
+    sm90::store_global(out + t, sm90::load_shared_variable(shared.values[t ^ 1]));
+}
+TEST(Fault, neighbours_meet) {
+    silent([] { return run<neighbours<true>>(1, 32, sizeof(exchange_shared), tensor_memory<float>("out", 32, false)); });
+}
+TEST(Fault, shuffle_orders_no_memory) {
+    found("race", "", [] { return run<neighbours<false>>(1, 32, sizeof(exchange_shared), tensor_memory<float>("out", 32, false)); });
+}
+
+// Global memory.
+template <int Shift, bool Waits>
+TK_KERNEL(128)
+scale(const float* in, float* out, int n) {
+    if constexpr (Waits) grid::wait_previous();
+    const int i = block::index() * 128 + thread::index();
+    if (i < n) sm90::store_global(out + i / (Shift + 1), 2 * sm90::load_global(in + i + Shift));
+}
+template <int Shift, bool Waits>
+outcome run_scale() {
+    const float* in = tensor_memory<float>("in", 300);
+    float* out = tensor_memory<float>("out", 300, false);
+    return run<scale<Shift, Waits>>(3, 128, 0, in, out, 300);
+}
+TEST(Fault, every_element_once) { silent(run_scale<0, true>); }
+TEST(Fault, two_stores_to_one_element) { found("race", "`global store` is not ordered behind a `global store`", run_scale<1, true>); }
+TEST(Fault, read_past_the_end) { found("out-of-bounds", "`global load` of 4 bytes", run_scale<1, true>); }
+TEST(Fault, launch_before_not_awaited) { found("race", "grid::wait_previous", run_scale<0, false>); }
+
+TK_KERNEL(32)
+reads_unwritten(const float* in, float* out) {
+    grid::wait_previous();
+    const auto& shared = block::shared<exchange_shared>();
+    sm90::store_global(out + thread::index(), sm90::load_global(in + thread::index()) + sm90::load_shared_variable(shared.values[thread::index()]));
+}
+TEST(Fault, unwritten_memory) {
+    found("read-of-poison", "reads memory that nothing has written", [] {
+        const float* in = tensor_memory<float>("in", 32, false);
+        return run<reads_unwritten>(1, 32, sizeof(exchange_shared), in, tensor_memory<float>("out", 32, false));
+    });
+}
+
+TK_KERNEL(32)
+misaligned_vector(const float* in, float* out) {
+    grid::wait_previous();
+    detail::store_vector(out, detail::load_vector<float, 4>(in + 1));
+}
+TEST(Fault, misaligned_vector) {
+    found("misaligned", "16 bytes", [] {
+        const float* in = tensor_memory<float>("in", 32);
+        return run<misaligned_vector>(1, 32, 0, in, tensor_memory<float>("out", 32, false));
+    });
+}
+
+TK_KERNEL(32)
+past_shared(float* out) {
+    grid::wait_previous();
+    const uint32_t start = sm90::shared_address(&block::shared<exchange_shared>());
+    sm90::store_shared(start + uint32_t(sizeof(exchange_shared)) + 4 * uint32_t(thread::index()), 1.0f);
+    sm90::store_global(out + thread::index(), 0.0f);
+}
+TEST(Fault, past_shared_memory) {
+    found("out-of-bounds", "of shared memory, which has 512 bytes", [] { return run<past_shared>(1, 32, sizeof(exchange_shared), tensor_memory<float>("out", 32, false)); });
+}
+
+// Atomic additions by all blocks meet without order; an ordinary store among them does not.
+template <bool Atomic>
+TK_KERNEL(32)
+count(float* out) {
+    grid::wait_previous();
+    if (Atomic || block::index() != 1) sm90::red_add_f32(out, 1.0f);
+    else sm90::store_global(out, 1.0f);
+}
+TEST(Fault, atomics) {
+    silent([] {
+        float* out = tensor_memory<float>("out", 1);
+        const outcome result = run<count<true>>(4, 32, 0, out);
+        EXPECT_EQ(*out, 128.0f);
+        return result;
+    });
+}
+TEST(Fault, store_among_atomics) {
+    found("race", "", [] { return run<count<false>>(4, 32, 0, tensor_memory<float>("out", 1)); });
+}
+
+// Registers: 3 warpgroups start with 168 a thread; 24 + 240 + 240 is what that makes, 32 + 240 + 240 is too much.
+template <int Load, int Compute>
+TK_KERNEL(384)
+shares_registers() {
+    if (warpgroup::index() == 0) warpgroup::decrease_registers<Load>();
+    else warpgroup::increase_registers<Compute>();
+}
+TEST(Fault, registers) {
+    silent([] { return run<shares_registers<24, 240>>(1, 384, 0); });
+    found("register-pool", "registers a thread are asked for", [] { return run<shares_registers<32, 240>>(1, 384, 0); });
+    found("register-pool", "setmaxnreg.dec to 200", [] { return run<shares_registers<200, 232>>(1, 384, 0); });
+}
+
+// Lanes that are not together at an instruction of the warp.
+template <int Form>
+TK_KERNEL(64)
+diverges(float* out) {
+    const int t = thread::index();
+    uint32_t x = uint32_t(t);
+    if constexpr (Form == 0) x = sm90::shuffle_xor(x, 1);
+    if (Form == 1 && t % 2 == 0) x = sm90::shuffle_xor(x, 2);
+    if (Form == 2) x = t < 16 ? sm90::shuffle_xor(x, 1) : uint32_t(sm90::elect());
+    if (Form == 3) {
+        if (t == 40) return;
+        warp::sync();
+    }
+    grid::wait_previous();
+    sm90::store_global(out + t, float(x));
+}
+TEST(Fault, divergence) {
+    silent([] { return run<diverges<0>>(1, 64, 0, tensor_memory<float>("out", 64, false)); });
+    found("divergence", "one has left the kernel", [] { return run<diverges<1>>(1, 64, 0, tensor_memory<float>("out", 64, false)); });
+    found("divergence", "`shfl.sync.bfly`", [] { return run<diverges<2>>(1, 64, 0, tensor_memory<float>("out", 64, false)); });
+    found("divergence", "has left", [] { return run<diverges<3>>(1, 64, 0, tensor_memory<float>("out", 64, false)); });
+}
+
+// Named barriers: two warpgroups each with its own, or by mistake with one; a wrong count.
+template <int Form>
+TK_KERNEL(256)
+two_groups(float* out) {
+    auto& shared = block::shared<float[256]>();
+    const int t = thread::index(), g = t / 128;
+    grid::wait_previous();
+    sm90::store_shared_variable(shared[t], float(t));
+    if constexpr (Form == 0) warpgroup::sync();
+    if constexpr (Form == 1) named_barrier_sync(1 + g, g == 0 ? 128 : 96);
+    if constexpr (Form == 2) named_barrier_sync(1, g == 0 ? 128 : 256);
+    if constexpr (Form == 3) named_barrier_sync(16, 128);
+    if constexpr (Form == 4) named_barrier_sync(1, 128);  // both groups at one barrier: whichever four warps come first
+    sm90::store_global(out + t, sm90::load_shared_variable(shared[t ^ 96]));
+}
+template <int Form>
+outcome run_two_groups() { return run<two_groups<Form>>(1, 256, 1024, tensor_memory<float>("out", 256, false)); }
+TEST(Fault, named_barriers) {
+    silent(run_two_groups<0>);
+    found("deadlock", "32 of 96 threads", run_two_groups<1>);
+    bool met = false;  // else the first group is through before the second comes, which then waits alone
+    for (uint64_t seed = 0; seed < 10; ++seed) {
+        fresh_machine(seed);
+        const outcome result = run_two_groups<2>();
+        EXPECT_FALSE(result.findings.empty());
+        met = met || result.story("barrier-misuse").find("at the same time") != std::string::npos;
+    }
+    EXPECT_TRUE(met);
+    found("barrier-misuse", "barriers 0 to 15", run_two_groups<3>);
+    // Some seeds mix the groups.
+    bool mixed = false;
+    for (uint64_t seed = 0; seed < 10; ++seed) {
+        fresh_machine(seed);
+        mixed = mixed || run_two_groups<4>().has("race");
+    }
+    EXPECT_TRUE(mixed);
+}
+
+// A cycle between two barriers: each warp arrives at its own only after it has waited for the other's.
+struct two_barriers {
+    barrier first, second;
+};
+template <bool Crossed>
+TK_KERNEL(64)
+ping() {
+    auto& shared = block::shared<two_barriers>();
+    if (thread::index() == 0) {
+        init(shared.first, 32);
+        init(shared.second, 32);
+        fence_barrier_init();
+    }
+    block::sync();
+    if (warp::index() == 0) {
+        if (!Crossed) arrive(shared.first);
+        wait(shared.second, 0);
+        arrive(shared.first);
+        if (Crossed) wait(shared.second, 1);
+    } else {
+        wait(shared.first, 0);
+        arrive(shared.second);
+        if (!Crossed) wait(shared.first, 1);
+    }
+}
+TEST(Fault, crossed_waits) {
+    silent([] { return run<ping<false>>(1, 64, sizeof(two_barriers)); });
+    found("deadlock", "nobody can go on", [] { return run<ping<true>>(1, 64, sizeof(two_barriers)); });
+}
+
+// Clusters: what a block writes is read by the other one after a release and an acquire at cluster scope.
+struct cluster_shared {
+    alignas(16) float values[4 * 32];
+    barrier ready;
+};
+template <bool Released, bool Acquired, bool Stays>
+TK_DEVICE void read_neighbour(float* out) {
+    auto& shared = block::shared<cluster_shared>();
+    const int t = thread::index(), other = cluster::rank() ^ 1;
+    if (t == 0) {
+        init(shared.ready, 1);
+        fence_barrier_init();
+    }
+    cluster::sync();
+    grid::wait_previous();
+    detail::store_shared_vector(sm90::shared_address(&shared.values[4 * t]), detail::vector<float, 4>{{float(t), 1, 2, float(block::index())}});
+    warp::sync();
+    if (t == 0) {
+        const uint32_t remote = sm90::map_to_block(sm90::shared_address(&shared.ready), uint32_t(other));
+        if (Released) sm90::mbarrier_arrive_release_cluster(remote);
+        else sm90::mbarrier_arrive_cluster(remote);
+    }
+    if (Acquired) wait_published(shared.ready, 0);
+    else wait(shared.ready, 0);
+    float values[4];
+    sm90::load_cluster_f32x4(values, sm90::map_to_block(sm90::shared_address(&shared.values[4 * t]), uint32_t(other)));
+    sm90::store_global(out + block::index() * 32 + t, values[3]);
+    if (Stays) cluster::sync();
+}
+// No templates: GCC places those itself, and the size of the clusters is known by the section.
+TK_CLUSTER_KERNEL(32, 2) published(float* out) { read_neighbour<true, true, true>(out); }
+TK_CLUSTER_KERNEL(32, 2) not_released(float* out) { read_neighbour<false, true, true>(out); }
+TK_CLUSTER_KERNEL(32, 2) not_acquired(float* out) { read_neighbour<true, false, true>(out); }
+TK_CLUSTER_KERNEL(32, 2) leaves(float* out) { read_neighbour<true, true, false>(out); }
+template <auto Kernel>
+outcome run_neighbour() {
+    float* out = tensor_memory<float>("out", 128, false);
+    const outcome result = run<Kernel>(4, 32, sizeof(cluster_shared), out);
+    EXPECT_EQ(out[0], 1.0f);
+    EXPECT_EQ(out[127], 2.0f);
+    return result;
+}
+TEST(Fault, cluster) {
+    silent(run_neighbour<published>);
+    found("race", "`shared load` is not ordered behind a `shared store`", run_neighbour<not_released>);
+    found("race", "", run_neighbour<not_acquired>);
+    found("exited-with-pending", "reaches into", run_neighbour<leaves>);
+}
+
+// A loop that waits for what never comes, without a barrier.
+TK_KERNEL(32)
+spins(const float* flag) {
+    grid::wait_previous();
+    while (sm90::load_global(flag) == 0.0f) warp::sync();
+}
+TEST(Fault, endless_loop) {
+    fresh_machine(0);
+    sim::the().most_cycles = 100000;
+    const outcome result = run<spins>(1, 32, 0, tensor_memory<float>("flag", 1));
+    EXPECT_TRUE(result.has("deadlock")) << result.text();
+}
+
+}  // namespace
+}  // namespace tk::sim_test
