@@ -22,8 +22,8 @@ LLVM = pathlib.Path("/usr/lib/llvm-22/bin")
 SANITIZED = ("lex", "parse", "sema", "spec", "ir", "passes", "driver", "interp")
 START = float(os.environ.get("TKC_TEST_START", time.time()))
 MINUTES = float(os.environ.get("TKC_TEST_MINUTES", 14))
-SCRIPTS = [[f"tools/{name}"] for name in ("check_includes", "check_format", "check_tidy", "check_runtime", "check_diagnostics", "check_spec")]
-SCRIPTS += [["test/runtime/run"], ["test/consumer/run", "build/release"]]
+SCRIPTS = [[f"tools/{name}"] for name in ("check_includes", "check_format", "check_tidy", "check_runtime", "check_conformance", "check_diagnostics", "check_spec")]
+SCRIPTS += [["test/runtime/run"], ["test/conformance/simulate.py", "build/release"], ["test/consumer/run", "build/release"]]
 MATRICES = (["test/sim/matrix.py"], ["test/mutants/run"])
 ON_GPU = (["tools/gpu-test", "--random", "40"], ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "memcheck"],
           ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "synccheck"], ["tools/bench", "--quick"])
