@@ -20,11 +20,13 @@ relation relate(const access_record& earlier) {
 
 enum class missing { nothing, order, fence, launch };
 
-missing behind_write(const access_record& w, const accessor& who) {
+/// `overwrites`: who comes does not read what was written. A copy over the data of a finished copy needs to see none of it.
+missing behind_write(const access_record& w, const accessor& who, bool overwrites = false) {
     const relation r = relate(w);
     if (r == relation::other_cluster) return missing::order;
     if (r == relation::earlier_launch || w.component == 0) return who.knows.at(0).seen > 0 ? missing::nothing : missing::launch;
     const known k = who.knows.at(w.component);
+    if (overwrites && w.is_async && who.is_async) return k.done < w.epoch ? missing::order : missing::nothing;
     if (k.seen < w.epoch) return missing::order;
     return who.is_async && !w.is_async && k.fenced < w.epoch ? missing::fence : missing::nothing;
 }
@@ -137,7 +139,7 @@ void check_write(shadow& cells, uint64_t first, uint64_t bytes, const accessor& 
             }
             if (cell.write != 0) {
                 const access_record& w = sim.log[cell.write];
-                const missing m = w.is_atomic && atomic ? missing::nothing : behind_write(w, who);
+                const missing m = w.is_atomic && atomic ? missing::nothing : behind_write(w, who, !atomic);
                 if (m != missing::nothing) report_race(w, who, m, true, where, at - origin);
             }
         }
