@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Approximate f32 functions of the special function unit, relative error about 2^-22, subnormals flushed.
+// Approximate f32 functions of the special function unit: within 2 units in the last place (2^-22 of the value); lg2 of
+// 0.5 to 2 within 2^-22. Subnormal arguments and results count as zero of their sign. test/conformance holds GPUs to it.
 #pragma once
 
 #include "tk/platform.h"
