@@ -29,6 +29,13 @@ TK_DEVICE float rcp_approx(float x) {
     return y;
 }
 
+/// The product rounded towards minus infinity.
+TK_DEVICE float mul_down(float x, float y) {
+    float z;
+    TK_PTX_PURE("mul.rm.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+    return z;
+}
+
 }  // namespace tk::sm90
 
 #endif

@@ -24,4 +24,10 @@ TK_DEVICE float lg2_approx(float x) { return sim::flush_subnormal(float(std::log
 
 TK_DEVICE float rcp_approx(float x) { return sim::flush_subnormal(float(1.0 / double(sim::flush_subnormal(x)))); }
 
+TK_DEVICE float mul_down(float x, float y) {
+    const double exact = double(x) * double(y);  // 48 bits at most
+    const float nearest = float(exact);
+    return double(nearest) > exact ? std::nextafterf(nearest, -HUGE_VALF) : nearest;
+}
+
 }  // namespace tk::sm90
