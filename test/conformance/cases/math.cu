@@ -36,6 +36,11 @@ TK_KERNEL(128) rcp_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
     for (int i = sm90::thread_index(); i < 4096; i += 128) put(out, i, as_bits(sm90::rcp_approx(any_value(get(in, i), i))));
 }
+TK_KERNEL(128) mul_down_kernel(const uint32_t* in, uint32_t* out) {
+    sm90::grid_dependency_wait();
+    for (int i = sm90::thread_index(); i < 4096; i += 128)
+        put(out, i, as_bits(sm90::mul_down(any_value(get(in, i), 16), exponent_value(get(in, 4095 - i), 16))));
+}
 
 double flushed(double x) { return std::fabs(x) < 0x1p-126 ? std::copysign(0.0, x) : x; }
 
@@ -60,4 +65,14 @@ EXPECTED(lg2_approx) {
 CASE(rcp_approx) { return start<rcp_kernel>(stream, 1, 128, 0, input(in), output(out)); }
 EXPECTED(rcp_approx) {
     for (int i = 0; i < 4096; ++i) out[i] = as_bits(float(flushed(1.0 / flushed(any_value(in[i], i)))));
+}
+
+// case: mul_down in 4096 out 4096 exact covers mul_down
+CASE(mul_down) { return start<mul_down_kernel>(stream, 1, 128, 0, input(in), output(out)); }
+EXPECTED(mul_down) {
+    for (int i = 0; i < 4096; ++i) {
+        const double exact = double(any_value(in[i], 16)) * double(exponent_value(in[4095 - i], 16));  // 48 bits, in range
+        const float nearest = float(exact);
+        out[i] = as_bits(double(nearest) > exact ? std::nextafterf(nearest, -HUGE_VALF) : nearest);
+    }
 }
