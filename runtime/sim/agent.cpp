@@ -74,10 +74,23 @@ access_id write_id(operation& op, bool atomic) {
     return op.write;
 }
 
-/// Groups count as complete in order; the epoch of their accesses is the group's number.
-void set_epoch(std::vector<access_id>& ids, uint32_t epoch) {
-    for (access_id id : ids) the().log[id].epoch = epoch;
-    ids.clear();
+/// Drops the groups up to `last` that are complete. The epoch of their accesses is the group's number: whoever has waited for
+/// that many is behind them.
+void retire(group_queue& q, uint32_t last) {
+    while (q.retired < last && q.groups.front().running == 0 && q.groups.front().writing == 0) {
+        ++q.retired;
+        for (auto* ids : {&q.groups.front().reads, &q.groups.front().writes})
+            for (access_id id : *ids) the().log[id].epoch = q.retired;
+        q.groups.pop_front();
+    }
+}
+
+/// Gives the accesses their epoch before the group is dropped: its source has been read, its result may not be written yet.
+void set_epoch_of_reads(group_queue& q, uint32_t last) {
+    for (uint32_t n = q.retired + 1; n <= last; ++n) {
+        for (access_id id : q.of(n).reads) the().log[id].epoch = n;
+        q.of(n).reads.clear();
+    }
 }
 
 /// The number of groups, from the oldest, that are complete.
@@ -143,8 +156,13 @@ operation* begin_product(const char* what) {
     op->queue->of(op->group).running++;
     // The product runs for all four warps: it may rely only on what all of them know.
     clock_ref all = g.warps.front()->lanes.front()->clock.base;
+    const vector_clock* last = all.get();
     for (warp* w : g.warps)
-        for (lane* l : w->lanes) all = common(all, l->clock.base), l->clock.advance();
+        for (lane* l : w->lanes) {
+            if (l->clock.base.get() != last) all = common(all, l->clock.base);
+            last = l->clock.base.get();
+            l->clock.advance();
+        }
     op->knows = {};
     op->knows.base = all;
     return op;
@@ -256,11 +274,10 @@ void bulk_wait(int newest, bool read_only) {
     group_queue& q = l.stores;
     const uint32_t committed = q.open() - 1, wanted = committed > uint32_t(newest) ? committed - uint32_t(newest) : 0;
     wait_groups(q, wanted, read_only, waits_for::stores, read_only ? "cp.async.bulk.wait_group.read" : "cp.async.bulk.wait_group", TK_SIM_HERE());
+    if (!q.read_component && !q.write_component) return;
     clock_sum sum;
-    for (uint32_t n = q.retired + 1; n <= wanted; ++n) {
-        set_epoch(q.of(n).reads, n);
-        if (!read_only) set_epoch(q.of(n).writes, n);
-    }
+    retire(q, wanted);
+    set_epoch_of_reads(q, wanted);
     l.waited_reads = std::max(l.waited_reads, wanted);
     if (!read_only) l.waited_groups = std::max(l.waited_groups, wanted);
     if (q.read_component) sum.add(q.read_component, {l.waited_reads, l.waited_reads, l.waited_reads});
@@ -287,12 +304,16 @@ void products_wait(int newest) {
     group_queue& q = l.in->group->products;
     const uint32_t wanted = l.products_committed > uint32_t(newest) ? l.products_committed - uint32_t(newest) : 0;
     wait_groups(q, wanted, true, waits_for::products, "wgmma.wait_group", TK_SIM_HERE());
-    for (uint32_t n = q.retired + 1; n <= wanted; ++n) set_epoch(q.of(n).reads, n);
+    retire(q, wanted);
     l.products_waited = std::max(l.products_waited, wanted);
-    if (!q.read_component) return;
-    clock_sum sum;
-    sum.add(q.read_component, {l.products_waited, l.products_waited, l.products_waited});
-    l.clock.acquire(sum.value());
+    if (!q.read_component || l.clock.base->at(q.read_component).seen >= l.products_waited) return;
+    if (!q.knows || q.known != l.products_waited) {
+        clock_sum sum;
+        sum.add(q.read_component, {l.products_waited, l.products_waited, l.products_waited});
+        q.knows = sum.value();
+        q.known = l.products_waited;
+    }
+    l.clock.acquire(q.knows);
 }
 
 void check_end_of_lane(lane& l) {

@@ -50,6 +50,8 @@ struct group_queue {
     std::deque<group> groups{1};  // the last one is open
     uint32_t retired = 0;         // groups that were dropped from the front
     uint32_t read_component = 0, write_component = 0;
+    uint32_t known = 0;   // what `knows` says of the reads: groups up to this one
+    clock_ref knows;      // one clock for all lanes that waited alike
     site last_commit = 0;
     uint32_t open() const { return retired + uint32_t(groups.size()); }
     group& of(uint32_t number) { return groups[number - retired - 1]; }
