@@ -47,6 +47,7 @@ void CheckOverlap() {
     CHECK(may_overlap(a, Make(4096 + 2 * 64 * 16, {4, 4}, {-64, 1})));                      // runs backwards into a
     CHECK(tk::host::is_injective(a) && tk::host::is_injective(Make(0, {4, 5, 6}, {1, 24, 4})));
     CHECK(!tk::host::is_injective(Make(0, {4, 4}, {0, 1})) && !tk::host::is_injective(Make(0, {4, 8}, {7, 1})));
+    CHECK(tk::host::is_injective(Make(0, {2, 0}, {0, 1})) && tk::host::is_injective(Make(0, {0, 3, 4}, {1, 1, 1})));
     CHECK(tk::host::is_injective(Make(0, {1, 8}, {0, 1})) && tk::host::is_injective(Make(0, {4, 8}, {-8, 1})));
 }
 

@@ -58,8 +58,10 @@ inline bool may_overlap(const tk_tensor& a, const tk_tensor& b) {
     return distance < wb.hi - wb.lo || distance + (wa.hi - wa.lo) > step;
 }
 
-/// True if each index has a place of its own: taken by size, every stride steps over all smaller dimensions.
+/// True if each index has a place of its own: taken by size, every stride steps over all smaller dimensions. A tensor without
+/// elements has no index, whatever its strides are.
 inline bool is_injective(const tk_tensor& t) {
+    if (is_empty(t)) return true;
     int64_t reach = 0;  // of the dimensions taken so far
     bool taken[TK_MAX_RANK] = {};
     for (int step = 0; step < t.rank; ++step) {
