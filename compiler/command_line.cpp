@@ -93,6 +93,9 @@ void AddMainOptions(CLI::App& app, Options& options, MainFlags& flags) {
       ->allow_extra_args(false)
       ->type_name("PASS");
   app.add_option("--depfile", options.depfile, "also write what the output depends on, as a make rule")->type_name("FILE");
+  app.add_flag_callback(
+      "--no-certificate", [&options] { options.certify = false; },
+      "leave out the proof that the schedule neither hangs nor races: for tests of the proof and of the simulator");
   app.add_flag("-g", options.line_info, "map .tk lines through to the machine code");
   app.add_option("--explain", flags.code, "explain a diagnostic, named by the code in brackets behind it")->type_name("CODE");
   app.add_flag("--list-targets", flags.list_targets, "list the GPUs tkc knows");
@@ -143,7 +146,25 @@ void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
       ->type_name("NAME=n,..");
   app.add_option("--schedule", line.run.schedule, "this schedule set, whatever its condition")->type_name("NAME");
   app.add_flag("--print", line.run.arguments.print, "print all elements of the outputs");
+  app.add_flag("--compare", line.run.compare, "compare with the reference interpreter");
   app.add_flag("--counters", line.run.counters, "on the simulator: bank conflicts and sectors of each statement");
+  AddCompileOptions(app, line.options);
+}
+
+void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
+  CheckCommand& check = line.check;
+  app.add_option("kernel.tk", line.options.input, "the file; all its kernels are checked")->required();
+  app.add_option("--kernel", check.kernel, "this one only")->type_name("NAME");
+  app.add_option("--shapes", check.shapes, "how many sets of extents (default 24)")->check(CLI::Range(1, 10000))->type_name("N");
+  app.add_option("--seeds", check.seeds, "how many seeds of data and timing for each (default 3)")
+      ->check(CLI::Range(1, 10000))
+      ->type_name("N");
+  app.add_option("--seed", check.seed, "the first seed (default 1)")->type_name("N");
+  app.add_option("--time", check.seconds, "start no run after this many seconds (default 40)")
+      ->check(CLI::Range(0.0, 1e6))
+      ->type_name("S");
+  app.add_flag("--json", check.json, "one JSON object a line for each kernel");
+  app.add_flag("--no-gpu", no_gpu, "not on the GPU, even if there is one");
   AddCompileOptions(app, line.options);
 }
 
@@ -152,11 +173,14 @@ void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
 std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
   CLI::App app("tkc compiles .tk files, kernels of tiles, workers and pipes, into CUDA C++ that a person can read.", "tkc");
   MainFlags flags;
-  CommandLine main_line, run_line;
+  CommandLine main_line, run_line, check_line;
   AddMainOptions(app, main_line.options, flags);
   RunTexts run_texts;
   CLI::App* run_app = app.add_subcommand("run", "execute a kernel");
   AddRunOptions(*run_app, run_line, run_texts);
+  CLI::App* check_app = app.add_subcommand("check", "compare simulator, reference and GPU on many shapes");
+  bool no_gpu = false;
+  AddCheckOptions(*check_app, check_line, no_gpu);
 
   try {
     app.parse(argc, argv);
@@ -179,6 +203,10 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
     if (!run_texts.TakeApart(run_line.run)) return kExitUser;
     line = std::move(run_line);
     line.command = Command::kRun;
+  } else if (check_app->parsed()) {
+    line = std::move(check_line);
+    line.command = Command::kCheck;
+    line.check.gpu = !no_gpu;
   } else {
     line = std::move(main_line);
     line.options.target_given = app.count("--target") > 0;

@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "compiler/command_line.h"
+#include "compiler/driver/check_kernel.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/interrupt.h"
 #include "compiler/driver/run_kernel.h"
@@ -27,5 +28,6 @@ int main(int argc, char** argv) {
   if (const std::optional<int> status = tkc::ParseCommandLine(argc, argv, line)) return *status;
   if (line.command == tkc::Command::kCompile) return tkc::Compile(line.options);
   tkc::WatchInterrupts();
+  if (line.command == tkc::Command::kCheck) return tkc::CheckKernel(line.options, line.check);
   return tkc::RunKernel(line.options, line.run);
 }

@@ -105,28 +105,32 @@ bool HasGpu(std::string& why) {
   return false;
 }
 
-Result<void> RunOnGpu(Session& session, const Generated& code, const typed::Entry& entry, const Placement& placement,
-                      interp::Arguments& arguments) {
-  Diagnostics& diagnostics = session.diagnostics;
+Result<GpuKernel> PrepareGpu(Session& session, const Generated& code, const typed::Entry& entry) {
   std::string why;
   if (!HasGpu(why)) {
-    return diagnostics.Error(DiagnosticKind::kNoGpu, kNoSpan, fmt::format("this machine can't run kernels on a GPU: {}", why))
+    return session.diagnostics
+        .Error(DiagnosticKind::kNoGpu, kNoSpan, fmt::format("this machine can't run kernels on a GPU: {}", why))
         .Help("`--on simulator`, the default, runs the same generated code without one");
   }
   Result<Build> build = CompileForGpu(session, code, entry);
+  if (!build) return Failure{};
+  return GpuKernel{build.Take(), entry.name};
+}
+
+Result<void> RunOnGpu(const GpuKernel& kernel, const typed::Kernel& parameters, const Placement& placement,
+                      interp::Arguments& arguments, Diagnostics& diagnostics) {
   Result<ScratchFolder> folder = ScratchFolder::Make(diagnostics);
-  if (!build || !folder) return Failure{};
+  if (!folder) return Failure{};
   std::map<std::string, interp::Tensor> placed;
-  Result<std::vector<JobArgument>> job =
-      WriteImages(entry.kernels.front(), arguments, placement, folder->path(), placed, diagnostics);
+  Result<std::vector<JobArgument>> job = WriteImages(parameters, arguments, placement, folder->path(), placed, diagnostics);
   if (!job || !WriteFiles({{folder->File("job"), JobText(*job)}}, diagnostics)) return Failure{};
-  const ProcessResult run = RunProcess({build->product, folder->File("job")}, {}, kLimit);
+  const ProcessResult run = RunProcess({kernel.build.product, folder->File("job")}, {}, kLimit);
   if (!run.ok()) {
     const std::string said = run.output.substr(0, run.output.find('\n'));
     const std::string how = run.timed_out ? fmt::format("did not end within {:.0f} s", kLimit) : "failed";
     const bool refused = run.status == 2;
     return diagnostics.Error(refused ? DiagnosticKind::kLaunchRefused : DiagnosticKind::kRunFailed, kNoSpan,
-                             fmt::format("`{}` on the GPU {}{}{}", entry.name, how, said.empty() ? "" : ": ", said));
+                             fmt::format("`{}` on the GPU {}{}{}", kernel.entry, how, said.empty() ? "" : ": ", said));
   }
   std::map<std::string, interp::Tensor> outputs;
   int64_t trespassed = 0;
@@ -134,7 +138,7 @@ Result<void> RunOnGpu(Session& session, const Generated& code, const typed::Entr
   if (trespassed > 0) {
     return diagnostics.Error(
         DiagnosticKind::kOutOfBounds, kNoSpan,
-        fmt::format("`{}` on the GPU wrote {} bytes that belong to no element of its tensors", entry.name, trespassed));
+        fmt::format("`{}` on the GPU wrote {} bytes that belong to no element of its tensors", kernel.entry, trespassed));
   }
   for (auto& [name, tensor] : outputs) arguments.tensors[name] = std::move(tensor);
   return {};

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "compiler/driver/build_cache.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/placement.h"
 #include "compiler/interp/launch.h"
@@ -14,8 +15,17 @@ namespace tkc {
 /// Whether there are a GPU and an nvcc; if not, `why` says what is missing.
 bool HasGpu(std::string& why);
 
-/// Runs `entry`; its outputs replace the tensors of `arguments`. `arguments.sms` is not heeded: a GPU has as many as it has.
-Result<void> RunOnGpu(Session& session, const Generated& code, const typed::Entry& entry, const Placement& placement,
-                      interp::Arguments& arguments);
+/// A program that runs one entry on the GPU.
+struct GpuKernel {
+  Build build;
+  std::string entry;
+};
+
+/// Compiles with nvcc, or takes it from the cache; reports if there is no GPU.
+Result<GpuKernel> PrepareGpu(Session& session, const Generated& code, const typed::Entry& entry);
+
+/// Runs the kernel; its outputs replace the tensors of `arguments`. `arguments.sms` is not heeded: a GPU has as many as it has.
+Result<void> RunOnGpu(const GpuKernel& kernel, const typed::Kernel& parameters, const Placement& placement,
+                      interp::Arguments& arguments, Diagnostics& diagnostics);
 
 }  // namespace tkc

@@ -26,6 +26,7 @@ struct Options {
   std::vector<std::string> dump_after;  // names of passes, or `all`
   bool json_diagnostics = false;
   bool line_info = false;  // -g
+  bool certify = false;    // prove each kernel; --emit=certificate always does
   std::string depfile;     // for build systems: what the output depends on, as a make rule
   std::string command;     // to repeat the run, for internal errors
 };
@@ -39,6 +40,7 @@ struct RunCommand {
   Where on = Where::kSimulator;
   std::vector<interp::NameValue> place;  // --place pad=8,offset=1
   std::string schedule;                  // --schedule: this set instead of the one that the launcher would choose
+  bool compare = false;                  // with what the reference interpreter gives
   bool counters = false;                 // print bank conflicts and sectors
   std::string trace;                     // `trace`: where the timeline goes, .json or .svg
 };
@@ -49,7 +51,7 @@ struct CheckCommand {
   int shapes = 24;
   int seeds = 3;
   uint64_t seed = 1;    // the first
-  double seconds = 50;  // no new run is started behind it
+  double seconds = 40;  // no new run is started behind it
   bool json = false;
   bool gpu = true;  // if there is one
 };

@@ -8,7 +8,9 @@
 #include <fstream>
 #include <iostream>
 #include <new>
+#include <optional>
 
+#include "compiler/driver/compare.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/findings.h"
 #include "compiler/driver/gpu_run.h"
@@ -75,6 +77,23 @@ Result<void> RunSimulated(Session& session, const Generated& code, const typed::
   return {};
 }
 
+/// `--compare`: the reference on what the arguments were `before` the run.
+Result<void> CompareWithReference(Session& session, const typed::Entry& entry, const RunCommand& command, interp::Arguments before,
+                                  const interp::Arguments& after) {
+  interp::Arguments want = before;
+  if (!interp::Interpret(entry, want, session.diagnostics)) return Failure{};
+  const bool integers = command.arguments.fill != interp::FillKind::kNormal && command.arguments.inputs.empty();
+  const Tolerance tolerance = ToleranceFor(entry, ArithmeticOf(entry.kernels.front()), before, want, integers);
+  std::map<std::string, interp::Tensor> got;
+  for (const typed::Param& param : entry.kernels.front().params) {
+    if (interp::IsOutput(param)) got[param.name] = after.tensors.at(param.name);
+  }
+  const std::optional<Difference> difference = Compare(got, want, tolerance);
+  if (!difference) return {};
+  return session.diagnostics.Error(DiagnosticKind::kResultsDiffer, entry.kernels.front().span,
+                                   fmt::format("{}", ToString(*difference, "the reference interpreter")));
+}
+
 Result<void> RunCompiled(Session& session, const Target& target, typed::Program& program, const RunCommand& command) {
   Result<typed::Entry*> entry = FindOwnEntry(program, command.arguments, session.diagnostics);
   if (!entry || !KeepSchedule(**entry, command.schedule, session.diagnostics)) return Failure{};
@@ -87,11 +106,15 @@ Result<void> RunCompiled(Session& session, const Target& target, typed::Program&
   Result<Generated> code = Generate(session, program, target);
   if (!code) return Failure{};
   SetCrashPass("run");
+  std::optional<interp::Arguments> before;
+  if (command.compare) before = *arguments;
   if (command.on == Where::kSimulator) {
     if (!RunSimulated(session, *code, **entry, command, *placement, *arguments)) return Failure{};
   } else {
-    if (!RunOnGpu(session, *code, **entry, *placement, *arguments)) return Failure{};
+    Result<GpuKernel> kernel = PrepareGpu(session, *code, **entry);
+    if (!kernel || !RunOnGpu(*kernel, parameters, *placement, *arguments, session.diagnostics)) return Failure{};
   }
+  if (before && !CompareWithReference(session, **entry, command, std::move(*before), *arguments)) return Failure{};
   const Uninterrupted scope;
   if (!interp::WriteOutputs(command.arguments, *arguments, session.diagnostics)) return Failure{};
   interp::PrintOutputs(parameters, command.arguments, *arguments, std::cout);

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/driver/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/interp/interpret.h"
+#include "compiler/interp/number.h"
+#include "compiler/interp/run.h"
+
+namespace tkc {
+namespace {
+
+using interp::Tensor;
+using typed::Expr;
+using typed::ExprKind;
+using typed::Op;
+
+bool IsApproximate(const Expr& expr) {
+  if (!IsFloat(expr.type.dtype)) return false;
+  if (expr.kind == ExprKind::kBinary) return expr.op == Op::kDiv;
+  if (expr.kind != ExprKind::kCall && expr.kind != ExprKind::kUnary) return false;
+  switch (expr.op) {
+    case Op::kExp:
+    case Op::kExp2:
+    case Op::kLog:
+    case Op::kLog2:
+    case Op::kSqrt:
+    case Op::kRsqrt:
+    case Op::kTanh:
+    case Op::kErf:
+    case Op::kSigmoid:
+    case Op::kPow:
+    case Op::kSin:
+    case Op::kCos: return true;
+    default: return false;
+  }
+}
+
+/// A constant that keeps products of small integers exact.
+bool HasFewBits(double value) {
+  return std::isinf(value) || (std::abs(value) <= 1024 && value * 1024 == std::nearbyint(value * 1024));
+}
+
+class Visitor {
+ public:
+  Arithmetic result;
+
+  void Visit(const typed::ExprPtr& expr) {
+    if (!expr) return;
+    if (IsApproximate(*expr)) ++result.functions;
+    if (expr->kind == ExprKind::kFloat && !HasFewBits(expr->float_value)) result.is_exact = false;
+    if (expr->kind == ExprKind::kConvert && IsFloat(expr->type.dtype) && Bytes(expr->type.dtype) < 4 &&
+        (expr->args[0]->type.dtype == DType::kF32)) {
+      result.narrows = true;
+    }
+    for (const typed::ExprPtr& arg : expr->args) Visit(arg);
+    for (const typed::AxisRange& axis : expr->axes) {
+      Visit(axis.start);
+      Visit(axis.lo);
+      Visit(axis.hi);
+    }
+  }
+
+  void Visit(const typed::Block& block) {
+    for (const typed::StmtPtr& stmt : block) {
+      for (const typed::ExprPtr* expr : {&stmt->expr, &stmt->lo, &stmt->hi}) Visit(*expr);
+      for (const typed::ExprPtr& value : stmt->values) Visit(value);
+      Visit(stmt->body);
+      Visit(stmt->orelse);
+    }
+  }
+};
+
+double Unit(DType dtype) {
+  switch (dtype) {
+    case DType::kBF16: return 0x1p-7;
+    case DType::kF16: return 0x1p-10;
+    default: return 0x1p-23;
+  }
+}
+
+/// Sums have at most this many terms: all dimensions and constants of the kernel together.
+double Terms(const typed::Kernel& kernel, const interp::Arguments& arguments) {
+  double terms = 16;
+  for (const auto& [name, extent] : arguments.dims) terms += static_cast<double>(extent);
+  for (const auto& [name, value] : kernel.bindings) terms += static_cast<double>(std::abs(value));
+  return terms;
+}
+
+}  // namespace
+
+Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
+  Visitor visitor;
+  for (const typed::Section& section : kernel.sections) {
+    visitor.Visit(section.lets);
+    for (const typed::Worker& worker : section.workers) visitor.Visit(worker.body);
+    for (const typed::Pipe& pipe : section.pipes) {
+      for (const typed::PipeField& field : pipe.fields) visitor.result.narrows |= IsFloat(field.dtype) && Bytes(field.dtype) < 4;
+    }
+  }
+  if (visitor.result.functions > 0) visitor.result.is_exact = false;
+  return visitor.result;
+}
+
+Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, const interp::Arguments& before,
+                       const interp::Arguments& want, bool integers) {
+  Tolerance tolerance;
+  tolerance.exact = integers && arithmetic.is_exact;
+  if (tolerance.exact) return tolerance;
+  const typed::Kernel& kernel = entry.kernels.front();
+  tolerance.of_magnitude = Terms(kernel, before) * 0x1p-24;
+  if (arithmetic.functions > 0) tolerance.of_magnitude = 4 * (tolerance.of_magnitude + arithmetic.functions * 0x1p-20);
+  if (arithmetic.narrows) tolerance.of_magnitude += 0x1p-8;
+  interp::Arguments absolute = before;
+  for (auto& [name, tensor] : absolute.tensors) {
+    if (!IsFloat(tensor.dtype)) continue;
+    std::vector<double> values = tensor.ToReals();
+    for (double& value : values) value = std::abs(value);
+    tensor.FromReals(values);
+  }
+  Diagnostics ignored;
+  const bool ran = static_cast<bool>(interp::Interpret(entry, absolute, ignored));
+  for (const typed::Param& param : kernel.params) {
+    if (!interp::IsOutput(param)) continue;
+    std::vector<double> sums = want.tensors.at(param.name).ToReals();
+    const std::vector<double> others = ran ? absolute.tensors.at(param.name).ToReals() : sums;
+    double largest = 0;
+    for (size_t i = 0; i < sums.size(); ++i) {
+      sums[i] = std::max(std::abs(sums[i]), std::abs(others[i]));
+      if (std::isfinite(sums[i])) largest = std::max(largest, sums[i]);
+    }
+    // With functions, absolute values bound nothing: an element's terms may be as large as the largest result.
+    if (arithmetic.functions > 0) std::fill(sums.begin(), sums.end(), largest);
+    tolerance.magnitudes[param.name] = std::move(sums);
+  }
+  return tolerance;
+}
+
+std::string ToString(const Difference& d, const std::string& other) {
+  return fmt::format("{}[{}] is {:.9g}, {} gives {:.9g}{} ({} of {} elements differ{})", d.tensor, fmt::join(d.index, ", "), d.got,
+                     other, d.want, d.allowed > 0 ? fmt::format(", {:.3g} apart are allowed", d.allowed) : "", d.count, d.of,
+                     d.allowed > 0 ? " by more" : "");
+}
+
+std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, const interp::Arguments& want,
+                                  const Tolerance& tolerance) {
+  for (const auto& [name, tensor] : got) {
+    const std::vector<double> mine = tensor.ToReals();
+    const std::vector<double> theirs = want.tensors.at(name).ToReals();
+    const bool exact = tolerance.exact || !IsFloat(tensor.dtype);
+    Difference found{name, {}, 0, 0, 0, 0, tensor.size()};
+    double worst = -1;
+    size_t place = 0;
+    for (size_t i = 0; i < mine.size(); ++i) {
+      if (mine[i] == theirs[i] || (std::isnan(mine[i]) && std::isnan(theirs[i]))) continue;
+      double allowed = 0;
+      if (!exact) {
+        const double magnitude = tolerance.magnitudes.at(name)[i];
+        allowed = Unit(tensor.dtype) * std::max(std::abs(theirs[i]), std::abs(mine[i])) + tolerance.of_magnitude * magnitude;
+      }
+      const double off = std::abs(mine[i] - theirs[i]);
+      if (off <= allowed) continue;  // false for NaN
+      ++found.count;
+      const double excess = std::isnan(off) ? std::numeric_limits<double>::infinity() : off - allowed;
+      if (excess <= worst) continue;
+      worst = excess;
+      place = i;
+      found.got = mine[i];
+      found.want = theirs[i];
+      found.allowed = allowed;
+    }
+    if (found.count == 0) continue;
+    found.index.resize(tensor.extents.size());
+    for (size_t axis = tensor.extents.size(); axis-- > 0;) {
+      found.index[axis] = static_cast<int64_t>(place) % tensor.extents[axis];
+      place /= static_cast<size_t>(tensor.extents[axis]);
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tkc

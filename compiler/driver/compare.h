@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Whether two results of one kernel agree, and how far lang-spec lets them differ.
+//
+// se-6 and se-10 leave the order of additions open, se-11 gives functions a relative error of 2^-20, and a store rounds to the
+// element type. So an element may be off by: one unit in the last place of its type (two roundings may fall to either side);
+// n * 2^-24 of the sum of its terms' magnitudes, n being the number of terms; f * 2^-20 of that where f functions are applied,
+// four times as much, as an exponent's error is multiplied by its argument; 2^-8 of it where intermediate values are rounded to
+// 16 bits and may so fall to either side, too. The sum of magnitudes is what the reference gives for the inputs' absolute values.
+// Where nothing but sums and products of small integers is computed, every order gives the same bits, and nothing may differ.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/interp/launch.h"
+#include "compiler/sema/typed.h"
+
+namespace tkc {
+
+/// What a kernel computes with, as far as rounding is concerned.
+struct Arithmetic {
+  bool is_exact = true;  // sums and products only, constants of few bits: exact on small integers
+  int functions = 0;     // approximate operations
+  bool narrows = false;  // intermediate values are rounded to 16 bits
+};
+
+Arithmetic ArithmeticOf(const typed::Kernel& kernel);
+
+struct Tolerance {
+  bool exact = false;
+  double of_magnitude = 0;                                // times `magnitudes`
+  std::map<std::string, std::vector<double>> magnitudes;  // of each output, by element
+};
+
+/// For `arguments` as they are before the run; `want` is what the reference computed. Runs the reference once more unless exact.
+Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, const interp::Arguments& before,
+                       const interp::Arguments& want, bool integers);
+
+struct Difference {
+  std::string tensor;
+  std::vector<int64_t> index;  // of the worst element
+  double got = 0, want = 0, allowed = 0;
+  int64_t count = 0, of = 0;
+};
+
+/// "C[3, 5] is 4.5, the reference gives 4 (2 of 65536 elements differ)"
+std::string ToString(const Difference& difference, const std::string& other);
+
+/// The first output in which `got` is off by more than allowed.
+std::optional<Difference> Compare(const std::map<std::string, interp::Tensor>& got, const interp::Arguments& want,
+                                  const Tolerance& tolerance);
+
+}  // namespace tkc

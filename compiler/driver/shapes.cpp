@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/driver/shapes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/interp/evaluate.h"
+#include "compiler/interp/launch.h"
+
+namespace tkc {
+namespace {
+
+using typed::ExprPtr;
+using typed::Kernel;
+using typed::Param;
+using typed::ParamKind;
+
+/// Work of one case, as the product of all extents in whole blocks: about what 384 x 256 x 256 is.
+constexpr double kMostWork = 3 << 23;
+constexpr int64_t kSms[] = {132, 1, 2, 3, 4, 6, 8, 16, 33};
+constexpr Placement kPlacements[] = {{0, 0, 1}, {8, 8, 1}, {1, 1, 1}, {0, 0, 1}, {3, 0, 1}, {0, 8, 1}, {0, 0, 2}, {16, 1, 1}};
+
+/// A counter, mixed; the same on every machine.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15 + 0x1234567) {}
+  uint64_t Next() {
+    state_ += 0x9e3779b97f4a7c15;
+    uint64_t x = state_;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  }
+  template <typename T>
+  const T& Of(const std::vector<T>& list) {
+    return list[Next() % list.size()];
+  }
+
+ private:
+  uint64_t state_;
+};
+
+void MentionedDims(const ExprPtr& expr, std::set<int>& dims) {
+  if (!expr) return;
+  if (expr->kind == typed::ExprKind::kDim) dims.insert(expr->id);
+  for (const ExprPtr& arg : expr->args) MentionedDims(arg, dims);
+}
+
+/// What the kernels do with each dimension: blocks of which sizes, through pipes of how many slots.
+struct DimUse {
+  std::set<int64_t> grid_steps, loop_steps, slots;
+};
+
+class UseFinder {
+ public:
+  explicit UseFinder(size_t dims) : uses(dims) {}
+  std::vector<DimUse> uses;
+
+  void Visit(const Kernel& kernel) {
+    for (const typed::Section& section : kernel.sections) {
+      for (const typed::GridAxis& axis : section.axes) Add(axis.hi, axis.step, &DimUse::grid_steps);
+      for (const typed::Worker& worker : section.workers) Visit(worker.body);
+      for (const typed::Pipe& pipe : section.pipes) {
+        for (DimUse& use : uses) use.slots.insert(std::max<int64_t>(pipe.slots, 2));
+      }
+    }
+  }
+
+ private:
+  void Visit(const typed::Block& block) {
+    for (const typed::StmtPtr& stmt : block) {
+      if (stmt->kind == typed::StmtKind::kFor) Add(stmt->hi, stmt->step, &DimUse::loop_steps);
+      Visit(stmt->body);
+      Visit(stmt->orelse);
+    }
+  }
+  void Add(const ExprPtr& bound, int64_t step, std::set<int64_t> DimUse::* member) {
+    std::set<int> dims;
+    MentionedDims(bound, dims);
+    for (const int dim : dims) (uses[static_cast<size_t>(dim)].*member).insert(step);
+  }
+};
+
+/// Extents worth trying: small ones, primes, and the edges of blocks and of what fits into the pipes.
+std::vector<int64_t> Extents(const DimUse& use) {
+  std::set<int64_t> extents = {0, 1, 2, 3, 5, 7, 8, 13, 16, 31, 67, 127};
+  for (const std::set<int64_t>* steps : {&use.grid_steps, &use.loop_steps}) {
+    for (const int64_t step : *steps) {
+      for (const int64_t e : {step - 1, step, step + 1, step + 8, 2 * step, 2 * step - 1, 2 * step + 1, 3 * step + 5, 3 * step}) {
+        extents.insert(e);
+      }
+    }
+  }
+  for (const int64_t step : use.loop_steps) {
+    for (const int64_t slots : use.slots) {
+      for (const int64_t e : {slots * step - 1, slots * step, slots * step + 1, (slots + 1) * step, (2 * slots + 3) * step}) {
+        extents.insert(e);
+      }
+    }
+  }
+  std::vector<int64_t> list;
+  for (const int64_t e : extents) {
+    if (e >= 0 && e <= 2048) list.push_back(e);
+  }
+  return list;
+}
+
+std::vector<std::string> ScalarValues(DType dtype) {
+  if (dtype == DType::kBool) return {"true", "false"};
+  if (IsFloat(dtype)) return {"0.5", "1", "-2", "0"};
+  return Info(dtype).is_signed ? std::vector<std::string>{"1", "3", "0", "-1"} : std::vector<std::string>{"1", "3", "0"};
+}
+
+std::string DimsText(const Kernel& kernel, const CheckCase& c) {
+  std::string text;
+  for (size_t i = 0; i < c.dims.size(); ++i) text += fmt::format("{}{}={}", i ? "," : "", kernel.dims[i].name, c.dims[i]);
+  return text;
+}
+
+interp::Value ScalarValue(const std::string& text, DType dtype) {
+  if (dtype == DType::kBool) return interp::Value::Bool(text == "true");
+  if (IsFloat(dtype)) return interp::Value::Real(dtype, std::stod(text));
+  return interp::Value::Integer(dtype, std::stoll(text));
+}
+
+/// Draws cases; `wanted` is the schedule set whose turn it is.
+class Maker {
+ public:
+  Maker(const typed::Entry& entry, uint64_t seed) : entry_(entry), kernel_(entry.kernels.front()), random_(seed) {
+    UseFinder finder(kernel_.dims.size());
+    for (const Kernel& kernel : entry.kernels) finder.Visit(kernel);
+    for (const DimUse& use : finder.uses) extents_.push_back(Extents(use));
+    for (const DimUse& use : finder.uses) {
+      int64_t block = 1;
+      for (const std::set<int64_t>* steps : {&use.grid_steps, &use.loop_steps}) {
+        if (!steps->empty()) block = std::max(block, *steps->rbegin());
+      }
+      steps_.push_back(block);
+      blocks_.push_back(std::max<int64_t>(block, 3));
+    }
+  }
+
+  std::vector<CheckCase> Run(int count) {
+    for (size_t i = 0; i <= kernel_.dims.size(); ++i) Corner(i);
+    if (static_cast<int>(cases_.size()) > count) cases_.resize(static_cast<size_t>(count));
+    // A set that can't be reached in many tries won't be in more.
+    std::map<std::string, int> misses;
+    for (int turn = 0; static_cast<int>(cases_.size()) < count && turn < 4 * count + 16; ++turn) {
+      const std::string& wanted = entry_.kernels[static_cast<size_t>(turn) % entry_.kernels.size()].schedule;
+      const int tries = misses[wanted] > 1 ? 20 : 400;
+      if (!Draw(wanted, tries)) ++misses[wanted];
+    }
+    return std::move(cases_);
+  }
+
+ private:
+  double Work(const CheckCase& c) const {
+    double work = 1;
+    for (size_t i = 0; i < c.dims.size(); ++i) {
+      const int64_t whole = (c.dims[i] + steps_[i] - 1) / steps_[i] * steps_[i];
+      work *= static_cast<double>(std::max<int64_t>(whole, 1));
+    }
+    return work;
+  }
+
+  /// First of all: one block of everything, and then each dimension empty in turn.
+  void Corner(size_t empty) {
+    CheckCase c = Fresh();
+    c.dims = blocks_;
+    if (empty < c.dims.size()) c.dims[empty] = 0;
+    for (size_t i = 0; Work(c) > kMostWork && i < c.dims.size(); ++i) c.dims[i] = std::min<int64_t>(c.dims[i], 8);
+    if (Choose(entry_, c)) Keep(c);
+  }
+
+  bool Draw(const std::string& wanted, int tries) {
+    CheckCase other;
+    bool has_other = false;
+    for (int i = 0; i < tries; ++i) {
+      CheckCase c = Fresh();
+      for (const std::vector<int64_t>& list : extents_) c.dims.push_back(random_.Of(list));
+      c.sms = kSms[random_.Next() % std::size(kSms)];
+      c.placement = kPlacements[random_.Next() % std::size(kPlacements)];
+      if (Work(c) > kMostWork || !Choose(entry_, c)) continue;
+      if (c.schedule == wanted) {
+        Keep(c);
+        return true;
+      }
+      other = c;
+      has_other = true;
+    }
+    if (has_other) Keep(other);
+    return false;
+  }
+
+  CheckCase Fresh() {
+    CheckCase c;
+    for (const Param& param : kernel_.params) {
+      c.scalars.push_back(param.kind == ParamKind::kScalar ? random_.Of(ScalarValues(param.dtype)) : std::string());
+    }
+    return c;
+  }
+
+  void Keep(const CheckCase& c) {
+    if (std::find(cases_.begin(), cases_.end(), c) == cases_.end()) cases_.push_back(c);
+  }
+
+  const typed::Entry& entry_;
+  const Kernel& kernel_;
+  Random random_;
+  std::vector<std::vector<int64_t>> extents_;
+  std::vector<int64_t> steps_, blocks_;  // of each dimension the largest block; an extent of one block
+  std::vector<CheckCase> cases_;
+};
+
+}  // namespace
+
+interp::RunOptions RunOptionsOf(const typed::Entry& entry, const CheckCase& c) {
+  const Kernel& kernel = entry.kernels.front();
+  interp::RunOptions options;
+  options.kernel = entry.name;
+  for (size_t i = 0; i < c.dims.size(); ++i) options.dims.emplace_back(kernel.dims[i].name, fmt::format("{}", c.dims[i]));
+  for (size_t i = 0; i < c.scalars.size(); ++i) {
+    if (!c.scalars[i].empty()) options.scalars.emplace_back(kernel.params[i].name, c.scalars[i]);
+  }
+  options.seed = c.seed;
+  options.fill = c.fill;
+  options.sms = c.sms;
+  return options;
+}
+
+std::string CommandOptions(const typed::Entry& entry, const CheckCase& c) {
+  const Kernel& kernel = entry.kernels.front();
+  std::string text;
+  if (!c.dims.empty()) text += " --dims " + DimsText(kernel, c);
+  for (size_t i = 0; i < c.scalars.size(); ++i) {
+    if (!c.scalars[i].empty()) text += fmt::format(" --scalar {}={}", kernel.params[i].name, c.scalars[i]);
+  }
+  text += fmt::format(" --seed {}", c.seed);
+  text += c.fill == interp::FillKind::kSmall ? " --fill small" : c.fill == interp::FillKind::kIntegers ? " --fill integers" : "";
+  if (c.sms != CheckCase{}.sms) text += fmt::format(" --sms {}", c.sms);
+  if (!c.placement.is_dense()) text += " --place " + ToString(c.placement);
+  return text;
+}
+
+bool Choose(const typed::Entry& entry, CheckCase& c) {
+  for (const Kernel& kernel : entry.kernels) {
+    interp::Launch launch;
+    launch.kernel = &kernel;
+    launch.dims = c.dims;
+    launch.sms = c.sms;
+    launch.scalars.resize(kernel.params.size());
+    for (size_t i = 0; i < kernel.params.size(); ++i) {
+      if (kernel.params[i].kind == ParamKind::kScalar) launch.scalars[i] = ScalarValue(c.scalars[i], kernel.params[i].dtype);
+    }
+    Diagnostics ignored;
+    interp::Faults faults(ignored);
+    interp::CheckRequirements(launch, faults);
+    if (faults.failed()) return false;
+    const std::vector<interp::Value> vars = interp::InitialVars(launch);
+    if (kernel.when && (!interp::Evaluator(launch, vars, faults).Truth(*kernel.when) || faults.failed())) continue;
+    c.schedule = kernel.schedule;
+    return true;
+  }
+  return false;
+}
+
+std::vector<CheckCase> MakeCases(const typed::Entry& entry, int count, uint64_t seed) { return Maker(entry, seed).Run(count); }
+
+}  // namespace tkc
