@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/certify/certify.h"
 #include "compiler/certify/conflicts.h"
 #include "compiler/codegen/emit.h"
 #include "compiler/driver/load.h"
@@ -14,6 +15,7 @@
 #include "compiler/ir/from_ast.h"
 #include "compiler/ir/parse.h"
 #include "compiler/ir/print.h"
+#include "compiler/ir/verify.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/insert_sync.h"
@@ -74,18 +76,42 @@ Result<ir::Module> ReadModule(Session& session) {
   return ir::Parse(session.sources.Text(*file), *file, session.diagnostics);
 }
 
+/// Text of the schedule level has passed no pass: it is verified here, before and after its proof. What the certificate proves by
+/// itself (bytes, limits) is left to it.
+bool VerifyText(Session& session, const ir::Module& module, ir::Level level, const Target* target) {
+  if (session.options.from != "schedule") return true;
+  for (const ir::Kernel& kernel : module.kernels) {
+    for (const ir::Fault& fault : ir::Verify(kernel, level, target)) {
+      session.diagnostics.Error(DiagnosticKind::kMalformedIr, fault.span, fault.message);
+    }
+  }
+  return !session.diagnostics.HasErrors();
+}
+
+/// The proof of every kernel: on by default in every compile. `text` may be null.
+bool CertifyModule(Session& session, const ir::Module& module, const Target& target, std::string* text) {
+  if (!VerifyText(session, module, ir::Level::kLowering, nullptr)) return false;
+  SetCrashPass("certify");
+  if (session.options.certify || session.options.emit == Emit::kCertificate) {
+    for (const ir::Kernel& kernel : module.kernels) {
+      certify::Certificate certificate;
+      if (certify::Certify(kernel, target, session.diagnostics, &certificate) && text) *text += certificate.text;
+    }
+  }
+  return !session.diagnostics.HasErrors() && VerifyText(session, module, ir::Level::kSchedule, &target);
+}
+
 int CompileModule(Session& session, ir::Module& module, const Target& target) {
   const Options& options = session.options;
   if (options.emit == Emit::kTile) return session.Write(ir::Print(module));
   if (options.from != "schedule" && !RunPasses(session, module, target)) return session.Finish();
   const bool wants_ir = options.emit == Emit::kSchedule || !options.run_passes.empty();
   if (wants_ir) return session.Write(ir::Print(module));
+  std::string certificate;
+  if (!CertifyModule(session, module, target, &certificate)) return session.Finish();
+  if (options.emit == Emit::kCertificate) return session.Write(certificate);
   certify::WarnOfConflicts(module, session.diagnostics);
   if (options.emit == Emit::kReport) return session.Write(codegen::EmitReport(module, session.sources));
-  if (options.emit == Emit::kCertificate) {
-    session.diagnostics.Error(DiagnosticKind::kNotImplemented, kNoSpan, "the certificate is specified, not yet implemented");
-    return session.Finish();
-  }
   SetCrashPass("print");
   return session.Write(CodeFiles(session, codegen::EmitCuda(module, session.sources, EmitOptionsOf(options))));
 }
@@ -117,7 +143,8 @@ int Compile(const Options& options) {
 
 Result<typed::Program> CheckFile(Session& session, const Target& target) {
   SetCrashPass("parse");
-  Result<ast::Program> program = LoadProgram(session.options.input, session.options.include_dirs, session.sources, session.diagnostics);
+  Result<ast::Program> program =
+      LoadProgram(session.options.input, session.options.include_dirs, session.sources, session.diagnostics);
   if (!program) return Failure{};
   return CheckParsed(session, *program, target);
 }
@@ -126,6 +153,7 @@ Result<Generated> Generate(Session& session, const typed::Program& program, cons
   SetCrashPass("from_ast");
   Result<ir::Module> module = ir::FromAst(program, session.options.target, session.diagnostics);
   if (!module || session.diagnostics.HasErrors() || !RunPasses(session, *module, target)) return Failure{};
+  if (!CertifyModule(session, *module, target, nullptr)) return Failure{};
   SetCrashPass("print");
   codegen::Emitted emitted = codegen::EmitCuda(*module, session.sources, EmitOptionsOf(session.options));
   return Generated{module.Take(), std::move(emitted)};

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What a proof that fails has to say.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/support/diagnostic.h"
+
+namespace tkc::certify {
+
+struct Finding {
+  DiagnosticKind kind;
+  Span span;
+  std::string headline;
+  std::vector<std::pair<Span, std::string>> notes{};
+};
+
+}  // namespace tkc::certify

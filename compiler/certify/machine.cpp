@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: MIT
+// Control flow, barriers and their phases.
+#include "compiler/certify/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/certify/scene.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::certify {
+
+using ir::Op;
+using ir::OpCode;
+
+namespace {
+
+constexpr int64_t kThreadsOfWarp = 32;
+constexpr int64_t kInAllBlocks = 2;  // kArrive's number: at the barrier of every block of the cluster
+constexpr int64_t kThisThread = 1;
+
+int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+/// What the copy engine or the matrix unit reads or writes.
+std::vector<bool> AsyncBuffers(const Program& program) {
+  std::vector<bool> async(program.kernel->buffers.size());
+  for (const Agent& agent : program.agents) {
+    std::vector<int> buffer_of_root(static_cast<size_t>(agent.roots), -1);
+    for (const Step& step : agent.steps) {
+      if (step.root >= 0) buffer_of_root[static_cast<size_t>(step.root)] = step.buffer;
+      if (step.kind != StepKind::kOp) continue;
+      const OpCode code = step.op->code;
+      const bool is_async =
+          code == OpCode::kMma || code == OpCode::kLoadAsync || code == OpCode::kLoadMulticast || code == OpCode::kStoreAsync;
+      if (!is_async) continue;
+      for (const Access& access : step.accesses)
+        async[static_cast<size_t>(buffer_of_root[static_cast<size_t>(access.root)])] = true;
+    }
+  }
+  return async;
+}
+
+}  // namespace
+
+Machine::Machine(const Program& program, std::vector<int64_t> parameters)
+    : program_(program),
+      kernel_(*program.kernel),
+      parameters_(std::move(parameters)),
+      async_buffers_(AsyncBuffers(program)),
+      product_values_(program.kernel->values.size()) {
+  for (const ir::Worker& worker : kernel_.workers) {
+    passes::ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code != OpCode::kMma) return;
+      product_values_[static_cast<size_t>(op.operands[0])] = product_values_[static_cast<size_t>(op.operands[1])] = true;
+    });
+  }
+  for (int block = 0; block < program.blocks; ++block) {
+    for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+      place_base_.push_back(static_cast<int>(places_.size()));
+      const ir::Buffer& buffer = kernel_.buffers[i];
+      for (int64_t set = 0; set < buffer.instances; ++set) {
+        for (int64_t index = 0; index < buffer.count; ++index) places_.push_back({block, static_cast<int>(i), set, index});
+      }
+    }
+    for (size_t i = 0; i < kernel_.barriers.size(); ++i) {
+      element_base_.push_back(Elements());
+      for (int64_t element = 0; element < kernel_.barriers[i].count; ++element)
+        element_of_.push_back({block, static_cast<int>(i), element});
+    }
+  }
+}
+
+int Machine::BarrierElement(int block, int barrier, int64_t element) const {
+  return element_base_[static_cast<size_t>(block) * kernel_.barriers.size() + static_cast<size_t>(barrier)] +
+         static_cast<int>(element);
+}
+
+State Machine::Start() const {
+  State state;
+  state.knowledge = Knowledge(Holders());
+  state.barriers.resize(element_of_.size());
+  state.named.resize(static_cast<size_t>(program_.blocks * kNamed) + 1);
+  for (const Agent& agent : program_.agents) {
+    AgentState self;
+    self.rings.assign(agent.rings.size(), 0);
+    self.roots.assign(static_cast<size_t>(agent.roots), -1);
+    state.agents.push_back(std::move(self));
+  }
+  return state;
+}
+
+std::vector<Machine::Share> Machine::Shares(const Context& c) const {
+  const int first = c.agent.first_warp;
+  if (!c.agent.computes) {
+    const bool is_thread = c.agent.worker->kind == ir::RoleKind::kCopyThread || c.step.is_elected;
+    return {{first, is_thread ? 1 : kThreadsOfWarp, 1}};
+  }
+  if (c.step.is_elected) return {{first, 1, 1}};
+  return {{first, kThreadsOfWarp, 1}, {first + 1, kThreadsOfWarp, 1}, {first + 2, 2 * kThreadsOfWarp, 2}};
+}
+
+int64_t Machine::Position(const Context& c) const {
+  return c.self.rings[static_cast<size_t>(c.step.ring)] - (c.step.is_previous ? 1 : 0);
+}
+
+int Machine::ElementOfStep(const Context& c, int block) const {
+  int64_t element = c.step.element;
+  if (c.step.ring >= 0) {
+    const int64_t slots = c.agent.rings[static_cast<size_t>(c.step.ring)].slots;
+    const int64_t position = Position(c);
+    element = position - FloorDiv(position, slots) * slots;
+  }
+  return BarrierElement(block, c.step.barrier, element);
+}
+
+Outcome Machine::Run(State& state, int number, Question& question) {
+  AgentState& self = state.agents[static_cast<size_t>(number)];
+  const Agent& agent = program_.agents[static_cast<size_t>(number)];
+  const Step& step = agent.steps[static_cast<size_t>(self.at)];
+  static const Op kNothing{OpCode::kComment};
+  Context c{state, number, agent, self, step, step.op ? *step.op : kNothing};
+  bool value = false;
+  switch (step.kind) {
+    case StepKind::kEnd:
+      if (!self.groups.empty() || !self.open.accumulators.empty()) {
+        Fail(c, DiagnosticKind::kCertificateAccumulator, fmt::format("`{}` ends while a product is in flight", agent.name));
+        return Outcome::kFailed;
+      }
+      if (!self.stores.empty() || !self.open_stores.empty()) {
+        Fail(c, DiagnosticKind::kCertificateHazard,
+             fmt::format("`{}` ends while the copy engine may still read what it stores", agent.name));
+        return Outcome::kFailed;
+      }
+      self.is_done = true;
+      return Outcome::kRan;
+    case StepKind::kJump: self.at = step.target; return Outcome::kRan;
+    case StepKind::kBranch: {
+      const Outcome outcome = Test(c, agent.conditions[static_cast<size_t>(step.condition)], question, &value);
+      if (outcome == Outcome::kRan) self.at = value ? self.at + 1 : step.target;
+      return outcome;
+    }
+    case StepKind::kEnter: {
+      const Loop& loop = agent.loops[static_cast<size_t>(step.loop)];
+      int64_t ordinal = 0;
+      const int around = Around(c, loop.depth, &ordinal);
+      self.frames.push_back({step.loop, state.oracle.Find(loop.family, around, ordinal), 0});
+      ++self.at;
+      return Outcome::kRan;
+    }
+    case StepKind::kTest: {
+      const Loop& loop = agent.loops[static_cast<size_t>(step.loop)];
+      if (loop.parameter >= 0) {
+        value = self.frames.back().iteration < parameters_[static_cast<size_t>(loop.parameter)];
+      } else if (const Outcome outcome = Test(c, loop.goes_on, question, &value); outcome != Outcome::kRan) {
+        return outcome;
+      }
+      if (value) {
+        ++self.at;
+        return Outcome::kRan;
+      }
+      state.oracle.Leave(self.frames.back().fact, number);
+      self.frames.pop_back();
+      self.at = step.target;
+      return Outcome::kRan;
+    }
+    case StepKind::kNext:
+      ++self.frames.back().iteration;
+      self.at = step.target;
+      return Outcome::kRan;
+    case StepKind::kOp: break;
+  }
+  const Outcome outcome = Execute(c);
+  if (outcome == Outcome::kRan) {
+    if (IsTold(c.op)) state.trail.Add(number, step.op);
+    ++self.at;
+  }
+  return outcome;
+}
+
+/// The fact and the iteration of the loop that the first `depth` loops around end with.
+int Machine::Around(const Context& c, int depth, int64_t* ordinal) const {
+  if (depth == 0) return -1;
+  const Frame& frame = c.self.frames[static_cast<size_t>(depth) - 1];
+  const Loop& loop = c.agent.loops[static_cast<size_t>(frame.loop)];
+  *ordinal = loop.first + frame.iteration * loop.stride;
+  return frame.fact;
+}
+
+Outcome Machine::Test(Context& c, const Condition& condition, Question& question, bool* value) {
+  const Truth truth = Truth3(c, condition, question);
+  *value = truth == Truth::kTrue;
+  return truth == Truth::kUnknown ? Outcome::kAsks : Outcome::kRan;
+}
+
+Truth Machine::Truth3(Context& c, const Condition& condition, Question& question) {
+  const auto of = [](bool value) { return value ? Truth::kTrue : Truth::kFalse; };
+  switch (condition.kind) {
+    case Condition::Kind::kConstant: return of(condition.value);
+    case Condition::Kind::kNot: {
+      const Truth truth = Truth3(c, condition.parts[0], question);
+      return truth == Truth::kUnknown ? truth : of(truth == Truth::kFalse);
+    }
+    case Condition::Kind::kAnd:
+    case Condition::Kind::kOr: {
+      const Truth decides = of(condition.kind == Condition::Kind::kOr);
+      for (const Condition& part : condition.parts) {
+        const Truth truth = Truth3(c, part, question);
+        if (truth == decides || truth == Truth::kUnknown) return truth;
+      }
+      return of(condition.kind == Condition::Kind::kAnd);
+    }
+    case Condition::Kind::kPositive: break;
+  }
+  int64_t number = condition.linear.constant;
+  for (size_t d = 0; d < condition.linear.of_loop.size(); ++d) {
+    if (condition.linear.of_loop[d] == 0) continue;
+    const Frame& frame = c.self.frames[d];
+    const Loop& loop = c.agent.loops[static_cast<size_t>(frame.loop)];
+    number += condition.linear.of_loop[d] * (loop.first + frame.iteration * loop.stride);
+  }
+  if (condition.linear.rest.empty()) return of(number > 0);
+  int64_t ordinal = 0;
+  const int around = Around(c, condition.context, &ordinal);
+  question.fact = c.state.oracle.Find(condition.family, around, ordinal);
+  question.number = -number;
+  const Family& family = program_.families[static_cast<size_t>(condition.family)];
+  if (family.parameter >= 0) {
+    const int64_t trips = parameters_[static_cast<size_t>(family.parameter)];
+    const int64_t first = family.step * (trips - 1) - family.constant, last = family.step * trips - family.constant;
+    if (question.number >= last) return Truth::kFalse;
+    if (trips > 0 && question.number <= first) return Truth::kTrue;
+  }
+  return c.state.oracle.IsAbove(question.fact, question.number);
+}
+
+Outcome Machine::Execute(Context& c) {
+  const auto ran = [](bool ok) { return ok ? Outcome::kRan : Outcome::kFailed; };
+  State& state = c.state;
+  switch (c.op.code) {
+    case OpCode::kWaitFull:
+    case OpCode::kWaitEmpty: {
+      const int64_t slots = c.agent.rings[static_cast<size_t>(c.step.ring)].slots;
+      const int64_t lap = FloorDiv(Position(c), slots);
+      return Wait(c, lap + (c.op.code == OpCode::kWaitFull), ElementOfStep(c, c.agent.block));
+    }
+    case OpCode::kSplitWait: return Wait(c, 1, ElementOfStep(c, c.agent.block));
+    case OpCode::kExpect: {
+      const int element = ElementOfStep(c, c.agent.block);
+      state.barriers[static_cast<size_t>(element)].expected += c.op.number * Shares(c)[0].threads;
+      return ran(Arrive(c, element, Shares(c)[0], Shares(c)[0].threads, "announces bytes"));
+    }
+    case OpCode::kArrive: {
+      const bool by_warp = c.op.number != kThisThread;
+      const bool is_one_thread = c.step.is_elected || c.agent.worker->kind == ir::RoleKind::kCopyThread;
+      if (by_warp && is_one_thread)
+        return ran(Fail(c, DiagnosticKind::kCertificateDeadlock,
+                        fmt::format("one thread of `{}` waits for its warp, which does not come", c.agent.name)));
+      for (const Share& share : Shares(c)) {
+        for (int block = 0; block < program_.blocks; ++block) {
+          if (block != c.agent.block && c.op.number != kInAllBlocks) continue;
+          if (!Arrive(c, ElementOfStep(c, block), share, by_warp ? share.warps : share.threads, "arrives")) return Outcome::kFailed;
+        }
+      }
+      return Outcome::kRan;
+    }
+    case OpCode::kAdvance: {
+      int64_t amount = c.step.amount.constant;
+      for (size_t i = 0; i < c.step.amount.of_loop.size(); ++i) amount += c.step.amount.of_loop[i] * parameters_[i];
+      c.self.rings[static_cast<size_t>(c.step.ring)] += amount;
+      return Outcome::kRan;
+    }
+    case OpCode::kLoadAsync:
+    case OpCode::kLoadMulticast: return ran(Load(c));
+    case OpCode::kSyncRole: return ran(SyncGroup(c));
+    case OpCode::kNamedSync:
+    case OpCode::kNamedArrive:
+    case OpCode::kClusterSync: return NamedBarrier(c);
+    case OpCode::kFenceAsync:
+      for (const Share& share : Shares(c)) {
+        for (const Record& record : state.records) {
+          if (record.warp == share.warp && record.writes && !record.is_async) state.knowledge.LearnFenced(share.warp, record.event);
+        }
+      }
+      return Outcome::kRan;
+    case OpCode::kView: {
+      const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
+      int64_t index = c.step.element;
+      if (c.step.ring >= 0) {
+        const int64_t slots = c.agent.rings[static_cast<size_t>(c.step.ring)].slots;
+        index = Position(c) - FloorDiv(Position(c), slots) * slots;
+      }
+      if (index < 0 || index >= buffer.count)
+        return ran(Fail(c, DiagnosticKind::kCertificateHazard,
+                        fmt::format("`{}` uses tile {} of `{}`, which has {}", c.agent.name, index, buffer.name, buffer.count)));
+      c.self.roots[static_cast<size_t>(c.step.root)] = PlaceOf(c, c.agent.block, c.step.buffer, index);
+      return Outcome::kRan;
+    }
+    case OpCode::kLoadShared:
+    case OpCode::kCopyToGlobal: return ran(Touch(c) && AccessView(c, c.step.accesses[0], false, false, Shares(c), nullptr));
+    case OpCode::kStoreShared:
+    case OpCode::kCopyToShared: return ran(Touch(c) && AccessView(c, c.step.accesses[0], true, false, Shares(c), nullptr));
+    case OpCode::kMmaFence: c.self.touched.clear(); return Outcome::kRan;
+    case OpCode::kMma: return ran(Product(c));
+    case OpCode::kMmaCommit:
+      c.self.groups.push_back(std::move(c.self.open));
+      c.self.open = {};
+      return Outcome::kRan;
+    case OpCode::kMmaWait: WaitProducts(c); return Outcome::kRan;
+    case OpCode::kStoreAsync: return ran(StoreAsync(c));
+    case OpCode::kCommitStores:
+      c.self.stores.push_back(std::move(c.self.open_stores));
+      c.self.open_stores.clear();
+      return Outcome::kRan;
+    case OpCode::kWaitStores: WaitStores(c); return Outcome::kRan;
+    case OpCode::kReduce: return ran(Touch(c) && Reduce(c));
+    case OpCode::kSplitPublish: return ran(Touch(c) && Publish(c));
+    case OpCode::kSplitCollect: return ran(Touch(c) && Collect(c));
+    default: return ran(Touch(c));
+  }
+}
+
+// ---- barriers --------------------------------------------------------------------------------------------------------
+
+/// Waits until `need` phases are over. A barrier tells only odd from even: the waiter must know by other means that the phase
+/// before is over, and nobody may complete the next one before it has passed.
+Outcome Machine::Wait(Context& c, int64_t need, int element) {
+  BarrierState& barrier = c.state.barriers[static_cast<size_t>(element)];
+  const std::string& name = kernel_.barriers[static_cast<size_t>(Element(element).barrier)].name;
+  const bool is_over = barrier.completed >= need;
+  const int before = is_over ? barrier.previous : barrier.latest;
+  if (barrier.completed < need - 1 || barrier.completed > need) {
+    Fail(c, DiagnosticKind::kCertificatePhase,
+         fmt::format("`{}` waits for phase {} of `{}` when {} are over; a barrier tells neighbouring phases apart, not more",
+                     c.agent.name, need, name, barrier.completed));
+    return Outcome::kFailed;
+  }
+  for (const Share& share : Shares(c)) {
+    if (before < 0 || c.state.knowledge.Knows(share.warp, before)) continue;
+    Fail(c, DiagnosticKind::kCertificatePhase,
+         fmt::format(
+             "`{}` may wait for a phase of `{}` while the one before is not over, and a barrier's parity does not tell them apart",
+             c.agent.name, name));
+    return Outcome::kFailed;
+  }
+  if (!is_over) return Outcome::kBlocked;
+  for (const Share& share : Shares(c)) {
+    if (need > 0) c.state.knowledge.Join(share.warp, Completed(element));
+    const int event = c.state.knowledge.NewEvent();
+    c.state.knowledge.Learn(share.warp, event);
+    c.state.notes.push_back({element, event, c.number, &c.op});
+  }
+  return Outcome::kRan;
+}
+
+/// An arrival belongs to the phase that is under way: the one before must be over, in every interleaving.
+bool Machine::MayArrive(Context& c, int element, int warp, const char* what) {
+  const BarrierState& barrier = c.state.barriers[static_cast<size_t>(element)];
+  if (barrier.latest < 0 || c.state.knowledge.Knows(warp, barrier.latest)) return true;
+  const std::string& name = kernel_.barriers[static_cast<size_t>(Element(element).barrier)].name;
+  return Fail(c, DiagnosticKind::kCertificateArrivals,
+              fmt::format("`{}` {} at `{}` without having waited: it may still be in the phase before, which has all it expects",
+                          c.agent.name, what, name));
+}
+
+bool Machine::Arrive(Context& c, int element, const Share& share, int64_t count, const char* what) {
+  if (!MayArrive(c, element, share.warp, what)) return false;
+  BarrierState& barrier = c.state.barriers[static_cast<size_t>(element)];
+  const ir::Barrier& declared = kernel_.barriers[static_cast<size_t>(Element(element).barrier)];
+  barrier.pending += count;
+  if (barrier.pending > declared.arrivals)
+    return Fail(
+        c, DiagnosticKind::kCertificateArrivals,
+        fmt::format("{} arrivals in one phase of `{}`, which expects {}", barrier.pending, declared.name, declared.arrivals));
+  c.state.knowledge.Join(Arriving(element), share.warp);
+  CompleteIfDone(c, element);
+  return !finding;
+}
+
+void Machine::CompleteIfDone(Context& c, int element) {
+  BarrierState& barrier = c.state.barriers[static_cast<size_t>(element)];
+  const ir::Barrier& declared = kernel_.barriers[static_cast<size_t>(Element(element).barrier)];
+  if (barrier.pending != declared.arrivals) return;
+  if (barrier.issued > barrier.expected) {
+    Fail(c, DiagnosticKind::kCertificateBytes,
+         fmt::format("copies bring {} bytes in a phase of `{}` that expects {}", barrier.issued, declared.name, barrier.expected));
+    return;
+  }
+  if (barrier.issued != barrier.expected) return;
+  Knowledge& knowledge = c.state.knowledge;
+  std::vector<WaitNote> others;
+  for (const WaitNote& note : c.state.notes) {
+    if (note.barrier != element) {
+      others.push_back(note);
+      continue;
+    }
+    if (!knowledge.Knows(Arriving(element), note.event)) {
+      Fail(c, DiagnosticKind::kCertificatePhase,
+           fmt::format("a phase of `{}` may be over before `{}` has seen the end of the one before", declared.name,
+                       program_.agents[static_cast<size_t>(note.agent)].name),
+           {{note.op->span, "which it waits for here"}});
+      return;
+    }
+    knowledge.Free(note.event);
+  }
+  c.state.notes = std::move(others);
+  if (barrier.previous >= 0) knowledge.Free(barrier.previous);
+  barrier.previous = barrier.latest;
+  barrier.latest = knowledge.NewEvent();
+  ++barrier.completed;
+  barrier.pending = barrier.expected = barrier.issued = 0;
+  knowledge.Forget(Completed(element));
+  knowledge.Join(Completed(element), Arriving(element));
+  knowledge.Learn(Completed(element), barrier.latest);
+  knowledge.Forget(Arriving(element));
+}
+
+bool Machine::Load(Context& c) {
+  const std::vector<Share> shares = Shares(c);
+  if (shares[0].threads != 1)
+    return Fail(c, DiagnosticKind::kCertificateBytes, fmt::format("every thread of `{}` starts this copy; one must", c.agent.name));
+  const auto map =
+      std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == c.op.symbol; });
+  const int64_t bytes = ir::EngineBytes(*map, kernel_.values[static_cast<size_t>(c.op.operands[0])].type);
+  int64_t mask = int64_t{1} << c.agent.block;
+  if (c.op.code == OpCode::kLoadMulticast && !symbolic::IsInt(c.op.scalars.back(), &mask))
+    return Fail(c, DiagnosticKind::kCertificateUnknown, "to which blocks this copy goes is not known here");
+  const int own = c.self.roots[static_cast<size_t>(c.step.accesses[0].root)];
+  for (int block = 0; block < program_.blocks; ++block) {
+    if ((mask >> block & 1) == 0) continue;
+    const int element = ElementOfStep(c, block);
+    if (!MayArrive(c, element, shares[0].warp, "starts a copy that completes")) return false;
+    const Place& place = places_[static_cast<size_t>(own)];
+    const int there =
+        place_base_[static_cast<size_t>(block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)] +
+        (own - place_base_[static_cast<size_t>(place.block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)]);
+    std::vector<std::pair<int, int>> events;
+    if (!AccessShared(c, there, c.step.accesses[0].rect, true, true, shares, &events)) return false;
+    c.state.knowledge.Join(Arriving(element), shares[0].warp);
+    for (const auto& [warp, event] : events) c.state.knowledge.Learn(Arriving(element), event);
+    c.state.barriers[static_cast<size_t>(element)].issued += bytes;
+    CompleteIfDone(c, element);
+    if (finding) return false;
+  }
+  return true;
+}
+
+// ---- named barriers --------------------------------------------------------------------------------------------------
+
+bool Machine::SyncGroup(Context& c) {
+  if (c.op.number == 1) return true;  // one warp: its lanes
+  if (!c.agent.computes || c.step.is_elected)
+    return Fail(c, DiagnosticKind::kCertificateDeadlock,
+                fmt::format("only some threads of the warpgroup of `{}` come to this barrier", c.agent.name));
+  for (int i = 1; i < c.agent.warps; ++i) c.state.knowledge.Join(c.agent.first_warp, c.agent.first_warp + i);
+  for (int i = 1; i < c.agent.warps; ++i) c.state.knowledge.Join(c.agent.first_warp + i, c.agent.first_warp);
+  return true;
+}
+
+Outcome Machine::NamedBarrier(Context& c) {
+  const bool is_cluster = c.op.code == OpCode::kClusterSync;
+  const int number = is_cluster ? program_.blocks * kNamed : c.agent.block * kNamed + static_cast<int>(c.step.element);
+  const int64_t wanted = is_cluster ? kernel_.threads * program_.blocks : c.op.number;
+  const std::string name = is_cluster ? "the cluster's barrier" : fmt::format("named barrier {}", c.step.element);
+  NamedState& barrier = c.state.named[static_cast<size_t>(number)];
+  const auto fail = [&](std::string headline) {
+    Fail(c, DiagnosticKind::kCertificateBarrier, std::move(headline));
+    return Outcome::kFailed;
+  };
+  Knowledge& knowledge = c.state.knowledge;
+  if (!c.self.has_arrived) {
+    if (c.step.is_elected || c.agent.worker->kind == ir::RoleKind::kCopyThread)
+      return fail(fmt::format("one thread of `{}` comes to {}, which counts whole warps", c.agent.name, name));
+    if (barrier.count > 0 && barrier.wanted != wanted)
+      return fail(fmt::format("{} threads are wanted at {}, and {} by who came before", wanted, name, barrier.wanted));
+    for (const Share& share : Shares(c)) {
+      if (barrier.latest >= 0 && !knowledge.Knows(share.warp, barrier.latest))
+        return fail(fmt::format("`{}` may come to {} while others still use it", c.agent.name, name));
+      knowledge.Join(NamedArriving(number), share.warp);
+      barrier.count += share.threads;
+    }
+    barrier.wanted = wanted;
+    if (barrier.count > wanted) return fail(fmt::format("{} threads come to {}, which counts {}", barrier.count, name, wanted));
+    c.self.has_arrived = true;
+    c.self.named_phase = barrier.completed + 1;
+    if (barrier.count == wanted) {
+      if (barrier.latest >= 0) knowledge.Free(barrier.latest);
+      barrier.latest = knowledge.NewEvent();
+      ++barrier.completed;
+      barrier.count = 0;
+      knowledge.Forget(NamedCompleted(number));
+      knowledge.Join(NamedCompleted(number), NamedArriving(number));
+      knowledge.Learn(NamedCompleted(number), barrier.latest);
+      knowledge.Forget(NamedArriving(number));
+    }
+  }
+  if (c.op.code != OpCode::kNamedArrive) {
+    if (barrier.completed < c.self.named_phase) return Outcome::kBlocked;
+    if (barrier.completed > c.self.named_phase)
+      return fail(fmt::format("{} is used again before `{}` has left it", name, c.agent.name));
+    for (const Share& share : Shares(c)) knowledge.Join(share.warp, NamedCompleted(number));
+  }
+  c.self.has_arrived = false;
+  return Outcome::kRan;
+}
+
+// ---- findings --------------------------------------------------------------------------------------------------------
+
+bool Machine::Fail(const Context& c, DiagnosticKind kind, std::string headline, std::vector<std::pair<Span, std::string>> notes) {
+  if (finding) return false;
+  const Span span = c.step.op ? c.step.op->span : c.agent.worker->span;
+  finding = Finding{kind, span, std::move(headline), std::move(notes)};
+  AddScene(c.state, *finding);
+  return false;
+}
+
+void Machine::AddScene(const State& state, Finding& found) const {
+  for (auto& note : SceneNotes(program_, state)) found.notes.push_back(std::move(note));
+}
+
+bool Machine::Finish(State& state) {
+  for (const Record& record : state.records) {
+    if (!record.writes || !record.is_async) continue;
+    bool is_known = false;
+    for (int warp = 0; warp < program_.warps; ++warp) is_known |= state.knowledge.Knows(warp, record.event);
+    if (is_known) continue;
+    finding = Finding{DiagnosticKind::kCertificateHazard, record.op->span,
+                      fmt::format("`{}` may end while this copy is still under way: nobody waits for it", kernel_.name)};
+    AddScene(state, *finding);
+    return false;
+  }
+  return true;
+}
+
+void Machine::ReportDeadlock(const State& state) {
+  Finding found{DiagnosticKind::kCertificateDeadlock, kernel_.span,
+                fmt::format("the workers of `{}` wait for each other", kernel_.name)};
+  bool has_place = false;
+  for (size_t i = 0; i < program_.agents.size(); ++i) {
+    const Agent& agent = program_.agents[i];
+    const AgentState& self = state.agents[i];
+    if (self.is_done) continue;
+    const Step& step = agent.steps[static_cast<size_t>(self.at)];
+    if (!has_place) found.span = step.op->span;
+    has_place = true;
+    std::string text = fmt::format("`{}` {}", agent.name, Doing(kernel_, *step.op));
+    if (step.barrier >= 0) {
+      State copy = state;
+      Context c{copy, static_cast<int>(i), agent, copy.agents[i], step, *step.op};
+      const BarrierState& barrier = state.barriers[static_cast<size_t>(ElementOfStep(c, agent.block))];
+      const ir::Barrier& declared = kernel_.barriers[static_cast<size_t>(step.barrier)];
+      text += fmt::format(": {} of {} arrivals have come", barrier.pending, declared.arrivals);
+      if (barrier.expected != barrier.issued) text += fmt::format(", {} of {} bytes", barrier.issued, barrier.expected);
+      if (barrier.pending == declared.arrivals && barrier.expected != barrier.issued &&
+          found.kind == DiagnosticKind::kCertificateDeadlock) {
+        found.kind = DiagnosticKind::kCertificateBytes;
+        found.span = step.op->span;
+        found.headline =
+            fmt::format("a phase of `{}` expects {} bytes and copies bring {}", declared.name, barrier.expected, barrier.issued);
+      }
+    }
+    found.notes.emplace_back(step.op->span, std::move(text));
+  }
+  finding = std::move(found);
+  AddScene(state, *finding);
+}
+
+}  // namespace tkc::certify

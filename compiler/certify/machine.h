@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// The abstract machine: a block (or a cluster of blocks) whose agents execute the steps of program.h. It has barriers with phases
+// and byte counts, named barriers, queues of matrix products and of stores by the copy engine, and for every tile of shared memory
+// the accesses that a later one might have to be ordered behind. It has no data.
+//
+// A warpgroup runs in lockstep, as three warps: the one that elected code runs in, and two that stand for any pair of the others
+// (the last counts twice). Each keeps its own knowledge, so an order that only some warps have is not taken for an order of all.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/certify/finding.h"
+#include "compiler/certify/knowledge.h"
+#include "compiler/certify/oracle.h"
+#include "compiler/certify/program.h"
+
+namespace tkc::certify {
+
+/// An access that later ones may have to be ordered behind.
+struct Record {
+  int place = 0;  // a tile of shared memory
+  int warp = 0;
+  int agent = 0;
+  bool writes = false;
+  bool is_async = false;  // by the copy engine or the matrix unit
+  Rect rect{};
+  int event = -1;
+  const ir::Op* op = nullptr;
+};
+
+struct BarrierState {
+  int64_t completed = 0;             // phases
+  int64_t pending = 0;               // arrivals of the phase under way
+  int64_t expected = 0, issued = 0;  // bytes
+  int latest = -1, previous = -1;    // events: completion of the last two phases
+};
+
+/// Somebody waited for a phase: the next one must not complete before.
+struct WaitNote {
+  int barrier = 0;
+  int event = -1;
+  int agent = 0;
+  const ir::Op* op = nullptr;
+};
+
+struct NamedState {
+  int64_t completed = 0, count = 0, wanted = 0;  // threads
+  int latest = -1;
+};
+
+/// Products between two commits.
+struct ProductGroup {
+  std::vector<ir::ValueId> accumulators{}, lefts{};
+  std::vector<std::pair<int, int>> reads{};  // warp, event
+};
+
+struct Frame {
+  int loop = -1;
+  int fact = -1;
+  int64_t iteration = 0;
+};
+
+struct AgentState {
+  int at = 0;
+  bool is_done = false;
+  bool has_arrived = false;  // at the named barrier that it stands before
+  int64_t named_phase = 0;
+  std::vector<Frame> frames{};
+  std::vector<int64_t> rings{};        // slots passed since the start
+  std::vector<int> roots{};            // places that views are bound to
+  std::vector<ProductGroup> groups{};  // committed, oldest first
+  ProductGroup open{};
+  std::vector<ir::ValueId> touched{};      // by ordinary code since the last mma_fence
+  std::vector<ir::ValueId> unnamed{};      // accumulators that no wait has named since their last product
+  std::vector<std::vector<int>> stores{};  // events of each group of engine stores, oldest first
+  std::vector<int> open_stores{};
+};
+
+/// The latest operations that others may see, for the trace.
+struct Trail {
+  static constexpr size_t kLength = 12;
+  std::array<std::pair<int, const ir::Op*>, kLength> entries{};
+  size_t count = 0;
+  void Add(int agent, const ir::Op* op) { entries[count++ % kLength] = {agent, op}; }
+};
+
+struct State {
+  Oracle oracle{};
+  Knowledge knowledge{};
+  std::vector<AgentState> agents{};
+  std::vector<BarrierState> barriers{};  // of all blocks, element by element
+  std::vector<NamedState> named{};
+  std::vector<WaitNote> notes{};
+  std::vector<Record> records{};
+  Trail trail{};
+};
+
+/// What the machine has to be told before it can go on.
+struct Question {
+  int fact = -1;
+  int64_t number = 0;
+};
+
+enum class Outcome : uint8_t { kRan, kBlocked, kAsks, kFailed };
+
+class Machine {
+ public:
+  Machine(const Program& program, std::vector<int64_t> parameters);
+
+  State Start() const;
+  /// Executes one step of the agent.
+  Outcome Run(State& state, int agent, Question& question);
+  /// The end: nothing may be under way.
+  bool Finish(State& state);
+  /// All agents that are not done are blocked.
+  void ReportDeadlock(const State& state);
+
+  std::optional<Finding> finding;
+
+  // ---- places and holders, for the normal form -------------------------------------------------------------------------
+  struct Place {
+    int block, buffer;
+    int64_t set, index;
+  };
+  const Program& program() const { return program_; }
+  const std::vector<Place>& places() const { return places_; }
+  int BarrierElement(int block, int barrier, int64_t element) const;
+  int Elements() const { return static_cast<int>(element_of_.size()); }
+  /// Block, barrier and element of an element number.
+  struct ElementOf {
+    int block, barrier;
+    int64_t element;
+  };
+  const ElementOf& Element(int number) const { return element_of_[static_cast<size_t>(number)]; }
+  int Arriving(int element) const { return program_.warps + 2 * element; }
+  int Completed(int element) const { return program_.warps + 2 * element + 1; }
+  int NamedArriving(int named) const { return program_.warps + 2 * Elements() + 2 * named; }
+  int NamedCompleted(int named) const { return NamedArriving(named) + 1; }
+  int Holders() const { return NamedArriving(program_.blocks * kNamed + 1); }
+  bool IsReadByEngine(int buffer) const { return async_buffers_[static_cast<size_t>(buffer)]; }
+  static constexpr int kNamed = 16;
+
+ private:
+  struct Context {
+    State& state;
+    int number;
+    const Agent& agent;
+    AgentState& self;
+    const Step& step;
+    const ir::Op& op;
+  };
+  /// Warps of the agent that execute the step, with the threads or arrivals that each stands for.
+  struct Share {
+    int warp;
+    int64_t threads, warps;
+  };
+  std::vector<Share> Shares(const Context& c) const;
+  int64_t Position(const Context& c) const;  // of the ring that the step names
+  int ElementOfStep(const Context& c, int block) const;
+
+  Outcome Execute(Context& c);
+  Outcome Test(Context& c, const Condition& condition, Question& question, bool* value);
+  Truth Truth3(Context& c, const Condition& condition, Question& question);
+  int Around(const Context& c, int depth, int64_t* ordinal) const;
+  Outcome Wait(Context& c, int64_t need, int element);
+  bool Arrive(Context& c, int element, const Share& share, int64_t count, const char* what);
+  bool MayArrive(Context& c, int element, int warp, const char* what);
+  void CompleteIfDone(Context& c, int element);
+  bool Load(Context& c);
+  Outcome NamedBarrier(Context& c);
+  bool SyncGroup(Context& c);
+
+  // machine_memory.cpp
+  bool AccessShared(Context& c, int place, const Rect& rect, bool writes, bool is_async, const std::vector<Share>& shares,
+                    std::vector<std::pair<int, int>>* events);
+  bool AccessView(Context& c, const Access& access, bool writes, bool is_async, const std::vector<Share>& shares,
+                  std::vector<std::pair<int, int>>* events);
+  int PlaceOf(const Context& c, int block, int buffer, int64_t index) const;
+  bool Reduce(Context& c);
+  bool Publish(Context& c);
+  bool Collect(Context& c);
+
+  // machine_registers.cpp
+  bool Touch(Context& c);
+  bool Product(Context& c);
+  void WaitProducts(Context& c);
+  bool StoreAsync(Context& c);
+  void WaitStores(Context& c);
+
+  bool Fail(const Context& c, DiagnosticKind kind, std::string headline, std::vector<std::pair<Span, std::string>> notes = {});
+  void AddScene(const State& state, Finding& finding) const;
+
+  const Program& program_;
+  const ir::Kernel& kernel_;
+  std::vector<int64_t> parameters_;
+  std::vector<Place> places_;
+  std::vector<int> place_base_;    // by block and buffer
+  std::vector<int> element_base_;  // by block and barrier
+  std::vector<ElementOf> element_of_;
+  std::vector<bool> async_buffers_;
+  std::vector<bool> product_values_;  // tiles that products make or take from registers
+};
+
+}  // namespace tkc::certify

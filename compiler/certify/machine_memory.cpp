@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Accesses to shared memory: each must be ordered behind all that it conflicts with, and ordinary stores that the copy engine or
+// the matrix unit sees must lie behind a fence of who stored.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/certify/machine.h"
+#include "compiler/certify/scene.h"
+
+namespace tkc::certify {
+
+int Machine::PlaceOf(const Context& c, int block, int buffer, int64_t index) const {
+  const ir::Buffer& declared = kernel_.buffers[static_cast<size_t>(buffer)];
+  const int64_t set = declared.instances > 1 ? c.agent.instance : 0;
+  return place_base_[static_cast<size_t>(block) * kernel_.buffers.size() + static_cast<size_t>(buffer)] +
+         static_cast<int>(set * declared.count + index);
+}
+
+bool Machine::AccessView(Context& c, const Access& access, bool writes, bool is_async, const std::vector<Share>& shares,
+                         std::vector<std::pair<int, int>>* events) {
+  const int place = c.self.roots[static_cast<size_t>(access.root)];
+  return AccessShared(c, place, access.rect, writes, is_async, shares, events);
+}
+
+bool Machine::AccessShared(Context& c, int place, const Rect& rect, bool writes, bool is_async, const std::vector<Share>& shares,
+                           std::vector<std::pair<int, int>>* events) {
+  Knowledge& knowledge = c.state.knowledge;
+  const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
+  for (const Record& record : c.state.records) {
+    if (record.place != place || !record.rect.Overlaps(rect) || (!writes && !record.writes)) continue;
+    const std::string& other = program_.agents[static_cast<size_t>(record.agent)].name;
+    for (const Share& share : shares) {
+      if (!knowledge.Knows(share.warp, record.event)) {
+        const std::string who = record.agent != c.number ? fmt::format("`{}`", other)
+                                : record.is_async        ? fmt::format("an earlier operation of `{}`", other)
+                                                         : fmt::format("another warp of `{}`", other);
+        return Fail(c, DiagnosticKind::kCertificateHazard,
+                    fmt::format("`{}` {} a tile of `{}` that {} may still be {}", c.agent.name, writes ? "writes" : "reads", buffer,
+                                who, record.writes ? "writing" : "reading"),
+                    {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
+      }
+      if (is_async && record.writes && !record.is_async && !knowledge.KnowsFenced(share.warp, record.event)) {
+        return Fail(c, DiagnosticKind::kCertificateProxy,
+                    fmt::format("no fence lies between the stores of `{}` to `{}` and what {} here", other, buffer,
+                                c.op.code == ir::OpCode::kMma ? "the matrix unit reads" : "the copy engine does"),
+                    {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
+      }
+    }
+  }
+  // What comes behind this access comes behind those before it, too.
+  const auto is_superseded = [&](const Record& record) {
+    if (record.place != place || !rect.Covers(record.rect)) return false;
+    if (writes) return true;
+    const bool is_own = std::any_of(shares.begin(), shares.end(), [&](const Share& share) { return share.warp == record.warp; });
+    return is_own && !record.writes && record.is_async == is_async && knowledge.Knows(record.warp, record.event);
+  };
+  std::erase_if(c.state.records, [&](const Record& record) {
+    if (!is_superseded(record)) return false;
+    knowledge.Free(record.event);
+    return true;
+  });
+  for (const Share& share : shares) {
+    Record record{place, share.warp, c.number, writes, is_async, rect, knowledge.NewEvent(), &c.op};
+    if (!is_async) knowledge.Learn(share.warp, record.event);
+    if (events) events->emplace_back(share.warp, record.event);
+    c.state.records.push_back(record);
+  }
+  return true;
+}
+
+/// Sums over rows leave a partial result of each warp in the scratch: meet, write, meet, read.
+bool Machine::Reduce(Context& c) {
+  if (c.step.buffer < 0 || c.agent.worker->layout.warp_rows <= 1) return true;
+  const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
+  const int place = PlaceOf(c, c.agent.block, c.step.buffer, 0);
+  const Rect whole{0, buffer.rows, 0, buffer.cols};
+  return SyncGroup(c) && AccessShared(c, place, whole, true, false, Shares(c), nullptr) && SyncGroup(c) &&
+         AccessShared(c, place, whole, false, false, Shares(c), nullptr);
+}
+
+bool Machine::Publish(Context& c) {
+  const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
+  const int place = PlaceOf(c, c.agent.block, c.step.buffer, 0);
+  if (!AccessShared(c, place, {0, buffer.rows, 0, buffer.cols}, true, false, Shares(c), nullptr)) return false;
+  for (const Share& share : Shares(c)) {
+    for (int block = 0; block < program_.blocks; ++block) {
+      if (!Arrive(c, ElementOfStep(c, block), share, share.warps, "publishes")) return false;
+    }
+  }
+  return true;
+}
+
+/// Reads the buffers of all blocks.
+bool Machine::Collect(Context& c) {
+  const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
+  for (int block = 0; block < program_.blocks; ++block) {
+    if (!AccessShared(c, PlaceOf(c, block, c.step.buffer, 0), {0, buffer.rows, 0, buffer.cols}, false, false, Shares(c), nullptr))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace tkc::certify

@@ -1,0 +1,703 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/certify/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/passes/walk.h"
+#include "compiler/symbolic/evaluate.h"
+#include "compiler/symbolic/polynomial.h"
+
+namespace tkc::certify {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Scalar;
+using symbolic::Kind;
+
+constexpr int kModelledWarps = 3;    // of a warpgroup: the elected one, and two that stand for any pair of the others
+constexpr int64_t kWrittenOut = 16;  // constant trip counts up to this are not left to the oracle
+
+std::optional<int64_t> Constant(const Scalar& scalar) {
+  return symbolic::Evaluate(scalar, [](std::string_view) { return std::nullopt; });
+}
+
+/// Splits a polynomial into constant, multiples of ordinals, and the rest.
+std::optional<Linear> Split(const Scalar& scalar, int depth) {
+  const std::optional<symbolic::Polynomial> polynomial = symbolic::ToPolynomial(scalar);
+  if (!polynomial) return std::nullopt;
+  Linear linear;
+  linear.of_loop.assign(static_cast<size_t>(depth), 0);
+  for (const auto& [key, coefficient] : *polynomial) {
+    if (key.empty()) {
+      linear.constant = coefficient;
+      continue;
+    }
+    bool is_ordinal = false;
+    for (int d = 0; d < depth; ++d) {
+      if (key != OrdinalName(d) + "*") continue;
+      linear.of_loop[static_cast<size_t>(d)] = coefficient;
+      is_ordinal = true;
+    }
+    if (!is_ordinal) linear.rest += fmt::format("{:+}*{}", coefficient, key);
+  }
+  return linear;
+}
+
+/// Which rings a loop turns: loops over one range that turn a ring together have one trip count.
+std::set<std::string> RingsOf(const Op& loop) {
+  std::set<std::string> rings;
+  passes::ForEachOp(loop.regions[0], [&](const Op& op) {
+    if (op.code == OpCode::kAdvance) rings.insert(op.symbol);
+  });
+  return rings;
+}
+
+/// A view of shared memory: of which root, which elements, turned or not.
+struct ViewOf {
+  int root = -1;
+  Rect rect{};
+  bool is_transposed = false;
+};
+
+class Builder {
+ public:
+  Builder(Program& program, Agent& agent, std::map<std::string, int>& families)
+      : program_(program),
+        kernel_(*program.kernel),
+        agent_(agent),
+        families_(families),
+        scope_(kernel_, *agent.worker, agent.instance, agent.block) {}
+
+  void Run() {
+    Emit(agent_.worker->body);
+    agent_.steps.push_back({StepKind::kEnd});
+  }
+
+ private:
+  struct Around {
+    std::string path;  // which iteration of which loops, as text
+    std::vector<int> loops;
+    std::vector<std::string> rests;                   // the integer each asks about
+    std::vector<std::pair<std::string, int>> behind;  // loops that stand before, here: integer, family
+  };
+
+  void Unknown(const Op& op, std::string what) { program_.unknowns.push_back({op.span, std::move(what)}); }
+
+  Step& Push(StepKind kind, const Op* op) {
+    agent_.steps.push_back({kind, op});
+    agent_.steps.back().is_elected = elected_ > 0;
+    return agent_.steps.back();
+  }
+
+  int Here() const { return static_cast<int>(agent_.steps.size()); }
+  int Depth() const { return static_cast<int>(around_.loops.size()); }
+
+  int FamilyOf(const std::string& text, int64_t step) {
+    const auto [place, is_new] = families_.try_emplace(text, static_cast<int>(program_.families.size()));
+    if (is_new) program_.families.push_back({text, step});
+    Family& family = program_.families[static_cast<size_t>(place->second)];
+    family.members |= uint64_t{1} << (&agent_ - program_.agents.data());
+    return place->second;
+  }
+
+  void RaiseThreshold(int family, int64_t ordinal) {
+    int64_t& threshold = program_.families[static_cast<size_t>(family)].threshold;
+    threshold = std::max(threshold, ordinal);
+  }
+
+  void Emit(const Region& region) {
+    const size_t behind = around_.behind.size();
+    for (const Op& op : region) EmitOp(op);
+    around_.behind.resize(behind);
+  }
+
+  void EmitOp(const Op& op) {
+    switch (op.code) {
+      case OpCode::kComment: return;
+      case OpCode::kLet:
+      case OpCode::kTilePosition: return scope_.BindOp(op);
+      case OpCode::kFor:
+      case OpCode::kForTiles: return EmitLoop(op);
+      case OpCode::kUnroll:
+        for (int64_t i = 0; i < op.number; ++i) {
+          scope_.Bind(op.symbol, symbolic::Int(i));
+          Emit(op.regions[0]);
+        }
+        return;
+      case OpCode::kIf: return EmitIf(op);
+      case OpCode::kIfElected:
+        ++elected_;
+        Emit(op.regions[0]);
+        --elected_;
+        return;
+      case OpCode::kRing: agent_.rings.push_back({op.symbol, op.number}); return;
+      case OpCode::kPart:
+      case OpCode::kTranspose:
+        if (kernel_.values[op.results[0]].type.space == ir::Space::kShared) return Derive(op);
+        break;
+      default: break;
+    }
+    EmitPlain(op);
+  }
+
+  void EmitLoop(const Op& op) {
+    Loop loop;
+    loop.op = &op;
+    loop.depth = Depth();
+    loop.is_tiles = op.code == OpCode::kForTiles;
+    const std::string saved_path = around_.path;
+    std::string rest;
+    const bool ok = loop.is_tiles ? Tiles(op, loop, rest) : Range(op, loop, rest);
+    if (!ok) return;
+    const int index = static_cast<int>(agent_.loops.size());
+    agent_.loops.push_back(loop);
+    program_.families[static_cast<size_t>(loop.family)].loopers |= uint64_t{1} << (&agent_ - program_.agents.data());
+    Push(StepKind::kEnter, &op).loop = index;
+    const int head = Here();
+    Push(StepKind::kTest, &op).loop = index;
+    scope_.BindLoop(op, loop.depth);
+    around_.path += fmt::format("/{}", loop.family);
+    around_.loops.push_back(index);
+    around_.rests.push_back(rest);
+    std::vector<std::pair<std::string, int>> behind;
+    std::swap(behind, around_.behind);
+    Emit(op.regions[0]);
+    std::swap(behind, around_.behind);
+    around_.rests.pop_back();
+    around_.loops.pop_back();
+    around_.path = saved_path;
+    Step& next = Push(StepKind::kNext, &op);
+    next.loop = index;
+    next.target = head;
+    agent_.steps[static_cast<size_t>(head)].target = Here();
+    around_.behind.emplace_back(rest, loop.family);
+  }
+
+  /// for name = lo to hi step n.
+  bool Range(const Op& op, Loop& loop, std::string& rest) {
+    const Scalar extent = symbolic::Sub(scope_.Resolve(op.scalars[1]), scope_.Resolve(op.scalars[0]));
+    std::optional<Linear> linear = Split(extent, Depth());
+    if (!linear) return Unknown(op, "the range of this loop"), false;
+    loop.step = op.number;
+    const bool is_constant =
+        linear->rest.empty() && std::all_of(linear->of_loop.begin(), linear->of_loop.end(), [](int64_t c) { return c == 0; });
+    if (is_constant && linear->constant > kWrittenOut * op.number) {
+      // As long as any other loop: nothing below depends on its exact length.
+      linear->rest = fmt::format("constant {}", linear->constant);
+      linear->constant = 0;
+    }
+    // What depends on loops around is another integer in each of their iterations.
+    Fold(*linear, Depth());
+    rest = linear->rest;
+    if (Changes(op)) return Unknown(op, "how often this loop runs: its range changes in its body"), false;
+    loop.family =
+        FamilyOf(LoopFamily(op, fmt::format("{}{:+}", rest, linear->constant), rest.empty()), rest.empty() ? 0 : op.number);
+    linear->of_loop.push_back(-op.number);
+    loop.goes_on = Condition{Condition::Kind::kPositive, true, *linear, loop.family, Depth(), {}};
+    loop.parameter = ParameterOf(symbolic::Cdiv(extent, symbolic::Int(op.number)));
+    Family& family = program_.families[static_cast<size_t>(loop.family)];
+    family.parameter = loop.parameter;
+    family.constant = linear->constant;
+    return true;
+  }
+
+  /// for_tiles: the ordinal counts the block's tiles; an instance that takes turns starts at its own and skips those of others.
+  bool Tiles(const Op& op, Loop& loop, std::string& rest) {
+    const std::string unit = kernel_.cluster > 1 ? "cluster" : "block";
+    const Scalar index = symbolic::Call(unit + "::index", DType::kI32, {});
+    const Scalar count = symbolic::Call(unit + "::count", DType::kI32, {});
+    const auto polynomial = [&](const Scalar& scalar) {
+      return symbolic::ToPolynomial(scope_.Resolve(scalar)).value_or(symbolic::Polynomial{});
+    };
+    const std::string index_key = symbolic::ToPolynomial(index)->begin()->first;
+    const std::string count_key = symbolic::ToPolynomial(count)->begin()->first;
+    const auto take = [](symbolic::Polynomial& terms, const std::string& key) {
+      const auto place = terms.find(key);
+      if (place == terms.end()) return int64_t{0};
+      const int64_t coefficient = place->second;
+      terms.erase(place);
+      return coefficient;
+    };
+    symbolic::Polynomial first = polynomial(op.scalars[0]), stride = polynomial(op.scalars[2]);
+    const int64_t from_index = take(first, index_key);
+    loop.first = take(first, count_key);
+    loop.stride = take(stride, count_key);
+    if (from_index != 1 || !first.empty() || !stride.empty() || loop.stride < 1 || loop.first < 0) {
+      return Unknown(op, "which tiles this loop takes"), false;
+    }
+    rest = "tiles of the block: " + symbolic::CanonicalText(scope_.Resolve(op.scalars[1]));
+    loop.family = FamilyOf(around_.path + "|" + rest, 1);
+    Linear linear;
+    linear.rest = rest;
+    linear.of_loop.assign(static_cast<size_t>(Depth()), 0);
+    linear.of_loop.push_back(-1);
+    loop.goes_on = Condition{Condition::Kind::kPositive, true, linear, loop.family, Depth(), {}};
+    return true;
+  }
+
+  /// Loops of different roles are one family when they have the same range, stand in the same iteration of the same loops and turn
+  /// a ring together the same number of times before.
+  std::string LoopFamily(const Op& op, const std::string& extent, bool is_constant) {
+    const std::string range = fmt::format("{}|{}/{}", around_.path, extent, op.number);
+    const std::set<std::string> rings = RingsOf(op);
+    if (rings.empty()) return fmt::format("{}|alone {} {}", range, agent_.name, agent_.loops.size());
+    std::string name;
+    std::vector<std::string> keys;
+    for (const std::string& ring : rings) {
+      keys.push_back(fmt::format("{}|{} {}", range, ring, turns_[range + ring]++));
+      const auto known = families_.find(keys.back());
+      if (known != families_.end()) name = program_.families[static_cast<size_t>(known->second)].text;
+    }
+    if (name.empty()) name = keys.front();
+    const int family = FamilyOf(name, is_constant ? 0 : op.number);
+    for (const std::string& key : keys) families_.try_emplace(key, family);
+    return name;
+  }
+
+  int ParameterOf(const Scalar& trips) const {
+    const std::string text = symbolic::CanonicalText(trips);
+    for (size_t i = 0; i < program_.parameters.size(); ++i) {
+      if (program_.parameters[i] == text) return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  void EmitIf(const Op& op) {
+    const Scalar resolved = scope_.Resolve(op.scalars[0]);
+    Condition condition = Read(resolved, op);
+    const int index = static_cast<int>(agent_.conditions.size());
+    agent_.conditions.push_back(std::move(condition));
+    const int branch = Here();
+    Push(StepKind::kBranch, &op).condition = index;
+    Emit(op.regions[0]);
+    if (op.regions.size() > 1 && !op.regions[1].empty()) {
+      const int jump = Here();
+      Push(StepKind::kJump, &op);
+      agent_.steps[static_cast<size_t>(branch)].target = Here();
+      Emit(op.regions[1]);
+      agent_.steps[static_cast<size_t>(jump)].target = Here();
+    } else {
+      agent_.steps[static_cast<size_t>(branch)].target = Here();
+    }
+  }
+
+  Condition Read(const Scalar& scalar, const Op& op) {
+    if (const std::optional<int64_t> value = Constant(scalar))
+      return Condition{Condition::Kind::kConstant, *value != 0, {}, -1, 0, {}};
+    const auto parts = [&](Condition::Kind kind) {
+      Condition condition;
+      condition.kind = kind;
+      for (const Scalar& arg : scalar->args) condition.parts.push_back(Read(arg, op));
+      return condition;
+    };
+    const auto positive = [&](const Scalar& a, const Scalar& b, int64_t plus) {  // a - b + plus > 0
+      return Positive(symbolic::Add(symbolic::Sub(a, b), symbolic::Int(plus)), op);
+    };
+    const bool is_integer =
+        scalar->args.size() == 2 && scalar->args[0]->dtype != DType::kF32 && scalar->args[0]->dtype != DType::kBool;
+    switch (scalar->kind) {
+      case Kind::kAnd: return parts(Condition::Kind::kAnd);
+      case Kind::kOr: return parts(Condition::Kind::kOr);
+      case Kind::kNot: return parts(Condition::Kind::kNot);
+      case Kind::kGt:
+        if (is_integer) return positive(scalar->args[0], scalar->args[1], 0);
+        break;
+      case Kind::kLt:
+        if (is_integer) return positive(scalar->args[1], scalar->args[0], 0);
+        break;
+      case Kind::kGe:
+        if (is_integer) return positive(scalar->args[0], scalar->args[1], 1);
+        break;
+      case Kind::kLe:
+        if (is_integer) return positive(scalar->args[1], scalar->args[0], 1);
+        break;
+      default: break;
+    }
+    return Opaque(symbolic::CanonicalText(scalar));
+  }
+
+  /// A truth value known by its text: the same for all who ask in the same iteration.
+  Condition Opaque(const std::string& text) {
+    Condition condition;
+    condition.kind = Condition::Kind::kPositive;
+    condition.linear.rest = text;
+    Choose(condition, "if " + text);
+    return condition;
+  }
+
+  /// What is known at the launch (dimensions, whether a map may be used) is one value for the whole kernel.
+  void Choose(Condition& condition, const std::string& text) {
+    const bool is_of_launch = text.find('@') == std::string::npos && text.find("::") == std::string::npos &&
+                              text.find('#') == std::string::npos && text.find('[') == std::string::npos;
+    condition.context = is_of_launch ? 0 : Depth();
+    condition.family = FamilyOf(is_of_launch ? "launch|" + text : around_.path + "|" + text, 0);
+  }
+
+  Condition Positive(const Scalar& value, const Op& op) {
+    std::optional<Linear> linear = Split(value, Depth());
+    if (!linear) return Opaque(symbolic::CanonicalText(value));
+    Condition condition;
+    condition.kind = Condition::Kind::kPositive;
+    condition.linear = *linear;
+    if (linear->rest.empty()) {
+      OrdinalThreshold(*linear, op);
+      return condition;
+    }
+    // About the integer that a loop around runs to, or that one before ran to?
+    const auto ask = [&](Linear about, int depth, const std::string& rest, int family) {
+      Fold(about, depth);
+      if (about.rest != rest) return false;
+      condition.linear = std::move(about);
+      condition.family = family;
+      condition.context = depth;
+      const int64_t step = std::max<int64_t>(1, program_.families[static_cast<size_t>(family)].step);
+      RaiseThreshold(family, std::abs(condition.linear.constant) / step + 1);
+      FamilyOf(program_.families[static_cast<size_t>(family)].text, step);
+      return true;
+    };
+    for (int d = Depth(); d-- > 0;) {
+      const Loop& loop = agent_.loops[static_cast<size_t>(around_.loops[static_cast<size_t>(d)])];
+      if (!loop.is_tiles && ask(*linear, d, around_.rests[static_cast<size_t>(d)], loop.family)) return condition;
+    }
+    for (size_t i = around_.behind.size(); i-- > 0;) {
+      if (ask(*linear, Depth(), around_.behind[i].first, around_.behind[i].second)) return condition;
+    }
+    Fold(condition.linear, Depth());
+    Choose(condition, condition.linear.rest);
+    return condition;
+  }
+
+  /// The ordinals of the loops outside `depth` become part of the integer's name.
+  static void Fold(Linear& linear, int depth) {
+    for (int d = 0; d < depth && d < static_cast<int>(linear.of_loop.size()); ++d) {
+      int64_t& coefficient = linear.of_loop[static_cast<size_t>(d)];
+      if (coefficient != 0) linear.rest += fmt::format("{:+}*{}", coefficient, OrdinalName(d));
+      coefficient = 0;
+    }
+  }
+
+  /// Whether a loop's bounds mention a scalar that its body assigns.
+  static bool Changes(const Op& loop) {
+    bool changes = false;
+    passes::ForEachOp(loop.regions[0], [&](const Op& op) {
+      if (op.code != OpCode::kLet || op.number != 2) return;
+      for (const Scalar& bound : loop.scalars) changes |= symbolic::Mentions(bound, op.symbol);
+    });
+    return changes;
+  }
+
+  /// A condition on ordinals alone: from some iteration on it does not change any more.
+  void OrdinalThreshold(const Linear& linear, const Op& op) {
+    int used = -1;
+    for (int d = 0; d < static_cast<int>(linear.of_loop.size()); ++d) {
+      if (linear.of_loop[static_cast<size_t>(d)] == 0) continue;
+      if (used >= 0) return Unknown(op, "a condition on the iterations of two loops");
+      used = d;
+    }
+    if (used < 0) return;
+    const Loop& loop = agent_.loops[static_cast<size_t>(around_.loops[static_cast<size_t>(used)])];
+    const int64_t coefficient = std::abs(linear.of_loop[static_cast<size_t>(used)]);
+    RaiseThreshold(loop.family, std::abs(linear.constant) / coefficient + 1);
+  }
+
+  // ---- views ---------------------------------------------------------------------------------------------------------
+
+  void Derive(const Op& op) {
+    const auto base = views_.find(op.operands[0]);
+    if (base == views_.end()) return Unknown(op, "a part of what is no view");
+    ViewOf view = base->second;
+    if (op.code == OpCode::kTranspose) {
+      view.is_transposed = !view.is_transposed;
+    } else {
+      const ir::Type& type = kernel_.values[op.results[0]].type;
+      const std::optional<int64_t> row = Constant(scope_.Resolve(op.scalars[0])), col = Constant(scope_.Resolve(op.scalars[1]));
+      // A place that is not known here is taken to be anywhere in the view.
+      int64_t r = row.value_or(0), c = col.value_or(0), rows = type.rows, cols = type.cols;
+      const Rect& whole = base->second.rect;
+      if (view.is_transposed) {
+        std::swap(r, c);
+        std::swap(rows, cols);
+      }
+      const bool knows_rows = view.is_transposed ? col.has_value() : row.has_value();
+      const bool knows_cols = view.is_transposed ? row.has_value() : col.has_value();
+      if (knows_rows) view.rect.r0 = whole.r0 + r, view.rect.r1 = view.rect.r0 + rows;
+      if (knows_cols) view.rect.c0 = whole.c0 + c, view.rect.c1 = view.rect.c0 + cols;
+      if (!whole.Covers(view.rect)) Outside(op);
+    }
+    views_[op.results[0]] = view;
+  }
+
+  void Outside(const Op& op) { Unknown(op, "a part that lies outside its tile"); }
+
+  int RingOf(const Op& op, const std::string& slot, bool* is_previous) {
+    const size_t dot = slot.find('.');
+    const std::string name = slot.substr(0, dot);
+    *is_previous = dot != std::string::npos;
+    for (size_t i = 0; i < agent_.rings.size(); ++i) {
+      if (agent_.rings[i].name == name) return static_cast<int>(i);
+    }
+    (void)op;
+    return -1;
+  }
+
+  int BarrierOf(const std::string& name) const {
+    for (size_t i = 0; i < kernel_.barriers.size(); ++i) {
+      if (kernel_.barriers[i].name == name) return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  int BufferOf(const std::string& name) const {
+    for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+      if (kernel_.buffers[i].name == name) return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  /// Ring, or the number of the element.
+  void PlaceOf(const Op& op, Step& step, size_t scalar) {
+    if (!op.slot.empty()) {
+      step.ring = RingOf(op, op.slot, &step.is_previous);
+      if (step.ring >= 0) return;
+      const std::optional<int64_t> element = Constant(scope_.Resolve(symbolic::Name(op.slot)));
+      if (!element) return Unknown(op, "which element is meant");
+      step.element = *element;
+      return;
+    }
+    if (op.scalars.size() <= scalar) return;
+    const std::optional<int64_t> element = Constant(scope_.Resolve(op.scalars[scalar]));
+    if (!element) return Unknown(op, "which element is meant");
+    step.element = *element;
+  }
+
+  void EmitPlain(const Op& op) {
+    Step& step = Push(StepKind::kOp, &op);
+    switch (op.code) {
+      case OpCode::kView: {
+        step.buffer = BufferOf(op.symbol);
+        step.root = agent_.roots++;
+        PlaceOf(op, step, 0);
+        const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(step.buffer)];
+        views_[op.results[0]] = {step.root, {0, buffer.rows, 0, buffer.cols}, false};
+        return;
+      }
+      case OpCode::kWaitFull:
+      case OpCode::kWaitEmpty:
+      case OpCode::kExpect:
+      case OpCode::kArrive:
+        step.barrier = BarrierOf(op.symbol);
+        PlaceOf(op, step, 0);
+        return;
+      case OpCode::kLoadAsync:
+      case OpCode::kLoadMulticast:
+        step.barrier = static_cast<int>(op.number);
+        if (!op.slot.empty()) PlaceOf(op, step, op.scalars.size());
+        break;
+      case OpCode::kSplitWait:
+      case OpCode::kSplitPublish:
+      case OpCode::kSplitCollect:
+        step.barrier = BarrierOf(op.code == OpCode::kSplitWait ? op.symbol : op.symbol + "_ready");
+        step.buffer = BufferOf(op.symbol);
+        PlaceOf(op, step, 0);
+        return;
+      case OpCode::kReduce: step.buffer = op.symbol.empty() ? -1 : BufferOf(op.symbol); break;
+      case OpCode::kAdvance:
+        step.ring = RingOf(op, op.symbol, &step.is_previous);
+        step.amount.constant = 1;
+        if (!op.scalars.empty()) Amount(op, scope_.Resolve(op.scalars[0]), step);
+        return;
+      case OpCode::kSyncRole:
+      case OpCode::kNamedSync:
+      case OpCode::kNamedArrive:
+        if (!op.scalars.empty()) {
+          const std::optional<int64_t> id = Constant(scope_.Resolve(op.scalars[0]));
+          if (!id) return Unknown(op, "which named barrier is meant");
+          step.element = *id;
+        }
+        return;
+      default: break;
+    }
+    for (const ir::ValueId value : op.operands) {
+      const auto view = views_.find(value);
+      if (view != views_.end())
+        step.accesses.push_back({view->second.root, view->second.rect});
+      else if (kernel_.values[value].type.space == ir::Space::kShared)
+        Unknown(op, "a view that was never made");
+    }
+  }
+
+  /// skip: a sum of parameters.
+  void Amount(const Op& op, const Scalar& amount, Step& step) {
+    step.amount = {};
+    const std::optional<symbolic::Polynomial> terms = symbolic::ToPolynomial(amount);
+    if (!terms) return Unknown(op, "how many slots are passed over");
+    step.amount.of_loop.assign(program_.parameters.size(), 0);
+    for (const auto& [key, coefficient] : *terms) {
+      if (key.empty()) {
+        step.amount.constant = coefficient;
+        continue;
+      }
+      bool is_known = false;
+      for (size_t i = 0; i < program_.parameters.size(); ++i) {
+        std::string text = program_.parameters[i];
+        std::replace(text.begin(), text.end(), '*', '.');
+        if (key != text + '*') continue;
+        step.amount.of_loop[i] = coefficient;
+        is_known = true;
+      }
+      if (!is_known) return Unknown(op, "how many slots are passed over");
+    }
+  }
+
+  Program& program_;
+  const ir::Kernel& kernel_;
+  Agent& agent_;
+  std::map<std::string, int>& families_;
+  Scope scope_;
+  Around around_{};
+  std::map<ir::ValueId, ViewOf> views_;
+  std::map<std::string, int> turns_;
+  int elected_ = 0;
+};
+
+/// Texts of the trip counts that `advance` skips by, found before anything is built.
+void FindParameters(Program& program, const Agent& agent) {
+  const ir::Kernel& kernel = *program.kernel;
+  Scope scope(kernel, *agent.worker, agent.instance, agent.block);
+  const auto add = [&](const Scalar& amount) {
+    const std::optional<symbolic::Polynomial> terms = symbolic::ToPolynomial(amount);
+    if (!terms) return;
+    std::vector<Scalar> work{amount};
+    while (!work.empty()) {
+      const Scalar scalar = work.back();
+      work.pop_back();
+      if (scalar->kind == Kind::kCdiv || scalar->kind == Kind::kName) {
+        const std::string text = symbolic::CanonicalText(scalar);
+        if (std::find(program.parameters.begin(), program.parameters.end(), text) == program.parameters.end())
+          program.parameters.push_back(text);
+        continue;
+      }
+      for (const Scalar& arg : scalar->args) work.push_back(arg);
+    }
+  };
+  const auto visit = [&](const Region& region, int depth, const auto& self) -> void {
+    for (const Op& op : region) {
+      if (op.code == OpCode::kLet || op.code == OpCode::kTilePosition) scope.BindOp(op);
+      if (op.code == OpCode::kAdvance && !op.scalars.empty()) add(scope.Resolve(op.scalars[0]));
+      const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles;
+      if (is_loop) scope.BindLoop(op, depth);
+      for (const Region& inner : op.regions) self(inner, depth + is_loop, self);
+    }
+  };
+  visit(agent.worker->body, 0, visit);
+}
+
+bool Skips(const ir::Kernel& kernel) {
+  bool skips = false;
+  for (const ir::Worker& worker : kernel.workers) {
+    passes::ForEachOp(worker.body, [&](const Op& op) { skips |= op.code == OpCode::kAdvance && !op.scalars.empty(); });
+  }
+  return skips;
+}
+
+}  // namespace
+
+std::string OrdinalName(int depth) { return fmt::format("@{}", depth); }
+
+Scope::Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block) {
+  for (const auto& [name, value] : kernel.launch_lets) names_[name] = Resolve(value);
+  for (const Op& op : kernel.lets) BindOp(op);
+  if (!worker.instance_name.empty()) names_[worker.instance_name] = symbolic::Int(instance);
+  if (kernel.cluster > 1) names_["@rank"] = symbolic::Int(block);
+}
+
+Scalar Scope::Resolve(const Scalar& scalar) const {
+  if (scalar->kind == Kind::kName) {
+    const auto place = names_.find(scalar->name);
+    return place == names_.end() ? scalar : place->second;
+  }
+  if (scalar->kind == Kind::kCall && scalar->name == "cluster::rank") {
+    const auto place = names_.find("@rank");
+    return place == names_.end() ? scalar : place->second;
+  }
+  if (scalar->args.empty()) return scalar;
+  std::vector<Scalar> args;
+  bool changes = false;
+  for (const Scalar& arg : scalar->args) {
+    args.push_back(Resolve(arg));
+    changes |= args.back() != arg;
+  }
+  if (!changes) return scalar;
+  if (scalar->kind == Kind::kCall) return symbolic::Call(scalar->name, scalar->dtype, std::move(args));
+  if (scalar->kind == Kind::kElement) return symbolic::Element(scalar->name, scalar->dtype, std::move(args));
+  if (scalar->kind == Kind::kConvert) return symbolic::Convert(args[0], scalar->dtype);
+  // Ranks and instances are small: arithmetic on them is that of the mathematical integers.
+  const bool is_known = std::all_of(args.begin(), args.end(), [](const Scalar& arg) { return symbolic::IsInt(arg); });
+  return symbolic::Make(scalar->kind, is_known && scalar->dtype == DType::kI32 ? DType::kI64 : scalar->dtype, std::move(args));
+}
+
+void Scope::BindLoop(const Op& loop, int depth) {
+  const Scalar ordinal = symbolic::Name(OrdinalName(depth));
+  if (loop.code == OpCode::kForTiles) {
+    // The block's tiles in its own order: index + ordinal * count, whoever takes them.
+    std::string unit = "block";
+    if (Resolve(loop.scalars[0])->kind == Kind::kCall)
+      unit = Resolve(loop.scalars[0])->name.substr(0, Resolve(loop.scalars[0])->name.find(':'));
+    Bind(loop.symbol, symbolic::Add(symbolic::Call(unit + "::index", DType::kI32, {}),
+                                    symbolic::Mul(ordinal, symbolic::Call(unit + "::count", DType::kI32, {}))));
+    return;
+  }
+  Bind(loop.symbol, symbolic::Add(Resolve(loop.scalars[0]), symbolic::Mul(symbolic::Int(loop.number), ordinal)));
+}
+
+void Scope::BindOp(const Op& op) {
+  if (op.code == OpCode::kLet) {
+    // A scalar that is assigned later on has no one value: each assignment makes a new name.
+    if (op.number == 0) return Bind(op.symbol, Resolve(op.scalars[0]));
+    return Bind(op.symbol, symbolic::Name(fmt::format("{} #{}", op.symbol, ++assignments_), op.scalars[0]->dtype));
+  }
+  if (op.code != OpCode::kTilePosition) return;
+  const size_t space = op.symbol.find(' ');
+  std::vector<Scalar> args;
+  for (const Scalar& scalar : op.scalars) args.push_back(Resolve(scalar));
+  args.push_back(symbolic::Int(op.number));
+  Bind(op.symbol.substr(0, space), symbolic::Call("tile_row", DType::kI64, args));
+  Bind(op.symbol.substr(space + 1), symbolic::Call("tile_column", DType::kI64, args));
+}
+
+Program BuildProgram(const ir::Kernel& kernel) {
+  Program program;
+  program.kernel = &kernel;
+  program.blocks = static_cast<int>(std::max<int64_t>(1, kernel.cluster));
+  for (int block = 0; block < program.blocks; ++block) {
+    // Those that compute first: the replay then lets consumers go ahead, and less is under way at a time.
+    for (size_t i = kernel.workers.size(); i-- > 0;) {
+      const ir::Worker& worker = kernel.workers[i];
+      for (int64_t instance = 0; instance < worker.instances; ++instance) {
+        Agent agent;
+        agent.worker = &worker;
+        agent.name = worker.instances > 1 ? fmt::format("{}[{}]", worker.name, instance) : worker.name;
+        agent.instance = instance;
+        agent.block = block;
+        agent.computes = worker.kind == ir::RoleKind::kCompute;
+        agent.warps = agent.computes ? kModelledWarps : 1;
+        agent.first_warp = program.warps;
+        program.warps += agent.warps;
+        program.agents.push_back(std::move(agent));
+      }
+    }
+  }
+  if (Skips(kernel)) {
+    for (const Agent& agent : program.agents) FindParameters(program, agent);
+  }
+  std::map<std::string, int> families;
+  for (Agent& agent : program.agents) Builder(program, agent, families).Run();
+  return program;
+}
+
+}  // namespace tkc::certify

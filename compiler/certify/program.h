@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// The roles of a kernel as the abstract machine executes them: one straight list of steps per warpgroup (or copying warp), with
+// every scalar resolved as far as it can be: names of the source replaced by the block's own terms and by the ordinals of the
+// loops around. Unrolled loops are written out. Two roles that compute one number write the same resolved text, which is how the
+// oracle knows that they agree.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+namespace tkc::certify {
+
+/// Elements of a tile: rows r0 .. r1, columns c0 .. c1 of what a buffer's element holds.
+struct Rect {
+  int64_t r0 = 0, r1 = 0, c0 = 0, c1 = 0;
+  bool Overlaps(const Rect& other) const { return r0 < other.r1 && other.r0 < r1 && c0 < other.c1 && other.c0 < c1; }
+  bool Covers(const Rect& other) const { return r0 <= other.r0 && other.r1 <= r1 && c0 <= other.c0 && other.c1 <= c1; }
+};
+
+/// constant + sum of coefficient * ordinal of the loop at that depth + (if `rest` is set) an integer known by its text only.
+struct Linear {
+  int64_t constant = 0;
+  std::vector<int64_t> of_loop{};
+  std::string rest{};
+};
+
+/// A truth value. `family` names the integer of `linear` (its `rest`) for the oracle; the loops up to `context` deep select which
+/// of its values is meant.
+struct Condition {
+  enum class Kind : uint8_t { kConstant, kPositive, kAnd, kOr, kNot } kind = Kind::kConstant;
+  bool value = true;
+  Linear linear{};
+  int family = -1;
+  int context = 0;
+  std::vector<Condition> parts{};
+};
+
+/// A range: iteration i goes on while `goes_on` holds; its ordinal is first + i * stride.
+struct Loop {
+  const ir::Op* op = nullptr;
+  int depth = 0;
+  int family = -1;
+  int64_t first = 0, stride = 1;  // of the ordinal
+  int64_t step = 1;               // of the family's integer, per ordinal
+  Condition goes_on{};
+  bool is_tiles = false;
+  int parameter = -1;  // the trip count is a parameter of the replay (instances that take turns skip by it)
+};
+
+enum class StepKind : uint8_t { kOp, kJump, kBranch, kEnter, kTest, kNext, kEnd };
+
+/// What a step does to shared memory. `root` says which view of the agent is bound to the place.
+struct Access {
+  int root = -1;
+  Rect rect{};
+};
+
+struct Step {
+  StepKind kind = StepKind::kOp;
+  const ir::Op* op = nullptr;
+  int target = -1;          // where a jump, a false branch or the end of a loop leads
+  int loop = -1;            // of Agent::loops
+  int condition = -1;       // of Agent::conditions
+  bool is_elected = false;  // by one thread of the role's first warp
+  int barrier = -1;         // of Kernel::barriers
+  int ring = -1;            // of Agent::rings
+  bool is_previous = false;
+  int64_t element = 0;  // of a barrier or buffer without a ring
+  int buffer = -1;      // of Kernel::buffers
+  int root = -1;        // the view that this step binds
+  std::vector<Access> accesses{};
+  Linear amount{};  // of a skip, or the barrier id of named_sync
+};
+
+struct AgentRing {
+  std::string name;
+  int64_t slots = 1;
+};
+
+/// One warpgroup of a role, or its one copying warp, in one block of the cluster.
+struct Agent {
+  const ir::Worker* worker = nullptr;
+  std::string name;  // `load`, `compute[1]`
+  int64_t instance = 0;
+  int block = 0;
+  bool computes = false;
+  int first_warp = 0;  // in Program::warps
+  int warps = 1;       // modelled
+  std::vector<Step> steps{};
+  std::vector<Loop> loops{};
+  std::vector<Condition> conditions{};
+  std::vector<AgentRing> rings{};
+  int roots = 0;
+};
+
+/// What the oracle is asked about: one integer (or truth value) per iteration of the loops around.
+struct Family {
+  std::string text;
+  int64_t step = 1;       // by which loops ask about it; 0: only conditions do
+  int64_t threshold = 0;  // ordinals from which on constants in conditions make no difference
+  uint64_t members = 0;   // agents that ask
+  uint64_t loopers = 0;   // of these, those that run a loop by it
+  int parameter = -1;     // of Program::parameters: the trip count of its loops
+  int64_t constant = 0;   // what loops add to the integer before they divide by `step`
+};
+
+/// What could not be resolved: an error of kind certificate-unknown.
+struct Unknown {
+  Span span;
+  std::string what;
+};
+
+struct Program {
+  const ir::Kernel* kernel = nullptr;
+  int blocks = 1;  // of a cluster
+  std::vector<Agent> agents{};
+  std::vector<Family> families{};
+  std::vector<std::string> parameters{};  // texts of trip counts that rings are skipped by
+  std::vector<Unknown> unknowns{};
+  std::vector<std::string> ring_of_buffer{}, ring_of_barrier{};  // that says which element is used; "": none
+  int warps = 0;                                                 // modelled, in all
+  bool shares_slots = false;                                     // blocks of the cluster fill or free slots of each other
+};
+
+/// `kernel` at schedule level; it must outlive the program.
+Program BuildProgram(const ir::Kernel& kernel);
+
+/// The scalars of one agent at one point, resolved: for the proofs that need no replay.
+class Scope {
+ public:
+  Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block);
+  ir::Scalar Resolve(const ir::Scalar& scalar) const;
+  void Bind(const std::string& name, ir::Scalar value) { names_[name] = std::move(value); }
+  /// Binds the loop's variable in terms of the ordinal at `depth`.
+  void BindLoop(const ir::Op& loop, int depth);
+  void BindOp(const ir::Op& op);  // let, tile_position
+
+ private:
+  std::map<std::string, ir::Scalar> names_;
+  int assignments_ = 0;
+};
+
+/// The name that stands for the ordinal of the loop at this depth.
+std::string OrdinalName(int depth);
+
+}  // namespace tkc::certify

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// The machine is confluent: whoever runs first, the same operations happen in the same order for each agent, with the same
+// knowledge. So one schedule per sequence of answers is enough. This one lets the agent that is furthest behind go first.
+#include "compiler/certify/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "compiler/certify/machine.h"
+#include "compiler/certify/normal_form.h"
+
+namespace tkc::certify {
+namespace {
+
+constexpr int64_t kMostSteps = 4'000'000;
+constexpr size_t kMostStates = 60'000;
+
+class Replayer {
+ public:
+  Replayer(const Program& program, std::vector<int64_t> parameters, ReplayResult& result)
+      : program_(program), machine_(program, std::move(parameters)), result_(result) {}
+
+  bool Run() {
+    std::vector<State> open;
+    open.push_back(machine_.Start());
+    while (!open.empty()) {
+      State state = std::move(open.back());
+      open.pop_back();
+      if (!Follow(std::move(state), open)) {
+        result_.finding = machine_.finding;
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  /// To the end, or to a state that has been there. Other answers are left in `open`.
+  bool Follow(State state, std::vector<State>& open) {
+    while (true) {
+      Question question;
+      int agent = -1;
+      switch (Next(state, question, agent)) {
+        case Outcome::kFailed: return false;
+        case Outcome::kRan: return machine_.Finish(state);
+        case Outcome::kBlocked: machine_.ReportDeadlock(state); return false;
+        case Outcome::kAsks: break;
+      }
+      Simplify(machine_, state);
+      if (!seen_.insert(NormalForm(machine_, state)).second) return true;
+      ++result_.states;
+      result_.choices += 2;
+      if (seen_.size() > kMostStates) return TooMany();
+      machine_.Run(state, agent, question);  // the fact has another number now
+      State other = state;
+      other.oracle.Decide(question.fact, question.number, false);
+      open.push_back(std::move(other));
+      state.oracle.Decide(question.fact, question.number, true);
+    }
+  }
+
+  /// Runs until somebody asks, something fails, or nobody can go on: kRan when all are done, kBlocked when not.
+  Outcome Next(State& state, Question& question, int& asking) {
+    while (true) {
+      Order(state);
+      bool ran = false, waits = false;
+      for (const int agent : order_) {
+        if (state.agents[static_cast<size_t>(agent)].is_done) continue;
+        if (++result_.steps > kMostSteps) return TooMany() ? Outcome::kRan : Outcome::kFailed;
+        const Outcome outcome = machine_.Run(state, agent, question);
+        asking = agent;
+        if (outcome == Outcome::kFailed || outcome == Outcome::kAsks) return outcome;
+        ran = outcome == Outcome::kRan;
+        if (ran) break;
+        waits = true;
+      }
+      if (!ran) return waits ? Outcome::kBlocked : Outcome::kRan;
+    }
+  }
+
+  /// Earlier iterations first; then in the order of the program: consumers before their producers.
+  void Order(const State& state) {
+    if (order_.empty()) {
+      for (size_t i = 0; i < program_.agents.size(); ++i) order_.push_back(static_cast<int>(i));
+      place_.resize(order_.size());
+    }
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const AgentState& self = state.agents[i];
+      place_[i].fill(-1);
+      for (size_t d = 0; d < self.frames.size() && d < place_[i].size(); ++d) {
+        const Loop& loop = program_.agents[i].loops[static_cast<size_t>(self.frames[d].loop)];
+        place_[i][d] = loop.first + self.frames[d].iteration * loop.stride;
+      }
+    }
+    const auto before = [&](int a, int b) {
+      const auto &x = place_[static_cast<size_t>(a)], &y = place_[static_cast<size_t>(b)];
+      return x != y ? x < y : a < b;
+    };
+    // Nearly sorted already.
+    for (size_t i = 1; i < order_.size(); ++i) {
+      for (size_t j = i; j > 0 && before(order_[j], order_[j - 1]); --j) std::swap(order_[j], order_[j - 1]);
+    }
+  }
+
+  bool TooMany() {
+    machine_.finding =
+        Finding{DiagnosticKind::kCertificateUnknown, program_.kernel->span,
+                fmt::format("`{}` was replayed in {} states and still came into new ones", program_.kernel->name, result_.states)};
+    return false;
+  }
+
+  const Program& program_;
+  Machine machine_;
+  ReplayResult& result_;
+  std::unordered_set<std::string> seen_;
+  std::vector<int> order_;
+  std::vector<std::array<int64_t, 3>> place_;  // iterations of the outermost loops
+};
+
+int64_t MostSlots(const Program& program) {
+  int64_t most = 1;
+  for (const Agent& agent : program.agents) {
+    for (const AgentRing& ring : agent.rings) most = std::max(most, ring.slots);
+  }
+  return most;
+}
+
+}  // namespace
+
+ReplayResult Replay(const Program& program) {
+  ReplayResult result;
+  // Rings that are skipped by a trip count: it is tried up to two laps and what may be in flight; see lang-spec.
+  const int64_t most = program.parameters.empty() ? 0 : 2 * MostSlots(program) + 3;
+  std::vector<int64_t> parameters(program.parameters.size());
+  while (true) {
+    if (!Replayer(program, parameters, result).Run()) return result;
+    size_t i = 0;
+    while (i < parameters.size() && parameters[i] == most) parameters[i++] = 0;
+    if (i == parameters.size()) return result;
+    ++parameters[i];
+  }
+}
+
+}  // namespace tkc::certify

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/certify/structure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tkc::certify {
+namespace {
+
+using ir::OpCode;
+
+constexpr int64_t kBarrierBytes = 8;
+constexpr int kWarpsPerGroup = 4;
+constexpr int64_t kMostArrivals = (1 << 20) - 1;  // that an mbarrier counts
+
+int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
+int64_t Alignment(const ir::Buffer& buffer) { return buffer.swizzle == ir::Swizzle::kNone ? 128 : 1024; }
+int64_t BytesOf(const ir::Buffer& buffer) {
+  return RoundUp(buffer.TileBytes(), Alignment(buffer)) * buffer.count * buffer.instances;
+}
+
+std::optional<Finding> CheckRegisters(const ir::Kernel& kernel, const Target& target) {
+  const int groups = kernel.threads / 128;
+  std::map<int, std::pair<int, const ir::Worker*>> asked;  // by warpgroup
+  for (const ir::Worker& worker : kernel.workers) {
+    if (worker.registers == 0) continue;
+    const int64_t taken = worker.kind == ir::RoleKind::kCompute ? worker.instances : 1;
+    for (int64_t i = 0; i < taken; ++i) {
+      const int group = worker.first_warp / kWarpsPerGroup + static_cast<int>(i);
+      const auto [place, is_new] = asked.try_emplace(group, worker.registers, &worker);
+      if (!is_new && place->second.first != worker.registers)
+        return Finding{DiagnosticKind::kCertificateBudget, worker.span,
+                       fmt::format("warps of one warpgroup ask for {} and {} registers", place->second.first, worker.registers)};
+    }
+    const RegisterRule& rule = target.registers;
+    if (worker.registers % rule.unit != 0 || worker.registers < rule.least || worker.registers > rule.most)
+      return Finding{DiagnosticKind::kCertificateBudget, worker.span,
+                     fmt::format("`{}` asks for {} registers; `{}` gives multiples of {} from {} to {}", worker.name,
+                                 worker.registers, target.name, rule.unit, rule.least, rule.most)};
+  }
+  if (asked.empty()) return std::nullopt;
+  int64_t sum = 0;
+  for (int group = 0; group < groups; ++group) {
+    const auto place = asked.find(group);
+    sum += place == asked.end() ? target.registers.AtEntry(kernel.threads) : place->second.first;
+  }
+  if (sum <= target.registers.Pool(kernel.threads)) return std::nullopt;
+  return Finding{DiagnosticKind::kCertificateBudget, kernel.span,
+                 fmt::format("the warpgroups of `{}` ask for {} registers a thread together; a block of {} threads starts with {} "
+                             "and would wait for ever",
+                             kernel.name, sum, kernel.threads, target.registers.Pool(kernel.threads))};
+}
+
+std::optional<Finding> CheckShared(const ir::Kernel& kernel, const Target& target) {
+  const auto finding = [&](std::string headline) {
+    return Finding{DiagnosticKind::kCertificateBudget, kernel.span, std::move(headline)};
+  };
+  int64_t end = 0;
+  for (const ir::Buffer& buffer : kernel.buffers) {
+    if (buffer.offset % Alignment(buffer) != 0)
+      return finding(fmt::format("`{}` starts at byte {}, not at a multiple of {}", buffer.name, buffer.offset, Alignment(buffer)));
+    for (const ir::Buffer& other : kernel.buffers) {
+      if (&other == &buffer) break;
+      if (buffer.offset < other.offset + BytesOf(other) && other.offset < buffer.offset + BytesOf(buffer))
+        return finding(fmt::format("`{}` and `{}` overlap in shared memory", other.name, buffer.name));
+    }
+    end = std::max(end, buffer.offset + BytesOf(buffer));
+  }
+  for (const ir::Barrier& barrier : kernel.barriers) {
+    end += barrier.count * kBarrierBytes;
+    if (barrier.arrivals < 1 || barrier.arrivals > kMostArrivals)
+      return finding(
+          fmt::format("`{}` expects {} arrivals; 1 to {} can be counted", barrier.name, barrier.arrivals, kMostArrivals));
+  }
+  if (end > kernel.shared_bytes)
+    return finding(
+        fmt::format("tiles and barriers take {} bytes of shared memory, the launch asks for {}", end, kernel.shared_bytes));
+  if (kernel.shared_bytes > target.shared_memory_per_block)
+    return finding(
+        fmt::format("{} bytes of shared memory; `{}` has {}", kernel.shared_bytes, target.name, target.shared_memory_per_block));
+  return std::nullopt;
+}
+
+std::optional<Finding> CheckWarps(const Program& program) {
+  const ir::Kernel& kernel = *program.kernel;
+  std::map<int, const ir::Worker*> owner;
+  for (const ir::Worker& worker : kernel.workers) {
+    const bool computes = worker.kind == ir::RoleKind::kCompute;
+    const int warps = computes ? kWarpsPerGroup * static_cast<int>(worker.instances) : 1;
+    for (int warp = worker.first_warp; warp < worker.first_warp + warps; ++warp) {
+      const bool is_free = owner.try_emplace(warp, &worker).second;
+      if (!is_free || warp < 0 || warp >= kernel.threads / 32 || (computes && worker.first_warp % kWarpsPerGroup != 0))
+        return Finding{DiagnosticKind::kCertificateBudget, worker.span,
+                       fmt::format("`{}` does not have warp {} of {} for itself", worker.name, warp, kernel.threads / 32)};
+    }
+  }
+  return std::nullopt;
+}
+
+/// A warpgroup's own barrier is used by nobody else, and all are of those that the block has.
+std::optional<Finding> CheckNamedBarriers(const Program& program, const Target& target) {
+  std::map<int64_t, std::string> owner;  // of a warpgroup's own barrier
+  std::map<int64_t, Span> shared;        // used by name
+  for (const Agent& agent : program.agents) {
+    if (agent.block != 0) continue;
+    for (const Step& step : agent.steps) {
+      if (step.kind != StepKind::kOp) continue;
+      const OpCode code = step.op->code;
+      const bool is_own = (code == OpCode::kSyncRole && step.op->number == 0) ||
+                          (code == OpCode::kReduce && step.buffer >= 0 && agent.worker->layout.warp_rows > 1);
+      if (!is_own && code != OpCode::kNamedSync && code != OpCode::kNamedArrive) continue;
+      const bool is_default = code == OpCode::kReduce || (is_own && step.op->scalars.empty());
+      const int64_t group = agent.worker->first_warp / kWarpsPerGroup + agent.instance;
+      const int64_t id = is_default ? 1 + group : is_own ? 1 + step.element : step.element;
+      const auto finding = [&](std::string headline) {
+        return Finding{DiagnosticKind::kCertificateBarrier, step.op->span, std::move(headline)};
+      };
+      if (id < 1 || id >= target.named_barriers)
+        return finding(fmt::format("`{}` uses named barrier {}; a block has 1 to {} beside its own", agent.name, id,
+                                   target.named_barriers - 1));
+      if (!is_own) {
+        shared.emplace(id, step.op->span);
+        continue;
+      }
+      const auto [place, is_new] = owner.try_emplace(id, agent.name);
+      if (!is_new && place->second != agent.name)
+        return finding(fmt::format("`{}` and `{}` use named barrier {} each for its own warps", place->second, agent.name, id));
+    }
+  }
+  for (const auto& [id, span] : shared) {
+    const auto place = owner.find(id);
+    if (place == owner.end()) continue;
+    return Finding{DiagnosticKind::kCertificateBarrier, span,
+                   fmt::format("named barrier {} is used here and by `{}` for its own warps", id, place->second)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Finding> CheckRings(Program& program) {
+  const ir::Kernel& kernel = *program.kernel;
+  program.ring_of_buffer.assign(kernel.buffers.size(), "");
+  program.ring_of_barrier.assign(kernel.barriers.size(), "");
+  std::map<std::string, int64_t> slots;
+  for (const Agent& agent : program.agents) {
+    const auto finding = [&](Span span, std::string headline) {
+      return Finding{DiagnosticKind::kCertificatePhase, span, std::move(headline)};
+    };
+    for (const AgentRing& ring : agent.rings) {
+      const auto [place, is_new] = slots.try_emplace(ring.name, ring.slots);
+      if (!is_new && place->second != ring.slots)
+        return finding(agent.worker->span,
+                       fmt::format("`{}` has {} slots in `{}` and {} elsewhere", ring.name, ring.slots, agent.name, place->second));
+    }
+    for (const Step& step : agent.steps) {
+      if (step.kind != StepKind::kOp) continue;
+      const Span span = step.op->span;
+      program.shares_slots |= step.op->code == OpCode::kLoadMulticast || (step.op->code == OpCode::kArrive && step.op->number == 2);
+      const bool waits = step.op->code == OpCode::kWaitFull || step.op->code == OpCode::kWaitEmpty;
+      const bool advances = step.op->code == OpCode::kAdvance;
+      if (step.ring < 0) {
+        if (waits || advances)
+          return finding(span, fmt::format("`{}` has no ring `{}`", agent.name, waits ? step.op->slot : step.op->symbol));
+        if (step.barrier >= 0 && step.element >= kernel.barriers[static_cast<size_t>(step.barrier)].count)
+          return finding(
+              span, fmt::format("`{}` has no element {}", kernel.barriers[static_cast<size_t>(step.barrier)].name, step.element));
+        continue;
+      }
+      const AgentRing& ring = agent.rings[static_cast<size_t>(step.ring)];
+      const auto check = [&](std::string& of, const std::string& array, int64_t count) -> std::optional<Finding> {
+        if (of.empty()) of = ring.name;
+        if (of != ring.name)
+          return finding(span, fmt::format("`{}` is used with ring `{}` here and with `{}` elsewhere", array, ring.name, of));
+        if (count < ring.slots)
+          return finding(span,
+                         fmt::format("ring `{}` of {} slots indexes `{}`, which has {}", ring.name, ring.slots, array, count));
+        return std::nullopt;
+      };
+      if (step.barrier >= 0) {
+        const ir::Barrier& barrier = kernel.barriers[static_cast<size_t>(step.barrier)];
+        if (auto found = check(program.ring_of_barrier[static_cast<size_t>(step.barrier)], barrier.name, barrier.count))
+          return found;
+      }
+      if (step.buffer >= 0) {
+        const ir::Buffer& buffer = kernel.buffers[static_cast<size_t>(step.buffer)];
+        if (auto found = check(program.ring_of_buffer[static_cast<size_t>(step.buffer)], buffer.name, buffer.count)) return found;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> CheckBudgets(const Program& program, const Target& target) {
+  const ir::Kernel& kernel = *program.kernel;
+  if (auto found = CheckWarps(program)) return found;
+  if (auto found = CheckRegisters(kernel, target)) return found;
+  if (auto found = CheckShared(kernel, target)) return found;
+  return CheckNamedBarriers(program, target);
+}
+
+}  // namespace tkc::certify

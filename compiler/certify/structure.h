@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What holds or fails without a replay: which ring says which element of an array is meant, what the block asks of the hardware.
+#pragma once
+
+#include <optional>
+
+#include "compiler/certify/finding.h"
+#include "compiler/certify/program.h"
+#include "compiler/target/target.h"
+
+namespace tkc::certify {
+
+/// Every array of barriers or tiles is indexed by one ring, with as many slots in every role, and is long enough for it. Fills in
+/// Program::ring_of_buffer and ring_of_barrier.
+std::optional<Finding> CheckRings(Program& program);
+
+/// Registers within the pool of the launch, shared memory within the block's and without overlap, warps and barriers within range.
+std::optional<Finding> CheckBudgets(const Program& program, const Target& target);
+
+}  // namespace tkc::certify
