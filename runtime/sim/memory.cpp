@@ -99,6 +99,8 @@ void note_remote(block& home, const char* what, site here) {
     home.remote[the().log[id].component] = id;
 }
 
+region::~region() { std::free(data); }
+
 region& add_region(std::string name, size_t bytes, size_t align, int element, bool initialised) {
     auto made = std::make_unique<region>();
     const size_t unit = std::max<size_t>(align, 256), size = bytes / unit * unit + unit;
@@ -120,7 +122,6 @@ region& add_region(std::string name, size_t bytes, size_t align, int element, bo
 }
 
 void remove_regions() {
-    for (auto& [data, r] : regions()) std::free(r->data);
     regions().clear();
 }
 

@@ -19,6 +19,11 @@ place resolve_shared(uint32_t address, int bytes, const char* what, site here);
 
 /// A tensor, or the workspace: memory that exists where its elements do.
 struct region {
+    region() = default;
+    region(const region&) = delete;
+    region& operator=(const region&) = delete;
+    ~region();
+
     std::string name;
     unsigned char* data = nullptr;  // of the whole image
     size_t bytes = 0;
