@@ -55,6 +55,7 @@ Machine::Machine(const Program& program, std::vector<int64_t> parameters)
       product_values_[static_cast<size_t>(op.operands[0])] = product_values_[static_cast<size_t>(op.operands[1])] = true;
     });
   }
+  FindUsers();
   for (int block = 0; block < program.blocks; ++block) {
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
       place_base_.push_back(static_cast<int>(places_.size()));
@@ -67,6 +68,32 @@ Machine::Machine(const Program& program, std::vector<int64_t> parameters)
       element_base_.push_back(Elements());
       for (int64_t element = 0; element < kernel_.barriers[i].count; ++element)
         element_of_.push_back({block, static_cast<int>(i), element});
+    }
+  }
+}
+
+void Machine::FindUsers() {
+  const size_t buffers = kernel_.buffers.size(), barriers = kernel_.barriers.size(), blocks = static_cast<size_t>(program_.blocks);
+  buffer_users_.assign(blocks * buffers, 0);
+  barrier_users_.assign(blocks * barriers, 0);
+  for (size_t i = 0; i < program_.agents.size(); ++i) {
+    const Agent& agent = program_.agents[i];
+    std::vector<int> buffer_of_root(static_cast<size_t>(agent.roots), -1);
+    for (const Step& step : agent.steps) {
+      if (step.kind != StepKind::kOp) continue;
+      if (step.root >= 0) buffer_of_root[static_cast<size_t>(step.root)] = step.buffer;
+      const OpCode code = step.op->code;
+      const bool reaches_out = code == OpCode::kLoadMulticast || code == OpCode::kSplitPublish || code == OpCode::kSplitCollect ||
+                               (code == OpCode::kArrive && step.op->number == kInAllBlocks);
+      for (size_t block = 0; block < blocks; ++block) {
+        if (!reaches_out && static_cast<int>(block) != agent.block) continue;
+        if (step.barrier >= 0) barrier_users_[block * barriers + static_cast<size_t>(step.barrier)] |= uint64_t{1} << i;
+        if (step.buffer >= 0) buffer_users_[block * buffers + static_cast<size_t>(step.buffer)] |= uint64_t{1} << i;
+        for (const Access& access : step.accesses) {
+          const int buffer = buffer_of_root[static_cast<size_t>(access.root)];
+          buffer_users_[block * buffers + static_cast<size_t>(buffer)] |= uint64_t{1} << i;
+        }
+      }
     }
   }
 }

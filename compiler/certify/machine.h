@@ -140,6 +140,15 @@ class Machine {
   int NamedArriving(int named) const { return program_.warps + 2 * Elements() + 2 * named; }
   int NamedCompleted(int named) const { return NamedArriving(named) + 1; }
   int Holders() const { return NamedArriving(program_.blocks * kNamed + 1); }
+  /// Agents that may come to the place, or use the barrier.
+  uint64_t UsersOfPlace(int place) const {
+    const Place& p = places_[static_cast<size_t>(place)];
+    return buffer_users_[static_cast<size_t>(p.block) * kernel_.buffers.size() + static_cast<size_t>(p.buffer)];
+  }
+  uint64_t UsersOfElement(int number) const {
+    const ElementOf& e = Element(number);
+    return barrier_users_[static_cast<size_t>(e.block) * kernel_.barriers.size() + static_cast<size_t>(e.barrier)];
+  }
   bool IsReadByEngine(int buffer) const { return async_buffers_[static_cast<size_t>(buffer)]; }
   static constexpr int kNamed = 16;
 
@@ -200,8 +209,11 @@ class Machine {
   std::vector<int> place_base_;    // by block and buffer
   std::vector<int> element_base_;  // by block and barrier
   std::vector<ElementOf> element_of_;
+  void FindUsers();
+
   std::vector<bool> async_buffers_;
-  std::vector<bool> product_values_;  // tiles that products make or take from registers
+  std::vector<uint64_t> buffer_users_, barrier_users_;  // by block
+  std::vector<bool> product_values_;                    // tiles that products make or take from registers
 };
 
 }  // namespace tkc::certify

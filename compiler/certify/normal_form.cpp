@@ -27,37 +27,34 @@ class Simplifier {
  public:
   Simplifier(const Machine& machine, State& state) : machine_(machine), program_(machine.program()), state_(state) {
     live_ = LiveAgents(state);
-    for (size_t i = 0; i < program_.agents.size(); ++i) {
-      if ((live_ >> i & 1) == 0) continue;
-      for (int warp = 0; warp < program_.agents[i].warps; ++warp) warps_.push_back(program_.agents[i].first_warp + warp);
-    }
   }
 
   void Events() {
     Knowledge& knowledge = state_.knowledge;
     std::erase_if(state_.records, [&](const Record& record) {
-      if (!AllKnow(record.event)) return false;
+      const uint64_t users = machine_.UsersOfPlace(record.place);
+      if (!AllKnow(record.event, users)) return false;
       const bool needs_fence =
           record.writes && !record.is_async && machine_.IsReadByEngine(machine_.places()[static_cast<size_t>(record.place)].buffer);
-      if (needs_fence && !AllKnowFenced(record.event)) return false;
+      if (needs_fence && !AllKnowFenced(record.event, users)) return false;
       knowledge.Free(record.event);
       return true;
     });
     std::erase_if(state_.notes, [&](const WaitNote& note) {
-      if (!AllKnow(note.event)) return false;
+      if (!AllKnow(note.event, machine_.UsersOfElement(note.barrier))) return false;
       knowledge.Free(note.event);
       return true;
     });
-    const auto drop = [&](int& event) {
-      if (event < 0 || !AllKnow(event)) return;
+    const auto drop = [&](int& event, uint64_t users) {
+      if (event < 0 || !AllKnow(event, users)) return;
       knowledge.Free(event);
       event = -1;
     };
-    for (BarrierState& barrier : state_.barriers) {
-      drop(barrier.latest);
-      drop(barrier.previous);
+    for (size_t i = 0; i < state_.barriers.size(); ++i) {
+      drop(state_.barriers[i].latest, machine_.UsersOfElement(static_cast<int>(i)));
+      drop(state_.barriers[i].previous, machine_.UsersOfElement(static_cast<int>(i)));
     }
-    for (NamedState& barrier : state_.named) drop(barrier.latest);
+    for (NamedState& barrier : state_.named) drop(barrier.latest, ~uint64_t{0});
   }
 
   void Facts() {
@@ -85,11 +82,22 @@ class Simplifier {
   }
 
  private:
-  bool AllKnow(int event) const {
-    return std::all_of(warps_.begin(), warps_.end(), [&](int warp) { return state_.knowledge.Knows(warp, event); });
+  /// All warps of the live agents among `users`.
+  template <typename Test>
+  bool All(uint64_t users, const Test& test) const {
+    for (uint64_t left = users & live_; left != 0; left &= left - 1) {
+      const Agent& agent = program_.agents[static_cast<size_t>(__builtin_ctzll(left))];
+      for (int warp = agent.first_warp; warp < agent.first_warp + agent.warps; ++warp) {
+        if (!test(warp)) return false;
+      }
+    }
+    return true;
   }
-  bool AllKnowFenced(int event) const {
-    return std::all_of(warps_.begin(), warps_.end(), [&](int warp) { return state_.knowledge.KnowsFenced(warp, event); });
+  bool AllKnow(int event, uint64_t users) const {
+    return All(users, [&](int warp) { return state_.knowledge.Knows(warp, event); });
+  }
+  bool AllKnowFenced(int event, uint64_t users) const {
+    return All(users, [&](int warp) { return state_.knowledge.KnowsFenced(warp, event); });
   }
 
   /// Whether none of the members can come into that iteration of the loop around any more.
@@ -109,7 +117,6 @@ class Simplifier {
   const Program& program_;
   State& state_;
   uint64_t live_ = 0;
-  std::vector<int> warps_;
 };
 
 // ---- normal form -------------------------------------------------------------------------------------------------------
@@ -118,14 +125,20 @@ class Normalizer {
  public:
   Normalizer(const Machine& machine, const State& state) : machine_(machine), program_(machine.program()), state_(state) {}
 
-  std::string Run() {
+  NormalForm Run() {
     Rings();
     Facts();
-    Agents();
-    Records();
     Barriers();
-    Holders();
-    return std::move(text_);
+    Events();
+    Agents();
+    NormalForm form;
+    form.place = std::move(text_);
+    form.words = (2 * static_cast<size_t>(machine_.Holders()) + 63) / 64;
+    for (const auto& [key, event] : events_) {
+      form.events.push_back(key);
+      Holders(event, form);
+    }
+    return form;
   }
 
  private:
@@ -266,7 +279,7 @@ class Normalizer {
         list(g.accumulators);
         list(g.lefts);
         Put(static_cast<int64_t>(g.reads.size()));
-        for (const auto& [warp, event] : g.reads) pending_.push_back(event);
+        for (const auto& [warp, event] : g.reads) PutEvent(event);
       };
       Put(static_cast<int64_t>(self.groups.size()));
       for (const ProductGroup& g : self.groups) group(g);
@@ -274,45 +287,55 @@ class Normalizer {
       Put(static_cast<int64_t>(self.stores.size()));
       for (const std::vector<int>& stores : self.stores) {
         Put(static_cast<int64_t>(stores.size()));
-        pending_.insert(pending_.end(), stores.begin(), stores.end());
+        for (const int event : stores) PutEvent(event);
       }
       Put(static_cast<int64_t>(self.open_stores.size()));
-      pending_.insert(pending_.end(), self.open_stores.begin(), self.open_stores.end());
+      for (const int event : self.open_stores) PutEvent(event);
     }
   }
 
-  void Number(int event) {
+  /// An event that is under way, by what it is.
+  void PutEvent(int event) {
+    for (const auto& [key, number] : events_) {
+      if (number != event) continue;
+      Put(static_cast<int64_t>(key.first));
+      Put(static_cast<int64_t>(key.second));
+      return;
+    }
+    Put(-1);
+  }
+
+  enum class Sort : uint8_t { kRecord, kNote, kLatest, kPrevious, kNamed };
+  void AddEvent(int event, Sort sort, int place, int who, bool writes = false, bool is_async = false, const Rect& rect = {}) {
     if (event < 0) return;
-    if (event >= static_cast<int>(event_number_.size())) event_number_.resize(static_cast<size_t>(event) + 64, -1);
-    event_number_[static_cast<size_t>(event)] = static_cast<int>(events_.size());
-    events_.push_back(event);
+    const auto bits = [](auto value, int shift) { return static_cast<uint64_t>(value) << shift; };
+    const uint64_t first = bits(sort, 60) | bits(place, 36) | bits(who, 24) | bits(writes, 17) | bits(is_async, 16);
+    const uint64_t second = bits(rect.r0, 48) | bits(rect.r1, 32) | bits(rect.c0, 16) | bits(rect.c1, 0);
+    events_.push_back({{first, second}, event});
   }
 
-  void Records() {
-    using Key = std::tuple<int, int, bool, bool, int64_t, int64_t, int64_t, int64_t>;
-    std::vector<std::pair<Key, int>> keys;
-    for (const Record& r : state_.records) {
-      keys.push_back({{Place(r.place), r.warp, r.writes, r.is_async, r.rect.r0, r.rect.r1, r.rect.c0, r.rect.c1}, r.event});
+  void Events() {
+    for (const Record& r : state_.records) AddEvent(r.event, Sort::kRecord, Place(r.place), r.warp, r.writes, r.is_async, r.rect);
+    for (const WaitNote& note : state_.notes) AddEvent(note.event, Sort::kNote, Element(note.barrier), note.agent);
+    for (size_t i = 0; i < at_.size(); ++i) {
+      const BarrierState& barrier = state_.barriers[static_cast<size_t>(at_[i])];
+      AddEvent(barrier.latest, Sort::kLatest, static_cast<int>(i), 0);
+      AddEvent(barrier.previous, Sort::kPrevious, static_cast<int>(i), 0);
     }
-    std::stable_sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    Put(static_cast<int64_t>(keys.size()));
-    for (const auto& [key, event] : keys) {
-      std::apply([&](auto... parts) { (Put(static_cast<int64_t>(parts)), ...); }, key);
-      Number(event);
+    for (size_t i = 0; i < state_.named.size(); ++i) AddEvent(state_.named[i].latest, Sort::kNamed, static_cast<int>(i), 0);
+    std::stable_sort(events_.begin(), events_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    // The same thing twice: told apart by their order.
+    for (size_t i = 1; i < events_.size(); ++i) {
+      const auto same = [&](uint64_t count) {
+        return events_[i].first.second == events_[i - 1].first.second &&
+               events_[i].first.first + count == events_[i - 1].first.first;
+      };
+      for (uint64_t count = 0; count < 64; ++count) {
+        if (!same(count)) continue;
+        events_[i].first.first += count + 1;
+        break;
+      }
     }
-    std::vector<std::tuple<int, int, int>> notes;
-    for (const WaitNote& note : state_.notes) notes.emplace_back(Element(note.barrier), note.agent, note.event);
-    std::stable_sort(notes.begin(), notes.end(), [](const auto& a, const auto& b) {
-      return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
-    });
-    Put(static_cast<int64_t>(notes.size()));
-    for (const auto& [element, agent, event] : notes) {
-      Put(element);
-      Put(agent);
-      Number(event);
-    }
-    for (const int event : pending_)
-      Put(event < static_cast<int>(event_number_.size()) ? event_number_[static_cast<size_t>(event)] : -1);
   }
 
   void Barriers() {
@@ -324,16 +347,10 @@ class Normalizer {
       Put(barrier.pending);
       Put(barrier.expected);
       Put(barrier.issued);
-      Put(barrier.latest >= 0);
-      Put(barrier.previous >= 0);
-      Number(barrier.latest);
-      Number(barrier.previous);
     }
     for (const NamedState& barrier : state_.named) {
       Put(barrier.count);
       Put(barrier.wanted * (barrier.count > 0));
-      Put(barrier.latest >= 0);
-      Number(barrier.latest);
     }
     for (size_t i = 0; i < program_.agents.size(); ++i) {
       const AgentState& self = state_.agents[i];
@@ -349,35 +366,31 @@ class Normalizer {
                                                        : a.block * Machine::kNamed + static_cast<int>(step.element))];
   }
 
-  void Holder(int holder) {
-    unsigned byte = 0;
-    int bits = 0;
-    const auto bit = [&](bool value) {
-      byte = byte << 1 | value;
-      if (++bits % 8 == 0) text_ += static_cast<char>(byte), byte = 0;
+  void Holders(int event, NormalForm& form) {
+    const size_t row = form.known.size();
+    form.known.resize(row + form.words);
+    size_t bit = 0;
+    const auto put = [&](int holder) {
+      form.known[row + bit / 64] |= uint64_t{state_.knowledge.Knows(holder, event)} << (bit % 64);
+      ++bit;
+      form.known[row + bit / 64] |= uint64_t{state_.knowledge.KnowsFenced(holder, event)} << (bit % 64);
+      ++bit;
     };
-    for (const int event : events_) {
-      bit(state_.knowledge.Knows(holder, event));
-      bit(state_.knowledge.KnowsFenced(holder, event));
-    }
-    if (bits % 8 != 0) text_ += static_cast<char>(byte);
-  }
-
-  void Holders() {
-    if (events_.empty()) return;
     for (size_t i = 0; i < program_.agents.size(); ++i) {
-      if (state_.agents[i].is_done) continue;
-      for (int warp = 0; warp < program_.agents[i].warps; ++warp) Holder(program_.agents[i].first_warp + warp);
+      // Who has ended needs to know nothing.
+      if (state_.agents[i].is_done) {
+        bit += 2 * static_cast<size_t>(program_.agents[i].warps);
+        continue;
+      }
+      for (int warp = 0; warp < program_.agents[i].warps; ++warp) put(program_.agents[i].first_warp + warp);
     }
     for (const int i : at_) {
-      Holder(machine_.Arriving(i));
-      Holder(machine_.Completed(i));
+      put(machine_.Arriving(i));
+      put(machine_.Completed(i));
     }
-    for (size_t i = 0; i < state_.named.size(); ++i) {
-      if (state_.named[i].completed == 0 && state_.named[i].count == 0) continue;
-      Put(static_cast<int64_t>(i));
-      Holder(machine_.NamedArriving(static_cast<int>(i)));
-      Holder(machine_.NamedCompleted(static_cast<int>(i)));
+    for (int i = 0; i < static_cast<int>(state_.named.size()); ++i) {
+      put(machine_.NamedArriving(i));
+      put(machine_.NamedCompleted(i));
     }
   }
 
@@ -389,8 +402,7 @@ class Normalizer {
   std::vector<const Base*> buffer_base_, barrier_base_;
   std::vector<int64_t> first_;  // of each fact: the least ordinal that an agent stands in
   std::vector<int> number_;     // of each fact, in the normal form
-  std::vector<int> pending_;    // events of products and stores in flight
-  std::vector<int> events_, event_number_;
+  std::vector<std::pair<NormalForm::Key, int>> events_;
   std::vector<int> at_;  // elements of barriers in the order of the normal form
 };
 
@@ -402,6 +414,18 @@ void Simplify(const Machine& machine, State& state) {
   simplifier.Facts();
 }
 
-std::string NormalForm(const Machine& machine, const State& state) { return Normalizer(machine, state).Run(); }
+NormalForm NormalFormOf(const Machine& machine, const State& state) { return Normalizer(machine, state).Run(); }
+
+bool NormalForm::Covers(const NormalForm& other) const {
+  size_t mine = 0;
+  for (size_t i = 0; i < other.events.size(); ++i) {
+    while (mine < events.size() && events[mine] < other.events[i]) ++mine;
+    if (mine == events.size() || events[mine] != other.events[i]) return false;
+    for (size_t word = 0; word < words; ++word) {
+      if ((known[mine * words + word] & ~other.known[i * words + word]) != 0) return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace tkc::certify

@@ -1,20 +1,35 @@
 // SPDX-License-Identifier: MIT
-// When two states of the machine are one state: slots counted from where the rings stand, iterations from the agent that is
-// furthest behind, phases from the lap that the ring is in, and nothing kept that everybody knows. A replay that comes back to a
-// state has nothing new to show.
+// When one state of the machine has nothing to show that another has not: slots counted from where the rings stand, iterations
+// from the agent that is furthest behind, phases from the lap that the ring is in, and nothing kept that everybody concerned knows.
+//
+// What a state does next depends on its `place` alone; knowledge only decides whether that is right. So of two states in one place
+// the one that knows less, and has more to be ordered behind, fails whenever the other does: the other need not be followed.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/certify/machine.h"
 
 namespace tkc::certify {
 
-/// Forgets what can have no consequence any more: events that all agents still running know, integers of iterations that all have
-/// left.
+struct NormalForm {
+  using Key = std::pair<uint64_t, uint64_t>;
+  std::string place;
+  std::vector<Key> events{};      // sorted: what somebody may have to be ordered behind
+  std::vector<uint64_t> known{};  // of each event, who knows it: `words` words
+  size_t words = 0;
+
+  /// Whether this state, of the same place, fails whenever `other` does.
+  bool Covers(const NormalForm& other) const;
+};
+
+/// Forgets what can have no consequence any more: events that all agents concerned know, integers of iterations that all have left.
 void Simplify(const Machine& machine, State& state);
 
-/// Equal for two states exactly when they are equal up to the above. Simplify first.
-std::string NormalForm(const Machine& machine, const State& state);
+/// Simplify first.
+NormalForm NormalFormOf(const Machine& machine, const State& state);
 
 }  // namespace tkc::certify

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "compiler/certify/machine.h"
 #include "compiler/certify/normal_form.h"
@@ -16,7 +16,7 @@ namespace tkc::certify {
 namespace {
 
 constexpr int64_t kMostSteps = 4'000'000;
-constexpr size_t kMostStates = 60'000;
+constexpr int64_t kMostStates = 60'000;
 
 class Replayer {
  public:
@@ -50,16 +50,25 @@ class Replayer {
         case Outcome::kAsks: break;
       }
       Simplify(machine_, state);
-      if (!seen_.insert(NormalForm(machine_, state)).second) return true;
+      if (!IsNew(NormalFormOf(machine_, state))) return true;
       ++result_.states;
       result_.choices += 2;
-      if (seen_.size() > kMostStates) return TooMany();
+      if (result_.states > kMostStates) return TooMany();
       machine_.Run(state, agent, question);  // the fact has another number now
       State other = state;
       other.oracle.Decide(question.fact, question.number, false);
       open.push_back(std::move(other));
       state.oracle.Decide(question.fact, question.number, true);
     }
+  }
+
+  bool IsNew(NormalForm form) {
+    std::vector<NormalForm>& there = seen_[form.place];
+    if (std::any_of(there.begin(), there.end(), [&](const NormalForm& seen) { return seen.Covers(form); })) return false;
+    std::erase_if(there, [&](const NormalForm& seen) { return form.Covers(seen); });
+    form.place.clear();
+    there.push_back(std::move(form));
+    return true;
   }
 
   /// Runs until somebody asks, something fails, or nobody can go on: kRan when all are done, kBlocked when not.
@@ -115,7 +124,7 @@ class Replayer {
   const Program& program_;
   Machine machine_;
   ReplayResult& result_;
-  std::unordered_set<std::string> seen_;
+  std::unordered_map<std::string, std::vector<NormalForm>> seen_;  // by place
   std::vector<int> order_;
   std::vector<std::array<int64_t, 3>> place_;  // iterations of the outermost loops
 };
