@@ -17,7 +17,8 @@ box_row row_of_box(const tensor_map_fields& map, const int* at, uint32_t number,
     }
     int64_t limit = int64_t(map.extent[0]);
     if (for_store) limit = (limit * size + 15) / 16 * 16 / size;
-    const int64_t begin = std::clamp<int64_t>(-int64_t(at[0]), 0, width), end = std::clamp<int64_t>(limit - at[0], begin, width);
+    const int64_t begin = std::clamp<int64_t>(-int64_t(at[0]), 0, width),
+                  end = std::clamp<int64_t>(limit - at[0], begin, width);
     if (exists) row.begin = uint32_t(begin), row.end = uint32_t(end);
     return row;
 }

@@ -10,9 +10,9 @@
 namespace tk::sim {
 
 struct box_row {
-    int64_t global;        // byte offset of the row's element 0 from the map's base; that element may not exist
-    uint32_t shared;       // byte offset of the row in the box, before swizzling
-    uint32_t begin, end;   // elements of the row that exist; begin == end: none
+    int64_t global;       // byte offset of the row's element 0 from the map's base; that element may not exist
+    uint32_t shared;      // byte offset of the row in the box, before swizzling
+    uint32_t begin, end;  // elements of the row that exist; begin == end: none
 };
 
 /// All bytes of the box: what a barrier counts, outside the tensor too.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tensor copy engine: an instruction becomes one operation, whose rows (tensor_box.h) are known at once and whose data
-// move when the engine says so. A load fills its box whole, zeros outside the tensor; a store takes what exists.
+// The tensor copy engine: an instruction becomes one operation, whose rows (tensor_box.h) are known at once and whose
+// data move when the engine says so. A load fills its box whole, zeros outside the tensor; a store takes what exists.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -22,19 +22,22 @@ constexpr int kStoreCycles = 700;  // from issue to global memory
 
 /// The map, if it is one for boxes of this rank; else a finding.
 bool read_map(const tensor_map* map, int rank, tensor_map_fields& fields) {
-    if (reinterpret_cast<uintptr_t>(map) % 64 != 0) report("misaligned", "a tensor map does not lie at a multiple of 64 bytes");
+    if (reinterpret_cast<uintptr_t>(map) % 64 != 0)
+        report("misaligned", "a tensor map does not lie at a multiple of 64 bytes");
     if (!decode(map->opaque, fields)) {
         report("out-of-bounds", "a copy through a tensor map that was never made: its 128 bytes describe nothing");
         return false;
     }
     if (fields.rank == rank) return true;
-    report("out-of-bounds", "a copy with " + std::to_string(rank) + " coordinates through a map of rank " + std::to_string(fields.rank));
+    report("out-of-bounds",
+           "a copy with " + std::to_string(rank) + " coordinates through a map of rank " + std::to_string(fields.rank));
     return false;
 }
 
 void check_alignment(uint32_t address) {
     if (address % 128 != 0)
-        report("misaligned", "a tensor copy at shared-memory address " + std::to_string(address & 0xffffff) + ", which is not a multiple of 128");
+        report("misaligned", "a tensor copy at shared-memory address " + std::to_string(address & 0xffffff) +
+                                 ", which is not a multiple of 128");
 }
 
 /// A row of the box in flight: its bytes in global memory (null: nothing exists) and where they lie in shared memory.
@@ -44,7 +47,8 @@ struct moving_row {
     uint32_t begin, bytes;  // what exists: byte offset in the row, and length
 };
 
-/// f(offset in the row, address, bytes) for the pieces of a row's bytes [begin, end) that lie together in shared memory.
+/// f(offset in the row, address, bytes) for the pieces of a row's bytes [begin, end) that lie together in shared
+/// memory.
 template <class F>
 void for_each_piece(const tensor_map_fields& map, uint32_t row, uint32_t begin, uint32_t end, F f) {
     if (map.swizzle == 0) return begin < end ? f(begin, row + begin, end - begin) : void();
@@ -69,14 +73,16 @@ void load_into(uint32_t to, const tensor_map_fields& map, const int* at, uint32_
     auto rows = std::make_shared<std::vector<moving_row>>();
     for (uint32_t n = 0; n < box_rows(map); ++n) {
         const box_row row = row_of_box(map, at, n, false);
-        const uint32_t begin = row.begin * uint32_t(map.element_bytes), bytes = (row.end - row.begin) * uint32_t(map.element_bytes);
+        const uint32_t begin = row.begin * uint32_t(map.element_bytes),
+                       bytes = (row.end - row.begin) * uint32_t(map.element_bytes);
         moving_row moving{nullptr, first + row.shared, begin, bytes};
         if (bytes > 0) {
             const auto* from = reinterpret_cast<const void*>(map.base + uint64_t(row.global) + begin);
             read_global(copy, from, bytes);
             moving.global = place_global(from, bytes);
         }
-        for_each_touched(map, moving.shared, 0, width, [&](uint32_t address, uint32_t piece) { write_shared(copy, address, int(piece)); });
+        for_each_touched(map, moving.shared, 0, width,
+                         [&](uint32_t address, uint32_t piece) { write_shared(copy, address, int(piece)); });
         rows->push_back(moving);
     }
     finish(copy, {.cycles = kLoadCycles, .bytes = int(box_bytes(map))}, [rows, map, width] {
@@ -104,7 +110,8 @@ void store_from(const tensor_map* pointer, const int* at, int rank, uint32_t fro
     size_t total = 0;
     for (uint32_t n = 0; n < box_rows(map); ++n) {
         const box_row row = row_of_box(map, at, n, true);
-        const uint32_t begin = row.begin * uint32_t(map.element_bytes), bytes = (row.end - row.begin) * uint32_t(map.element_bytes);
+        const uint32_t begin = row.begin * uint32_t(map.element_bytes),
+                       bytes = (row.end - row.begin) * uint32_t(map.element_bytes);
         if (bytes == 0) continue;
         auto* to = reinterpret_cast<void*>(map.base + uint64_t(row.global) + begin);
         for_each_touched(map, first + row.shared, begin, begin + bytes,
@@ -119,17 +126,21 @@ void store_from(const tensor_map* pointer, const int* at, int rank, uint32_t fro
         [moving, map] {
             unsigned char* next = moving->data.data();
             for (const moving_row& row : moving->rows) {
-                for_each_piece(map, row.shared, row.begin, row.begin + row.bytes, [&](uint32_t offset, uint32_t address, uint32_t bytes) {
-                    if (const unsigned char* place = place_shared(address, int(bytes))) std::memcpy(next + offset - row.begin, place, bytes);
-                });
+                for_each_piece(map, row.shared, row.begin, row.begin + row.bytes,
+                               [&](uint32_t offset, uint32_t address, uint32_t bytes) {
+                                   if (const unsigned char* place = place_shared(address, int(bytes)))
+                                       std::memcpy(next + offset - row.begin, place, bytes);
+                               });
                 next += row.bytes;
             }
         },
         [moving, map, add] {
             const unsigned char* next = moving->data.data();
             for (const moving_row& row : moving->rows) {
-                if (row.global && add) add_elements(map.dtype, row.global, next, int(row.bytes) / map.element_bytes);
-                else if (row.global) std::memcpy(row.global, next, row.bytes);
+                if (row.global && add)
+                    add_elements(map.dtype, row.global, next, int(row.bytes) / map.element_bytes);
+                else if (row.global)
+                    std::memcpy(row.global, next, row.bytes);
                 next += row.bytes;
             }
         });
@@ -149,22 +160,29 @@ void tensor_load(uint32_t to, const tensor_map* map, const int* at, int rank, ui
     load_into(to, fields, at, barrier);
 }
 
-void tensor_load_multicast(uint32_t to, const tensor_map* map, const int* at, int rank, uint32_t barrier, uint32_t blocks) {
+void tensor_load_multicast(uint32_t to, const tensor_map* map, const int* at, int rank, uint32_t barrier,
+                           uint32_t blocks) {
     tensor_map_fields fields;
     if (!read_map(map, rank, fields)) return;
     check_alignment(to);
     if (blocks == 0 || blocks >> self().cluster != 0)
-        report("out-of-bounds", "a multicast to the blocks of mask " + std::to_string(blocks) + " in a cluster of " + std::to_string(self().cluster));
+        report("out-of-bounds", "a multicast to the blocks of mask " + std::to_string(blocks) + " in a cluster of " +
+                                    std::to_string(self().cluster));
     for (int rank_to = 0; rank_to < self().cluster; ++rank_to)
-        if (blocks >> rank_to & 1) load_into(map_to_block(to, uint32_t(rank_to)), fields, at, map_to_block(barrier, uint32_t(rank_to)));
+        if (blocks >> rank_to & 1)
+            load_into(map_to_block(to, uint32_t(rank_to)), fields, at, map_to_block(barrier, uint32_t(rank_to)));
 }
 
-void tensor_store(const tensor_map* map, const int* at, int rank, uint32_t from) { store_from(map, at, rank, from, false); }
+void tensor_store(const tensor_map* map, const int* at, int rank, uint32_t from) {
+    store_from(map, at, rank, from, false);
+}
 
-void tensor_reduce_add(const tensor_map* map, const int* at, int rank, uint32_t from) { store_from(map, at, rank, from, true); }
+void tensor_reduce_add(const tensor_map* map, const int* at, int rank, uint32_t from) {
+    store_from(map, at, rank, from, true);
+}
 
-const char* encode_tensor_map(tensor_map& map, void* data, int dtype, int rank, const uint64_t* extent, const uint64_t* stride,
-                              const uint32_t* box, int swizzle) {
+const char* encode_tensor_map(tensor_map& map, void* data, int dtype, int rank, const uint64_t* extent,
+                              const uint64_t* stride, const uint32_t* box, int swizzle) {
     tensor_map_fields fields;
     fields.base = reinterpret_cast<uintptr_t>(data);
     fields.dtype = dtype;

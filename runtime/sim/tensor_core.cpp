@@ -14,7 +14,7 @@ namespace tk::sim {
 
 namespace {
 
-constexpr int kKept = 25;        // the last bit that an addend keeps: 2^(emax - 25)
+constexpr int kKept = 25;  // the last bit that an addend keeps: 2^(emax - 25)
 constexpr int kNoExponent = -10000;
 
 struct split_value {
@@ -39,7 +39,8 @@ float truncate_to_f32(int64_t sum, int exponent) {
     const int drop = unit - exponent;
     const uint64_t kept = drop <= 0 ? magnitude : drop > 63 ? 0 : magnitude >> drop << drop;
     const double value = std::ldexp(double(kept), exponent);
-    const float result = value > double(std::numeric_limits<float>::max()) ? std::numeric_limits<float>::infinity() : float(value);
+    const float result =
+        value > double(std::numeric_limits<float>::max()) ? std::numeric_limits<float>::infinity() : float(value);
     return sum < 0 ? -result : result;
 }
 
@@ -52,7 +53,8 @@ bool is_finite(float x) { return (bits_of(x) & kExponentBits) != kExponentBits; 
 /// Every factor's magnitude, rounded down to a power of two, 0 for 0.
 float power_below(float x) { return std::bit_cast<float>(bits_of(x) & kExponentBits); }
 
-/// Range of exponents of the nonzero values; false if one is infinite, NaN or an f32 that no 16-bit type's normals give.
+/// Range of exponents of the nonzero values; false if one is infinite, NaN or an f32 that no 16-bit type's normals
+/// give.
 struct exponent_range {
     int smallest = 1000, largest = -1000;
     bool usable = true;
@@ -73,12 +75,12 @@ bool fast_path_serves(const product_operands& o, int columns, operand_type type)
     for (const auto& row : o.b)
         for (int c = 0; c < columns; ++c) b.add(row[c]);
     const int smallest_normal = type == operand_type::bf16 ? -126 : -14;
-    return a.usable && b.usable && a.smallest >= smallest_normal && b.smallest >= smallest_normal && a.smallest + b.smallest >= -95 &&
-           a.largest + b.largest <= 120;
+    return a.usable && b.usable && a.smallest >= smallest_normal && b.smallest >= smallest_normal &&
+           a.smallest + b.smallest >= -95 && a.largest + b.largest <= 120;
 }
 
-/// One row of D. False if some outputs are left as they were: their largest addend is not in 2^-95 .. 2^120 (or there is
-/// none), which `served` says.
+/// One row of D. False if some outputs are left as they were: their largest addend is not in 2^-95 .. 2^120 (or there
+/// is none), which `served` says.
 bool fast_row(const product_operands& o, const float* a, int columns, float* d, bool* served) {
     alignas(64) float top[256], scale[256], held[256];
     alignas(64) int32_t low[256], high[256];

@@ -23,8 +23,8 @@ struct product_operands {
     alignas(64) float b[16][256];  // [k][column]
 };
 
-/// d[r][c] = (d[r][c] or 0) + sum over k of a[r][k] * b[k][c], for 64 rows and `columns` (8 .. 256) columns; d's rows lie
-/// 256 values apart.
+/// d[r][c] = (d[r][c] or 0) + sum over k of a[r][k] * b[k][c], for 64 rows and `columns` (8 .. 256) columns; d's rows
+/// lie 256 values apart.
 void multiply_accumulate(const product_operands& operands, int columns, bool accumulate, float* d, operand_type type);
 
 }  // namespace tk::sim

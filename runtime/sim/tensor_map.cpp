@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Packing: words 0 mark, 1 base, 2 rank | dtype | swizzle, 3 boxes - 1 in bytes, 4-8 extents, 9-12 outer strides, 13 check sum.
+// Packing: words 0 mark, 1 base, 2 rank | dtype | swizzle, 3 boxes - 1 in bytes, 4-8 extents, 9-12 outer strides, 13
+// check sum.
 #include "runtime/sim/tensor_map.h"
 
 #include "tk/host/abi.h"
@@ -37,10 +38,18 @@ const char* refusal(const tensor_map_fields& f) {
 
 int element_bytes(int dtype) {
     switch (dtype) {
-        case TK_BF16: case TK_F16: return 2;
-        case TK_F32: case TK_I32: case TK_U32: return 4;
-        case TK_I64: case TK_U64: return 8;
-        case TK_BOOL: case TK_E4M3: case TK_E5M2: case TK_I8: case TK_U8: return 1;
+        case TK_BF16:
+        case TK_F16: return 2;
+        case TK_F32:
+        case TK_I32:
+        case TK_U32: return 4;
+        case TK_I64:
+        case TK_U64: return 8;
+        case TK_BOOL:
+        case TK_E4M3:
+        case TK_E5M2:
+        case TK_I8:
+        case TK_U8: return 1;
         default: return 0;
     }
 }

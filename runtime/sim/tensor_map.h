@@ -8,14 +8,14 @@
 namespace tk::sim {
 
 struct tensor_map_fields {
-    uint64_t base = 0;         // address of element 0
-    int dtype = 0;             // tk_dtype
-    int element_bytes = 0;     // from dtype
-    int rank = 0;              // 1 to 5
-    int swizzle = 0;           // 0, 32, 64 or 128 bytes
-    uint64_t extent[5] = {};   // elements
-    uint64_t stride[5] = {};   // bytes; [0] is element_bytes
-    uint32_t box[5] = {};      // elements
+    uint64_t base = 0;        // address of element 0
+    int dtype = 0;            // tk_dtype
+    int element_bytes = 0;    // from dtype
+    int rank = 0;             // 1 to 5
+    int swizzle = 0;          // 0, 32, 64 or 128 bytes
+    uint64_t extent[5] = {};  // elements
+    uint64_t stride[5] = {};  // bytes; [0] is element_bytes
+    uint32_t box[5] = {};     // elements
 };
 
 /// Bytes of an element of a tk_dtype; 0 if there is no such type.

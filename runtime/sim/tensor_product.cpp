@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // wgmma: who may issue one, what it reads, and where its accumulators are meanwhile. While a product is in flight its
 // results live here; the lanes' registers hold `kInFlight`, a signalling NaN, until a wait covers the product's group.
-// Arithmetic on such a register makes the NaN quiet, so reading for a sum, as writing, changes what is found at the wait.
+// Arithmetic on such a register makes the NaN quiet, so reading for a sum, as writing, changes what is found at the
+// wait.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -38,7 +39,7 @@ struct accumulator {
 /// What is known of a warpgroup's registers.
 struct warpgroup_products {
     std::vector<std::shared_ptr<accumulator>> in_flight;
-    std::map<const float*, int> published_at;  // lane 0's registers of a finished accumulator -> fences before
+    std::map<const float*, int> published_at;    // lane 0's registers of a finished accumulator -> fences before
     std::array<int, kLanes> closed{}, fences{};  // as each lane has counted them
     int fences_at_publication = 0;               // the newest of published_at
     std::vector<std::function<void()>> pending;  // computations in order of issue
@@ -76,7 +77,9 @@ void publish(accumulator& a, int lane) {
         d[n] = a.values[size_t(at.row) * 256 + size_t(at.col)];
     }
     a.published.set(size_t(lane));
-    if (touched) report("accumulator-touched", "registers of a product were used while it was in flight: the wait for its group comes too late");
+    if (touched)
+        report("accumulator-touched",
+               "registers of a product were used while it was in flight: the wait for its group comes too late");
 }
 
 /// The accumulator of the lanes' registers, new or already in flight.
@@ -89,14 +92,18 @@ std::shared_ptr<accumulator> accumulator_of(warpgroup_products& w, void* const* 
             same = same && d == a->d[size_t(lane)];
             if (same) touched = touched || !std::all_of(d, d + a->columns / 2, in_flight);
         }
-        if (!same) report("accumulator-touched", "a product into part of the registers of another one in flight");
-        else if (touched) report("accumulator-touched", "registers of a product were used while it was in flight, then given to the next one");
+        if (!same)
+            report("accumulator-touched", "a product into part of the registers of another one in flight");
+        else if (touched)
+            report("accumulator-touched",
+                   "registers of a product were used while it was in flight, then given to the next one");
         if (same) return a;
     }
     const auto known = w.published_at.find(call.d);
     const int fences = w.fences[0], needed = known == w.published_at.end() ? 0 : known->second;
     if (fences <= needed)
-        report("accumulator-touched", "no wgmma.fence between ordinary use of the registers of this product and the product");
+        report("accumulator-touched",
+               "no wgmma.fence between ordinary use of the registers of this product and the product");
     auto fresh = std::make_shared<accumulator>();
     fresh->columns = call.columns;
     fresh->values.assign(64 * 256, 0.0f);
@@ -112,7 +119,8 @@ std::shared_ptr<accumulator> accumulator_of(warpgroup_products& w, void* const* 
     return fresh;
 }
 
-/// An operand in shared memory: its chunks as places of the memory, in the order of mn (K-major: then k) or k (then mn).
+/// An operand in shared memory: its chunks as places of the memory, in the order of mn (K-major: then k) or k (then
+/// mn).
 struct shared_operand {
     const unsigned char* memory = nullptr;  // of linear address `first`
     uint32_t first = 0;
@@ -146,7 +154,8 @@ void read_a(const shared_operand& from, operand_type type, float sign, product_o
     for (uint32_t mn = 0; mn < 64; mn += from.mn_major ? 8 : 1)
         for (uint32_t k = 0; k < 16; k += from.mn_major ? 1 : 8) {
             const uint16_t* chunk = from.chunk(mn, k);
-            for (uint32_t n = 0; n < 8; ++n) (from.mn_major ? to.a[mn + n][k] : to.a[mn][k + n]) = sign * operand_value(chunk[n], type);
+            for (uint32_t n = 0; n < 8; ++n)
+                (from.mn_major ? to.a[mn + n][k] : to.a[mn][k + n]) = sign * operand_value(chunk[n], type);
         }
 }
 
@@ -154,7 +163,8 @@ void read_b(const shared_operand& from, operand_type type, uint32_t columns, pro
     for (uint32_t mn = 0; mn < columns; mn += from.mn_major ? 8 : 1)
         for (uint32_t k = 0; k < 16; k += from.mn_major ? 1 : 8) {
             const uint16_t* chunk = from.chunk(mn, k);
-            for (uint32_t n = 0; n < 8; ++n) (from.mn_major ? to.b[k][mn + n] : to.b[k + n][mn]) = operand_value(chunk[n], type);
+            for (uint32_t n = 0; n < 8; ++n)
+                (from.mn_major ? to.b[k][mn + n] : to.b[k + n][mn]) = operand_value(chunk[n], type);
         }
 }
 
@@ -170,8 +180,9 @@ void read_a_registers(void* const* all, operand_type type, float sign, product_o
 }
 
 bool same_instruction(const product_call& x, const product_call& y) {
-    return x.a_bits == y.a_bits && x.b_bits == y.b_bits && x.columns == y.columns && x.sign == y.sign && x.bf16 == y.bf16 &&
-           x.accumulate == y.accumulate && x.a_mn_major == y.a_mn_major && x.b_mn_major == y.b_mn_major && !x.a == !y.a;
+    return x.a_bits == y.a_bits && x.b_bits == y.b_bits && x.columns == y.columns && x.sign == y.sign &&
+           x.bf16 == y.bf16 && x.accumulate == y.accumulate && x.a_mn_major == y.a_mn_major &&
+           x.b_mn_major == y.b_mn_major && !x.a == !y.a;
 }
 
 /// By one lane, when all 128 are there.
@@ -179,8 +190,9 @@ void issue(void* const* all) {
     const product_call call = *static_cast<const product_call*>(all[0]);
     for (int lane = 1; lane < kLanes; ++lane)
         if (!same_instruction(call, *static_cast<const product_call*>(all[lane]))) {
-            report("divergence", "the lanes of a warpgroup issue different products: thread " + std::to_string(thread_in_meeting(lane)) +
-                                     " has other descriptors than thread " + std::to_string(thread_in_meeting(0)));
+            report("divergence", "the lanes of a warpgroup issue different products: thread " +
+                                     std::to_string(thread_in_meeting(lane)) + " has other descriptors than thread " +
+                                     std::to_string(thread_in_meeting(0)));
             break;
         }
     const auto state = mine();
@@ -192,11 +204,14 @@ void issue(void* const* all) {
     const auto target = accumulator_of(w, all, call);
     target->group = w.closed[0];
     if (call.a && w.fences[0] <= w.fences_at_publication)
-        report("accumulator-touched", "no wgmma.fence between ordinary use of registers and the product that takes them as its operand A");
+        report("accumulator-touched",
+               "no wgmma.fence between ordinary use of registers and the product that takes them as its operand A");
     shared_operand a;
     auto operands = std::make_shared<product_operands>();
-    if (call.a) read_a_registers(all, type, sign, *operands);
-    else a = open_operand(product, call.a_bits, call.a_mn_major, 64, "A");
+    if (call.a)
+        read_a_registers(all, type, sign, *operands);
+    else
+        a = open_operand(product, call.a_bits, call.a_mn_major, 64, "A");
     const shared_operand b = open_operand(product, call.b_bits, call.b_mn_major, uint32_t(call.columns), "B");
     const bool readable = (call.a || a.memory) && b.memory;
     // Operands are read when the product runs, not when it is issued.

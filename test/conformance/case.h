@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What conformance cases share. A case is an entry that launches small kernels on the instruction wrappers, and host code
-// that says what must come out. The same file is compiled by nvcc for the GPU and with -DTK_SIM for tkc-sim.
+// What conformance cases share. A case is an entry that launches small kernels on the instruction wrappers, and host
+// code that says what must come out. The same file is compiled by nvcc for the GPU and with -DTK_SIM for tkc-sim.
 //
-// A line `// case: NAME in 256 out 128 exact covers wrapper, wrapper` declares it: words of input and output, how outputs
-// are compared (exact; `within R`: relative error against the expectation, NaN equals NaN; print: shown, never failed), and
-// the wrappers it tests. Inputs are random words, the same for everyone; outputs start as 0xffffffff.
+// A line `// case: NAME in 256 out 128 exact covers wrapper, wrapper` declares it: words of input and output, how
+// outputs are compared (exact; `within R`: relative error against the expectation, NaN equals NaN; print: shown, never
+// failed), and the wrappers it tests. Inputs are random words, the same for everyone; outputs start as 0xffffffff.
 #pragma once
 
 #include "tk/host/driver.h"
@@ -66,24 +66,24 @@ struct registered {
 
 /// CASE(name) { launches kernels; `in`, `out`, `stream`; returns a status }
 #ifdef TK_SIM
-#define CASE(NAME)                                                                                                   \
-    extern "C" size_t NAME##_workspace(const tk_tensor*, const tk_tensor*) { return 0; }                             \
-    extern "C" tk_status NAME([[maybe_unused]] const tk_tensor* in, [[maybe_unused]] const tk_tensor* out, void*,    \
+#define CASE(NAME)                                                                                                \
+    extern "C" size_t NAME##_workspace(const tk_tensor*, const tk_tensor*) { return 0; }                          \
+    extern "C" tk_status NAME([[maybe_unused]] const tk_tensor* in, [[maybe_unused]] const tk_tensor* out, void*, \
                               size_t, [[maybe_unused]] cudaStream_t stream)
 /// EXPECTED(name) { plain host code: fills `out` from `in`, words }
-#define EXPECTED(NAME)                                                                                               \
-    static void NAME##_fill([[maybe_unused]] const uint32_t* in, uint32_t* out);                                     \
-    extern "C" size_t NAME##_expected_workspace(const tk_tensor*, const tk_tensor*) { return 0; }                    \
-    extern "C" tk_status NAME##_expected(const tk_tensor* in, const tk_tensor* out, void*, size_t, cudaStream_t) {   \
-        NAME##_fill(conformance::input(in), conformance::output(out));                                               \
-        return tk::host::ok();                                                                                       \
-    }                                                                                                                \
+#define EXPECTED(NAME)                                                                                             \
+    static void NAME##_fill([[maybe_unused]] const uint32_t* in, uint32_t* out);                                   \
+    extern "C" size_t NAME##_expected_workspace(const tk_tensor*, const tk_tensor*) { return 0; }                  \
+    extern "C" tk_status NAME##_expected(const tk_tensor* in, const tk_tensor* out, void*, size_t, cudaStream_t) { \
+        NAME##_fill(conformance::input(in), conformance::output(out));                                             \
+        return tk::host::ok();                                                                                     \
+    }                                                                                                              \
     static void NAME##_fill([[maybe_unused]] const uint32_t* in, uint32_t* out)
 #else
-#define CASE(NAME)                                                                                                   \
-    extern "C" tk_status NAME(const tk_tensor* in, const tk_tensor* out, void*, size_t, cudaStream_t stream);        \
-    static conformance::registered NAME##_registered(#NAME, NAME);                                                   \
-    extern "C" tk_status NAME([[maybe_unused]] const tk_tensor* in, [[maybe_unused]] const tk_tensor* out, void*,    \
+#define CASE(NAME)                                                                                                \
+    extern "C" tk_status NAME(const tk_tensor* in, const tk_tensor* out, void*, size_t, cudaStream_t stream);     \
+    static conformance::registered NAME##_registered(#NAME, NAME);                                                \
+    extern "C" tk_status NAME([[maybe_unused]] const tk_tensor* in, [[maybe_unused]] const tk_tensor* out, void*, \
                               size_t, [[maybe_unused]] cudaStream_t stream)
 #define EXPECTED(NAME) [[maybe_unused]] static void NAME##_fill([[maybe_unused]] const uint32_t* in, uint32_t* out)
 #endif

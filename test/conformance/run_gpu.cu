@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The program of all cases on the GPU: run_gpu NAME IN_FILE OUT_WORDS OUT_FILE ..., four arguments for each case. Prints a line
-// for each; after an error of the device nothing more can be run, and it ends with status 3 (run.py starts it again behind it).
+// The program of all cases on the GPU: run_gpu NAME IN_FILE OUT_WORDS OUT_FILE ..., four arguments for each case.
+// Prints a line for each; after an error of the device nothing more can be run, and it ends with status 3 (run.py
+// starts it again behind it).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -34,10 +35,13 @@ bool run_case(const char* name, const char* in_file, size_t out_words, const cha
     const std::vector<char> in = read_file(in_file);
     std::vector<char> out(out_words * 4);
     void *device_in = nullptr, *device_out = nullptr;
-    if (!ok(cudaMalloc(&device_in, in.size() + 256), name, "cudaMalloc") || !ok(cudaMalloc(&device_out, out.size()), name, "cudaMalloc")) return false;
+    if (!ok(cudaMalloc(&device_in, in.size() + 256), name, "cudaMalloc") ||
+        !ok(cudaMalloc(&device_out, out.size()), name, "cudaMalloc"))
+        return false;
     if (!ok(cudaMemcpy(device_in, in.data(), in.size(), cudaMemcpyHostToDevice), name, "cudaMemcpy")) return false;
     if (!ok(cudaMemset(device_out, 0xff, out.size()), name, "cudaMemset")) return false;
-    const tk_tensor a{device_in, TK_U32, 1, {int64_t(in.size() / 4)}, {1}}, b{device_out, TK_U32, 1, {int64_t(out_words)}, {1}};
+    const tk_tensor a{device_in, TK_U32, 1, {int64_t(in.size() / 4)}, {1}},
+        b{device_out, TK_U32, 1, {int64_t(out_words)}, {1}};
     const tk_status status = found->call(&a, &b, nullptr, 0, nullptr);
     if (status.code != TK_OK) std::printf("%s: failed: %s\n", name, status.message);
     if (!ok(cudaDeviceSynchronize(), name, "kernel")) return false;
@@ -45,7 +49,8 @@ bool run_case(const char* name, const char* in_file, size_t out_words, const cha
     cudaFree(device_in), cudaFree(device_out);
     if (status.code != TK_OK) return true;
     std::FILE* file = std::fopen(out_file, "wb");
-    if (!file || std::fwrite(out.data(), 1, out.size(), file) != out.size() || std::fclose(file) != 0) return std::printf("%s: failed: can't write %s\n", name, out_file), true;
+    if (!file || std::fwrite(out.data(), 1, out.size(), file) != out.size() || std::fclose(file) != 0)
+        return std::printf("%s: failed: can't write %s\n", name, out_file), true;
     std::printf("%s: done\n", name);
     return true;
 }

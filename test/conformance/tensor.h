@@ -39,7 +39,8 @@ struct boxed_tensor {
         return host::encode_map(result, d);
     }
 
-    /// f(byte offset in the tensor or -1, byte offset in the swizzled area at a multiple of 1024) for each element of the box.
+    /// f(byte offset in the tensor or -1, byte offset in the swizzled area at a multiple of 1024) for each element of
+    /// the box.
     template <class F>
     void for_each_element(const int* at, F f) const {
         for (int row = 0; row < box_rows(); ++row)

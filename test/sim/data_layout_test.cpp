@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where data lie: tensor maps, boxes over the edge of a tensor, descriptors, fragments. The runtime's own addressing
-// (tk::shared_view, tk::matrix_descriptor, tk::layout) was proved on the hardware, so the simulator's is compared with it.
+// (tk::shared_view, tk::matrix_descriptor, tk::layout) was proved on the hardware, so the simulator's is compared with
+// it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -19,7 +20,8 @@
 namespace tk::sim {
 namespace {
 
-tensor_map_fields matrix_map(uint64_t rows, uint64_t columns, uint64_t pitch, uint32_t box_rows, uint32_t box_columns, int width) {
+tensor_map_fields matrix_map(uint64_t rows, uint64_t columns, uint64_t pitch, uint32_t box_rows, uint32_t box_columns,
+                             int width) {
     tensor_map_fields map;
     map.base = 4096, map.dtype = TK_BF16, map.element_bytes = 2, map.rank = 2, map.swizzle = width;
     map.extent[0] = columns, map.extent[1] = rows;
@@ -117,7 +119,8 @@ TEST(TensorBox, FiveDimensions) {
     tensor_map_fields map;
     map.base = 64, map.dtype = TK_F32, map.element_bytes = 4, map.rank = 5;
     const uint64_t strides[] = {4, 64, 640, 6400, 64000};
-    for (int d = 0; d < 5; ++d) map.extent[d] = d == 0 ? 16 : 10, map.box[d] = d == 0 ? 4 : 2, map.stride[d] = strides[d];
+    for (int d = 0; d < 5; ++d)
+        map.extent[d] = d == 0 ? 16 : 10, map.box[d] = d == 0 ? 4 : 2, map.stride[d] = strides[d];
     const int at[] = {8, 1, 2, 3, 9};
     const box_row row = row_of_box(map, at, 5, false);  // 5 = 1 + 0 * 2 + 1 * 4
     EXPECT_EQ(row.global, 32 + 2 * 64 + 2 * 640 + 4 * 6400 + 9 * 64000);
@@ -136,7 +139,8 @@ void expect_same_addresses(const View& view, int extent, int contraction) {
         for (int mn = 0; mn < extent; ++mn)
             for (int k = 0; k < 16; ++k) {
                 const int within = KMajor ? k % 8 : mn % 8;
-                const uint32_t chunk = chunk_address(fields, !KMajor, uint32_t(KMajor ? mn : mn - within), uint32_t(KMajor ? k - within : k));
+                const uint32_t chunk = chunk_address(fields, !KMajor, uint32_t(KMajor ? mn : mn - within),
+                                                     uint32_t(KMajor ? k - within : k));
                 const uint32_t expected = KMajor ? view.address(mn, step + k) : view.address(step + k, mn);
                 ASSERT_EQ(chunk + uint32_t(within) * 2, expected) << mn << ", " << step + k;
             }
@@ -195,13 +199,13 @@ TEST(Fragment, EachElementOfAIsInOneRegister) {
 
 TEST(Reduction, SumsOfFloatsAreRoundedOnce) {
     // 1 + 2^-8 is a tie in bf16 (8 bits); a little more must not be lost on the way.
-    EXPECT_EQ(add_bf16(0x3f80, 0x3b80), 0x3f80);          // 1 + 2^-8: to even
+    EXPECT_EQ(add_bf16(0x3f80, 0x3b80), 0x3f80);  // 1 + 2^-8: to even
     EXPECT_EQ(add_bf16(0x3f80, 0x3b81), 0x3f81);
-    EXPECT_EQ(add_bf16(0x3f81, 0x3b80), 0x3f82);          // to even, upwards
-    EXPECT_EQ(add_bf16(0x0001, 0x0001), 0x0002);          // subnormals stay
-    EXPECT_EQ(add_bf16(0x7f7f, 0x7f7f), 0x7f80);          // overflow
-    EXPECT_EQ(add_bf16(0x5f80, 0x1f81), 0x5f80);          // 2^64 + 2^-64
-    EXPECT_EQ(add_f16(0x3c00, 0x1000), 0x3c00);           // 1 + 2^-11: to even
+    EXPECT_EQ(add_bf16(0x3f81, 0x3b80), 0x3f82);  // to even, upwards
+    EXPECT_EQ(add_bf16(0x0001, 0x0001), 0x0002);  // subnormals stay
+    EXPECT_EQ(add_bf16(0x7f7f, 0x7f7f), 0x7f80);  // overflow
+    EXPECT_EQ(add_bf16(0x5f80, 0x1f81), 0x5f80);  // 2^64 + 2^-64
+    EXPECT_EQ(add_f16(0x3c00, 0x1000), 0x3c00);   // 1 + 2^-11: to even
     EXPECT_EQ(add_f16(0x3c00, 0x1001), 0x3c01);
     EXPECT_EQ(add_f16(0x0001, 0x03ff), 0x0400);
     EXPECT_EQ(add_f16(0x7bff, 0x7bff), 0x7c00);

@@ -24,8 +24,18 @@ void found(const std::string& kind, const std::string& part, F run_once) {
 }
 
 enum class fault {
-    none, no_fence, no_fence_again, scaled_in_flight, waits_too_late, never_waits, no_proxy_fence, other_descriptor, overlapping, base_offset,
-    a_not_fenced, refilled_in_flight
+    none,
+    no_fence,
+    no_fence_again,
+    scaled_in_flight,
+    waits_too_late,
+    never_waits,
+    no_proxy_fence,
+    other_descriptor,
+    overlapping,
+    base_offset,
+    a_not_fenced,
+    refilled_in_flight
 };
 
 struct product_shared {
@@ -53,7 +63,8 @@ product(float* out) {
         sm90::wgmma<64>::shared<true, 1, 0, 1>(acc.data, from, by, 1);
     }
     if constexpr (F == fault::base_offset) {
-        const uint64_t from = detail::matrix_descriptor<decltype(shared.a.view()), true>(shared.a.view()).at(0, 0) | uint64_t(1) << 49;
+        const uint64_t from =
+            detail::matrix_descriptor<decltype(shared.a.view()), true>(shared.a.view()).at(0, 0) | uint64_t(1) << 49;
         const uint64_t by = detail::matrix_descriptor<decltype(shared.b.view()), false>(shared.b.view()).at(0, 0);
         sm90::wgmma<64>::shared<true, 1, 0, 1>(acc.data, from, by, 1);
     }
@@ -64,11 +75,14 @@ product(float* out) {
         sm90::wgmma<32>::shared<true, 1, 0, 1>(acc.data + 8, from, by, 1);
     }
     warpgroup::mma_commit();
-    if constexpr (F == fault::refilled_in_flight) sm90::store_shared(shared.a.view().address(thread::index() / 2, 0), bf16(2.0f));
+    if constexpr (F == fault::refilled_in_flight)
+        sm90::store_shared(shared.a.view().address(thread::index() / 2, 0), bf16(2.0f));
     if constexpr (F == fault::scaled_in_flight)
         for (float& x : acc.data) x *= 0.5f;
-    if constexpr (F == fault::waits_too_late) warpgroup::mma_wait<1>(acc);
-    else if constexpr (F != fault::never_waits) warpgroup::mma_wait<0>(acc);
+    if constexpr (F == fault::waits_too_late)
+        warpgroup::mma_wait<1>(acc);
+    else if constexpr (F != fault::never_waits)
+        warpgroup::mma_wait<0>(acc);
     if constexpr (F == fault::no_fence_again || F == fault::a_not_fenced || F == fault::waits_too_late)
         for (float& x : acc.data) x += 0.0f;
     if constexpr (F == fault::a_not_fenced) {
@@ -101,15 +115,27 @@ outcome run_product(uint64_t seed) {
 
 TEST(Product, right) { silent(run_product<fault::none>); }
 TEST(Product, first_without_fence) { found("accumulator-touched", "no wgmma.fence", run_product<fault::no_fence>); }
-TEST(Product, second_without_fence) { found("accumulator-touched", "no wgmma.fence", run_product<fault::no_fence_again>); }
-TEST(Product, register_operand_without_fence) { found("accumulator-touched", "no wgmma.fence", run_product<fault::a_not_fenced>); }
-TEST(Product, scaled_in_flight) { found("accumulator-touched", "while it was in flight", run_product<fault::scaled_in_flight>); }
-TEST(Product, used_before_its_group_is_waited_for) { found("accumulator-touched", "while it was in flight", run_product<fault::waits_too_late>); }
+TEST(Product, second_without_fence) {
+    found("accumulator-touched", "no wgmma.fence", run_product<fault::no_fence_again>);
+}
+TEST(Product, register_operand_without_fence) {
+    found("accumulator-touched", "no wgmma.fence", run_product<fault::a_not_fenced>);
+}
+TEST(Product, scaled_in_flight) {
+    found("accumulator-touched", "while it was in flight", run_product<fault::scaled_in_flight>);
+}
+TEST(Product, used_before_its_group_is_waited_for) {
+    found("accumulator-touched", "while it was in flight", run_product<fault::waits_too_late>);
+}
 TEST(Product, never_waited_for) { found("exited-with-pending", "products", run_product<fault::never_waits>); }
 TEST(Product, operands_without_proxy_fence) { found("race", "wgmma", run_product<fault::no_proxy_fence>); }
 TEST(Product, operand_refilled_in_flight) { found("race", "wgmma", run_product<fault::refilled_in_flight>); }
-TEST(Product, lanes_name_different_operands) { found("divergence", "different products", run_product<fault::other_descriptor>); }
-TEST(Product, part_of_another_ones_registers) { found("accumulator-touched", "part of the registers", run_product<fault::overlapping>); }
+TEST(Product, lanes_name_different_operands) {
+    found("divergence", "different products", run_product<fault::other_descriptor>);
+}
+TEST(Product, part_of_another_ones_registers) {
+    found("accumulator-touched", "part of the registers", run_product<fault::overlapping>);
+}
 TEST(Product, base_offset) { found("misaligned", "base offset", run_product<fault::base_offset>); }
 
 enum class misuse { none, no_map, other_rank, misaligned, no_proxy_fence, refilled_unread, ragged_rows };
@@ -136,8 +162,10 @@ copy(TK_TENSOR_MAP in_map, TK_TENSOR_MAP out_map) {
         expect_bytes(shared.full, 2048);
         const int at[] = {0, 0}, along[] = {0};
         const uint32_t full = sm90::shared_address(&shared.full);
-        if constexpr (M == misuse::other_rank) sm90::tensor_copy<1>::load(base, &in_map, along, full);
-        else sm90::tensor_copy<2>::load(base, &in_map, at, full);
+        if constexpr (M == misuse::other_rank)
+            sm90::tensor_copy<1>::load(base, &in_map, along, full);
+        else
+            sm90::tensor_copy<2>::load(base, &in_map, at, full);
     }
     wait(shared.full, 0);
     for (int n = thread::index(); n < 16 * 32; n += 32) {
@@ -183,11 +211,15 @@ outcome run_copy(uint64_t seed) {
 
 TEST(TensorCopy, right) { silent(run_copy<misuse::none>); }
 TEST(TensorCopy, map_never_made) { found("out-of-bounds", "never made", run_copy<misuse::no_map>); }
-TEST(TensorCopy, coordinates_of_another_rank) { found("out-of-bounds", "1 coordinates through a map of rank 2", run_copy<misuse::other_rank>); }
+TEST(TensorCopy, coordinates_of_another_rank) {
+    found("out-of-bounds", "1 coordinates through a map of rank 2", run_copy<misuse::other_rank>);
+}
 TEST(TensorCopy, misaligned_tile) { found("misaligned", "not a multiple of 128", run_copy<misuse::misaligned>); }
 TEST(TensorCopy, store_without_proxy_fence) { found("race", "tensor store", run_copy<misuse::no_proxy_fence>); }
 TEST(TensorCopy, refilled_before_it_is_read) { found("race", "tensor store", run_copy<misuse::refilled_unread>); }
-TEST(TensorCopy, rows_that_end_inside_16_bytes) { found("out-of-bounds", "tensor store", run_copy<misuse::ragged_rows>); }
+TEST(TensorCopy, rows_that_end_inside_16_bytes) {
+    found("out-of-bounds", "tensor store", run_copy<misuse::ragged_rows>);
+}
 
 }  // namespace
 }  // namespace tk::sim_test

@@ -31,8 +31,8 @@ TEST(TensorCore, AddendsKeep25BitsBelowTheLargest) {
 }
 
 TEST(TensorCore, SumsAreTruncatedTowardsZero) {
-    EXPECT_EQ(sum_of({0x1p-24f}, 1.0f), 1.0f);                   // rounding to nearest would have a tie
-    EXPECT_EQ(sum_of({0x1p-24f, 0x1p-25f}, 1.0f), 1.0f);         // rounding to nearest would go up
+    EXPECT_EQ(sum_of({0x1p-24f}, 1.0f), 1.0f);            // rounding to nearest would have a tie
+    EXPECT_EQ(sum_of({0x1p-24f, 0x1p-25f}, 1.0f), 1.0f);  // rounding to nearest would go up
     EXPECT_EQ(sum_of({-0x1p-25f}, 1.0f), 1.0f - 0x1p-24f);
     EXPECT_EQ(sum_of({0x1p-25f}, -1.0f), -(1.0f - 0x1p-24f));
 }
@@ -65,7 +65,8 @@ TEST(TensorCore, SubnormalsCount) {
     EXPECT_EQ(sum_of({}, 0x1p-149f), 0x1p-149f);
 }
 
-/// A random value of the type: `kind` 0 normal, 1 wide exponents, 2 many zeros, 3 everything, subnormals, infinities and NaN too.
+/// A random value of the type: `kind` 0 normal, 1 wide exponents, 2 many zeros, 3 everything, subnormals, infinities
+/// and NaN too.
 float random_value(std::mt19937& generator, operand_type type, int kind) {
     std::normal_distribution<float> normal;
     float x = normal(generator);
@@ -96,8 +97,11 @@ TEST(TensorCore, TheFastWayGivesTheBitsOfTheDefinition) {
                     float b[16];
                     for (int k = 0; k < 16; ++k) b[k] = operands->b[k][c];
                     const size_t at = size_t(r) * 256 + size_t(c);
-                    const float expected = c >= columns ? before[at] : tensor_core_sum(operands->a[r], b, accumulate ? before[at] : 0, type);
-                    ASSERT_EQ(std::bit_cast<uint32_t>(d[at]), std::bit_cast<uint32_t>(expected)) << "kind " << kind << ", " << r << ", " << c;
+                    const float expected = c >= columns
+                                               ? before[at]
+                                               : tensor_core_sum(operands->a[r], b, accumulate ? before[at] : 0, type);
+                    ASSERT_EQ(std::bit_cast<uint32_t>(d[at]), std::bit_cast<uint32_t>(expected))
+                        << "kind " << kind << ", " << r << ", " << c;
                 }
         }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Barriers of block and cluster, distributed shared memory, register redistribution, programmatic launch: values pass from
-// writers to readers across each of them.
+// Barriers of block and cluster, distributed shared memory, register redistribution, programmatic launch: values pass
+// from writers to readers across each of them.
 #include "test/conformance/case.h"
 
 namespace conformance {

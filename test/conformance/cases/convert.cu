@@ -9,9 +9,10 @@ namespace {
 
 /// Random bits with the exponent near those of 16-bit floats, and hard values in between.
 TK_HOST_DEVICE float hard_value(uint32_t word, int i) {
-    const uint32_t hard[] = {0x7fc00000u, 0xffc00001u, 0x7f800001u, 0x7f800000u, 0xff800000u, 0u,          0x80000000u, 0x00000001u,
-                             0x807fffffu, 0x3f808000u, 0x3f818000u, 0x3f808001u, 0x7f7fffffu, 0x477fefffu, 0x477ff000u, 0x477fffffu,
-                             0x38800000u, 0x387fffffu, 0x33000000u, 0x33000001u, 0x33800000u, 0x3f801000u, 0x3f803000u, 0x32ffffffu};
+    const uint32_t hard[] = {0x7fc00000u, 0xffc00001u, 0x7f800001u, 0x7f800000u, 0xff800000u, 0u,
+                             0x80000000u, 0x00000001u, 0x807fffffu, 0x3f808000u, 0x3f818000u, 0x3f808001u,
+                             0x7f7fffffu, 0x477fefffu, 0x477ff000u, 0x477fffffu, 0x38800000u, 0x387fffffu,
+                             0x33000000u, 0x33000001u, 0x33800000u, 0x3f801000u, 0x3f803000u, 0x32ffffffu};
     if (i < 24) return as_float(hard[i]);
     if (i % 3 == 0) return as_float(word);
     return as_float((word & 0x807fffffu) | (100 + word / 7 % 46) << 23);
@@ -25,9 +26,7 @@ double nearest(double x, int digits, int lowest, int highest) {
     return std::fabs(result) >= std::ldexp(1.0, highest + 1) ? std::copysign(HUGE_VAL, x) : result;
 }
 
-uint32_t expected_bf16(float x) {
-    return std::isnan(x) ? 0x7fffu : as_bits(float(nearest(x, 8, -126, 127))) >> 16;
-}
+uint32_t expected_bf16(float x) { return std::isnan(x) ? 0x7fffu : as_bits(float(nearest(x, 8, -126, 127))) >> 16; }
 
 uint32_t expected_f16(float x) {
     if (std::isnan(x)) return 0x7fffu;
@@ -54,7 +53,8 @@ TK_KERNEL(128) pack_f16_kernel(const uint32_t* in, uint32_t* out) {
 /// All 65536 values but NaN, whose bits the next case shows.
 TK_KERNEL(256) f16_to_f32_kernel(uint32_t* out) {
     sm90::grid_dependency_wait();
-    for (int n = sm90::thread_index(); n < 65536; n += 256) put(out, n, (n & 0x7fff) > 0x7c00 ? 0 : as_bits(sm90::f16_to_f32(uint16_t(n))));
+    for (int n = sm90::thread_index(); n < 65536; n += 256)
+        put(out, n, (n & 0x7fff) > 0x7c00 ? 0 : as_bits(sm90::f16_to_f32(uint16_t(n))));
 }
 
 TK_KERNEL(32) f16_nan_kernel(const uint32_t* in, uint32_t* out) {
@@ -72,7 +72,8 @@ using namespace conformance;
 CASE(pack_bf16) { return start<pack_bf16_kernel>(stream, 1, 128, 0, input(in), output(out)); }
 EXPECTED(pack_bf16) {
     for (int t = 0; t < 128; ++t)
-        out[t] = expected_bf16(hard_value(in[2 * t], 2 * t)) | expected_bf16(hard_value(in[2 * t + 1], 2 * t + 1)) << 16;
+        out[t] = expected_bf16(hard_value(in[2 * t], 2 * t)) | expected_bf16(hard_value(in[2 * t + 1], 2 * t + 1))
+                                                                   << 16;
 }
 
 // case: pack_f16 in 256 out 128 exact covers pack_f16
@@ -87,7 +88,9 @@ CASE(f16_to_f32) { return start<f16_to_f32_kernel>(stream, 1, 256, 0, output(out
 EXPECTED(f16_to_f32) {
     for (uint32_t n = 0; n < 65536; ++n) {
         const uint32_t exponent = n >> 10 & 31, fraction = n & 1023;
-        float value = exponent == 0 ? std::ldexp(float(fraction), -24) : exponent == 31 ? HUGE_VALF : std::ldexp(1.0f + float(fraction) / 1024, int(exponent) - 15);
+        float value = exponent == 0    ? std::ldexp(float(fraction), -24)
+                      : exponent == 31 ? HUGE_VALF
+                                       : std::ldexp(1.0f + float(fraction) / 1024, int(exponent) - 15);
         if (n & 0x8000) value = -value;
         out[n] = (n & 0x7fff) > 0x7c00 ? 0 : as_bits(value);
     }

@@ -8,13 +8,16 @@ namespace conformance {
 namespace {
 
 TK_HOST_DEVICE float special_value(int i) {
-    const uint32_t bits[] = {0u, 0x80000000u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0x00400000u, 0x80400000u, 0x00800000u,
-                             0x3f800000u, 0xbf800000u, 0x43000000u, 0xc2fc0000u, 0xc2fe0000u, 0xc3170000u, 0x7f000000u, 0x7e800000u};
+    const uint32_t bits[] = {0u,          0x80000000u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0x00400000u,
+                             0x80400000u, 0x00800000u, 0x3f800000u, 0xbf800000u, 0x43000000u, 0xc2fc0000u,
+                             0xc2fe0000u, 0xc3170000u, 0x7f000000u, 0x7e800000u};
     return as_float(bits[i]);
 }
 
 /// The first 16 are special; then values over the function's range.
-TK_HOST_DEVICE float exponent_value(uint32_t word, int i) { return i < 16 ? special_value(i) : (float(word >> 8) * 0x1p-24f - 0.5f) * 250.0f; }
+TK_HOST_DEVICE float exponent_value(uint32_t word, int i) {
+    return i < 16 ? special_value(i) : (float(word >> 8) * 0x1p-24f - 0.5f) * 250.0f;
+}
 TK_HOST_DEVICE float positive_value(uint32_t word, int i) {
     if (i < 16) return special_value(i);
     if (i % 2 == 0) return 0.5f + float(word >> 8) * 0x1.8p-24f;  // near 1, where the logarithm is near 0
@@ -26,15 +29,18 @@ TK_HOST_DEVICE float any_value(uint32_t word, int i) {
 
 TK_KERNEL(128) ex2_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    for (int i = sm90::thread_index(); i < 4096; i += 128) put(out, i, as_bits(sm90::ex2_approx(exponent_value(get(in, i), i))));
+    for (int i = sm90::thread_index(); i < 4096; i += 128)
+        put(out, i, as_bits(sm90::ex2_approx(exponent_value(get(in, i), i))));
 }
 TK_KERNEL(128) lg2_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    for (int i = sm90::thread_index(); i < 4096; i += 128) put(out, i, as_bits(sm90::lg2_approx(positive_value(get(in, i), i))));
+    for (int i = sm90::thread_index(); i < 4096; i += 128)
+        put(out, i, as_bits(sm90::lg2_approx(positive_value(get(in, i), i))));
 }
 TK_KERNEL(128) rcp_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    for (int i = sm90::thread_index(); i < 4096; i += 128) put(out, i, as_bits(sm90::rcp_approx(any_value(get(in, i), i))));
+    for (int i = sm90::thread_index(); i < 4096; i += 128)
+        put(out, i, as_bits(sm90::rcp_approx(any_value(get(in, i), i))));
 }
 TK_KERNEL(128) mul_down_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
@@ -71,7 +77,8 @@ EXPECTED(rcp_approx) {
 CASE(mul_down) { return start<mul_down_kernel>(stream, 1, 128, 0, input(in), output(out)); }
 EXPECTED(mul_down) {
     for (int i = 0; i < 4096; ++i) {
-        const double exact = double(any_value(in[i], 16)) * double(exponent_value(in[4095 - i], 16));  // 48 bits, in range
+        const double exact =
+            double(any_value(in[i], 16)) * double(exponent_value(in[4095 - i], 16));  // 48 bits, in range
         const float nearest = float(exact);
         out[i] = as_bits(double(nearest) > exact ? std::nextafterf(nearest, -HUGE_VALF) : nearest);
     }

@@ -9,7 +9,8 @@ namespace {
 TK_HOST_DEVICE int row_of(int warp, int lane) { return warp * 32 + (lane * 13 + warp * 5) % 32; }
 
 template <bool Transposed>
-TK_KERNEL(128) load_kernel(const uint32_t* in, uint32_t* out) {
+TK_KERNEL(128)
+load_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
     const int t = sm90::thread_index();
     const uint32_t base = shared_base();
@@ -17,21 +18,26 @@ TK_KERNEL(128) load_kernel(const uint32_t* in, uint32_t* out) {
     sm90::block_sync();
     uint32_t r[4];
     const uint32_t address = base + uint32_t(row_of(t / 32, t % 32)) * 16;
-    if constexpr (Transposed) sm90::load_matrix_x4_transposed(r, address);
-    else sm90::load_matrix_x4(r, address);
+    if constexpr (Transposed)
+        sm90::load_matrix_x4_transposed(r, address);
+    else
+        sm90::load_matrix_x4(r, address);
     for (int e = 0; e < 4; ++e) put(out, t * 4 + e, r[e]);
 }
 
 template <bool Transposed>
-TK_KERNEL(128) store_kernel(const uint32_t* in, uint32_t* out) {
+TK_KERNEL(128)
+store_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
     const int t = sm90::thread_index();
     const uint32_t base = shared_base();
     uint32_t r[4];
     for (int e = 0; e < 4; ++e) r[e] = get(in, t * 4 + e);
     const uint32_t address = base + uint32_t(row_of(t / 32, t % 32)) * 16;
-    if constexpr (Transposed) sm90::store_matrix_x4_transposed(address, r);
-    else sm90::store_matrix_x4(address, r);
+    if constexpr (Transposed)
+        sm90::store_matrix_x4_transposed(address, r);
+    else
+        sm90::store_matrix_x4(address, r);
     sm90::block_sync();
     for (int e = 0; e < 4; ++e) put(out, t * 4 + e, get_shared(base + uint32_t(t * 4 + e) * 4));
 }
@@ -44,17 +50,22 @@ void for_each_element(bool transposed, F f) {
             for (int row = 0; row < 8; ++row)
                 for (int col = 0; col < 8; ++col) {
                     const int major = transposed ? col : row, minor = transposed ? row : col;
-                    f((warp * 32 + major * 4 + minor / 2) * 4 + matrix, minor % 2, row_of(warp, matrix * 8 + row) * 8 + col);
+                    f((warp * 32 + major * 4 + minor / 2) * 4 + matrix, minor % 2,
+                      row_of(warp, matrix * 8 + row) * 8 + col);
                 }
 }
 
 void expect_load(const uint32_t* in, uint32_t* out, bool transposed) {
     for (int n = 0; n < 512; ++n) out[n] = 0;
-    for_each_element(transposed, [&](int word, int half, int memory) { out[word] |= (in[memory / 2] >> 16 * (memory % 2) & 0xffffu) << 16 * half; });
+    for_each_element(transposed, [&](int word, int half, int memory) {
+        out[word] |= (in[memory / 2] >> 16 * (memory % 2) & 0xffffu) << 16 * half;
+    });
 }
 void expect_store(const uint32_t* in, uint32_t* out, bool transposed) {
     for (int n = 0; n < 512; ++n) out[n] = 0;
-    for_each_element(transposed, [&](int word, int half, int memory) { out[memory / 2] |= (in[word] >> 16 * half & 0xffffu) << 16 * (memory % 2); });
+    for_each_element(transposed, [&](int word, int half, int memory) {
+        out[memory / 2] |= (in[word] >> 16 * half & 0xffffu) << 16 * (memory % 2);
+    });
 }
 
 }  // namespace

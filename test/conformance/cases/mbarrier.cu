@@ -10,8 +10,8 @@ TK_DEVICE void wait(uint32_t barrier, uint32_t parity) {
     }
 }
 
-/// Which phases count as over: the one before a fresh barrier's, then each one that is complete. That a phase in progress is not
-/// over shows in the ring below: whoever did not wait would read too early.
+/// Which phases count as over: the one before a fresh barrier's, then each one that is complete. That a phase in
+/// progress is not over shows in the ring below: whoever did not wait would read too early.
 TK_KERNEL(32) parity_kernel(uint32_t* out) {
     sm90::grid_dependency_wait();
     if (sm90::thread_index() != 0) return;
@@ -20,8 +20,10 @@ TK_KERNEL(32) parity_kernel(uint32_t* out) {
     sm90::fence_mbarrier_init();
     put(out, 0, sm90::mbarrier_try_wait(barrier, 1));
     for (int phase = 0; phase < 5; ++phase) {
-        if (phase % 2) sm90::mbarrier_arrive_expect_tx(barrier, 0);
-        else sm90::mbarrier_arrive(barrier);
+        if (phase % 2)
+            sm90::mbarrier_arrive_expect_tx(barrier, 0);
+        else
+            sm90::mbarrier_arrive(barrier);
         put(out, 1 + 2 * phase, sm90::mbarrier_try_wait(barrier, uint32_t(phase & 1) ^ 1));  // one arrival is missing
         sm90::mbarrier_arrive(barrier);
         put(out, 2 + 2 * phase, sm90::mbarrier_try_wait(barrier, uint32_t(phase & 1)));
@@ -55,7 +57,8 @@ TK_KERNEL(64) ring_kernel(const uint32_t* in, uint32_t* out) {
     }
 }
 
-/// Every block of the cluster tells every other one that its data are there (release), then that it has read (no release).
+/// Every block of the cluster tells every other one that its data are there (release), then that it has read (no
+/// release).
 TK_CLUSTER_KERNEL(32, 2) cluster_arrivals_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
     const int lane = sm90::thread_index(), rank = int(sm90::cluster_block_rank());

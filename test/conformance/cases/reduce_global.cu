@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// red and atom: four blocks of 128 threads meet at each place. Sums are of whole numbers, so their order does not matter.
+// red and atom: four blocks of 128 threads meet at each place. Sums are of whole numbers, so their order does not
+// matter.
 #include <cstring>
 
 #include "test/conformance/case.h"
@@ -13,10 +14,27 @@ TK_KERNEL(128) preset_kernel(uint32_t* out, int words, uint32_t value) {
     for (int n = sm90::thread_index(); n < words; n += 128) put(out, n, value);
 }
 
-enum class op { add_f32, add_s32, max_s32, min_s32, add_u32, max_u32, min_u32, add_u64, max_s64, min_s64, max_u64, min_u64, add_bf16, add_f16, exchange };
+enum class op {
+    add_f32,
+    add_s32,
+    max_s32,
+    min_s32,
+    add_u32,
+    max_u32,
+    min_u32,
+    add_u64,
+    max_s64,
+    min_s64,
+    max_u64,
+    min_u64,
+    add_bf16,
+    add_f16,
+    exchange
+};
 
 template <op O>
-TK_KERNEL(128) reduce_kernel(const uint32_t* in, uint32_t* out) {
+TK_KERNEL(128)
+reduce_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
     const int t = sm90::thread_index(), at = sm90::block_index() * 128 + t;
     const uint32_t x = get(in, 2 * at), y = get(in, 2 * at + 1);
@@ -33,13 +51,15 @@ TK_KERNEL(128) reduce_kernel(const uint32_t* in, uint32_t* out) {
     if constexpr (O == op::min_s64) sm90::red_min_s64(out + 2 * t, int64_t(wide));
     if constexpr (O == op::max_u64) sm90::red_max_u64(out + 2 * t, wide);
     if constexpr (O == op::min_u64) sm90::red_min_u64(out + 2 * t, wide);
-    if constexpr (O == op::add_bf16) sm90::red_add_bf16(reinterpret_cast<uint16_t*>(out) + t, half_bits(small(x), true));
+    if constexpr (O == op::add_bf16)
+        sm90::red_add_bf16(reinterpret_cast<uint16_t*>(out) + t, half_bits(small(x), true));
     if constexpr (O == op::add_f16) sm90::red_add_f16(reinterpret_cast<uint16_t*>(out) + t, half_bits(small(x), false));
     // Adds 1 to a counter, however often that takes; the second word counts those who saw an even number.
     if constexpr (O == op::exchange) {
         uint16_t held = sm90::load_relaxed_b16(reinterpret_cast<uint16_t*>(out) + 2 * t);
         for (;;) {
-            const uint16_t found = sm90::compare_and_swap_b16(reinterpret_cast<uint16_t*>(out) + 2 * t, held, uint16_t(held + 1));
+            const uint16_t found =
+                sm90::compare_and_swap_b16(reinterpret_cast<uint16_t*>(out) + 2 * t, held, uint16_t(held + 1));
             if (found == held) break;
             held = found;
         }
@@ -48,14 +68,17 @@ TK_KERNEL(128) reduce_kernel(const uint32_t* in, uint32_t* out) {
 }
 
 template <int Width>
-TK_KERNEL(128) vector_kernel(const uint32_t* in, uint32_t* out) {
+TK_KERNEL(128)
+vector_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
     const int t = sm90::thread_index(), at = sm90::block_index() * 128 + t;
     float* to = reinterpret_cast<float*>(out) + t * Width;
     float v[4];
     for (int e = 0; e < 4; ++e) v[e] = float(small(get(in, at * 4 + e)));
-    if constexpr (Width == 2) sm90::red_add_f32x2(to, v[0], v[1]);
-    else sm90::red_add_f32x4(to, v[0], v[1], v[2], v[3]);
+    if constexpr (Width == 2)
+        sm90::red_add_f32x2(to, v[0], v[1]);
+    else
+        sm90::red_add_f32x4(to, v[0], v[1], v[2], v[3]);
 }
 
 template <op O>
@@ -107,9 +130,13 @@ void expect_vectors(const uint32_t* in, uint32_t* out, int width) {
 }
 
 template <class T>
-T larger(T x, T y) { return x > y ? x : y; }
+T larger(T x, T y) {
+    return x > y ? x : y;
+}
 template <class T>
-T smaller(T x, T y) { return x < y ? x : y; }
+T smaller(T x, T y) {
+    return x < y ? x : y;
+}
 
 }  // namespace
 }  // namespace conformance
@@ -136,7 +163,9 @@ EXPECTED(red_add_f32x4) { expect_vectors(in, out, 4); }
 
 // case: red_add_s32 in 1024 out 128 exact covers red_add_s32
 CASE(red_add_s32) { return reduce<op::add_s32>(stream, in, out, 128, 5); }
-EXPECTED(red_add_s32) { fold<uint32_t>(in, out, 5, [](uint32_t x, uint32_t y) { return x + y; }); }
+EXPECTED(red_add_s32) {
+    fold<uint32_t>(in, out, 5, [](uint32_t x, uint32_t y) { return x + y; });
+}
 
 // case: red_max_s32 in 1024 out 128 exact covers red_max_s32
 CASE(red_max_s32) { return reduce<op::max_s32>(stream, in, out, 128, 5); }
@@ -148,7 +177,9 @@ EXPECTED(red_min_s32) { fold<int32_t>(in, out, 5, smaller<int32_t>); }
 
 // case: red_add_u32 in 1024 out 128 exact covers red_add_u32
 CASE(red_add_u32) { return reduce<op::add_u32>(stream, in, out, 128, 7); }
-EXPECTED(red_add_u32) { fold<uint32_t>(in, out, 7, [](uint32_t x, uint32_t y) { return x + y; }); }
+EXPECTED(red_add_u32) {
+    fold<uint32_t>(in, out, 7, [](uint32_t x, uint32_t y) { return x + y; });
+}
 
 // case: red_max_u32 in 1024 out 128 exact covers red_max_u32
 CASE(red_max_u32) { return reduce<op::max_u32>(stream, in, out, 128, 1u << 30); }
@@ -160,7 +191,9 @@ EXPECTED(red_min_u32) { fold<uint32_t>(in, out, 1u << 30, smaller<uint32_t>); }
 
 // case: red_add_u64 in 1024 out 256 exact covers red_add_u64
 CASE(red_add_u64) { return reduce<op::add_u64>(stream, in, out, 256, 0xfffffff0u); }
-EXPECTED(red_add_u64) { fold<uint64_t>(in, out, 0xfffffff0u, [](uint64_t x, uint64_t y) { return x + y; }); }
+EXPECTED(red_add_u64) {
+    fold<uint64_t>(in, out, 0xfffffff0u, [](uint64_t x, uint64_t y) { return x + y; });
+}
 
 // case: red_max_s64 in 1024 out 256 exact covers red_max_s64
 CASE(red_max_s64) { return reduce<op::max_s64>(stream, in, out, 256, 3); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Loads by the tensor copy engine: ranks, swizzles, boxes over every edge, multicast, bytes that come before they are expected.
+// Loads by the tensor copy engine: ranks, swizzles, boxes over every edge, multicast, bytes that come before they are
+// expected.
 #include "test/conformance/tensor.h"
 
 namespace conformance {
@@ -39,11 +40,13 @@ load_kernel(TK_TENSOR_MAP map, uint32_t* out, const positions<Rank> boxes, const
 }
 
 template <int Rank>
-tk_status load(cudaStream_t stream, const tk_tensor* in, const tk_tensor* out, const boxed_tensor<Rank>& tensor, const positions<Rank>& boxes) {
+tk_status load(cudaStream_t stream, const tk_tensor* in, const tk_tensor* out, const boxed_tensor<Rank>& tensor,
+               const positions<Rank>& boxes) {
     tensor_map map;
     const tk_status status = tensor.map(map, in->data);
     if (status.code != TK_OK) return status;
-    return start<load_kernel<Rank>>(stream, 1, kThreads, tensor.area_words() * 4 + 64, map, output(out), boxes, tensor.area_words(), tensor.box_bytes());
+    return start<load_kernel<Rank>>(stream, 1, kThreads, tensor.area_words() * 4 + 64, map, output(out), boxes,
+                                    tensor.area_words(), tensor.box_bytes());
 }
 
 template <int Rank>
@@ -52,8 +55,10 @@ void expect_load(const uint32_t* in, uint32_t* out, const boxed_tensor<Rank>& te
         auto* area = reinterpret_cast<unsigned char*>(out + n * tensor.area_words());
         std::memset(area, 0xff, size_t(tensor.area_words()) * 4);
         tensor.for_each_element(boxes.at[n], [&](long from, int to) {
-            if (from < 0) std::memset(area + to, 0, size_t(tensor.pitch[0]));
-            else std::memcpy(area + to, reinterpret_cast<const unsigned char*>(in) + from, size_t(tensor.pitch[0]));
+            if (from < 0)
+                std::memset(area + to, 0, size_t(tensor.pitch[0]));
+            else
+                std::memcpy(area + to, reinterpret_cast<const unsigned char*>(in) + from, size_t(tensor.pitch[0]));
         });
     }
 }
@@ -124,15 +129,18 @@ TK_DEVICE void multicast_box(const tensor_map& map, uint32_t* out, const positio
     sm90::cluster_wait();
 }
 
-#define MULTICAST_KERNEL(RANK) \
-    TK_CLUSTER_KERNEL(32, 2)   \
-    multicast_##RANK##_kernel(TK_TENSOR_MAP map, uint32_t* out, const positions<RANK> at) { multicast_box<RANK>(map, out, at); }
-MULTICAST_KERNEL(1) MULTICAST_KERNEL(2) MULTICAST_KERNEL(3) MULTICAST_KERNEL(4) MULTICAST_KERNEL(5)
+#define MULTICAST_KERNEL(RANK)                                                              \
+    TK_CLUSTER_KERNEL(32, 2)                                                                \
+    multicast_##RANK##_kernel(TK_TENSOR_MAP map, uint32_t* out, const positions<RANK> at) { \
+        multicast_box<RANK>(map, out, at);                                                  \
+    }
+MULTICAST_KERNEL(1)
+MULTICAST_KERNEL(2) MULTICAST_KERNEL(3) MULTICAST_KERNEL(4) MULTICAST_KERNEL(5)
 #undef MULTICAST_KERNEL
 
-/// A dense tensor of 16 f32 elements a row, rows = 4 in each other dimension, and a box of one row.
-template <int Rank>
-constexpr boxed_tensor<Rank> row_tensor() {
+    /// A dense tensor of 16 f32 elements a row, rows = 4 in each other dimension, and a box of one row.
+    template <int Rank>
+    constexpr boxed_tensor<Rank> row_tensor() {
     boxed_tensor<Rank> tensor{TK_F32, {}, {}, {}, swizzle::none};
     for (int d = 0; d < Rank; ++d) {
         tensor.extent[d] = d == 0 ? 20 : 4;
@@ -186,8 +194,8 @@ expect_late_kernel(TK_TENSOR_MAP map, uint32_t* out) {
 
 using namespace conformance;
 
-#define LOAD_CASE(NAME, TENSOR, AT)                               \
-    CASE(NAME) { return load(stream, in, out, TENSOR, AT); }      \
+#define LOAD_CASE(NAME, TENSOR, AT)                          \
+    CASE(NAME) { return load(stream, in, out, TENSOR, AT); } \
     EXPECTED(NAME) { expect_load(in, out, TENSOR, AT); }
 
 // case: tensor_load_1d in 1000 out 384 exact covers tensor_copy<1>::load, mbarrier_arrive_expect_tx
@@ -225,8 +233,8 @@ EXPECTED(tensor_multicast) {
     std::memcpy(out + 1024, out, 4096);
 }
 
-#define MULTICAST_CASE(NAME, RANK)                               \
-    CASE(NAME) { return multicast<RANK, multicast_##RANK##_kernel>(stream, in, out); }      \
+#define MULTICAST_CASE(NAME, RANK)                                                     \
+    CASE(NAME) { return multicast<RANK, multicast_##RANK##_kernel>(stream, in, out); } \
     EXPECTED(NAME) { expect_multicast<RANK>(in, out); }
 
 // case: tensor_multicast_1d in 20 out 64 exact covers tensor_copy<1>::load_multicast

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Stores and reductions by the tensor copy engine: ranks, swizzles, boxes over the edges, buffers used again. What is stored
-// outside is told by a pattern that stands in the tensor before. Rows end on 16 bytes but in the cases that only show.
+// Stores and reductions by the tensor copy engine: ranks, swizzles, boxes over the edges, buffers used again. What is
+// stored outside is told by a pattern that stands in the tensor before. Rows end on 16 bytes but in the cases that only
+// show.
 #include "test/conformance/tensor.h"
 
 namespace conformance {
@@ -15,7 +16,8 @@ TK_HOST_DEVICE uint32_t stored_word(int n, int i) { return uint32_t(n * 4096 + i
 TK_HOST_DEVICE uint32_t added_word(int dtype, int n, int i) {
     const int x = small(stored_word(n, i)), y = small(stored_word(n, i) * 3);
     if (dtype == TK_F32) return as_bits(float(x));
-    if (dtype == TK_BF16 || dtype == TK_F16) return half_bits(x, dtype == TK_BF16) | uint32_t(half_bits(y, dtype == TK_BF16)) << 16;
+    if (dtype == TK_BF16 || dtype == TK_F16)
+        return half_bits(x, dtype == TK_BF16) | uint32_t(half_bits(y, dtype == TK_BF16)) << 16;
     if (dtype == TK_I64 || dtype == TK_U64) return i % 2 ? uint32_t(y) : stored_word(n, i);
     return stored_word(n, i);
 }
@@ -54,13 +56,15 @@ store_kernel(TK_TENSOR_MAP map, const positions<Rank> boxes, const int words, co
 }
 
 template <int Rank>
-tk_status store(cudaStream_t stream, const tk_tensor* out, const boxed_tensor<Rank>& tensor, const positions<Rank>& boxes, bool add, uint32_t before) {
+tk_status store(cudaStream_t stream, const tk_tensor* out, const boxed_tensor<Rank>& tensor,
+                const positions<Rank>& boxes, bool add, uint32_t before) {
     tensor_map map;
     tk_status status = tensor.map(map, out->data);
     if (status.code != TK_OK) return status;
     status = start<preset_kernel>(stream, 1, kThreads, 0, output(out), int(out->extent[0]), before);
     if (status.code != TK_OK) return status;
-    return start<store_kernel<Rank>>(stream, 1, kThreads, 16384, map, boxes, tensor.area_words(), add ? int(tensor.dtype) : -1);
+    return start<store_kernel<Rank>>(stream, 1, kThreads, 16384, map, boxes, tensor.area_words(),
+                                     add ? int(tensor.dtype) : -1);
 }
 
 float half_value(uint16_t bits, bool bf16) {
@@ -94,16 +98,20 @@ void add_element(int dtype, unsigned char* memory, const unsigned char* value) {
 }
 
 template <int Rank>
-void expect_store(uint32_t* out, int words, const boxed_tensor<Rank>& tensor, const positions<Rank>& boxes, bool add, uint32_t before) {
+void expect_store(uint32_t* out, int words, const boxed_tensor<Rank>& tensor, const positions<Rank>& boxes, bool add,
+                  uint32_t before) {
     for (int i = 0; i < words; ++i) out[i] = before;
     auto* memory = reinterpret_cast<unsigned char*>(out);
     uint32_t area[2048];
     for (int n = 0; n < boxes.count; ++n) {
-        for (int i = 0; i < tensor.area_words(); ++i) area[i] = add ? added_word(tensor.dtype, n, i) : stored_word(n, i);
+        for (int i = 0; i < tensor.area_words(); ++i)
+            area[i] = add ? added_word(tensor.dtype, n, i) : stored_word(n, i);
         const auto* from = reinterpret_cast<const unsigned char*>(area);
         tensor.for_each_element(boxes.at[n], [&](long to, int at) {
-            if (to >= 0 && add) add_element(tensor.dtype, memory + to, from + at);
-            else if (to >= 0) std::memcpy(memory + to, from + at, size_t(tensor.pitch[0]));
+            if (to >= 0 && add)
+                add_element(tensor.dtype, memory + to, from + at);
+            else if (to >= 0)
+                std::memcpy(memory + to, from + at, size_t(tensor.pitch[0]));
         });
     }
 }
@@ -171,11 +179,11 @@ tk_status add_words(cudaStream_t stream, const tk_tensor* in, const tk_tensor* o
 
 using namespace conformance;
 
-#define STORE_CASE(NAME, WORDS, TENSOR, AT)                                        \
-    CASE(NAME) { return store(stream, out, TENSOR, AT, false, kBefore); }          \
+#define STORE_CASE(NAME, WORDS, TENSOR, AT)                               \
+    CASE(NAME) { return store(stream, out, TENSOR, AT, false, kBefore); } \
     EXPECTED(NAME) { expect_store(out, WORDS, TENSOR, AT, false, kBefore); }
-#define ADD_CASE(NAME, WORDS, TENSOR, AT)                                          \
-    CASE(NAME) { return store(stream, out, TENSOR, AT, true, 0u); }                \
+#define ADD_CASE(NAME, WORDS, TENSOR, AT)                           \
+    CASE(NAME) { return store(stream, out, TENSOR, AT, true, 0u); } \
     EXPECTED(NAME) { expect_store(out, WORDS, TENSOR, AT, true, 0u); }
 
 // case: tensor_store_1d in 1 out 1024 exact covers tensor_copy<1>::store, bulk_commit_group, bulk_wait_group
@@ -239,7 +247,8 @@ EXPECTED(open_add_bf16_any) {
     for (int i = 0; i < 128; ++i) {
         out[i] = 0;
         for (int half = 0; half < 2; ++half) {
-            const float x = half_value(uint16_t(in[i] >> 16 * half), true), y = half_value(uint16_t(in[i + 128] >> 16 * half), true);
+            const float x = half_value(uint16_t(in[i] >> 16 * half), true),
+                        y = half_value(uint16_t(in[i + 128] >> 16 * half), true);
             out[i] |= uint32_t(tk::bf16(x + y).bits) << 16 * half;
         }
     }

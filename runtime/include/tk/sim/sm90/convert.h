@@ -18,7 +18,7 @@ inline uint16_t round_to_f16(float value) {
     const uint16_t sign = uint16_t(bits >> 16 & 0x8000u);
     if (magnitude > 0x7f800000u) return 0x7fff;
     if (magnitude >= 0x477ff000u) return uint16_t(sign | 0x7c00);  // from 65520 on: infinity
-    if (magnitude < 0x38800000u) {                                 // below 2^-14: adding 0.5 rounds to multiples of 2^-24
+    if (magnitude < 0x38800000u) {  // below 2^-14: adding 0.5 rounds to multiples of 2^-24
         const float shifted = __builtin_bit_cast(float, magnitude) + 0.5f;
         return uint16_t(sign | (__builtin_bit_cast(uint32_t, shifted) - 0x3f000000u));
     }
@@ -40,10 +40,14 @@ inline float widen_f16(uint16_t bits) {
 namespace tk::sm90 {
 
 /// cvt.rn.bf16x2.f32
-TK_DEVICE uint32_t pack_bf16(float low, float high) { return sim::round_to_bf16(low) | uint32_t(sim::round_to_bf16(high)) << 16; }
+TK_DEVICE uint32_t pack_bf16(float low, float high) {
+    return sim::round_to_bf16(low) | uint32_t(sim::round_to_bf16(high)) << 16;
+}
 
 /// cvt.rn.f16x2.f32
-TK_DEVICE uint32_t pack_f16(float low, float high) { return sim::round_to_f16(low) | uint32_t(sim::round_to_f16(high)) << 16; }
+TK_DEVICE uint32_t pack_f16(float low, float high) {
+    return sim::round_to_f16(low) | uint32_t(sim::round_to_f16(high)) << 16;
+}
 
 /// cvt.f32.f16
 TK_DEVICE float f16_to_f32(uint16_t bits) { return sim::widen_f16(bits); }

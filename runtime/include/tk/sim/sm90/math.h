@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The functions of tk/cuda/sm90/math.h on the host: the exact value rounded once to f32, which lies within the hardware's
-// error. Subnormal arguments count as zero of their sign, subnormal results become zero of their sign, as with `.ftz`.
+// The functions of tk/cuda/sm90/math.h on the host: the exact value rounded once to f32, which lies within the
+// hardware's error. Subnormal arguments count as zero of their sign, subnormal results become zero of their sign, as
+// with `.ftz`.
 #pragma once
 
 #include <cmath>

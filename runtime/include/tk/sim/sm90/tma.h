@@ -13,14 +13,15 @@ namespace tk::sim {
 void prefetch_map(const tensor_map* map);
 void tensor_load(uint32_t to, const tensor_map* map, const int* at, int rank, uint32_t barrier);
 /// Into every block of the cluster whose bit is set in `blocks`.
-void tensor_load_multicast(uint32_t to, const tensor_map* map, const int* at, int rank, uint32_t barrier, uint32_t blocks);
+void tensor_load_multicast(uint32_t to, const tensor_map* map, const int* at, int rank, uint32_t barrier,
+                           uint32_t blocks);
 void tensor_store(const tensor_map* map, const int* at, int rank, uint32_t from);
 void tensor_reduce_add(const tensor_map* map, const int* at, int rank, uint32_t from);
 
 /// What a launcher asks of the driver: the arguments of tk::host::map_description, `swizzle` in bytes. Null, or why the
 /// driver would refuse.
-const char* encode_tensor_map(tensor_map& map, void* data, int dtype, int rank, const uint64_t* extent, const uint64_t* stride,
-                              const uint32_t* box, int swizzle);
+const char* encode_tensor_map(tensor_map& map, void* data, int dtype, int rank, const uint64_t* extent,
+                              const uint64_t* stride, const uint32_t* box, int swizzle);
 
 }  // namespace tk::sim
 
@@ -31,21 +32,30 @@ TK_DEVICE void prefetch_tensor_map(const tensor_map* map) { sim::prefetch_map(ma
 TK_DEVICE void bulk_commit_group() { sim::bulk_commit(); }
 
 template <int N>
-TK_DEVICE void bulk_wait_group_read() { sim::bulk_wait(N, true); }
+TK_DEVICE void bulk_wait_group_read() {
+    sim::bulk_wait(N, true);
+}
 
 template <int N>
-TK_DEVICE void bulk_wait_group() { sim::bulk_wait(N, false); }
+TK_DEVICE void bulk_wait_group() {
+    sim::bulk_wait(N, false);
+}
 
 template <int Rank>
 struct tensor_copy {
     static TK_DEVICE void load(uint32_t to, const tensor_map* map, const int (&c)[Rank], uint32_t barrier) {
         sim::tensor_load(to, map, c, Rank, barrier);
     }
-    static TK_DEVICE void load_multicast(uint32_t to, const tensor_map* map, const int (&c)[Rank], uint32_t barrier, uint16_t blocks) {
+    static TK_DEVICE void load_multicast(uint32_t to, const tensor_map* map, const int (&c)[Rank], uint32_t barrier,
+                                         uint16_t blocks) {
         sim::tensor_load_multicast(to, map, c, Rank, barrier, blocks);
     }
-    static TK_DEVICE void store(const tensor_map* map, const int (&c)[Rank], uint32_t from) { sim::tensor_store(map, c, Rank, from); }
-    static TK_DEVICE void reduce_add(const tensor_map* map, const int (&c)[Rank], uint32_t from) { sim::tensor_reduce_add(map, c, Rank, from); }
+    static TK_DEVICE void store(const tensor_map* map, const int (&c)[Rank], uint32_t from) {
+        sim::tensor_store(map, c, Rank, from);
+    }
+    static TK_DEVICE void reduce_add(const tensor_map* map, const int (&c)[Rank], uint32_t from) {
+        sim::tensor_reduce_add(map, c, Rank, from);
+    }
 };
 
 }  // namespace tk::sm90

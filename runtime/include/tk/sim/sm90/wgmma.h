@@ -8,8 +8,8 @@
 namespace tk::sim {
 
 struct product_call {
-    float* d;             // N / 2 accumulators of the calling lane
-    const uint32_t* a;    // four registers of A, or null
+    float* d;           // N / 2 accumulators of the calling lane
+    const uint32_t* a;  // four registers of A, or null
     uint64_t a_bits, b_bits;
     int columns, sign;
     bool bf16, accumulate, a_mn_major, b_mn_major;
@@ -30,7 +30,9 @@ TK_DEVICE void wgmma_fence() { sim::fence_products(); }
 TK_DEVICE void wgmma_commit_group() { sim::commit_products(); }
 
 template <int N>
-TK_DEVICE void wgmma_wait_group() { sim::wait_products(N); }
+TK_DEVICE void wgmma_wait_group() {
+    sim::wait_products(N);
+}
 
 template <int N>
 struct wgmma {
