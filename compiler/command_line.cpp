@@ -151,6 +151,14 @@ void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
   AddCompileOptions(app, line.options);
 }
 
+void AddTraceOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
+  app.add_option("kernel.tk", line.options.input, "the file")->required();
+  app.add_option("-o", line.options.output, "where to write: .svg, a picture; .json, for Perfetto")->required()->type_name("FILE");
+  AddArgumentOptions(app, line.run.arguments, texts);
+  app.add_option("--schedule", line.run.schedule, "this schedule set, whatever its condition")->type_name("NAME");
+  AddCompileOptions(app, line.options);
+}
+
 void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
   CheckCommand& check = line.check;
   app.add_option("kernel.tk", line.options.input, "the file; all its kernels are checked")->required();
@@ -173,12 +181,15 @@ void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
 std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
   CLI::App app("tkc compiles .tk files, kernels of tiles, workers and pipes, into CUDA C++ that a person can read.", "tkc");
   MainFlags flags;
-  CommandLine main_line, run_line, check_line;
+  CommandLine main_line, run_line, check_line, trace_line;
   AddMainOptions(app, main_line.options, flags);
   RunTexts run_texts;
   CLI::App* run_app = app.add_subcommand("run", "execute a kernel");
   AddRunOptions(*run_app, run_line, run_texts);
   CLI::App* check_app = app.add_subcommand("check", "compare simulator, reference and GPU on many shapes");
+  RunTexts trace_texts;
+  CLI::App* trace_app = app.add_subcommand("trace", "write the simulated timeline");
+  AddTraceOptions(*trace_app, trace_line, trace_texts);
   bool no_gpu = false;
   AddCheckOptions(*check_app, check_line, no_gpu);
 
@@ -203,6 +214,10 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
     if (!run_texts.TakeApart(run_line.run)) return kExitUser;
     line = std::move(run_line);
     line.command = Command::kRun;
+  } else if (trace_app->parsed()) {
+    if (!trace_texts.TakeApart(trace_line.run)) return kExitUser;
+    line = std::move(trace_line);
+    line.command = Command::kTrace;
   } else if (check_app->parsed()) {
     line = std::move(check_line);
     line.command = Command::kCheck;

@@ -7,6 +7,7 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/interrupt.h"
 #include "compiler/driver/run_kernel.h"
+#include "compiler/driver/trace_kernel.h"
 #include "compiler/support/internal_error.h"
 
 namespace {
@@ -29,5 +30,6 @@ int main(int argc, char** argv) {
   if (line.command == tkc::Command::kCompile) return tkc::Compile(line.options);
   tkc::WatchInterrupts();
   if (line.command == tkc::Command::kCheck) return tkc::CheckKernel(line.options, line.check);
+  if (line.command == tkc::Command::kTrace) return tkc::TraceKernel(line.options, line.run);
   return tkc::RunKernel(line.options, line.run);
 }

@@ -42,7 +42,6 @@ struct RunCommand {
   std::string schedule;                  // --schedule: this set instead of the one that the launcher would choose
   bool compare = false;                  // with what the reference interpreter gives
   bool counters = false;                 // print bank conflicts and sectors
-  std::string trace;                     // `trace`: where the timeline goes, .json or .svg
 };
 
 /// `tkc check kernel.tk ..`

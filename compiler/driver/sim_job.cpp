@@ -69,6 +69,31 @@ SimResult ReadResult(const json& r) {
   return result;
 }
 
+SimTrace ReadTrace(const json& t) {
+  SimTrace trace;
+  trace.cycles = static_cast<int64_t>(t.at("cycles").get<double>());
+  for (const json& place : t.at("places")) trace.places.push_back(Frames(place));
+  for (const json& s : t.at("spans")) {
+    TraceSpan span{s.at("track"), s.value("launch", 0), s.at("block"), s.value("number", 0),        s.at("what"),
+                   s.at("begin"), s.at("end"),          s.at("place"), s.value("bytes", int64_t{0})};
+    if (span.place < trace.places.size()) trace.spans.push_back(std::move(span));
+  }
+  return trace;
+}
+
+/// `read` of the parsed text; nothing, and why, if it is not of that form.
+template <typename T>
+std::optional<T> ParseObject(const std::string& text, T (*read)(const json&), std::string& error) {
+  try {
+    const json parsed = json::parse(text);
+    if (parsed.is_object()) return read(parsed);
+    error = "it is no object";
+  } catch (const json::exception& exception) {
+    error = exception.what();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 int AbiCode(DType dtype) {
@@ -117,17 +142,9 @@ std::string ToJson(const SimJob& job) {
 }
 
 std::optional<SimResult> ParseSimResult(const std::string& text, std::string& error) {
-  try {
-    const json parsed = json::parse(text);
-    if (!parsed.is_object()) {
-      error = "it is no object";
-      return std::nullopt;
-    }
-    return ReadResult(parsed);
-  } catch (const json::exception& exception) {
-    error = exception.what();
-    return std::nullopt;
-  }
+  return ParseObject(text, ReadResult, error);
 }
+
+std::optional<SimTrace> ParseSimTrace(const std::string& text, std::string& error) { return ParseObject(text, ReadTrace, error); }
 
 }  // namespace tkc

@@ -87,6 +87,25 @@ struct SimResult {
 /// Nothing, and why, if the text is no result.
 std::optional<SimResult> ParseSimResult(const std::string& text, std::string& error);
 
+/// A stretch of simulated time: a warp inside an instruction, or a copy, store or product under way.
+struct TraceSpan {
+  std::string track;  // warp, loads, stores, tensor core
+  int launch = 0, block = 0;
+  int number = 0;  // of the warp, or of the warpgroup for the tensor core
+  std::string what;
+  int64_t begin = 0, end = 0;  // cycles
+  size_t place = 0;            // index into SimTrace::places
+  int64_t bytes = 0;
+};
+
+struct SimTrace {
+  int64_t cycles = 0;
+  std::vector<std::vector<Frame>> places;
+  std::vector<TraceSpan> spans;
+};
+
+std::optional<SimTrace> ParseSimTrace(const std::string& text, std::string& error);
+
 /// The number of an element type in tk/host/abi.h.
 int AbiCode(DType dtype);
 

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/driver/timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "compiler/codegen/emit_kernel.h"
+#include "compiler/driver/findings.h"
+#include "compiler/support/render.h"
+
+namespace tkc {
+namespace {
+
+constexpr int kWarpsPerWarpgroup = 4;
+
+bool IsWait(std::string_view what) {
+  for (const std::string_view word : {"wait", "sync", "barrier", "bar."}) {
+    if (what.find(word) != std::string_view::npos) return !what.starts_with("shfl") && !what.starts_with("elect");
+  }
+  return false;
+}
+
+TimeKind KindOf(const TraceSpan& span) {
+  if (span.track == "loads") return TimeKind::kLoad;
+  if (span.track == "stores") return TimeKind::kStore;
+  if (span.track == "tensor core") return TimeKind::kMatrix;
+  return IsWait(span.what) ? TimeKind::kWait : TimeKind::kWork;
+}
+
+class Builder {
+ public:
+  Builder(const SimTrace& trace, const SimulatedKernel& kernel, const ir::Module& module, const SourceManager& sources)
+      : trace_(trace), kernel_(kernel), module_(module), sources_(sources) {}
+
+  Timeline Run() {
+    int launch = 0;
+    for (const TraceSpan& span : trace_.spans) launch = std::max(launch, span.launch);
+    FindKernel(launch);
+    int64_t first = trace_.cycles;
+    for (const TraceSpan& span : trace_.spans) {
+      if (span.launch == launch) first = std::min(first, span.begin);
+    }
+    for (const TraceSpan& span : trace_.spans) {
+      if (span.launch == launch) Add(span, first);
+    }
+    Timeline timeline;
+    timeline.title = ran_ ? ran_->name : "";
+    for (auto& [key, row] : rows_) {
+      AssignLanes(row);
+      for (const TimeSpan& span : row.spans) timeline.cycles = std::max(timeline.cycles, span.end);
+      timeline.rows.push_back(std::move(row));
+    }
+    return timeline;
+  }
+
+ private:
+  /// The kernel that ran in the launch: the one whose function stands in the generated file's frames.
+  void FindKernel(int launch) {
+    for (const TraceSpan& span : trace_.spans) {
+      const Frame* frame = span.launch == launch ? GeneratedFrame(kernel_, trace_.places[span.place]) : nullptr;
+      if (!frame) continue;
+      for (const ir::Kernel& kernel : module_.kernels) {
+        const std::string name = codegen::KernelFunction(kernel);
+        const size_t at = frame->function.find(name);
+        if (at == std::string::npos) continue;
+        if (!ran_ || name.size() > codegen::KernelFunction(*ran_).size()) ran_ = &kernel;
+      }
+      if (ran_) return;
+    }
+  }
+
+  /// "compute[1]" for the first warp of its second warpgroup; empty for a warp without a role.
+  std::string WorkerOf(int warp, bool& first) const {
+    if (!ran_) return fmt::format("warp {}", warp);
+    for (const ir::Worker& role : ran_->workers) {
+      const bool computes = role.kind == ir::RoleKind::kCompute;
+      const int warps = computes ? static_cast<int>(role.instances) * kWarpsPerWarpgroup : 1;
+      if (warp < role.first_warp || warp >= role.first_warp + warps) continue;
+      first = !computes || (warp - role.first_warp) % kWarpsPerWarpgroup == 0;
+      const int instance = (warp - role.first_warp) / kWarpsPerWarpgroup;
+      return computes && role.instances > 1 ? fmt::format("{}[{}]", role.name, instance) : role.name;
+    }
+    return {};
+  }
+
+  void Add(const TraceSpan& span, int64_t first_cycle) {
+    const TimeKind kind = KindOf(span);
+    bool first = true;
+    std::string name;
+    int order = 0;
+    if (span.track == "warp") {
+      const std::string worker = WorkerOf(span.number, first);
+      if (worker.empty()) return;
+      name = fmt::format("{}, warp {}", worker, span.number);
+    } else if (span.track == "tensor core") {
+      bool ignored = true;
+      const std::string worker = WorkerOf(span.number * kWarpsPerWarpgroup, ignored);
+      name = fmt::format("tensor core, {}", worker.empty() ? fmt::format("warpgroup {}", span.number) : worker);
+      order = 2;
+    } else {
+      name = span.track == "loads" ? "copies in" : "copies out";
+      order = span.track == "loads" ? 1 : 3;
+    }
+    TimeRow& row = rows_[{span.block, order, span.number}];
+    row.block = span.block;
+    row.name = name;
+    row.is_worker = order == 0;
+    row.is_first_warp = first;
+    TimeSpan out{kind, 0, span.begin - first_cycle, span.end - first_cycle, span.what, {}, {}, span.bytes};
+    if (const Frame* frame = GeneratedFrame(kernel_, trace_.places[span.place])) {
+      const Span origin = OriginOf(kernel_, frame->line);
+      if (origin.file != kNoFile) {
+        out.source = std::string(sources_.Text(origin));
+        const std::string& path = sources_.Path(origin.file);
+        out.place = fmt::format("{}:{}", path.substr(path.rfind('/') + 1), sources_.Line(origin));
+      }
+    }
+    row.spans.push_back(std::move(out));
+  }
+
+  static void AssignLanes(TimeRow& row) {
+    std::stable_sort(row.spans.begin(), row.spans.end(), [](const TimeSpan& a, const TimeSpan& b) { return a.begin < b.begin; });
+    std::vector<int64_t> free_at;
+    for (TimeSpan& span : row.spans) {
+      size_t lane = 0;
+      while (lane < free_at.size() && free_at[lane] > span.begin) ++lane;
+      if (lane == free_at.size()) free_at.push_back(0);
+      free_at[lane] = span.end;
+      span.lane = static_cast<int>(lane);
+    }
+    row.lanes = std::max<int>(1, static_cast<int>(free_at.size()));
+  }
+
+  const SimTrace& trace_;
+  const SimulatedKernel& kernel_;
+  const ir::Module& module_;
+  const SourceManager& sources_;
+  const ir::Kernel* ran_ = nullptr;
+  std::map<std::tuple<int, int, int>, TimeRow> rows_;  // block, kind of row, number
+};
+
+std::string_view CategoryOf(TimeKind kind) {
+  switch (kind) {
+    case TimeKind::kWork: return "instruction";
+    case TimeKind::kWait: return "wait";
+    case TimeKind::kLoad: return "copy in";
+    case TimeKind::kMatrix: return "matrix";
+    case TimeKind::kStore: return "copy out";
+  }
+  return "";
+}
+
+}  // namespace
+
+Timeline MakeTimeline(const SimTrace& trace, const SimulatedKernel& kernel, const ir::Module& module,
+                      const SourceManager& sources) {
+  return Builder(trace, kernel, module, sources).Run();
+}
+
+std::string TimelineJson(const Timeline& timeline) {
+  std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  int block = -1, thread = 0;
+  std::string events;
+  const auto meta = [&](const char* kind, int pid, int tid, const std::string& name) {
+    events += fmt::format("{{\"ph\":\"M\",\"name\":\"{}\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}},\n", kind, pid, tid,
+                          JsonString(name));
+  };
+  for (const TimeRow& row : timeline.rows) {
+    if (row.block != block) {
+      block = row.block;
+      thread = 0;
+      meta("process_name", block, 0, fmt::format("block {}", block));
+    }
+    for (int lane = 0; lane < row.lanes; ++lane) {
+      ++thread;
+      meta("thread_name", block, thread, row.lanes > 1 ? fmt::format("{} {}", row.name, lane) : row.name);
+      events +=
+          fmt::format("{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{},\"tid\":{},\"args\":{{\"sort_index\":{}}}}},\n",
+                      block, thread, thread);
+      for (const TimeSpan& span : row.spans) {
+        if (span.lane != lane) continue;
+        const std::string& name = span.source.empty() ? span.what : span.source;
+        events += fmt::format(
+            "{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f},\"args\":{{"
+            "\"instruction\":{},\"place\":{},\"cycles\":{}{}}}}},\n",
+            JsonString(name), CategoryOf(span.kind), block, thread, static_cast<double>(span.begin) / 1000,
+            static_cast<double>(span.end - span.begin) / 1000, JsonString(span.what), JsonString(span.place), span.end - span.begin,
+            span.bytes ? fmt::format(",\"bytes\":{}", span.bytes) : "");
+      }
+    }
+  }
+  if (events.size() >= 2) events.erase(events.size() - 2, 1);  // the last comma
+  return text + events + "]}\n";
+}
+
+}  // namespace tkc
