@@ -151,6 +151,7 @@ operation* begin_product(const char* what) {
     machine& sim = the();
     operation* op = begin(operation::kind::product, what, sim.in_action ? sim.in_action->lanes.front()->at : TK_SIM_HERE());
     warpgroup& g = *sim.current->in->group;
+    op->issuer = g.warps.front()->lanes.front();
     op->queue = &g.products;
     op->group = op->queue->open();
     op->queue->of(op->group).running++;

@@ -44,6 +44,21 @@ struct named_use {
     the().stop();
 }
 
+/// A warp that was not in the use before must be ordered behind those that were: else two groups share the barrier, and which
+/// warps meet is chance.
+void check_one_group(named_barrier& b, const std::string& name, site here) {
+    const lane& leader = *the().current->in->lanes.front();
+    const auto is_me = [&](const auto& p) { return p.warp == leader.in->number; };
+    if (std::any_of(b.before.begin(), b.before.end(), is_me)) return;
+    for (const auto& p : b.before) {
+        if (leader.clock.at(p.component).done >= p.epoch) continue;
+        finding f = misuse(name + " is used by two groups of warps at the same time: which of them meet is chance", here);
+        f.sites.push_back({"warp " + std::to_string(p.warp) + " here, in the use before", p.at});
+        the().found.add(std::move(f), leader.view.thread);
+        return;
+    }
+}
+
 /// One warp arrives, all its lanes together. The last of the barrier's warps lets everybody go on.
 void arrive_warp(const named_use& use) {
     machine& sim = the();
@@ -60,10 +75,13 @@ void arrive_warp(const named_use& use) {
         sim.stop();
     }
     if (b.arrived == 0) b.expected = use.threads, b.first = use.here;
+    check_one_group(b, name, use.here);
     if (std::find(b.warps.begin(), b.warps.end(), l.in->number) != b.warps.end())
         sim.found.add(misuse("warp " + std::to_string(l.in->number) + " arrives twice in one use of " + name, use.here), l.view.thread);
     b.warps.push_back(l.in->number);
     b.arrived += 32;
+    const lane& leader = *l.in->lanes.front();
+    b.now.push_back({l.in->number, leader.clock.self, leader.clock.epoch, use.here});
     for (lane* other : l.in->lanes) {
         b.sum.add(other->clock);
         if (use.waits) b.waiters.push_back(other);
@@ -73,7 +91,9 @@ void arrive_warp(const named_use& use) {
     std::vector<lane*> waiters;
     waiters.swap(b.waiters);
     const uint32_t next = b.generation + 1;
+    std::vector<named_barrier::participant> before = std::move(b.now);
     b = named_barrier{};
+    b.before = std::move(before);
     b.generation = next;
     release(waiters, sum, sim.now);
 }

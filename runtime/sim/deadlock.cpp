@@ -157,7 +157,13 @@ void report_deadlock() {
         if (told[g]) continue;
         auto& lanes = others[groups[g].first().at];
         lanes.insert(lanes.end(), groups[g].lanes.begin(), groups[g].lanes.end());
-        reasons.try_emplace(groups[g].first().at, reason(groups[g]));
+        const auto [it, is_new] = reasons.try_emplace(groups[g].first().at, reason(groups[g]));
+        if (!is_new) continue;
+        std::vector<lane*> whom;
+        for (const warp* w : awaited(groups[g]))
+            for (const waiting_group& other : groups)
+                if (other.first().in == w && &other != &groups[g]) whom.insert(whom.end(), other.lanes.begin(), other.lanes.end());
+        if (!whom.empty() && groups[g].first().waiting == waits_for::mbarrier) it->second += "; they come from " + describe(whom);
     }
     for (auto& [at, lanes] : others) f.sites.push_back({describe(lanes) + (lanes.size() > 1 ? " wait: " : " waits: ") + reasons[at], at});
     // Who has arrived at the barriers that are waited for, and would have to again.

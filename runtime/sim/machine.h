@@ -137,6 +137,13 @@ struct named_barrier {
     std::vector<lane*> waiters;
     std::vector<int> warps;  // that have arrived
     site first = 0;
+    // The use before: who took part, and the epochs in which they arrived.
+    struct participant {
+        int warp;
+        uint32_t component, epoch;
+        site at;
+    };
+    std::vector<participant> now, before;
 };
 
 struct block {

@@ -62,6 +62,8 @@ json counters_json(const symbols& names) {
         it->sum.ideal += c.ideal;
         it->sum.sectors += c.sectors;
     }
+    // By place in the source, whatever order the seed ran them in.
+    std::sort(all.begin(), all.end(), [](const total& a, const total& b) { return std::pair(a.frames.dump(), a.kind) < std::pair(b.frames.dump(), b.kind); });
     json list = json::array();
     for (const total& t : all)
         list.push_back({{"frames", t.frames}, {"kind", name_of(t.kind)}, {"accesses", t.sum.accesses}, {"wavefronts", t.sum.wavefronts}, {"ideal", t.sum.ideal}, {"sectors", t.sum.sectors}});

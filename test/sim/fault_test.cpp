@@ -217,13 +217,7 @@ TEST(Fault, named_barriers) {
     }
     EXPECT_TRUE(met);
     found("barrier-misuse", "barriers 0 to 15", run_two_groups<3>);
-    // Some seeds mix the groups.
-    bool mixed = false;
-    for (uint64_t seed = 0; seed < 10; ++seed) {
-        fresh_machine(seed);
-        mixed = mixed || run_two_groups<4>().has("race");
-    }
-    EXPECT_TRUE(mixed);
+    found("barrier-misuse", "two groups of warps", run_two_groups<4>);
 }
 
 // A cycle between two barriers: each warp arrives at its own only after it has waited for the other's.
