@@ -13,7 +13,7 @@ struct operation {
     enum class kind { copy, store, product } is;
     const char* what;
     site at;
-    lane_clock knows;      // at its issue
+    lane_clock knows;  // at its issue
     lane* issuer;
     block* home;
     mbarrier* barrier = nullptr;
@@ -44,7 +44,8 @@ operation* begin(operation::kind kind, const char* what, site here) {
 
 access_id new_record(const operation& op, uint32_t component, bool atomic) {
     machine& sim = the();
-    return sim.log.add({component, kPending, op.at, sim.launch_number, sim.cluster_number, op.home->where.block, op.issuer->view.thread, op.what, true, atomic});
+    return sim.log.add({component, kPending, op.at, sim.launch_number, sim.cluster_number, op.home->where.block,
+                        op.issuer->view.thread, op.what, true, atomic});
 }
 
 access_id read_id(operation& op) {
@@ -74,8 +75,8 @@ access_id write_id(operation& op, bool atomic) {
     return op.write;
 }
 
-/// Drops the groups up to `last` that are complete. The epoch of their accesses is the group's number: whoever has waited for
-/// that many is behind them.
+/// Drops the groups up to `last` that are complete. The epoch of their accesses is the group's number: whoever has
+/// waited for that many is behind them.
 void retire(group_queue& q, uint32_t last) {
     while (q.retired < last && q.groups.front().running == 0 && q.groups.front().writing == 0) {
         ++q.retired;
@@ -85,7 +86,8 @@ void retire(group_queue& q, uint32_t last) {
     }
 }
 
-/// Gives the accesses their epoch before the group is dropped: its source has been read, its result may not be written yet.
+/// Gives the accesses their epoch before the group is dropped: its source has been read, its result may not be written
+/// yet.
 void set_epoch_of_reads(group_queue& q, uint32_t last) {
     for (uint32_t n = q.retired + 1; n <= last; ++n) {
         for (access_id id : q.of(n).reads) the().log[id].epoch = n;
@@ -149,7 +151,8 @@ operation* begin_store(const char* what) {
 
 operation* begin_product(const char* what) {
     machine& sim = the();
-    operation* op = begin(operation::kind::product, what, sim.in_action ? sim.in_action->lanes.front()->at : TK_SIM_HERE());
+    operation* op =
+        begin(operation::kind::product, what, sim.in_action ? sim.in_action->lanes.front()->at : TK_SIM_HERE());
     warpgroup& g = *sim.current->in->group;
     op->issuer = g.warps.front()->lanes.front();
     op->queue = &g.products;
@@ -173,19 +176,23 @@ void read_shared(operation* op, uint32_t address, int bytes) {
     const place from = resolve_shared(address, bytes, op->what, op->at);
     if (!from.home) return;
     check_no_barrier(*from.home, from.offset, bytes, op->what, op->at);
-    check_read(from.home->cells, from.offset, uint64_t(bytes), {read_id(*op), op->knows, true}, shared_name(*from.home), 0);
+    check_read(from.home->cells, from.offset, uint64_t(bytes), {read_id(*op), op->knows, true}, shared_name(*from.home),
+               0);
 }
 
 void write_shared(operation* op, uint32_t address, int bytes) {
     const place to = resolve_shared(address, bytes, op->what, op->at);
     if (!to.home) return;
     check_no_barrier(*to.home, to.offset, bytes, op->what, op->at);
-    check_write(to.home->cells, to.offset, uint64_t(bytes), {write_id(*op, false), op->knows, true}, shared_name(*to.home), 0);
+    check_write(to.home->cells, to.offset, uint64_t(bytes), {write_id(*op, false), op->knows, true},
+                shared_name(*to.home), 0);
 }
 
 void read_global(operation* op, const void* from, int64_t bytes) {
     region* r = resolve_global(from, bytes, false, op->what, op->at);
-    if (r) check_read(r->cells, uint64_t(static_cast<const unsigned char*>(from) - r->data), uint64_t(bytes), {read_id(*op), op->knows, true}, r->name, 0);
+    if (r)
+        check_read(r->cells, uint64_t(static_cast<const unsigned char*>(from) - r->data), uint64_t(bytes),
+                   {read_id(*op), op->knows, true}, r->name, 0);
 }
 
 void write_global(operation* op, void* to, int64_t bytes, bool atomic) {
@@ -207,7 +214,8 @@ void finish(operation* op, cost c, std::function<void()> action) {
         const int64_t end = std::max(begin + cycles, g.last_product);  // in order
         home.tensor_core_free = begin + c.cycles;
         g.last_product = end;
-        sim.trace.add({track::tensor_core, home.where.block, g.number, op->what, begin, end, op->at, sim.launch_number, 0});
+        sim.trace.add(
+            {track::tensor_core, home.where.block, g.number, op->what, begin, end, op->at, sim.launch_number, 0});
         sim.at(end, [op, &g, action = std::move(action)] {
             action();
             --op->queue->of(op->group).running;
@@ -248,7 +256,8 @@ void finish_store(operation* op, cost c, std::function<void()> read, std::functi
     home.copy_engine_free = begin + c.bytes / kBytesPerCycle;
     const int64_t read_end = begin + c.bytes / kBytesPerCycle + sim.stretch(c.cycles);
     const int64_t write_end = read_end + sim.stretch(kStoreWriteCycles);
-    sim.trace.add({track::stores, home.where.block, 0, op->what, issued, write_end, op->at, sim.launch_number, c.bytes});
+    sim.trace.add(
+        {track::stores, home.where.block, 0, op->what, issued, write_end, op->at, sim.launch_number, c.bytes});
     sim.at(read_end, [op, write_end, read = std::move(read), write = std::move(write)] {
         read();
         --op->queue->of(op->group).running;
@@ -274,7 +283,8 @@ void bulk_wait(int newest, bool read_only) {
     lane& l = *sim.current;
     group_queue& q = l.stores;
     const uint32_t committed = q.open() - 1, wanted = committed > uint32_t(newest) ? committed - uint32_t(newest) : 0;
-    wait_groups(q, wanted, read_only, waits_for::stores, read_only ? "cp.async.bulk.wait_group.read" : "cp.async.bulk.wait_group", TK_SIM_HERE());
+    wait_groups(q, wanted, read_only, waits_for::stores,
+                read_only ? "cp.async.bulk.wait_group.read" : "cp.async.bulk.wait_group", TK_SIM_HERE());
     if (!q.read_component && !q.write_component) return;
     clock_sum sum;
     retire(q, wanted);
@@ -322,11 +332,15 @@ void check_end_of_lane(lane& l) {
     const bool open = q.groups.back().running > 0 || !q.groups.back().reads.empty();
     if (open || l.waited_reads + 1 < q.open()) {
         if (q.read_component == 0 && !open) return;
-        report_at("exited-with-pending", open ? "a thread ends with stores that it has not committed" : "a thread ends without waiting until its stores have been read from shared memory (cp.async.bulk.wait_group.read 0)",
+        report_at("exited-with-pending",
+                  open ? "a thread ends with stores that it has not committed"
+                       : "a thread ends without waiting until its stores have been read from shared memory "
+                         "(cp.async.bulk.wait_group.read 0)",
                   q.last_commit ? q.last_commit : l.at);
     }
     if (l.products_waited < l.in->group->products.open() - 1 && l.in->group->products.read_component != 0)
-        report_at("exited-with-pending", "a warpgroup ends without waiting for its products (wgmma.wait_group 0)", l.at);
+        report_at("exited-with-pending", "a warpgroup ends without waiting for its products (wgmma.wait_group 0)",
+                  l.at);
 }
 
 void report(const char* kind, const std::string& text) {
@@ -337,7 +351,8 @@ void report(const char* kind, const std::string& text) {
 int thread_in_meeting(int index) {
     machine& sim = the();
     const lane& l = *sim.current;
-    return sim.in_action && sim.in_action->lanes.size() == 32 ? l.view.thread / 32 * 32 + index : l.view.thread / 128 * 128 + index;
+    return sim.in_action && sim.in_action->lanes.size() == 32 ? l.view.thread / 32 * 32 + index
+                                                              : l.view.thread / 128 * 128 + index;
 }
 
 uint32_t choose(uint32_t bound) { return the().random(bound); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Barriers of warp, block and cluster, the proxy fence and programmatic launch. Each barrier orders the memory of its participants: they
-// release into a sum of clocks and acquire it.
+// Barriers of warp, block and cluster, the proxy fence and programmatic launch. Each barrier orders the memory of its
+// participants: they release into a sum of clocks and acquire it.
 #include <algorithm>
 
 #include "runtime/sim/machine.h"
@@ -26,9 +26,12 @@ void release(std::vector<lane*>& waiters, const clock_ref& sum, int64_t time) {
     go.swap(waiters);
     for (lane* l : go) {
         l->clock.acquire(sum);
-        const bool paused = l->waiting == waits_for::named_barrier || l->waiting == waits_for::block_barrier || l->waiting == waits_for::cluster_barrier;
-        if (paused) the().ready(*l, time + kBarrierCycles);
-        else l->time = std::max(l->time, time + kBarrierCycles);
+        const bool paused = l->waiting == waits_for::named_barrier || l->waiting == waits_for::block_barrier ||
+                            l->waiting == waits_for::cluster_barrier;
+        if (paused)
+            the().ready(*l, time + kBarrierCycles);
+        else
+            l->time = std::max(l->time, time + kBarrierCycles);
     }
 }
 
@@ -44,15 +47,16 @@ struct named_use {
     the().stop();
 }
 
-/// A warp that was not in the use before must be ordered behind those that were: else two groups share the barrier, and which
-/// warps meet is chance.
+/// A warp that was not in the use before must be ordered behind those that were: else two groups share the barrier, and
+/// which warps meet is chance.
 void check_one_group(named_barrier& b, const std::string& name, site here) {
     const lane& leader = *the().current->in->lanes.front();
     const auto is_me = [&](const auto& p) { return p.warp == leader.in->number; };
     if (std::any_of(b.before.begin(), b.before.end(), is_me)) return;
     for (const auto& p : b.before) {
         if (leader.clock.at(p.component).done >= p.epoch) continue;
-        finding f = misuse(name + " is used by two groups of warps at the same time: which of them meet is chance", here);
+        finding f =
+            misuse(name + " is used by two groups of warps at the same time: which of them meet is chance", here);
         f.sites.push_back({"warp " + std::to_string(p.warp) + " here, in the use before", p.at});
         the().found.add(std::move(f), leader.view.thread);
         return;
@@ -66,10 +70,14 @@ void arrive_warp(const named_use& use) {
     const std::string name = "named barrier " + std::to_string(use.id);
     if (use.id < 0 || use.id > 15) misused(name + ": a block has barriers 0 to 15", use.here);
     if (use.threads % 32 != 0 || use.threads <= 0 || use.threads > l.view.threads)
-        misused(name + " for " + std::to_string(use.threads) + " threads: it takes a multiple of 32, at most the block's " + std::to_string(l.view.threads), use.here);
+        misused(name + " for " + std::to_string(use.threads) +
+                    " threads: it takes a multiple of 32, at most the block's " + std::to_string(l.view.threads),
+                use.here);
     named_barrier& b = l.home->named[size_t(use.id)];
     if (b.arrived > 0 && b.expected != use.threads) {
-        finding f = misuse(name + " is used for " + std::to_string(b.expected) + " and for " + std::to_string(use.threads) + " threads at the same time", use.here);
+        finding f = misuse(name + " is used for " + std::to_string(b.expected) + " and for " +
+                               std::to_string(use.threads) + " threads at the same time",
+                           use.here);
         f.sites.push_back({"for " + std::to_string(b.expected) + " here", b.first});
         sim.found.add(std::move(f), l.view.thread);
         sim.stop();
@@ -77,7 +85,8 @@ void arrive_warp(const named_use& use) {
     if (b.arrived == 0) b.expected = use.threads, b.first = use.here;
     check_one_group(b, name, use.here);
     if (std::find(b.warps.begin(), b.warps.end(), l.in->number) != b.warps.end())
-        sim.found.add(misuse("warp " + std::to_string(l.in->number) + " arrives twice in one use of " + name, use.here), l.view.thread);
+        sim.found.add(misuse("warp " + std::to_string(l.in->number) + " arrives twice in one use of " + name, use.here),
+                      l.view.thread);
     b.warps.push_back(l.in->number);
     b.arrived += 32;
     const lane& leader = *l.in->lanes.front();
@@ -102,16 +111,22 @@ void use_named(int id, int threads, bool waits, const char* what, site here) {
     machine& sim = the();
     sim.settle();
     named_use mine{id, threads, waits, here, 0};
-    meet_warp(what, [](void* const* all) {
-        const named_use first = *static_cast<named_use*>(all[0]);
-        for (int i = 0; i < 32; ++i) {
-            named_use& other = *static_cast<named_use*>(all[i]);
-            if (other.id != first.id || other.threads != first.threads)
-                misused("lanes of one warp name different barriers or counts: " + std::to_string(first.id) + " and " + std::to_string(other.id), first.here);
-            if (first.id >= 0 && first.id < 16) other.generation = the().current->home->named[size_t(first.id)].generation;
-        }
-        arrive_warp(first);
-    }, &mine);
+    meet_warp(
+        what,
+        [](void* const* all) {
+            const named_use first = *static_cast<named_use*>(all[0]);
+            for (int i = 0; i < 32; ++i) {
+                named_use& other = *static_cast<named_use*>(all[i]);
+                if (other.id != first.id || other.threads != first.threads)
+                    misused("lanes of one warp name different barriers or counts: " + std::to_string(first.id) +
+                                " and " + std::to_string(other.id),
+                            first.here);
+                if (first.id >= 0 && first.id < 16)
+                    other.generation = the().current->home->named[size_t(first.id)].generation;
+            }
+            arrive_warp(first);
+        },
+        &mine);
     named_barrier& b = sim.current->home->named[size_t(id)];
     if (waits && b.generation == mine.generation) sim.block_on(waits_for::named_barrier, what, here, &b, uint32_t(id));
 }
@@ -123,13 +138,16 @@ void arrive_named(int id, int threads) { use_named(id, threads, false, "bar.arri
 
 void sync_warp() {
     the().settle();
-    meet_warp("bar.warp.sync", [](void* const*) {
-        clock_sum sum;
-        const auto& lanes = the().current->in->lanes;
-        for (lane* l : lanes) sum.add(l->clock);
-        const clock_ref value = sum.value();
-        for (lane* l : lanes) l->clock.base = value;
-    }, nullptr);
+    meet_warp(
+        "bar.warp.sync",
+        [](void* const*) {
+            clock_sum sum;
+            const auto& lanes = the().current->in->lanes;
+            for (lane* l : lanes) sum.add(l->clock);
+            const clock_ref value = sum.value();
+            for (lane* l : lanes) l->clock.base = value;
+        },
+        nullptr);
 }
 
 void sync_block() {
@@ -139,7 +157,8 @@ void sync_block() {
     block& home = *l.home;
     const site here = TK_SIM_HERE();
     home.at_barrier.push_back(&l);
-    if (int(home.at_barrier.size()) < l.view.threads) return sim.block_on(waits_for::block_barrier, "barrier.sync", here, &home, 0);
+    if (int(home.at_barrier.size()) < l.view.threads)
+        return sim.block_on(waits_for::block_barrier, "barrier.sync", here, &home, 0);
     clock_sum sum;
     for (lane* other : home.at_barrier) sum.add(other->clock);
     for (auto& w : home.warps) w->counter.flush(sim.counters);
@@ -155,7 +174,8 @@ void cluster_arrive() {
     lane& l = *sim.current;
     cluster_barrier& b = sim.cluster;
     if (l.cluster_arrivals > b.generation) {
-        sim.found.add(misuse("barrier.cluster.arrive twice without barrier.cluster.wait between", TK_SIM_HERE()), l.view.thread);
+        sim.found.add(misuse("barrier.cluster.arrive twice without barrier.cluster.wait between", TK_SIM_HERE()),
+                      l.view.thread);
         return;
     }
     l.at = TK_SIM_HERE();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The check of an access against those before it on the same bytes: initialised? ordered behind the last write and, for a
-// write, behind the reads since? An access by the copy engine or the tensor core needs a proxy fence behind ordinary writes.
+// The check of an access against those before it on the same bytes: initialised? ordered behind the last write and, for
+// a write, behind the reads since? An access by the copy engine or the tensor core needs a proxy fence behind ordinary
+// writes.
 #include <array>
 
 #include "runtime/sim/memory.h"
@@ -15,16 +16,19 @@ enum class relation { same_cluster, other_cluster, earlier_launch };
 relation relate(const access_record& earlier) {
     const machine& sim = the();
     if (earlier.launch != sim.launch_number) return relation::earlier_launch;
-    return earlier.cluster == sim.cluster_number || earlier.component == 0 ? relation::same_cluster : relation::other_cluster;
+    return earlier.cluster == sim.cluster_number || earlier.component == 0 ? relation::same_cluster
+                                                                           : relation::other_cluster;
 }
 
 enum class missing { nothing, order, fence, launch };
 
-/// `overwrites`: who comes does not read what was written. A copy over the data of a finished copy needs to see none of it.
+/// `overwrites`: who comes does not read what was written. A copy over the data of a finished copy needs to see none of
+/// it.
 missing behind_write(const access_record& w, const accessor& who, bool overwrites = false) {
     const relation r = relate(w);
     if (r == relation::other_cluster) return missing::order;
-    if (r == relation::earlier_launch || w.component == 0) return who.knows.at(0).seen > 0 ? missing::nothing : missing::launch;
+    if (r == relation::earlier_launch || w.component == 0)
+        return who.knows.at(0).seen > 0 ? missing::nothing : missing::launch;
     const known k = who.knows.at(w.component);
     if (overwrites && w.is_async && who.is_async) return k.done < w.epoch ? missing::order : missing::nothing;
     if (k.seen < w.epoch) return missing::order;
@@ -34,7 +38,8 @@ missing behind_write(const access_record& w, const accessor& who, bool overwrite
 missing behind_read(const access_record& read, const accessor& who) {
     const relation r = relate(read);
     if (r == relation::other_cluster) return missing::order;
-    if (r == relation::earlier_launch || read.component == 0) return who.knows.at(0).seen > 0 ? missing::nothing : missing::launch;
+    if (r == relation::earlier_launch || read.component == 0)
+        return who.knows.at(0).seen > 0 ? missing::nothing : missing::launch;
     return who.knows.at(read.component).done < read.epoch ? missing::order : missing::nothing;
 }
 
@@ -43,22 +48,28 @@ std::string actor(const access_record& r) {
     return "`" + std::string(r.what) + "` by block " + std::to_string(r.block) + ", thread " + std::to_string(r.thread);
 }
 
-void report_race(const access_record& earlier, const accessor& who, missing what, bool write, const std::string& where, uint64_t offset) {
+void report_race(const access_record& earlier, const accessor& who, missing what, bool write, const std::string& where,
+                 uint64_t offset) {
     machine& sim = the();
     const access_record& later = sim.log[who.id];
     finding f;
     f.kind = "race";
     switch (what) {
         case missing::fence:
-            f.text = "`" + std::string(later.what) + "` touches bytes of an ordinary store without fence.proxy.async by the thread that stored them";
+            f.text = "`" + std::string(later.what) +
+                     "` touches bytes of an ordinary store without fence.proxy.async by the thread that stored them";
             break;
         case missing::launch:
-            f.text = "`" + std::string(later.what) + "` touches global memory before grid::wait_previous: the launch before may still use it";
+            f.text = "`" + std::string(later.what) +
+                     "` touches global memory before grid::wait_previous: the launch before may still use it";
             break;
         default:
-            f.text = "`" + std::string(later.what) + "` is not ordered behind a `" + earlier.what + "` of the same bytes";
-            if (earlier.epoch == kPending) f.text += " that may not be complete";
-            else if (earlier.cluster != later.cluster && earlier.launch == later.launch) f.text += " by another block";
+            f.text =
+                "`" + std::string(later.what) + "` is not ordered behind a `" + earlier.what + "` of the same bytes";
+            if (earlier.epoch == kPending)
+                f.text += " that may not be complete";
+            else if (earlier.cluster != later.cluster && earlier.launch == later.launch)
+                f.text += " by another block";
     }
     if (earlier.at) f.sites.push_back({actor(earlier) + (write ? " writes" : " reads"), earlier.at});
     f.sites.push_back({actor(later) + " comes without having waited", later.at});
@@ -67,7 +78,8 @@ void report_race(const access_record& earlier, const accessor& who, missing what
     sim.found.add(std::move(f), later.thread);
 }
 
-/// The set of reads with one more. Reads that the new one is ordered behind need not be kept: who is behind it is behind them.
+/// The set of reads with one more. Reads that the new one is ordered behind need not be kept: who is behind it is
+/// behind them.
 uint32_t with_read(uint32_t set, const accessor& who) {
     machine& sim = the();
     access_log::step& memory = sim.log.recent(set, who.id);
@@ -79,8 +91,11 @@ uint32_t with_read(uint32_t set, const accessor& who) {
         const access_id id = sim.log(n).read;
         there = there || id == who.id;
         const access_record& r = sim.log[id];
-        if (id != who.id && behind_read(r, who) == missing::nothing && !(r.component == sim.log[who.id].component && r.epoch == sim.log[who.id].epoch && r.is_async)) drops = true;
-        else if (count < kept.size()) kept[count++] = id;
+        if (id != who.id && behind_read(r, who) == missing::nothing &&
+            !(r.component == sim.log[who.id].component && r.epoch == sim.log[who.id].epoch && r.is_async))
+            drops = true;
+        else if (count < kept.size())
+            kept[count++] = id;
     }
     uint32_t result = drops ? 0 : set;
     if (drops)
@@ -92,7 +107,8 @@ uint32_t with_read(uint32_t set, const accessor& who) {
 
 }  // namespace
 
-void check_read(shadow& cells, uint64_t first, uint64_t bytes, const accessor& who, const std::string& where, uint64_t origin) {
+void check_read(shadow& cells, uint64_t first, uint64_t bytes, const accessor& who, const std::string& where,
+                uint64_t origin) {
     machine& sim = the();
     const bool atomic = sim.log[who.id].is_atomic;
     shadow_cell last{};  // the cell before, if it was in order
@@ -122,7 +138,8 @@ void check_read(shadow& cells, uint64_t first, uint64_t bytes, const accessor& w
     });
 }
 
-void check_write(shadow& cells, uint64_t first, uint64_t bytes, const accessor& who, const std::string& where, uint64_t origin) {
+void check_write(shadow& cells, uint64_t first, uint64_t bytes, const accessor& who, const std::string& where,
+                 uint64_t origin) {
     machine& sim = the();
     const bool atomic = sim.log[who.id].is_atomic;
     shadow_cell last{};

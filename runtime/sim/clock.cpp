@@ -25,7 +25,8 @@ struct remembered {
     clock_ref a, b, result;
 };
 
-/// A slot of a direct-mapped table of results. The references keep the operands alive, so equal addresses are equal clocks.
+/// A slot of a direct-mapped table of results. The references keep the operands alive, so equal addresses are equal
+/// clocks.
 template <int Table>
 remembered& slot(const clock_ref& a, const clock_ref& b) {
     static std::array<remembered, 64> table;
@@ -65,7 +66,8 @@ void clock_sum::add(const clock_ref& clock, bool only_done) {
     if (!clock || clock.get() == last || clock->entry.empty()) return;
     if (only_done) {
         if (entry_.size() < clock->entry.size()) entry_.resize(clock->entry.size());
-        for (size_t i = 0; i < clock->entry.size(); ++i) entry_[i].done = std::max(entry_[i].done, clock->entry[i].done);
+        for (size_t i = 0; i < clock->entry.size(); ++i)
+            entry_[i].done = std::max(entry_[i].done, clock->entry[i].done);
     } else {
         raise(entry_, clock->entry);
     }

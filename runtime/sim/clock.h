@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Happens-before by vector clocks. A component is a lane of the cluster or a queue of asynchronous operations; component 0 is
-// everything before this launch. For each component a clock says up to which epoch its accesses are
+// Happens-before by vector clocks. A component is a lane of the cluster or a queue of asynchronous operations;
+// component 0 is everything before this launch. For each component a clock says up to which epoch its accesses are
 //   seen    ordered before, with their writes visible to ordinary accesses;
 //   fenced  the same, and visible to the copy engine and the tensor core (a proxy fence lies behind them);
 //   done    finished, though their writes may not be visible yet: enough for overwriting what was read.
-// Lanes that met share one clock (immutable, by reference) and keep only their own entry apart, so a barrier of a whole block
-// costs one vector, not one for each lane.
+// Lanes that met share one clock (immutable, by reference) and keep only their own entry apart, so a barrier of a whole
+// block costs one vector, not one for each lane.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,10 @@ clock_ref common(const clock_ref& a, const clock_ref& b);
 /// The knowledge of one lane, or of an operation at its issue: a shared clock and an own entry.
 struct lane_clock {
     clock_ref base;
-    uint32_t self = 0;   // component; 0: no own entry
-    uint32_t epoch = 1;  // of the accesses to come
-    uint32_t fenced = 0; // own epoch of the last proxy fence
-    bool dirty = false;  // accesses were recorded in this epoch
+    uint32_t self = 0;    // component; 0: no own entry
+    uint32_t epoch = 1;   // of the accesses to come
+    uint32_t fenced = 0;  // own epoch of the last proxy fence
+    bool dirty = false;   // accesses were recorded in this epoch
 
     known at(uint32_t component) const {
         if (component == self && self != 0) return {epoch, fenced, epoch};
@@ -52,7 +52,8 @@ struct lane_clock {
 /// Collects what several lanes and operations release, to be acquired as one clock.
 class clock_sum {
 public:
-    /// All that `lane` knows, its own accesses included. `only_done`: that they are finished, not that they are visible.
+    /// All that `lane` knows, its own accesses included. `only_done`: that they are finished, not that they are
+    /// visible.
     void add(lane_clock& lane, bool only_done = false);
     void add(const clock_ref& clock, bool only_done = false);
     void add(uint32_t component, known value);

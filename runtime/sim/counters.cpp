@@ -37,7 +37,8 @@ int passes(const warp_access& access, uint32_t mask, int bytes) {
 }  // namespace
 
 const char* name_of(counted kind) {
-    constexpr const char* names[] = {"shared_load", "shared_store", "ldmatrix", "stmatrix", "global_load", "global_store"};
+    constexpr const char* names[] = {"shared_load", "shared_store", "ldmatrix",
+                                     "stmatrix",    "global_load",  "global_store"};
     return names[size_t(kind)];
 }
 
@@ -60,10 +61,13 @@ int wavefronts(counted kind, int bytes, const warp_access& access) {
         bool merge = true;
         for (int lane = 0; lane < 32; lane += 2) {
             const uint32_t pair = 3u << lane;
-            if ((both & pair) && (access.mask & pair) == pair) merge = merge && access.address[size_t(lane)] == access.address[size_t(lane) + 1];
+            if ((both & pair) && (access.mask & pair) == pair)
+                merge = merge && access.address[size_t(lane)] == access.address[size_t(lane) + 1];
         }
-        if (merge) total += passes(access, both, bytes);
-        else total += passes(access, group_mask(g), bytes) + passes(access, group_mask(g + 1), bytes);
+        if (merge)
+            total += passes(access, both, bytes);
+        else
+            total += passes(access, group_mask(g), bytes) + passes(access, group_mask(g + 1), bytes);
     }
     return groups == 4 ? std::max(total, 2) : total;
 }
@@ -73,13 +77,15 @@ int ideal_wavefronts(counted kind, int bytes, const warp_access& access) {
     std::set<uint64_t> words;
     for (int lane = 0; lane < 32; ++lane)
         if (access.mask & 1u << lane)
-            for (int word = 0; word < std::max(bytes / 4, 1); ++word) words.insert(access.address[size_t(lane)] / 4 + uint64_t(word));
+            for (int word = 0; word < std::max(bytes / 4, 1); ++word)
+                words.insert(access.address[size_t(lane)] / 4 + uint64_t(word));
     const int fewest = int(words.size() + kBanks - 1) / kBanks;
     // Stores do not merge groups: every group with an active lane is a pass.
     if (is_load(kind)) return bytes == 16 ? std::max(fewest, 2) : fewest;
     const int groups = std::max(bytes / 4, 1), lanes = 32 / groups;
     int active = 0;
-    for (int g = 0; g < groups; ++g) active += (groups == 1 ? access.mask : access.mask & ((1u << lanes) - 1) << (g * lanes)) != 0;
+    for (int g = 0; g < groups; ++g)
+        active += (groups == 1 ? access.mask : access.mask & ((1u << lanes) - 1) << (g * lanes)) != 0;
     return std::max(fewest, active);
 }
 
@@ -87,7 +93,9 @@ int sectors(int bytes, const warp_access& access) {
     std::set<uint64_t> distinct;
     for (int lane = 0; lane < 32; ++lane)
         if (access.mask & 1u << lane)
-            for (uint64_t s = access.address[size_t(lane)] / 32; s <= (access.address[size_t(lane)] + uint64_t(bytes) - 1) / 32; ++s) distinct.insert(s);
+            for (uint64_t s = access.address[size_t(lane)] / 32;
+                 s <= (access.address[size_t(lane)] + uint64_t(bytes) - 1) / 32; ++s)
+                distinct.insert(s);
     return int(distinct.size());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bank conflicts and sectors. Lanes run one after another, so the accesses of a warp instruction are put together again: same
-// call chain, same how-manieth access there since the warp last met. The model is that of hardware.md, B5.
+// Bank conflicts and sectors. Lanes run one after another, so the accesses of a warp instruction are put together
+// again: same call chain, same how-manieth access there since the warp last met. The model is that of hardware.md, B5.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ namespace tk::sim {
 enum class counted : uint8_t { shared_load, shared_store, ldmatrix, stmatrix, global_load, global_store };
 const char* name_of(counted kind);
 
-/// Totals of one place. `wavefronts` are passes over the banks, `ideal` the fewest for these bytes; for global memory both count
-/// 32-byte sectors, the ideal as if the bytes were dense.
+/// Totals of one place. `wavefronts` are passes over the banks, `ideal` the fewest for these bytes; for global memory
+/// both count 32-byte sectors, the ideal as if the bytes were dense.
 struct counter {
     int64_t accesses = 0, wavefronts = 0, ideal = 0, sectors = 0;
 };

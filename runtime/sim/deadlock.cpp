@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Nothing can run any more, but lanes have not ended: who waits for whom. A warp (or the part of it that waits at one place)
-// waits for what it is at; that waits for those who would have to come. If the chain comes back to where it began, it is
-// told as a cycle, else up to the one who will not come.
+// Nothing can run any more, but lanes have not ended: who waits for whom. A warp (or the part of it that waits at one
+// place) waits for what it is at; that waits for those who would have to come. If the chain comes back to where it
+// began, it is told as a cycle, else up to the one who will not come.
 #include <algorithm>
 #include <map>
 
@@ -17,10 +17,14 @@ struct waiting_group {
     const lane& first() const { return *lanes.front(); }
 };
 
-std::string barrier_name(const mbarrier& b) { return "the barrier at shared memory + " + std::to_string(b.offset) + " of block " + std::to_string(b.home->where.block); }
+std::string barrier_name(const mbarrier& b) {
+    return "the barrier at shared memory + " + std::to_string(b.offset) + " of block " +
+           std::to_string(b.home->where.block);
+}
 
 std::string missing_of(const mbarrier& b) {
-    std::string text = "phase " + std::to_string(b.phase) + " of " + barrier_name(b) + " has " + std::to_string(b.expected - b.pending) + " of " + std::to_string(b.expected) + " arrivals";
+    std::string text = "phase " + std::to_string(b.phase) + " of " + barrier_name(b) + " has " +
+                       std::to_string(b.expected - b.pending) + " of " + std::to_string(b.expected) + " arrivals";
     if (b.bytes > 0) text += " and waits for " + std::to_string(b.bytes) + " more bytes";
     if (b.bytes < 0) text += " and has " + std::to_string(-b.bytes) + " bytes more than were announced";
     return text;
@@ -33,12 +37,19 @@ std::string reason(const waiting_group& g) {
         case waits_for::mbarrier: return missing_of(*static_cast<const mbarrier*>(l.object));
         case waits_for::named_barrier: {
             const auto& b = *static_cast<const named_barrier*>(l.object);
-            return "named barrier " + std::to_string(l.number) + " of block " + std::to_string(l.view.block) + " has " + std::to_string(b.arrived) + " of " + std::to_string(b.expected) + " threads";
+            return "named barrier " + std::to_string(l.number) + " of block " + std::to_string(l.view.block) + " has " +
+                   std::to_string(b.arrived) + " of " + std::to_string(b.expected) + " threads";
         }
-        case waits_for::block_barrier: return "the block's barrier has " + std::to_string(l.home->at_barrier.size()) + " of " + std::to_string(l.view.threads) + " threads";
-        case waits_for::cluster_barrier: return "the cluster's barrier has " + std::to_string(the().cluster.arrived) + " of " + std::to_string(the().lanes.size()) + " threads";
+        case waits_for::block_barrier:
+            return "the block's barrier has " + std::to_string(l.home->at_barrier.size()) + " of " +
+                   std::to_string(l.view.threads) + " threads";
+        case waits_for::cluster_barrier:
+            return "the cluster's barrier has " + std::to_string(the().cluster.arrived) + " of " +
+                   std::to_string(the().lanes.size()) + " threads";
         case waits_for::registers:
-            return std::to_string(l.number) + " registers a thread are asked for, " + std::to_string(l.in->group->registers) + " are held and " + std::to_string(l.home->free_registers / 128) + " are free";
+            return std::to_string(l.number) + " registers a thread are asked for, " +
+                   std::to_string(l.in->group->registers) + " are held and " +
+                   std::to_string(l.home->free_registers / 128) + " are free";
         case waits_for::meeting: return "the other lanes do not come to `" + std::string(l.what) + "`";
         default: return "what it has issued does not complete";
     }
@@ -59,7 +70,8 @@ std::vector<const warp*> awaited(const waiting_group& g) {
             for (auto& home : sim.blocks)
                 all_of(*home, [&](const warp& w) {
                     return std::any_of(b.arrivers.begin(), b.arrivers.end(), [&](const auto& a) {
-                        return a.block == home->where.block && a.warp == w.number && a.last_phase < b.phase + (b.pending == b.expected ? 1 : 0);
+                        return a.block == home->where.block && a.warp == w.number &&
+                               a.last_phase < b.phase + (b.pending == b.expected ? 1 : 0);
                     });
                 });
             break;
@@ -67,13 +79,15 @@ std::vector<const warp*> awaited(const waiting_group& g) {
         case waits_for::named_barrier: break;  // the hardware does not say who, either
         case waits_for::block_barrier:
             all_of(*l.home, [&](const warp& w) {
-                return std::any_of(w.lanes.begin(), w.lanes.end(), [](const lane* x) { return x->waiting != waits_for::block_barrier; });
+                return std::any_of(w.lanes.begin(), w.lanes.end(),
+                                   [](const lane* x) { return x->waiting != waits_for::block_barrier; });
             });
             break;
         case waits_for::cluster_barrier:
             for (auto& home : sim.blocks)
                 all_of(*home, [&](const warp& w) {
-                    return std::any_of(w.lanes.begin(), w.lanes.end(), [&](const lane* x) { return x->cluster_arrivals <= sim.cluster.generation; });
+                    return std::any_of(w.lanes.begin(), w.lanes.end(),
+                                       [&](const lane* x) { return x->cluster_arrivals <= sim.cluster.generation; });
                 });
             break;
         case waits_for::meeting: result.push_back(l.in); break;
@@ -95,7 +109,9 @@ bool follow(const std::vector<waiting_group>& groups, size_t from, std::vector<s
         for (size_t g = 0; g < groups.size(); ++g)
             if (groups[g].first().in == w && g != from) next.push_back(g);
     // Prefer those that wait for something of their own kind of object: a barrier before a meeting of idle lanes.
-    std::stable_sort(next.begin(), next.end(), [&](size_t a, size_t b) { return (groups[a].first().waiting == waits_for::mbarrier) > (groups[b].first().waiting == waits_for::mbarrier); });
+    std::stable_sort(next.begin(), next.end(), [&](size_t a, size_t b) {
+        return (groups[a].first().waiting == waits_for::mbarrier) > (groups[b].first().waiting == waits_for::mbarrier);
+    });
     for (size_t g : next)
         if (chain.size() < 12 && follow(groups, g, chain, cycle_start)) return true;
     if (!next.empty()) chain.pop_back();
@@ -106,13 +122,17 @@ bool follow(const std::vector<waiting_group>& groups, size_t from, std::vector<s
 
 std::string describe(const std::vector<lane*>& lanes) {
     std::map<int, std::set<int>> warps, threads;
-    for (const lane* l : lanes) threads[l->view.block].insert(l->view.thread), warps[l->view.block].insert(l->view.thread / 32);
+    for (const lane* l : lanes)
+        threads[l->view.block].insert(l->view.thread), warps[l->view.block].insert(l->view.thread / 32);
     std::string text;
     for (auto& [number, set] : threads) {
         if (!text.empty()) text += "; ";
         text += "block " + std::to_string(number) + ", ";
         const bool whole = set.size() == warps[number].size() * 32;
-        text += (whole ? warps[number].size() > 1 ? "warps " : "warp " : set.size() > 1 ? "threads " : "thread ") + ranges(whole ? warps[number] : set);
+        text += (whole            ? warps[number].size() > 1 ? "warps " : "warp "
+                 : set.size() > 1 ? "threads "
+                                  : "thread ") +
+                ranges(whole ? warps[number] : set);
     }
     return text;
 }
@@ -138,11 +158,19 @@ void report_deadlock() {
     }
     finding f;
     f.kind = "deadlock";
-    const bool by_registers = !cycle && std::any_of(groups.begin(), groups.end(), [](const auto& g) { return g.first().waiting == waits_for::registers; });
-    const bool by_lanes = !cycle && std::any_of(groups.begin(), groups.end(), [](const auto& g) { return g.first().waiting == waits_for::meeting; });
-    if (by_registers) f.kind = "register-pool";
-    else if (by_lanes) f.kind = "divergence";
-    f.text = cycle ? "nobody can go on: a cycle of waits" : by_registers ? "setmaxnreg waits for registers that nobody gives back" : by_lanes ? "lanes of a warp wait at different places for each other" : "nobody can go on";
+    const bool by_registers = !cycle && std::any_of(groups.begin(), groups.end(), [](const auto& g) {
+        return g.first().waiting == waits_for::registers;
+    });
+    const bool by_lanes = !cycle && std::any_of(groups.begin(), groups.end(),
+                                                [](const auto& g) { return g.first().waiting == waits_for::meeting; });
+    if (by_registers)
+        f.kind = "register-pool";
+    else if (by_lanes)
+        f.kind = "divergence";
+    f.text = cycle          ? "nobody can go on: a cycle of waits"
+             : by_registers ? "setmaxnreg waits for registers that nobody gives back"
+             : by_lanes     ? "lanes of a warp wait at different places for each other"
+                            : "nobody can go on";
     f.block = sim.blocks.front()->where.block;
     // The cycle first, each place with what it waits for; then the other places, one for each.
     std::map<site, std::vector<lane*>> others;
@@ -151,7 +179,9 @@ void report_deadlock() {
     for (size_t i = 0; i < chain.size(); ++i) {
         const waiting_group& g = groups[chain[i]];
         told[chain[i]] = true;
-        f.sites.push_back({describe(g.lanes) + " waits: " + reason(g) + "; it waits for " + describe({groups[chain[(i + 1) % chain.size()]].lanes}), g.first().at});
+        f.sites.push_back({describe(g.lanes) + " waits: " + reason(g) + "; it waits for " +
+                               describe({groups[chain[(i + 1) % chain.size()]].lanes}),
+                           g.first().at});
     }
     for (size_t g = 0; g < groups.size(); ++g) {
         if (told[g]) continue;
@@ -162,10 +192,13 @@ void report_deadlock() {
         std::vector<lane*> whom;
         for (const warp* w : awaited(groups[g]))
             for (const waiting_group& other : groups)
-                if (other.first().in == w && &other != &groups[g]) whom.insert(whom.end(), other.lanes.begin(), other.lanes.end());
-        if (!whom.empty() && groups[g].first().waiting == waits_for::mbarrier) it->second += "; they come from " + describe(whom);
+                if (other.first().in == w && &other != &groups[g])
+                    whom.insert(whom.end(), other.lanes.begin(), other.lanes.end());
+        if (!whom.empty() && groups[g].first().waiting == waits_for::mbarrier)
+            it->second += "; they come from " + describe(whom);
     }
-    for (auto& [at, lanes] : others) f.sites.push_back({describe(lanes) + (lanes.size() > 1 ? " wait: " : " waits: ") + reasons[at], at});
+    for (auto& [at, lanes] : others)
+        f.sites.push_back({describe(lanes) + (lanes.size() > 1 ? " wait: " : " waits: ") + reasons[at], at});
     // Who has arrived at the barriers that are waited for, and would have to again.
     std::set<const void*> seen;
     for (const waiting_group& g : groups) {
@@ -173,8 +206,10 @@ void report_deadlock() {
         const auto& b = *static_cast<const mbarrier*>(g.first().object);
         std::set<site> places;
         for (const auto& a : b.arrivers)
-            if (places.insert(a.at).second && places.size() <= 2) f.sites.push_back({"arrives at " + barrier_name(b), a.at});
-        if (b.arrivers.empty()) f.sites.push_back({barrier_name(b) + " was made here; nobody has arrived there", b.init_site});
+            if (places.insert(a.at).second && places.size() <= 2)
+                f.sites.push_back({"arrives at " + barrier_name(b), a.at});
+        if (b.arrivers.empty())
+            f.sites.push_back({barrier_name(b) + " was made here; nobody has arrived there", b.init_site});
     }
     sim.found.add(std::move(f), -1);
 }

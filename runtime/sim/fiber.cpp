@@ -24,7 +24,8 @@ namespace tk::sim {
 
 namespace {
 
-// A lane holds register tiles of a few KiB; unoptimised and sanitized builds need many times that. Pages cost when touched.
+// A lane holds register tiles of a few KiB; unoptimised and sanitized builds need many times that. Pages cost when
+// touched.
 constexpr size_t kStackBytes = size_t(1) << 20;
 
 #if TK_SIM_ASAN
@@ -49,7 +50,8 @@ fiber_stack stack_pool::take() {
         return clean(stack);
     }
     const size_t guard = size_t(sysconf(_SC_PAGESIZE));
-    void* memory = mmap(nullptr, kStackBytes + guard, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory =
+        mmap(nullptr, kStackBytes + guard, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED || mprotect(memory, guard, PROT_NONE) != 0) {
         std::fprintf(stderr, "tkc-sim: no memory for the stack of a lane\n");
         std::exit(3);

@@ -6,7 +6,8 @@ namespace tk::sim {
 bool findings::add(finding f, int thread) {
     std::vector<site> places;
     for (const finding_site& s : f.sites) places.push_back(s.at);
-    const auto [it, is_new] = numbers_.try_emplace({f.kind, std::move(places)}, all_.size() < most_ ? int(all_.size()) : -1);
+    const auto [it, is_new] =
+        numbers_.try_emplace({f.kind, std::move(places)}, all_.size() < most_ ? int(all_.size()) : -1);
     if (!is_new) {
         if (it->second < 0) return false;
         finding& known = all_[size_t(it->second)];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the simulator has found wrong. Each distinct pair of kind and places is kept once, with a count.
 //
-// Kinds: race, read-of-poison, out-of-bounds, misaligned, deadlock, barrier-misuse, stale-phase, register-pool, divergence,
-// accumulator-touched, exited-with-pending, bad-launch.
+// Kinds: race, read-of-poison, out-of-bounds, misaligned, deadlock, barrier-misuse, stale-phase, register-pool,
+// divergence, accumulator-touched, exited-with-pending, bad-launch.
 #pragma once
 
 #include <map>

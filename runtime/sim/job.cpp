@@ -55,7 +55,8 @@ std::optional<job> read_job(const std::string& path, std::string& error) {
         j.trace = text_or_null(object, "trace");
         for (const auto& t : object.at("tensors")) j.tensors.push_back(read_tensor(t));
         if (object.contains("scalars"))
-            for (const auto& s : object["scalars"]) j.scalars.push_back({s.at("name"), s.at("dtype"), read_bits(s.at("bits"))});
+            for (const auto& s : object["scalars"])
+                j.scalars.push_back({s.at("name"), s.at("dtype"), read_bits(s.at("bits"))});
         if (object.contains("arguments")) j.arguments = object["arguments"].get<std::vector<std::string>>();
         return j;
     } catch (const std::exception& e) {

@@ -12,7 +12,7 @@ namespace tk::sim {
 struct job_tensor {
     std::string name;
     int dtype = 0;
-    std::vector<int64_t> extent, stride;     // strides in elements
+    std::vector<int64_t> extent, stride;         // strides in elements
     int64_t bytes = 0, offset = 0, align = 256;  // of the memory image; of element 0 in it
     std::optional<std::string> initial, final;
     bool written = false;
@@ -37,7 +37,8 @@ struct job {
 
 /// Null and a message if the file is no job.
 std::optional<job> read_job(const std::string& path, std::string& error);
-/// Runs it and writes its files. Returns the exit code of tkc-sim: 0 if the entry was called, whatever it said and found.
+/// Runs it and writes its files. Returns the exit code of tkc-sim: 0 if the entry was called, whatever it said and
+/// found.
 int run_job(const job& j);
 
 }  // namespace tk::sim

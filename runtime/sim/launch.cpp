@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One launch: clusters one after another in an order by seed, each with all its blocks at once. Blocks of different clusters never
-// synchronise, so races between them do not depend on how they interleave.
+// One launch: clusters one after another in an order by seed, each with all its blocks at once. Blocks of different
+// clusters never synchronise, so races between them do not depend on how they interleave.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -90,7 +90,8 @@ void run_cluster(machine& sim, int number, int64_t start) {
     sim.cluster_number = uint32_t(number);
     sim.components = 1;
     sim.cluster = {};
-    for (int rank = 0; rank < sim.shape.cluster; ++rank) build_block(sim, number * sim.shape.cluster + rank, rank, start);
+    for (int rank = 0; rank < sim.shape.cluster; ++rank)
+        build_block(sim, number * sim.shape.cluster + rank, rank, start);
     // Every warp starts somewhat later than the one before; seeds shuffle them.
     for (lane& l : sim.lanes) {
         l.run.start(sim.stacks.take(), run_lane, &l);
@@ -119,9 +120,11 @@ const char* launch(const host_launch& shape, void (*body)(const void* arguments)
     machine& sim = the();
     if (sim.stopped) return nullptr;  // the finding is reported; nothing after it means anything
     if (shape.blocks <= 0) return "a grid without blocks";
-    if (shape.threads <= 0 || shape.threads > 1024 || shape.threads % 32 != 0) return "a block has 32 to 1024 threads, a multiple of 32";
+    if (shape.threads <= 0 || shape.threads > 1024 || shape.threads % 32 != 0)
+        return "a block has 32 to 1024 threads, a multiple of 32";
     if (shape.shared_bytes > kSharedBytes) return "more shared memory than a block may have";
-    if (shape.cluster < 1 || shape.cluster > 16 || shape.blocks % shape.cluster != 0) return "the grid is no multiple of the cluster";
+    if (shape.cluster < 1 || shape.cluster > 16 || shape.blocks % shape.cluster != 0)
+        return "the grid is no multiple of the cluster";
     ++sim.launch_number;
     sim.shape = shape;
     sim.random_state = sim.seed * 0x9e3779b97f4a7c15u + uint64_t(sim.launches_done);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The simulated machine while a launch runs: lanes in warps, warpgroups, blocks of one cluster; their clocks, barriers, queues
-// and memory. One machine, one thread: `the()` is it. Files by concern: schedule.cpp, meeting.cpp, mbarrier.cpp, barriers.cpp,
-// registers.cpp, memory.cpp, agent.cpp, deadlock.cpp, launch.cpp.
+// The simulated machine while a launch runs: lanes in warps, warpgroups, blocks of one cluster; their clocks, barriers,
+// queues and memory. One machine, one thread: `the()` is it. Files by concern: schedule.cpp, meeting.cpp, mbarrier.cpp,
+// barriers.cpp, registers.cpp, memory.cpp, agent.cpp, deadlock.cpp, launch.cpp.
 #pragma once
 
 #include <array>
@@ -38,20 +38,31 @@ struct meeting {
     int exited = 0;  // of the group: they will not come
 };
 
-enum class waits_for { nothing, meeting, mbarrier, named_barrier, block_barrier, cluster_barrier, registers, stores, products };
+enum class waits_for {
+    nothing,
+    meeting,
+    mbarrier,
+    named_barrier,
+    block_barrier,
+    cluster_barrier,
+    registers,
+    stores,
+    products
+};
 
-/// Asynchronous operations in groups: bulk stores of a lane, products of a warpgroup. Groups count from 1; `open` is filled.
+/// Asynchronous operations in groups: bulk stores of a lane, products of a warpgroup. Groups count from 1; `open` is
+/// filled.
 struct group_queue {
     struct group {
-        int running = 0;          // operations whose source is not read yet (stores) or that are not complete (products)
-        int writing = 0;          // stores whose result is not written yet
+        int running = 0;  // operations whose source is not read yet (stores) or that are not complete (products)
+        int writing = 0;  // stores whose result is not written yet
         std::vector<access_id> reads, writes;
     };
     std::deque<group> groups{1};  // the last one is open
     uint32_t retired = 0;         // groups that were dropped from the front
     uint32_t read_component = 0, write_component = 0;
-    uint32_t known = 0;   // what `knows` says of the reads: groups up to this one
-    clock_ref knows;      // one clock for all lanes that waited alike
+    uint32_t known = 0;  // what `knows` says of the reads: groups up to this one
+    clock_ref knows;     // one clock for all lanes that waited alike
     site last_commit = 0;
     uint32_t open() const { return retired + uint32_t(groups.size()); }
     group& of(uint32_t number) { return groups[number - retired - 1]; }
@@ -77,8 +88,8 @@ struct lane {
     group_queue stores;
     uint32_t waited_groups = 0, waited_reads = 0;
     uint32_t products_waited = 0, products_committed = 0;
-    std::vector<mbarrier*> unfenced;        // initialised since the last fence_mbarrier_init
-    std::array<access_id, 8> recent{};      // accesses that may repeat
+    std::vector<mbarrier*> unfenced;    // initialised since the last fence_mbarrier_init
+    std::array<access_id, 8> recent{};  // accesses that may repeat
     uint32_t cluster_arrivals = 0;
     int lane_number() const { return view.thread % 32; }
 };
@@ -102,21 +113,22 @@ struct warpgroup {
     int64_t last_product = 0;  // when the newest product ends
 };
 
-/// An mbarrier (hardware.md B1). `near` is what waits of the block acquire, `far` what only a wait at cluster scope does.
+/// An mbarrier (hardware.md B1). `near` is what waits of the block acquire, `far` what only a wait at cluster scope
+/// does.
 struct mbarrier {
     block* home = nullptr;
     uint32_t offset = 0;
     bool live = false, fenced = false;
     int expected = 0, pending = 0;
-    int64_t bytes = 0;    // tx-count
-    uint32_t phase = 0;   // phases completed
+    int64_t bytes = 0;   // tx-count
+    uint32_t phase = 0;  // phases completed
     clock_sum near, far;
     clock_ref near_done, far_done;  // at the end of the last phase
     uint32_t component = 0;         // of copies that complete here
     lane_clock init_clock;
     uint32_t init_epoch = 0;
     site init_site = 0;
-    uint32_t copies = 0;            // completed: the epoch of the last one
+    uint32_t copies = 0;  // completed: the epoch of the last one
     int copies_running = 0;
     uint32_t last_copy_phase = 0, last_seen_phase = 0;  // counted from 1
     site last_copy = 0;

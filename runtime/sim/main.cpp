@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tkc-sim JOB: runs a simulated kernel as the job file says. The kernel's library takes its instructions from this program.
+// tkc-sim JOB: runs a simulated kernel as the job file says. The kernel's library takes its instructions from this
+// program.
 #include <cstdio>
 #include <exception>
 

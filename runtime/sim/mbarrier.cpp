@@ -16,7 +16,9 @@ finding misuse(const std::string& text, const mbarrier* b, std::vector<finding_s
     f.text = text;
     f.sites = std::move(sites);
     f.block = the().current ? the().current->view.block : b->home->where.block;
-    if (b) f.address = "shared memory + " + std::to_string(b->offset) + " of block " + std::to_string(b->home->where.block);
+    if (b)
+        f.address =
+            "shared memory + " + std::to_string(b->offset) + " of block " + std::to_string(b->home->where.block);
     return f;
 }
 
@@ -39,10 +41,11 @@ void arrive(mbarrier& b, const char* what, site here, order how) {
     machine& sim = the();
     lane& l = *sim.current;
     if (b.pending == 0) {
-        sim.found.add(misuse("an arrival over the count of " + std::to_string(b.expected) + ": the phase has all its arrivals and still waits for " +
-                                 std::to_string(b.bytes) + " bytes",
-                             &b, {{"this arrives", here}, {"the barrier was made here", b.init_site}}),
-                      thread());
+        sim.found.add(
+            misuse("an arrival over the count of " + std::to_string(b.expected) +
+                       ": the phase has all its arrivals and still waits for " + std::to_string(b.bytes) + " bytes",
+                   &b, {{"this arrives", here}, {"the barrier was made here", b.init_site}}),
+            thread());
         return;
     }
     const bool own = b.home == l.home;
@@ -52,9 +55,13 @@ void arrive(mbarrier& b, const char* what, site here, order how) {
     } else {
         b.near.add(l.clock, !own);
     }
-    auto it = std::find_if(b.arrivers.begin(), b.arrivers.end(), [&](const auto& a) { return a.at == here && a.warp == l.in->number && a.block == l.view.block; });
-    if (it == b.arrivers.end()) b.arrivers.push_back({l.view.block, l.in->number, here, what, b.phase});
-    else it->last_phase = b.phase;
+    auto it = std::find_if(b.arrivers.begin(), b.arrivers.end(), [&](const auto& a) {
+        return a.at == here && a.warp == l.in->number && a.block == l.view.block;
+    });
+    if (it == b.arrivers.end())
+        b.arrivers.push_back({l.view.block, l.in->number, here, what, b.phase});
+    else
+        it->last_phase = b.phase;
     --b.pending;
     check_complete(b);
 }
@@ -70,12 +77,15 @@ void barrier_init(uint32_t address, uint32_t arrivals) {
     if (!where.home) return;
     if (address % 8 != 0) return report_at("misaligned", "an mbarrier at an address that is no multiple of 8", here);
     if (arrivals < 1 || arrivals > kMostArrivals)
-        return void(sim.found.add(misuse("mbarrier.init with " + std::to_string(int(arrivals)) + " arrivals: 1 to " + std::to_string(kMostArrivals) + " are possible", nullptr,
-                                         {{"here", here}}),
+        return void(sim.found.add(misuse("mbarrier.init with " + std::to_string(int(arrivals)) + " arrivals: 1 to " +
+                                             std::to_string(kMostArrivals) + " are possible",
+                                         nullptr, {{"here", here}}),
                                   thread()));
     std::unique_ptr<mbarrier>& b = where.home->barriers[where.offset];
     if (b && b->live)
-        sim.found.add(misuse("a barrier is made again while it is in use", b.get(), {{"made again", here}, {"made", b->init_site}}), thread());
+        sim.found.add(misuse("a barrier is made again while it is in use", b.get(),
+                             {{"made again", here}, {"made", b->init_site}}),
+                      thread());
     write_as_lane(where, 8, "mbarrier.init", here);
     if (!b) {
         b = std::make_unique<mbarrier>();
@@ -109,8 +119,10 @@ mbarrier* find_barrier(uint32_t address, const char* what, site here, bool must_
     if (!where.home) return nullptr;
     const auto it = where.home->barriers.find(where.offset);
     if (it == where.home->barriers.end() || !it->second->live) {
-        finding f = misuse("`" + std::string(what) + "` of memory that holds no barrier: mbarrier.init comes first", nullptr, {{"here", here}});
-        f.address = "shared memory + " + std::to_string(where.offset) + " of block " + std::to_string(where.home->where.block);
+        finding f = misuse("`" + std::string(what) + "` of memory that holds no barrier: mbarrier.init comes first",
+                           nullptr, {{"here", here}});
+        f.address =
+            "shared memory + " + std::to_string(where.offset) + " of block " + std::to_string(where.home->where.block);
         sim.found.add(std::move(f), thread());
         sim.stop();
     }
@@ -121,12 +133,16 @@ mbarrier* find_barrier(uint32_t address, const char* what, site here, bool must_
     }
     if (l.clock.self != b.init_clock.self) {
         if (l.clock.at(b.init_clock.self).seen < b.init_epoch) {
-            sim.found.add(misuse("`" + std::string(what) + "` is not ordered behind the barrier's initialisation: a barrier of the block (cluster) must lie between", &b,
-                                 {{"used", here}, {"made", b.init_site}}),
+            sim.found.add(misuse("`" + std::string(what) +
+                                     "` is not ordered behind the barrier's initialisation: a barrier of the block "
+                                     "(cluster) must lie between",
+                                 &b, {{"used", here}, {"made", b.init_site}}),
                           thread());
             b.init_epoch = 0;
         } else if (!b.fenced) {
-            sim.found.add(misuse("a barrier is used by others without fence.mbarrier_init behind its initialisation", &b, {{"used", here}, {"made", b.init_site}}), thread());
+            sim.found.add(misuse("a barrier is used by others without fence.mbarrier_init behind its initialisation",
+                                 &b, {{"used", here}, {"made", b.init_site}}),
+                          thread());
             b.fenced = true;
         }
     }
@@ -147,7 +163,9 @@ void barrier_arrive_expect(uint32_t address, uint32_t bytes) {
     mbarrier* b = find_barrier(address, "mbarrier.arrive.expect_tx", here, false);
     if (!b) return;
     if (bytes > uint32_t(kMostArrivals) || b->bytes + bytes > kMostArrivals)
-        sim.found.add(misuse("more than " + std::to_string(kMostArrivals) + " bytes are expected in one phase", b, {{"here", here}}), thread());
+        sim.found.add(misuse("more than " + std::to_string(kMostArrivals) + " bytes are expected in one phase", b,
+                             {{"here", here}}),
+                      thread());
     b->bytes += bytes;
     arrive(*b, "mbarrier.arrive.expect_tx", here, order::block);
 }
@@ -155,7 +173,10 @@ void barrier_arrive_expect(uint32_t address, uint32_t bytes) {
 void complete_bytes(mbarrier& b, int64_t bytes) {
     b.bytes -= bytes;
     if (b.bytes < -kMostArrivals)
-        the().found.add(misuse("the bytes that have come exceed those expected by more than " + std::to_string(kMostArrivals), &b, {{"the last copy", b.last_copy}}), -1);
+        the().found.add(
+            misuse("the bytes that have come exceed those expected by more than " + std::to_string(kMostArrivals), &b,
+                   {{"the last copy", b.last_copy}}),
+            -1);
     check_complete(b);
 }
 
@@ -171,7 +192,8 @@ bool barrier_try_wait(uint32_t address, uint32_t parity, order how) {
         b->waiters.push_back(&l);
         sim.block_on(waits_for::mbarrier, "mbarrier.try_wait", here, b, wanted);
         if (b->phase >= wanted + 2) {
-            finding f = misuse("this wait is for phase " + std::to_string(wanted) + " of the barrier, but while it waited phase " + std::to_string(b->phase - 1) +
+            finding f = misuse("this wait is for phase " + std::to_string(wanted) +
+                                   " of the barrier, but while it waited phase " + std::to_string(b->phase - 1) +
                                    " ended, too: the parity says the same of both, and the hardware may wait on",
                                b, {{"waits", here}});
             f.kind = "stale-phase";
@@ -189,17 +211,23 @@ void check_end_of_block(block& home) {
     machine& sim = the();
     for (auto& [offset, b] : home.barriers) {
         if (b->copies_running > 0) {
-            sim.found.add([&] {
-                finding f = misuse("a block ends while a copy into its shared memory runs", b.get(), {{"the copy was issued", b->last_copy}});
-                f.kind = "exited-with-pending";
-                return f;
-            }(), -1);
+            sim.found.add(
+                [&] {
+                    finding f = misuse("a block ends while a copy into its shared memory runs", b.get(),
+                                       {{"the copy was issued", b->last_copy}});
+                    f.kind = "exited-with-pending";
+                    return f;
+                }(),
+                -1);
         } else if (b->last_copy_phase > b->last_seen_phase) {
-            sim.found.add([&] {
-                finding f = misuse("a block ends without having waited for a copy into its shared memory", b.get(), {{"the copy was issued", b->last_copy}});
-                f.kind = "exited-with-pending";
-                return f;
-            }(), -1);
+            sim.found.add(
+                [&] {
+                    finding f = misuse("a block ends without having waited for a copy into its shared memory", b.get(),
+                                       {{"the copy was issued", b->last_copy}});
+                    f.kind = "exited-with-pending";
+                    return f;
+                }(),
+                -1);
         }
     }
     const clock_ref left = home.left.value();
@@ -208,8 +236,8 @@ void check_end_of_block(block& home) {
         if (left->at(component).done >= r.epoch) continue;
         finding f;
         f.kind = "exited-with-pending";
-        f.text = "block " + std::to_string(home.where.block) + " may have ended when block " + std::to_string(r.block) + " reaches into its shared memory (`" + r.what +
-                 "`): nothing orders its end behind this";
+        f.text = "block " + std::to_string(home.where.block) + " may have ended when block " + std::to_string(r.block) +
+                 " reaches into its shared memory (`" + r.what + "`): nothing orders its end behind this";
         f.sites = {{"reaches into the other block", r.at}};
         f.block = r.block;
         sim.found.add(std::move(f), r.thread);

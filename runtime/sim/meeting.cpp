@@ -16,10 +16,13 @@ constexpr int kMeetingCycles = 4;
     finding f;
     f.kind = "divergence";
     const std::string lanes = describe(m.lanes);
-    f.text = what ? "`" + std::string(m.what) + "` needs all lanes of the warp at the same instruction, but one is at `" + what + "`"
+    f.text = what ? "`" + std::string(m.what) +
+                        "` needs all lanes of the warp at the same instruction, but one is at `" + what + "`"
                   : "`" + std::string(m.what) + "` needs all lanes of the warp, but one has left the kernel";
     f.sites = {{lanes + " wait at `" + m.what + "`", first.at}};
-    f.sites.push_back({"thread " + std::to_string(other.view.thread) + (what ? std::string(" is at `") + what + "`" : std::string(" has left")), here});
+    f.sites.push_back({"thread " + std::to_string(other.view.thread) +
+                           (what ? std::string(" is at `") + what + "`" : std::string(" has left")),
+                       here});
     f.block = other.view.block;
     the().found.add(std::move(f), other.view.thread);
     the().stop();
@@ -37,15 +40,18 @@ void gather(meeting& m, int size, const char* what, void (*action)(void* const*)
         lane gone;
         gone.view = l.view;
         for (lane* other : l.home->lanes)
-            if (other->exited && (size == 32 ? other->in == l.in : other->in->group == l.in->group)) gone.view = other->view;
+            if (other->exited && (size == 32 ? other->in == l.in : other->in->group == l.in->group))
+                gone.view = other->view;
         diverged(m, gone, nullptr, 0);
     }
     if (int(m.lanes.size()) < size) return sim.block_on(waits_for::meeting, what, here, &m, 0);
     int64_t time = 0;
     for (const lane* other : m.lanes) time = std::max(time, other->time);
     l.time = sim.now = time;
-    if (size == 32) l.in->counter.flush(sim.counters);
-    else for (warp* w : l.in->group->warps) w->counter.flush(sim.counters);
+    if (size == 32)
+        l.in->counter.flush(sim.counters);
+    else
+        for (warp* w : l.in->group->warps) w->counter.flush(sim.counters);
     if (action) {
         sim.in_action = &m;
         action(m.places.data());

@@ -26,14 +26,18 @@ std::string hex(uint64_t value) {
 
 bool aligned(uint64_t address, int bytes, const char* what, site here) {
     if (address % uint64_t(bytes) == 0) return true;
-    report_at("misaligned", "`" + std::string(what) + "` of " + std::to_string(bytes) + " bytes at an address that is no multiple of " + std::to_string(bytes), here);
+    report_at("misaligned",
+              "`" + std::string(what) + "` of " + std::to_string(bytes) +
+                  " bytes at an address that is no multiple of " + std::to_string(bytes),
+              here);
     return false;
 }
 
 /// `r`, but null for a write to what the kernel may only read.
 region* writable(region& r, bool is_write, const char* what, site here) {
     if (!is_write || !r.read_only) return &r;
-    report_at("out-of-bounds", "`" + std::string(what) + "` writes to `" + r.name + "`, which the kernel only reads", here);
+    report_at("out-of-bounds", "`" + std::string(what) + "` writes to `" + r.name + "`, which the kernel only reads",
+              here);
     return nullptr;
 }
 
@@ -57,7 +61,10 @@ place resolve_shared(uint32_t address, int bytes, const char* what, site here) {
     block* home = l.home;
     if (const uint32_t rank = address >> 24; rank > 0) {
         if (rank > sim.blocks.size()) {
-            report_at("out-of-bounds", "`" + std::string(what) + "` at " + hex(address) + ": the cluster has no block " + std::to_string(rank - 1), here);
+            report_at("out-of-bounds",
+                      "`" + std::string(what) + "` at " + hex(address) + ": the cluster has no block " +
+                          std::to_string(rank - 1),
+                      here);
             return {};
         }
         home = sim.blocks[rank - 1].get();
@@ -66,7 +73,8 @@ place resolve_shared(uint32_t address, int bytes, const char* what, site here) {
     if (offset >= home->bytes || home->bytes - offset < uint32_t(bytes)) {
         finding f;
         f.kind = "out-of-bounds";
-        f.text = "`" + std::string(what) + "` of " + std::to_string(bytes) + " bytes at " + std::to_string(int32_t(offset)) + " of shared memory, which has " + std::to_string(home->bytes) +
+        f.text = "`" + std::string(what) + "` of " + std::to_string(bytes) + " bytes at " +
+                 std::to_string(int32_t(offset)) + " of shared memory, which has " + std::to_string(home->bytes) +
                  " bytes";
         f.sites = {{"here", here}};
         f.block = l.view.block;
@@ -75,7 +83,10 @@ place resolve_shared(uint32_t address, int bytes, const char* what, site here) {
         return {};
     }
     if (home != l.home && home->exited == l.view.threads)
-        report_at("exited-with-pending", "`" + std::string(what) + "` reaches into block " + std::to_string(home->where.block) + " of the cluster, which has ended", here);
+        report_at("exited-with-pending",
+                  "`" + std::string(what) + "` reaches into block " + std::to_string(home->where.block) +
+                      " of the cluster, which has ended",
+                  here);
     return {home, offset};
 }
 
@@ -121,9 +132,7 @@ region& add_region(std::string name, size_t bytes, size_t align, int element, bo
     return result;
 }
 
-void remove_regions() {
-    regions().clear();
-}
+void remove_regions() { regions().clear(); }
 
 region* resolve_global(const void* address, int64_t bytes, bool is_write, const char* what, site here) {
     const auto* at = static_cast<const unsigned char*>(address);
@@ -139,8 +148,10 @@ region* resolve_global(const void* address, int64_t bytes, bool is_write, const 
     }
     finding f;
     f.kind = "out-of-bounds";
-    f.text = "`" + std::string(what) + "` of " + std::to_string(bytes) + " bytes " + (is_write ? "to" : "from") + " global memory that belongs to no element of a tensor";
-    if (r && at < r->data + r->bytes + 65536) f.address = r->name + " + " + std::to_string(at - r->data) + " bytes (it has " + std::to_string(r->bytes) + ")";
+    f.text = "`" + std::string(what) + "` of " + std::to_string(bytes) + " bytes " + (is_write ? "to" : "from") +
+             " global memory that belongs to no element of a tensor";
+    if (r && at < r->data + r->bytes + 65536)
+        f.address = r->name + " + " + std::to_string(at - r->data) + " bytes (it has " + std::to_string(r->bytes) + ")";
     f.sites = {{"here", here}};
     f.block = the().current ? the().current->view.block : 0;
     the().found.add(std::move(f), the().current ? the().current->view.thread : -1);
@@ -163,8 +174,11 @@ void load_shared(uint32_t address, void* to, int bytes, access how) {
     if (!aligned(address, bytes, what, here)) return;
     const place from = resolve_shared(address, bytes, what, here);
     if (!from.home) return;
-    if (from.home != l.home) note_remote(*from.home, what, here);
-    else l.in->counter.add(sim.counters, here, how == access::matrix ? counted::ldmatrix : counted::shared_load, bytes, l.lane_number(), from.offset);
+    if (from.home != l.home)
+        note_remote(*from.home, what, here);
+    else
+        l.in->counter.add(sim.counters, here, how == access::matrix ? counted::ldmatrix : counted::shared_load, bytes,
+                          l.lane_number(), from.offset);
     check_no_barrier(*from.home, from.offset, bytes, what, here);
     const accessor who{sim.record(here, what), l.clock, false};
     check_read(from.home->cells, from.offset, uint64_t(bytes), who, block_name(*from.home), 0);
@@ -180,8 +194,11 @@ void store_shared(uint32_t address, const void* from, int bytes, access how) {
     if (!aligned(address, bytes, what, here)) return;
     const place to = resolve_shared(address, bytes, what, here);
     if (!to.home) return;
-    if (to.home != l.home) note_remote(*to.home, what, here);
-    else l.in->counter.add(sim.counters, here, how == access::matrix ? counted::stmatrix : counted::shared_store, bytes, l.lane_number(), to.offset);
+    if (to.home != l.home)
+        note_remote(*to.home, what, here);
+    else
+        l.in->counter.add(sim.counters, here, how == access::matrix ? counted::stmatrix : counted::shared_store, bytes,
+                          l.lane_number(), to.offset);
     check_no_barrier(*to.home, to.offset, bytes, what, here);
     const accessor who{sim.record(here, what), l.clock, false};
     check_write(to.home->cells, to.offset, uint64_t(bytes), who, block_name(*to.home), 0);
@@ -198,7 +215,8 @@ void load_global(const void* from, void* to, int bytes) {
     region* r = resolve_global(from, bytes, false, "global load", here);
     if (!r) return;
     const uint64_t offset = uint64_t(static_cast<const unsigned char*>(from) - r->data);
-    l.in->counter.add(sim.counters, here, counted::global_load, bytes, l.lane_number(), reinterpret_cast<uint64_t>(from));
+    l.in->counter.add(sim.counters, here, counted::global_load, bytes, l.lane_number(),
+                      reinterpret_cast<uint64_t>(from));
     const accessor who{sim.record(here, "global load"), l.clock, false};
     check_read(r->cells, offset, uint64_t(bytes), who, r->name, 0);
     std::memcpy(to, from, size_t(bytes));
@@ -213,7 +231,8 @@ void store_global(void* to, const void* from, int bytes) {
     region* r = resolve_global(to, bytes, true, "global store", here);
     if (!r) return;
     const uint64_t offset = uint64_t(static_cast<unsigned char*>(to) - r->data);
-    l.in->counter.add(sim.counters, here, counted::global_store, bytes, l.lane_number(), reinterpret_cast<uint64_t>(to));
+    l.in->counter.add(sim.counters, here, counted::global_store, bytes, l.lane_number(),
+                      reinterpret_cast<uint64_t>(to));
     const accessor who{sim.record(here, "global store"), l.clock, false};
     check_write(r->cells, offset, uint64_t(bytes), who, r->name, 0);
     std::memcpy(to, from, size_t(bytes));
@@ -228,7 +247,8 @@ void atomic_global(void* to, int bytes, void (*apply)(void* place, void* context
     region* r = resolve_global(to, bytes, true, "atomic", here);
     if (!r) return;
     const uint64_t offset = uint64_t(static_cast<unsigned char*>(to) - r->data);
-    l.in->counter.add(sim.counters, here, counted::global_store, bytes, l.lane_number(), reinterpret_cast<uint64_t>(to));
+    l.in->counter.add(sim.counters, here, counted::global_store, bytes, l.lane_number(),
+                      reinterpret_cast<uint64_t>(to));
     const accessor who{sim.record(here, "atomic", true), l.clock, false};
     check_read(r->cells, offset, uint64_t(bytes), who, r->name, 0);
     check_write(r->cells, offset, uint64_t(bytes), who, r->name, 0);
@@ -243,7 +263,9 @@ uint32_t shared_address(const void* pointer) {
     const block& home = *the().current->home;
     const auto* at = static_cast<const unsigned char*>(pointer);
     if (at < home.memory || at > home.memory + home.bytes) {
-        report_at("out-of-bounds", "a pointer that is none into the block's shared memory is turned into a shared address", TK_SIM_HERE());
+        report_at("out-of-bounds",
+                  "a pointer that is none into the block's shared memory is turned into a shared address",
+                  TK_SIM_HERE());
         return 0;
     }
     return uint32_t(at - home.memory) + kSharedStart;
@@ -251,7 +273,9 @@ uint32_t shared_address(const void* pointer) {
 
 uint32_t map_to_block(uint32_t address, uint32_t rank) { return (address & 0xffffff) | (rank + 1) << 24; }
 
-uint32_t absolute(uint32_t address) { return address >> 24 ? address : map_to_block(address, uint32_t(the().current->view.rank)); }
+uint32_t absolute(uint32_t address) {
+    return address >> 24 ? address : map_to_block(address, uint32_t(the().current->view.rank));
+}
 
 void* static_shared_memory(const void* key, size_t bytes) {
     block& home = *the().current->home;
@@ -263,7 +287,9 @@ void* static_shared_memory(const void* key, size_t bytes) {
 unsigned char* place_shared(uint32_t address, int bytes) {
     machine& sim = the();
     const uint32_t rank = address >> 24;
-    block* home = rank > 0 ? (rank <= sim.blocks.size() ? sim.blocks[rank - 1].get() : nullptr) : sim.current ? sim.current->home : nullptr;
+    block* home = rank > 0      ? (rank <= sim.blocks.size() ? sim.blocks[rank - 1].get() : nullptr)
+                  : sim.current ? sim.current->home
+                                : nullptr;
     const uint32_t offset = (address & 0xffffff) - kSharedStart;
     if (!home || offset >= home->bytes || home->bytes - offset < uint32_t(bytes)) return nullptr;
     return home->memory + offset;

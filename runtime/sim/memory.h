@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Simulated memory: shared memory of the blocks, tensors in global memory, and the check of each access against those before it.
+// Simulated memory: shared memory of the blocks, tensors in global memory, and the check of each access against those
+// before it.
 #pragma once
 
 #include <map>
@@ -27,8 +28,8 @@ struct region {
     std::string name;
     unsigned char* data = nullptr;  // of the whole image
     size_t bytes = 0;
-    int element = 1;                // bytes
-    std::vector<bool> exists;       // by byte; empty: all do
+    int element = 1;           // bytes
+    std::vector<bool> exists;  // by byte; empty: all do
     bool read_only = false;
     shadow cells;
 };
@@ -43,8 +44,10 @@ struct accessor {
     const lane_clock& knows;
     bool is_async;
 };
-void check_read(shadow& cells, uint64_t first, uint64_t bytes, const accessor& who, const std::string& where, uint64_t origin);
-void check_write(shadow& cells, uint64_t first, uint64_t bytes, const accessor& who, const std::string& where, uint64_t origin);
+void check_read(shadow& cells, uint64_t first, uint64_t bytes, const accessor& who, const std::string& where,
+                uint64_t origin);
+void check_write(shadow& cells, uint64_t first, uint64_t bytes, const accessor& who, const std::string& where,
+                 uint64_t origin);
 
 /// A finding if the range has bytes of a live mbarrier: only the instructions for them may touch those.
 void check_no_barrier(block& home, uint32_t offset, int64_t bytes, const char* what, site here);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// setmaxnreg: the block's registers are a pool; a warpgroup gives back or takes, and waits for what is missing (hardware.md B4).
+// setmaxnreg: the block's registers are a pool; a warpgroup gives back or takes, and waits for what is missing
+// (hardware.md B4).
 #include <algorithm>
 
 #include "runtime/sim/machine.h"
@@ -29,7 +30,9 @@ bool change(warpgroup& g, const request& r) {
     block& home = *g.home;
     const int difference = r.count - g.registers;
     if (r.increase ? difference < 0 : difference > 0)
-        sim.found.add(overdrawn("setmaxnreg." + std::string(r.increase ? "inc" : "dec") + " to " + std::to_string(r.count) + " registers a thread from " + std::to_string(g.registers), r.here),
+        sim.found.add(overdrawn("setmaxnreg." + std::string(r.increase ? "inc" : "dec") + " to " +
+                                    std::to_string(r.count) + " registers a thread from " + std::to_string(g.registers),
+                                r.here),
                       sim.current->view.thread);
     if (difference * 128 > home.free_registers) return false;
     home.free_registers -= difference * 128;
@@ -44,16 +47,21 @@ void set_registers(int count, bool increase) {
     sim.settle(16);
     lane& l = *sim.current;
     request mine{count, increase, TK_SIM_HERE()};
-    meet_warpgroup("setmaxnreg", [](void* const* all) {
-        const request& first = *static_cast<request*>(all[0]);
-        for (int i = 1; i < 128; ++i) {
-            const request& other = *static_cast<request*>(all[i]);
-            if (other.count == first.count && other.increase == first.increase) continue;
-            the().found.add(overdrawn("the warps of a warpgroup ask for different numbers of registers: " + std::to_string(first.count) + " and " + std::to_string(other.count), first.here),
-                            the().current->view.thread);
-            the().stop();
-        }
-    }, &mine);
+    meet_warpgroup(
+        "setmaxnreg",
+        [](void* const* all) {
+            const request& first = *static_cast<request*>(all[0]);
+            for (int i = 1; i < 128; ++i) {
+                const request& other = *static_cast<request*>(all[i]);
+                if (other.count == first.count && other.increase == first.increase) continue;
+                the().found.add(overdrawn("the warps of a warpgroup ask for different numbers of registers: " +
+                                              std::to_string(first.count) + " and " + std::to_string(other.count),
+                                          first.here),
+                                the().current->view.thread);
+                the().stop();
+            }
+        },
+        &mine);
     // Each lane asks; the first one that can be served serves its warpgroup.
     warpgroup& g = *l.in->group;
     block& home = *l.home;

@@ -31,12 +31,21 @@ json findings_json(const symbols& names, size_t most) {
             sites.push_back({{"role", s.role}, {"frames", frames_json(names.of(s.at))}});
             places.push_back(sites.back()["frames"]);
         }
-        const auto same = std::find_if(all.begin(), all.end(), [&](const json& other) { return other["kind"] == f.kind && other["places"] == places; });
+        const auto same = std::find_if(all.begin(), all.end(), [&](const json& other) {
+            return other["kind"] == f.kind && other["places"] == places;
+        });
         if (same != all.end()) {
             (*same)["times"] = (*same)["times"].get<int64_t>() + f.times;
             continue;
         }
-        all.push_back({{"kind", f.kind}, {"text", f.text}, {"times", f.times}, {"sites", sites}, {"lanes", ranges(f.threads)}, {"block", f.block}, {"address", f.address}, {"places", places}});
+        all.push_back({{"kind", f.kind},
+                       {"text", f.text},
+                       {"times", f.times},
+                       {"sites", sites},
+                       {"lanes", ranges(f.threads)},
+                       {"block", f.block},
+                       {"address", f.address},
+                       {"places", places}});
     }
     json list = json::array();
     for (json& f : all) {
@@ -55,7 +64,8 @@ json counters_json(const symbols& names) {
     std::vector<total> all;
     for (const auto& [key, c] : the().counters) {
         json frames = frames_json(names.of(key.first));
-        auto it = std::find_if(all.begin(), all.end(), [&](const total& t) { return t.kind == key.second && t.frames == frames; });
+        auto it = std::find_if(all.begin(), all.end(),
+                               [&](const total& t) { return t.kind == key.second && t.frames == frames; });
         if (it == all.end()) it = all.insert(it, {std::move(frames), key.second, {}});
         it->sum.accesses += c.accesses;
         it->sum.wavefronts += c.wavefronts;
@@ -63,16 +73,24 @@ json counters_json(const symbols& names) {
         it->sum.sectors += c.sectors;
     }
     // By place in the source, whatever order the seed ran them in.
-    std::sort(all.begin(), all.end(), [](const total& a, const total& b) { return std::pair(a.frames.dump(), a.kind) < std::pair(b.frames.dump(), b.kind); });
+    std::sort(all.begin(), all.end(), [](const total& a, const total& b) {
+        return std::pair(a.frames.dump(), a.kind) < std::pair(b.frames.dump(), b.kind);
+    });
     json list = json::array();
     for (const total& t : all)
-        list.push_back({{"frames", t.frames}, {"kind", name_of(t.kind)}, {"accesses", t.sum.accesses}, {"wavefronts", t.sum.wavefronts}, {"ideal", t.sum.ideal}, {"sectors", t.sum.sectors}});
+        list.push_back({{"frames", t.frames},
+                        {"kind", name_of(t.kind)},
+                        {"accesses", t.sum.accesses},
+                        {"wavefronts", t.sum.wavefronts},
+                        {"ideal", t.sum.ideal},
+                        {"sectors", t.sum.sectors}});
     return list;
 }
 
 }  // namespace
 
-std::string result_json(const std::string& library, int code, const std::string& message, double seconds, size_t most_findings) {
+std::string result_json(const std::string& library, int code, const std::string& message, double seconds,
+                        size_t most_findings) {
     const machine& sim = the();
     std::set<site> wanted;
     for (const finding& f : sim.found.all())
@@ -106,11 +124,20 @@ std::string trace_json(const std::string& library) {
     constexpr const char* tracks[] = {"warp", "loads", "stores", "tensor core"};
     json spans = json::array();
     for (const span& s : sim.trace.spans) {
-        json entry = {{"track", tracks[size_t(s.kind)]}, {"launch", s.launch}, {"block", s.block}, {"number", s.number}, {"what", s.what}, {"begin", s.begin}, {"end", s.end}, {"place", numbers[s.at]}};
+        json entry = {{"track", tracks[size_t(s.kind)]},
+                      {"launch", s.launch},
+                      {"block", s.block},
+                      {"number", s.number},
+                      {"what", s.what},
+                      {"begin", s.begin},
+                      {"end", s.end},
+                      {"place", numbers[s.at]}};
         if (s.bytes) entry["bytes"] = s.bytes;
         spans.push_back(std::move(entry));
     }
-    return json{{"cycles", sim.cycles}, {"places", places}, {"spans", spans}}.dump(0, ' ', false, json::error_handler_t::replace) + "\n";
+    return json{{"cycles", sim.cycles}, {"places", places}, {"spans", spans}}.dump(0, ' ', false,
+                                                                                   json::error_handler_t::replace) +
+           "\n";
 }
 
 bool write_file(const std::string& path, const std::string& text) {

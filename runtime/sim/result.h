@@ -7,7 +7,8 @@
 namespace tk::sim {
 
 /// Of the whole run so far. `library` is the simulated program.
-std::string result_json(const std::string& library, int code, const std::string& message, double seconds, size_t most_findings);
+std::string result_json(const std::string& library, int code, const std::string& message, double seconds,
+                        size_t most_findings);
 std::string trace_json(const std::string& library);
 /// Writes a file whole or not at all.
 bool write_file(const std::string& path, const std::string& text);

@@ -23,8 +23,9 @@ int fail(const std::string& text) {
     return 2;
 }
 
-/// Arguments by class: the ABIs of x86-64 and AArch64 pass integers and floats in registers of their own, so that an entry with
-/// any mixture of up to 8 floats is called as if its integers came first. What it does not take, it does not read.
+/// Arguments by class: the ABIs of x86-64 and AArch64 pass integers and floats in registers of their own, so that an
+/// entry with any mixture of up to 8 floats is called as if its integers came first. What it does not take, it does not
+/// read.
 struct argument_list {
     std::array<uint64_t, 32> integer{};
     std::array<double, 8> real{};
@@ -40,14 +41,17 @@ struct argument_list {
     }
     template <class Result, size_t... I>
     Result call(void* function, std::index_sequence<I...>) const {
-        using type = Result (*)(std::remove_cvref_t<decltype(integer[I])>..., double, double, double, double, double, double, double, double);
-        return reinterpret_cast<type>(function)(integer[I]..., real[0], real[1], real[2], real[3], real[4], real[5], real[6], real[7]);
+        using type = Result (*)(std::remove_cvref_t<decltype(integer[I])>..., double, double, double, double, double,
+                                double, double, double);
+        return reinterpret_cast<type>(function)(integer[I]..., real[0], real[1], real[2], real[3], real[4], real[5],
+                                                real[6], real[7]);
     }
 };
 
 bool read_into(unsigned char* to, int64_t bytes, const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    return file.read(reinterpret_cast<char*>(to), std::streamsize(bytes)) && file.peek() == std::ifstream::traits_type::eof();
+    return file.read(reinterpret_cast<char*>(to), std::streamsize(bytes)) &&
+           file.peek() == std::ifstream::traits_type::eof();
 }
 
 /// Marks the bytes of the elements; what lies between them does not exist.
@@ -85,10 +89,13 @@ int run_job(const job& j) {
     std::vector<region*> memory;
     for (size_t i = 0; i < tensors.size(); ++i) {
         const job_tensor& t = j.tensors[i];
-        if (t.extent.size() != t.stride.size() || t.extent.size() > TK_MAX_RANK) return fail("tensor `" + t.name + "`: rank");
-        region& r = add_region(t.name, size_t(t.bytes), size_t(t.align), host::dtype_bytes(t.dtype), t.initial.has_value());
+        if (t.extent.size() != t.stride.size() || t.extent.size() > TK_MAX_RANK)
+            return fail("tensor `" + t.name + "`: rank");
+        region& r =
+            add_region(t.name, size_t(t.bytes), size_t(t.align), host::dtype_bytes(t.dtype), t.initial.has_value());
         memory.push_back(&r);
-        if (t.initial && !read_into(r.data, t.bytes, *t.initial)) return fail(*t.initial + " has not the " + std::to_string(t.bytes) + " bytes of `" + t.name + "`");
+        if (t.initial && !read_into(r.data, t.bytes, *t.initial))
+            return fail(*t.initial + " has not the " + std::to_string(t.bytes) + " bytes of `" + t.name + "`");
         mark_elements(r, t);
         r.read_only = !t.written;
         tensors[i] = {r.data + t.offset, t.dtype, int32_t(t.extent.size()), {}, {}};
@@ -98,8 +105,10 @@ int run_job(const job& j) {
 
     argument_list arguments;
     const auto add_scalar = [&](const job_scalar& s) {
-        if (s.dtype == TK_F32) arguments.add_real(uint32_t(s.bits));
-        else arguments.add(s.bits);
+        if (s.dtype == TK_F32)
+            arguments.add_real(uint32_t(s.bits));
+        else
+            arguments.add(s.bits);
     };
     if (j.arguments.empty()) {
         for (const tk_tensor& t : tensors) arguments.add(&t);
@@ -123,10 +132,12 @@ int run_job(const job& j) {
 
     for (size_t i = 0; i < tensors.size(); ++i)
         if (j.tensors[i].final &&
-            !write_file(*j.tensors[i].final, std::string(reinterpret_cast<const char*>(memory[i]->data), memory[i]->bytes)))
+            !write_file(*j.tensors[i].final,
+                        std::string(reinterpret_cast<const char*>(memory[i]->data), memory[i]->bytes)))
             return fail("can't write " + *j.tensors[i].final);
     if (j.trace && !write_file(*j.trace, trace_json(j.library))) return fail("can't write " + *j.trace);
-    const std::string text = result_json(j.library, status.code, status.message ? status.message : "", seconds, j.most_findings);
+    const std::string text =
+        result_json(j.library, status.code, status.message ? status.message : "", seconds, j.most_findings);
     return write_file(j.result, text) ? 0 : fail("can't write " + j.result);
 }
 

@@ -69,7 +69,9 @@ void machine::settle(int cycles) {
     l.time += cycles;
     now = l.time;
     if (now > most_cycles) {
-        report_at("deadlock", "still running after " + std::to_string(most_cycles) + " cycles: a loop that does not end", here(__builtin_frame_address(0)));
+        report_at("deadlock",
+                  "still running after " + std::to_string(most_cycles) + " cycles: a loop that does not end",
+                  here(__builtin_frame_address(0)));
         stop();
     }
     if (queue_.empty() || queue_.top().time >= l.time) return;
@@ -106,7 +108,8 @@ access_id machine::record(site at, const char* what, bool atomic) {
         const access_record& r = log[id];
         if (id && r.at == at && r.epoch == l.clock.epoch && r.what == what) return id;
     }
-    const access_id id = log.add({l.clock.self, l.clock.epoch, at, launch_number, cluster_number, l.view.block, l.view.thread, what, false, atomic});
+    const access_id id = log.add({l.clock.self, l.clock.epoch, at, launch_number, cluster_number, l.view.block,
+                                  l.view.thread, what, false, atomic});
     l.recent[id % l.recent.size()] = id;
     return id;
 }

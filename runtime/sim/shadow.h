@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What is known of every byte of simulated memory: the last write and the reads since, as accesses of components of the vector
-// clocks. Sixteen aligned bytes share a cell until something touches only a part of them; then they have one each, until a
-// whole write joins them again. Most traffic (copies, operands of the tensor core) moves whole cells.
+// What is known of every byte of simulated memory: the last write and the reads since, as accesses of components of the
+// vector clocks. Sixteen aligned bytes share a cell until something touches only a part of them; then they have one
+// each, until a whole write joins them again. Most traffic (copies, operands of the tensor core) moves whole cells.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct access_record {
     site at = 0;
     uint32_t launch = 0, cluster = 0;  // which launch of the run; cluster in the grid
     int32_t block = 0, thread = 0;
-    const char* what = "";             // "load", "tensor load", ...
+    const char* what = "";  // "load", "tensor load", ...
     bool is_async = false, is_atomic = false;
 };
 using access_id = uint32_t;  // 0: none

@@ -7,7 +7,8 @@
 namespace tk::sim {
 
 // Other functions' frames are read, which AddressSanitizer would not have.
-__attribute__((no_sanitize("address"))) site site_table::of_chain(void* const* frame, const char* stack_low, const char* stack_high) {
+__attribute__((no_sanitize("address"))) site site_table::of_chain(void* const* frame, const char* stack_low,
+                                                                  const char* stack_high) {
     constexpr int most = 48;
     void* chain[most];
     int count = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Places in the simulated program: call chains of return addresses, numbered. They are turned into files and lines once, when
-// the result is written (symbolise.h).
+// Places in the simulated program: call chains of return addresses, numbered. They are turned into files and lines
+// once, when the result is written (symbolise.h).
 #pragma once
 
 #include <cstdint>

@@ -36,22 +36,28 @@ std::string short_name(const std::string& name) {
             i += 22;  // and the ::
             continue;
         }
-        if (c == '<' && !text.ends_with("operator")) ++depth;
-        else if (c == '>' && depth > 0) --depth;
-        else if (depth > 0) continue;
+        if (c == '<' && !text.ends_with("operator"))
+            ++depth;
+        else if (c == '>' && depth > 0)
+            --depth;
+        else if (depth > 0)
+            continue;
         else if (c == '(') {
             const size_t lambda = name.find("::{lambda", i);
             if (lambda == std::string::npos) break;
             text += "::lambda";
             break;
-        } else if (c == ' ') text.clear();  // what came before was the result's type
-        else text += c;
+        } else if (c == ' ')
+            text.clear();  // what came before was the result's type
+        else
+            text += c;
     }
     return text;
 }
 
 bool is_engine(const std::string& file) {
-    return file.find("/runtime/sim/") != std::string::npos || file.find("/tk/sim/") != std::string::npos || file.find("/tk/host/") != std::string::npos || file[0] == '?';
+    return file.find("/runtime/sim/") != std::string::npos || file.find("/tk/sim/") != std::string::npos ||
+           file.find("/tk/host/") != std::string::npos || file[0] == '?';
 }
 
 /// addr2line -a -i -f -C: for each address a line "0x...", then pairs of function and file:line.
@@ -84,7 +90,8 @@ std::map<uint64_t, std::vector<code_frame>> look_up(const std::set<uint64_t>& ad
             if (const size_t note = text.find(" (discriminator"); note != std::string::npos) text.resize(note);
             const size_t colon = text.rfind(':');
             if (frames && colon != std::string::npos) {
-                code_frame f{real_path(text.substr(0, colon).c_str()), short_name(function), std::atoi(text.c_str() + colon + 1)};
+                code_frame f{real_path(text.substr(0, colon).c_str()), short_name(function),
+                             std::atoi(text.c_str() + colon + 1)};
                 if (!is_engine(f.file)) frames->push_back(std::move(f));
             }
             function.clear();

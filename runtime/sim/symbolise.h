@@ -19,8 +19,8 @@ struct code_frame {
 
 class symbols {
 public:
-    /// Looks up all frames of `wanted`. `library` is the simulated program; frames of other modules are left out, and so are
-    /// the engine's and the wrappers' own.
+    /// Looks up all frames of `wanted`. `library` is the simulated program; frames of other modules are left out, and
+    /// so are the engine's and the wrappers' own.
     symbols(const site_table& sites, const std::set<site>& wanted, const std::string& library);
     /// Innermost first, inlined functions too.
     const std::vector<code_frame>& of(site at) const;

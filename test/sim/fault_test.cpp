@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Small kernels, each right in one form and wrong in others: what the simulator says of the wrong ones, and that it is silent
-// about the right one, whatever the seed.
+// Small kernels, each right in one form and wrong in others: what the simulator says of the wrong ones, and that it is
+// silent about the right one, whatever the seed.
 #include "test/sim/run_kernel.h"
 
 namespace tk::sim_test {
@@ -48,14 +48,19 @@ exchange(float* out) {
 }
 
 TEST(Fault, exchange_through_shared_memory) {
-    silent([] { return run<exchange<true, true>>(1, 128, sizeof(exchange_shared), tensor_memory<float>("out", 128, false)); });
+    silent([] {
+        return run<exchange<true, true>>(1, 128, sizeof(exchange_shared), tensor_memory<float>("out", 128, false));
+    });
 }
 TEST(Fault, read_without_barrier) {
-    found("race", "shared", [] { return run<exchange<false, true>>(1, 128, sizeof(exchange_shared), tensor_memory<float>("out", 128, false)); });
+    found("race", "shared", [] {
+        return run<exchange<false, true>>(1, 128, sizeof(exchange_shared), tensor_memory<float>("out", 128, false));
+    });
 }
 TEST(Fault, overwritten_before_read) {
-    found("race", "`shared store` is not ordered behind a `shared load`",
-          [] { return run<exchange<true, false>>(1, 128, sizeof(exchange_shared), tensor_memory<float>("out", 128, false)); });
+    found("race", "`shared store` is not ordered behind a `shared load`", [] {
+        return run<exchange<true, false>>(1, 128, sizeof(exchange_shared), tensor_memory<float>("out", 128, false));
+    });
 }
 
 // Within a warp, shuffles do not order memory; a warp's barrier does.
@@ -66,15 +71,20 @@ neighbours(float* out) {
     const int t = thread::index();
     grid::wait_previous();
     sm90::store_shared_variable(shared.values[t], float(t));
-    if constexpr (Syncs) warp::sync();
-    else sm90::shuffle_xor(uint32_t(t), 1);
+    if constexpr (Syncs)
+        warp::sync();
+    else
+        sm90::shuffle_xor(uint32_t(t), 1);
     sm90::store_global(out + t, sm90::load_shared_variable(shared.values[t ^ 1]));
 }
 TEST(Fault, neighbours_meet) {
-    silent([] { return run<neighbours<true>>(1, 32, sizeof(exchange_shared), tensor_memory<float>("out", 32, false)); });
+    silent(
+        [] { return run<neighbours<true>>(1, 32, sizeof(exchange_shared), tensor_memory<float>("out", 32, false)); });
 }
 TEST(Fault, shuffle_orders_no_memory) {
-    found("race", "", [] { return run<neighbours<false>>(1, 32, sizeof(exchange_shared), tensor_memory<float>("out", 32, false)); });
+    found("race", "", [] {
+        return run<neighbours<false>>(1, 32, sizeof(exchange_shared), tensor_memory<float>("out", 32, false));
+    });
 }
 
 // Global memory.
@@ -92,7 +102,9 @@ outcome run_scale() {
     return run<scale<Shift, Waits>>(3, 128, 0, in, out, 300);
 }
 TEST(Fault, every_element_once) { silent(run_scale<0, true>); }
-TEST(Fault, two_stores_to_one_element) { found("race", "`global store` is not ordered behind a `global store`", run_scale<1, true>); }
+TEST(Fault, two_stores_to_one_element) {
+    found("race", "`global store` is not ordered behind a `global store`", run_scale<1, true>);
+}
 TEST(Fault, read_past_the_end) { found("out-of-bounds", "`global load` of 4 bytes", run_scale<1, true>); }
 TEST(Fault, launch_before_not_awaited) { found("race", "grid::wait_previous", run_scale<0, false>); }
 
@@ -100,7 +112,8 @@ TK_KERNEL(32)
 reads_unwritten(const float* in, float* out) {
     grid::wait_previous();
     const auto& shared = block::shared<exchange_shared>();
-    sm90::store_global(out + thread::index(), sm90::load_global(in + thread::index()) + sm90::load_shared_variable(shared.values[thread::index()]));
+    sm90::store_global(out + thread::index(), sm90::load_global(in + thread::index()) +
+                                                  sm90::load_shared_variable(shared.values[thread::index()]));
 }
 TEST(Fault, unwritten_memory) {
     found("read-of-poison", "reads memory that nothing has written", [] {
@@ -129,7 +142,8 @@ past_shared(float* out) {
     sm90::store_global(out + thread::index(), 0.0f);
 }
 TEST(Fault, past_shared_memory) {
-    found("out-of-bounds", "of shared memory, which has 512 bytes", [] { return run<past_shared>(1, 32, sizeof(exchange_shared), tensor_memory<float>("out", 32, false)); });
+    found("out-of-bounds", "of shared memory, which has 512 bytes",
+          [] { return run<past_shared>(1, 32, sizeof(exchange_shared), tensor_memory<float>("out", 32, false)); });
 }
 
 // Atomic additions by all blocks meet without order; an ordinary store among them does not.
@@ -137,8 +151,10 @@ template <bool Atomic>
 TK_KERNEL(32)
 count(float* out) {
     grid::wait_previous();
-    if (Atomic || block::index() != 1) sm90::red_add_f32(out, 1.0f);
-    else sm90::store_global(out, 1.0f);
+    if (Atomic || block::index() != 1)
+        sm90::red_add_f32(out, 1.0f);
+    else
+        sm90::store_global(out, 1.0f);
 }
 TEST(Fault, atomics) {
     silent([] {
@@ -156,12 +172,15 @@ TEST(Fault, store_among_atomics) {
 template <int Load, int Compute>
 TK_KERNEL(384)
 shares_registers() {
-    if (warpgroup::index() == 0) warpgroup::decrease_registers<Load>();
-    else warpgroup::increase_registers<Compute>();
+    if (warpgroup::index() == 0)
+        warpgroup::decrease_registers<Load>();
+    else
+        warpgroup::increase_registers<Compute>();
 }
 TEST(Fault, registers) {
     silent([] { return run<shares_registers<24, 240>>(1, 384, 0); });
-    found("register-pool", "registers a thread are asked for", [] { return run<shares_registers<32, 240>>(1, 384, 0); });
+    found("register-pool", "registers a thread are asked for",
+          [] { return run<shares_registers<32, 240>>(1, 384, 0); });
     found("register-pool", "setmaxnreg.dec to 200", [] { return run<shares_registers<200, 232>>(1, 384, 0); });
 }
 
@@ -183,8 +202,10 @@ diverges(float* out) {
 }
 TEST(Fault, divergence) {
     silent([] { return run<diverges<0>>(1, 64, 0, tensor_memory<float>("out", 64, false)); });
-    found("divergence", "one has left the kernel", [] { return run<diverges<1>>(1, 64, 0, tensor_memory<float>("out", 64, false)); });
-    found("divergence", "`shfl.sync.bfly`", [] { return run<diverges<2>>(1, 64, 0, tensor_memory<float>("out", 64, false)); });
+    found("divergence", "one has left the kernel",
+          [] { return run<diverges<1>>(1, 64, 0, tensor_memory<float>("out", 64, false)); });
+    found("divergence", "`shfl.sync.bfly`",
+          [] { return run<diverges<2>>(1, 64, 0, tensor_memory<float>("out", 64, false)); });
     found("divergence", "has left", [] { return run<diverges<3>>(1, 64, 0, tensor_memory<float>("out", 64, false)); });
 }
 
@@ -204,7 +225,9 @@ two_groups(float* out) {
     sm90::store_global(out + t, sm90::load_shared_variable(shared[t ^ 96]));
 }
 template <int Form>
-outcome run_two_groups() { return run<two_groups<Form>>(1, 256, 1024, tensor_memory<float>("out", 256, false)); }
+outcome run_two_groups() {
+    return run<two_groups<Form>>(1, 256, 1024, tensor_memory<float>("out", 256, false));
+}
 TEST(Fault, named_barriers) {
     silent(run_two_groups<0>);
     found("deadlock", "32 of 96 threads", run_two_groups<1>);
@@ -265,15 +288,20 @@ TK_DEVICE void read_neighbour(float* out) {
     }
     cluster::sync();
     grid::wait_previous();
-    detail::store_shared_vector(sm90::shared_address(&shared.values[4 * t]), detail::vector<float, 4>{{float(t), 1, 2, float(block::index())}});
+    detail::store_shared_vector(sm90::shared_address(&shared.values[4 * t]),
+                                detail::vector<float, 4>{{float(t), 1, 2, float(block::index())}});
     warp::sync();
     if (t == 0) {
         const uint32_t remote = sm90::map_to_block(sm90::shared_address(&shared.ready), uint32_t(other));
-        if (Released) sm90::mbarrier_arrive_release_cluster(remote);
-        else sm90::mbarrier_arrive_cluster(remote);
+        if (Released)
+            sm90::mbarrier_arrive_release_cluster(remote);
+        else
+            sm90::mbarrier_arrive_cluster(remote);
     }
-    if (Acquired) wait_published(shared.ready, 0);
-    else wait(shared.ready, 0);
+    if (Acquired)
+        wait_published(shared.ready, 0);
+    else
+        wait(shared.ready, 0);
     float values[4];
     sm90::load_cluster_f32x4(values, sm90::map_to_block(sm90::shared_address(&shared.values[4 * t]), uint32_t(other)));
     sm90::store_global(out + block::index() * 32 + t, values[3]);
