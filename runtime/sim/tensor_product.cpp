@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // wgmma: who may issue one, what it reads, and where its accumulators are meanwhile. While a product is in flight its
 // results live here; the lanes' registers hold `kInFlight`, a signalling NaN, until a wait covers the product's group.
-// Arithmetic on such a register makes the NaN quiet, so reading for a sum, as writing, changes what is found at the
-// wait.
+// Arithmetic in place makes the NaN quiet, so that the wait finds it changed; a value merely read makes NaN results.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -99,9 +98,10 @@ std::shared_ptr<accumulator> accumulator_of(warpgroup_products& w, void* const* 
                    "registers of a product were used while it was in flight, then given to the next one");
         if (same) return a;
     }
+    // Registers not seen before may have held anything up to the last wait.
     const auto known = w.published_at.find(call.d);
-    const int fences = w.fences[0], needed = known == w.published_at.end() ? 0 : known->second;
-    if (fences <= needed)
+    const int needed = known == w.published_at.end() ? w.fences_at_publication : known->second;
+    if (w.fences[0] <= needed)
         report("accumulator-touched",
                "no wgmma.fence between ordinary use of the registers of this product and the product");
     auto fresh = std::make_shared<accumulator>();
@@ -119,8 +119,7 @@ std::shared_ptr<accumulator> accumulator_of(warpgroup_products& w, void* const* 
     return fresh;
 }
 
-/// An operand in shared memory: its chunks as places of the memory, in the order of mn (K-major: then k) or k (then
-/// mn).
+/// An operand in shared memory, to be read in chunks of eight elements.
 struct shared_operand {
     const unsigned char* memory = nullptr;  // of linear address `first`
     uint32_t first = 0;

@@ -35,7 +35,8 @@ enum class fault {
     overlapping,
     base_offset,
     a_not_fenced,
-    refilled_in_flight
+    refilled_in_flight,
+    fresh_not_fenced
 };
 
 struct product_shared {
@@ -85,6 +86,12 @@ product(float* out) {
         warpgroup::mma_wait<0>(acc);
     if constexpr (F == fault::no_fence_again || F == fault::a_not_fenced || F == fault::waits_too_late)
         for (float& x : acc.data) x += 0.0f;
+    if constexpr (F == fault::fresh_not_fenced) {
+        register_tile<float, 64, 64, mma_layout> other;
+        warpgroup::mma_zero(other, shared.a, shared.b);
+        warpgroup::mma_commit();
+        warpgroup::mma_wait<0>(other);
+    }
     if constexpr (F == fault::a_not_fenced) {
         auto other = fill<float, 64, 64, mma_layout>(0.0f);
         warpgroup::mma_fence(other);
@@ -120,6 +127,9 @@ TEST(Product, second_without_fence) {
 }
 TEST(Product, register_operand_without_fence) {
     found("accumulator-touched", "no wgmma.fence", run_product<fault::a_not_fenced>);
+}
+TEST(Product, other_registers_without_fence) {
+    found("accumulator-touched", "no wgmma.fence", run_product<fault::fresh_not_fenced>);
 }
 TEST(Product, scaled_in_flight) {
     found("accumulator-touched", "while it was in flight", run_product<fault::scaled_in_flight>);
