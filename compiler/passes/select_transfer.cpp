@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/index_facts.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/walk.h"
 
@@ -44,11 +45,13 @@ int64_t StagingBuffers(int64_t chunks, int64_t chunk_bytes) {
 
 struct Transfer {
   ir::Kernel& kernel;
+  IndexFacts facts{kernel};
   std::map<ValueId, Op> reads{};       // of the copy role at hand, by result
   std::set<std::string> own_stages{};  // staging buffers of the computing role at hand
 
   /// Whether the copy engine can move this access: clipping by the tensor's own bounds only, rows then columns innermost, boxes in
-  /// range.
+  /// range, the first column of each box at a multiple of 16 bytes, and no stores before the first element. The engine takes other
+  /// coordinates for an illegal instruction (measured on an H200).
   bool EngineServes(const Op& access, const ir::Type& type) const {
     if (access.axes.size() > kMaxRank || !access.scalars.empty() || access.slot == "transposed") return false;
     size_t kept = 0;
@@ -59,6 +62,10 @@ struct Transfer {
     if (kept == 0 || access.axes.back().dropped) return false;
     const int64_t inner = access.axes.back().extent;
     if (inner * Bytes(type.dtype) % kCopyGranule != 0) return false;
+    if (facts.Divisor(access.axes.back().start) * Bytes(type.dtype) % kCopyGranule != 0) return false;
+    if (access.code == OpCode::kStore &&
+        !std::all_of(access.axes.begin(), access.axes.end(), [&](const ir::AxisRange& a) { return facts.IsNonNegative(a.start); }))
+      return false;
     if (kept == 1) return inner <= kMaxBox;
     return type.rows <= kMaxBox && ChooseSwizzle(type.dtype, type.rows, type.cols) != ir::Swizzle::kNone;
   }
