@@ -279,7 +279,8 @@ struct cluster_shared {
     barrier ready;
 };
 template <bool Released, bool Acquired, bool Stays>
-TK_DEVICE void read_neighbour(float* out) {
+TK_CLUSTER_KERNEL(32, 2)
+reads_neighbour(float* out) {
     auto& shared = block::shared<cluster_shared>();
     const int t = thread::index(), other = cluster::rank() ^ 1;
     if (t == 0) {
@@ -307,11 +308,6 @@ TK_DEVICE void read_neighbour(float* out) {
     sm90::store_global(out + block::index() * 32 + t, values[3]);
     if (Stays) cluster::sync();
 }
-// No templates: GCC places those itself, and the size of the clusters is known by the section.
-TK_CLUSTER_KERNEL(32, 2) published(float* out) { read_neighbour<true, true, true>(out); }
-TK_CLUSTER_KERNEL(32, 2) not_released(float* out) { read_neighbour<false, true, true>(out); }
-TK_CLUSTER_KERNEL(32, 2) not_acquired(float* out) { read_neighbour<true, false, true>(out); }
-TK_CLUSTER_KERNEL(32, 2) leaves(float* out) { read_neighbour<true, true, false>(out); }
 template <auto Kernel>
 outcome run_neighbour() {
     float* out = tensor_memory<float>("out", 128, false);
@@ -321,10 +317,11 @@ outcome run_neighbour() {
     return result;
 }
 TEST(Fault, cluster) {
-    silent(run_neighbour<published>);
-    found("race", "`shared load` is not ordered behind a `shared store`", run_neighbour<not_released>);
-    found("race", "", run_neighbour<not_acquired>);
-    found("exited-with-pending", "reaches into", run_neighbour<leaves>);
+    silent(run_neighbour<reads_neighbour<true, true, true>>);
+    found("race", "`shared load` is not ordered behind a `shared store`",
+          run_neighbour<reads_neighbour<false, true, true>>);
+    found("race", "", run_neighbour<reads_neighbour<true, false, true>>);
+    found("exited-with-pending", "reaches into", run_neighbour<reads_neighbour<true, true, false>>);
 }
 
 // A loop that waits for what never comes, without a barrier.

@@ -11,8 +11,14 @@
 #ifdef TK_SIM
 
 #define TK_KERNEL(threads) void
-/// A launch asks a kernel for the size of its clusters (tk/host/driver.h): it is where the linker has put it.
-#define TK_CLUSTER_KERNEL(threads, blocks) __attribute__((section("tk_cluster_" #blocks))) void
+/// A launch needs the size of a kernel's clusters, and can only know its type: the qualifiers of `void` say it.
+#define TK_CLUSTER_KERNEL(threads, blocks) tk::cluster_result<(blocks)>
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wdeprecated-volatile"
+#else
+#pragma GCC diagnostic ignored "-Wvolatile"
+#endif
+#pragma GCC diagnostic ignored "-Wignored-qualifiers"
 #define TK_DEVICE inline
 #define TK_HOST_DEVICE inline
 #define TK_TENSOR_MAP const tk::tensor_map
@@ -25,6 +31,17 @@
 #define TK_UNROLL_FOUR
 #define TK_TIE(...)
 using cudaStream_t = struct CUstream_st*;
+
+namespace tk {
+template <int Blocks>
+struct cluster_kernel;  // clusters have 1, 2, 4 or 8 blocks
+template <> struct cluster_kernel<1> { using result = void; };
+template <> struct cluster_kernel<2> { using result = const void; };
+template <> struct cluster_kernel<4> { using result = volatile void; };
+template <> struct cluster_kernel<8> { using result = const volatile void; };
+template <int Blocks>
+using cluster_result = typename cluster_kernel<Blocks>::result;
+}  // namespace tk
 
 #else
 

@@ -59,32 +59,17 @@ inline tk_status encode_map(tensor_map& map, const map_description& d) {
 template <auto Kernel>
 tk_status allow_shared_bytes(int) { return ok(); }
 
-// Where the linker has put the kernels of each cluster size (TK_CLUSTER_KERNEL); null where there is none.
-#define TK_CLUSTER_SIZE(N)                                                                             \
-    extern "C" __attribute__((weak, visibility("hidden"))) const char __start_tk_cluster_##N[];        \
-    extern "C" __attribute__((weak, visibility("hidden"))) const char __stop_tk_cluster_##N[];
-TK_CLUSTER_SIZE(2) TK_CLUSTER_SIZE(4) TK_CLUSTER_SIZE(8) TK_CLUSTER_SIZE(16)
-#undef TK_CLUSTER_SIZE
-
-/// Blocks in a cluster of the kernel at `code`.
-inline int cluster_size(const void* code) {
-    const auto within = [&](const char* start, const char* stop) {
-        // By number: the bounds belong to no object.
-        const uint64_t at = reinterpret_cast<uint64_t>(code);
-        return at >= reinterpret_cast<uint64_t>(start) && at < reinterpret_cast<uint64_t>(stop);
-    };
-    if (within(__start_tk_cluster_2, __stop_tk_cluster_2)) return 2;
-    if (within(__start_tk_cluster_4, __stop_tk_cluster_4)) return 4;
-    if (within(__start_tk_cluster_8, __stop_tk_cluster_8)) return 8;
-    return within(__start_tk_cluster_16, __stop_tk_cluster_16) ? 16 : 1;
+/// Blocks in a cluster of a kernel: see TK_CLUSTER_KERNEL.
+template <class Result, class... Parameter>
+constexpr int cluster_size(Result (*)(Parameter...)) {
+    return (std::is_const_v<Result> ? 2 : 1) * (std::is_volatile_v<Result> ? 4 : 1);
 }
 
 /// Runs the grid to its end. Each lane gets the arguments by value, as on the device.
 template <auto Kernel, class... Argument>
 tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments) {
     const auto body = [&] { Kernel(arguments...); };
-    const int cluster = cluster_size(reinterpret_cast<const void*>(Kernel));
-    const char* refused = sim::launch({shape.blocks, shape.threads, shape.shared_bytes, cluster},
+    const char* refused = sim::launch({shape.blocks, shape.threads, shape.shared_bytes, cluster_size(Kernel)},
                                       [](const void* call) { (*static_cast<decltype(&body)>(call))(); }, &body);
     return refused ? failure(TK_CUDA, "cudaLaunchKernelEx: %s", refused) : ok();
 }
