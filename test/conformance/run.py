@@ -112,6 +112,7 @@ def main():
         else:
             passed += 1
             print(f"{case.name}: passed, {entry['out']} words{' within the error' if case.mode == 'within' else ' bit for bit'}")
+    print(subprocess.run([str(program), "--encode-time"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout.strip())
     print(f"{passed} passed, {failed} failed, {shown} shown of {len(entries)} cases")
     sys.exit(1 if failed else 0)
 

@@ -2,6 +2,7 @@
 // The program of all cases on the GPU: run_gpu NAME IN_FILE OUT_WORDS OUT_FILE ..., four arguments for each case.
 // Prints a line for each; after an error of the device nothing more can be run, and it ends with status 3 (run.py
 // starts it again behind it).
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -55,9 +56,25 @@ bool run_case(const char* name, const char* in_file, size_t out_words, const cha
     return true;
 }
 
+/// What a launcher pays for a map.
+int show_encode_time() {
+    void* data = nullptr;
+    if (!ok(cudaMalloc(&data, 1 << 20), "tensor map", "cudaMalloc")) return 3;
+    const tk::host::map_description d{data, TK_BF16, 2, {256, 256}, {512}, {64, 64}, tk::swizzle::b128};
+    tk::tensor_map map;
+    constexpr int times = 20000;
+    tk_status status = tk::host::encode_map(map, d);
+    const auto start = std::chrono::steady_clock::now();
+    for (int n = 0; n < times && status.code == TK_OK; ++n) status = tk::host::encode_map(map, d);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (status.code != TK_OK) return std::printf("tensor map: failed: %s\n", status.message), 1;
+    return std::printf("tensor map: encoded in %.0f ns\n", seconds / times * 1e9), 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (argc == 2 && std::strcmp(argv[1], "--encode-time") == 0) return show_encode_time();
     for (int i = 1; i + 3 < argc; i += 4) {
         const bool goes_on = run_case(argv[i], argv[i + 1], std::strtoull(argv[i + 2], nullptr, 10), argv[i + 3]);
         std::fflush(stdout);
