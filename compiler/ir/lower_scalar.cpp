@@ -1,35 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Typed scalar expressions to symbolic trees. Every worker recomputes the scalars it uses, so they stay expressions.
 #include "compiler/ir/lower_worker.h"
+#include "compiler/sema/symbolic_table.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::ir {
 namespace {
 
 symbolic::Kind ScalarKind(typed::Op op, Span span) {
-  using symbolic::Kind;
-  using typed::Op;
-  switch (op) {
-    case Op::kNeg: return Kind::kNeg;
-    case Op::kNot: return Kind::kNot;
-    case Op::kAdd: return Kind::kAdd;
-    case Op::kSub: return Kind::kSub;
-    case Op::kMul: return Kind::kMul;
-    case Op::kDiv: return Kind::kDiv;
-    case Op::kMod: return Kind::kMod;
-    case Op::kMin: return Kind::kMin;
-    case Op::kMax: return Kind::kMax;
-    case Op::kCdiv: return Kind::kCdiv;
-    case Op::kEq: return Kind::kEq;
-    case Op::kNe: return Kind::kNe;
-    case Op::kLt: return Kind::kLt;
-    case Op::kLe: return Kind::kLe;
-    case Op::kGt: return Kind::kGt;
-    case Op::kGe: return Kind::kGe;
-    case Op::kAnd: return Kind::kAnd;
-    case Op::kOr: return Kind::kOr;
-    default: InternalError("not a scalar operator", span);
-  }
+  const symbolic::Kind kind = sema::SymbolicKind(op);
+  Ensure(kind != symbolic::Kind::kCall, "not a scalar operator", span);
+  return kind;
 }
 
 /// The runtime's scalar function of the same name.

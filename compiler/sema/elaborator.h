@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Elaborates one kernel under one instance and one schedule set. Split over check_decl, check_section, check_stmt, check_expr,
-// check_call, check_access; what needs the finished tree (endpoints, grid map, fill taint) is a pass of its own.
+// Elaborates one kernel under one instance and one schedule set. Split over check_decl, check_section, check_stmt, check_assign,
+// check_loop, check_expr, check_call, check_fn_call, check_access; what needs the finished tree (endpoints, grid map, fill taint)
+// is a pass of its own.
 //
 // Expressions append to the block that is being filled: receives and the `let`s of inlined functions, in order of evaluation.
 // A value of kind kError has been reported; nothing is reported about it again.
@@ -56,6 +57,9 @@ struct Access {
   typed::Type type;  // of the tile stored, as seen after .T; a scalar when all axes are dropped
   bool ok = false;
 };
+
+/// Functions inlined and loop iterations unrolled in one kernel; more is a slip, or hostile.
+inline constexpr int64_t kMostExpansions = 20000;
 
 class Elaborator {
  public:

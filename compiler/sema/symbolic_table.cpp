@@ -16,7 +16,9 @@ using typed::Op;
 /// Definitions whose text is longer than this get a name instead of being copied into every formula.
 constexpr size_t kLongText = 600;
 
-Kind KindOf(Op op) {
+}  // namespace
+
+Kind SymbolicKind(Op op) {
   switch (op) {
     case Op::kNeg: return Kind::kNeg;
     case Op::kNot: return Kind::kNot;
@@ -39,8 +41,6 @@ Kind KindOf(Op op) {
     default: return Kind::kCall;
   }
 }
-
-}  // namespace
 
 std::string SymbolicTable::NameOf(typed::VarId var) const { return fmt::format("v{}", var); }
 
@@ -73,7 +73,7 @@ symbolic::Scalar SymbolicTable::Of(const Expr& expr) {
     case ExprKind::kUnary:
     case ExprKind::kBinary:
     case ExprKind::kCall: {
-      const Kind kind = KindOf(expr.op);
+      const Kind kind = SymbolicKind(expr.op);
       if (kind == Kind::kCall) return symbolic::Call(fmt::format("op{}", static_cast<int>(expr.op)), expr.type.dtype, args());
       return symbolic::Make(kind, expr.type.dtype, args());
     }

@@ -14,6 +14,9 @@
 
 namespace tkc::sema {
 
+/// The symbolic operator of a scalar operator; kCall for a function, which is known by name only.
+symbolic::Kind SymbolicKind(typed::Op op);
+
 class SymbolicTable {
  public:
   explicit SymbolicTable(const typed::Kernel& kernel) : kernel_(kernel) {}

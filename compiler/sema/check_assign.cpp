@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Assignments: to a variable, to several, to a part of one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/sema/elaborator.h"
+
+namespace tkc::sema {
+
+using typed::ExprKind;
+using typed::ExprPtr;
+using typed::Op;
+using typed::StmtKind;
+using typed::Type;
+
+const Symbol* Elaborator::AssignableVar(const ast::NameExpr& target) {
+  const Symbol* symbol = scope_->Find(target.name);
+  if (symbol == nullptr) {
+    UnknownName(target.name, target.span);
+    return nullptr;
+  }
+  if (symbol->kind == SymbolKind::kValue && symbol->value.IsError()) return nullptr;
+  if (symbol->var != typed::kNone) return symbol;
+  DiagnosticBuilder report =
+      diagnostics_.Error(DiagnosticKind::kNotAssignable, target.span, fmt::format("`{}` can't be assigned", target.name));
+  report.Note(symbol->span, symbol->kind == SymbolKind::kTensor ? "it is a tensor"
+                            : symbol->kind == SymbolKind::kPipe ? "it is a pipe"
+                                                                : "it is not declared by `var`");
+  if (symbol->kind == SymbolKind::kTensor)
+    report.Help(fmt::format("store to elements of it: `{}[..] <- x`", target.name));
+  else if (symbol->kind == SymbolKind::kPipe)
+    report.Help(fmt::format("send: `{} <- x`", target.name));
+  else
+    report.Help(fmt::format("declare it by `var {} = ..`", target.name));
+  return nullptr;
+}
+
+namespace {
+
+Op OpOf(ast::AssignOp op) {
+  switch (op) {
+    case ast::AssignOp::kSet: return Op::kNone;
+    case ast::AssignOp::kAdd: return Op::kAdd;
+    case ast::AssignOp::kSubtract: return Op::kSub;
+    case ast::AssignOp::kMultiply: return Op::kMul;
+    case ast::AssignOp::kDivide: return Op::kDiv;
+    case ast::AssignOp::kMax: return Op::kMax;
+    case ast::AssignOp::kMin: return Op::kMin;
+  }
+  return Op::kNone;
+}
+
+bool IsStoreTarget(const ast::Expr& expr) {
+  if (expr.kind == ast::ExprKind::kField) return IsStoreTarget(*ast::Cast<ast::FieldExpr>(expr).base);
+  if (expr.kind == ast::ExprKind::kMethod) return IsStoreTarget(*ast::Cast<ast::MethodExpr>(expr).base);
+  return expr.kind == ast::ExprKind::kIndex;
+}
+
+}  // namespace
+
+void Elaborator::CheckAssign(const ast::AssignStmt& stmt) {
+  if (IsStoreTarget(*stmt.target)) {
+    switch (stmt.op) {
+      case ast::AssignOp::kAdd: return CheckStore(*stmt.target, *stmt.value, typed::StoreOp::kAdd, false, stmt.op_span, stmt.span);
+      case ast::AssignOp::kSubtract:
+        return CheckStore(*stmt.target, *stmt.value, typed::StoreOp::kAdd, true, stmt.op_span, stmt.span);
+      case ast::AssignOp::kMax: return CheckStore(*stmt.target, *stmt.value, typed::StoreOp::kMax, false, stmt.op_span, stmt.span);
+      case ast::AssignOp::kMin: return CheckStore(*stmt.target, *stmt.value, typed::StoreOp::kMin, false, stmt.op_span, stmt.span);
+      default:
+        diagnostics_
+            .Error(DiagnosticKind::kNotAssignable, stmt.op_span, fmt::format("`{}` on elements of a tensor", Spelling(stmt.op)))
+            .Help(stmt.op == ast::AssignOp::kSet ? "a store is written `<-`" : "a tensor takes `<-`, `+=`, `-=`, `max=` and `min=`",
+                  stmt.op == ast::AssignOp::kSet ? std::vector<Edit>{{stmt.op_span, "<-"}} : std::vector<Edit>{});
+        return;
+    }
+  }
+  Value value = Eval(*stmt.value);
+  if (const auto* name = ast::DynCast<ast::NameExpr>(*stmt.target)) return AssignName(stmt, *name, std::move(value));
+  if (const auto* tuple = ast::DynCast<ast::TupleExpr>(*stmt.target); tuple != nullptr && stmt.op == ast::AssignOp::kSet) {
+    return AssignTuple(stmt, *tuple, std::move(value));
+  }
+  if (const auto* method = ast::DynCast<ast::MethodExpr>(*stmt.target)) return AssignPart(stmt, *method, std::move(value));
+  diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.target->span, "this can't be assigned")
+      .Help("a target is a `var`, a part of one, or elements of a tensor");
+}
+
+void Elaborator::AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& target, Value value) {
+  const Symbol* symbol = AssignableVar(target);
+  if (symbol == nullptr || value.IsError()) return;
+  const typed::VarId var = symbol->var;
+  const bool declared = symbol->has_declared_type;
+  const Span span = value.span;
+  if (stmt.op != ast::AssignOp::kSet) {
+    Value old = EvalName(target);
+    old.span = target.span;
+    const Op op = OpOf(stmt.op);
+    value = op == Op::kMax || op == Op::kMin
+                ? MinMax(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.op_span)
+                : Arithmetic(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.span, stmt.op_span);
+    value.span = span;
+  }
+  ExprPtr expr = Coerce(std::move(value), kernel_.vars[var].type, declared, fmt::format("`{}`", target.name), target.span);
+  if (!expr) return;
+  typed::Stmt& typed_stmt = Append(StmtKind::kAssign, stmt.span);
+  typed_stmt.var = var;
+  typed_stmt.expr = std::move(expr);
+}
+
+void Elaborator::AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& target, Value value) {
+  if (value.IsError()) return;
+  if (value.kind != Value::Kind::kTuple || value.elements.size() != target.elements.size()) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, stmt.target->span,
+                       fmt::format("{} targets for {}", target.elements.size(), Describe(value)));
+    return;
+  }
+  // All values are taken before the first target changes. A plain read of a `var` that is not assigned here needs no copy.
+  std::vector<const Symbol*> symbols;
+  for (const ast::ExprPtr& element : target.elements) {
+    const auto* name = ast::DynCast<ast::NameExpr>(*element);
+    if (name == nullptr) {
+      diagnostics_.Error(DiagnosticKind::kNotAssignable, element->span, "an element of a tuple of targets is a `var`");
+      return;
+    }
+    symbols.push_back(AssignableVar(*name));
+    if (symbols.back() == nullptr) return;
+  }
+  std::vector<typed::VarId> vars;
+  for (const Symbol* symbol : symbols) vars.push_back(symbol->var);
+  for (size_t i = 0; i < vars.size(); ++i) {
+    const typed::Var& var = kernel_.vars[vars[i]];
+    ExprPtr expr = Coerce(std::move(value.elements[i]), var.type, symbols[i]->has_declared_type, fmt::format("`{}`", var.name),
+                          target.elements[i]->span);
+    if (!expr) return;
+    const bool is_leaf = expr->kind == ExprKind::kVar && std::find(vars.begin(), vars.end(), expr->id) == vars.end();
+    const Span span = expr->span;
+    Value taken = ExprValue(std::move(expr), span);
+    value.elements[i] = is_leaf ? std::move(taken) : BindNew("next_" + kernel_.vars[vars[i]].name, std::move(taken), span);
+  }
+  for (size_t i = 0; i < vars.size(); ++i) {
+    typed::Stmt& typed_stmt = Append(StmtKind::kAssign, stmt.span);
+    typed_stmt.var = vars[i];
+    typed_stmt.expr = std::move(value.elements[i].expr);
+  }
+}
+
+void Elaborator::AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& target, Value value) {
+  const auto* name = ast::DynCast<ast::NameExpr>(*target.base);
+  if (name == nullptr) {
+    diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.target->span, "this can't be assigned")
+        .Help("a target is a `var`, a part of one, or elements of a tensor");
+    return;
+  }
+  const Symbol* symbol = AssignableVar(*name);
+  if (symbol == nullptr || value.IsError()) return;
+  const typed::VarId var = symbol->var;
+  const bool declared = symbol->has_declared_type;
+  const Type whole = kernel_.vars[var].type;
+  if (!whole.is_tile) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, stmt.target->span, "a part of a number")
+        .Label(name->span, fmt::format("is `{}`", TypeText(whole)));
+    return;
+  }
+  const int axis = target.method.text == "rows" ? 0 : 1;
+  std::optional<PartOf> part =
+      PartIndex(target, axis == 0 ? whole.rows : whole.cols, name->span, fmt::format("`{}`", TypeText(whole)));
+  if (!part) return;
+  Type type = whole;
+  (axis == 0 ? type.rows : type.cols) = part->extent;
+  const Span span = value.span;
+  if (stmt.op != ast::AssignOp::kSet) {
+    Value old = EvalName(*name);
+    old = ExprValue(Part(std::move(old.expr), axis, Clone(*part->offset), part->extent, target.span), target.span);
+    const Op op = OpOf(stmt.op);
+    value = op == Op::kMax || op == Op::kMin
+                ? MinMax(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.op_span)
+                : Arithmetic(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.span, stmt.op_span);
+    value.span = span;
+  }
+  ExprPtr expr = Coerce(std::move(value), type, declared, fmt::format("the part of `{}`", name->name), target.span);
+  if (!expr) return;
+  typed::Stmt& typed_stmt = Append(type == whole ? StmtKind::kAssign : StmtKind::kAssignPart, stmt.span);
+  typed_stmt.var = var;
+  typed_stmt.expr = std::move(expr);
+  if (type == whole) return;
+  typed_stmt.row = axis == 0 ? std::move(part->offset) : MakeInt(0, target.span);
+  typed_stmt.col = axis == 0 ? MakeInt(0, target.span) : std::move(part->offset);
+}
+
+}  // namespace tkc::sema

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// Loops: their ranges, and those that are unrolled because their index chooses what must be known.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/sema/elaborator.h"
+
+namespace tkc::sema {
+
+using typed::ExprKind;
+using typed::ExprPtr;
+using typed::Level;
+using typed::Op;
+using typed::StmtKind;
+using typed::Type;
+using typed::VarKind;
+
+namespace {
+
+constexpr int64_t kMostUnrolled = 64;
+
+/// Does the index `name` choose a part, a slice, a ring, or go into a function: then its value has to be known.
+class NeedsNumber {
+ public:
+  explicit NeedsNumber(const std::string& name) : name_(name) {}
+
+  bool In(const ast::Block& block) const {
+    return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const ast::StmtPtr& stmt) { return In(*stmt); });
+  }
+
+ private:
+  bool In(const ast::Stmt& stmt) const {
+    switch (stmt.kind) {
+      case ast::StmtKind::kLet: return In(*ast::Cast<ast::LetStmt>(stmt).value, false);
+      case ast::StmtKind::kVar: return In(*ast::Cast<ast::VarStmt>(stmt).value, false);
+      case ast::StmtKind::kAssign: {
+        const auto& assign = ast::Cast<ast::AssignStmt>(stmt);
+        return In(*assign.target, false) || In(*assign.value, false);
+      }
+      case ast::StmtKind::kArrow: {
+        const auto& arrow = ast::Cast<ast::ArrowStmt>(stmt);
+        // `p[u] <- x` names a ring; a store `Y[u] <- x` an element. A number serves both.
+        const auto* index = ast::DynCast<ast::IndexExpr>(*arrow.target);
+        return In(*arrow.target, index != nullptr && index->indices.size() == 1) || In(*arrow.value, false);
+      }
+      case ast::StmtKind::kFor: return In(ast::Cast<ast::ForStmt>(stmt).body);
+      case ast::StmtKind::kIf: {
+        const auto& branch = ast::Cast<ast::IfStmt>(stmt);
+        return In(*branch.condition, false) || In(branch.then_branch) || (branch.else_branch && In(*branch.else_branch));
+      }
+      case ast::StmtKind::kEach: return In(ast::Cast<ast::EachStmt>(stmt).body);
+    }
+    return false;
+  }
+
+  bool In(const ast::Expr& expr, bool wanted) const {
+    const auto any = [&](const std::vector<ast::ExprPtr>& list, bool want) {
+      return std::any_of(list.begin(), list.end(), [&](const ast::ExprPtr& e) { return In(*e, want); });
+    };
+    switch (expr.kind) {
+      case ast::ExprKind::kName: return wanted && ast::Cast<ast::NameExpr>(expr).name == name_;
+      case ast::ExprKind::kUnary: return In(*ast::Cast<ast::UnaryExpr>(expr).operand, wanted);
+      case ast::ExprKind::kBinary:
+        return In(*ast::Cast<ast::BinaryExpr>(expr).left, wanted) || In(*ast::Cast<ast::BinaryExpr>(expr).right, wanted);
+      case ast::ExprKind::kCall: return any(ast::Cast<ast::CallExpr>(expr).arguments, true);
+      case ast::ExprKind::kMethod:
+        return In(*ast::Cast<ast::MethodExpr>(expr).base, wanted) || any(ast::Cast<ast::MethodExpr>(expr).arguments, true);
+      case ast::ExprKind::kField: return In(*ast::Cast<ast::FieldExpr>(expr).base, wanted);
+      case ast::ExprKind::kTuple: return any(ast::Cast<ast::TupleExpr>(expr).elements, wanted);
+      case ast::ExprKind::kReceive:
+        return ast::Cast<ast::ReceiveExpr>(expr).index && In(*ast::Cast<ast::ReceiveExpr>(expr).index, true);
+      case ast::ExprKind::kIf:
+        return In(*ast::Cast<ast::IfExpr>(expr).condition, wanted) ||
+               In(*ast::Cast<ast::IfExpr>(expr).then_branch.result, wanted) ||
+               In(*ast::Cast<ast::IfExpr>(expr).else_branch.result, wanted);
+      case ast::ExprKind::kIndex: {
+        const auto& index = ast::Cast<ast::IndexExpr>(expr);
+        if (In(*index.base, wanted)) return true;
+        for (const ast::Index& i : index.indices) {
+          if (i.expr && In(*i.expr, wanted || i.kind == ast::Index::Kind::kSlice)) return true;
+        }
+        return false;
+      }
+      default: return false;
+    }
+  }
+
+  const std::string& name_;
+};
+
+}  // namespace
+
+RangeInfo Elaborator::CheckRange(const ast::Range& range) {
+  RangeInfo info;
+  bool ok = true;
+  if (range.step) {
+    const std::optional<int64_t> step = Constant(*range.step, "the size of a block");
+    ok = step.has_value();
+    if (ok && (*step < 1 || *step > (1 << 20))) {
+      diagnostics_.Error(DiagnosticKind::kBadIndex, range.step->span, fmt::format("blocks of {} elements", *step));
+      ok = false;
+    }
+    info.step = step.value_or(1);
+    info.is_block = true;
+  }
+  Value high = Eval(*range.high);
+  if (range.low) {
+    info.lo = IntegerScalar(Eval(*range.low), "the start of a range");
+    info.hi = IntegerScalar(std::move(high), "the end of a range");
+  } else if (high.kind == Value::Kind::kBlock) {
+    const BlockIndex& block = *high.block;
+    info.lo = Clone(*block.start);
+    if (block.shifted) info.lo = MakeInteger(Op::kMax, std::move(info.lo), Clone(*block.lo), range.span);
+    info.hi = MakeInteger(Op::kMin, MakeInteger(Op::kAdd, Clone(*block.start), MakeInt(block.step, range.span), range.span),
+                          Clone(*block.hi), range.span);
+  } else {
+    info.lo = MakeInt(0, range.span);
+    info.hi = IntegerScalar(std::move(high), "a range");
+  }
+  info.ok = ok && info.lo && info.hi;
+  return info;
+}
+
+Value Elaborator::LoopValue(typed::VarId var, const RangeInfo& range, Span span) {
+  ExprPtr start = MakeNode(ExprKind::kVar, Op::kNone, Type::Scalar(DType::kI64), {}, span);
+  start->id = var;
+  start->level = Level::kGrid;
+  if (!range.is_block) {
+    Value value = ExprValue(std::move(start), span);
+    const std::optional<int64_t> hi = NumberOf(*range.hi);
+    if (NumberOf(*range.lo) == 0 && hi) value.count = std::max<int64_t>(0, *hi);
+    return value;
+  }
+  auto block = std::make_shared<BlockIndex>();
+  block->start = std::move(start);
+  block->lo = Clone(*range.lo);
+  block->hi = Clone(*range.hi);
+  block->step = range.step;
+  Value value;
+  value.kind = Value::Kind::kBlock;
+  value.block = std::move(block);
+  value.span = span;
+  return value;
+}
+
+bool Elaborator::UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range) {
+  const std::optional<int64_t> lo = NumberOf(*range.lo);
+  const std::optional<int64_t> hi = NumberOf(*range.hi);
+  if (range.is_block || !lo || !hi || !NeedsNumber(stmt.index.text).In(stmt.body)) return false;
+  if (*hi - *lo > kMostUnrolled) return false;
+  for (int64_t i = *lo; i < *hi; ++i) {
+    if (++expansions_ > kMostExpansions) {
+      if (expansions_ == kMostExpansions + 1) {
+        diagnostics_.Error(DiagnosticKind::kNestingTooDeep, stmt.index.span,
+                           fmt::format("calls and unrolled loops make more than {} copies", kMostExpansions));
+      }
+      return true;
+    }
+    scope_->Open();
+    Value index = ExprValue(MakeInt(i, stmt.index.span), stmt.index.span);
+    if (*lo == 0) index.count = *hi;
+    DeclareValue(stmt.index, std::move(index));
+    CheckStmts(stmt.body.stmts);
+    scope_->Close();
+  }
+  return true;
+}
+
+void Elaborator::CheckFor(const ast::ForStmt& stmt) {
+  RangeInfo range = CheckRange(stmt.range);
+  if (!range.ok) {
+    scope_->Open();
+    DeclareValue(stmt.index, Error());
+    CheckStmts(stmt.body.stmts);
+    scope_->Close();
+    return;
+  }
+  if (UnrollFor(stmt, range)) return;
+  // A range is computed once, before the first iteration.
+  const auto bind = [&](ExprPtr& bound, const char* suffix) {
+    if (CountNodes(*bound, 6) < 6) return;
+    const Span span = bound->span;
+    bound = std::move(BindNew(stmt.index.text + suffix, ExprValue(std::move(bound), span), span).expr);
+  };
+  bind(range.lo, "_begin");
+  bind(range.hi, "_end");
+  const typed::VarId var = AddVar(stmt.index.text, Type::Scalar(DType::kI64), VarKind::kLoop, Level::kGrid, stmt.index.span);
+  // Messages and quotes show the head of a loop, not its body.
+  typed::Stmt& loop = Append(StmtKind::kFor, {stmt.span.file, stmt.span.begin, stmt.range.span.end});
+  loop.var = var;
+  loop.step = range.step;
+  loop.is_block_loop = range.is_block;
+  loop.lo = Clone(*range.lo);
+  loop.hi = Clone(*range.hi);
+  typed::Block* outer = block_;
+  block_ = &loop.body;
+  scope_->Open();
+  DeclareValue(stmt.index, LoopValue(var, range, stmt.index.span));
+  CheckStmts(stmt.body.stmts);
+  scope_->Close();
+  block_ = outer;
+}
+
+}  // namespace tkc::sema

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/sema/fill_sources.h"
+
+#include <utility>
+
+namespace tkc::sema {
+
+using symbolic::Scalar;
+using typed::Expr;
+using typed::Stmt;
+using typed::VarId;
+
+namespace {
+
+constexpr int kOldest = 2;
+
+}  // namespace
+
+void FillSources::Begin(SymbolicTable& table, VarId instance, int64_t instances) {
+  table_ = &table;
+  instance_ = instance;
+  instances_ = instances;
+  ranges_.clear();
+  around_.clear();
+}
+
+void FillSources::Enter(VarId var, const Expr& lo, const Expr& hi, int64_t step) {
+  ranges_[NameOf(var)] = {table_->Of(lo), table_->Of(hi), step};
+  around_.push_back(var);
+}
+
+std::string FillSources::NameOf(VarId var) const {
+  const auto name = steps_.names.find(var);
+  return name == steps_.names.end() ? table_->NameOf(var) : name->second;
+}
+
+int FillSources::Intern(Source source) {
+  const std::string key = symbolic::CanonicalText(source.difference) + (source.upper ? " u" : " l");
+  const auto [place, is_new] = ids_.emplace(key, static_cast<int>(sources_.size()));
+  if (is_new) sources_.push_back(std::move(source));
+  return place->second;
+}
+
+/// Can `start + extent` exceed `bound`? The block index of a range that its step divides stays inside.
+bool FillSources::CanExceed(const Scalar& start, int64_t extent, const Scalar& bound) {
+  if (const auto room = symbolic::ConstantDifference(bound, start)) return *room < extent;
+  for (const VarId var : around_) {
+    const std::string name = NameOf(var);
+    if (!symbolic::Mentions(start, name)) continue;
+    const Range& range = ranges_.at(name);
+    const Scalar length = symbolic::Sub(range.hi, range.lo);
+    const bool divides = symbolic::KnownDivisor(length) % range.step == 0;
+    // The largest value of the index, where its coefficient is one.
+    const Scalar last = symbolic::Sub(range.hi, symbolic::Int(divides ? range.step : 1));
+    const Scalar top = symbolic::Substitute(start, name, last);
+    if (!symbolic::ConstantDifference(symbolic::Sub(start, symbolic::Name(name)),
+                                      symbolic::Substitute(symbolic::Sub(start, symbolic::Name(name)), name, last)))
+      continue;
+    if (const auto room = symbolic::ConstantDifference(bound, WithInstance(top, instances_ - 1))) return *room < extent;
+  }
+  if (const auto room = symbolic::ConstantDifference(bound, WithInstance(start, instances_ - 1))) return *room < extent;
+  return true;
+}
+
+bool FillSources::CanPrecede(const Scalar& start, const Scalar& bound) {
+  if (const auto room = symbolic::ConstantDifference(start, bound)) return *room < 0;
+  for (const VarId var : around_) {
+    const std::string name = NameOf(var);
+    if (!symbolic::Mentions(start, name)) continue;
+    const Scalar bottom = symbolic::Substitute(start, name, ranges_.at(name).lo);
+    if (!symbolic::ConstantDifference(symbolic::Sub(start, symbolic::Name(name)),
+                                      symbolic::Substitute(symbolic::Sub(start, symbolic::Name(name)), name, ranges_.at(name).lo)))
+      continue;
+    if (const auto room = symbolic::ConstantDifference(WithInstance(bottom, 0), bound)) return *room < 0;
+  }
+  if (const auto room = symbolic::ConstantDifference(WithInstance(start, 0), bound)) return *room < 0;
+  return true;
+}
+
+Scalar FillSources::WithInstance(const Scalar& scalar, int64_t number) const {
+  return instance_ == typed::kNone ? scalar : symbolic::Substitute(scalar, table_->NameOf(instance_), symbolic::Int(number));
+}
+
+void FillSources::AddSource(std::map<int, Fill>& axis, const Scalar& start, const Scalar& bound, bool upper, Fill fill) {
+  axis[Intern({symbolic::Sub(start, bound), upper, 0})] = fill;
+}
+
+void FillSources::AddEnd(std::map<int, Fill>& axis, const Scalar& start, int64_t extent, const Scalar& bound, Fill fill) {
+  if (CanExceed(start, extent, bound)) AddSource(axis, start, bound, true, fill);
+}
+
+void FillSources::AddBegin(std::map<int, Fill>& axis, const Scalar& start, const Scalar& bound, Fill fill) {
+  if (CanPrecede(start, bound)) AddSource(axis, start, bound, false, fill);
+}
+
+Taint FillSources::Older(const Taint& taint, const Stmt& loop) {
+  const std::string name = NameOf(loop.var);
+  Taint older = taint;
+  for (auto& axis : older.axis) {
+    std::map<int, Fill> renamed;
+    for (const auto& [id, fill] : axis) {
+      const Source source = sources_[id];
+      int place = id;
+      if (symbolic::Mentions(source.difference, name)) {
+        const Scalar before =
+            source.age >= kOldest
+                ? symbolic::Name("old")
+                : symbolic::Substitute(source.difference, name, symbolic::Sub(symbolic::Name(name), symbolic::Int(loop.step)));
+        place = Intern({before, source.upper, source.age + 1});
+      }
+      const auto [slot, is_new] = renamed.emplace(place, fill);
+      if (!is_new) slot->second = Join(slot->second, fill);
+    }
+    axis = std::move(renamed);
+  }
+  return older;
+}
+
+Taint FillSources::Ended(Taint taint, const std::string& name) {
+  for (auto& axis : taint.axis) {
+    std::map<int, Fill> kept;
+    for (const auto& [id, fill] : axis) {
+      const bool ends = symbolic::Mentions(sources_[id].difference, name);
+      const int place = ends ? Intern({symbolic::Name("old"), sources_[id].upper, kOldest}) : id;
+      const auto [slot, is_new] = kept.emplace(place, fill);
+      if (!is_new) slot->second = Join(slot->second, fill);
+    }
+    axis = std::move(kept);
+  }
+  return taint;
+}
+
+const typed::Var* FillSources::IndexOf(int source) const {
+  for (auto var = around_.rbegin(); var != around_.rend(); ++var) {
+    if (symbolic::Mentions(sources_[source].difference, NameOf(*var))) return &kernel_.vars[*var];
+  }
+  return nullptr;
+}
+
+bool IsAtMost(const Scalar& a, const Scalar& b, int depth) {
+  using symbolic::Kind;
+  if (const auto difference = symbolic::ConstantDifference(b, a)) return *difference >= 0;
+  if (depth > 4) return false;
+  const auto left = [&](int i) { return IsAtMost(a->args[i], b, depth + 1); };
+  const auto right = [&](int i) { return IsAtMost(a, b->args[i], depth + 1); };
+  if (a->kind == Kind::kMin && (left(0) || left(1))) return true;
+  if (a->kind == Kind::kMax && left(0) && left(1)) return true;
+  if (a->kind == Kind::kSelect && left(1) && left(2)) return true;
+  if (b->kind == Kind::kMax && (right(0) || right(1))) return true;
+  if (b->kind == Kind::kMin && right(0) && right(1)) return true;
+  return b->kind == Kind::kSelect && right(1) && right(2);
+}
+
+}  // namespace tkc::sema

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Where elements of a tile may be missing: sources of fill taint (fill.h), each a bound that a range of positions may pass, and
+// what the loops around a statement say about it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/sema/analyses.h"
+#include "compiler/sema/fill.h"
+#include "compiler/sema/symbolic_table.h"
+
+namespace tkc::sema {
+
+/// Positions i with `difference + i >= 0` (upper) or `< 0` do not exist.
+struct Source {
+  symbolic::Scalar difference;  // start - bound
+  bool upper = true;
+  int age = 0;  // times carried round a loop
+};
+
+class FillSources {
+ public:
+  FillSources(const typed::Kernel& kernel, const Steps& steps) : kernel_(kernel), steps_(steps) {}
+
+  /// From here on the code of one worker of `instances` is walked; sources that are known stay.
+  void Begin(SymbolicTable& table, typed::VarId instance, int64_t instances);
+  /// A loop or an axis of the grid over `var`; Leave ends the innermost.
+  void Enter(typed::VarId var, const typed::Expr& lo, const typed::Expr& hi, int64_t step);
+  void Leave() { around_.pop_back(); }
+  /// The variables entered and not left, the outermost first.
+  const std::vector<typed::VarId>& around() const { return around_; }
+  /// The name of a variable in formulas; loops in step share one.
+  std::string NameOf(typed::VarId var) const;
+
+  const Source& At(int source) const { return sources_[source]; }
+  int Intern(Source source);
+  /// Elements at or past `bound`, or before it, of a tile whose first position is `start`.
+  void AddSource(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& bound, bool upper, Fill fill);
+  /// The same where `extent` positions from `start` on can pass the bound, else nothing.
+  void AddEnd(std::map<int, Fill>& axis, const symbolic::Scalar& start, int64_t extent, const symbolic::Scalar& bound, Fill fill);
+  void AddBegin(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& bound, Fill fill);
+  /// The sources of a value, as the next iteration of `loop` sees them.
+  Taint Older(const Taint& taint, const typed::Stmt& loop);
+  /// A value that outlives the loop over `name`: its sources there are no longer those of any index in sight.
+  Taint Ended(Taint taint, const std::string& name);
+  /// The index in sight that runs along the source; null: none.
+  const typed::Var* IndexOf(int source) const;
+
+ private:
+  struct Range {
+    symbolic::Scalar lo, hi;
+    int64_t step = 1;
+  };
+
+  bool CanExceed(const symbolic::Scalar& start, int64_t extent, const symbolic::Scalar& bound);
+  bool CanPrecede(const symbolic::Scalar& start, const symbolic::Scalar& bound);
+  symbolic::Scalar WithInstance(const symbolic::Scalar& scalar, int64_t number) const;
+
+  const typed::Kernel& kernel_;
+  const Steps& steps_;
+  SymbolicTable* table_ = nullptr;
+  typed::VarId instance_ = typed::kNone;
+  int64_t instances_ = 1;
+  std::vector<Source> sources_;
+  std::map<std::string, int> ids_;  // text to place in sources_
+  std::map<std::string, Range> ranges_;
+  std::vector<typed::VarId> around_;
+};
+
+/// a <= b, as far as minima, maxima and selections show it.
+bool IsAtMost(const symbolic::Scalar& a, const symbolic::Scalar& b, int depth = 0);
+
+}  // namespace tkc::sema

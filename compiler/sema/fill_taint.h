@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Fill taint (lang-spec, ti-11 to ti-13): an abstract run of all workers over the classes of fill.h.
+//
+// Loops run until their variables stand still, starting from what an earlier visit found; what a pipe carries is the join
+// of all that is sent, found by running all workers until that stands still; then once more, reporting. A value that is
+// carried round a loop is older by one step: its sources are those of the iteration before. Statements are in
+// check_fill_taint.cpp, expressions in fill_taint_expr.cpp, what is said in fill_taint_report.cpp.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "compiler/sema/analyses.h"
+#include "compiler/sema/fill.h"
+#include "compiler/sema/fill_sources.h"
+#include "compiler/sema/symbolic_table.h"
+
+namespace tkc::sema {
+
+class FillTaint {
+ public:
+  FillTaint(const typed::Kernel& kernel, const typed::Section& section, const Steps& steps, Diagnostics& diagnostics);
+
+  void Check();
+
+ private:
+  /// start + 0, 1, 2, .. along an axis: positions, shifted, transposed or a part.
+  struct Positions {
+    symbolic::Scalar start;
+    int axis = 0;
+  };
+
+  void RunAll();
+  void Run(const typed::Block& block);
+  void Run(const typed::Stmt& stmt);
+  void RunLoop(const typed::Stmt& stmt);
+  void RunIf(const typed::Stmt& stmt);
+  void Receive(const typed::Stmt& stmt);
+  /// Variables declared outside of `stmt` that it assigns.
+  const std::vector<typed::VarId>& Assigned(const typed::Stmt& stmt);
+  void CollectAssigned(const typed::Block& block, std::set<typed::VarId>& vars);
+  std::vector<Taint> Get(const std::vector<typed::VarId>& vars) const;
+  void Set(const std::vector<typed::VarId>& vars, const std::vector<Taint>& taints);
+
+  Taint Eval(const typed::Expr& expr);
+  Taint EvalKind(const typed::Expr& expr);
+  /// Argument `i`, without the sources of an axis along which it is repeated.
+  Taint Operands(const typed::Expr& expr, size_t i);
+  Taint Call(const typed::Expr& expr);
+  Taint Binary(const typed::Expr& expr);
+  Taint Select(const typed::Expr& expr);
+  Taint Read(const typed::Expr& expr);
+  Taint Part(const typed::Expr& expr);
+  Taint Cumsum(const typed::Expr& expr);
+  Taint Cat(const typed::Expr& expr);
+  Taint Reduce(const typed::Expr& expr);
+  Taint MatMul(const typed::Expr& expr);
+  std::optional<Positions> PositionsOf(const typed::Expr& expr);
+  /// An integer scalar whatever its width.
+  symbolic::Scalar IntegerOf(const typed::Expr& expr);
+  /// `pos(n) < N` is false where elements past `N` stand.
+  bool Comparison(const typed::Expr& expr, Taint& taint);
+
+  bool FirstReport(const typed::Expr& expr);
+  void AddHelp(DiagnosticBuilder& report, const typed::Expr& operand, int axis, int source, const char* neutral);
+  void ReportReduce(const typed::Expr& expr, int source, Fill fill);
+  void ReportMatMul(const typed::Expr& expr, int source, Fill x, Fill y);
+  void ReportInfinite(const typed::Expr& expr, const typed::Expr& operand);
+
+  const typed::Kernel& kernel_;
+  const typed::Section& section_;
+  const Steps& steps_;
+  Diagnostics& diagnostics_;
+  FillSources sources_;
+  SymbolicTable* table_ = nullptr;
+  bool reporting_ = false;
+  std::vector<Taint> vars_;
+  std::map<typed::VarId, Positions> positions_;  // of variables that hold positions and are never assigned
+  std::vector<std::vector<Taint>> pipes_;        // [pipe][field]
+  std::map<const typed::Stmt*, std::vector<typed::VarId>> assigned_;
+  std::map<const typed::Stmt*, std::vector<Taint>> heads_;
+  std::set<std::tuple<uint32_t, uint32_t, uint32_t>> reported_;
+};
+
+}  // namespace tkc::sema

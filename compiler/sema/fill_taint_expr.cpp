@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+// Fill taint of expressions.
+#include <set>
+#include <utility>
+
+#include "compiler/sema/fill_taint.h"
+
+namespace tkc::sema {
+
+using symbolic::Scalar;
+using typed::Expr;
+using typed::ExprKind;
+using typed::Op;
+
+namespace {
+
+Taint Constant(Fill fill) {
+  Taint taint;
+  taint.base = fill;
+  return taint;
+}
+
+Taint Unary(Op op, Taint x) {
+  x.base = ApplyFill(op, x.base);
+  for (auto& axis : x.axis) {
+    for (auto& [source, fill] : axis) fill = ApplyFill(op, fill);
+  }
+  x.read_infinite = false;
+  return x;
+}
+
+/// Sources of an axis along which a tile is repeated say nothing about the result.
+void Drop(Taint& taint, const typed::Type& from, const typed::Type& to) {
+  if (!from.is_tile || from.rows != to.rows) taint.axis[0].clear();
+  if (!from.is_tile || from.cols != to.cols) taint.axis[1].clear();
+}
+
+template <typename F>
+Taint Combine(const Taint& a, const Taint& b, F apply) {
+  Taint result;
+  result.base = apply(a.base, b.base);
+  for (int which = 0; which < 2; ++which) {
+    for (const auto& [source, fill] : a.axis[which]) result.axis[which][source] = apply(fill, b.At(which, source));
+    for (const auto& [source, fill] : b.axis[which]) result.axis[which][source] = apply(a.At(which, source), fill);
+  }
+  return result;
+}
+
+}  // namespace
+
+Taint FillTaint::Eval(const Expr& expr) {
+  Taint taint = EvalKind(expr);
+  if (!expr.type.is_tile) taint.axis[0].clear(), taint.axis[1].clear();
+  if (taint.base == Fill::kAny) taint.base = Fill::kFinite;
+  return taint;
+}
+
+Taint FillTaint::EvalKind(const Expr& expr) {
+  switch (expr.kind) {
+    case ExprKind::kInt: return Constant(FillOf(static_cast<double>(expr.int_value)));
+    case ExprKind::kFloat: return Constant(FillOf(expr.float_value));
+    case ExprKind::kBool: return Constant(expr.int_value != 0 ? Fill::kPositive : Fill::kZero);
+    case ExprKind::kDim:
+    case ExprKind::kParam:
+    case ExprKind::kElement:
+    case ExprKind::kPositions: return Taint{};
+    case ExprKind::kVar:
+      return kernel_.vars[expr.id].kind == typed::VarKind::kGrid || kernel_.vars[expr.id].kind == typed::VarKind::kLoop ||
+                     kernel_.vars[expr.id].kind == typed::VarKind::kInstance
+                 ? Taint{}
+                 : vars_[expr.id];
+    case ExprKind::kRead: return Read(expr);
+    case ExprKind::kConvert:
+    case ExprKind::kSplat: return Eval(*expr.args[0]);
+    case ExprKind::kUnary: return Unary(expr.op, Eval(*expr.args[0]));
+    case ExprKind::kCall: return Call(expr);
+    case ExprKind::kBinary: return Binary(expr);
+    case ExprKind::kSelect: return Select(expr);
+    case ExprKind::kReduce: return Reduce(expr);
+    case ExprKind::kCumsum: return Cumsum(expr);
+    case ExprKind::kTranspose: {
+      const Taint taint = Eval(*expr.args[0]);
+      Taint transposed = taint;
+      transposed.axis[0] = taint.axis[1];
+      transposed.axis[1] = taint.axis[0];
+      return transposed;
+    }
+    case ExprKind::kPart: return Part(expr);
+    case ExprKind::kMatMul: return MatMul(expr);
+    case ExprKind::kCat: return Cat(expr);
+  }
+  return Taint{};
+}
+
+Taint FillTaint::Operands(const Expr& expr, size_t i) {
+  Taint taint = Eval(*expr.args[i]);
+  Drop(taint, expr.args[i]->type, expr.type);
+  return taint;
+}
+
+Taint FillTaint::Call(const Expr& expr) {
+  if (expr.args.size() == 1) return Unary(expr.op, Eval(*expr.args[0]));
+  Taint result = Operands(expr, 0);
+  for (size_t i = 1; i < expr.args.size(); ++i) {
+    result = Combine(result, Operands(expr, i), [&](Fill a, Fill b) { return ApplyFill(expr.op, a, b); });
+  }
+  return result;
+}
+
+std::optional<FillTaint::Positions> FillTaint::PositionsOf(const Expr& expr) {
+  switch (expr.kind) {
+    case ExprKind::kPositions: return Positions{table_->Of(*expr.args[0]), 0};
+    case ExprKind::kConvert: return IsFloat(expr.type.dtype) ? std::nullopt : PositionsOf(*expr.args[0]);
+    case ExprKind::kTranspose: {
+      auto inner = PositionsOf(*expr.args[0]);
+      if (inner) inner->axis = 1 - inner->axis;
+      return inner;
+    }
+    case ExprKind::kPart: {
+      auto inner = PositionsOf(*expr.args[0]);
+      if (inner) inner->start = symbolic::Add(inner->start, table_->Of(*expr.args[inner->axis == 0 ? 1 : 2]));
+      return inner;
+    }
+    case ExprKind::kVar: {
+      const auto place = positions_.find(expr.id);
+      return place == positions_.end() ? std::nullopt : std::optional(place->second);
+    }
+    case ExprKind::kBinary: {
+      if (expr.op != Op::kAdd && expr.op != Op::kSub) return std::nullopt;
+      const bool left = expr.args[0]->type.is_tile && !expr.args[1]->type.is_tile;
+      const bool right = expr.op == Op::kAdd && expr.args[1]->type.is_tile && !expr.args[0]->type.is_tile;
+      if (!left && !right) return std::nullopt;
+      auto inner = PositionsOf(*expr.args[left ? 0 : 1]);
+      if (!inner) return std::nullopt;
+      const Scalar offset = IntegerOf(*expr.args[left ? 1 : 0]);
+      inner->start = expr.op == Op::kAdd ? symbolic::Add(inner->start, offset) : symbolic::Sub(inner->start, offset);
+      return inner;
+    }
+    default: return std::nullopt;
+  }
+}
+
+Scalar FillTaint::IntegerOf(const Expr& expr) {
+  return expr.kind == ExprKind::kConvert && !IsFloat(expr.args[0]->type.dtype) ? IntegerOf(*expr.args[0]) : table_->Of(expr);
+}
+
+bool FillTaint::Comparison(const Expr& expr, Taint& taint) {
+  Op op = expr.op;
+  const Expr* tile = expr.args[0].get();
+  const Expr* bound = expr.args[1].get();
+  if (!tile->type.is_tile) {
+    std::swap(tile, bound);
+    op = op == Op::kLt ? Op::kGt : op == Op::kGt ? Op::kLt : op == Op::kLe ? Op::kGe : op == Op::kGe ? Op::kLe : op;
+  }
+  if (!tile->type.is_tile || bound->type.is_tile || IsFloat(bound->type.dtype)) return false;
+  const std::optional<Positions> positions = PositionsOf(*tile);
+  if (!positions) return false;
+  Scalar limit = IntegerOf(*bound);
+  if (op == Op::kLe || op == Op::kGt) limit = symbolic::Add(limit, symbolic::Int(1));
+  if (op != Op::kLt && op != Op::kLe && op != Op::kGt && op != Op::kGe) return false;
+  sources_.AddSource(taint.axis[positions->axis], positions->start, limit, op == Op::kLt || op == Op::kLe, Fill::kZero);
+  return true;
+}
+
+Taint FillTaint::Binary(const Expr& expr) {
+  if (expr.op >= Op::kEq && expr.op <= Op::kGe) {
+    Taint taint;
+    Eval(*expr.args[0]);
+    Eval(*expr.args[1]);
+    if (expr.type.is_tile) Comparison(expr, taint);
+    return taint;
+  }
+  const Taint a = Operands(expr, 0);
+  const Taint b = Operands(expr, 1);
+  return Combine(a, b, [&](Fill x, Fill y) { return ApplyFill(expr.op, x, y); });
+}
+
+Taint FillTaint::Select(const Expr& expr) {
+  const Taint condition = Operands(expr, 0);
+  const Taint a = Operands(expr, 1);
+  const Taint b = Operands(expr, 2);
+  const auto choose = [](Fill c, Fill x, Fill y) {
+    return c == Fill::kNone ? c : c == Fill::kZero ? y : c == Fill::kPositive ? x : Join(x, y);
+  };
+  Taint result;
+  result.base = choose(condition.base, a.base, b.base);
+  for (int which = 0; which < 2; ++which) {
+    std::set<int> sources;
+    for (const Taint* taint : {&condition, &a, &b}) {
+      for (const auto& [source, fill] : taint->axis[which]) sources.insert(source);
+    }
+    for (const int source : sources)
+      result.axis[which][source] = choose(condition.At(which, source), a.At(which, source), b.At(which, source));
+  }
+  return result;
+}
+
+Taint FillTaint::Read(const Expr& expr) {
+  Taint taint;
+  const Fill fill = expr.args.empty() ? Fill::kZero : Eval(*expr.args[0]).base;
+  taint.read_infinite = IsInfinite(fill);
+  int which = 0;
+  for (size_t i = 0; i < expr.axes.size(); ++i) {
+    const typed::AxisRange& axis = expr.axes[i];
+    if (axis.dropped) continue;
+    const Scalar start = table_->Of(*axis.start);
+    const Scalar end = table_->Of(*kernel_.params[expr.id].extents[i]);
+    std::map<int, Fill>& found = taint.axis[which++];
+    // Of two bounds the tighter one says it all, where it is known which that is.
+    const Scalar zero = symbolic::Int(0);
+    const Scalar hi = axis.hi ? table_->Of(*axis.hi) : end;
+    const Scalar lo = axis.lo ? table_->Of(*axis.lo) : zero;
+    const bool hi_suffices = IsAtMost(hi, end);
+    const bool lo_suffices = IsAtMost(zero, lo);
+    if (hi_suffices || !IsAtMost(end, hi)) sources_.AddEnd(found, start, axis.extent, hi, fill);
+    if (!hi_suffices) sources_.AddEnd(found, start, axis.extent, end, fill);
+    if (lo_suffices || !IsAtMost(lo, zero)) sources_.AddBegin(found, start, lo, fill);
+    if (!lo_suffices) sources_.AddBegin(found, start, zero, fill);
+  }
+  return taint;
+}
+
+Taint FillTaint::Part(const Expr& expr) {
+  Taint taint = Eval(*expr.args[0]);
+  for (int which = 0; which < 2; ++which) {
+    const Scalar offset = table_->Of(*expr.args[which + 1]);
+    std::map<int, Fill> moved;
+    for (const auto& [id, fill] : taint.axis[which]) {
+      const Source source = sources_.At(id);
+      moved[sources_.Intern({symbolic::Add(source.difference, offset), source.upper, source.age})] = fill;
+    }
+    taint.axis[which] = std::move(moved);
+  }
+  return taint;
+}
+
+Taint FillTaint::Cumsum(const Expr& expr) {
+  Taint taint = Eval(*expr.args[0]);
+  for (auto& [source, fill] : taint.axis[expr.axis]) fill = Join(fill, SumFill(taint.base));
+  return taint;
+}
+
+Taint FillTaint::Cat(const Expr& expr) {
+  Taint result = Eval(*expr.args[0]);
+  result.axis[1].clear();
+  for (size_t i = 1; i < expr.args.size(); ++i) {
+    Taint part = Eval(*expr.args[i]);
+    part.axis[1].clear();
+    result = Join(result, part);
+  }
+  return result;
+}
+
+Taint FillTaint::Reduce(const Expr& expr) {
+  const Taint x = Eval(*expr.args[0]);
+  const bool truth = expr.op == Op::kAny || expr.op == Op::kAll;
+  for (const auto& [source, fill] : x.axis[expr.axis]) {
+    const bool neutral = fill == Fill::kNone || (expr.op == Op::kAdd && fill == Fill::kZero) ||
+                         (expr.op == Op::kMax && fill == Fill::kNegInf) || (expr.op == Op::kMin && fill == Fill::kPosInf) || truth;
+    if (!neutral) {
+      ReportReduce(expr, source, fill);
+      break;
+    }
+  }
+  Taint result = x;
+  result.axis[expr.axis].clear();
+  result.read_infinite = false;
+  return result;
+}
+
+Taint FillTaint::MatMul(const Expr& expr) {
+  const Taint a = Eval(*expr.args[0]);
+  const Taint b = Eval(*expr.args[1]);
+  bool infinite = false;
+  for (int i = 0; i < 2; ++i) {
+    if (!(i == 0 ? a.read_infinite : b.read_infinite)) continue;
+    ReportInfinite(expr, *expr.args[i]);
+    infinite = true;
+  }
+  std::set<int> sources;
+  for (const auto& [source, fill] : a.axis[1]) sources.insert(source);
+  for (const auto& [source, fill] : b.axis[0]) sources.insert(source);
+  for (const int source : sources) {
+    if (infinite) break;  // said already
+    const Fill x = a.At(1, source);
+    const Fill y = b.At(0, source);
+    if (x == Fill::kNone || y == Fill::kNone || ApplyFill(Op::kMul, x, y) == Fill::kZero) continue;
+    ReportMatMul(expr, source, x, y);
+    break;
+  }
+  Taint result;
+  for (const auto& [source, fill] : a.axis[0]) result.axis[0][source] = ApplyFill(Op::kMul, fill, b.base);
+  for (const auto& [source, fill] : b.axis[1]) result.axis[1][source] = ApplyFill(Op::kMul, fill, a.base);
+  if (a.base == Fill::kNone || b.base == Fill::kNone) result.base = Fill::kNone;
+  return result;
+}
+
+}  // namespace tkc::sema

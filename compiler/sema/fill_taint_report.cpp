@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// What fill taint reports: once for each place, with the fill that changes nothing and where to write it.
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "compiler/sema/fill_taint.h"
+
+namespace tkc::sema {
+
+using typed::Expr;
+using typed::Op;
+
+bool FillTaint::FirstReport(const Expr& expr) {
+  return reporting_ && reported_.insert({expr.span.file, expr.span.begin, expr.span.end}).second;
+}
+
+void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis, int source, const char* neutral) {
+  const typed::Var* index = sources_.IndexOf(source);
+  if (index == nullptr) {
+    report.Help(fmt::format("give the read the fill that changes nothing: `X[..] else {}`", neutral));
+    return;
+  }
+  report.Note(index->span, fmt::format("the last block of `{}` may be short", index->name));
+  const std::string mask = fmt::format("where(valid({}){}, ", index->name, axis == 1 ? ".T" : "");
+  const Span span = operand.span;
+  report.Help(fmt::format("choose `{}` there: `{}.., {})`", neutral, mask, neutral),
+              std::vector<Edit>{{{span.file, span.begin, span.begin}, mask},
+                                {{span.file, span.end, span.end}, fmt::format(", {})", neutral)}});
+}
+
+void FillTaint::ReportReduce(const Expr& expr, int source, Fill fill) {
+  if (!FirstReport(expr)) return;
+  const char* neutral = expr.op == Op::kAdd ? "0" : expr.op == Op::kMax ? "-inf" : "inf";
+  const char* name = expr.op == Op::kAdd ? "sum" : expr.op == Op::kMax ? "maximum" : "minimum";
+  const char* along = expr.axis == 1 ? "columns" : "rows";
+  DiagnosticBuilder report =
+      diagnostics_.Error(DiagnosticKind::kFillNotNeutral, expr.span,
+                         fmt::format("a {} over {} that may not exist, where the operand holds {}", name, along, FillText(fill)));
+  report.Label(expr.args[0]->span, fmt::format("{} where {} are missing; a {} wants {}", FillText(fill), along, name, neutral));
+  AddHelp(report, *expr.args[0], expr.axis, source, neutral);
+}
+
+void FillTaint::ReportMatMul(const Expr& expr, int source, Fill x, Fill y) {
+  if (!FirstReport(expr)) return;
+  DiagnosticBuilder report = diagnostics_.Error(
+      DiagnosticKind::kFillNotNeutral, expr.span,
+      fmt::format("`@` sums over elements that may not exist: there it multiplies {} by {}", FillText(x), FillText(y)));
+  report.Label(expr.args[0]->span, fmt::format("holds {} there", FillText(x)))
+      .Label(expr.args[1]->span, fmt::format("holds {} there", FillText(y)));
+  // Zero one side; if the other may be infinite, that one.
+  const bool left = x != Fill::kZero && (x == Fill::kAny || IsInfinite(x) || y == Fill::kFinite || y == Fill::kPositive);
+  AddHelp(report, *expr.args[left ? 0 : 1], left ? 1 : 0, source, "0");
+}
+
+void FillTaint::ReportInfinite(const Expr& expr, const Expr& operand) {
+  if (!reporting_ || !reported_.insert({operand.span.file, operand.span.begin, operand.span.end}).second) return;
+  diagnostics_.Error(DiagnosticKind::kInfiniteOperand, expr.span, "an operand of `@` has infinities where elements are missing")
+      .Label(operand.span, "read with an infinite fill")
+      .Help("leave the fill at zero, and mask the product if need be");
+}
+
+}  // namespace tkc::sema
