@@ -130,6 +130,7 @@ class KernelParser {
 
   bool PipeOf() {
     Pipe& pipe = kernel_.pipes.emplace_back();
+    pipe.span = lexer_.Peek().span;
     if (!text_.Name(&pipe.name) || !lexer_.Expect("(")) return false;
     while (!lexer_.Accept(")")) {
       if (!pipe.fields.empty() && !lexer_.Expect(",")) return false;

@@ -34,6 +34,7 @@ std::vector<Fault> Verifier::Run() {
   // The lets are seen by every worker: define them again, CheckRegion has closed their scope.
   for (const Op& op : kernel_.lets) Define(op);
   CheckWorkers();
+  if (level_ == Level::kTile) CheckPipeEnds();
   return std::move(faults_);
 }
 
@@ -77,6 +78,24 @@ void Verifier::CheckPipes() {
       if (field.rows < 1 || field.cols < 1)
         FaultAt(pipe.span, "pipe `{}` has a field of {} x {}", pipe.name, field.rows, field.cols);
     }
+  }
+}
+
+/// With one end only, who waits at it would wait for ever, and no barrier could be derived. A pass alone may be shown one end.
+void Verifier::CheckPipeEnds() {
+  std::set<std::string> sent, received;
+  const auto collect = [&](const auto& self, const Region& region) -> void {
+    for (const Op& op : region) {
+      if (op.code == OpCode::kSend) sent.insert(op.symbol);
+      if (op.code == OpCode::kReceive) received.insert(op.symbol);
+      for (const Region& inner : op.regions) self(self, inner);
+    }
+  };
+  for (const Worker& worker : kernel_.workers) collect(collect, worker.body);
+  for (const Pipe& pipe : kernel_.pipes) {
+    const bool is_sent = sent.count(pipe.name) > 0, is_received = received.count(pipe.name) > 0;
+    if (is_sent && is_received) continue;
+    FaultAt(pipe.span, "no worker {} pipe `{}`", is_sent ? "receives from" : is_received ? "sends into" : "uses", pipe.name);
   }
 }
 

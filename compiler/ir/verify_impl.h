@@ -26,6 +26,7 @@ class Verifier {
   void DeclareKernel();
   void CheckTensors();
   void CheckPipes();
+  void CheckPipeEnds();
   void CheckWorkers();
   void CheckRegion(const Region& region);
   void CheckOp(const Op& op);
