@@ -20,6 +20,29 @@ void TakeScalars(const Region& region, std::map<std::string, int>& taken) {
 
 }  // namespace
 
+std::set<std::string> Kernel::UsedNames() const {
+  std::map<std::string, int> scalar_names;
+  TakeScalars(lets, scalar_names);
+  for (const Worker& worker : workers) {
+    scalar_names.try_emplace(worker.instance_name, 1);
+    TakeScalars(worker.body, scalar_names);
+  }
+  std::set<std::string> used(dims.begin(), dims.end());
+  for (const auto& [name, number] : scalar_names) used.insert(name);
+  for (const Value& value : values) used.insert(value.name);
+  for (const TensorParam& tensor : tensors) used.insert(tensor.name);
+  for (const ScalarParam& scalar : scalars) used.insert(scalar.name);
+  for (const Pipe& pipe : pipes) used.insert(pipe.name);
+  for (const GridAxis& axis : axes) used.insert(axis.name);
+  return used;
+}
+
+std::string FreeName(const std::set<std::string>& used, const std::string& base) {
+  std::string name = base;
+  for (int i = 1; used.count(name) > 0; ++i) name = fmt::format("{}_{}", base, i);
+  return name;
+}
+
 void Kernel::TakeNames() {
   const auto take = [&](const std::string& name) { next_suffix.try_emplace(name, 1); };
   for (const char* name : {"tile", "tiles", "layout", "shared"}) take(name);

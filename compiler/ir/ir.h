@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -229,7 +230,9 @@ struct Kernel {
   Span span;
 
   ValueId AddValue(std::string name, Type type, bool is_mutable = false);  // makes the name unique
-  void TakeNames();                        // everything else that is a name in the output: no value is called so
+  void TakeNames();  // everything else that is a name in the output: no value is called so
+  /// The names that scalars of a pass's own must avoid: all that the source gave, or a pass before.
+  std::set<std::string> UsedNames() const;
   std::map<std::string, int> next_suffix;  // AddValue's: every name taken, and the suffix to try next
   size_t known_values = 0;                 // AddValue's: of these the names are in next_suffix
 };
@@ -248,5 +251,8 @@ struct Module {
 std::string_view OpText(OpCode code);
 bool InTileLevel(OpCode code);
 bool InScheduleLevel(OpCode code);
+
+/// `base`, or with _1, _2, .. where that is used.
+std::string FreeName(const std::set<std::string>& used, const std::string& base);
 
 }  // namespace tkc::ir

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -26,9 +27,6 @@ Op Let(const std::string& name, Scalar value, Span span) {
   return let;
 }
 
-std::string CountName(const ir::GridAxis& axis) { return axis.name + "_blocks"; }
-std::string NumberName(const ir::GridAxis& axis) { return axis.name + "_block"; }
-
 /// How many blocks (or integers) the axis has.
 Scalar Count(const ir::GridAxis& axis) {
   const bool from_zero = symbolic::IsInt(axis.lo) && axis.lo->int_value == 0;
@@ -38,7 +36,7 @@ Scalar Count(const ir::GridAxis& axis) {
 
 class GridLowering {
  public:
-  explicit GridLowering(ir::Kernel& kernel) : kernel_(kernel) {}
+  explicit GridLowering(ir::Kernel& kernel) : kernel_(kernel), used_(kernel.UsedNames()) {}
 
   /// `tiles`: what a block, or a cluster of blocks working together, takes at a time.
   void CountTiles() {
@@ -52,8 +50,8 @@ class GridLowering {
       }
       tiles = symbolic::Mul(tiles, symbolic::Name(RowsName(i)));
     }
-    kernel_.launch_lets.emplace_back("tiles", tiles);
-    kernel_.tiles = symbolic::Name("tiles");
+    kernel_.launch_lets.emplace_back(Free("tiles"), tiles);
+    kernel_.tiles = symbolic::Name(Free("tiles"));
   }
 
   /// The grid indices as functions of the tile's number.
@@ -61,7 +59,7 @@ class GridLowering {
     Region out;
     const size_t inner_axes = kernel_.axes.size() >= 2 ? 2 : kernel_.axes.size();
     const size_t outer_axes = kernel_.axes.size() - inner_axes;
-    Scalar number = symbolic::Name("tile");
+    Scalar number = symbolic::Name(Free("tile"));
     if (outer_axes > 0) {
       Scalar plane = Int(1);
       for (size_t i = outer_axes; i < kernel_.axes.size(); ++i) plane = symbolic::Mul(plane, symbolic::Name(RowsName(i)));
@@ -72,8 +70,8 @@ class GridLowering {
                           kernel_.span));
         outer = symbolic::Make(Kind::kDiv, DType::kI64, {outer, count});
       }
-      out.push_back(Let("tile_in_plane", symbolic::Make(Kind::kMod, DType::kI64, {number, plane}), kernel_.span));
-      number = symbolic::Name("tile_in_plane");
+      out.push_back(Let(Free("tile_in_plane"), symbolic::Make(Kind::kMod, DType::kI64, {number, plane}), kernel_.span));
+      number = symbolic::Name(Free("tile_in_plane"));
     }
     if (inner_axes == 2) Plane(outer_axes, number, out);
     if (inner_axes == 1) out.push_back(Let(RowNumberName(0), number, kernel_.span));
@@ -99,11 +97,11 @@ class GridLowering {
     inside.insert(inside.end(), kernel_.lets.begin(), kernel_.lets.end());
     inside.insert(inside.end(), std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
     if (!kernel_.persistent) {
-      inside.insert(inside.begin(), Let("tile", first, kernel_.span));
+      inside.insert(inside.begin(), Let(Free("tile"), first, kernel_.span));
       return inside;
     }
     Op loop{OpCode::kForTiles, {}, {}, {first, kernel_.tiles, stride}};
-    loop.symbol = "tile";
+    loop.symbol = Free("tile");
     loop.span = kernel_.span;
     if (!worker.in_turn) {
       loop.regions = {std::move(inside)};
@@ -150,13 +148,17 @@ class GridLowering {
   /// The blocks of a cluster lie below each other along this axis: the first of the plane.
   size_t RowAxis() const { return kernel_.axes.size() >= 2 ? kernel_.axes.size() - 2 : 0; }
   bool SharesRows() const { return kernel_.cluster > 1 && kernel_.split == 1 && !kernel_.axes.empty(); }
-  static std::string ClusterCountName(const ir::GridAxis& axis) { return axis.name + "_clusters"; }
+  /// Names of the output, unless the source has them.
+  std::string Free(const std::string& base) const { return ir::FreeName(used_, base); }
+  std::string CountName(const ir::GridAxis& axis) const { return Free(axis.name + "_blocks"); }
+  std::string NumberName(const ir::GridAxis& axis) const { return Free(axis.name + "_block"); }
+  std::string ClusterCountName(const ir::GridAxis& axis) const { return Free(axis.name + "_clusters"); }
   /// What is counted along axis `i`: blocks, or clusters of them.
   std::string RowsName(size_t i) const {
     return i == RowAxis() && SharesRows() ? ClusterCountName(kernel_.axes[i]) : CountName(kernel_.axes[i]);
   }
   std::string RowNumberName(size_t i) const {
-    return i == RowAxis() && SharesRows() ? kernel_.axes[i].name + "_cluster" : NumberName(kernel_.axes[i]);
+    return i == RowAxis() && SharesRows() ? Free(kernel_.axes[i].name + "_cluster") : NumberName(kernel_.axes[i]);
   }
 
   void Plane(size_t first_axis, const Scalar& number, Region& out) const {
@@ -180,6 +182,7 @@ class GridLowering {
   }
 
   ir::Kernel& kernel_;
+  const std::set<std::string> used_;
 };
 
 }  // namespace
@@ -197,7 +200,7 @@ Result<void> LowerGrid(ir::Kernel& kernel, const Target&, Diagnostics& diagnosti
   for (ir::Worker& worker : kernel.workers) {
     if (!worker.in_turn) continue;
     kernel.persistent = true;  // turns are taken over the tiles of a block
-    if (worker.instance_name.empty()) worker.instance_name = "turn";
+    if (worker.instance_name.empty()) worker.instance_name = ir::FreeName(kernel.UsedNames(), "turn");
     for (const auto& [pipe, slots] : GridLowering::SlotsPerTile(worker.body)) {
       for (const ir::GridAxis& axis : kernel.axes) {
         if (!symbolic::Mentions(slots, axis.name)) continue;

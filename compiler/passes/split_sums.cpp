@@ -20,8 +20,6 @@ using ir::ValueId;
 using symbolic::Kind;
 
 constexpr int64_t kColumnUnit = 8;  // of an accumulator: what one thread's neighbours hold together
-constexpr const char* kLow = "split_begin";
-constexpr const char* kHigh = "split_end";
 
 struct Range {
   Scalar lo, hi;
@@ -72,16 +70,16 @@ class Splitting {
     const Scalar share = symbolic::Mul(steps, symbolic::Int(range.step));
     const Scalar rank = symbolic::Call("cluster::rank", DType::kI32, {});
     Op low{OpCode::kLet, {}, {}, {symbolic::Add(range.lo, symbolic::Mul(rank, share))}};
-    low.symbol = kLow;
+    low.symbol = low_;
     low.span = span;
     Op high{
-        OpCode::kLet, {}, {}, {symbolic::Make(Kind::kMin, DType::kI64, {range.hi, symbolic::Add(symbolic::Name(kLow), share)})}};
-    high.symbol = kHigh;
+        OpCode::kLet, {}, {}, {symbolic::Make(Kind::kMin, DType::kI64, {range.hi, symbolic::Add(symbolic::Name(low_), share)})}};
+    high.symbol = high_;
     high.span = span;
     return {low, high};
   }
 
-  static void Narrow(Op& loop) { loop.scalars = {symbolic::Name(kLow), symbolic::Name(kHigh)}; }
+  void Narrow(Op& loop) { loop.scalars = {symbolic::Name(low_), symbolic::Name(high_)}; }
 
   void SplitFeeder(ir::Worker& worker) {
     Region out;
@@ -107,6 +105,7 @@ class Splitting {
 
   ir::Kernel& kernel_;
   Diagnostics& diagnostics_;
+  const std::string low_ = ir::FreeName(kernel_.UsedNames(), "split_begin"), high_ = ir::FreeName(kernel_.UsedNames(), "split_end");
   std::optional<Range> range_;
   int64_t cols_ = 0;                 // of the accumulator
   std::set<ValueId> narrowed_;       // values whose columns are this block's part
