@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/live_tiles.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -15,11 +16,6 @@ constexpr int64_t kUnit = 8;             // setmaxnreg and the launch count in e
 constexpr int64_t kMostPerThread = 240;  // what setmaxnreg is asked for at most
 constexpr int64_t kWithoutReshare = 255;
 constexpr int64_t kForAddresses = 24;  // loop counters, addresses, descriptors beside the tiles
-
-int64_t RegistersOf(const ir::Type& type) {
-  const int64_t elements = type.rows * type.cols;
-  return std::max<int64_t>(1, elements * std::max(Bytes(type.dtype), 1) / 4 / 128);
-}
 
 /// The tiles that live through the worker's loops: its mutable ones.
 int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
@@ -32,16 +28,15 @@ int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   return registers;
 }
 
-/// The widest tile that any operation makes, and where.
-std::pair<int64_t, Span> WidestTile(const ir::Kernel& kernel, const ir::Worker& worker) {
-  std::pair<int64_t, Span> widest{0, worker.span};
-  ForEachOp(worker.body, [&](const ir::Op& op) {
-    for (ir::ValueId value : op.results) {
-      const ir::Type& type = kernel.values[value].type;
-      if (type.space == ir::Space::kRegister && RegistersOf(type) > widest.first) widest = {RegistersOf(type), op.span};
-    }
-  });
-  return widest;
+/// "`x` 64, `y` 64, .."
+std::string InUse(const ir::Kernel& kernel, const LiveTiles& live) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(kShown, live.in_use.size()); ++i) {
+    const ir::Value& value = kernel.values[live.in_use[i]];
+    text += fmt::format("{}`{}` {}", i == 0 ? "" : ", ", value.name, RegistersOf(value.type));
+  }
+  return live.in_use.size() > kShown ? text + ", .." : text;
 }
 
 /// What the widest matrix instruction holds at once. ptxas allocates it within the registers of the launch, whatever is shared out
@@ -91,13 +86,18 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target&, Diagnostics& diagn
     const std::string share =
         fmt::format("{} threads share {} registers: {} each for this worker, {} of them for addresses and counters", kernel.threads,
                     kFile, budget, kForAddresses);
-    if (const auto [tile, span] = WidestTile(kernel, worker); kept + kForAddresses <= budget && tile + kForAddresses > budget) {
-      diagnostics
-          .Error(DiagnosticKind::kRegisterOverflow, span,
-                 fmt::format("a tile of {} registers a thread; {} are left to worker `{}` beside its addresses", tile,
-                             budget - kForAddresses, worker.name))
-          .Note(worker.span, share)
-          .Help("walk over the tile in smaller blocks, or use more worker instances");
+    if (const LiveTiles live = MostLiveTiles(kernel, worker.body);
+        kept + kForAddresses <= budget && live.registers + kForAddresses > budget) {
+      const int64_t widest = RegistersOf(kernel.values[live.in_use[0]].type);
+      const bool is_one = widest + kForAddresses > budget;
+      DiagnosticBuilder report =
+          diagnostics.Error(DiagnosticKind::kRegisterOverflow, live.where->span,
+                            fmt::format("{} {} registers a thread; {} are left to worker `{}` beside its addresses",
+                                        is_one ? "a tile of" : "tiles in use at once take", is_one ? widest : live.registers,
+                                        budget - kForAddresses, worker.name));
+      report.Note(worker.span, share);
+      if (!is_one) report.Note(fmt::format("in use here: {}", InUse(kernel, live)));
+      report.Help("walk over the tile in smaller blocks, or use more worker instances");
       return Failure{};
     }
     if (kept + kForAddresses <= budget) continue;
