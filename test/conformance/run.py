@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Runs the prepared conformance cases on the GPU and compares them, bit for bit, with the simulator and with host code.
 
-    run.py [DIR]      DIR: what prepare.py has made, the folder of this file by default
+    run.py [DIR]                    DIR: what prepare.py has made, the folder of this file by default
+    run.py DIR --prepare BUILD      prepares DIR first, where there is both a GPU and BUILD/bin/tkc-sim
 
 One line for each case. `print` cases, which show what documents leave open, never fail: their line says where GPU and
 simulator differ. Outputs of the GPU stay in DIR/gpu.
@@ -75,7 +76,10 @@ def run_all(folder, entries, answers):
 
 
 def main():
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent).resolve()
+    here = Path(__file__).resolve().parent
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else here).resolve()
+    if sys.argv[2:3] == ["--prepare"]:
+        subprocess.run([str(here / "prepare.py"), str(folder), "--build", sys.argv[3]], check=True)
     entries = json.loads((folder / "cases.json").read_text())
     program = folder / "run_gpu"
     works = program.exists() and os.access(program, os.X_OK)

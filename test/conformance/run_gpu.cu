@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The program of all cases on the GPU: run_gpu NAME IN_FILE OUT_WORDS OUT_FILE ..., four arguments for each case.
 // Prints a line for each; after an error of the device nothing more can be run, and it ends with status 3 (run.py
-// starts it again behind it).
+// starts it again behind it). run_gpu --encode-time: how long the driver takes to encode a tensor map.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
