@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Bank conflicts and sectors. Lanes run one after another, so the accesses of a warp instruction are put together
-// again: same call chain, same how-manieth access there since the warp last met. The model is that of hardware.md, B5.
+// again: same call chain, same how-manieth access there since the warp last met. The model: README.md.
 #pragma once
 
 #include <array>

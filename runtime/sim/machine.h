@@ -113,7 +113,7 @@ struct warpgroup {
     int64_t last_product = 0;  // when the newest product ends
 };
 
-/// An mbarrier (hardware.md B1). `near` is what waits of the block acquire, `far` what only a wait at cluster scope
+/// An mbarrier. `near` is what waits of the block acquire, `far` what only a wait at cluster scope
 /// does.
 struct mbarrier {
     block* home = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mbarrier: state, order and misuse. Rules: hardware.md B1, the PTX manual (parallel synchronization, mbarrier).
+// mbarrier: state, order and misuse. Rules: README.md, and the PTX manual (parallel synchronization, mbarrier).
 #include <algorithm>
 
 #include "runtime/sim/memory.h"

@@ -45,7 +45,7 @@ void* static_shared_memory(const void* key, size_t bytes);
 uint32_t shared_address(const void* pointer);
 uint32_t map_to_block(uint32_t address, uint32_t rank);
 
-// mbarrier (semantics: the PTX manual; hardware.md B1).
+// mbarrier (the PTX manual, and what was measured: runtime/sim/README.md).
 enum class order : uint8_t { block, cluster_relaxed, cluster };  // which arrivals publish writes, which waits acquire them
 void barrier_init(uint32_t barrier, uint32_t arrivals);
 void barrier_init_fence();
