@@ -151,7 +151,7 @@ def script(command, report, env=None, timeout=3000):
     counts = re.search(r"(\d+) passed, (\d+) failed\s*$", result.stdout)
     passed, failed = (int(counts.group(1)), int(counts.group(2))) if counts else (int(result.returncode == 0), 0)
     report.add(passed, [name] * max(failed, int(result.returncode != 0)))
-    print(text[-8000:] if result.returncode else "passed")
+    print(text[-8000:] if result.returncode else "passed: " + (result.stdout.strip().splitlines() or ["-"])[-1])
 
 
 def matrices(report):
