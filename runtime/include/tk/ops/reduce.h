@@ -59,16 +59,16 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
     if constexpr (L::WarpRows > 1) {
         const lane_position at = warpgroup::position();
         // Columns in the order of registers, not of the tile: neighbouring lanes take neighbouring banks.
-        const auto slot = [&](int n) { return C == 1 ? 0 : n * L::Lanes + at.lane % L::Lanes; };
+        const auto column = [&](int n) { return C == 1 ? 0 : n * L::Lanes + at.lane % L::Lanes; };
         warpgroup::sync();  // the scratch may still be read from its last use
         TK_UNROLL
         for (int n = 0; n < result.size; ++n) {
-            if (at.lane < L::Lanes) sm90::store_shared_variable(scratch.partial[at.warp][slot(n)], result.data[n]);
+            if (at.lane < L::Lanes) sm90::store_shared_variable(scratch.partial[at.warp][column(n)], result.data[n]);
         }
         warpgroup::sync();
         TK_UNROLL
         for (int n = 0; n < result.size; ++n) {
-            const int c = slot(n);
+            const int c = column(n);
             T value = sm90::load_shared_variable(scratch.partial[0][c]);
             TK_UNROLL
             for (int w = 1; w < L::WarpRows; ++w) value = f(value, sm90::load_shared_variable(scratch.partial[w][c]));
