@@ -38,7 +38,7 @@ class Placed:
         kind = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "i32": torch.int32}[dtype]
         self.stride, span = strides(extents, pad)
         poison = -77 if kind == torch.int32 else float("nan")
-        self.whole = torch.full((span + 2 * GUARD + offset,), poison, dtype=kind, device="cuda")
+        self.whole = torch.full((max(span + 2 * GUARD + offset, 1),), poison, dtype=kind, device="cuda")
         self.view = torch.as_strided(self.whole, extents, self.stride, GUARD + offset)
         if values is not None:
             self.view.copy_(values)
