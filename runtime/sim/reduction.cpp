@@ -46,7 +46,10 @@ void combine(void* memory, const void* value, int count, F f) {
 
 }  // namespace
 
-float add_f32(float x, float y) { return flush_subnormal(flush_subnormal(x) + flush_subnormal(y)); }
+float add_f32(float x, float y) {
+    const float sum = flush_subnormal(flush_subnormal(x) + flush_subnormal(y));
+    return std::isnan(sum) ? std::bit_cast<float>(0x7fffffffu) : sum;
+}
 
 uint16_t add_bf16(uint16_t x, uint16_t y) {
     const double sum = sum_to_odd(std::bit_cast<float>(uint32_t(x) << 16), std::bit_cast<float>(uint32_t(y) << 16));

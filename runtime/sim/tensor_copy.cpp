@@ -40,6 +40,19 @@ void check_alignment(uint32_t address) {
                                  ", which is not a multiple of 128");
 }
 
+/// What the engine of an H200 refuses as an illegal instruction: an innermost coordinate off 16 bytes, and a store or
+/// reduction that begins before the tensor in any dimension. Coordinates behind the tensor's end are fine for all.
+void check_coordinates(const char* what, const tensor_map_fields& map, const int* at, bool for_store) {
+    const std::string copy = std::string("a ") + what;
+    if (const int64_t bytes = int64_t(at[0]) * map.element_bytes; bytes % 16 != 0)
+        report("misaligned", copy + " at innermost coordinate " + std::to_string(at[0]) + ", which is " +
+                                 std::to_string(bytes) + " bytes: not a multiple of 16, an illegal instruction");
+    for (int d = 0; for_store && d < map.rank; ++d)
+        if (at[d] < 0)
+            report("out-of-bounds", copy + " at the negative coordinate " + std::to_string(at[d]) + " in dimension " +
+                                        std::to_string(d) + ", counted from the innermost: an illegal instruction");
+}
+
 /// A row of the box in flight: its bytes in global memory (null: nothing exists) and where they lie in shared memory.
 struct moving_row {
     unsigned char* global;
@@ -100,7 +113,9 @@ void store_from(const tensor_map* pointer, const int* at, int rank, uint32_t fro
     tensor_map_fields map;
     if (!read_map(pointer, rank, map)) return;
     check_alignment(from);
-    operation* store = begin_store(add ? "tensor reduction" : "tensor store");
+    const char* what = add ? "tensor reduction" : "tensor store";
+    check_coordinates(what, map, at, true);
+    operation* store = begin_store(what);
     const uint32_t first = absolute(from);
     struct payload {
         std::vector<moving_row> rows;
@@ -157,6 +172,7 @@ void tensor_load(uint32_t to, const tensor_map* map, const int* at, int rank, ui
     tensor_map_fields fields;
     if (!read_map(map, rank, fields)) return;
     check_alignment(to);
+    check_coordinates("tensor load", fields, at, false);
     load_into(to, fields, at, barrier);
 }
 
@@ -165,6 +181,7 @@ void tensor_load_multicast(uint32_t to, const tensor_map* map, const int* at, in
     tensor_map_fields fields;
     if (!read_map(map, rank, fields)) return;
     check_alignment(to);
+    check_coordinates("multicast tensor load", fields, at, false);
     if (blocks == 0 || blocks >> self().cluster != 0)
         report("out-of-bounds", "a multicast to the blocks of mask " + std::to_string(blocks) + " in a cluster of " +
                                     std::to_string(self().cluster));

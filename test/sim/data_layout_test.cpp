@@ -214,6 +214,18 @@ TEST(Reduction, SumsOfFloatsAreRoundedOnce) {
     EXPECT_TRUE(std::signbit(add_f32(-0x1p-130f, -0x1p-130f)));
 }
 
+TEST(Reduction, NaNsHaveNoPayload) {
+    const auto sum = [](uint32_t x, uint32_t y) {
+        return __builtin_bit_cast(uint32_t, add_f32(__builtin_bit_cast(float, x), __builtin_bit_cast(float, y)));
+    };
+    EXPECT_EQ(sum(0xffd155eb, 0x3f800000), 0x7fffffffu);  // a quiet one
+    EXPECT_EQ(sum(0x3f800000, 0x7f812345), 0x7fffffffu);  // a signalling one
+    EXPECT_EQ(sum(0x7f800000, 0xff800000), 0x7fffffffu);  // inf - inf
+    EXPECT_EQ(sum(0x7f800000, 0x7f7fffff), 0x7f800000u);
+    EXPECT_EQ(add_bf16(0xffc1, 0x3f80), 0x7fff);
+    EXPECT_EQ(add_f16(0x7c00, 0xfc00), 0x7fff);
+}
+
 TEST(Conversion, EverySixteenBitValueComesBack) {
     for (uint32_t bits = 0; bits < 65536; ++bits) {
         const float f = widen_f16(uint16_t(bits)), b = __builtin_bit_cast(float, bits << 16);

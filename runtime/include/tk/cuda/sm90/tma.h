@@ -41,7 +41,8 @@ TK_DEVICE void bulk_wait_group() {
 }
 
 // The coordinates of a box count elements, innermost dimension first; outside the tensor a load gives
-// zeros (all bytes still count at the barrier) and a store is dropped.
+// zeros (all bytes still count at the barrier) and a store is dropped. On an H200 a copy is an illegal instruction when
+// its innermost coordinate is not a multiple of 16 bytes, and a store or reduction when any coordinate is negative.
 #define TK_COORDINATES_1 "r"(c[0])
 #define TK_COORDINATES_2 TK_COORDINATES_1, "r"(c[1])
 #define TK_COORDINATES_3 TK_COORDINATES_2, "r"(c[2])
