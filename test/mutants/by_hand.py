@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""Mutants by hand: (name, kernel, [(what, by what) ..], field-notes row or "").
+
+Each pair is a regular expression and its replacement; it must match exactly once in the kernel's text, or `n` times where a third item
+says so (0: at least once). `in ROLE:` before the expression looks in that role only."""
+
+LOOP = r"in compute: for k = 0 to K step 64"
+HANG_ONE = "hang: pipelined loop with one iteration, or none; early-out tile"
+HANG_COUNT = "hang: arrival count not equal to participants"
+HANG_REGISTERS = "hang: register request over budget"
+HANG_CLUSTER = "hang: tiles not divisible by the cluster"
+WRONG_WAR = "wrong result: write-after-read across the loop's back edge"
+WRONG_REFILL = "wrong result: slot refilled before the last asynchronous read is waited for"
+WRONG_WAIT = "wrong result: missing wait for a matrix operation or store"
+WRONG_FENCE = "wrong result: missing proxy fence"
+WRONG_ATOMIC = "wrong result: a read moved past an atomic"
+WRONG_TWO = "wrong result: two products into one accumulator"
+WRONG_ONE_OFF = "wrong result: a one-off load before a pipelined loop"
+ROWS_FLOOR = "rows never written: grid = floor(N / block)"
+ROWS_MULTIPLE = "rows never written: a multiple of the block demanded"
+MAP_BIJECTION = "wrong rows read: block map not a bijection"
+MAP_COUNTS = "wrong rows read: workers disagree on iteration counts"
+MAP_GROUPS = "wrong rows read: group-wide barrier used by two groups at once"
+STORES = "duplicate stores: a store issued by every lane"
+EDGE_ALIGN = "wrong past the edge: N not a multiple of 8 on a 16-byte path"
+EDGE_RAGGED = "wrong past the edge: ragged columns wrap into the next row"
+SLOW_WAIT = "slow without a word: wait-for-all defeats a double buffer"
+
+MUTANTS = [
+    # ---- bytes
+    ("bytes_fewer", "gemm_by_hand", [(r"bytes 32768", "bytes 32752")], ""),
+    ("bytes_more", "gemm_by_hand", [(r"bytes 32768", "bytes 32784")], ""),
+    ("bytes_of_one_field", "gemm_by_hand", [(r"bytes 32768", "bytes 16384")], WRONG_REFILL),
+    ("bytes_of_a_block_of_the_cluster", "two_stage", [(r"expect bs_full\[bs\] bytes 8192", "expect bs_full[bs] bytes 4096")], ""),
+    ("bytes_moved_between_pipes", "attention_64", [(r"expect ks_full\[ks\] bytes 8192", "expect ks_full[ks] bytes 8208"),
+                                                   (r"expect vs_full\[vs\] bytes 8192", "expect vs_full[vs] bytes 8176")], ""),
+    # ---- phases and slots
+    ("phase_of_the_sender_flipped", "gemm_by_hand", [(r"wait_empty ab_empty", "wait_full ab_empty")], ""),
+    ("phase_of_the_receiver_flipped", "gemm_by_hand", [(r"wait_full ab_full", "wait_empty ab_full")], ""),
+    ("phase_between_workers_flipped", "relay", [(r"wait_full hs_full", "wait_empty hs_full")], ""),
+    ("one_slot_less_for_the_sender", "gemm_by_hand", [(r"in load: ring ab slots 4", "ring ab slots 3")], ""),
+    ("one_slot_more_for_the_receiver", "gemm_by_hand", [(r"in compute: ring ab slots 4", "ring ab slots 5")], ""),
+    ("one_slot_more_for_both", "gemm_by_hand", [(r"ring ab slots 4", "ring ab slots 5", 2)], ""),
+    ("one_slot_less_for_both", "gemm_by_hand", [(r"ring ab slots 4", "ring ab slots 3", 2)], ""),
+    ("one_barrier_less", "gemm_by_hand", [(r"barrier ab_full x4", "barrier ab_full x3")], ""),
+    ("one_tile_less", "gemm_by_hand", [(r"shared ab_0 : bf16\[128, 64\] x4", "shared ab_0 : bf16[128, 64] x3")], ""),
+    ("slots_of_two_pipes_overlap", "attention_64", [(r"x6 swizzle 128 offset 98304", "x6 swizzle 128 offset 90112")], ""),
+    ("staging_over_the_last_slot", "gemm_by_hand", [(r"offset 131072", "offset 122880")], ""),
+    ("reads_the_slot_before", "gemm_by_hand", [(r"view ab_1\[ab\] : smem bf16\[64, 128\]\n(?=        %part)", "view ab_1[ab.previous] : smem bf16[64, 128]\n")], ""),
+    # ---- arrivals
+    ("one_arrival_too_few", "gemm_by_hand", [(r"x4 arrivals 8", "x4 arrivals 7")], HANG_COUNT),
+    ("one_arrival_too_many", "gemm_by_hand", [(r"x4 arrivals 8", "x4 arrivals 9")], HANG_COUNT),
+    ("arrivals_of_one_worker", "gemm_by_hand", [(r"x4 arrivals 8", "x4 arrivals 4")], WRONG_REFILL),
+    ("full_wants_two_arrivals", "gemm_by_hand", [(r"ab_full x4 arrivals 1", "ab_full x4 arrivals 2")], HANG_COUNT),
+    ("arrival_by_a_thread", "relay", [(r"arrive hs_full\[hs\] by warp", "arrive hs_full[hs] by thread")], HANG_COUNT),
+    ("cluster_told_locally", "two_stage", [(r"arrive bs_empty\[bs\] by cluster", "arrive bs_empty[bs] by warp")], HANG_CLUSTER),
+    ("shares_of_one_block_only", "gemm_decode", [(r"acc_shares_ready arrivals 8", "acc_shares_ready arrivals 4")], HANG_COUNT),
+    # ---- releases and waits
+    ("releases_the_slot_in_use", "gemm_by_hand", [(r"arrive ab_empty\[ab.previous\] by warp\n        }", "arrive ab_empty[ab] by warp\n        }")], WRONG_REFILL),
+    ("releases_from_the_first_step", "gemm_by_hand", [(r"if k > 0 {", "if k >= 0 {")], HANG_ONE),
+    ("releases_a_step_late", "gemm_by_hand", [(r"if k > 0 {", "if k > 64 {")], HANG_ONE),
+    ("releases_what_was_never_taken", "gemm_by_hand", [(r"if 0 < K {", "if 0 <= K {")], HANG_ONE),
+    ("two_products_in_flight", "gemm_by_hand", [(r"mma_wait 1\n", "mma_wait 2\n")], WRONG_REFILL),
+    ("last_product_in_flight", "gemm_by_hand", [(r"mma_wait 0 %acc", "mma_wait 1 %acc")], WRONG_WAIT),
+    ("waits_for_all_products", "gemm_by_hand", [(r"mma_wait 1\n", "mma_wait 0\n")], SLOW_WAIT),
+    ("one_store_more_unread", "gemm_by_hand", [(r"wait_stores read 3", "wait_stores read 4")], WRONG_WAR),
+    ("stores_of_the_end_unread", "gemm_by_hand", [(r"wait_stores read 0", "wait_stores read 1")], WRONG_WAIT),
+    ("one_chunk_for_two", "gemm_by_hand", [(r"C_stage index C_chunk % 4", "C_stage index C_chunk % 3")], WRONG_WAR),
+    ("staging_of_one_worker_for_both", "gemm_by_hand", [(r"x4 instances 2 swizzle", "x4 swizzle")], ""),
+    # ---- proxies
+    ("fence_behind_the_meeting", "gemm_no_pipe", [(r"(by warpgroup\n)      fence_async\n      sync_role warpgroup\n(      mma_fence)", r"\1      sync_role warpgroup\n      fence_async\n\2")], WRONG_FENCE),
+    ("fence_before_the_stores", "gemm_by_hand", [(r"store_shared %stage = %rounded_chunk\n        fence_async", "fence_async\n        store_shared %stage = %rounded_chunk")], WRONG_FENCE),
+    ("fence_by_one_thread", "gemm_by_hand", [(r"        fence_async\n", "        if_elected warpgroup {\n          fence_async\n        }\n")], WRONG_FENCE),
+    # ---- accumulators
+    ("two_products_into_one_accumulator", "attention_64", [(r"mma %product, %x, %t_5 set\n      mma_commit\n      mma_wait 0 %product", "mma %product, %x, %t_5 set\n      mma %product, %x, %t_5 add\n      mma_commit\n      mma_wait 0 %product")], WRONG_TWO),
+    ("product_into_the_sum_in_flight", "attention_64", [(r"mma %o, %rounded_operand, %v add", "mma %o, %rounded_operand, %v set")], WRONG_TWO),
+    ("accumulator_read_in_flight", "relay", [(r"(    mma_wait 0 %product\n)((?:.*\n){4})(    %rounded_1 = .*\n)", r"\2\3\1")], WRONG_WAIT),
+    ("operand_changed_in_flight", "attention_64", [(r"(      assign %top = %next\n)(      mma_wait 0 %o\n)", r"      %other = convert %s : reg bf16[64, 64]\n      assign %rounded_operand = %other\n\1\2")], WRONG_WAIT),
+    # ---- one-off loads, orders, nests
+    ("one_off_load_released_by_half", "two_stage", [(r"arrive xs_empty\[xs\] by warp", "arrive xs_empty[xs] by thread")], WRONG_ONE_OFF),
+    ("one_off_load_read_unwaited", "attention_64", [(r"    wait_full q_full\[q\]\n", "")], WRONG_ONE_OFF),
+    ("held_slot_released_in_the_loop", "two_stage", [(r"(        mma_wait 0 %s\n)", r"\1        arrive xs_empty[xs] by warp\n"), (r"      arrive xs_empty\[xs\] by warp\n      advance xs\n    }\n    wait_stores", "      advance xs\n    }\n    wait_stores")], WRONG_ONE_OFF),
+    ("first_wrong_at_twice_the_slots_and_three", "gemm_by_hand", [(r"if k > 0 {", "if 0 < k and k != 448 {")], WRONG_REFILL),
+    ("needs_two_nested_loops", "gemm_by_hand", [(r"if 0 < K {", "if 0 < K and tile < @block::count.i32() {")], HANG_ONE),
+    ("needs_two_nested_loops_and_laps", "two_stage", [(r"      arrive xs_empty\[xs\] by warp\n", "      if tile < @cluster::count.i32() {\n        arrive xs_empty[xs] by warp\n      }\n")], HANG_ONE),
+    ("early_out_of_one_worker", "relay", [(r"(    let m = m_block \* 64\n)(    wait_full vs_full\[vs\])", r"\1    let stop = m\n\2"), (r"    wait_full hs_full\[hs\]\n", "    if m > 0 {\n      wait_full hs_full[hs]\n    }\n")], HANG_ONE),
+    # ---- registers, named barriers
+    ("register_sum_over", "gemm_by_hand", [(r"registers 232", "registers 240")], HANG_REGISTERS),
+    ("register_sum_over_by_the_sender", "gemm_by_hand", [(r"copy_thread registers 40", "copy_thread registers 56")], HANG_REGISTERS),
+    ("registers_not_in_eights", "gemm_by_hand", [(r"registers 232", "registers 228")], HANG_REGISTERS),
+    ("turn_barrier_of_the_other_worker", "in_turn", [(r"named_sync turn \+ 8", "named_sync 1 - turn + 8")], MAP_GROUPS),
+    ("turn_barriers_reused", "in_turn", [(r"named_sync turn \+ 8 threads", "named_sync 8 threads"), (r"named_arrive \(turn \+ 1\) % 2 \+ 8", "named_arrive 8")], MAP_GROUPS),
+    ("turn_barrier_is_the_workers_own", "in_turn", [(r"named_sync turn \+ 8", "named_sync turn + 2"), (r"named_arrive \(turn \+ 1\) % 2 \+ 8", "named_arrive (turn + 1) % 2 + 2"), (r"named_arrive 8", "named_arrive 2")], MAP_GROUPS),
+    ("turn_barrier_beyond_the_hardware", "in_turn", [(r"turn \+ 8 threads", "turn + 15 threads"), (r"2 \+ 8 threads", "2 + 15 threads"), (r"named_arrive 8", "named_arrive 15")], MAP_GROUPS),
+    ("turn_counts_one_warpgroup", "in_turn", [(r"named_sync turn \+ 8 threads 256", "named_sync turn + 8 threads 128")], HANG_COUNT),
+    ("turn_given_to_both", "in_turn", [(r"if turn == 1 {", "if turn >= 0 {")], MAP_GROUPS),
+    ("turns_start_at_one_slot", "in_turn", [(r"    advance p by turn\n", "")], MAP_COUNTS),
+    # ---- the grid, iteration counts
+    ("map_halves_rows", "gemm_by_hand", [(r"let m = m_block \* 128", "let m = m_block * 64", 2)], MAP_BIJECTION),
+    ("map_of_one_worker", "gemm_by_hand", [(r"in compute: let n = n_block \* 128", "let n = (n_blocks - 1 - n_block) * 128")], MAP_BIJECTION),
+    ("map_takes_columns_for_rows", "gemm_by_hand", [(r'tile_position "m_block n_block"', 'tile_position "n_block m_block"', 2)], MAP_BIJECTION),
+    ("map_repeats_a_block", "gemm_small", [(r"let m_block = tile / n_blocks", "let m_block = tile / (n_blocks + 1)", 2)], MAP_BIJECTION),
+    ("stride_of_one_worker", "gemm_by_hand", [(r"in compute: step @block::count.i32\(\) {", "step @block::count.i32() * 2 {")], MAP_COUNTS),
+    ("stride_of_all", "gemm_by_hand", [(r"step @block::count.i32\(\) {", "step @block::count.i32() * 2 {", 2)], ROWS_FLOOR),
+    ("last_tile_left_out", "gemm_by_hand", [(r"to tiles step", "to tiles - 1 step", 2)], ROWS_FLOOR),
+    ("grid_rounds_down", "gemm_by_hand", [(r"launch m_blocks = cdiv\(M, 128\)", "launch m_blocks = M / 128")], ROWS_FLOOR),
+    ("one_step_less_for_one_worker", "gemm_by_hand", [(r"in compute: for k = 0 to K step", "for k = 64 to K step")], MAP_COUNTS),
+    ("one_step_more_for_one_worker", "gemm_by_hand", [(r"in load: for k = 0 to K step", "for k = 0 to K + 64 step")], MAP_COUNTS),
+    ("whole_steps_only", "gemm_by_hand", [(r"for k = 0 to K step", "for k = 0 to K / 64 * 64 step", 2)], ROWS_MULTIPLE),
+    ("whole_steps_only_for_one_worker", "gemm_by_hand", [(r"in compute: for k = 0 to K step", "for k = 0 to K / 64 * 64 step")], MAP_COUNTS),
+    ("shares_overlap", "gemm_decode", [(r"in load: (let split_end = min\(K, split_begin \+ cdiv\(cdiv\(K, 64\), 2\) \* 64)\)", r"\1 + 64)")], MAP_COUNTS),
+    ("cluster_pairs_rounded_down", "two_stage", [(r"cdiv\(m_blocks, 2\)", "m_blocks / 2")], HANG_CLUSTER),
+    # ---- edges, stores
+    ("engine_whatever_the_alignment", "gemm_by_hand", [(r"if C_map_usable {", "if 0 < 1 {")], EDGE_ALIGN),
+    ("stored_by_every_thread", "gemm_by_hand", [(r"          if_elected warpgroup {\n            store_async (.*)\n            commit_stores\n          }\n", r"          store_async \1\n          commit_stores\n")], STORES),
+    ("stored_twice", "gemm_by_hand", [(r"(            store_async .*\n)", r"\1\1")], STORES),
+    ("stored_by_both_workers", "gemm_by_hand", [(r"store_async C_map at m \+ w \* 64", "store_async C_map at m")], STORES),
+    ("chunks_overlap", "gemm_by_hand", [(r"(store_async C_map at m \+ w \* 64, n \+ C_chunk) \* 32", r"\1 * 16")], STORES),
+    ("ragged_rows_of_the_fallback", "gemm_by_hand", [(r"copy_to_global C\[m \+ w \* 64 : 64", "copy_to_global C[m + w * 64 - 64 : 64")], EDGE_RAGGED),
+    ("ragged_rows_of_the_mask", "attention_64", [(r"binary lt %position, \(i32\(S\)\)", "binary le %position, (i32(S))")], EDGE_RAGGED),
+    # ---- layouts
+    ("swizzle_of_the_writer", "gemm_by_hand", [(r"map A_map : A box \[128, 64\] swizzle 128", "map A_map : A box [128, 64] swizzle 64")], ""),
+    ("swizzle_of_the_staging", "gemm_by_hand", [(r"(shared C_stage .*) swizzle 64", r"\1 swizzle 32")], ""),
+    ("box_of_half_the_columns", "gemm_by_hand", [(r"map B_map : B box \[64, 64\]", "map B_map : B box [64, 32]")], ""),
+    ("part_of_the_other_worker", "gemm_by_hand", [(r"part %a at w \* 64, 0", "part %a at 64 - w * 64, 0")], ""),
+    # ---- clusters
+    ("multicast_to_oneself", "two_stage", [(r"\* 32, n, 3 on", "* 32, n, 1 on")], HANG_CLUSTER),
+    ("multicast_of_one_half", "two_stage", [(r"(B_map_share at) @cluster::rank.i32\(\) \* 32", r"\1 0")], ""),
+    ("shares_collected_before_they_are_published", "gemm_decode", [(r"(    split_wait acc_shares_ready\n)(    %acc_sum = split_collect .*\n)", r"\2\1")], WRONG_ATOMIC),
+]
+
+# Rows of field-notes section 4 that no schedule can get wrong, and what stands for them.
+ELSEWHERE = {
+    "garbage: non-contiguous input taken as contiguous": "the launcher's: strides, offsets and padding in `tkc check` and tools/gpu-test",
+    "slow without a word: register spills": "ptxas: tools/gpu-test refuses a spill",
+    "slow without a word: bank conflicts": "test/certify/bank_conflict.tk, test/sim/conflicts.test",
+    "slow without a word: 132 SMs hard-coded": "`--sms` of `tkc run` and `tkc check`: mutants run with 1, 2 and 4",
+    "unreadable: template stacks, unknown locations, asserts that vanish": "tools/check_diagnostics",
+}

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""The kernels that are mutated, and the shapes at which a mutant is run: more steps than twice the slots and three, more tiles than
+multiprocessors, ragged edges; then as few as possible."""
+from dataclasses import dataclass
+
+
+@dataclass
+class Kernel:
+    name: str
+    file: str
+    kernel: str  # the function, where the file has several; None: its only one
+    shapes: list  # ({dimension: extent}, multiprocessors)
+    scalars: tuple = ()  # (name, bits)
+    arguments: tuple = ()
+    note: str = ""
+    mechanical: bool = True
+
+
+KERNELS = [
+    Kernel("gemm_decode", "examples/gemm/gemm.tk", "gemm_decode", [({"M": 40, "N": 72, "K": 3464}, 4), ({"M": 64, "N": 64, "K": 64}, 4)],
+           note="a sum split between the blocks of a cluster"),
+    Kernel("gemm_small", "examples/gemm/gemm.tk", "gemm_small", [({"M": 70, "N": 136, "K": 1448}, 4), ({"M": 64, "N": 128, "K": 8}, 4)]),
+    Kernel("gemm_medium", "examples/gemm/gemm.tk", "gemm_medium", [({"M": 130, "N": 128, "K": 840}, 1), ({"M": 264, "N": 128, "K": 64}, 1)]),
+    Kernel("gemm_tall", "examples/gemm/gemm.tk", "gemm_tall", [({"M": 264, "N": 72, "K": 712}, 1), ({"M": 520, "N": 72, "K": 64}, 1)]),
+    Kernel("gemm_large", "examples/gemm/gemm.tk", "gemm_large", [({"M": 130, "N": 136, "K": 648}, 1), ({"M": 264, "N": 136, "K": 32}, 1)]),
+    Kernel("gemm_no_pipe", "examples/gemm_no_pipe/gemm_no_pipe.tk", None, [({"M": 70, "N": 132, "K": 200}, 2)],
+           note="threads copy, all in one role"),
+    Kernel("attention_64", "test/run/attention_64.tk", None, [({"H": 1, "N": 130, "S": 970}, 2)], scalars=(("scale", 0x3D800000),),
+           note="two products in a chain, a softmax between them"),
+    Kernel("relay", "test/run/relay.tk", None, [({"M": 70, "K": 840}, 2)], note="a tile handed from worker to worker"),
+    Kernel("two_stage", "test/run/two_stage_store.tk", None, [({"M": 600, "N": 582}, 2)],
+           note="multicast in a cluster, a slot held over a loop"),
+    Kernel("in_turn", "test/spec/in_turn.tk", None, [({"M": 262, "N": 320}, 1)], note="two workers that take turns"),
+    Kernel("gemm_by_hand", "test/mutants/inputs/gemm.tk", None, [({"M": 264, "N": 264, "K": 712}, 2), ({"M": 130, "N": 133, "K": 64}, 1)],
+           note="for mutants by hand only", mechanical=False),
+]
+# Goldens without an operation to mutate: one role, registers only.
+WITHOUT = ["examples/copy/copy.tk", "examples/row_softmax/row_softmax.tk"]

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Text of the schedule level as a tree of statements, so that operations can be taken out, doubled and exchanged.
+
+A statement is a line, or a line that opens a block with everything up to its closing brace. What is not a role is left as it is."""
+import re
+import subprocess
+
+SYNC = ("wait_full", "wait_empty", "expect", "arrive", "advance", "mma_fence", "mma_commit", "mma_wait", "fence_async", "sync_role",
+        "commit_stores", "wait_stores", "named_sync", "named_arrive", "cluster_sync", "split_publish", "split_wait")
+
+
+class Statement:
+    """`line` without indentation; of a block the head, and `regions` [[statements], ..] parted by `} else {`."""
+
+    def __init__(self, line):
+        self.line, self.regions = line, []
+
+    def word(self):
+        """The operation: `wait_full`, or behind `%x = `."""
+        return re.sub(r"^%.*? = ", "", self.line).split()[0]
+
+    def copy(self):
+        twin = Statement(self.line)
+        twin.regions = [[s.copy() for s in region] for region in self.regions]
+        return twin
+
+
+def parse_region(lines, at):
+    """Statements from line `at` to the brace that closes their block; the index of that brace's line."""
+    region = []
+    while lines[at].strip() not in ("}", "} else {"):
+        statement = Statement(lines[at].strip())
+        at += 1
+        if statement.line.endswith("{"):
+            while True:
+                inner, at = parse_region(lines, at)
+                statement.regions.append(inner)
+                at += 1
+                if lines[at - 1].strip() == "}":
+                    break
+        region.append(statement)
+    return region, at
+
+
+def print_region(region, indent, out):
+    for statement in region:
+        out.append("  " * indent + statement.line)
+        for number, inner in enumerate(statement.regions):
+            if number:
+                out.append("  " * indent + "} else {")
+            print_region(inner, indent + 1, out)
+        if statement.regions:
+            out.append("  " * indent + "}")
+
+
+class Program:
+    """One kernel: the lines up to its first role, then the roles."""
+
+    def __init__(self, text):
+        lines = text.splitlines()
+        start = next(i for i, line in enumerate(lines) if line.startswith("  worker "))
+        self.head = lines[:start]
+        self.roles, _ = parse_region(lines, start)
+
+    def text(self):
+        out = list(self.head)
+        print_region(self.roles, 1, out)
+        return "\n".join(out + ["}", ""])
+
+    def role(self, name):
+        return next(r for r in self.roles if r.line.split()[1] == name)
+
+
+def kernel_text(tkc, file, kernel=None, arguments=()):
+    """The schedule level of one kernel of a .tk file, as a module of its own that is always chosen."""
+    done = subprocess.run([str(tkc), str(file), "--emit=schedule", *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        raise SystemExit(f"{file}: {done.stderr[-2000:]}")
+    parts = re.split(r"(?m)^(?=kernel )", done.stdout)
+    entry = parts[0].split()[1]
+    chosen = next(p for p in parts[1:] if kernel is None or p.split()[1] == kernel)
+    chosen = re.sub(r"(?m)^  when .*\n", "", chosen.rstrip() + "\n")
+    return f"entry {re.search(r'(?m)^  entry (.*)$', chosen)[1] if '  entry ' in chosen else entry} = [0]\n\n{chosen}"
+
+
+def sites(program):
+    """(path, region, index, statement) of each synchronisation operation: path is `role/word#number in the role`."""
+    for role in program.roles:
+        seen = {}
+
+        def walk(region):
+            for index, statement in enumerate(region):
+                if statement.word() in SYNC:
+                    seen[statement.word()] = seen.get(statement.word(), 0) + 1
+                    yield f"{role.line.split()[1]}/{statement.word()}#{seen[statement.word()]}", region, index
+                for inner in statement.regions:
+                    yield from walk(inner)
+
+        yield from walk(role.regions[0])
+
+
+def mechanical(text):
+    """{`role/op#n/delete`, ..`duplicate`, ..`swap`: text}; a swap is with the next statement of the block, comments aside. Mutants
+    that are the kernel itself, or another mutant, are left out."""
+    found, known = {}, {Program(text).text()}
+    paths = [path for path, _, _ in sites(Program(text))]
+    for number, path in enumerate(paths):
+        for mutation in ("delete", "duplicate", "swap"):
+            program = Program(text)
+            _, region, index = list(sites(program))[number]
+            if mutation == "delete":
+                del region[index]
+            elif mutation == "duplicate":
+                region.insert(index, region[index].copy())
+            else:
+                other = next((i for i in range(index + 1, len(region)) if region[i].word() != "comment"), None)
+                if other is None:
+                    continue
+                region[index], region[other] = region[other], region[index]
+            mutant = program.text()
+            if mutant not in known:
+                known.add(mutant)
+                found[f"{path}/{mutation}"] = mutant
+    return found
