@@ -52,6 +52,7 @@ std::optional<job> read_job(const std::string& path, std::string& error) {
         j.seed = object.value("seed", uint64_t(1));
         j.sms = object.value("sms", 4);
         j.most_findings = object.value("max_findings", size_t(20));
+        j.workspace = object.value("workspace", true);
         j.trace = text_or_null(object, "trace");
         for (const auto& t : object.at("tensors")) j.tensors.push_back(read_tensor(t));
         if (object.contains("scalars"))

@@ -32,6 +32,7 @@ struct job {
     std::optional<std::string> trace;
     std::vector<job_tensor> tensors;
     std::vector<job_scalar> scalars;
+    bool workspace = true;               // the entry gets what it asks for
     std::vector<std::string> arguments;  // names in the order of the entry's parameters; empty: tensors, then scalars
 };
 

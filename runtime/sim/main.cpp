@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "runtime/sim/job.h"
 
@@ -14,7 +15,8 @@ namespace {
 /// On a stack of its own: the lane may have none left.
 void crashed(int) {
     const char text[] =
-        "tkc-sim: the kernel's code touched memory that is not its own, past the wrappers, or a lane's stack overflowed\n";
+        "tkc-sim: the kernel's code touched memory that is not its own, past the wrappers, or a lane's stack "
+        "overflowed\n";
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(5);
     _exit(4);
 }
@@ -25,7 +27,7 @@ void catch_crashes() {
     alternate.ss_sp = stack;
     alternate.ss_size = sizeof stack;
     sigaltstack(&alternate, nullptr);
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = crashed;
     action.sa_flags = SA_ONSTACK;
     for (int signal : {SIGSEGV, SIGBUS}) sigaction(signal, &action, nullptr);
@@ -47,6 +49,9 @@ int main(int argc, char** argv) {
         if (job) return tk::sim::run_job(*job);
         std::fprintf(stderr, "tkc-sim: %s\n", error.c_str());
         return 2;
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "tkc-sim: not enough memory for the tensors and the blocks of a cluster\n");
+        return 3;
     } catch (const std::exception& e) {
         std::fprintf(stderr, "tkc-sim: %s\n", e.what());
         return 3;

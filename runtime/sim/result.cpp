@@ -23,34 +23,35 @@ json frames_json(const std::vector<code_frame>& frames) {
 
 /// Unrolled loops and inlined calls give one source place several addresses: findings that read the same are one.
 json findings_json(const symbols& names, size_t most) {
-    std::vector<json> all;
+    struct told {
+        json places;
+        finding sum;
+    };
+    std::vector<told> all;
     for (const finding& f : the().found.all()) {
-        json sites = json::array();
         json places = json::array();
-        for (const finding_site& s : f.sites) {
-            sites.push_back({{"role", s.role}, {"frames", frames_json(names.of(s.at))}});
-            places.push_back(sites.back()["frames"]);
-        }
-        const auto same = std::find_if(all.begin(), all.end(), [&](const json& other) {
-            return other["kind"] == f.kind && other["places"] == places;
-        });
-        if (same != all.end()) {
-            (*same)["times"] = (*same)["times"].get<int64_t>() + f.times;
+        for (const finding_site& s : f.sites) places.push_back(frames_json(names.of(s.at)));
+        const auto same = std::find_if(all.begin(), all.end(),
+                                       [&](const told& t) { return t.sum.kind == f.kind && t.places == places; });
+        if (same == all.end()) {
+            all.push_back({std::move(places), f});
             continue;
         }
-        all.push_back({{"kind", f.kind},
-                       {"text", f.text},
-                       {"times", f.times},
-                       {"sites", sites},
-                       {"lanes", ranges(f.threads)},
-                       {"block", f.block},
-                       {"address", f.address},
-                       {"places", places}});
+        same->sum.times += f.times;
+        if (same->sum.block == f.block) same->sum.threads.insert(f.threads.begin(), f.threads.end());
     }
     json list = json::array();
-    for (json& f : all) {
-        f.erase("places");
-        if (list.size() < most) list.push_back(std::move(f));
+    for (const auto& [places, f] : all) {
+        if (list.size() == most) break;
+        json sites = json::array();
+        for (size_t i = 0; i < f.sites.size(); ++i) sites.push_back({{"role", f.sites[i].role}, {"frames", places[i]}});
+        list.push_back({{"kind", f.kind},
+                        {"text", f.text},
+                        {"times", f.times},
+                        {"sites", sites},
+                        {"lanes", ranges(f.threads)},
+                        {"block", f.block},
+                        {"address", f.address}});
     }
     return list;
 }

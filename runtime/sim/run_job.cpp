@@ -122,7 +122,7 @@ int run_job(const job& j) {
     }
 
     const auto start = std::chrono::steady_clock::now();
-    const size_t bytes = arguments.call<size_t>(workspace_size);
+    const size_t bytes = j.workspace ? arguments.call<size_t>(workspace_size) : 0;
     region* workspace = bytes > 0 ? &add_region("the workspace", bytes, 256, 1, false) : nullptr;
     arguments.add(workspace ? workspace->data : nullptr);
     arguments.add(uint64_t(bytes));

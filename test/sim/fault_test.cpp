@@ -106,6 +106,25 @@ TEST(Fault, two_stores_to_one_element) {
     found("race", "`global store` is not ordered behind a `global store`", run_scale<1, true>);
 }
 TEST(Fault, read_past_the_end) { found("out-of-bounds", "`global load` of 4 bytes", run_scale<1, true>); }
+/// Rows of 10 elements, 16 apart: what lies between them belongs to nobody.
+TEST(Fault, between_rows) {
+    found("out-of-bounds", "belongs to no element", [] {
+        const float* in = tensor_memory<float>("in", 300);
+        sim::region& out = sim::add_region("out", 300 * sizeof(float), 256, 4, false);
+        out.exists.assign(300 * sizeof(float), false);
+        for (size_t i = 0; i < 300; ++i)
+            for (size_t b = 0; b < 4; ++b) out.exists[i * 4 + b] = i % 16 < 10;
+        return run<scale<0, true>>(3, 128, 0, in, reinterpret_cast<float*>(out.data), 300);
+    });
+}
+TEST(Fault, write_to_what_is_only_read) {
+    found("out-of-bounds", "which the kernel only reads", [] {
+        const float* in = tensor_memory<float>("in", 300);
+        sim::region& out = sim::add_region("out", 300 * sizeof(float), 256, 4, true);
+        out.read_only = true;
+        return run<scale<0, true>>(3, 128, 0, in, reinterpret_cast<float*>(out.data), 300);
+    });
+}
 TEST(Fault, launch_before_not_awaited) { found("race", "grid::wait_previous", run_scale<0, false>); }
 
 TK_KERNEL(32)
@@ -241,6 +260,37 @@ TEST(Fault, named_barriers) {
     EXPECT_TRUE(met);
     found("barrier-misuse", "barriers 0 to 15", run_two_groups<3>);
     found("barrier-misuse", "two groups of warps", run_two_groups<4>);
+}
+
+// A waiter that is two phases behind: the arriver does not wait until it is known that the phase was seen.
+struct hurried_shared {
+    barrier go, seen;
+};
+template <bool Hurries>
+TK_KERNEL(64)
+hurries() {
+    auto& shared = block::shared<hurried_shared>();
+    if (thread::index() == 0) {
+        init(shared.go, 1);
+        init(shared.seen, 32);
+        fence_barrier_init();
+    }
+    block::sync();
+    if (warp::index() == 1) {
+        for (uint32_t phase = 0; phase < 4; ++phase) {
+            wait(shared.go, phase & 1);
+            arrive(shared.seen);
+        }
+    } else if (warp::elect()) {
+        for (uint32_t phase = 0; phase < 4; ++phase) {
+            arrive(shared.go);
+            if (!Hurries) wait(shared.seen, phase & 1);
+        }
+    }
+}
+TEST(Fault, two_phases_behind) {
+    silent([] { return run<hurries<false>>(1, 64, sizeof(hurried_shared)); });
+    found("stale-phase", "phase 0 of the barrier", [] { return run<hurries<true>>(1, 64, sizeof(hurried_shared)); });
 }
 
 // A cycle between two barriers: each warp arrives at its own only after it has waited for the other's.
