@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""no_bank_conflict.py TKC: every access in the report of every example has degree 1, and nothing is warned about."""
+import pathlib
+import re
+import subprocess
+import sys
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+
+
+def main():
+    faults, accesses, files = [], 0, 0
+    for file in sorted(EXAMPLES.glob("*/*.tk")):
+        if file.parent.name == "lib":
+            continue
+        done = subprocess.run([sys.argv[1], file, "--emit=report", "-I", EXAMPLES], capture_output=True, text=True, timeout=60)
+        degrees = re.findall(r"^    line .* degree (\S+)", done.stdout, re.M)
+        accesses, files = accesses + len(degrees), files + 1
+        if done.returncode or done.stderr or any(degree != "1" for degree in degrees):
+            faults.append(f"{file.name}: status {done.returncode}, degrees {sorted(set(degrees))}\n{done.stderr}")
+    print("\n".join(faults) or f"{accesses} accesses of {files} examples, none with a conflict")
+    sys.exit(1 if faults else 0)
+
+
+main()
