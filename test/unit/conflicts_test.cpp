@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Moves through shared memory, instruction by instruction as the runtime makes them, against the algebra of layout/conflict.
+#include <gtest/gtest.h>
+
+#include "compiler/certify/shared_moves.h"
+#include "compiler/layout/conflict.h"
+
+namespace tkc::certify {
+namespace {
+
+using layout::kMatrixFragment;
+using layout::RegisterLayout;
+
+ir::Buffer Tile(DType dtype, int64_t rows, int64_t cols, int swizzle) {
+  ir::Buffer buffer;
+  buffer.dtype = dtype;
+  buffer.rows = rows;
+  buffer.cols = cols;
+  buffer.swizzle = static_cast<ir::Swizzle>(swizzle);
+  return buffer;
+}
+
+MoveCost Move(const RegisterLayout& registers, const ir::Buffer& tile, bool is_store, bool transposed = false) {
+  Window window{&tile, 0, 0, tile.rows, tile.cols, transposed};
+  if (transposed) std::swap(window.rows, window.cols);
+  return RegisterMove(registers, window, is_store);
+}
+
+TEST(SharedMoves, AddressesAreThoseOfTheLayout) {
+  for (const int swizzle : {0, 32, 64, 128}) {
+    const ir::Buffer tile = Tile(DType::kBF16, 24, 128, swizzle);
+    const layout::SharedTile same{DType::kBF16, 24, 128, swizzle};
+    const Window whole{&tile, 0, 0, 24, 128, false}, part{&tile, 8, 64, 8, 32, false}, turned{&tile, 8, 64, 32, 8, true};
+    for (int64_t row = 0; row < 24; ++row) {
+      for (int64_t col = 0; col < 128; ++col) ASSERT_EQ(whole.Address(row, col), same.Offset(row, col));
+    }
+    EXPECT_EQ(part.Address(3, 9), same.Offset(11, 73));
+    EXPECT_EQ(turned.Address(9, 3), same.Offset(11, 73));
+  }
+}
+
+TEST(SharedMoves, EveryInstructionCostsWhatTheAlgebraSays) {
+  int checked = 0;
+  for (const RegisterLayout& registers :
+       {kMatrixFragment, RegisterLayout{16, 8, 1, 2, 4}, RegisterLayout{32, 4, 1, 1, 4}, RegisterLayout{8, 8, 1, 4, 4}}) {
+    for (const DType dtype : {DType::kBF16, DType::kF32}) {
+      for (const int swizzle : {0, 32, 64, 128}) {
+        for (const bool is_store : {false, true}) {
+          for (const bool transposed : {false, true}) {
+            if (registers == kMatrixFragment && dtype == DType::kF32 && swizzle >= 64 && !transposed)
+              continue;  // turned about: below
+            const ir::Buffer tile = Tile(dtype, 128, 128, swizzle);
+            const bool matrices = layout::IsMatrixFragment(registers, dtype);
+            const layout::AccessKind kind = matrices
+                                                ? (is_store ? layout::AccessKind::kStoreMatrix : layout::AccessKind::kLoadMatrix)
+                                                : (is_store ? layout::AccessKind::kStore : layout::AccessKind::kLoad);
+            const layout::BankCost one = layout::Conflicts(registers, {dtype, 128, 128, swizzle}, {kind, transposed});
+            const MoveCost move = Move(registers, tile, is_store, transposed);
+            EXPECT_EQ(move.wavefronts, move.instructions * one.cycles);
+            EXPECT_EQ(move.ideal, move.instructions * one.ideal);
+            EXPECT_EQ(move.instructions * (matrices ? 512 : 32 * move.width), 128 * 128 * Bytes(dtype));
+            ++checked;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(checked, 124);
+}
+
+TEST(SharedMoves, FragmentsOf32BitsTurnTheirColumns) {
+  for (const auto& [cols, swizzle] : {std::pair{64, 128}, {32, 128}, {16, 64}, {32, 64}, {8, 32}}) {
+    const ir::Buffer tile = Tile(DType::kF32, 64, cols, swizzle);
+    for (const bool is_store : {false, true}) {
+      const MoveCost move = Move(kMatrixFragment, tile, is_store);
+      EXPECT_EQ(move.wavefronts, 2 * move.instructions) << cols << " " << swizzle;
+      EXPECT_EQ(move.ideal, move.wavefronts);
+    }
+  }
+}
+
+TEST(SharedMoves, GuardedCopiesAndExchangesAreFree) {
+  const ir::Buffer tile = Tile(DType::kBF16, 64, 64, 128);
+  const Window window{&tile, 0, 0, 64, 64, false};
+  for (const int width : {16, 8, 4}) {
+    ASSERT_TRUE(TakesPieces(window, width));
+    const MoveCost move = GuardedMove(window, 128, width, true);
+    EXPECT_EQ(move.wavefronts, 64);
+    EXPECT_EQ(move.ideal, 64);
+    EXPECT_EQ(move.instructions, 64 * 4 / width);
+  }
+  const ir::Buffer odd = Tile(DType::kBF16, 8, 6, 0);
+  EXPECT_FALSE(TakesPieces({&odd, 0, 0, 8, 6, false}, 8));
+  for (const RegisterLayout& registers : {kMatrixFragment, RegisterLayout{16, 8, 1, 2, 4}}) {
+    const MoveCost stores = ScratchMove(registers, DType::kF32, 128, true), loads = ScratchMove(registers, DType::kF32, 128, false);
+    EXPECT_EQ(stores.wavefronts, stores.ideal);
+    EXPECT_EQ(loads.wavefronts, loads.ideal);
+    EXPECT_EQ(loads.instructions, 4 * stores.instructions);
+  }
+  EXPECT_EQ(ScratchMove({32, 4, 1, 1, 1}, DType::kF32, 128, true).instructions, 0);
+}
+
+}  // namespace
+}  // namespace tkc::certify
