@@ -305,6 +305,7 @@ void products_commit() {
     l.at = TK_SIM_HERE();
     // The group closes when the first lane of the warpgroup says so; all of them must.
     group_queue& q = l.in->group->products;
+    q.last_commit = l.at;
     if (++l.products_committed == q.open()) q.groups.emplace_back();
 }
 
@@ -338,9 +339,14 @@ void check_end_of_lane(lane& l) {
                          "(cp.async.bulk.wait_group.read 0)",
                   q.last_commit ? q.last_commit : l.at);
     }
-    if (l.products_waited < l.in->group->products.open() - 1 && l.in->group->products.read_component != 0)
+    group_queue& products = l.in->group->products;
+    if (const auto& reads = products.groups.back().reads; !reads.empty())
+        report_at("exited-with-pending",
+                  "a warpgroup ends with products that it has not committed (wgmma.commit_group)",
+                  the().log[reads.front()].at);
+    else if (l.products_waited < products.open() - 1 && products.read_component != 0)
         report_at("exited-with-pending", "a warpgroup ends without waiting for its products (wgmma.wait_group 0)",
-                  l.at);
+                  products.last_commit);
 }
 
 void report(const char* kind, const std::string& text) {
