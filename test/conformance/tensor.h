@@ -29,6 +29,13 @@ struct boxed_tensor {
     /// Of shared memory that the box lies in.
     constexpr int area_words() const { return box_rows() * box_pitch() / 4; }
 
+    /// What stores and reductions see of it: rows end on whole 16 bytes.
+    constexpr boxed_tensor whole_16_bytes() const {
+        boxed_tensor whole = *this;
+        whole.extent[0] = (extent[0] * pitch[0] + 15) / 16 * 16 / pitch[0];
+        return whole;
+    }
+
     tk_status map(tensor_map& result, void* data) const {
         host::map_description d{data, dtype, Rank, {}, {}, {}, swizzling};
         for (int i = 0; i < Rank; ++i) {

@@ -3,7 +3,7 @@
 // matter.
 #include <cstring>
 
-#include "test/conformance/case.h"
+#include "test/conformance/edges.h"
 
 namespace conformance {
 namespace {
@@ -79,6 +79,20 @@ vector_kernel(const uint32_t* in, uint32_t* out) {
         sm90::red_add_f32x2(to, v[0], v[1]);
     else
         sm90::red_add_f32x4(to, v[0], v[1], v[2], v[3]);
+}
+
+/// The sums of edges.h, each thread at its own element.
+template <tk_dtype D>
+TK_KERNEL(256)
+edges_kernel(uint32_t* out) {
+    sm90::grid_dependency_wait();
+    const int t = sm90::thread_index();
+    if (t < (D == TK_F32 ? 256 : 128)) put(out, t, edge_word(D, t, 1));
+    sm90::block_sync();
+    const uint32_t x = edge_element(D, t / 16);
+    if constexpr (D == TK_F32) sm90::red_add_f32(reinterpret_cast<float*>(out) + t, as_float(x));
+    if constexpr (D == TK_BF16) sm90::red_add_bf16(reinterpret_cast<uint16_t*>(out) + t, uint16_t(x));
+    if constexpr (D == TK_F16) sm90::red_add_f16(reinterpret_cast<uint16_t*>(out) + t, uint16_t(x));
 }
 
 template <op O>
@@ -224,3 +238,14 @@ CASE(compare_and_swap) { return reduce<op::exchange>(stream, in, out, 256, 0); }
 EXPECTED(compare_and_swap) {
     for (int t = 0; t < 128; ++t) out[t] = 4, out[128 + t] = 2;
 }
+
+// What the atomics do with subnormals, infinities and NaNs is shown.
+// case: open_red_add_f32_edges in 1 out 256 print covers red_add_f32
+CASE(open_red_add_f32_edges) { return start<edges_kernel<TK_F32>>(stream, 1, 256, 0, output(out)); }
+EXPECTED(open_red_add_f32_edges) { expect_edges(out, TK_F32); }
+// case: open_red_add_bf16_edges in 1 out 128 print covers red_add_bf16
+CASE(open_red_add_bf16_edges) { return start<edges_kernel<TK_BF16>>(stream, 1, 256, 0, output(out)); }
+EXPECTED(open_red_add_bf16_edges) { expect_edges(out, TK_BF16); }
+// case: open_red_add_f16_edges in 1 out 128 print covers red_add_f16
+CASE(open_red_add_f16_edges) { return start<edges_kernel<TK_F16>>(stream, 1, 256, 0, output(out)); }
+EXPECTED(open_red_add_f16_edges) { expect_edges(out, TK_F16); }
