@@ -14,103 +14,106 @@ constexpr uint32_t kBefore = 0x40404040u;
 TK_HOST_DEVICE uint32_t stored_word(int n, int i) { return uint32_t(n * 4096 + i) * 0x01000193u ^ 0x5bd1e995u; }
 /// The same for additions: small values of the element type.
 TK_HOST_DEVICE uint32_t added_word(int dtype, int n, int i) {
-  const int x = small(stored_word(n, i)), y = small(stored_word(n, i) * 3);
-  if (dtype == TK_F32) return as_bits(float(x));
-  if (dtype == TK_BF16 || dtype == TK_F16) return half_bits(x, dtype == TK_BF16) | uint32_t(half_bits(y, dtype == TK_BF16)) << 16;
-  if (dtype == TK_I64 || dtype == TK_U64) return i % 2 ? uint32_t(y) : stored_word(n, i);
-  return stored_word(n, i);
+    const int x = small(stored_word(n, i)), y = small(stored_word(n, i) * 3);
+    if (dtype == TK_F32) return as_bits(float(x));
+    if (dtype == TK_BF16 || dtype == TK_F16)
+        return half_bits(x, dtype == TK_BF16) | uint32_t(half_bits(y, dtype == TK_BF16)) << 16;
+    if (dtype == TK_I64 || dtype == TK_U64) return i % 2 ? uint32_t(y) : stored_word(n, i);
+    return stored_word(n, i);
 }
 
 TK_KERNEL(kThreads)
 preset_kernel(uint32_t* out, const int words, const uint32_t value) {
-  sm90::grid_dependency_wait();
-  for (int i = sm90::thread_index(); i < words; i += kThreads) put(out, i, value);
+    sm90::grid_dependency_wait();
+    for (int i = sm90::thread_index(); i < words; i += kThreads) put(out, i, value);
 }
 
 /// Boxes from two buffers in turn; a buffer is written again when it has been read. dtype < 0: plain stores.
 template <int Rank>
 TK_KERNEL(kThreads)
 store_kernel(TK_TENSOR_MAP map, const positions<Rank> boxes, const int words, const int added_dtype) {
-  sm90::grid_dependency_wait();
-  const int t = sm90::thread_index();
-  for (int n = 0; n < boxes.count; ++n) {
-    const uint32_t buffer = shared_base() + uint32_t(n % 2) * 8192;
-    if (t == 0) sm90::bulk_wait_group_read<1>();
-    sm90::block_sync();
-    for (int i = t; i < words; i += kThreads)
-      put_shared(buffer + uint32_t(i) * 4, added_dtype < 0 ? stored_word(n, i) : added_word(added_dtype, n, i));
-    sm90::fence_proxy_async_shared();
-    sm90::block_sync();
-    if (t == 0) {
-      if (added_dtype < 0) {
-        sm90::bulk_wait_group<0>();  // boxes overlap: the later one wins
-        sm90::tensor_copy<Rank>::store(&map, boxes.at[n], buffer);
-      } else {
-        sm90::tensor_copy<Rank>::reduce_add(&map, boxes.at[n], buffer);
-      }
-      sm90::bulk_commit_group();
+    sm90::grid_dependency_wait();
+    const int t = sm90::thread_index();
+    for (int n = 0; n < boxes.count; ++n) {
+        const uint32_t buffer = shared_base() + uint32_t(n % 2) * 8192;
+        if (t == 0) sm90::bulk_wait_group_read<1>();
+        sm90::block_sync();
+        for (int i = t; i < words; i += kThreads)
+            put_shared(buffer + uint32_t(i) * 4, added_dtype < 0 ? stored_word(n, i) : added_word(added_dtype, n, i));
+        sm90::fence_proxy_async_shared();
+        sm90::block_sync();
+        if (t == 0) {
+            if (added_dtype < 0) {
+                sm90::bulk_wait_group<0>();  // boxes overlap: the later one wins
+                sm90::tensor_copy<Rank>::store(&map, boxes.at[n], buffer);
+            } else {
+                sm90::tensor_copy<Rank>::reduce_add(&map, boxes.at[n], buffer);
+            }
+            sm90::bulk_commit_group();
+        }
     }
-  }
-  if (t == 0) sm90::bulk_wait_group<0>();
+    if (t == 0) sm90::bulk_wait_group<0>();
 }
 
 template <int Rank>
-tk_status store(cudaStream_t stream, const tk_tensor* out, const boxed_tensor<Rank>& tensor, const positions<Rank>& boxes, bool add,
-                uint32_t before) {
-  tensor_map map;
-  tk_status status = tensor.map(map, out->data);
-  if (status.code != TK_OK) return status;
-  status = start<preset_kernel>(stream, 1, kThreads, 0, output(out), int(out->extent[0]), before);
-  if (status.code != TK_OK) return status;
-  return start<store_kernel<Rank>>(stream, 1, kThreads, 16384, map, boxes, tensor.area_words(), add ? int(tensor.dtype) : -1);
+tk_status store(cudaStream_t stream, const tk_tensor* out, const boxed_tensor<Rank>& tensor,
+                const positions<Rank>& boxes, bool add, uint32_t before) {
+    tensor_map map;
+    tk_status status = tensor.map(map, out->data);
+    if (status.code != TK_OK) return status;
+    status = start<preset_kernel>(stream, 1, kThreads, 0, output(out), int(out->extent[0]), before);
+    if (status.code != TK_OK) return status;
+    return start<store_kernel<Rank>>(stream, 1, kThreads, 16384, map, boxes, tensor.area_words(),
+                                     add ? int(tensor.dtype) : -1);
 }
 
 float half_value(uint16_t bits, bool bf16) {
-  if (bf16 || (bits & 0x7fff) == 0) return as_float(uint32_t(bits) << 16);
-  return as_float((uint32_t(bits & 0x8000) << 16) | ((uint32_t(bits & 0x7fff) << 13) + 0x38000000u));
+    if (bf16 || (bits & 0x7fff) == 0) return as_float(uint32_t(bits) << 16);
+    return as_float((uint32_t(bits & 0x8000) << 16) | ((uint32_t(bits & 0x7fff) << 13) + 0x38000000u));
 }
 
 /// memory += value, of one element.
 void add_element(int dtype, unsigned char* memory, const unsigned char* value) {
-  if (dtype == TK_BF16 || dtype == TK_F16) {
-    uint16_t x, y;
-    std::memcpy(&x, memory, 2), std::memcpy(&y, value, 2);
-    x = half_bits(int(half_value(x, dtype == TK_BF16) + half_value(y, dtype == TK_BF16)), dtype == TK_BF16);
-    std::memcpy(memory, &x, 2);
-  } else if (dtype == TK_F32) {
-    float x, y;
-    std::memcpy(&x, memory, 4), std::memcpy(&y, value, 4);
-    x += y;
-    std::memcpy(memory, &x, 4);
-  } else if (dtype == TK_I64 || dtype == TK_U64) {
-    uint64_t x, y;
-    std::memcpy(&x, memory, 8), std::memcpy(&y, value, 8);
-    x += y;
-    std::memcpy(memory, &x, 8);
-  } else {
-    uint32_t x, y;
-    std::memcpy(&x, memory, 4), std::memcpy(&y, value, 4);
-    x += y;
-    std::memcpy(memory, &x, 4);
-  }
+    if (dtype == TK_BF16 || dtype == TK_F16) {
+        uint16_t x, y;
+        std::memcpy(&x, memory, 2), std::memcpy(&y, value, 2);
+        x = half_bits(int(half_value(x, dtype == TK_BF16) + half_value(y, dtype == TK_BF16)), dtype == TK_BF16);
+        std::memcpy(memory, &x, 2);
+    } else if (dtype == TK_F32) {
+        float x, y;
+        std::memcpy(&x, memory, 4), std::memcpy(&y, value, 4);
+        x += y;
+        std::memcpy(memory, &x, 4);
+    } else if (dtype == TK_I64 || dtype == TK_U64) {
+        uint64_t x, y;
+        std::memcpy(&x, memory, 8), std::memcpy(&y, value, 8);
+        x += y;
+        std::memcpy(memory, &x, 8);
+    } else {
+        uint32_t x, y;
+        std::memcpy(&x, memory, 4), std::memcpy(&y, value, 4);
+        x += y;
+        std::memcpy(memory, &x, 4);
+    }
 }
 
 template <int Rank>
 void expect_store(uint32_t* out, int words, const boxed_tensor<Rank>& tensor, const positions<Rank>& boxes, bool add,
                   uint32_t before) {
-  for (int i = 0; i < words; ++i) out[i] = before;
-  auto* memory = reinterpret_cast<unsigned char*>(out);
-  uint32_t area[2048];
-  for (int n = 0; n < boxes.count; ++n) {
-    for (int i = 0; i < tensor.area_words(); ++i) area[i] = add ? added_word(tensor.dtype, n, i) : stored_word(n, i);
-    const auto* from = reinterpret_cast<const unsigned char*>(area);
-    tensor.for_each_element(boxes.at[n], [&](long to, int at) {
-      if (to >= 0 && add)
-        add_element(tensor.dtype, memory + to, from + at);
-      else if (to >= 0)
-        std::memcpy(memory + to, from + at, size_t(tensor.pitch[0]));
-    });
-  }
+    for (int i = 0; i < words; ++i) out[i] = before;
+    auto* memory = reinterpret_cast<unsigned char*>(out);
+    uint32_t area[2048];
+    for (int n = 0; n < boxes.count; ++n) {
+        for (int i = 0; i < tensor.area_words(); ++i)
+            area[i] = add ? added_word(tensor.dtype, n, i) : stored_word(n, i);
+        const auto* from = reinterpret_cast<const unsigned char*>(area);
+        tensor.for_each_element(boxes.at[n], [&](long to, int at) {
+            if (to >= 0 && add)
+                add_element(tensor.dtype, memory + to, from + at);
+            else if (to >= 0)
+                std::memcpy(memory + to, from + at, size_t(tensor.pitch[0]));
+        });
+    }
 }
 
 // No coordinate is negative, and innermost ones are multiples of 16 bytes: all else is an illegal instruction.
@@ -129,7 +132,8 @@ constexpr positions<3> kCubeAt{5, {{0, 0, 0}, {8, 7, 3}, {32, 2, 1}, {0, 2, 5}, 
 constexpr boxed_tensor<4> kFour{TK_F32, {12, 5, 4, 3}, {4, 48, 256, 1024}, {8, 2, 3, 2}, swizzle::none};
 constexpr positions<4> kFourAt{5, {{0, 0, 0, 0}, {4, 3, 2, 1}, {8, 4, 3, 2}, {4, 1, 4, 0}, {0, 4, 1, 2}}};
 constexpr boxed_tensor<5> kFive{TK_F32, {12, 3, 4, 3, 2}, {4, 48, 160, 640, 1920}, {8, 2, 2, 3, 2}, swizzle::b32};
-constexpr positions<5> kFiveAt{5, {{0, 0, 0, 0, 0}, {4, 1, 2, 0, 1}, {4, 2, 3, 1, 0}, {8, 0, 3, 2, 1}, {0, 1, 1, 1, 2}}};
+constexpr positions<5> kFiveAt{5,
+                               {{0, 0, 0, 0, 0}, {4, 1, 2, 0, 1}, {4, 2, 3, 1, 0}, {8, 0, 3, 2, 1}, {0, 1, 1, 1, 2}}};
 constexpr boxed_tensor<2> kF32{TK_F32, {52, 40}, {4, 224}, {32, 16}, swizzle::b128};
 constexpr boxed_tensor<2> kI32{TK_I32, {52, 40}, {4, 224}, {32, 16}, swizzle::b128};
 constexpr boxed_tensor<2> kU64{TK_U64, {26, 40}, {8, 224}, {16, 16}, swizzle::b128};
@@ -147,42 +151,43 @@ constexpr positions<1> kShortAt{1, {{0}}};
 /// edge_element instead.
 template <bool Edges>
 TK_DEVICE uint32_t addend(const uint32_t* in, int dtype, int i, int first) {
-  if (!Edges) return get(in, first + i);
-  return first > 0 ? edge_word(dtype, i, 1) : edge_word(dtype, i, 16);
+    if (!Edges) return get(in, first + i);
+    return first > 0 ? edge_word(dtype, i, 1) : edge_word(dtype, i, 16);
 }
 template <bool Edges>
 TK_KERNEL(kThreads)
 copy_in_kernel(const uint32_t* in, uint32_t* out, const int words, const int dtype) {
-  sm90::grid_dependency_wait();
-  for (int i = sm90::thread_index(); i < words; i += kThreads) put(out, i, addend<Edges>(in, dtype, i, words));
+    sm90::grid_dependency_wait();
+    for (int i = sm90::thread_index(); i < words; i += kThreads) put(out, i, addend<Edges>(in, dtype, i, words));
 }
 template <bool Edges>
 TK_KERNEL(kThreads)
 add_words_kernel(TK_TENSOR_MAP map, const uint32_t* in, const int words, const int dtype) {
-  sm90::grid_dependency_wait();
-  const int t = sm90::thread_index();
-  for (int i = t; i < words; i += kThreads) put_shared(shared_base() + uint32_t(i) * 4, addend<Edges>(in, dtype, i, 0));
-  sm90::fence_proxy_async_shared();
-  sm90::block_sync();
-  if (t == 0) {
-    const int at[] = {0};
-    sm90::tensor_copy<1>::reduce_add(&map, at, shared_base());
-    sm90::bulk_commit_group();
-    sm90::bulk_wait_group<0>();
-  }
+    sm90::grid_dependency_wait();
+    const int t = sm90::thread_index();
+    for (int i = t; i < words; i += kThreads)
+        put_shared(shared_base() + uint32_t(i) * 4, addend<Edges>(in, dtype, i, 0));
+    sm90::fence_proxy_async_shared();
+    sm90::block_sync();
+    if (t == 0) {
+        const int at[] = {0};
+        sm90::tensor_copy<1>::reduce_add(&map, at, shared_base());
+        sm90::bulk_commit_group();
+        sm90::bulk_wait_group<0>();
+    }
 }
 
 /// 256 elements.
 template <bool Edges>
 tk_status add_words(cudaStream_t stream, const tk_tensor* in, const tk_tensor* out, tk_dtype dtype) {
-  const int words = int(out->extent[0]);
-  const boxed_tensor<1> tensor{dtype, {256}, {words * 4 / 256}, {256}, swizzle::none};
-  tensor_map map;
-  tk_status status = tensor.map(map, out->data);
-  if (status.code != TK_OK) return status;
-  status = start<copy_in_kernel<Edges>>(stream, 1, kThreads, 0, input(in), output(out), words, int(dtype));
-  if (status.code != TK_OK) return status;
-  return start<add_words_kernel<Edges>>(stream, 1, kThreads, 4096, map, input(in), words, int(dtype));
+    const int words = int(out->extent[0]);
+    const boxed_tensor<1> tensor{dtype, {256}, {words * 4 / 256}, {256}, swizzle::none};
+    tensor_map map;
+    tk_status status = tensor.map(map, out->data);
+    if (status.code != TK_OK) return status;
+    status = start<copy_in_kernel<Edges>>(stream, 1, kThreads, 0, input(in), output(out), words, int(dtype));
+    if (status.code != TK_OK) return status;
+    return start<add_words_kernel<Edges>>(stream, 1, kThreads, 4096, map, input(in), words, int(dtype));
 }
 
 }  // namespace
@@ -190,12 +195,12 @@ tk_status add_words(cudaStream_t stream, const tk_tensor* in, const tk_tensor* o
 
 using namespace conformance;
 
-#define STORE_CASE(NAME, WORDS, TENSOR, AT)                             \
-  CASE(NAME) { return store(stream, out, TENSOR, AT, false, kBefore); } \
-  EXPECTED(NAME) { expect_store(out, WORDS, TENSOR.whole_16_bytes(), AT, false, kBefore); }
-#define ADD_CASE(NAME, WORDS, TENSOR, AT)                         \
-  CASE(NAME) { return store(stream, out, TENSOR, AT, true, 0u); } \
-  EXPECTED(NAME) { expect_store(out, WORDS, TENSOR.whole_16_bytes(), AT, true, 0u); }
+#define STORE_CASE(NAME, WORDS, TENSOR, AT)                               \
+    CASE(NAME) { return store(stream, out, TENSOR, AT, false, kBefore); } \
+    EXPECTED(NAME) { expect_store(out, WORDS, TENSOR.whole_16_bytes(), AT, false, kBefore); }
+#define ADD_CASE(NAME, WORDS, TENSOR, AT)                           \
+    CASE(NAME) { return store(stream, out, TENSOR, AT, true, 0u); } \
+    EXPECTED(NAME) { expect_store(out, WORDS, TENSOR.whole_16_bytes(), AT, true, 0u); }
 
 // case: tensor_store_1d in 1 out 1024 exact covers tensor_copy<1>::store, bulk_commit_group, bulk_wait_group
 STORE_CASE(tensor_store_1d, 1024, kVector, kVectorAt)
@@ -252,17 +257,17 @@ ADD_CASE(open_add_row_from_8, 96, kRagged11, kBehindAt)
 // case: tensor_add_f32_any in 512 out 256 exact covers tensor_copy<1>::reduce_add
 CASE(tensor_add_f32_any) { return add_words<false>(stream, in, out, TK_F32); }
 EXPECTED(tensor_add_f32_any) {
-  for (int i = 0; i < 256; ++i) out[i] = add_any(TK_F32, in[i], in[i + 256]);
+    for (int i = 0; i < 256; ++i) out[i] = add_any(TK_F32, in[i], in[i + 256]);
 }
 // case: tensor_add_bf16_any in 256 out 128 exact covers tensor_copy<1>::reduce_add
 CASE(tensor_add_bf16_any) { return add_words<false>(stream, in, out, TK_BF16); }
 EXPECTED(tensor_add_bf16_any) {
-  for (int i = 0; i < 128; ++i) out[i] = add_any(TK_BF16, in[i], in[i + 128]);
+    for (int i = 0; i < 128; ++i) out[i] = add_any(TK_BF16, in[i], in[i + 128]);
 }
 // case: tensor_add_f16_any in 256 out 128 exact covers tensor_copy<1>::reduce_add
 CASE(tensor_add_f16_any) { return add_words<false>(stream, in, out, TK_F16); }
 EXPECTED(tensor_add_f16_any) {
-  for (int i = 0; i < 128; ++i) out[i] = add_any(TK_F16, in[i], in[i + 128]);
+    for (int i = 0; i < 128; ++i) out[i] = add_any(TK_F16, in[i], in[i + 128]);
 }
 
 // Subnormals, zeros, infinities, NaNs, ties, each with each.
