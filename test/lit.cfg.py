@@ -46,7 +46,12 @@ config.substitutions += [
     ("%root", root),
 ]
 
-# Tests may demand `nvcc`, `clang`, or `optimized`: no sanitizers, so that what takes long runs once.
+# What tests compile for the simulator is kept apart from the user's cache.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+if os.path.exists(os.path.join(build, "bin", "tkc-sim")):
+    config.available_features.add("simulator")
+
+# Tests may demand `simulator`, `nvcc`, `clang`, or `optimized`: no sanitizers, so that what takes long runs once.
 nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 if os.path.exists(nvcc):
     config.available_features.add("nvcc")

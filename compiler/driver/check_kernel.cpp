@@ -100,7 +100,7 @@ class Checker {
     const std::string problem = failure_.problem;
     const auto shrink_start = Clock::now();
     const auto fails = [&](const CheckCase& smaller) {
-      if (Since(shrink_start) > std::max(10.0, command_.seconds / 2)) return false;
+      if (Since(shrink_start) > std::max(20.0, command_.seconds / 2)) return false;
       if (shows_) fmt::print(stderr, "\rshrinking: {:<48}", CommandOptions(target_.entry, smaller).substr(0, 48));
       CheckOutcome outcome = RunCase(target_, smaller, Limit());
       if (outcome.problem != problem) return false;
@@ -133,10 +133,14 @@ std::string RepeatCommand(const Options& options, const typed::Program& program,
   return command + CommandOptions(entry, c) + " --compare";
 }
 
+/// The kernel without a set has no name.
+std::string SetName(const std::string& schedule) { return schedule.empty() ? "(the kernel's own)" : schedule; }
+
 std::string SchedulesText(const Report& report) {
   if (report.schedules.size() == 1) return {};
   std::string text;
-  for (const auto& [name, runs] : report.schedules) text += fmt::format("{}{} {}", text.empty() ? "; sets: " : ", ", name, runs);
+  for (const auto& [name, runs] : report.schedules)
+    text += fmt::format("{}{} {}", text.empty() ? "; sets: " : ", ", SetName(name), runs);
   return text;
 }
 
@@ -151,7 +155,9 @@ void PrintText(const Report& report) {
   if (report.runs < report.planned)
     fmt::print("{}: {} runs were left out for want of time; --time gives more\n", report.entry, report.planned - report.runs);
   for (const auto& [name, runs] : report.schedules) {
-    if (runs == 0) fmt::print("{}: no run came to the set `{}`; `tkc run --schedule {}` does\n", report.entry, name, name);
+    if (runs > 0) continue;
+    const std::string how = name.empty() ? "" : fmt::format("; `tkc run --schedule {}` does", name);
+    fmt::print("{}: no run came to the set `{}`{}\n", report.entry, SetName(name), how);
   }
 }
 

@@ -49,21 +49,6 @@ void RunEverywhere(const CheckTarget& target, const CheckCase& c, double seconds
   if (gpu_difference) ReportDifference(target, "on the GPU", *gpu_difference, diagnostics);
 }
 
-/// Smaller values for `value`, smallest first.
-std::vector<int64_t> Smaller(int64_t value) {
-  std::vector<int64_t> list = {0, 1, 2, 8};
-  for (int64_t divisor = 8; divisor >= 2; divisor /= 2) list.push_back(value / divisor);
-  for (int64_t power = 4096; power >= 16; power /= 2) {
-    if (value > power) list.push_back(value - power);
-  }
-  list.push_back(value - 8);
-  list.push_back(value - 1);
-  std::sort(list.begin(), list.end());
-  list.erase(std::unique(list.begin(), list.end()), list.end());
-  std::erase_if(list, [value](int64_t x) { return x < 0 || x >= value; });
-  return list;
-}
-
 }  // namespace
 
 CheckOutcome RunCase(const CheckTarget& target, const CheckCase& check_case, double seconds) {
@@ -79,9 +64,11 @@ CheckOutcome RunCase(const CheckTarget& target, const CheckCase& check_case, dou
 }
 
 CheckCase Shrink(const typed::Entry& entry, CheckCase failing, const std::function<bool(const CheckCase&)>& fails, int tries) {
+  std::vector<CheckCase> tried = {failing};
   const auto attempt = [&](CheckCase smaller) {
-    if (tries <= 0 || smaller == failing || !Choose(entry, smaller)) return false;
+    if (tries <= 0 || !Choose(entry, smaller) || std::find(tried.begin(), tried.end(), smaller) != tried.end()) return false;
     --tries;
+    tried.push_back(smaller);
     if (!fails(smaller)) return false;
     failing = smaller;
     return true;
@@ -89,13 +76,23 @@ CheckCase Shrink(const typed::Entry& entry, CheckCase failing, const std::functi
   for (bool changed = true; changed && tries > 0;) {
     changed = false;
     for (size_t i = 0; i < failing.dims.size(); ++i) {
-      for (const int64_t extent : Smaller(failing.dims[i])) {
+      // 0 and 1 first; between 1 and what fails by halves, as if all larger ones failed, too. The next round looks again.
+      const auto with = [&](int64_t extent) {
         CheckCase smaller = failing;
         smaller.dims[i] = extent;
-        if (!attempt(smaller)) continue;
+        return smaller;
+      };
+      const int64_t before = failing.dims[i];
+      if (before > 0 && attempt(with(0))) {
         changed = true;
-        break;
+        continue;
       }
+      if (before > 1) attempt(with(1));
+      for (int64_t passes = 1; failing.dims[i] - passes > 1;) {
+        const int64_t middle = passes + (failing.dims[i] - passes) / 2;
+        if (!attempt(with(middle))) passes = middle;
+      }
+      changed |= failing.dims[i] != before;
     }
     CheckCase plain = failing;
     plain.placement = {};

@@ -160,7 +160,7 @@ std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, cons
       double allowed = 0;
       if (!exact) {
         const double magnitude = tolerance.magnitudes.at(name)[i];
-        allowed = Unit(tensor.dtype) * std::max(std::abs(theirs[i]), std::abs(mine[i])) + tolerance.of_magnitude * magnitude;
+        allowed = Unit(tensor.dtype) * std::abs(theirs[i]) + tolerance.of_magnitude * magnitude;
       }
       const double off = std::abs(mine[i] - theirs[i]);
       if (off <= allowed) continue;  // false for NaN

@@ -35,8 +35,7 @@ Span LineSpan(const SourceManager& sources, uint32_t file, int line) {
 std::string Circumstances(const Finding& finding) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (!finding.lanes.empty())
-    add(finding.lanes.find_first_not_of("0123456789., ") == std::string::npos ? "lanes " + finding.lanes : finding.lanes);
+  if (!finding.lanes.empty()) add("lanes " + finding.lanes);
   if (finding.block >= 0) add(fmt::format("block {}", finding.block));
   if (!finding.address.empty()) add("address " + finding.address);
   if (finding.times > 1) add(fmt::format("{} times", finding.times));

@@ -190,7 +190,7 @@ Result<Simulation> Simulate(const SimulatedKernel& kernel, const typed::Kernel& 
   simulation.result = std::move(*result);
   if (options.trace) simulation.trace = ReadText(job.trace);
   int64_t trespassed = 0;  // tkc-sim reports those itself, with their places
-  const bool ran = simulation.result.code == 0;
+  const bool ran = simulation.result.code == 0 && simulation.result.findings.empty();
   if (ran && !ReadImages(job.arguments, placed, simulation.outputs, trespassed, diagnostics)) return Failure{};
   return simulation;
 }

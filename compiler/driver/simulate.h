@@ -40,7 +40,7 @@ struct SimulationOptions {
 struct Simulation {
   SimResult result;
   std::string crash;                              // why there is no result: what ended the simulated program
-  std::map<std::string, interp::Tensor> outputs;  // dense; those of `out` and `inout` tensors
+  std::map<std::string, interp::Tensor> outputs;  // dense; of `out` and `inout` tensors; none if anything was found
   std::string trace;                              // the timeline as tkc-sim wrote it
   double wall = 0;                                // seconds
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`make FOLDER M N K`: random bf16 matrices as .npy (bits in uint16) and .bin. `check FOLDER reference|gpu`: the result against NumPy."""
+"""`make FOLDER M N K`: random bf16 matrices as .npy (bits in uint16) and .bin. `check FOLDER simulator|gpu`: the result against NumPy."""
 import sys
 
 import numpy as np
@@ -27,7 +27,7 @@ def main():
         return 0
     a, b = (from_bf16(np.load(f"{folder}/{name}.npy")).astype(np.float64) for name in "ab")
     exact = a @ b
-    bits = np.load(f"{folder}/c.npy") if sys.argv[3] == "reference" else np.fromfile(f"{folder}/c.bin", np.uint16).reshape(exact.shape)
+    bits = np.load(f"{folder}/c.npy") if sys.argv[3] == "simulator" else np.fromfile(f"{folder}/c.bin", np.uint16).reshape(exact.shape)
     error = np.linalg.norm(from_bf16(bits) - exact) / np.linalg.norm(exact)
     rounding = np.linalg.norm(from_bf16(to_bf16(exact)) - exact) / np.linalg.norm(exact)
     print(f"{sys.argv[3]}: {a.shape} @ {b.shape}, relative error {error:.3e}; rounding the exact product to bf16 gives {rounding:.3e}")
