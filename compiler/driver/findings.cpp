@@ -13,10 +13,25 @@ namespace {
 
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// The kinds of the engine are codes of diagnostics.
-DiagnosticKind KindOf(const std::string& code) {
-  for (const DiagnosticKindInfo& info : kDiagnosticKinds) {
-    if (info.code == code) return info.kind;
+/// What the engine calls its findings (runtime/sim/README.md), and what they are called here.
+constexpr struct {
+  std::string_view word;
+  DiagnosticKind kind;
+} kFindings[] = {{"race", DiagnosticKind::kRace},
+                 {"read-of-poison", DiagnosticKind::kReadOfPoison},
+                 {"out-of-bounds", DiagnosticKind::kOutOfBounds},
+                 {"misaligned", DiagnosticKind::kMisaligned},
+                 {"deadlock", DiagnosticKind::kDeadlock},
+                 {"barrier-misuse", DiagnosticKind::kBarrierMisuse},
+                 {"stale-phase", DiagnosticKind::kStalePhase},
+                 {"register-pool", DiagnosticKind::kRegisterPool},
+                 {"divergence", DiagnosticKind::kDivergence},
+                 {"accumulator-touched", DiagnosticKind::kAccumulatorTouched},
+                 {"exited-with-pending", DiagnosticKind::kExitedWithPending}};
+
+DiagnosticKind KindOf(const std::string& word) {
+  for (const auto& finding : kFindings) {
+    if (finding.word == word) return finding.kind;
   }
   return DiagnosticKind::kRunFailed;
 }
