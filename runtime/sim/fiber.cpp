@@ -7,6 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1  // as GCC says it
+#endif
+#endif
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -42,6 +47,8 @@ fiber_stack clean(fiber_stack stack) {
 }
 
 }  // namespace
+
+bool sanitized() { return TK_SIM_ASAN; }
 
 fiber_stack stack_pool::take() {
     if (!free_.empty()) {

@@ -9,6 +9,9 @@
 
 namespace tk::sim {
 
+/// Built with AddressSanitizer, which then tells of crashes itself.
+bool sanitized();
+
 /// Memory for one fiber. Pages are touched as they are used.
 struct fiber_stack {
     char* low = nullptr;  // lowest usable byte
@@ -47,7 +50,7 @@ private:
     void (*run_)(void*) = nullptr;
     void* argument_ = nullptr;
     boost::context::detail::fcontext_t self_ = nullptr, scheduler_ = nullptr;
-    void* sanitizer_state_ = nullptr;
+    [[maybe_unused]] void* sanitizer_state_ = nullptr;
 };
 
 }  // namespace tk::sim

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One launch: clusters one after another in an order by seed, each with all its blocks at once. Blocks of different
 // clusters never synchronise, so races between them do not depend on how they interleave.
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -92,15 +90,14 @@ void run_cluster(machine& sim, int number, int64_t start) {
     sim.cluster = {};
     for (int rank = 0; rank < sim.shape.cluster; ++rank)
         build_block(sim, number * sim.shape.cluster + rank, rank, start);
-    // Every warp starts somewhat later than the one before; seeds shuffle them.
-    for (lane& l : sim.lanes) {
-        l.run.start(sim.stacks.take(), run_lane, &l);
-        sim.ready(l, start + (sim.seed == 0 ? 0 : sim.random(4)));
-    }
+    // All start at once, but for the seed: some warps come much later.
     for (auto& home : sim.blocks)
         for (auto& w : home->warps) {
             const int64_t delay = sim.random(8) == 0 ? sim.random(3000) : 0;
-            for (lane* l : w->lanes) l->time += delay;
+            for (lane* l : w->lanes) {
+                l->run.start(sim.stacks.take(), run_lane, l);
+                sim.ready(*l, start + delay + sim.random(4));
+            }
         }
     sim.run_all();
     sim.lanes_done += int64_t(sim.lanes.size());

@@ -180,7 +180,7 @@ struct block {
     clock_sum left;
 };
 
-/// What is kept of a launch.
+/// The hardware barrier of the whole cluster.
 struct cluster_barrier {
     int arrived = 0;
     uint32_t generation = 0;

@@ -8,6 +8,7 @@
 #include <exception>
 #include <new>
 
+#include "runtime/sim/fiber.h"
 #include "runtime/sim/job.h"
 
 namespace {
@@ -40,9 +41,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "usage: tkc-sim JOB.json\n");
         return 2;
     }
-#ifndef __SANITIZE_ADDRESS__
-    catch_crashes();
-#endif
+    if (!tk::sim::sanitized()) catch_crashes();
     try {
         std::string error;
         const auto job = tk::sim::read_job(argv[1], error);
