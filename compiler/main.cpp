@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // argv -> one command -> exit status.
 #include <csignal>
+#include <cstdio>
+#include <new>
 
 #include "compiler/command_line.h"
 #include "compiler/driver/check_kernel.h"
@@ -18,6 +20,15 @@ namespace {
   tkc::InternalError(signal == SIGSEGV ? "memory was accessed where there is none" : "the program was aborted");
 }
 
+/// Everything but compiling.
+int Execute(const tkc::CommandLine& line) {
+  switch (line.command) {
+    case tkc::Command::kCheck: return tkc::CheckKernel(line.options, line.check);
+    case tkc::Command::kTrace: return tkc::TraceKernel(line.options, line.run);
+    default: return tkc::RunKernel(line.options, line.run);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -29,7 +40,10 @@ int main(int argc, char** argv) {
   if (const std::optional<int> status = tkc::ParseCommandLine(argc, argv, line)) return *status;
   if (line.command == tkc::Command::kCompile) return tkc::Compile(line.options);
   tkc::WatchInterrupts();
-  if (line.command == tkc::Command::kCheck) return tkc::CheckKernel(line.options, line.check);
-  if (line.command == tkc::Command::kTrace) return tkc::TraceKernel(line.options, line.run);
-  return tkc::RunKernel(line.options, line.run);
+  try {
+    return Execute(line);
+  } catch (const std::bad_alloc&) {
+    std::fputs("error: the run needs more memory than there is [out-of-memory]\nhelp: take smaller dimensions\n", stderr);
+    return tkc::kExitUser;
+  }
 }

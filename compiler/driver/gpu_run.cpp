@@ -21,7 +21,8 @@ namespace {
 constexpr std::string_view kRunner =
 #include "compiler/driver/gpu_runner.inc"
     ;
-constexpr double kLimit = 120;  // seconds; a kernel that hangs on a GPU is seen by nothing else
+constexpr std::string_view kCapability = "9.0";  // of sm_90a
+constexpr double kLimit = 120;                   // seconds; a kernel that hangs on a GPU is seen by nothing else
 
 std::string FindNvcc() {
   const std::string found = FindProgram("nvcc");
@@ -99,9 +100,13 @@ bool HasGpu(std::string& why) {
     return false;
   }
   const std::string smi = FindProgram("nvidia-smi");
-  const ProcessResult run = smi.empty() ? ProcessResult{} : RunProcess({smi, "-L"}, {}, 20);
-  if (!smi.empty() && run.ok() && run.output.find("GPU ") != std::string::npos) return true;
-  why = smi.empty() ? "there is no nvidia-smi, so no driver" : "nvidia-smi lists no GPU";
+  if (smi.empty()) {
+    why = "there is no nvidia-smi, so no driver";
+    return false;
+  }
+  const ProcessResult run = RunProcess({smi, "--query-gpu=compute_cap", "--format=csv,noheader"}, {}, 20);
+  if (run.ok() && run.output.starts_with(kCapability)) return true;  // of the first device, which is the one that is used
+  why = fmt::format("there is no GPU of compute capability {}", kCapability);
   return false;
 }
 
