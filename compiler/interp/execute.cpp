@@ -60,7 +60,7 @@ int64_t Executor::RingOf(const Stmt& stmt) {
 }
 
 void Executor::Receive(const Stmt& stmt) {
-  Ensure(traffic_ != nullptr, "a receive outside a worker", stmt.span);
+  if (traffic_ == nullptr) InternalError("a receive outside a worker", stmt.span);
   std::vector<Value> fields;
   traffic_->Receive(stmt, RingOf(stmt), fields);
   if (faults_.failed()) return;
@@ -70,7 +70,7 @@ void Executor::Receive(const Stmt& stmt) {
 }
 
 void Executor::Send(const Stmt& stmt) {
-  Ensure(traffic_ != nullptr, "a send outside a worker", stmt.span);
+  if (traffic_ == nullptr) InternalError("a send outside a worker", stmt.span);
   const typed::Pipe& pipe = section_->pipes[static_cast<size_t>(stmt.pipe)];
   const int64_t row = stmt.row ? evaluator_.Integer(*stmt.row) : 0;
   const int64_t col = stmt.col ? evaluator_.Integer(*stmt.col) : 0;
