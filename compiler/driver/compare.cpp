@@ -130,7 +130,7 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
     const std::vector<double> others = ran ? absolute.tensors.at(param.name).ToReals() : sums;
     double largest = 0;
     for (size_t i = 0; i < sums.size(); ++i) {
-      sums[i] = std::max(std::abs(sums[i]), std::abs(others[i]));
+      sums[i] = std::max(std::abs(sums[i]), std::isfinite(others[i]) ? std::abs(others[i]) : 0.0);
       if (std::isfinite(sums[i])) largest = std::max(largest, sums[i]);
     }
     // With functions, absolute values bound nothing: an element's terms may be as large as the largest result.
@@ -158,7 +158,7 @@ std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, cons
     for (size_t i = 0; i < mine.size(); ++i) {
       if (mine[i] == theirs[i] || (std::isnan(mine[i]) && std::isnan(theirs[i]))) continue;
       double allowed = 0;
-      if (!exact) {
+      if (!exact && std::isfinite(theirs[i])) {
         const double magnitude = tolerance.magnitudes.at(name)[i];
         allowed = Unit(tensor.dtype) * std::abs(theirs[i]) + tolerance.of_magnitude * magnitude;
       }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// What run and check are made of: placements, comparison within rounding, the choice and shrinking of cases.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "compiler/driver/build_cache.h"
+#include "compiler/driver/check_run.h"
+#include "compiler/driver/compare.h"
+#include "compiler/driver/placement.h"
+#include "compiler/driver/shapes.h"
+
+namespace tkc {
+namespace {
+
+using interp::Tensor;
+
+Tensor Counting(DType dtype, std::vector<int64_t> extents) {
+  Tensor tensor = Tensor::Dense(dtype, std::move(extents));
+  std::vector<double> values(static_cast<size_t>(tensor.size()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i + 1);
+  tensor.FromReals(values);
+  return tensor;
+}
+
+TEST(Placement, GatherUndoesPlaceAndStraysAreCounted) {
+  const Tensor dense = Counting(DType::kBF16, {3, 4, 5});
+  for (const Placement& placement : {Placement{}, Placement{8, 8, 1}, Placement{1, 1, 1}, Placement{0, 3, 2}}) {
+    const Tensor placed = Place(dense, placement, true);
+    EXPECT_TRUE(placed.IsConsistent()) << ToString(placement);
+    EXPECT_EQ(placed.strides.back(), placement.step);
+    EXPECT_EQ(placed.strides[1], 5 * placement.step + placement.pad);
+    EXPECT_EQ(Gather(placed).bytes, dense.bytes) << ToString(placement);
+    std::vector<uint8_t> image = placed.bytes;
+    image[static_cast<size_t>(placed.ElementAt({2, 3, 4})) * 2] ^= 1;  // an element: may change
+    EXPECT_EQ(Trespassed(placed, image), 0);
+    image[0] = 0;
+    image[static_cast<size_t>(placed.ElementAt({2, 3, 4})) * 2 + 2] = 0;
+    EXPECT_EQ(Trespassed(placed, image), 2) << ToString(placement);
+  }
+  const Tensor empty = Place(Tensor::Dense(DType::kF32, {2, 0}), {}, true);
+  EXPECT_EQ(Gather(empty).size(), 0);
+}
+
+std::optional<Difference> CompareOne(DType dtype, double got, double want, const Tolerance& tolerance) {
+  Tensor mine = Tensor::Dense(dtype, {1}), theirs = mine;
+  mine.FromReals({got});
+  theirs.FromReals({want});
+  interp::Arguments arguments;
+  arguments.tensors["Y"] = theirs;
+  return Compare({{"Y", mine}}, arguments, tolerance);
+}
+
+TEST(Compare, OneUnitInTheLastPlaceUnlessExact) {
+  Tolerance rounded;
+  rounded.magnitudes["Y"] = {1.0};
+  Tolerance exact;
+  exact.exact = true;
+  EXPECT_FALSE(CompareOne(DType::kBF16, 1.0078125, 1.0, rounded));
+  EXPECT_TRUE(CompareOne(DType::kBF16, 1.0156250, 1.0, rounded));
+  EXPECT_TRUE(CompareOne(DType::kBF16, 1.0078125, 1.0, exact));
+  EXPECT_TRUE(CompareOne(DType::kI32, 5, 4, rounded)) << "integers are exact in any case";
+  rounded.of_magnitude = 0.5;
+  EXPECT_FALSE(CompareOne(DType::kF32, 1.5, 1.0, rounded));
+  EXPECT_TRUE(CompareOne(DType::kF32, 1.6, 1.0, rounded));
+}
+
+TEST(Compare, NaNEqualsNaNOnly) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  Tolerance rounded;
+  rounded.magnitudes["Y"] = {inf};
+  rounded.of_magnitude = 0x1p-8;
+  EXPECT_FALSE(CompareOne(DType::kF32, nan, nan, rounded));
+  EXPECT_FALSE(CompareOne(DType::kF32, inf, inf, rounded));
+  Tolerance finite;
+  finite.magnitudes["Y"] = {1};
+  finite.of_magnitude = 0x1p-8;
+  EXPECT_TRUE(CompareOne(DType::kF32, nan, 1, finite));
+  EXPECT_TRUE(CompareOne(DType::kF32, 1, nan, finite));
+  EXPECT_TRUE(CompareOne(DType::kF32, inf, 1, finite));
+  EXPECT_TRUE(CompareOne(DType::kF32, 1, inf, rounded));
+  EXPECT_TRUE(CompareOne(DType::kF32, -inf, inf, rounded));
+}
+
+typed::Entry EntryOfTwoDims() {
+  typed::Entry entry;
+  entry.name = "k";
+  entry.kernels.emplace_back();
+  entry.kernels[0].name = "k";
+  entry.kernels[0].dims = {{"M", kNoSpan}, {"N", kNoSpan}};
+  return entry;
+}
+
+TEST(Shrink, FindsTheSmallestOfAMonotoneFault) {
+  const typed::Entry entry = EntryOfTwoDims();
+  CheckCase start;
+  start.dims = {300, 129};
+  start.seed = 3;
+  start.sms = 4;
+  start.fill = interp::FillKind::kNormal;
+  start.placement = {1, 1, 1};
+  int calls = 0;
+  const CheckCase least = Shrink(
+      entry, start,
+      [&](const CheckCase& c) {
+        ++calls;
+        return c.dims[0] >= 67 && c.dims[1] >= 5 && c.seed >= 2;
+      },
+      80);
+  EXPECT_EQ(least.dims, (std::vector<int64_t>{67, 5}));
+  EXPECT_EQ(least.seed, 2u);
+  EXPECT_TRUE(least.placement.is_dense());
+  EXPECT_EQ(least.fill, interp::FillKind::kSmall);
+  EXPECT_EQ(CommandOptions(entry, least), " --dims M=67,N=5 --seed 2 --fill small");
+  EXPECT_LE(calls, 80);
+}
+
+TEST(Shapes, TheSameSeedGivesTheSameCases) {
+  const typed::Entry entry = EntryOfTwoDims();
+  const std::vector<CheckCase> cases = MakeCases(entry, 20, 7);
+  EXPECT_EQ(cases.size(), 20u);
+  EXPECT_EQ(cases, MakeCases(entry, 20, 7));
+  EXPECT_NE(cases, MakeCases(entry, 20, 8));
+}
+
+TEST(Fingerprint, KnowsWhereTextsEnd) {
+  Fingerprint one, two;
+  one.Add("ab");
+  one.Add("c");
+  two.Add("a");
+  two.Add("bc");
+  EXPECT_NE(one.Text(), two.Text());
+  EXPECT_EQ(one.Text().size(), 32u);
+}
+
+}  // namespace
+}  // namespace tkc
