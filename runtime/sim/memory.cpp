@@ -132,6 +132,13 @@ region& add_region(std::string name, size_t bytes, size_t align, int element, bo
     return result;
 }
 
+void* zero_element() {
+    region& zero = add_region("the zero of empty tensors", 16, 16, 1, true);
+    std::memset(zero.data, 0, zero.bytes);
+    zero.read_only = true;
+    return zero.data;
+}
+
 void remove_regions() { regions().clear(); }
 
 region* resolve_global(const void* address, int64_t bytes, bool is_write, const char* what, site here) {

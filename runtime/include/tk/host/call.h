@@ -91,15 +91,14 @@ public:
     }
 
     /// The map for tiles of R x C elements whose rows are dimension `row_dimension` of t, columns the last one (for a
-    /// column tile, C = 1, the rows may be the last one). Each box is one swizzle panel wide. The map of an empty tensor is well-formed, with an
-    /// address that nothing is read from: a kernel may still prefetch it.
+    /// column tile, C = 1, the rows may be the last one). Each box is one swizzle panel wide.
     template <int R, int C, swizzle S>
     tensor_map map(const tk_tensor& t, int row_dimension) {
         tensor_map result{};
         if (failed()) return result;
         const int64_t size = dtype_bytes(t.dtype);
         const bool empty = is_empty(t);
-        map_description d{empty ? reinterpret_cast<void*>(4096) : t.data, t.dtype, t.rank, {}, {}, {}, S};
+        map_description d{data_of_map(t), t.dtype, t.rank, {}, {}, {}, S};
         for (int i = 0; i < t.rank; ++i) {
             const int from = t.rank - 1 - i;
             d.extent[i] = uint64_t(max<int64_t>(t.extent[from], 1));
@@ -108,7 +107,7 @@ public:
             if (from == row_dimension) d.box[i] = R;
         }
         if (row_dimension != t.rank - 1) d.box[0] = uint32_t(S == swizzle::none ? C : int(S) / int(size));
-        status_ = encode_map(result, d);
+        if (!failed()) status_ = encode_map(result, d);
         return result;
     }
 
@@ -120,6 +119,15 @@ public:
     }
 
 protected:
+    /// Where a map finds the elements of t. An empty tensor is described as one element, zero: a kernel whose grid runs over
+    /// other dimensions reads it all the same, and finds what stands for an element that does not exist.
+    void* data_of_map(const tk_tensor& t) {
+        if (!is_empty(t)) return t.data;
+        void* zero = nullptr;
+        status_ = zero_element(zero);
+        return zero;
+    }
+
     template <class... Value>
     void fail(tk_code code, const char* format, Value... values) { status_ = failure(code, format, values...); }
 

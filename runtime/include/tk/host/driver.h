@@ -51,6 +51,11 @@ inline tk_status query_device(int, device_info& info) {
     return ok();
 }
 
+inline tk_status zero_element(void*& place) {
+    place = sim::zero_element();
+    return ok();
+}
+
 inline tk_status encode_map(tensor_map& map, const map_description& d) {
     const char* refused = sim::encode_tensor_map(map, d.data, d.dtype, d.rank, d.extent, d.stride, d.box, int(d.swizzling));
     return refused ? failure(TK_CUDA, "cuTensorMapEncodeTiled: %s", refused) : ok();
@@ -93,6 +98,11 @@ inline tk_status query_device(int device, device_info& info) {
     info.capability = major * 10 + minor;
     return cuda_status(error, "cudaDeviceGetAttribute");
 }
+
+static __device__ uint4 zero_bytes;
+
+/// Device memory that holds one zero of any type: what the map of an empty tensor describes.
+static inline tk_status zero_element(void*& place) { return cuda_status(cudaGetSymbolAddress(&place, zero_bytes), "cudaGetSymbolAddress"); }
 
 inline CUtensorMapDataType map_type(int dtype) {
     switch (dtype) {

@@ -81,20 +81,19 @@ public:
 private:
     static constexpr int most_copies = 8;
 
-    /// An empty tensor is described as one element: nothing is read through its map.
     tensor_map box_map(const tk_tensor& t, swizzle s, std::initializer_list<int> box) {
         tensor_map result{};
         if (failed()) return result;
         const bool empty = is_empty(t);
         const int64_t size = dtype_bytes(t.dtype);
-        map_description d{empty ? reinterpret_cast<void*>(256) : t.data, t.dtype, t.rank, {}, {}, {}, s};
+        map_description d{data_of_map(t), t.dtype, t.rank, {}, {}, {}, s};
         for (int i = 0; i < t.rank; ++i) {
             const int from = t.rank - 1 - i;
             d.extent[i] = empty ? 1 : uint64_t(t.extent[from]);
             d.box[i] = uint32_t(box.begin()[from]);
             if (i > 0) d.stride[i - 1] = uint64_t(d.extent[i] > 1 ? t.stride[from] * size : 16);
         }
-        status_ = encode_map(result, d);
+        if (!failed()) status_ = encode_map(result, d);
         return result;
     }
 

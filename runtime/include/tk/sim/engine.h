@@ -79,6 +79,8 @@ struct host_device {
     int processors, shared_bytes, capability;
 };
 host_device device();
+/// 16 bytes of zeros in device memory.
+void* zero_element();
 struct host_launch {
     int blocks, threads, shared_bytes, cluster;
 };
