@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/certify/coverage.h"
 #include "compiler/certify/program.h"
 #include "compiler/certify/replay.h"
 #include "compiler/certify/structure.h"
@@ -19,6 +20,61 @@ bool Report(const Finding& finding, Diagnostics& diagnostics) {
   return false;
 }
 
+int64_t RegisterSum(const ir::Kernel& kernel, const Target& target) {
+  int64_t sum = 0;
+  for (int group = 0; group < kernel.threads / 128; ++group) {
+    int64_t registers = target.registers.AtEntry(kernel.threads);
+    for (const ir::Worker& worker : kernel.workers) {
+      const int64_t taken = worker.kind == ir::RoleKind::kCompute ? worker.instances : 1;
+      const int first = worker.first_warp / 4;
+      if (worker.registers != 0 && group >= first && group < first + taken) registers = worker.registers;
+    }
+    sum += registers;
+  }
+  return sum;
+}
+
+std::string Describe(const Program& program, const Target& target, const ReplayResult& replay) {
+  const ir::Kernel& kernel = *program.kernel;
+  std::string text = fmt::format("kernel {}{}: certified\n", kernel.name,
+                                 kernel.schedule.empty() ? "" : fmt::format(" (schedule {})", kernel.schedule));
+  const auto line = [&](std::string_view what, std::string how) { text += fmt::format("  {:<14}{}\n", what, how); };
+  std::string agents;
+  for (const Agent& agent : program.agents) {
+    if (agent.block == 0) agents += (agents.empty() ? "" : ", ") + agent.name;
+  }
+  line("agents", agents + (program.blocks > 1 ? fmt::format(", in each of {} blocks of a cluster", program.blocks) : ""));
+  line("replay", fmt::format("closed: {} decisions about loops and conditions in {} states, {} steps", replay.choices,
+                             replay.states, replay.steps));
+  line("deadlock", "none: every replay comes to its end, with all phases over and every slot given back");
+  line("hazards", "none: each access to shared memory comes behind those that it conflicts with, copies and products included");
+  int64_t elements = 0;
+  for (const ir::Barrier& barrier : kernel.barriers) elements += barrier.count;
+  line("barriers",
+       elements == 0
+           ? "no mbarrier"
+           : fmt::format("{} mbarriers: arrivals and bytes as expected in every phase, no wait two phases behind", elements));
+  line("proxies", "a fence of the writer between ordinary stores and the copy engine or the matrix unit");
+  line("registers", fmt::format("accumulators untouched in flight, fenced before; {} of {} a thread over all warpgroups",
+                                RegisterSum(kernel, target), target.registers.Pool(kernel.threads)));
+  line("shared memory", fmt::format("{} of {} bytes, no two arrays overlap", kernel.shared_bytes, target.shared_memory_per_block));
+  line("coverage", "each tile of the grid is taken once; no element is stored twice in a tile, no hole is left");
+  text += "  assumed\n";
+  const auto assumed = [&](std::string_view what) { text += fmt::format("    - {}\n", what); };
+  assumed(
+      "the printer prints each operation as op.def says, the barrier setup before it and the waits on other launches around it");
+  assumed("the runtime's functions synchronise as lang-spec/certificate.md lists them");
+  assumed("the launcher starts one block (or cluster) for each tile, or any number of them where the kernel is persistent");
+  if (program.blocks > 1) assumed("the printed kernel ends with a barrier of the cluster");
+  if (!program.parameters.empty())
+    assumed("trip counts that instances in turn skip by: tried up to two laps of the longest ring and three, periodic beyond");
+  for (const Family& family : program.families) {
+    if (family.text.starts_with("launch|"))
+      assumed("one value for the whole launch: " + family.text.substr(family.text.find('|') + 1));
+  }
+  return text;
+}
+
 }  // namespace
 
 bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics, Certificate* certificate) {
@@ -30,12 +86,11 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
   }
   if (const auto finding = CheckRings(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckBudgets(program, target)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckGrid(program)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckStores(program)) return Report(*finding, diagnostics);
   const ReplayResult replay = Replay(program);
   if (replay.finding) return Report(*replay.finding, diagnostics);
-  if (certificate) {
-    certificate->kernel = kernel.name;
-    certificate->text = fmt::format("{}: {} states, {} steps\n", kernel.name, replay.states, replay.steps);
-  }
+  if (certificate) *certificate = {kernel.name, Describe(program, target, replay)};
   return true;
 }
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "compiler/certify/scene.h"
 #include "compiler/passes/walk.h"
@@ -51,6 +53,7 @@ Machine::Machine(const Program& program, std::vector<int64_t> parameters)
       product_values_(program.kernel->values.size()) {
   for (const ir::Worker& worker : kernel_.workers) {
     passes::ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code == OpCode::kVar && op.operands.empty()) product_values_[static_cast<size_t>(op.results[0])] = true;
       if (op.code != OpCode::kMma) return;
       product_values_[static_cast<size_t>(op.operands[0])] = product_values_[static_cast<size_t>(op.operands[1])] = true;
     });
@@ -76,6 +79,7 @@ void Machine::FindUsers() {
   const size_t buffers = kernel_.buffers.size(), barriers = kernel_.barriers.size(), blocks = static_cast<size_t>(program_.blocks);
   buffer_users_.assign(blocks * buffers, 0);
   barrier_users_.assign(blocks * barriers, 0);
+  is_empty_barrier_.assign(barriers, false);
   for (size_t i = 0; i < program_.agents.size(); ++i) {
     const Agent& agent = program_.agents[i];
     std::vector<int> buffer_of_root(static_cast<size_t>(agent.roots), -1);
@@ -83,6 +87,7 @@ void Machine::FindUsers() {
       if (step.kind != StepKind::kOp) continue;
       if (step.root >= 0) buffer_of_root[static_cast<size_t>(step.root)] = step.buffer;
       const OpCode code = step.op->code;
+      if (code == OpCode::kWaitEmpty) is_empty_barrier_[static_cast<size_t>(step.barrier)] = true;
       const bool reaches_out = code == OpCode::kLoadMulticast || code == OpCode::kSplitPublish || code == OpCode::kSplitCollect ||
                                (code == OpCode::kArrive && step.op->number == kInAllBlocks);
       for (size_t block = 0; block < blocks; ++block) {
@@ -107,6 +112,7 @@ State Machine::Start() const {
   State state;
   state.knowledge = Knowledge(Holders());
   state.barriers.resize(element_of_.size());
+  state.written.resize(places_.size());
   state.named.resize(static_cast<size_t>(program_.blocks * kNamed) + 1);
   for (const Agent& agent : program_.agents) {
     AgentState self;
@@ -283,6 +289,7 @@ Outcome Machine::Execute(Context& c) {
       if (by_warp && is_one_thread)
         return ran(Fail(c, DiagnosticKind::kCertificateDeadlock,
                         fmt::format("one thread of `{}` waits for its warp, which does not come", c.agent.name)));
+      if (!MayRelease(c)) return Outcome::kFailed;
       for (const Share& share : Shares(c)) {
         for (int block = 0; block < program_.blocks; ++block) {
           if (block != c.agent.block && c.op.number != kInAllBlocks) continue;
@@ -390,6 +397,22 @@ bool Machine::MayArrive(Context& c, int element, int warp, const char* what) {
                           c.agent.name, what, name));
 }
 
+/// Who gives a slot back has no read of it under way, even if nobody should fill it again.
+bool Machine::MayRelease(Context& c) {
+  if (c.step.ring < 0 || !is_empty_barrier_[static_cast<size_t>(c.step.barrier)]) return true;
+  const int64_t element = Element(ElementOfStep(c, c.agent.block)).element;
+  const std::string& ring = program_.ring_of_barrier[static_cast<size_t>(c.step.barrier)];
+  for (const Record& record : c.state.records) {
+    if (record.agent != c.number || !record.is_async || c.state.knowledge.Knows(record.warp, record.event)) continue;
+    const Place& place = places_[static_cast<size_t>(record.place)];
+    if (place.index != element || program_.ring_of_buffer[static_cast<size_t>(place.buffer)] != ring) continue;
+    return Fail(c, DiagnosticKind::kCertificateHazard,
+                fmt::format("`{}` gives back a slot of `{}` that it may still be reading", c.agent.name, ring),
+                {{record.op->span, fmt::format("`{}` {} here", c.agent.name, Doing(kernel_, *record.op))}});
+  }
+  return true;
+}
+
 bool Machine::Arrive(Context& c, int element, const Share& share, int64_t count, const char* what) {
   if (!MayArrive(c, element, share.warp, what)) return false;
   BarrierState& barrier = c.state.barriers[static_cast<size_t>(element)];
@@ -436,10 +459,23 @@ void Machine::CompleteIfDone(Context& c, int element) {
   barrier.latest = knowledge.NewEvent();
   ++barrier.completed;
   barrier.pending = barrier.expected = barrier.issued = 0;
+  Empty(c.state, element);
   knowledge.Forget(Completed(element));
   knowledge.Join(Completed(element), Arriving(element));
   knowledge.Learn(Completed(element), barrier.latest);
   knowledge.Forget(Arriving(element));
+}
+
+/// A slot that has been given back holds nothing: it must be filled anew before it is read again.
+void Machine::Empty(State& state, int number) const {
+  const ElementOf& e = Element(number);
+  if (!is_empty_barrier_[static_cast<size_t>(e.barrier)]) return;
+  const std::string& ring = program_.ring_of_barrier[static_cast<size_t>(e.barrier)];
+  for (size_t buffer = 0; buffer < kernel_.buffers.size(); ++buffer) {
+    if (program_.ring_of_buffer[buffer] != ring || e.element >= kernel_.buffers[buffer].count) continue;
+    state.written[static_cast<size_t>(place_base_[static_cast<size_t>(e.block) * kernel_.buffers.size() + buffer] + e.element)]
+        .clear();
+  }
 }
 
 bool Machine::Load(Context& c) {
@@ -545,7 +581,55 @@ void Machine::AddScene(const State& state, Finding& found) const {
   for (auto& note : SceneNotes(program_, state)) found.notes.push_back(std::move(note));
 }
 
+/// At the end every phase that has begun is over, and as often as slots were filled they were read and given back.
+bool Machine::FinishPhases(State& state) {
+  const auto fail = [&](DiagnosticKind kind, Span span, std::string headline) {
+    finding = Finding{kind, span, std::move(headline)};
+    AddScene(state, *finding);
+    return false;
+  };
+  std::map<std::pair<int, std::string>, std::pair<const Agent*, int64_t>> ends;  // where each ring stands
+  for (size_t i = 0; i < program_.agents.size(); ++i) {
+    const Agent& agent = program_.agents[i];
+    for (size_t ring = 0; ring < agent.rings.size(); ++ring) {
+      const int64_t position = state.agents[i].rings[ring];
+      const auto [place, is_new] = ends.try_emplace({agent.block, agent.rings[ring].name}, &agent, position);
+      // An instance may have no part in a pipe of its worker; and those that take turns pass over slots behind the last tile.
+      if (is_new || position == 0 || place->second.second == position || program_.skips) continue;
+      if (place->second.second == 0) {
+        place->second = {&agent, position};
+        continue;
+      }
+      return fail(DiagnosticKind::kCertificatePhase, agent.worker->span,
+                  fmt::format("`{}` ends {} slots of `{}` in, `{}` {}", agent.name, position, agent.rings[ring].name,
+                              place->second.first->name, place->second.second));
+    }
+  }
+  std::map<std::tuple<int, std::string, int64_t>, int> first;  // an element of a barrier of each ring
+  for (int number = 0; number < Elements(); ++number) {
+    const ElementOf& e = Element(number);
+    const BarrierState& barrier = state.barriers[static_cast<size_t>(number)];
+    const ir::Barrier& declared = kernel_.barriers[static_cast<size_t>(e.barrier)];
+    if (barrier.pending != 0 || barrier.expected != barrier.issued) {
+      return fail(DiagnosticKind::kCertificateArrivals, kernel_.span,
+                  fmt::format("the last phase of `{}` is never over: {} of {} arrivals come", declared.name, barrier.pending,
+                              declared.arrivals));
+    }
+    const std::string& ring = program_.ring_of_barrier[static_cast<size_t>(e.barrier)];
+    if (ring.empty()) continue;
+    const auto [place, is_new] = first.try_emplace({e.block, ring, e.element}, number);
+    const int64_t others = state.barriers[static_cast<size_t>(place->second)].completed;
+    if (is_new || others == barrier.completed) continue;
+    const std::string& other = kernel_.barriers[static_cast<size_t>(Element(place->second).barrier)].name;
+    return fail(DiagnosticKind::kCertificateArrivals, kernel_.span,
+                fmt::format("`{}` has {} phases in all and `{}` {}: not every slot that is filled is given back", other, others,
+                            declared.name, barrier.completed));
+  }
+  return true;
+}
+
 bool Machine::Finish(State& state) {
+  if (!FinishPhases(state)) return false;
   for (const Record& record : state.records) {
     if (!record.writes || !record.is_async) continue;
     bool is_known = false;

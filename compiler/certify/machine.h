@@ -74,6 +74,7 @@ struct AgentState {
   std::vector<ProductGroup> groups{};  // committed, oldest first
   ProductGroup open{};
   std::vector<ir::ValueId> touched{};      // by ordinary code since the last mma_fence
+  std::vector<ir::ValueId> unset{};        // tiles in registers that hold nothing yet
   std::vector<ir::ValueId> unnamed{};      // accumulators that no wait has named since their last product
   std::vector<std::vector<int>> stores{};  // events of each group of engine stores, oldest first
   std::vector<int> open_stores{};
@@ -95,6 +96,7 @@ struct State {
   std::vector<NamedState> named{};
   std::vector<WaitNote> notes{};
   std::vector<Record> records{};
+  std::vector<std::vector<Rect>> written{};  // of each place, since the start
   Trail trail{};
 };
 
@@ -176,8 +178,10 @@ class Machine {
   int Around(const Context& c, int depth, int64_t* ordinal) const;
   Outcome Wait(Context& c, int64_t need, int element);
   bool Arrive(Context& c, int element, const Share& share, int64_t count, const char* what);
+  bool MayRelease(Context& c);
   bool MayArrive(Context& c, int element, int warp, const char* what);
   void CompleteIfDone(Context& c, int element);
+  void Empty(State& state, int number) const;
   bool Load(Context& c);
   Outcome NamedBarrier(Context& c);
   bool SyncGroup(Context& c);
@@ -199,6 +203,7 @@ class Machine {
   bool StoreAsync(Context& c);
   void WaitStores(Context& c);
 
+  bool FinishPhases(State& state);
   bool Fail(const Context& c, DiagnosticKind kind, std::string headline, std::vector<std::pair<Span, std::string>> notes = {});
   void AddScene(const State& state, Finding& finding) const;
 
@@ -212,6 +217,7 @@ class Machine {
   void FindUsers();
 
   std::vector<bool> async_buffers_;
+  std::vector<bool> is_empty_barrier_;                  // waited at for a free slot
   std::vector<uint64_t> buffer_users_, barrier_users_;  // by block
   std::vector<bool> product_values_;                    // tiles that products make or take from registers
 };

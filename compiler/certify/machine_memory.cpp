@@ -17,6 +17,22 @@ int Machine::PlaceOf(const Context& c, int block, int buffer, int64_t index) con
          static_cast<int>(set * declared.count + index);
 }
 
+namespace {
+
+/// Whether the rectangles cover `rect`: what one of them leaves is looked for in the others.
+bool Cover(const std::vector<Rect>& rects, const Rect& rect, size_t from = 0) {
+  if (rect.r0 >= rect.r1 || rect.c0 >= rect.c1) return true;
+  while (from < rects.size() && !rects[from].Overlaps(rect)) ++from;
+  if (from == rects.size()) return false;
+  const Rect& by = rects[from];
+  const int64_t r0 = std::max(rect.r0, by.r0), r1 = std::min(rect.r1, by.r1);
+  return Cover(rects, {rect.r0, r0, rect.c0, rect.c1}, from + 1) && Cover(rects, {r1, rect.r1, rect.c0, rect.c1}, from + 1) &&
+         Cover(rects, {r0, r1, rect.c0, std::max(rect.c0, by.c0)}, from + 1) &&
+         Cover(rects, {r0, r1, std::min(rect.c1, by.c1), rect.c1}, from + 1);
+}
+
+}  // namespace
+
 bool Machine::AccessView(Context& c, const Access& access, bool writes, bool is_async, const std::vector<Share>& shares,
                          std::vector<std::pair<int, int>>* events) {
   const int place = c.self.roots[static_cast<size_t>(access.root)];
@@ -47,6 +63,17 @@ bool Machine::AccessShared(Context& c, int place, const Rect& rect, bool writes,
                     {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
       }
     }
+  }
+  std::vector<Rect>& written = c.state.written[static_cast<size_t>(place)];
+  if (!writes && !Cover(written, rect))
+    return Fail(c, DiagnosticKind::kCertificateHazard,
+                fmt::format("`{}` reads a tile of `{}` that nobody has written", c.agent.name, buffer));
+  if (writes && !Cover(written, rect)) {
+    std::erase_if(written, [&](const Rect& r) { return rect.Covers(r); });
+    written.push_back(rect);
+    const ir::Buffer& declared = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)];
+    const Rect whole{0, declared.rows, 0, declared.cols};
+    if (Cover(written, whole)) written = {whole};
   }
   // What comes behind this access comes behind those before it, too.
   const auto is_superseded = [&](const Record& record) {

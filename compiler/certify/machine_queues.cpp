@@ -34,8 +34,7 @@ bool IsOperand(const AgentState& self, ValueId value) {
 bool Machine::Touch(Context& c) {
   const auto fail = [&](ValueId value, const char* what) {
     return Fail(c, DiagnosticKind::kCertificateAccumulator,
-                fmt::format("`{}` {} `{}` {}", c.agent.name, what, kernel_.values[static_cast<size_t>(value)].name,
-                            "while a product is in flight"));
+                fmt::format("`{}` {}: `{}`", c.agent.name, what, kernel_.values[static_cast<size_t>(value)].name));
   };
   const bool assigns = c.op.code == OpCode::kAssign || c.op.code == OpCode::kAssignPart;
   for (size_t i = 0; i < c.op.operands.size() + c.op.results.size(); ++i) {
@@ -45,9 +44,13 @@ bool Machine::Touch(Context& c) {
         !product_values_[static_cast<size_t>(value)])
       continue;
     const bool writes = is_result || (assigns && i == 0);
-    if (IsAccumulating(c.self, value)) return fail(value, writes ? "writes the accumulator" : "reads the accumulator");
-    if (writes && IsOperand(c.self, value)) return fail(value, "overwrites the operand");
-    if (!is_result && Has(c.self.unnamed, value)) return fail(value, "uses the result of a product that no wait names,");
+    if (IsAccumulating(c.self, value))
+      return fail(value, writes ? "writes the accumulator of a product in flight" : "reads the accumulator of a product in flight");
+    if (writes && IsOperand(c.self, value)) return fail(value, "overwrites an operand of a product in flight");
+    if (!writes && Has(c.self.unset, value)) return fail(value, "reads registers that nothing has set");
+    if (writes) std::erase(c.self.unset, value);
+    if (is_result && c.op.code == OpCode::kVar && c.op.operands.empty()) Insert(c.self.unset, value);
+    if (!is_result && Has(c.self.unnamed, value)) return fail(value, "uses the result of a product that no wait names");
     if (is_result) std::erase(c.self.unnamed, value);
     Insert(c.self.touched, value);
   }
@@ -67,6 +70,9 @@ bool Machine::Product(Context& c) {
     if (value == left && !has_left) continue;
     if (Has(c.self.touched, value)) return fail(value, "was used by ordinary code, and no fence lies before this product");
   }
+  constexpr int64_t kSets = 2;  // the product replaces what the accumulator holds
+  if (c.op.number != kSets && Has(c.self.unset, accumulator)) return fail(accumulator, "is added to, and nothing has set it");
+  std::erase(c.self.unset, accumulator);
   if (has_left && (IsAccumulating(c.self, left) || Has(c.self.unnamed, left)))
     return fail(left, "is an operand while another product still makes it");
   if (IsOperand(c.self, accumulator)) return fail(accumulator, "is written while another product still reads it");

@@ -132,6 +132,7 @@ class Normalizer {
     Events();
     Agents();
     NormalForm form;
+    Written(form);
     form.place = std::move(text_);
     form.words = (2 * static_cast<size_t>(machine_.Holders()) + 63) / 64;
     for (const auto& [key, event] : events_) {
@@ -274,6 +275,7 @@ class Normalizer {
         for (const auto value : values) Put(value);
       };
       list(self.touched);
+      list(self.unset);
       list(self.unnamed);
       const auto group = [&](const ProductGroup& g) {
         list(g.accumulators);
@@ -366,6 +368,21 @@ class Normalizer {
                                                        : a.block * Machine::kNamed + static_cast<int>(step.element))];
   }
 
+  void Written(NormalForm& form) {
+    form.written.resize(state_.written.size());
+    for (size_t i = 0; i < state_.written.size(); ++i) {
+      const std::vector<Rect>& written = state_.written[i];
+      if (written.empty()) continue;
+      const ir::Buffer& buffer = program_.kernel->buffers[static_cast<size_t>(machine_.places()[i].buffer)];
+      const bool is_whole = written.size() == 1 && written[0].Covers({0, buffer.rows, 0, buffer.cols});
+      const int place = Place(static_cast<int>(i));
+      form.written[static_cast<size_t>(place)] = is_whole ? 2 : 1;
+      if (is_whole) continue;
+      Put(place);
+      for (const Rect& r : written) Put(r.r0), Put(r.r1), Put(r.c0), Put(r.c1);
+    }
+  }
+
   void Holders(int event, NormalForm& form) {
     const size_t row = form.known.size();
     form.known.resize(row + form.words);
@@ -417,6 +434,9 @@ void Simplify(const Machine& machine, State& state) {
 NormalForm NormalFormOf(const Machine& machine, const State& state) { return Normalizer(machine, state).Run(); }
 
 bool NormalForm::Covers(const NormalForm& other) const {
+  for (size_t i = 0; i < written.size(); ++i) {
+    if (written[i] > other.written[i]) return false;
+  }
   size_t mine = 0;
   for (size_t i = 0; i < other.events.size(); ++i) {
     while (mine < events.size() && events[mine] < other.events[i]) ++mine;

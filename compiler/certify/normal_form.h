@@ -21,6 +21,7 @@ struct NormalForm {
   std::vector<Key> events{};      // sorted: what somebody may have to be ordered behind
   std::vector<uint64_t> known{};  // of each event, who knows it: `words` words
   size_t words = 0;
+  std::vector<uint8_t> written{};  // of each place: 0 nothing, 1 some of it, 2 all
 
   /// Whether this state, of the same place, fails whenever `other` does.
   bool Covers(const NormalForm& other) const;

@@ -632,13 +632,14 @@ Scalar Scope::Resolve(const Scalar& scalar) const {
     args.push_back(Resolve(arg));
     changes |= args.back() != arg;
   }
-  if (!changes) return scalar;
+  // Where one side is an integer of the language, so is the result: ranks and block numbers are small.
+  const bool is_integer = std::any_of(args.begin(), args.end(), [](const Scalar& arg) { return arg->dtype == DType::kI64; });
+  const bool widens = is_integer && scalar->dtype == DType::kI32 && scalar->kind >= Kind::kNeg && scalar->kind <= Kind::kCdiv;
+  if (!changes && !widens) return scalar;
   if (scalar->kind == Kind::kCall) return symbolic::Call(scalar->name, scalar->dtype, std::move(args));
   if (scalar->kind == Kind::kElement) return symbolic::Element(scalar->name, scalar->dtype, std::move(args));
   if (scalar->kind == Kind::kConvert) return symbolic::Convert(args[0], scalar->dtype);
-  // Ranks and instances are small: arithmetic on them is that of the mathematical integers.
-  const bool is_known = std::all_of(args.begin(), args.end(), [](const Scalar& arg) { return symbolic::IsInt(arg); });
-  return symbolic::Make(scalar->kind, is_known && scalar->dtype == DType::kI32 ? DType::kI64 : scalar->dtype, std::move(args));
+  return symbolic::Make(scalar->kind, widens ? DType::kI64 : scalar->dtype, std::move(args));
 }
 
 void Scope::BindLoop(const Op& loop, int depth) {
@@ -692,7 +693,8 @@ Program BuildProgram(const ir::Kernel& kernel) {
       }
     }
   }
-  if (Skips(kernel)) {
+  program.skips = Skips(kernel);
+  if (program.skips) {
     for (const Agent& agent : program.agents) FindParameters(program, agent);
   }
   std::map<std::string, int> families;

@@ -124,6 +124,7 @@ struct Program {
   std::vector<std::string> ring_of_buffer{}, ring_of_barrier{};  // that says which element is used; "": none
   int warps = 0;                                                 // modelled, in all
   bool shares_slots = false;                                     // blocks of the cluster fill or free slots of each other
+  bool skips = false;                                            // rings are passed over by instances that take turns
 };
 
 /// `kernel` at schedule level; it must outlive the program.

@@ -15,8 +15,8 @@
 namespace tkc::certify {
 namespace {
 
-constexpr int64_t kMostSteps = 4'000'000;
-constexpr int64_t kMostStates = 60'000;
+constexpr int64_t kMostSteps = 1'500'000;
+constexpr int64_t kMostStates = 8'000;
 
 class Replayer {
  public:

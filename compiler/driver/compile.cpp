@@ -92,7 +92,7 @@ bool VerifyText(Session& session, const ir::Module& module, ir::Level level, con
 bool CertifyModule(Session& session, const ir::Module& module, const Target& target, std::string* text) {
   if (!VerifyText(session, module, ir::Level::kLowering, nullptr)) return false;
   SetCrashPass("certify");
-  if (session.options.certify || session.options.emit == Emit::kCertificate) {
+  if (session.options.certify) {
     for (const ir::Kernel& kernel : module.kernels) {
       certify::Certificate certificate;
       if (certify::Certify(kernel, target, session.diagnostics, &certificate) && text) *text += certificate.text;

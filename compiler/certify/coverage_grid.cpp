@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// A tile's number is taken apart into digits: (number / D) % C. If the digits' D begin at 1, each is the one before times its C,
+// and the last D * C is the number of tiles, the digits are a mixed radix and every combination of them comes exactly once.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/certify/coverage.h"
+#include "compiler/symbolic/polynomial.h"
+
+namespace tkc::certify {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Scalar;
+using symbolic::Kind;
+
+/// (number / divisor) % count; no count: not taken modulo anything.
+struct Digit {
+  Scalar divisor, count;
+};
+
+class GridProof {
+ public:
+  GridProof(const Program& program, const Agent& agent)
+      : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block) {}
+
+  std::optional<Finding> Run() {
+    const ir::Region* body = &agent_.worker->body;
+    const auto loop = std::find_if(body->begin(), body->end(), [](const Op& op) { return op.code == OpCode::kForTiles; });
+    const std::string unit = kernel_.cluster > 1 ? "cluster" : "block";
+    tile_ = symbolic::Call(unit + "::index", DType::kI32, {});
+    if (loop != body->end()) {
+      if (auto found = CheckLoop(*loop)) return found;
+      scope_.BindLoop(*loop, 0);
+      tile_ = scope_.Resolve(symbolic::Name(loop->symbol));
+      body = &loop->regions[0];
+      span_ = loop->span;
+    } else {
+      span_ = kernel_.span;
+    }
+    for (const Op& op : *body) {
+      if (op.code == OpCode::kLet && op.number != 0) continue;
+      if (op.code == OpCode::kLet || op.code == OpCode::kTilePosition) scope_.BindOp(op);
+    }
+    return CheckDigits();
+  }
+
+ private:
+  Finding Fail(std::string headline) const { return {DiagnosticKind::kCertificateCoverage, span_, std::move(headline)}; }
+
+  std::optional<Finding> CheckLoop(const Op& loop) const {
+    const auto found = std::find_if(agent_.loops.begin(), agent_.loops.end(), [&](const Loop& l) { return l.op == &loop; });
+    if (found == agent_.loops.end()) return std::nullopt;
+    // Instances in turn take every n-th tile each; otherwise every instance takes every tile.
+    const int64_t instances = agent_.worker->instances;
+    const bool takes_all = found->first == 0 && found->stride == 1;
+    const bool takes_turns = found->first == agent_.instance && found->stride == instances;
+    if (!takes_all && !takes_turns)
+      return Fail(fmt::format("`{}` does not take every tile, and not every {}th", agent_.name, instances));
+    if (!symbolic::Equal(scope_.Resolve(loop.scalars[1]), scope_.Resolve(kernel_.tiles)))
+      return Fail(fmt::format("the tiles that `{}` walks over end elsewhere than the grid's", agent_.name));
+    return std::nullopt;
+  }
+
+  Scalar Count(const ir::GridAxis& axis) const {
+    const Scalar lo = scope_.Resolve(axis.lo), hi = scope_.Resolve(axis.hi);
+    int64_t zero = 1;
+    const bool from_zero = symbolic::IsInt(lo, &zero) && zero == 0;
+    const Scalar extent = from_zero ? hi : symbolic::Make(Kind::kMax, DType::kI64, {symbolic::Sub(hi, lo), symbolic::Int(0)});
+    return symbolic::Cdiv(extent, symbolic::Int(axis.step));
+  }
+
+  /// `whole` = `part` * what is returned, if that is a product of counts.
+  std::optional<Scalar> Quotient(const Scalar& whole, const Scalar& part) const {
+    const size_t subsets = size_t{1} << std::min<size_t>(counts_.size(), 8);
+    for (size_t set = 0; set < subsets; ++set) {
+      Scalar product = symbolic::Int(1);
+      for (size_t i = 0; i < counts_.size() && i < 8; ++i) {
+        if (set >> i & 1) product = symbolic::Mul(product, counts_[i]);
+      }
+      if (symbolic::Equal(whole, symbolic::Mul(part, product))) return product;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Digit> DigitOf(const Scalar& scalar) const {
+    if (symbolic::CanonicalText(scalar) == symbolic::CanonicalText(tile_)) return Digit{symbolic::Int(1), nullptr};
+    if (scalar->kind == Kind::kCall && (scalar->name == "tile_row" || scalar->name == "tile_column")) {
+      // Both together are one digit of rows * columns: grouped_order is one to one on them (lang-spec, assumption).
+      std::optional<Digit> number = DigitOf(scalar->args[0]);
+      const Scalar all = symbolic::Mul(scalar->args[1], scalar->args[2]);
+      if (!number || (number->count && !symbolic::Equal(number->count, all))) return std::nullopt;
+      return Digit{number->divisor, all};
+    }
+    if (scalar->kind != Kind::kDiv && scalar->kind != Kind::kMod) return std::nullopt;
+    std::optional<Digit> inner = DigitOf(scalar->args[0]);
+    if (!inner) return std::nullopt;
+    const Scalar& by = scalar->args[1];
+    if (scalar->kind == Kind::kDiv) {
+      Digit digit{symbolic::Mul(inner->divisor, by), nullptr};
+      if (!inner->count) return digit;
+      const std::optional<Scalar> rest = Quotient(inner->count, by);
+      if (!rest) return std::nullopt;
+      digit.count = *rest;
+      return digit;
+    }
+    if (inner->count && !Quotient(inner->count, by)) return std::nullopt;
+    return Digit{inner->divisor, by};
+  }
+
+  std::optional<Finding> CheckDigits() {
+    std::vector<Scalar> numbers;
+    const size_t shared = kernel_.axes.size() >= 2 ? kernel_.axes.size() - 2 : 0;
+    for (size_t i = 0; i < kernel_.axes.size(); ++i) {
+      const ir::GridAxis& axis = kernel_.axes[i];
+      Scalar count = Count(axis);
+      const Scalar start = scope_.Resolve(symbolic::Name(axis.name));
+      // start = lo + step * number
+      const std::optional<Scalar> number = Unscale(symbolic::Sub(start, scope_.Resolve(axis.lo)), axis.step);
+      if (!number) return Fail(fmt::format("`{}` does not start at multiples of {} in `{}`", axis.name, axis.step, agent_.name));
+      Scalar digit = *number;
+      if (kernel_.cluster > 1 && kernel_.split == 1 && i == shared) {
+        int64_t rank = 0;
+        const bool has_rank = digit->kind == Kind::kAdd && symbolic::IsInt(digit->args[1], &rank);
+        if (has_rank) digit = digit->args[0];
+        std::optional<Scalar> cluster = Unscale(digit, kernel_.cluster);
+        if (rank != agent_.block) cluster.reset();
+        if (!cluster)
+          return Fail(
+              fmt::format("the blocks of a cluster do not lie next to each other along `{}` in `{}`", axis.name, agent_.name));
+        digit = *cluster;
+        count = symbolic::Cdiv(count, symbolic::Int(kernel_.cluster));
+      }
+      counts_.push_back(count);
+      numbers.push_back(digit);
+    }
+    std::vector<Digit> digits;
+    bool has_pair = false;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      int64_t one = 0;
+      const bool is_single = symbolic::IsInt(counts_[i], &one) && one == 1;
+      if (is_single && symbolic::IsInt(numbers[i])) continue;
+      const bool is_pair = numbers[i]->name == "tile_row" || numbers[i]->name == "tile_column";
+      std::optional<Digit> digit = DigitOf(numbers[i]);
+      if (!digit)
+        return Fail(
+            fmt::format("the certificate does not see which block of `{}` a tile of `{}` is", kernel_.axes[i].name, agent_.name));
+      if (is_pair) {
+        if (!IsPair(numbers, i))
+          return Fail(fmt::format("row and column of a tile of `{}` are not those of one number", agent_.name));
+        if (has_pair) continue;
+        has_pair = true;
+      } else if (digit->count && !symbolic::Equal(digit->count, counts_[i])) {
+        return Fail(fmt::format("`{}` walks over other blocks of `{}` than there are", agent_.name, kernel_.axes[i].name));
+      } else if (!digit->count) {
+        digit->count = counts_[i];
+      }
+      digits.push_back(*digit);
+    }
+    return CheckRadix(std::move(digits));
+  }
+
+  /// tile_row of the rows and tile_column of the columns, of the same number.
+  bool IsPair(const std::vector<Scalar>& numbers, size_t i) const {
+    const bool is_row = numbers[i]->name == "tile_row";
+    const size_t other = is_row ? i + 1 : i - 1;
+    if (other >= numbers.size() || numbers[other]->kind != Kind::kCall) return false;
+    if (numbers[other]->name != (is_row ? "tile_column" : "tile_row")) return false;
+    for (size_t k = 0; k < numbers[i]->args.size(); ++k) {
+      if (symbolic::CanonicalText(numbers[i]->args[k]) != symbolic::CanonicalText(numbers[other]->args[k])) return false;
+    }
+    return symbolic::Equal(numbers[i]->args[is_row ? 1 : 2], counts_[i]);
+  }
+
+  std::optional<Finding> CheckRadix(std::vector<Digit> digits) const {
+    Scalar next = symbolic::Int(1);
+    while (!digits.empty()) {
+      const auto place =
+          std::find_if(digits.begin(), digits.end(), [&](const Digit& d) { return symbolic::Equal(d.divisor, next); });
+      if (place == digits.end())
+        return Fail(fmt::format("two tiles of `{}` may be the same block of the grid, or one is left out", agent_.name));
+      next = symbolic::Mul(next, place->count);
+      digits.erase(place);
+    }
+    if (symbolic::Equal(next, scope_.Resolve(kernel_.tiles))) return std::nullopt;
+    return Fail(fmt::format("the launch has another number of tiles than the grid of `{}`", agent_.name));
+  }
+
+  /// `scalar` / `by`, where that is exact whatever the names stand for.
+  static std::optional<Scalar> Unscale(const Scalar& scalar, int64_t by) {
+    int64_t value = 0;
+    const bool is_sum = scalar->kind == Kind::kAdd || scalar->kind == Kind::kSub;
+    if (is_sum && symbolic::IsInt(scalar->args[1], &value) && value == 0) return Unscale(scalar->args[0], by);
+    if (by == 1) return scalar;
+    if (symbolic::IsInt(scalar, &value)) return value % by == 0 ? std::optional<Scalar>(symbolic::Int(value / by)) : std::nullopt;
+    const std::vector<Scalar> sides = scalar->kind == Kind::kMul ? scalar->args : std::vector<Scalar>{};
+    for (size_t i = 0; i < sides.size(); ++i) {
+      if (!symbolic::IsInt(sides[i], &value) || value % by != 0) continue;
+      return value == by ? sides[1 - i] : symbolic::Mul(sides[1 - i], symbolic::Int(value / by));
+    }
+    if (scalar->kind == Kind::kAdd || scalar->kind == Kind::kSub) {
+      const std::optional<Scalar> a = Unscale(scalar->args[0], by), b = Unscale(scalar->args[1], by);
+      if (a && b && symbolic::IsInt(*b, &value) && value == 0) return *a;
+      if (a && b) return symbolic::Make(scalar->kind, DType::kI64, {*a, *b});
+    }
+    return std::nullopt;
+  }
+
+  const ir::Kernel& kernel_;
+  const Agent& agent_;
+  Scope scope_;
+  Scalar tile_;
+  Span span_;
+  std::vector<Scalar> counts_;
+};
+
+}  // namespace
+
+std::optional<Finding> CheckGrid(const Program& program) {
+  for (const Agent& agent : program.agents) {
+    if (auto found = GridProof(program, agent).Run()) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tkc::certify

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+// The rectangles that the agents of a block store, relative to its place in the grid and to the iteration of the loops around.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "compiler/certify/coverage.h"
+#include "compiler/symbolic/evaluate.h"
+#include "compiler/symbolic/polynomial.h"
+
+namespace tkc::certify {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Scalar;
+
+/// One store, in one agent, of one copy of an unrolled loop.
+struct Site {
+  const Op* op = nullptr;
+  std::string who;
+  std::vector<int64_t> first{}, extent{};  // of each axis, beside what `base` names
+  std::vector<Scalar> base{};
+};
+
+struct Range {
+  Scalar lo, hi;
+  int64_t step = 1;
+};
+
+/// By tensor, and by what the starts have in common.
+using Sites = std::map<std::pair<std::string, std::string>, std::vector<Site>>;
+
+class StoreWalk {
+ public:
+  /// `uses_engine`: on the launches where maps may be used, or on the others.
+  StoreWalk(const Program& program, const Agent& agent, bool uses_engine, Sites& sites)
+      : kernel_(*program.kernel),
+        agent_(agent),
+        uses_engine_(uses_engine),
+        sites_(sites),
+        scope_(kernel_, *agent.worker, agent.instance, agent.block) {
+    for (const ir::GridAxis& axis : kernel_.axes) {
+      const Range range{scope_.Resolve(axis.lo), scope_.Resolve(axis.hi), axis.step};
+      ranges_.emplace(axis.name, range);
+    }
+  }
+
+  std::optional<Finding> Run() {
+    Walk(agent_.worker->body);
+    return std::move(finding_);
+  }
+
+ private:
+  void Walk(const Region& region) {
+    for (const Op& op : region) {
+      if (finding_) return;
+      Visit(op);
+    }
+  }
+
+  void Fail(const Op& op, std::string headline) {
+    if (!finding_) finding_ = Finding{DiagnosticKind::kCertificateCoverage, op.span, std::move(headline)};
+  }
+
+  void Visit(const Op& op) {
+    switch (op.code) {
+      case OpCode::kLet:
+        // The place in the grid keeps its name: blocks are compared relative to it.
+        if (ranges_.count(op.symbol) != 0) return scope_.Bind(op.symbol, symbolic::Name(op.symbol));
+        return scope_.BindOp(op);
+      case OpCode::kTilePosition: return scope_.BindOp(op);
+      case OpCode::kForTiles: return Walk(op.regions[0]);
+      case OpCode::kFor: return Loop(op);
+      case OpCode::kUnroll:
+        for (int64_t i = 0; i < op.number; ++i) {
+          scope_.Bind(op.symbol, symbolic::Int(i));
+          Walk(op.regions[0]);
+        }
+        return;
+      case OpCode::kIf: return If(op);
+      case OpCode::kIfElected: return Walk(op.regions[0]);
+      case OpCode::kStore:
+      case OpCode::kCopyToGlobal:
+      case OpCode::kRead:
+      case OpCode::kCopyToShared: return Guarded(op);
+      case OpCode::kStoreAsync:
+      case OpCode::kLoadAsync:
+      case OpCode::kLoadMulticast: return Engine(op);
+      default: return;
+    }
+  }
+
+  void Loop(const Op& op) {
+    const std::string name = fmt::format("loop {} {}", op.symbol, loops_.size());
+    ranges_[name] = {scope_.Resolve(op.scalars[0]), scope_.Resolve(op.scalars[1]), op.number};
+    scope_.Bind(op.symbol, symbolic::Name(name));
+    loops_.push_back(name);
+    Walk(op.regions[0]);
+    loops_.pop_back();
+  }
+
+  void If(const Op& op) {
+    const Scalar condition = scope_.Resolve(op.scalars[0]);
+    const std::optional<int64_t> value = symbolic::Evaluate(condition, [](std::string_view) { return std::nullopt; });
+    if (value) {
+      if (*value != 0)
+        Walk(op.regions[0]);
+      else if (op.regions.size() > 1)
+        Walk(op.regions[1]);
+      return;
+    }
+    if (condition->kind == symbolic::Kind::kName && condition->name.ends_with("_usable")) {
+      if (uses_engine_) {
+        usable_.push_back(condition->name.substr(0, condition->name.size() - 7));
+        Walk(op.regions[0]);
+        usable_.pop_back();
+      } else if (op.regions.size() > 1) {
+        Walk(op.regions[1]);
+      }
+      return;
+    }
+    ++conditions_;
+    for (const Region& region : op.regions) Walk(region);
+    --conditions_;
+  }
+
+  void Guarded(const Op& op) {
+    const auto tensor =
+        std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const auto& t) { return t.name == op.symbol; });
+    if (tensor == kernel_.tensors.end()) return;
+    std::vector<Scalar> starts;
+    std::vector<int64_t> extents;
+    for (size_t i = 0; i < op.axes.size(); ++i) {
+      const ir::AxisRange& axis = op.axes[i];
+      starts.push_back(scope_.Resolve(axis.start));
+      extents.push_back(axis.dropped ? 1 : axis.extent);
+      if (!axis.dropped)
+        CheckClip(op, starts.back(), extents.back(), axis.hi ? scope_.Resolve(axis.hi) : scope_.Resolve(tensor->extents[i]));
+    }
+    const bool adds = op.code == OpCode::kStore && op.number != 0;
+    if (op.code == OpCode::kStore || op.code == OpCode::kCopyToGlobal) AddSite(op, op.symbol, starts, extents, adds);
+  }
+
+  void Engine(const Op& op) {
+    const auto map = std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const auto& m) { return m.name == op.symbol; });
+    if (map == kernel_.maps.end()) return;
+    const auto tensor =
+        std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const auto& t) { return t.name == map->tensor; });
+    const bool stores = op.code == OpCode::kStoreAsync;
+    if (stores && std::find(usable_.begin(), usable_.end(), map->name) == usable_.end())
+      return Fail(op, fmt::format("the copy engine stores `{}` also where the tensor does not allow it", map->tensor));
+    const ir::Type& type = kernel_.values[static_cast<size_t>(op.operands[0])].type;
+    std::vector<Scalar> starts;
+    std::vector<int64_t> extents = map->box;
+    // A tile is as many boxes as its columns need.
+    extents.back() = std::max(extents.back(), type.cols);
+    for (size_t i = 0; i < map->box.size(); ++i) {
+      starts.push_back(scope_.Resolve(op.scalars[i]));
+      if (extents[i] > 1) CheckClip(op, starts.back(), extents[i], scope_.Resolve(tensor->extents[i]));
+    }
+    if (stores) AddSite(op, map->tensor, starts, extents, false);
+  }
+
+  /// What of a block lies behind the end of its range must not be seen: the range ends where the tensor or the guard does.
+  void CheckClip(const Op& op, const Scalar& start, int64_t extent, const Scalar& end) {
+    for (const auto& [name, range] : ranges_) {
+      const std::optional<int64_t> from = symbolic::ConstantDifference(start, symbolic::Name(name));
+      if (!from || *from < 0 || *from + extent > range.step || range.step == 1) continue;
+      if (symbolic::Equal(end, range.hi)) return;
+      if (EndsAt(range.hi, range, end)) return;
+      return Fail(op, fmt::format("`{}` is not clipped where its range ends", op.symbol));
+    }
+  }
+
+  /// A range up to `hi` shows nothing behind it: it ends where the access is clipped, or with a whole block.
+  static bool EndsAt(const Scalar& hi, const Range& range, const Scalar& end) {
+    if (symbolic::Equal(hi, end) || Divides(hi, range)) return true;
+    return hi->kind == symbolic::Kind::kMin && EndsAt(hi->args[0], range, end) && EndsAt(hi->args[1], range, end);
+  }
+
+  static bool Divides(const Scalar& hi, const Range& range) {
+    const Scalar extent = symbolic::Sub(hi, range.lo);
+    int64_t value = 0;
+    if (symbolic::IsInt(extent, &value)) return value % range.step == 0;
+    const int64_t divisor = DivisorOf(extent);
+    return divisor != 0 && divisor % range.step == 0;
+  }
+
+  /// Of a sum, term by term: what the bounds have in common cancels first.
+  static int64_t DivisorOf(const Scalar& scalar) {
+    const auto polynomial = symbolic::ToPolynomial(scalar);
+    if (!polynomial) return symbolic::KnownDivisor(scalar);
+    int64_t divisor = 0;
+    for (const auto& [key, coefficient] : *polynomial) divisor = std::gcd(divisor, coefficient);
+    return divisor;
+  }
+
+  void AddSite(const Op& op, const std::string& tensor, const std::vector<Scalar>& starts, const std::vector<int64_t>& extents,
+               bool adds) {
+    if (adds || conditions_ > 0) return;
+    Site site{&op, agent_.name, {}, extents, {}};
+    std::string base;
+    for (const Scalar& start : starts) {
+      int64_t constant = 0;
+      if (const auto polynomial = symbolic::ToPolynomial(start)) {
+        const auto place = polynomial->find("");
+        if (place != polynomial->end()) constant = place->second;
+      }
+      site.first.push_back(constant);
+      site.base.push_back(symbolic::Sub(start, symbolic::Int(constant)));
+      base += symbolic::CanonicalText(site.base.back()) + ";";
+    }
+    CheckPlace(op, tensor, site);
+    sites_[{tensor, base}].push_back(std::move(site));
+  }
+
+  /// Another tile, or another iteration, stores elsewhere.
+  void CheckPlace(const Op& op, const std::string& tensor, const Site& site) {
+    const auto mentions = [&](const std::string& name) {
+      return std::any_of(site.base.begin(), site.base.end(), [&](const Scalar& s) { return symbolic::Mentions(s, name); });
+    };
+    for (const ir::GridAxis& axis : kernel_.axes) {
+      const Range& range = ranges_.at(axis.name);
+      int64_t count = 0;
+      const bool is_single =
+          symbolic::IsInt(symbolic::Cdiv(symbolic::Sub(range.hi, range.lo), symbolic::Int(range.step)), &count) && count <= 1;
+      if (!is_single && !mentions(axis.name))
+        return Fail(op, fmt::format("`{}` is stored in every tile along `{}`", tensor, axis.name));
+    }
+    for (const std::string& loop : loops_) {
+      if (!mentions(loop)) return Fail(op, fmt::format("`{}` is stored again in every iteration of a loop around", tensor));
+    }
+  }
+
+  const ir::Kernel& kernel_;
+  const Agent& agent_;
+  bool uses_engine_;
+  Sites& sites_;
+  Scope scope_;
+  std::map<std::string, Range> ranges_;
+  std::vector<std::string> loops_, usable_;
+  int conditions_ = 0;
+  std::optional<Finding> finding_;
+};
+
+bool Meet(const Site& a, const Site& b) {
+  for (size_t i = 0; i < a.first.size(); ++i) {
+    if (a.first[i] >= b.first[i] + b.extent[i] || b.first[i] >= a.first[i] + a.extent[i]) return false;
+  }
+  return true;
+}
+
+/// Stores of one tensor that have their base in common: apart from each other, and together one rectangle.
+std::optional<Finding> CheckGroup(const std::string& tensor, const std::vector<Site>& sites) {
+  std::vector<int64_t> low = sites[0].first, high = low;
+  int64_t volume = 0;
+  for (size_t i = 0; i < sites.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (!Meet(sites[i], sites[j])) continue;
+      return Finding{DiagnosticKind::kCertificateCoverage,
+                     sites[i].op->span,
+                     fmt::format("elements of `{}` are stored twice in one tile", tensor),
+                     {{sites[j].op->span, fmt::format("by `{}` here, and by `{}`", sites[j].who, sites[i].who)}}};
+    }
+    int64_t elements = 1;
+    for (size_t k = 0; k < low.size(); ++k) {
+      low[k] = std::min(low[k], sites[i].first[k]);
+      high[k] = std::max(high[k], sites[i].first[k] + sites[i].extent[k]);
+      elements *= sites[i].extent[k];
+    }
+    volume += elements;
+  }
+  int64_t box = 1;
+  for (size_t k = 0; k < low.size(); ++k) box *= high[k] - low[k];
+  if (box == volume) return std::nullopt;
+  return Finding{DiagnosticKind::kCertificateCoverage, sites[0].op->span,
+                 fmt::format("the stores of `{}` leave a hole in their tile", tensor)};
+}
+
+int64_t Volume(const std::vector<Site>& sites) {
+  int64_t volume = 0;
+  for (const Site& site : sites) {
+    int64_t elements = 1;
+    for (const int64_t extent : site.extent) elements *= extent;
+    volume += elements;
+  }
+  return volume;
+}
+
+/// Blocks of a cluster that share a tile store parts of it; others have tiles of their own.
+std::vector<std::vector<const Agent*>> Tiles(const Program& program) {
+  std::vector<std::vector<const Agent*>> tiles(program.kernel->split > 1 ? 1 : static_cast<size_t>(program.blocks));
+  for (const Agent& agent : program.agents) tiles[tiles.size() == 1 ? 0 : static_cast<size_t>(agent.block)].push_back(&agent);
+  return tiles;
+}
+
+bool TakesTurns(const Agent& agent) {
+  return std::any_of(agent.loops.begin(), agent.loops.end(), [](const Loop& loop) { return loop.is_tiles && loop.stride > 1; });
+}
+
+}  // namespace
+
+std::optional<Finding> CheckStores(const Program& program) {
+  for (const std::vector<const Agent*>& tile : Tiles(program)) {
+    Sites by_engine, by_guard;
+    for (const bool uses_engine : {true, false}) {
+      Sites& sites = uses_engine ? by_engine : by_guard;
+      for (const Agent* agent : tile) {
+        // Instances in turn store different tiles: one of them tells all.
+        if (TakesTurns(*agent) && agent->instance > 0) continue;
+        if (auto found = StoreWalk(program, *agent, uses_engine, sites).Run()) return found;
+      }
+      for (const auto& [key, group] : sites) {
+        if (auto found = CheckGroup(key.first, group)) return found;
+      }
+    }
+    for (const auto* pair : {&by_engine, &by_guard}) {
+      const Sites& other = pair == &by_engine ? by_guard : by_engine;
+      for (const auto& [key, group] : *pair) {
+        const auto place = other.find(key);
+        if (place != other.end() && Volume(place->second) == Volume(group)) continue;
+        return Finding{
+            DiagnosticKind::kCertificateCoverage, group[0].op->span,
+            fmt::format("`{}` is stored differently {} the copy engine", key.first, pair == &by_engine ? "without" : "with")};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tkc::certify
