@@ -129,7 +129,7 @@ class Simulator:
         if rc == 124:
             return "no end", None
         if not result.exists():
-            return f"simulator: status {rc}", None
+            return f"no result: status {rc} {errors.strip()[:120]}", None  # not this mutant's fault: a crash is a finding
         found = json.loads(result.read_text())
         if found["findings"]:
             return found["findings"][0]["kind"], None
@@ -150,7 +150,7 @@ class Simulator:
                 for number, job in enumerate(self.jobs):
                     found, _ = self.one(library, job, seed, number)
                     if found:
-                        return f"simulator: {found}, seed {seed}"
+                        return found if found.startswith("no result") else f"simulator: {found}, seed {seed}"
             return "survives"
         finally:
             for file in self.folder.glob(f"{name}.*"):
