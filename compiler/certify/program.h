@@ -130,6 +130,11 @@ struct Program {
 /// `kernel` at schedule level; it must outlive the program.
 Program BuildProgram(const ir::Kernel& kernel);
 
+/// Texts of the trip counts that `advance` skips by in the agent, added to Program::parameters before anything is built.
+void FindParameters(Program& program, const Agent& agent);
+/// Whether any role passes over slots.
+bool Skips(const ir::Kernel& kernel);
+
 /// The scalars of one agent at one point, resolved: for the proofs that need no replay.
 class Scope {
  public:

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Names of an agent's scalars, resolved into the terms of the block and the ordinals of loops.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/certify/program.h"
+
+namespace tkc::certify {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Scalar;
+using symbolic::Kind;
+
+std::string OrdinalName(int depth) { return fmt::format("@{}", depth); }
+
+Scope::Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block) {
+  for (const auto& [name, value] : kernel.launch_lets) names_[name] = Resolve(value);
+  for (const Op& op : kernel.lets) BindOp(op);
+  if (!worker.instance_name.empty()) names_[worker.instance_name] = symbolic::Int(instance);
+  if (kernel.cluster > 1) names_["@rank"] = symbolic::Int(block);
+}
+
+Scalar Scope::Resolve(const Scalar& scalar) const {
+  if (scalar->kind == Kind::kName) {
+    const auto place = names_.find(scalar->name);
+    return place == names_.end() ? scalar : place->second;
+  }
+  if (scalar->kind == Kind::kCall && scalar->name == "cluster::rank") {
+    const auto place = names_.find("@rank");
+    return place == names_.end() ? scalar : place->second;
+  }
+  if (scalar->args.empty()) return scalar;
+  std::vector<Scalar> args;
+  bool changes = false;
+  for (const Scalar& arg : scalar->args) {
+    args.push_back(Resolve(arg));
+    changes |= args.back() != arg;
+  }
+  // Where one side is an integer of the language, so is the result: ranks and block numbers are small.
+  const bool is_integer = std::any_of(args.begin(), args.end(), [](const Scalar& arg) { return arg->dtype == DType::kI64; });
+  const bool widens = is_integer && scalar->dtype == DType::kI32 && scalar->kind >= Kind::kNeg && scalar->kind <= Kind::kCdiv;
+  if (!changes && !widens) return scalar;
+  if (scalar->kind == Kind::kCall) return symbolic::Call(scalar->name, scalar->dtype, std::move(args));
+  if (scalar->kind == Kind::kElement) return symbolic::Element(scalar->name, scalar->dtype, std::move(args));
+  if (scalar->kind == Kind::kConvert) return symbolic::Convert(args[0], scalar->dtype);
+  return symbolic::Make(scalar->kind, widens ? DType::kI64 : scalar->dtype, std::move(args));
+}
+
+void Scope::BindLoop(const Op& loop, int depth) {
+  const Scalar ordinal = symbolic::Name(OrdinalName(depth));
+  if (loop.code == OpCode::kForTiles) {
+    // The block's tiles in its own order: index + ordinal * count, whoever takes them.
+    std::string unit = "block";
+    if (Resolve(loop.scalars[0])->kind == Kind::kCall)
+      unit = Resolve(loop.scalars[0])->name.substr(0, Resolve(loop.scalars[0])->name.find(':'));
+    Bind(loop.symbol, symbolic::Add(symbolic::Call(unit + "::index", DType::kI32, {}),
+                                    symbolic::Mul(ordinal, symbolic::Call(unit + "::count", DType::kI32, {}))));
+    return;
+  }
+  Bind(loop.symbol, symbolic::Add(Resolve(loop.scalars[0]), symbolic::Mul(symbolic::Int(loop.number), ordinal)));
+}
+
+void Scope::BindOp(const Op& op) {
+  if (op.code == OpCode::kLet) {
+    // A scalar that is assigned later on has no one value: each assignment makes a new name.
+    if (op.number == 0) return Bind(op.symbol, Resolve(op.scalars[0]));
+    return Bind(op.symbol, symbolic::Name(fmt::format("{} #{}", op.symbol, ++assignments_), op.scalars[0]->dtype));
+  }
+  if (op.code != OpCode::kTilePosition) return;
+  const size_t space = op.symbol.find(' ');
+  std::vector<Scalar> args;
+  for (const Scalar& scalar : op.scalars) args.push_back(Resolve(scalar));
+  args.push_back(symbolic::Int(op.number));
+  Bind(op.symbol.substr(0, space), symbolic::Call("tile_row", DType::kI64, args));
+  Bind(op.symbol.substr(space + 1), symbolic::Call("tile_column", DType::kI64, args));
+}
+
+}  // namespace tkc::certify
