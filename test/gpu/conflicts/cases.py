@@ -68,7 +68,7 @@ def ir_role(number, case):
     """The same move as the schedule level has it."""
     rows, cols = case.shape()
     shared = f"smem {case.dtype}[{case.rows}, {case.cols}]"
-    lines = [f"  worker {case.name} role compute first_warp {4 * number}"
+    lines = [f"  worker {case.name} role compute first_warp 0"
              + ("" if case.layout == FRAGMENT else f" layout [{', '.join(map(str, case.layout))}]") + " {"]
     if case.op != "col_sum":
         lines.append(f"    %v{number} = view b{number} : {shared}")
@@ -90,18 +90,22 @@ def ir_role(number, case):
 
 
 def ir_text():
-    lines = ["entry probes = [0]", "", "kernel probes_kernel {", "  entry probes", "  target sm_90a", "  dim M", "  dim N"]
-    for dtype in ("bf16", "f32"):
-        lines += [f"  tensor X_{dtype} : in {dtype}[M, N]", f"  tensor Y_{dtype} : out {dtype}[M, N]"]
-    lines += ["  level schedule", "  threads 128", "  tiles 1"]
+    """A kernel for each case."""
+    lines = []
     for number, case in enumerate(CASES):
         rows = 4 if case.op == "col_sum" else case.rows
-        lines.append(f"  shared b{number} : {case.dtype}[{rows}, {case.cols}]" + (f" swizzle {case.swizzle}" if case.swizzle else "")
-                     + " offset 0" + (" scratch" if case.op == "col_sum" else "") + f' "{case.name}"')
-    lines.append("  shared_bytes 1024")
-    for number, case in enumerate(CASES):
-        lines += ir_role(number, case)
-    return "\n".join(lines + ["}", ""])
+        panel = case.swizzle // BYTES[case.dtype] if case.swizzle else 1
+        size = rows * -(-case.cols // panel) * panel * BYTES[case.dtype]
+        lines += [f"entry probe_{number} = [{number}]"]
+        lines += ["", f"kernel probe_{number}_kernel {{", f"  entry probe_{number}", "  target sm_90a", "  dim M", "  dim N"]
+        for dtype in ("bf16", "f32"):
+            lines += [f"  tensor X_{dtype} : in {dtype}[M, N]", f"  tensor Y_{dtype} : out {dtype}[M, N]"]
+        lines += ["  level schedule", "  threads 128", "  tiles 1"]
+        lines += [f"  shared b{number} : {case.dtype}[{rows}, {case.cols}]" + (f" swizzle {case.swizzle}" if case.swizzle else "")
+                  + " offset 0" + (" scratch" if case.op == "col_sum" else "") + f' "{case.name}"']
+        lines += [f"  shared_bytes {size}", *ir_role(number, case), "}", ""]
+    entries = [line for line in lines if line.startswith("entry")]
+    return "\n".join(entries + [line for line in lines if not line.startswith("entry")])
 
 
 def cpp_kernel(number, case):
@@ -112,11 +116,11 @@ def cpp_kernel(number, case):
     values = f"auto values = tk::fill<{type_}, {rows}, {cols}, {layout}>(float(threadIdx.x));"
     block = "global.block(tk::span(0), tk::span(0))"
     body = {
-        "load": ["", f"auto values = tk::warpgroup::load_shared<{layout}>({view}); tk::detail::pin(values);"],
+        "load": ["", f"auto values = tk::warpgroup::load_shared<{layout}>({view}); keep(values);"],
         "store": [values, f"tk::detail::pin(values); tk::warpgroup::store_shared({view}, values);"],
         "copy_in": ["", f"tk::warpgroup::copy_global_to_shared({view}, {block});"],
         "copy_out": ["", f"tk::warpgroup::copy_shared_to_global({block}, {view});"],
-        "col_sum": [values, "tk::detail::pin(values); auto sums = tk::col_sum(values, shared.scratch); tk::detail::pin(sums);"],
+        "col_sum": [values, "tk::detail::pin(values); auto sums = tk::col_sum(values, shared.scratch); keep(sums);"],
     }[case.op]
     member = f"tk::column_scratch<{type_}, {cols}> scratch;" if case.op == "col_sum" else f"tk::shared_tile<{type_}, {case.rows}, {case.cols}, {swizzle}> tile;"
     pitch = case.cols + (0 if case.width in (0, 16) else case.width // BYTES[case.dtype])
