@@ -427,12 +427,10 @@ class Builder {
       const bool knows_cols = view.is_transposed ? row.has_value() : col.has_value();
       if (knows_rows) view.rect.r0 = whole.r0 + r, view.rect.r1 = view.rect.r0 + rows;
       if (knows_cols) view.rect.c0 = whole.c0 + c, view.rect.c1 = view.rect.c0 + cols;
-      if (!whole.Covers(view.rect)) Outside(op);
+      if (!whole.Covers(view.rect)) Unknown(op, "a part that lies outside its tile");
     }
     views_[op.results[0]] = view;
   }
-
-  void Outside(const Op& op) { Unknown(op, "a part that lies outside its tile"); }
 
   int RingOf(const Op& op, const std::string& slot, bool* is_previous) {
     const size_t dot = slot.find('.');
