@@ -28,7 +28,7 @@ KERNELS = [
     Kernel("attention_64", "test/run/attention_64.tk", None, [({"H": 1, "N": 130, "S": 970}, 2)], scalars=(("scale", 0x3D800000),),
            note="two products in a chain, a softmax between them"),
     Kernel("relay", "test/run/relay.tk", None, [({"M": 70, "K": 840}, 2)], note="a tile handed from worker to worker"),
-    Kernel("two_stage", "test/run/two_stage_store.tk", None, [({"M": 2000, "N": 134}, 2), ({"M": 100, "N": 582}, 2)],
+    Kernel("two_stage", "test/run/two_stage_store.tk", None, [({"M": 1980, "N": 136}, 2), ({"M": 130, "N": 584}, 2)],
            note="multicast in a cluster, a slot held over a loop"),
     Kernel("in_turn", "test/spec/in_turn.tk", None, [({"M": 262, "N": 320}, 1)], note="two workers that take turns"),
     Kernel("gemm_by_hand", "test/mutants/inputs/gemm.tk", None, [({"M": 264, "N": 264, "K": 712}, 2), ({"M": 130, "N": 133, "K": 64}, 1)],
