@@ -37,9 +37,15 @@ class Knowledge {
   }
 
   void Learn(int holder, int event) { known_[At(holder) + Word(event)] |= Bit(event); }
+  void Unlearn(int holder, int event, bool is_fence) { (is_fence ? fenced_ : known_)[At(holder) + Word(event)] &= ~Bit(event); }
   void LearnFenced(int holder, int event) { fenced_[At(holder) + Word(event)] |= Bit(event); }
   bool Knows(int holder, int event) const { return (known_[At(holder) + Word(event)] & Bit(event)) != 0; }
   bool KnowsFenced(int holder, int event) const { return (fenced_[At(holder) + Word(event)] & Bit(event)) != 0; }
+
+  /// What the holder knows, event by event: so many words.
+  const uint64_t* Known(int holder) const { return known_.data() + At(holder); }
+  const uint64_t* Fenced(int holder) const { return fenced_.data() + At(holder); }
+  size_t Words() const { return words_; }
 
   /// `to` learns all that `from` knows.
   void Join(int to, int from) {

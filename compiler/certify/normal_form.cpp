@@ -15,112 +15,6 @@ int64_t OrdinalOf(const Agent& agent, const Frame& frame) {
   return loop.first + frame.iteration * loop.stride;
 }
 
-uint64_t LiveAgents(const State& state) {
-  uint64_t live = 0;
-  for (size_t i = 0; i < state.agents.size(); ++i) live |= uint64_t{!state.agents[i].is_done} << i;
-  return live;
-}
-
-// ---- simplify ----------------------------------------------------------------------------------------------------------
-
-class Simplifier {
- public:
-  Simplifier(const Machine& machine, State& state) : machine_(machine), program_(machine.program()), state_(state) {
-    live_ = LiveAgents(state);
-  }
-
-  void Events() {
-    Knowledge& knowledge = state_.knowledge;
-    std::erase_if(state_.records, [&](const Record& record) {
-      const uint64_t users = machine_.UsersOfPlace(record.place);
-      if (!AllKnow(record.event, users)) return false;
-      const bool needs_fence =
-          record.writes && !record.is_async && machine_.IsReadByEngine(machine_.places()[static_cast<size_t>(record.place)].buffer);
-      if (needs_fence && !AllKnowFenced(record.event, users)) return false;
-      knowledge.Free(record.event);
-      return true;
-    });
-    std::erase_if(state_.notes, [&](const WaitNote& note) {
-      if (!AllKnow(note.event, machine_.UsersOfElement(note.barrier))) return false;
-      knowledge.Free(note.event);
-      return true;
-    });
-    const auto drop = [&](int& event, uint64_t users) {
-      if (event < 0 || !AllKnow(event, users)) return;
-      knowledge.Free(event);
-      event = -1;
-    };
-    for (size_t i = 0; i < state_.barriers.size(); ++i) {
-      drop(state_.barriers[i].latest, machine_.UsersOfElement(static_cast<int>(i)));
-      drop(state_.barriers[i].previous, machine_.UsersOfElement(static_cast<int>(i)));
-    }
-    for (NamedState& barrier : state_.named) drop(barrier.latest, ~uint64_t{0});
-  }
-
-  void Facts() {
-    std::vector<Fact>& facts = state_.oracle.facts();
-    std::vector<int> place(facts.size(), -1);
-    std::vector<Fact> kept;
-    for (size_t i = 0; i < facts.size(); ++i) {
-      Fact fact = facts[i];
-      const Family& family = program_.families[static_cast<size_t>(fact.family)];
-      if (fact.around >= 0 && (place[static_cast<size_t>(fact.around)] < 0 || AllArePast(fact, family.members & live_))) continue;
-      const uint64_t loopers = family.loopers & live_;
-      if (family.step > 0 && (loopers & ~fact.left) == 0) {
-        const int64_t most = family.threshold * family.step;
-        if (fact.limit > most) fact.limit = Fact::kFree;
-        fact.above = std::min(fact.above, most);
-      }
-      if (fact.around >= 0) fact.around = place[static_cast<size_t>(fact.around)];
-      place[i] = static_cast<int>(kept.size());
-      kept.push_back(fact);
-    }
-    facts = std::move(kept);
-    for (AgentState& agent : state_.agents) {
-      for (Frame& frame : agent.frames) frame.fact = place[static_cast<size_t>(frame.fact)];
-    }
-  }
-
- private:
-  /// All warps of the live agents among `users`.
-  template <typename Test>
-  bool All(uint64_t users, const Test& test) const {
-    for (uint64_t left = users & live_; left != 0; left &= left - 1) {
-      const Agent& agent = program_.agents[static_cast<size_t>(__builtin_ctzll(left))];
-      for (int warp = agent.first_warp; warp < agent.first_warp + agent.warps; ++warp) {
-        if (!test(warp)) return false;
-      }
-    }
-    return true;
-  }
-  bool AllKnow(int event, uint64_t users) const {
-    return All(users, [&](int warp) { return state_.knowledge.Knows(warp, event); });
-  }
-  bool AllKnowFenced(int event, uint64_t users) const {
-    return All(users, [&](int warp) { return state_.knowledge.KnowsFenced(warp, event); });
-  }
-
-  /// Whether none of the members can come into that iteration of the loop around any more.
-  bool AllArePast(const Fact& fact, uint64_t members) const {
-    for (size_t i = 0; i < state_.agents.size(); ++i) {
-      if ((members >> i & 1) == 0) continue;
-      bool is_past = (state_.oracle.facts()[static_cast<size_t>(fact.around)].left >> i & 1) != 0;
-      for (const Frame& frame : state_.agents[i].frames) {
-        if (frame.fact == fact.around) is_past = OrdinalOf(program_.agents[i], frame) > fact.ordinal;
-      }
-      if (!is_past) return false;
-    }
-    return true;
-  }
-
-  const Machine& machine_;
-  const Program& program_;
-  State& state_;
-  uint64_t live_ = 0;
-};
-
-// ---- normal form -------------------------------------------------------------------------------------------------------
-
 class Normalizer {
  public:
   Normalizer(const Machine& machine, const State& state) : machine_(machine), program_(machine.program()), state_(state) {}
@@ -134,11 +28,14 @@ class Normalizer {
     NormalForm form;
     Written(form);
     form.place = std::move(text_);
-    form.words = (2 * static_cast<size_t>(machine_.Holders()) + 63) / 64;
+    ListHolders(form);
+    form.words = (2 * form.holders.size() + 63) / 64;
+    form.known.resize(form.words * events_.size());
     for (const auto& [key, event] : events_) {
       form.events.push_back(key);
-      Holders(event, form);
+      form.numbers.push_back(event);
     }
+    Rows(form);
     return form;
   }
 
@@ -370,6 +267,9 @@ class Normalizer {
 
   void Written(NormalForm& form) {
     form.written.resize(state_.written.size());
+    form.places.resize(state_.written.size());
+    for (size_t i = 0; i < state_.written.size(); ++i)
+      form.places[static_cast<size_t>(Place(static_cast<int>(i)))] = static_cast<int>(i);
     for (size_t i = 0; i < state_.written.size(); ++i) {
       const std::vector<Rect>& written = state_.written[i];
       if (written.empty()) continue;
@@ -383,31 +283,42 @@ class Normalizer {
     }
   }
 
-  void Holders(int event, NormalForm& form) {
-    const size_t row = form.known.size();
-    form.known.resize(row + form.words);
-    size_t bit = 0;
-    const auto put = [&](int holder) {
-      form.known[row + bit / 64] |= uint64_t{state_.knowledge.Knows(holder, event)} << (bit % 64);
-      ++bit;
-      form.known[row + bit / 64] |= uint64_t{state_.knowledge.KnowsFenced(holder, event)} << (bit % 64);
-      ++bit;
-    };
+  void ListHolders(NormalForm& form) const {
+    form.holders.reserve(static_cast<size_t>(machine_.Holders()));
     for (size_t i = 0; i < program_.agents.size(); ++i) {
+      const Agent& agent = program_.agents[i];
       // Who has ended needs to know nothing.
-      if (state_.agents[i].is_done) {
-        bit += 2 * static_cast<size_t>(program_.agents[i].warps);
-        continue;
-      }
-      for (int warp = 0; warp < program_.agents[i].warps; ++warp) put(program_.agents[i].first_warp + warp);
+      for (int warp = 0; warp < agent.warps; ++warp)
+        form.holders.push_back(state_.agents[i].is_done ? -1 : agent.first_warp + warp);
     }
     for (const int i : at_) {
-      put(machine_.Arriving(i));
-      put(machine_.Completed(i));
+      form.holders.push_back(machine_.Arriving(i));
+      form.holders.push_back(machine_.Completed(i));
     }
     for (int i = 0; i < static_cast<int>(state_.named.size()); ++i) {
-      put(machine_.NamedArriving(i));
-      put(machine_.NamedCompleted(i));
+      form.holders.push_back(machine_.NamedArriving(i));
+      form.holders.push_back(machine_.NamedCompleted(i));
+    }
+  }
+
+  /// Who knows what, event by event, from what each holder knows.
+  void Rows(NormalForm& form) const {
+    const Knowledge& knowledge = state_.knowledge;
+    constexpr size_t kNone = ~size_t{0};
+    std::vector<size_t> row_of(knowledge.Words() * 64, kNone);
+    for (size_t row = 0; row < form.numbers.size(); ++row) row_of[static_cast<size_t>(form.numbers[row])] = row * form.words;
+    const auto put = [&](const uint64_t* known, size_t words, size_t bit) {
+      for (size_t word = 0; word < words; ++word) {
+        for (uint64_t left = known[word]; left != 0; left &= left - 1) {
+          const size_t row = row_of[word * 64 + static_cast<size_t>(__builtin_ctzll(left))];
+          if (row != kNone) form.known[row + bit / 64] |= uint64_t{1} << (bit % 64);
+        }
+      }
+    };
+    for (size_t i = 0; i < form.holders.size(); ++i) {
+      if (form.holders[i] < 0) continue;
+      put(knowledge.Known(form.holders[i]), knowledge.Words(), 2 * i);
+      put(knowledge.Fenced(form.holders[i]), knowledge.Words(), 2 * i + 1);
     }
   }
 
@@ -425,12 +336,6 @@ class Normalizer {
 
 }  // namespace
 
-void Simplify(const Machine& machine, State& state) {
-  Simplifier simplifier(machine, state);
-  simplifier.Events();
-  simplifier.Facts();
-}
-
 NormalForm NormalFormOf(const Machine& machine, const State& state) { return Normalizer(machine, state).Run(); }
 
 bool NormalForm::Covers(const NormalForm& other) const {
@@ -446,6 +351,28 @@ bool NormalForm::Covers(const NormalForm& other) const {
     }
   }
   return true;
+}
+
+void NormalForm::Weaken(const NormalForm& other, State& state) {
+  for (size_t i = 0; i < written.size(); ++i) {
+    if (written[i] <= other.written[i]) continue;
+    written[i] = other.written[i];
+    state.written[static_cast<size_t>(places[i])].clear();  // of one place: what is written in part is written alike
+  }
+  size_t theirs = 0;
+  for (size_t i = 0; i < events.size(); ++i) {
+    while (theirs < other.events.size() && other.events[theirs] < events[i]) ++theirs;
+    if (theirs == other.events.size()) return;
+    if (other.events[theirs] != events[i]) continue;
+    for (size_t word = 0; word < words; ++word) {
+      uint64_t& mine = known[i * words + word];
+      for (uint64_t lost = mine & ~other.known[theirs * words + word]; lost != 0; lost &= lost - 1) {
+        const size_t bit = word * 64 + static_cast<size_t>(__builtin_ctzll(lost));
+        state.knowledge.Unlearn(holders[bit / 2], numbers[i], bit % 2 != 0);
+      }
+      mine &= other.known[theirs * words + word];
+    }
+  }
 }
 
 }  // namespace tkc::certify

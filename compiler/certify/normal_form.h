@@ -22,9 +22,14 @@ struct NormalForm {
   std::vector<uint64_t> known{};  // of each event, who knows it: `words` words
   size_t words = 0;
   std::vector<uint8_t> written{};  // of each place: 0 nothing, 1 some of it, 2 all
+  // Where it came from: the numbers of the events in the state, of each two bits who knows, of each tile which it is.
+  std::vector<int> numbers{}, holders{}, places{};
 
   /// Whether this state, of the same place, fails whenever `other` does.
   bool Covers(const NormalForm& other) const;
+
+  /// Takes away, here and in the state that this is the form of, what `other`, of the same place, does not know.
+  void Weaken(const NormalForm& other, State& state);
 };
 
 /// Forgets what can have no consequence any more: events that all agents concerned know, integers of iterations that all have left.

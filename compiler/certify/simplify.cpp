@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// What can have no consequence any more is forgotten, before two states are compared.
+#include <algorithm>
+
+#include "compiler/certify/normal_form.h"
+
+namespace tkc::certify {
+namespace {
+
+int64_t OrdinalOf(const Agent& agent, const Frame& frame) {
+  const Loop& loop = agent.loops[static_cast<size_t>(frame.loop)];
+  return loop.first + frame.iteration * loop.stride;
+}
+
+uint64_t LiveAgents(const State& state) {
+  uint64_t live = 0;
+  for (size_t i = 0; i < state.agents.size(); ++i) live |= uint64_t{!state.agents[i].is_done} << i;
+  return live;
+}
+
+class Simplifier {
+ public:
+  Simplifier(const Machine& machine, State& state) : machine_(machine), program_(machine.program()), state_(state) {
+    live_ = LiveAgents(state);
+  }
+
+  void Events() {
+    Knowledge& knowledge = state_.knowledge;
+    std::erase_if(state_.records, [&](const Record& record) {
+      const uint64_t users = machine_.UsersOfPlace(record.place);
+      if (!AllKnow(record.event, users)) return false;
+      const bool needs_fence =
+          record.writes && !record.is_async && machine_.IsReadByEngine(machine_.places()[static_cast<size_t>(record.place)].buffer);
+      if (needs_fence && !AllKnowFenced(record.event, users)) return false;
+      knowledge.Free(record.event);
+      return true;
+    });
+    std::erase_if(state_.notes, [&](const WaitNote& note) {
+      if (!AllKnow(note.event, machine_.UsersOfElement(note.barrier))) return false;
+      knowledge.Free(note.event);
+      return true;
+    });
+    const auto drop = [&](int& event, uint64_t users) {
+      if (event < 0 || !AllKnow(event, users)) return;
+      knowledge.Free(event);
+      event = -1;
+    };
+    for (size_t i = 0; i < state_.barriers.size(); ++i) {
+      drop(state_.barriers[i].latest, machine_.UsersOfElement(static_cast<int>(i)));
+      drop(state_.barriers[i].previous, machine_.UsersOfElement(static_cast<int>(i)));
+    }
+    for (NamedState& barrier : state_.named) drop(barrier.latest, ~uint64_t{0});
+  }
+
+  void Facts() {
+    std::vector<Fact>& facts = state_.oracle.facts();
+    std::vector<int> place(facts.size(), -1);
+    std::vector<Fact> kept;
+    for (size_t i = 0; i < facts.size(); ++i) {
+      Fact fact = facts[i];
+      const Family& family = program_.families[static_cast<size_t>(fact.family)];
+      if (fact.around >= 0 && (place[static_cast<size_t>(fact.around)] < 0 || AllArePast(fact, family.members & live_))) continue;
+      const uint64_t loopers = family.loopers & live_;
+      if (family.step > 0 && (loopers & ~fact.left) == 0) {
+        const int64_t most = family.threshold * family.step;
+        if (fact.limit > most) fact.limit = Fact::kFree;
+        fact.above = std::min(fact.above, most);
+      }
+      if (fact.around >= 0) fact.around = place[static_cast<size_t>(fact.around)];
+      place[i] = static_cast<int>(kept.size());
+      kept.push_back(fact);
+    }
+    facts = std::move(kept);
+    for (AgentState& agent : state_.agents) {
+      for (Frame& frame : agent.frames) frame.fact = place[static_cast<size_t>(frame.fact)];
+    }
+  }
+
+ private:
+  /// All warps of the live agents among `users`.
+  template <typename Test>
+  bool All(uint64_t users, const Test& test) const {
+    for (uint64_t left = users & live_; left != 0; left &= left - 1) {
+      const Agent& agent = program_.agents[static_cast<size_t>(__builtin_ctzll(left))];
+      for (int warp = agent.first_warp; warp < agent.first_warp + agent.warps; ++warp) {
+        if (!test(warp)) return false;
+      }
+    }
+    return true;
+  }
+  bool AllKnow(int event, uint64_t users) const {
+    return All(users, [&](int warp) { return state_.knowledge.Knows(warp, event); });
+  }
+  bool AllKnowFenced(int event, uint64_t users) const {
+    return All(users, [&](int warp) { return state_.knowledge.KnowsFenced(warp, event); });
+  }
+
+  /// Whether none of the members can come into that iteration of the loop around any more.
+  bool AllArePast(const Fact& fact, uint64_t members) const {
+    for (size_t i = 0; i < state_.agents.size(); ++i) {
+      if ((members >> i & 1) == 0) continue;
+      bool is_past = (state_.oracle.facts()[static_cast<size_t>(fact.around)].left >> i & 1) != 0;
+      for (const Frame& frame : state_.agents[i].frames) {
+        if (frame.fact == fact.around) is_past = OrdinalOf(program_.agents[i], frame) > fact.ordinal;
+      }
+      if (!is_past) return false;
+    }
+    return true;
+  }
+
+  const Machine& machine_;
+  const Program& program_;
+  State& state_;
+  uint64_t live_ = 0;
+};
+
+}  // namespace
+
+void Simplify(const Machine& machine, State& state) {
+  Simplifier simplifier(machine, state);
+  simplifier.Events();
+  simplifier.Facts();
+}
+
+}  // namespace tkc::certify
