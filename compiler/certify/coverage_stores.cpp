@@ -281,14 +281,17 @@ std::optional<Finding> CheckGroup(const std::string& tensor, const std::vector<S
                  fmt::format("the stores of `{}` leave a hole in their tile", tensor)};
 }
 
-int64_t Volume(const std::vector<Site>& sites) {
-  int64_t volume = 0;
-  for (const Site& site : sites) {
-    int64_t elements = 1;
-    for (const int64_t extent : site.extent) elements *= extent;
-    volume += elements;
+/// What stores with their base in common hold together, as one rectangle: first and end of each axis.
+std::vector<std::pair<int64_t, int64_t>> Bounds(const std::vector<Site>& sites) {
+  std::vector<std::pair<int64_t, int64_t>> bounds;
+  for (size_t k = 0; k < sites[0].first.size(); ++k) {
+    auto& [low, high] = bounds.emplace_back(sites[0].first[k], sites[0].first[k]);
+    for (const Site& site : sites) {
+      low = std::min(low, site.first[k]);
+      high = std::max(high, site.first[k] + site.extent[k]);
+    }
   }
-  return volume;
+  return bounds;
 }
 
 /// Blocks of a cluster that share a tile store parts of it; others have tiles of their own.
@@ -318,11 +321,12 @@ std::optional<Finding> CheckStores(const Program& program) {
         if (auto found = CheckGroup(key.first, group)) return found;
       }
     }
+    // Each group is one rectangle by now: the same elements where the bounds are.
     for (const auto* pair : {&by_engine, &by_guard}) {
       const Sites& other = pair == &by_engine ? by_guard : by_engine;
       for (const auto& [key, group] : *pair) {
         const auto place = other.find(key);
-        if (place != other.end() && Volume(place->second) == Volume(group)) continue;
+        if (place != other.end() && Bounds(place->second) == Bounds(group)) continue;
         return Finding{
             DiagnosticKind::kCertificateCoverage, group[0].op->span,
             fmt::format("`{}` is stored differently {} the copy engine", key.first, pair == &by_engine ? "without" : "with")};

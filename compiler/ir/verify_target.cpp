@@ -88,8 +88,9 @@ void Verifier::CheckMaps() {
     const auto swizzle = static_cast<int64_t>(map.swizzle);
     if (inner % target_->copy_granule != 0)
       FaultAt(kernel_.span, "map `{}`: rows of {} bytes, not a multiple of {}", map.name, inner, target_->copy_granule);
-    if (swizzle != 0 && inner > swizzle)
-      FaultAt(kernel_.span, "map `{}`: rows of {} bytes are wider than the swizzle of {}", map.name, inner, swizzle);
+    // The runtime starts one box for each panel of the tile, and a panel is as wide as the swizzle.
+    if (swizzle != 0 && inner != swizzle)
+      FaultAt(kernel_.span, "map `{}`: rows of {} bytes, and panels of {}, as wide as the swizzle", map.name, inner, swizzle);
   }
 }
 
