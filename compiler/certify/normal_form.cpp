@@ -15,6 +15,11 @@ int64_t OrdinalOf(const Agent& agent, const Frame& frame) {
   return loop.first + frame.iteration * loop.stride;
 }
 
+template <typename T>
+uint64_t Bits(T value, int shift) {
+  return static_cast<uint64_t>(value) << shift;
+}
+
 class Normalizer {
  public:
   Normalizer(const Machine& machine, const State& state) : machine_(machine), program_(machine.program()), state_(state) {}
@@ -31,11 +36,13 @@ class Normalizer {
     ListHolders(form);
     form.words = (2 * form.holders.size() + 63) / 64;
     form.known.resize(form.words * events_.size());
-    for (const auto& [key, event] : events_) {
-      form.events.push_back(key);
-      form.numbers.push_back(event);
+    for (const Entry& entry : events_) {
+      form.events.push_back(entry.key);
+      form.numbers.push_back(entry.event);
+      form.origins.emplace_back(entry.agent, entry.op);
     }
     Rows(form);
+    form.elements = std::move(at_);
     return form;
   }
 
@@ -195,43 +202,51 @@ class Normalizer {
 
   /// An event that is under way, by what it is.
   void PutEvent(int event) {
-    for (const auto& [key, number] : events_) {
-      if (number != event) continue;
-      Put(static_cast<int64_t>(key.first));
-      Put(static_cast<int64_t>(key.second));
+    for (const Entry& entry : events_) {
+      if (entry.event != event) continue;
+      Put(static_cast<int64_t>(entry.key.first));
+      Put(static_cast<int64_t>(entry.key.second));
       return;
     }
     Put(-1);
   }
 
-  enum class Sort : uint8_t { kRecord, kNote, kLatest, kPrevious, kNamed };
-  void AddEvent(int event, Sort sort, int place, int who, bool writes = false, bool is_async = false, const Rect& rect = {}) {
-    if (event < 0) return;
-    const auto bits = [](auto value, int shift) { return static_cast<uint64_t>(value) << shift; };
-    const uint64_t first = bits(sort, 60) | bits(place, 36) | bits(who, 24) | bits(writes, 17) | bits(is_async, 16);
-    const uint64_t second = bits(rect.r0, 48) | bits(rect.r1, 32) | bits(rect.c0, 16) | bits(rect.c1, 0);
-    events_.push_back({{first, second}, event});
+  struct Entry {
+    NormalForm::Key key;
+    int event, agent;
+    const ir::Op* op;
+  };
+  void AddEvent(int event, NormalForm::Sort sort, int place, int who = 0, int agent = 0, const ir::Op* op = nullptr) {
+    if (event >= 0) events_.push_back({{Bits(sort, 60) | Bits(place, 36) | Bits(who, 24), 0}, event, agent, op});
+  }
+  void AddRecord(const Record& r) {
+    AddEvent(r.event, NormalForm::Sort::kRecord, Place(r.place), r.warp, r.agent, r.op);
+    NormalForm::Key& key = events_.back().key;
+    key.first |= Bits(r.writes, 17) | Bits(r.is_async, 16);
+    key.second = Bits(r.rect.r0, 48) | Bits(r.rect.r1, 32) | Bits(r.rect.c0, 16) | Bits(r.rect.c1, 0);
   }
 
   void Events() {
-    for (const Record& r : state_.records) AddEvent(r.event, Sort::kRecord, Place(r.place), r.warp, r.writes, r.is_async, r.rect);
-    for (const WaitNote& note : state_.notes) AddEvent(note.event, Sort::kNote, Element(note.barrier), note.agent);
+    events_.reserve(state_.records.size() + state_.notes.size() + 2 * at_.size() + 4);
+    for (const Record& r : state_.records) AddRecord(r);
+    for (const WaitNote& note : state_.notes)
+      AddEvent(note.event, NormalForm::Sort::kNote, Element(note.barrier), note.agent, note.agent, note.op);
     for (size_t i = 0; i < at_.size(); ++i) {
       const BarrierState& barrier = state_.barriers[static_cast<size_t>(at_[i])];
-      AddEvent(barrier.latest, Sort::kLatest, static_cast<int>(i), 0);
-      AddEvent(barrier.previous, Sort::kPrevious, static_cast<int>(i), 0);
+      AddEvent(barrier.latest, NormalForm::Sort::kLatest, static_cast<int>(i));
+      AddEvent(barrier.previous, NormalForm::Sort::kPrevious, static_cast<int>(i));
     }
-    for (size_t i = 0; i < state_.named.size(); ++i) AddEvent(state_.named[i].latest, Sort::kNamed, static_cast<int>(i), 0);
-    std::stable_sort(events_.begin(), events_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (size_t i = 0; i < state_.named.size(); ++i)
+      AddEvent(state_.named[i].latest, NormalForm::Sort::kNamed, static_cast<int>(i));
+    std::stable_sort(events_.begin(), events_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
     // The same thing twice: told apart by their order.
     for (size_t i = 1; i < events_.size(); ++i) {
       const auto same = [&](uint64_t count) {
-        return events_[i].first.second == events_[i - 1].first.second &&
-               events_[i].first.first + count == events_[i - 1].first.first;
+        return events_[i].key.second == events_[i - 1].key.second && events_[i].key.first + count == events_[i - 1].key.first;
       };
       for (uint64_t count = 0; count < 64; ++count) {
         if (!same(count)) continue;
-        events_[i].first.first += count + 1;
+        events_[i].key.first += count + 1;
         break;
       }
     }
@@ -330,49 +345,12 @@ class Normalizer {
   std::vector<const Base*> buffer_base_, barrier_base_;
   std::vector<int64_t> first_;  // of each fact: the least ordinal that an agent stands in
   std::vector<int> number_;     // of each fact, in the normal form
-  std::vector<std::pair<NormalForm::Key, int>> events_;
+  std::vector<Entry> events_;
   std::vector<int> at_;  // elements of barriers in the order of the normal form
 };
 
 }  // namespace
 
 NormalForm NormalFormOf(const Machine& machine, const State& state) { return Normalizer(machine, state).Run(); }
-
-bool NormalForm::Covers(const NormalForm& other) const {
-  for (size_t i = 0; i < written.size(); ++i) {
-    if (written[i] > other.written[i]) return false;
-  }
-  size_t mine = 0;
-  for (size_t i = 0; i < other.events.size(); ++i) {
-    while (mine < events.size() && events[mine] < other.events[i]) ++mine;
-    if (mine == events.size() || events[mine] != other.events[i]) return false;
-    for (size_t word = 0; word < words; ++word) {
-      if ((known[mine * words + word] & ~other.known[i * words + word]) != 0) return false;
-    }
-  }
-  return true;
-}
-
-void NormalForm::Weaken(const NormalForm& other, State& state) {
-  for (size_t i = 0; i < written.size(); ++i) {
-    if (written[i] <= other.written[i]) continue;
-    written[i] = other.written[i];
-    state.written[static_cast<size_t>(places[i])].clear();  // of one place: what is written in part is written alike
-  }
-  size_t theirs = 0;
-  for (size_t i = 0; i < events.size(); ++i) {
-    while (theirs < other.events.size() && other.events[theirs] < events[i]) ++theirs;
-    if (theirs == other.events.size()) return;
-    if (other.events[theirs] != events[i]) continue;
-    for (size_t word = 0; word < words; ++word) {
-      uint64_t& mine = known[i * words + word];
-      for (uint64_t lost = mine & ~other.known[theirs * words + word]; lost != 0; lost &= lost - 1) {
-        const size_t bit = word * 64 + static_cast<size_t>(__builtin_ctzll(lost));
-        state.knowledge.Unlearn(holders[bit / 2], numbers[i], bit % 2 != 0);
-      }
-      mine &= other.known[theirs * words + word];
-    }
-  }
-}
 
 }  // namespace tkc::certify

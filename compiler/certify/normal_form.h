@@ -16,20 +16,30 @@
 namespace tkc::certify {
 
 struct NormalForm {
+  /// Of the first number: 4 bits what it is, 24 which tile, element or named barrier, 12 whose, 8 how, 16 which of many. Of the
+  /// second: the rectangle, 16 bits for each number.
   using Key = std::pair<uint64_t, uint64_t>;
+  enum class Sort : uint8_t { kRecord, kNote, kLatest, kPrevious, kNamed };
   std::string place;
   std::vector<Key> events{};      // sorted: what somebody may have to be ordered behind
   std::vector<uint64_t> known{};  // of each event, who knows it: `words` words
   size_t words = 0;
   std::vector<uint8_t> written{};  // of each place: 0 nothing, 1 some of it, 2 all
-  // Where it came from: the numbers of the events in the state, of each two bits who knows, of each tile which it is.
-  std::vector<int> numbers{}, holders{}, places{};
+  // Where it came from: of each event its number in the state, who did it and where; of two bits each who knows; of each tile and
+  // element of a barrier which it is.
+  std::vector<int> numbers{};
+  std::vector<std::pair<int, const ir::Op*>> origins{};
+  std::vector<int> holders{}, places{}, elements{};
 
   /// Whether this state, of the same place, fails whenever `other` does.
   bool Covers(const NormalForm& other) const;
 
-  /// Takes away, here and in the state that this is the form of, what `other`, of the same place, does not know.
-  void Weaken(const NormalForm& other, State& state);
+  /// Makes this form, and the state that it is of, cover `other`, of the same place, too: what that one does not know is taken
+  /// away, and what it has to be ordered behind is added.
+  void Merge(const NormalForm& other, State& state);
+
+ private:
+  void Put(const NormalForm& other, size_t event, int number, State& state) const;
 };
 
 /// Forgets what can have no consequence any more: events that all agents concerned know, integers of iterations that all have left.

@@ -68,7 +68,7 @@ class Replayer {
     std::vector<NormalForm>& there = seen_[form.place];
     if (std::any_of(there.begin(), there.end(), [&](const NormalForm& seen) { return seen.Covers(form); })) return false;
     if (merges_) {
-      for (const NormalForm& seen : there) form.Weaken(seen, state);
+      for (const NormalForm& seen : there) form.Merge(seen, state);
     }
     std::erase_if(there, [&](const NormalForm& seen) { return form.Covers(seen); });
     form.place.clear();

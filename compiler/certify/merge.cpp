@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Two states of one place: whether one fails whenever the other does, and one that fails whenever either does.
+#include "compiler/certify/normal_form.h"
+
+namespace tkc::certify {
+namespace {
+
+int Field(uint64_t key, int shift, int bits) { return static_cast<int>(key >> shift & ((uint64_t{1} << bits) - 1)); }
+
+}  // namespace
+
+bool NormalForm::Covers(const NormalForm& other) const {
+  for (size_t i = 0; i < written.size(); ++i) {
+    if (written[i] > other.written[i]) return false;
+  }
+  size_t mine = 0;
+  for (size_t i = 0; i < other.events.size(); ++i) {
+    while (mine < events.size() && events[mine] < other.events[i]) ++mine;
+    if (mine == events.size() || events[mine] != other.events[i]) return false;
+    for (size_t word = 0; word < words; ++word) {
+      if ((known[mine * words + word] & ~other.known[i * words + word]) != 0) return false;
+    }
+  }
+  return true;
+}
+
+void NormalForm::Merge(const NormalForm& other, State& state) {
+  for (size_t i = 0; i < written.size(); ++i) {
+    if (written[i] <= other.written[i]) continue;
+    written[i] = other.written[i];
+    state.written[static_cast<size_t>(places[i])].clear();  // of one place: what is written in part is written alike
+  }
+  NormalForm both;
+  both.known.reserve(known.size() + other.known.size());
+  const auto take = [&](const NormalForm& from, size_t i, int number) {
+    both.events.push_back(from.events[i]);
+    both.numbers.push_back(number);
+    both.origins.push_back(from.origins[i]);
+    const auto row = from.known.begin() + static_cast<std::ptrdiff_t>(i * words);
+    both.known.insert(both.known.end(), row, row + static_cast<std::ptrdiff_t>(words));
+  };
+  size_t mine = 0, theirs = 0;
+  while (mine < events.size() || theirs < other.events.size()) {
+    if (mine == events.size() || (theirs < other.events.size() && other.events[theirs] < events[mine])) {
+      const int number = state.knowledge.NewEvent();
+      Put(other, theirs, number, state);
+      take(other, theirs++, number);
+      continue;
+    }
+    take(*this, mine, numbers[mine]);
+    const bool is_common = theirs < other.events.size() && other.events[theirs] == events[mine];
+    for (size_t word = 0; is_common && word < words; ++word) {
+      const uint64_t seen = other.known[theirs * words + word];
+      uint64_t& row = both.known[both.known.size() - words + word];
+      for (uint64_t lost = row & ~seen; lost != 0; lost &= lost - 1) {
+        const size_t bit = word * 64 + static_cast<size_t>(__builtin_ctzll(lost));
+        state.knowledge.Unlearn(holders[bit / 2], numbers[mine], bit % 2 != 0);
+      }
+      row &= seen;
+    }
+    theirs += is_common;
+    ++mine;
+  }
+  events = std::move(both.events);
+  numbers = std::move(both.numbers);
+  origins = std::move(both.origins);
+  known = std::move(both.known);
+}
+
+/// The event of another state of the same place, with what is known of it there.
+void NormalForm::Put(const NormalForm& other, size_t event, int number, State& state) const {
+  const auto [first, second] = other.events[event];
+  const auto [agent, op] = other.origins[event];
+  const size_t at = static_cast<size_t>(Field(first, 36, 24));
+  switch (static_cast<Sort>(first >> 60)) {
+    case Sort::kRecord: {
+      const Rect rect{Field(second, 48, 16), Field(second, 32, 16), Field(second, 16, 16), Field(second, 0, 16)};
+      const bool writes = Field(first, 17, 1) != 0, is_async = Field(first, 16, 1) != 0;
+      state.records.push_back({places[at], Field(first, 24, 12), agent, writes, is_async, rect, number, op});
+      break;
+    }
+    case Sort::kNote: state.notes.push_back({elements[at], number, agent, op}); break;
+    case Sort::kLatest: state.barriers[static_cast<size_t>(elements[at])].latest = number; break;
+    case Sort::kPrevious: state.barriers[static_cast<size_t>(elements[at])].previous = number; break;
+    case Sort::kNamed: state.named[at].latest = number; break;
+  }
+  for (size_t word = 0; word < words; ++word) {
+    for (uint64_t left = other.known[event * words + word]; left != 0; left &= left - 1) {
+      const size_t bit = word * 64 + static_cast<size_t>(__builtin_ctzll(left));
+      if (bit % 2 == 0)
+        state.knowledge.Learn(holders[bit / 2], number);
+      else
+        state.knowledge.LearnFenced(holders[bit / 2], number);
+    }
+  }
+}
+
+}  // namespace tkc::certify
