@@ -121,14 +121,14 @@ State Machine::Start() const {
   return state;
 }
 
-std::vector<Machine::Share> Machine::Shares(const Context& c) const {
+Machine::ShareList Machine::Shares(const Context& c) const {
   const int first = c.agent.first_warp;
   if (!c.agent.computes) {
     const bool is_thread = c.agent.worker->kind == ir::RoleKind::kCopyThread || c.step.is_elected;
-    return {{first, is_thread ? 1 : kThreadsOfWarp, 1}};
+    return {{{{first, is_thread ? 1 : kThreadsOfWarp, 1}}}, 1};
   }
-  if (c.step.is_elected) return {{first, 1, 1}};
-  return {{first, kThreadsOfWarp, 1}, {first + 1, kThreadsOfWarp, 1}, {first + 2, 2 * kThreadsOfWarp, 2}};
+  if (c.step.is_elected) return {{{{first, 1, 1}}}, 1};
+  return {{{{first, kThreadsOfWarp, 1}, {first + 1, kThreadsOfWarp, 1}, {first + 2, 2 * kThreadsOfWarp, 2}}}, 3};
 }
 
 int64_t Machine::Position(const Context& c) const {
@@ -477,7 +477,7 @@ void Machine::Empty(State& state, int number) const {
 }
 
 bool Machine::Load(Context& c) {
-  const std::vector<Share> shares = Shares(c);
+  const ShareList shares = Shares(c);
   if (shares[0].threads != 1)
     return Fail(c, DiagnosticKind::kCertificateBytes, fmt::format("every thread of `{}` starts this copy; one must", c.agent.name));
   const auto map =

@@ -168,7 +168,14 @@ class Machine {
     int warp;
     int64_t threads, warps;
   };
-  std::vector<Share> Shares(const Context& c) const;
+  struct ShareList {
+    std::array<Share, 3> list;
+    size_t count;
+    const Share* begin() const { return list.data(); }
+    const Share* end() const { return list.data() + count; }
+    const Share& operator[](size_t i) const { return list[i]; }
+  };
+  ShareList Shares(const Context& c) const;
   int64_t Position(const Context& c) const;  // of the ring that the step names
   int ElementOfStep(const Context& c, int block) const;
 
@@ -187,9 +194,9 @@ class Machine {
   bool SyncGroup(Context& c);
 
   // machine_memory.cpp
-  bool AccessShared(Context& c, int place, const Rect& rect, bool writes, bool is_async, const std::vector<Share>& shares,
+  bool AccessShared(Context& c, int place, const Rect& rect, bool writes, bool is_async, const ShareList& shares,
                     std::vector<std::pair<int, int>>* events);
-  bool AccessView(Context& c, const Access& access, bool writes, bool is_async, const std::vector<Share>& shares,
+  bool AccessView(Context& c, const Access& access, bool writes, bool is_async, const ShareList& shares,
                   std::vector<std::pair<int, int>>* events);
   int PlaceOf(const Context& c, int block, int buffer, int64_t index) const;
   bool Reduce(Context& c);

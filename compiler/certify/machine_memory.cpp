@@ -33,13 +33,13 @@ bool Cover(const std::vector<Rect>& rects, const Rect& rect, size_t from = 0) {
 
 }  // namespace
 
-bool Machine::AccessView(Context& c, const Access& access, bool writes, bool is_async, const std::vector<Share>& shares,
+bool Machine::AccessView(Context& c, const Access& access, bool writes, bool is_async, const ShareList& shares,
                          std::vector<std::pair<int, int>>* events) {
   const int place = c.self.roots[static_cast<size_t>(access.root)];
   return AccessShared(c, place, access.rect, writes, is_async, shares, events);
 }
 
-bool Machine::AccessShared(Context& c, int place, const Rect& rect, bool writes, bool is_async, const std::vector<Share>& shares,
+bool Machine::AccessShared(Context& c, int place, const Rect& rect, bool writes, bool is_async, const ShareList& shares,
                            std::vector<std::pair<int, int>>* events) {
   Knowledge& knowledge = c.state.knowledge;
   const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;

@@ -97,7 +97,7 @@ void Machine::WaitProducts(Context& c) {
 }
 
 bool Machine::StoreAsync(Context& c) {
-  const std::vector<Share> shares = Shares(c);
+  const ShareList shares = Shares(c);
   if (shares[0].threads != 1)
     return Fail(c, DiagnosticKind::kCertificateCoverage,
                 fmt::format("every thread of `{}` issues this store; one must", c.agent.name));

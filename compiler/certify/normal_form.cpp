@@ -2,7 +2,6 @@
 #include "compiler/certify/normal_form.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 namespace tkc::certify {
@@ -58,6 +57,8 @@ class Normalizer {
   }
 
   struct Base {
+    int block = 0;
+    const std::string* name = nullptr;
     int64_t slots = 1, position = 0;
   };
 
@@ -66,13 +67,17 @@ class Normalizer {
     for (size_t i = 0; i < program_.agents.size(); ++i) {
       const Agent& agent = program_.agents[i];
       for (size_t ring = 0; ring < agent.rings.size(); ++ring) {
-        base_.try_emplace(Key(agent.block, agent.rings[ring].name), Base{agent.rings[ring].slots, state_.agents[i].rings[ring]});
+        const std::string& name = agent.rings[ring].name;
+        const size_t base = Find(agent.block, name);
+        if (base == base_.size())
+          base_.push_back({Side(agent.block), &name, agent.rings[ring].slots, state_.agents[i].rings[ring]});
+        agent_base_.push_back(base);
       }
     }
     for (int block = 0; block < program_.blocks; ++block) {
       const auto find = [&](const std::string& ring) -> const Base* {
-        const auto place = base_.find(Key(block, ring));
-        return place == base_.end() ? nullptr : &place->second;
+        const size_t base = ring.empty() ? base_.size() : Find(block, ring);
+        return base == base_.size() ? nullptr : &base_[base];
       };
       for (const std::string& ring : program_.ring_of_buffer) buffer_base_.push_back(find(ring));
       for (const std::string& ring : program_.ring_of_barrier) barrier_base_.push_back(find(ring));
@@ -80,7 +85,12 @@ class Normalizer {
   }
 
   /// Blocks that fill each other's slots turn their rings together; others each for themselves.
-  std::pair<int, std::string> Key(int block, const std::string& ring) const { return {program_.shares_slots ? 0 : block, ring}; }
+  int Side(int block) const { return program_.shares_slots ? 0 : block; }
+  size_t Find(int block, const std::string& ring) const {
+    size_t base = 0;
+    while (base < base_.size() && (base_[base].block != Side(block) || *base_[base].name != ring)) ++base;
+    return base;
+  }
   const Base* BufferBase(const Machine::Place& p) const {
     return buffer_base_[static_cast<size_t>(p.block) * program_.ring_of_buffer.size() + static_cast<size_t>(p.buffer)];
   }
@@ -160,12 +170,12 @@ class Normalizer {
   }
 
   void Agents() {
+    size_t base = 0;
     for (size_t i = 0; i < program_.agents.size(); ++i) {
       const Agent& agent = program_.agents[i];
       const AgentState& self = state_.agents[i];
       Put(self.is_done ? -1 : self.at);
-      for (size_t ring = 0; ring < agent.rings.size(); ++ring)
-        Put(self.rings[ring] - base_.at(Key(agent.block, agent.rings[ring].name)).position);
+      for (size_t ring = 0; ring < agent.rings.size(); ++ring) Put(self.rings[ring] - base_[agent_base_[base++]].position);
       if (self.is_done) continue;
       Put(self.has_arrived);
       for (const Frame& frame : self.frames) {
@@ -341,7 +351,8 @@ class Normalizer {
   const Program& program_;
   const State& state_;
   std::string text_;
-  std::map<std::pair<int, std::string>, Base> base_;
+  std::vector<Base> base_;
+  std::vector<size_t> agent_base_;  // of each ring of each agent
   std::vector<const Base*> buffer_base_, barrier_base_;
   std::vector<int64_t> first_;  // of each fact: the least ordinal that an agent stands in
   std::vector<int> number_;     // of each fact, in the normal form

@@ -78,8 +78,9 @@ class Replayer {
 
   /// Runs until somebody asks, something fails, or nobody can go on: kRan when all are done, kBlocked when not.
   Outcome Next(State& state, Question& question, int& asking) {
+    asking = -1;  // anybody may have moved
     while (true) {
-      Order(state);
+      Order(state, asking);
       bool ran = false, waits = false;
       for (const int agent : order_) {
         if (state.agents[static_cast<size_t>(agent)].is_done) continue;
@@ -96,19 +97,26 @@ class Replayer {
   }
 
   /// Earlier iterations first; then in the order of the program: consumers before their producers.
-  void Order(const State& state) {
+  /// `moved`: who has run since the last time; -1: anybody.
+  void Order(const State& state, int moved) {
     if (order_.empty()) {
       for (size_t i = 0; i < program_.agents.size(); ++i) order_.push_back(static_cast<int>(i));
       place_.resize(order_.size());
     }
+    bool changes = false;
     for (size_t i = 0; i < order_.size(); ++i) {
+      if (moved >= 0 && static_cast<int>(i) != moved) continue;
       const AgentState& self = state.agents[i];
-      place_[i].fill(-1);
-      for (size_t d = 0; d < self.frames.size() && d < place_[i].size(); ++d) {
+      std::array<int64_t, kDepths> place;
+      place.fill(-1);
+      for (size_t d = 0; d < self.frames.size() && d < place.size(); ++d) {
         const Loop& loop = program_.agents[i].loops[static_cast<size_t>(self.frames[d].loop)];
-        place_[i][d] = loop.first + self.frames[d].iteration * loop.stride;
+        place[d] = loop.first + self.frames[d].iteration * loop.stride;
       }
+      changes |= place != place_[i];
+      place_[i] = place;
     }
+    if (!changes) return;
     const auto before = [&](int a, int b) {
       const auto &x = place_[static_cast<size_t>(a)], &y = place_[static_cast<size_t>(b)];
       return x != y ? x < y : a < b;
@@ -132,7 +140,8 @@ class Replayer {
   ReplayResult& result_;
   std::unordered_map<std::string, std::vector<NormalForm>> seen_;  // by place
   std::vector<int> order_;
-  std::vector<std::array<int64_t, 3>> place_;  // iterations of the outermost loops
+  static constexpr size_t kDepths = 3;
+  std::vector<std::array<int64_t, kDepths>> place_;  // iterations of the outermost loops
 };
 
 int64_t MostSlots(const Program& program) {
