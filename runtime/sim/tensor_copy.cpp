@@ -153,7 +153,7 @@ void store_from(const tensor_map* pointer, const int* at, int rank, uint32_t fro
             const unsigned char* next = moving->data.data();
             for (const moving_row& row : moving->rows) {
                 if (row.global && add)
-                    add_elements(map.dtype, row.global, next, int(row.bytes) / map.element_bytes);
+                    add_elements(map.dtype, row.global, next, int(row.bytes) / map.element_bytes, subnormals::kept);
                 else if (row.global)
                     std::memcpy(row.global, next, row.bytes);
                 next += row.bytes;

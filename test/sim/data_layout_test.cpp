@@ -209,14 +209,15 @@ TEST(Reduction, SumsOfFloatsAreRoundedOnce) {
     EXPECT_EQ(add_f16(0x3c00, 0x1001), 0x3c01);
     EXPECT_EQ(add_f16(0x0001, 0x03ff), 0x0400);
     EXPECT_EQ(add_f16(0x7bff, 0x7bff), 0x7c00);
-    EXPECT_EQ(add_f32(0x1p-130f, 1.0f), 1.0f);
-    EXPECT_EQ(add_f32(0x1p-130f, 0x1p-130f), 0.0f);
-    EXPECT_TRUE(std::signbit(add_f32(-0x1p-130f, -0x1p-130f)));
+    EXPECT_EQ(add_f32(0x1p-130f, 1.0f, subnormals::flushed), 1.0f);
+    EXPECT_EQ(add_f32(0x1p-130f, 0x1p-130f, subnormals::flushed), 0.0f);
+    EXPECT_EQ(add_f32(0x1p-130f, 0x1p-130f, subnormals::kept), 0x1p-129f);
+    EXPECT_TRUE(std::signbit(add_f32(-0x1p-130f, -0x1p-130f, subnormals::flushed)));
 }
 
 TEST(Reduction, NaNsHaveNoPayload) {
     const auto sum = [](uint32_t x, uint32_t y) {
-        return __builtin_bit_cast(uint32_t, add_f32(__builtin_bit_cast(float, x), __builtin_bit_cast(float, y)));
+        return __builtin_bit_cast(uint32_t, add_f32(__builtin_bit_cast(float, x), __builtin_bit_cast(float, y), subnormals::kept));
     };
     EXPECT_EQ(sum(0xffd155eb, 0x3f800000), 0x7fffffffu);  // a quiet one
     EXPECT_EQ(sum(0x3f800000, 0x7f812345), 0x7fffffffu);  // a signalling one

@@ -239,13 +239,13 @@ EXPECTED(compare_and_swap) {
     for (int t = 0; t < 128; ++t) out[t] = 4, out[128 + t] = 2;
 }
 
-// What the atomics do with subnormals, infinities and NaNs is shown.
-// case: open_red_add_f32_edges in 1 out 256 print covers red_add_f32
-CASE(open_red_add_f32_edges) { return start<edges_kernel<TK_F32>>(stream, 1, 256, 0, output(out)); }
-EXPECTED(open_red_add_f32_edges) { expect_edges(out, TK_F32); }
-// case: open_red_add_bf16_edges in 1 out 128 print covers red_add_bf16
-CASE(open_red_add_bf16_edges) { return start<edges_kernel<TK_BF16>>(stream, 1, 256, 0, output(out)); }
-EXPECTED(open_red_add_bf16_edges) { expect_edges(out, TK_BF16); }
-// case: open_red_add_f16_edges in 1 out 128 print covers red_add_f16
-CASE(open_red_add_f16_edges) { return start<edges_kernel<TK_F16>>(stream, 1, 256, 0, output(out)); }
-EXPECTED(open_red_add_f16_edges) { expect_edges(out, TK_F16); }
+// Subnormals, infinities and NaNs.
+// case: red_add_f32_edges in 1 out 256 exact covers red_add_f32
+CASE(red_add_f32_edges) { return start<edges_kernel<TK_F32>>(stream, 1, 256, 0, output(out)); }
+EXPECTED(red_add_f32_edges) { expect_edges(out, TK_F32); }
+// case: red_add_bf16_edges in 1 out 128 exact covers red_add_bf16
+CASE(red_add_bf16_edges) { return start<edges_kernel<TK_BF16>>(stream, 1, 256, 0, output(out)); }
+EXPECTED(red_add_bf16_edges) { expect_edges(out, TK_BF16); }
+// case: red_add_f16_edges in 1 out 128 exact covers red_add_f16
+CASE(red_add_f16_edges) { return start<edges_kernel<TK_F16>>(stream, 1, 256, 0, output(out)); }
+EXPECTED(red_add_f16_edges) { expect_edges(out, TK_F16); }

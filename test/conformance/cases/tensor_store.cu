@@ -245,19 +245,19 @@ STORE_CASE(tensor_store_row_of_1, 48, kRagged1, kRaggedAt)
 STORE_CASE(tensor_store_row_of_5, 48, kRagged5, kRaggedAt)
 // case: tensor_store_row_of_11 in 1 out 96 exact covers tensor_copy<2>::store
 STORE_CASE(tensor_store_row_of_11, 96, kRagged11, kRaggedAt)
-// case: open_store_row_from_8 in 1 out 96 print covers tensor_copy<2>::store
-STORE_CASE(open_store_row_from_8, 96, kRagged11, kBehindAt)
+// case: tensor_store_row_from_8 in 1 out 96 exact covers tensor_copy<2>::store
+STORE_CASE(tensor_store_row_from_8, 96, kRagged11, kBehindAt)
 // case: tensor_store_short_vector in 1 out 16 exact covers tensor_copy<1>::store
 STORE_CASE(tensor_store_short_vector, 16, kShort, kShortAt)
 // case: tensor_add_row_of_5 in 1 out 48 exact covers tensor_copy<2>::reduce_add
 ADD_CASE(tensor_add_row_of_5, 48, kRagged5, kRaggedAt)
-// case: open_add_row_from_8 in 1 out 96 print covers tensor_copy<2>::reduce_add
-ADD_CASE(open_add_row_from_8, 96, kRagged11, kBehindAt)
+// case: tensor_add_row_from_8 in 1 out 96 exact covers tensor_copy<2>::reduce_add
+ADD_CASE(tensor_add_row_from_8, 96, kRagged11, kBehindAt)
 
 // case: tensor_add_f32_any in 512 out 256 exact covers tensor_copy<1>::reduce_add
 CASE(tensor_add_f32_any) { return add_words<false>(stream, in, out, TK_F32); }
 EXPECTED(tensor_add_f32_any) {
-    for (int i = 0; i < 256; ++i) out[i] = add_any(TK_F32, in[i], in[i + 256]);
+    for (int i = 0; i < 256; ++i) out[i] = add_any(TK_F32, in[i], in[i + 256], false);
 }
 // case: tensor_add_bf16_any in 256 out 128 exact covers tensor_copy<1>::reduce_add
 CASE(tensor_add_bf16_any) { return add_words<false>(stream, in, out, TK_BF16); }
@@ -271,12 +271,12 @@ EXPECTED(tensor_add_f16_any) {
 }
 
 // Subnormals, zeros, infinities, NaNs, ties, each with each.
-// case: open_add_f32_edges in 1 out 256 print covers tensor_copy<1>::reduce_add
-CASE(open_add_f32_edges) { return add_words<true>(stream, in, out, TK_F32); }
-EXPECTED(open_add_f32_edges) { expect_edges(out, TK_F32); }
-// case: open_add_bf16_edges in 1 out 128 print covers tensor_copy<1>::reduce_add
-CASE(open_add_bf16_edges) { return add_words<true>(stream, in, out, TK_BF16); }
-EXPECTED(open_add_bf16_edges) { expect_edges(out, TK_BF16); }
-// case: open_add_f16_edges in 1 out 128 print covers tensor_copy<1>::reduce_add
-CASE(open_add_f16_edges) { return add_words<true>(stream, in, out, TK_F16); }
-EXPECTED(open_add_f16_edges) { expect_edges(out, TK_F16); }
+// case: tensor_add_f32_edges in 1 out 256 exact covers tensor_copy<1>::reduce_add
+CASE(tensor_add_f32_edges) { return add_words<true>(stream, in, out, TK_F32); }
+EXPECTED(tensor_add_f32_edges) { expect_edges(out, TK_F32, false); }
+// case: tensor_add_bf16_edges in 1 out 128 exact covers tensor_copy<1>::reduce_add
+CASE(tensor_add_bf16_edges) { return add_words<true>(stream, in, out, TK_BF16); }
+EXPECTED(tensor_add_bf16_edges) { expect_edges(out, TK_BF16); }
+// case: tensor_add_f16_edges in 1 out 128 exact covers tensor_copy<1>::reduce_add
+CASE(tensor_add_f16_edges) { return add_words<true>(stream, in, out, TK_F16); }
+EXPECTED(tensor_add_f16_edges) { expect_edges(out, TK_F16); }
