@@ -35,18 +35,19 @@ def kernel_name(source):
     return re.search(r"\bkernel\s+(\w+)", re.sub(r"//[^\n]*", "", open(source).read())).group(1)
 
 
-def write_npy(path, dtype, extents):
-    """Random values around zero, drawn by the file's name: normal floats, small integers."""
+def write_npy(path, dtype, extents, integers=False):
+    """Random values around zero, drawn by the file's name: normal floats, small integers. `integers`: floats are -2 .. 2, too."""
     generator = random.Random(os.path.basename(path))
+    draw = (lambda: float(generator.randint(-2, 2))) if integers else (lambda: generator.gauss(0, 1))
     count = 1
     for e in extents:
         count *= e
     if dtype == "bf16":
-        code, data = "<u2", array.array("H", (struct.unpack("<I", struct.pack("<f", generator.gauss(0, 1)))[0] >> 16 for _ in range(count)))
+        code, data = "<u2", array.array("H", (struct.unpack("<I", struct.pack("<f", draw()))[0] >> 16 for _ in range(count)))
     elif dtype == "f16":
-        code, data = "<f2", array.array("H", (struct.unpack("<H", struct.pack("<e", generator.gauss(0, 1)))[0] for _ in range(count)))
+        code, data = "<f2", array.array("H", (struct.unpack("<H", struct.pack("<e", draw()))[0] for _ in range(count)))
     elif dtype == "f32":
-        code, data = "<f4", array.array("f", (generator.gauss(0, 1) for _ in range(count)))
+        code, data = "<f4", array.array("f", (draw() for _ in range(count)))
     else:
         code, data = "<i4", array.array("i", (generator.randint(0, 7) for _ in range(count)))
     shape = "(" + ", ".join(str(e) for e in extents) + ("," if len(extents) == 1 else "") + ")"
@@ -56,13 +57,13 @@ def write_npy(path, dtype, extents):
         f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data.tobytes())
 
 
-def prepare_cases(tkc, source, kernel, item, cases, out, name):
+def prepare_cases(tkc, source, kernel, item, cases, out, name, on):
     declared = parameters(source, kernel)
     define = item.get("define", {})
     result = []
     for number, dims in enumerate(cases):
         extent = lambda d: int(d) if d.isdigit() else int({**define, **dims}[d])
-        command = [tkc, "run", "--on", "reference", source, "--kernel", kernel]
+        command = [tkc, "run", "--on", on, source, "--kernel", kernel]
         command += [f"-D{k}={v}" for k, v in define.items()]
         command += ["--dims", ",".join(f"{k}={v}" for k, v in dims.items())]
         case = {"dims": dims, "parameters": []}
@@ -77,14 +78,14 @@ def prepare_cases(tkc, source, kernel, item, cases, out, name):
                 entry["file"] = f"{name}.{number}.{parameter}.npy"
                 path = os.path.join(out, entry["file"])
                 if mode == "in":
-                    write_npy(path, dtype, entry["extents"])
+                    write_npy(path, dtype, entry["extents"], on == "simulator")
                     command += ["--in", f"{parameter}={path}"]
                 else:
                     command += ["--out", f"{parameter}={path}"]
             case["parameters"].append(entry)
         rc, text = run(command, 120)
         if rc:
-            return result, "reference: " + (text.splitlines() or ["no message"])[0]
+            return result, f"{on}: " + (text.splitlines() or ["no message"])[0]
         for entry in case["parameters"]:  # run.py draws them again: half of what had to be carried
             if entry["mode"] == "in" and "file" in entry:
                 os.remove(os.path.join(out, entry["file"]))
@@ -111,21 +112,23 @@ class Library:
         return os.path.splitext(os.path.basename(source))[0] in self.names()
 
 
-def prepare(tkc, out, only=(), generality_sets=0, seed=1, cases=True):
-    """`only`: the entries to prepare, all if empty. `cases`: with the examples' cases and the reference's answers."""
+def prepare(tkc, out, only=(), generality_sets=0, seed=1, cases=True, on="reference"):
+    """`only`: the entries to prepare, all if empty. `cases`: with the examples' cases and the answers of the reference
+    interpreter, or, on="simulator", of the simulator, for integers and the kernels that are exact on them: those must agree in each bit."""
     os.makedirs(out, exist_ok=True)
     manifest = json.load(open(os.path.join(HERE, "manifest.json")))
-    plan = {"tolerance": manifest["tolerance"], "libraries": {}, "kernels": [], "gemm": [], "random": [], "refused": []}
+    exact = on == "simulator"
+    plan = {"tolerance": {} if exact else manifest["tolerance"], "integers": exact, "libraries": {}, "kernels": [], "gemm": [], "random": [], "refused": []}
     library, problems = Library(tkc, out), []
     for item in manifest["kernels"] if cases else []:
         source = os.path.join(ROOT, item["source"])
         kernel = item.get("kernel") or kernel_name(source)
         entry = item.get("entry", kernel)
-        if only and entry not in only:
+        if only and entry not in only or exact and entry in manifest["not_exact"]:
             continue
         problem = library.problem(source)
         cases_of = item["cases"] if isinstance(item["cases"], list) else manifest["case_sets"][item["cases"]]
-        made, trouble = prepare_cases(tkc, source, kernel, item, cases_of, out, entry)
+        made, trouble = prepare_cases(tkc, source, kernel, item, cases_of, out, entry, on)
         plan["kernels"].append({"entry": entry, "library": library.holds(source) and "kernels.so", "problem": problem or trouble, "cases": made})
         print(f"{entry:20s} {problem or trouble or 'ready'}, {len(made)} cases", flush=True)
     for item in manifest["gemm_entries"]:

@@ -61,7 +61,7 @@ def load(torch, numpy, path, dtype):
     return torch.from_numpy(data)
 
 
-def run_case(torch, numpy, folder, library, name, case, tolerance, pad, offset):
+def run_case(torch, numpy, folder, library, name, case, plan, pad, offset):
     """"" or what is wrong."""
     entry, query = load_entry(library, name), load_workspace(library, name)
     arguments, outputs, keep = [], [], []
@@ -71,7 +71,7 @@ def run_case(torch, numpy, folder, library, name, case, tolerance, pad, offset):
             continue
         path = os.path.join(folder, p["file"])
         if not os.path.exists(path):
-            write_npy(path, p["dtype"], p["extents"])
+            write_npy(path, p["dtype"], p["extents"], plan.get("integers", False))
         values = load(torch, numpy, path, p["dtype"])
         placed = Placed(torch, p["dtype"], p["extents"], pad, offset, values if p["mode"] == "in" else None)
         description = placed.description()
@@ -97,7 +97,7 @@ def run_case(torch, numpy, folder, library, name, case, tolerance, pad, offset):
         got, want = placed.view.double().cpu(), expected.double()
         if got.isnan().any() and not want.isnan().any():
             return f"{parameter}: {int(got.isnan().sum())} of {got.numel()} elements NaN or never written"
-        limits = tolerance.get(placed.dtype, {"frobenius": 0, "element": 0})
+        limits = plan["tolerance"].get(placed.dtype, {"frobenius": 0, "element": 0})
         frobenius = ((got - want).norm() / want.norm().clamp_min(1e-30)).item()
         element = ((got - want).abs().max() / want.abs().max().clamp_min(1e-30)).item()
         if frobenius > limits["frobenius"] or element > limits["element"]:
@@ -158,7 +158,7 @@ def run_kernels(folder, plan):
         placements = ((0, 0), (8, 8), (1, 1))
         for case in item["cases"]:
             for pad, offset in placements:
-                problem = run_case(torch, numpy, folder, library, item["entry"], case, plan["tolerance"], pad, offset)
+                problem = run_case(torch, numpy, folder, library, item["entry"], case, plan, pad, offset)
                 if problem:
                     bad.append(f"{case['dims']} pad {pad} offset {offset}: {problem}")
         runs = len(item["cases"]) * len(placements)

@@ -116,11 +116,11 @@ def cpp_kernel(number, case):
     values = f"auto values = tk::fill<{type_}, {rows}, {cols}, {layout}>(float(threadIdx.x));"
     block = "global.block(tk::span(0), tk::span(0))"
     body = {
-        "load": ["", f"auto values = tk::warpgroup::load_shared<{layout}>({view}); keep(values);"],
+        "load": ["", f"auto values = tk::warpgroup::load_shared<{layout}>({view}); keep(values, memory);"],
         "store": [values, f"tk::detail::pin(values); tk::warpgroup::store_shared({view}, values);"],
         "copy_in": ["", f"tk::warpgroup::copy_global_to_shared({view}, {block});"],
         "copy_out": ["", f"tk::warpgroup::copy_shared_to_global({block}, {view});"],
-        "col_sum": [values, "tk::detail::pin(values); auto sums = tk::col_sum(values, shared.scratch); keep(sums);"],
+        "col_sum": [values, "tk::detail::pin(values); auto sums = tk::col_sum(values, shared.scratch); keep(sums, memory);"],
     }[case.op]
     member = f"tk::column_scratch<{type_}, {cols}> scratch;" if case.op == "col_sum" else f"tk::shared_tile<{type_}, {case.rows}, {case.cols}, {swizzle}> tile;"
     pitch = case.cols + (0 if case.width in (0, 16) else case.width // BYTES[case.dtype])
@@ -133,7 +133,7 @@ TK_KERNEL(256) {case.name}(int repeats, void* memory, long long* cycles) {{
     const stopwatch watch(cycles);
     for (int n = 0; n < repeats; ++n) {{
         {body[1]}
-        asm volatile("" ::: "memory");
+        {"__threadfence_block();" if case.op == "load" else 'asm volatile("" ::: "memory");'}  // the next repetition is another one
     }}
 }}
 const probe probe_{number}{{"{case.name}", reinterpret_cast<const void*>({case.name}), sizeof(shared_{number})}};"""

@@ -39,14 +39,16 @@ struct stopwatch {
     }
 };
 
-/// The values are used here, so that what brought them is not left out.
+/// The values decide about a store, so that what brought them is not left out.
 template <class Tile>
-__device__ void keep(const Tile& values) {
+__device__ void keep(const Tile& values, void* memory) {
+    unsigned mixed = 0;
     TK_UNROLL
     for (const auto& x : values.data) {
-        if constexpr (sizeof(x) == 4) asm volatile("" ::"r"(__builtin_bit_cast(unsigned, x)));
-        else asm volatile("" ::"h"(__builtin_bit_cast(unsigned short, x)));
+        if constexpr (sizeof(x) == 4) mixed ^= __builtin_bit_cast(unsigned, x);
+        else mixed = mixed * 5 + __builtin_bit_cast(unsigned short, x);
     }
+    if (mixed == 0x9e3779b9u) *static_cast<unsigned*>(memory) = mixed;
 }
 
 inline void check(cudaError_t error, const char* what) {
