@@ -220,6 +220,10 @@ int CheckKernel(const Options& options, const CheckCommand& command) {
   if (!target) return session.Finish();
   Result<typed::Program> program = CheckFile(session, *target);
   if (!program) return session.Finish();
+  if (program->entries.empty()) {
+    session.diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan, "the file has no kernel to check");
+    return session.Finish();
+  }
   interp::RunOptions wanted;
   wanted.kernel = command.kernel;
   if (!command.kernel.empty() && !interp::FindEntry(*program, wanted, session.diagnostics)) return session.Finish();

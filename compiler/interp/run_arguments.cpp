@@ -226,7 +226,8 @@ class Collector {
       extents.push_back(evaluator.Integer(*extent));
       count = count * (extents.back() > 0 ? extents.back() : 0);
       if (extents.back() < 0 || count > kLargest) {
-        Fault(fmt::format("`{}` can't be made: axis {} has {} elements", param.name, extents.size() - 1, extents.back()),
+        Fault(extents.back() < 0 ? fmt::format("axis {} of `{}` has {} elements", extents.size() - 1, param.name, extents.back())
+                                 : fmt::format("`{}` has over 2^32 elements: too many for a run", param.name),
               param.span);
         return;
       }
