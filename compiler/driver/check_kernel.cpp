@@ -145,13 +145,13 @@ std::string SchedulesText(const Report& report) {
 }
 
 void PrintText(const Report& report) {
-  const std::string where = report.gpu ? "simulator and GPU" : "simulator";
+  const char* who = report.gpu ? "simulator and GPU agree" : "simulator agrees";
   if (report.failing) {
     fmt::print("{}: {} after {} runs\n", report.entry, report.problem, report.runs);
     return;
   }
-  fmt::print("{}: {} agrees with the reference in {} runs of {} shapes, {} bit for bit{}; {:.1f} s\n", report.entry, where,
-             report.runs, report.shapes, report.exact, SchedulesText(report), report.seconds);
+  fmt::print("{}: {} with the reference in {} runs of {} shapes, {} bit for bit{}; {:.1f} s\n", report.entry, who, report.runs,
+             report.shapes, report.exact, SchedulesText(report), report.seconds);
   if (report.runs < report.planned)
     fmt::print("{}: {} runs were left out for want of time; --time gives more\n", report.entry, report.planned - report.runs);
   for (const auto& [name, runs] : report.schedules) {
