@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/certify/places.h"
 #include "compiler/passes/walk.h"
-#include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
@@ -21,10 +21,6 @@ using symbolic::Kind;
 
 constexpr int kModelledWarps = 3;    // of a warpgroup: the elected one, and two that stand for any pair of the others
 constexpr int64_t kWrittenOut = 16;  // constant trip counts up to this are not left to the oracle
-
-std::optional<int64_t> Constant(const Scalar& scalar) {
-  return symbolic::Evaluate(scalar, [](std::string_view) { return std::nullopt; });
-}
 
 /// Splits a polynomial into constant, multiples of ordinals, and the rest.
 std::optional<Linear> Split(const Scalar& scalar, int depth) {
@@ -57,13 +53,6 @@ std::set<std::string> RingsOf(const Op& loop) {
   return rings;
 }
 
-/// A view of shared memory: of which root, which elements, turned or not.
-struct ViewOf {
-  int root = -1;
-  Rect rect{};
-  bool is_transposed = false;
-};
-
 class Builder {
  public:
   Builder(Program& program, Agent& agent, std::map<std::string, int>& families)
@@ -71,7 +60,8 @@ class Builder {
         kernel_(*program.kernel),
         agent_(agent),
         families_(families),
-        scope_(kernel_, *agent.worker, agent.instance, agent.block) {}
+        scope_(kernel_, *agent.worker, agent.instance, agent.block),
+        places_(program, agent, scope_) {}
 
   void Run() {
     Emit(agent_.worker->body);
@@ -138,11 +128,11 @@ class Builder {
       case OpCode::kRing: agent_.rings.push_back({op.symbol, op.number}); return;
       case OpCode::kPart:
       case OpCode::kTranspose:
-        if (kernel_.values[op.results[0]].type.space == ir::Space::kShared) return Derive(op);
+        if (kernel_.values[op.results[0]].type.space == ir::Space::kShared) return places_.Derive(op);
         break;
       default: break;
     }
-    EmitPlain(op);
+    places_.Fill(op, Push(StepKind::kOp, &op));
   }
 
   void EmitLoop(const Op& op) {
@@ -405,160 +395,13 @@ class Builder {
     RaiseThreshold(loop.family, std::abs(linear.constant) / coefficient + 1);
   }
 
-  // ---- views ---------------------------------------------------------------------------------------------------------
-
-  void Derive(const Op& op) {
-    const auto base = views_.find(op.operands[0]);
-    if (base == views_.end()) return Unknown(op, "a part of what is no view");
-    ViewOf view = base->second;
-    if (op.code == OpCode::kTranspose) {
-      view.is_transposed = !view.is_transposed;
-    } else {
-      const ir::Type& type = kernel_.values[op.results[0]].type;
-      const std::optional<int64_t> row = Constant(scope_.Resolve(op.scalars[0])), col = Constant(scope_.Resolve(op.scalars[1]));
-      // A place that is not known here is taken to be anywhere in the view.
-      int64_t r = row.value_or(0), c = col.value_or(0), rows = type.rows, cols = type.cols;
-      const Rect& whole = base->second.rect;
-      if (view.is_transposed) {
-        std::swap(r, c);
-        std::swap(rows, cols);
-      }
-      const bool knows_rows = view.is_transposed ? col.has_value() : row.has_value();
-      const bool knows_cols = view.is_transposed ? row.has_value() : col.has_value();
-      if (knows_rows) view.rect.r0 = whole.r0 + r, view.rect.r1 = view.rect.r0 + rows;
-      if (knows_cols) view.rect.c0 = whole.c0 + c, view.rect.c1 = view.rect.c0 + cols;
-      if (!whole.Covers(view.rect)) Unknown(op, "a part that lies outside its tile");
-    }
-    views_[op.results[0]] = view;
-  }
-
-  int RingOf(const Op& op, const std::string& slot, bool* is_previous) {
-    const size_t dot = slot.find('.');
-    const std::string name = slot.substr(0, dot);
-    *is_previous = dot != std::string::npos;
-    for (size_t i = 0; i < agent_.rings.size(); ++i) {
-      if (agent_.rings[i].name == name) return static_cast<int>(i);
-    }
-    (void)op;
-    return -1;
-  }
-
-  int BarrierOf(const std::string& name) const {
-    for (size_t i = 0; i < kernel_.barriers.size(); ++i) {
-      if (kernel_.barriers[i].name == name) return static_cast<int>(i);
-    }
-    return -1;
-  }
-
-  int BufferOf(const std::string& name) const {
-    for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
-      if (kernel_.buffers[i].name == name) return static_cast<int>(i);
-    }
-    return -1;
-  }
-
-  /// Ring, or the number of the element.
-  void PlaceOf(const Op& op, Step& step, size_t scalar) {
-    if (!op.slot.empty()) {
-      step.ring = RingOf(op, op.slot, &step.is_previous);
-      if (step.ring >= 0) return;
-      const std::optional<int64_t> element = Constant(scope_.Resolve(symbolic::Name(op.slot)));
-      if (!element) return Unknown(op, "which element is meant");
-      step.element = *element;
-      return;
-    }
-    if (op.scalars.size() <= scalar) return;
-    const std::optional<int64_t> element = Constant(scope_.Resolve(op.scalars[scalar]));
-    if (!element) return Unknown(op, "which element is meant");
-    step.element = *element;
-  }
-
-  void EmitPlain(const Op& op) {
-    Step& step = Push(StepKind::kOp, &op);
-    switch (op.code) {
-      case OpCode::kView: {
-        step.buffer = BufferOf(op.symbol);
-        step.root = agent_.roots++;
-        PlaceOf(op, step, 0);
-        const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(step.buffer)];
-        views_[op.results[0]] = {step.root, {0, buffer.rows, 0, buffer.cols}, false};
-        return;
-      }
-      case OpCode::kWaitFull:
-      case OpCode::kWaitEmpty:
-      case OpCode::kExpect:
-      case OpCode::kArrive:
-        step.barrier = BarrierOf(op.symbol);
-        PlaceOf(op, step, 0);
-        return;
-      case OpCode::kLoadAsync:
-      case OpCode::kLoadMulticast:
-        step.barrier = static_cast<int>(op.number);
-        if (!op.slot.empty()) PlaceOf(op, step, op.scalars.size());
-        break;
-      case OpCode::kSplitWait:
-      case OpCode::kSplitPublish:
-      case OpCode::kSplitCollect:
-        step.barrier = BarrierOf(op.code == OpCode::kSplitWait ? op.symbol : op.symbol + "_ready");
-        step.buffer = BufferOf(op.symbol);
-        PlaceOf(op, step, 0);
-        return;
-      case OpCode::kReduce: step.buffer = op.symbol.empty() ? -1 : BufferOf(op.symbol); break;
-      case OpCode::kAdvance:
-        step.ring = RingOf(op, op.symbol, &step.is_previous);
-        step.amount.constant = 1;
-        if (!op.scalars.empty()) Amount(op, scope_.Resolve(op.scalars[0]), step);
-        return;
-      case OpCode::kSyncRole:
-      case OpCode::kNamedSync:
-      case OpCode::kNamedArrive:
-        if (!op.scalars.empty()) {
-          const std::optional<int64_t> id = Constant(scope_.Resolve(op.scalars[0]));
-          if (!id) return Unknown(op, "which named barrier is meant");
-          step.element = *id;
-        }
-        return;
-      default: break;
-    }
-    for (const ir::ValueId value : op.operands) {
-      const auto view = views_.find(value);
-      if (view != views_.end())
-        step.accesses.push_back({view->second.root, view->second.rect});
-      else if (kernel_.values[value].type.space == ir::Space::kShared)
-        Unknown(op, "a view that was never made");
-    }
-  }
-
-  /// skip: a sum of parameters.
-  void Amount(const Op& op, const Scalar& amount, Step& step) {
-    step.amount = {};
-    const std::optional<symbolic::Polynomial> terms = symbolic::ToPolynomial(amount);
-    if (!terms) return Unknown(op, "how many slots are passed over");
-    step.amount.of_loop.assign(program_.parameters.size(), 0);
-    for (const auto& [key, coefficient] : *terms) {
-      if (key.empty()) {
-        step.amount.constant = coefficient;
-        continue;
-      }
-      bool is_known = false;
-      for (size_t i = 0; i < program_.parameters.size(); ++i) {
-        std::string text = program_.parameters[i];
-        std::replace(text.begin(), text.end(), '*', '.');
-        if (key != text + '*') continue;
-        step.amount.of_loop[i] = coefficient;
-        is_known = true;
-      }
-      if (!is_known) return Unknown(op, "how many slots are passed over");
-    }
-  }
-
   Program& program_;
   const ir::Kernel& kernel_;
   Agent& agent_;
   std::map<std::string, int>& families_;
   Scope scope_;
+  Places places_;
   Around around_{};
-  std::map<ir::ValueId, ViewOf> views_;
   std::map<std::string, int> turns_;
   int elected_ = 0;
 };

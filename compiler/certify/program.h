@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -149,6 +150,9 @@ class Scope {
   std::map<std::string, ir::Scalar> names_;
   int assignments_ = 0;
 };
+
+/// The value of a resolved scalar that mentions no name.
+std::optional<int64_t> Constant(const ir::Scalar& scalar);
 
 /// The name that stands for the ordinal of the loop at this depth.
 std::string OrdinalName(int depth);

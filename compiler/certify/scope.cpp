@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/certify/program.h"
+#include "compiler/symbolic/evaluate.h"
 
 namespace tkc::certify {
 
@@ -14,6 +15,10 @@ using ir::Scalar;
 using symbolic::Kind;
 
 std::string OrdinalName(int depth) { return fmt::format("@{}", depth); }
+
+std::optional<int64_t> Constant(const Scalar& scalar) {
+  return symbolic::Evaluate(scalar, [](std::string_view) { return std::nullopt; });
+}
 
 Scope::Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block) {
   for (const auto& [name, value] : kernel.launch_lets) names_[name] = Resolve(value);

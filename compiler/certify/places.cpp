@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/certify/places.h"
+
+#include <algorithm>
+
+#include "compiler/symbolic/polynomial.h"
+
+namespace tkc::certify {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Scalar;
+
+void Places::NotKnown(const Op& op, std::string what) { program_.unknowns.push_back({op.span, std::move(what)}); }
+
+void Places::Derive(const Op& op) {
+  const auto base = views_.find(op.operands[0]);
+  if (base == views_.end()) return NotKnown(op, "a part of what is no view");
+  View view = base->second;
+  if (op.code == OpCode::kTranspose) {
+    view.is_transposed = !view.is_transposed;
+  } else {
+    const ir::Type& type = kernel_.values[op.results[0]].type;
+    const std::optional<int64_t> row = Constant(scope_.Resolve(op.scalars[0])), col = Constant(scope_.Resolve(op.scalars[1]));
+    // A place that is not known here is taken to be anywhere in the view.
+    int64_t r = row.value_or(0), c = col.value_or(0), rows = type.rows, cols = type.cols;
+    const Rect& whole = base->second.rect;
+    if (view.is_transposed) {
+      std::swap(r, c);
+      std::swap(rows, cols);
+    }
+    const bool knows_rows = view.is_transposed ? col.has_value() : row.has_value();
+    const bool knows_cols = view.is_transposed ? row.has_value() : col.has_value();
+    if (knows_rows) view.rect.r0 = whole.r0 + r, view.rect.r1 = view.rect.r0 + rows;
+    if (knows_cols) view.rect.c0 = whole.c0 + c, view.rect.c1 = view.rect.c0 + cols;
+    if (!whole.Covers(view.rect)) NotKnown(op, "a part that lies outside its tile");
+  }
+  views_[op.results[0]] = view;
+}
+
+int Places::RingOf(const std::string& slot, bool* is_previous) const {
+  const size_t dot = slot.find('.');
+  const std::string name = slot.substr(0, dot);
+  *is_previous = dot != std::string::npos;
+  for (size_t i = 0; i < agent_.rings.size(); ++i) {
+    if (agent_.rings[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+int Places::BarrierOf(const std::string& name) const {
+  for (size_t i = 0; i < kernel_.barriers.size(); ++i) {
+    if (kernel_.barriers[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+int Places::BufferOf(const std::string& name) const {
+  for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+    if (kernel_.buffers[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+void Places::ElementOf(const Op& op, Step& step, size_t scalar) {
+  if (!op.slot.empty()) {
+    step.ring = RingOf(op.slot, &step.is_previous);
+    if (step.ring >= 0) return;
+    const std::optional<int64_t> element = Constant(scope_.Resolve(symbolic::Name(op.slot)));
+    if (!element) return NotKnown(op, "which element is meant");
+    step.element = *element;
+    return;
+  }
+  if (op.scalars.size() <= scalar) return;
+  const std::optional<int64_t> element = Constant(scope_.Resolve(op.scalars[scalar]));
+  if (!element) return NotKnown(op, "which element is meant");
+  step.element = *element;
+}
+
+void Places::Fill(const Op& op, Step& step) {
+  switch (op.code) {
+    case OpCode::kView: {
+      step.buffer = BufferOf(op.symbol);
+      step.root = agent_.roots++;
+      ElementOf(op, step, 0);
+      const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(step.buffer)];
+      views_[op.results[0]] = {step.root, {0, buffer.rows, 0, buffer.cols}, false};
+      return;
+    }
+    case OpCode::kWaitFull:
+    case OpCode::kWaitEmpty:
+    case OpCode::kExpect:
+    case OpCode::kArrive:
+      step.barrier = BarrierOf(op.symbol);
+      ElementOf(op, step, 0);
+      return;
+    case OpCode::kLoadAsync:
+    case OpCode::kLoadMulticast:
+      step.barrier = static_cast<int>(op.number);
+      if (!op.slot.empty()) ElementOf(op, step, op.scalars.size());
+      break;
+    case OpCode::kSplitWait:
+    case OpCode::kSplitPublish:
+    case OpCode::kSplitCollect:
+      step.barrier = BarrierOf(op.code == OpCode::kSplitWait ? op.symbol : op.symbol + "_ready");
+      step.buffer = BufferOf(op.symbol);
+      ElementOf(op, step, 0);
+      return;
+    case OpCode::kReduce: step.buffer = op.symbol.empty() ? -1 : BufferOf(op.symbol); break;
+    case OpCode::kAdvance:
+      step.ring = RingOf(op.symbol, &step.is_previous);
+      step.amount.constant = 1;
+      if (!op.scalars.empty()) Amount(op, scope_.Resolve(op.scalars[0]), step);
+      return;
+    case OpCode::kSyncRole:
+    case OpCode::kNamedSync:
+    case OpCode::kNamedArrive:
+      if (!op.scalars.empty()) {
+        const std::optional<int64_t> id = Constant(scope_.Resolve(op.scalars[0]));
+        if (!id) return NotKnown(op, "which named barrier is meant");
+        step.element = *id;
+      }
+      return;
+    default: break;
+  }
+  for (const ir::ValueId value : op.operands) {
+    const auto view = views_.find(value);
+    if (view != views_.end())
+      step.accesses.push_back({view->second.root, view->second.rect});
+    else if (kernel_.values[value].type.space == ir::Space::kShared)
+      NotKnown(op, "a view that was never made");
+  }
+}
+
+void Places::Amount(const Op& op, const Scalar& amount, Step& step) {
+  step.amount = {};
+  const std::optional<symbolic::Polynomial> terms = symbolic::ToPolynomial(amount);
+  if (!terms) return NotKnown(op, "how many slots are passed over");
+  step.amount.of_loop.assign(program_.parameters.size(), 0);
+  for (const auto& [key, coefficient] : *terms) {
+    if (key.empty()) {
+      step.amount.constant = coefficient;
+      continue;
+    }
+    bool is_known = false;
+    for (size_t i = 0; i < program_.parameters.size(); ++i) {
+      std::string text = program_.parameters[i];
+      std::replace(text.begin(), text.end(), '*', '.');
+      if (key != text + '*') continue;
+      step.amount.of_loop[i] = coefficient;
+      is_known = true;
+    }
+    if (!is_known) return NotKnown(op, "how many slots are passed over");
+  }
+}
+
+}  // namespace tkc::certify
