@@ -9,6 +9,7 @@
 
 #include "compiler/interp/evaluate.h"
 #include "compiler/interp/launch.h"
+#include "compiler/support/random.h"
 
 namespace tkc {
 namespace {
@@ -23,25 +24,10 @@ constexpr double kMostWork = 3 << 23;
 constexpr int64_t kSms[] = {132, 1, 2, 3, 4, 6, 8, 16, 33};
 constexpr Placement kPlacements[] = {{0, 0, 1}, {8, 8, 1}, {1, 1, 1}, {0, 0, 1}, {3, 0, 1}, {0, 8, 1}, {0, 0, 2}, {16, 1, 1}};
 
-/// A counter, mixed; the same on every machine.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15 + 0x1234567) {}
-  uint64_t Next() {
-    state_ += 0x9e3779b97f4a7c15;
-    uint64_t x = state_;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-  template <typename T>
-  const T& Of(const std::vector<T>& list) {
-    return list[Next() % list.size()];
-  }
-
- private:
-  uint64_t state_;
-};
+template <typename List>
+auto OneOf(const List& list, Random& random) {
+  return std::data(list)[random.Below(static_cast<int64_t>(std::size(list)))];
+}
 
 void MentionedDims(const ExprPtr& expr, std::set<int>& dims) {
   if (!expr) return;
@@ -180,9 +166,9 @@ class Maker {
     bool has_other = false;
     for (int i = 0; i < tries; ++i) {
       CheckCase c = Fresh();
-      for (const std::vector<int64_t>& list : extents_) c.dims.push_back(random_.Of(list));
-      c.sms = kSms[random_.Next() % std::size(kSms)];
-      c.placement = kPlacements[random_.Next() % std::size(kPlacements)];
+      for (const std::vector<int64_t>& list : extents_) c.dims.push_back(OneOf(list, random_));
+      c.sms = OneOf(kSms, random_);
+      c.placement = OneOf(kPlacements, random_);
       if (Work(c) > kMostWork || !Choose(entry_, c)) continue;
       if (c.schedule == wanted) {
         Keep(c);
@@ -198,7 +184,7 @@ class Maker {
   CheckCase Fresh() {
     CheckCase c;
     for (const Param& param : kernel_.params) {
-      c.scalars.push_back(param.kind == ParamKind::kScalar ? random_.Of(ScalarValues(param.dtype)) : std::string());
+      c.scalars.push_back(param.kind == ParamKind::kScalar ? OneOf(ScalarValues(param.dtype), random_) : std::string());
     }
     return c;
   }

@@ -3,38 +3,20 @@
 
 #include <vector>
 
+#include "compiler/support/random.h"
+
 namespace tkc::interp {
 namespace {
 
-/// A counter, mixed until every bit depends on every other (the finaliser of MurmurHash3's family).
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-
-  uint64_t Next() {
-    state_ += 0x9e3779b97f4a7c15;
-    uint64_t x = state_;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
+/// Twelve uniform numbers have variance 12 * 1/12 = 1. Their sum is exact in double: no library function, no rounding.
+double Normal(Random& random) {
+  int64_t sum = 0;
+  for (int i = 0; i < 6; ++i) {
+    const uint64_t two = random.Next();
+    sum += static_cast<int64_t>(two >> 32) + static_cast<int64_t>(two & 0xffffffff);
   }
-
-  /// 0 .. bound - 1.
-  int64_t Below(int64_t bound) { return static_cast<int64_t>((Next() >> 32) * static_cast<uint64_t>(bound) >> 32); }
-
-  /// Twelve uniform numbers have variance 12 * 1/12 = 1. Their sum is exact in double: no library function, no rounding.
-  double Normal() {
-    int64_t sum = 0;
-    for (int i = 0; i < 6; ++i) {
-      const uint64_t two = Next();
-      sum += static_cast<int64_t>(two >> 32) + static_cast<int64_t>(two & 0xffffffff);
-    }
-    return static_cast<double>(sum) * 0x1p-32 - 6.0;
-  }
-
- private:
-  uint64_t state_;
-};
+  return static_cast<double>(sum) * 0x1p-32 - 6.0;
+}
 
 }  // namespace
 
@@ -47,7 +29,7 @@ void FillRandom(Tensor& tensor, std::string_view name, uint64_t seed, FillKind k
   const bool floats = IsFloat(tensor.dtype);
   for (double& value : values) {
     if (floats && kind == FillKind::kNormal) {
-      value = random.Normal();
+      value = Normal(random);
     } else if (floats && kind == FillKind::kSmall) {
       value = static_cast<double>(random.Below(5) - 2);
     } else if (tensor.dtype == DType::kBool) {

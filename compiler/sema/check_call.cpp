@@ -143,12 +143,7 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
     return Error();
   }
   std::vector<Value> args;
-  bool failed = false;
-  for (const ast::ExprPtr& argument : expr.arguments) {
-    args.push_back(Eval(*argument));
-    failed = failed || args.back().IsError();
-  }
-  if (failed) return Error();
+  if (!EvalAll(expr.arguments, args)) return Error();
   const bool takes_block = builtin->kind == Class::kPos || builtin->kind == Class::kValid;
   for (const Value& arg : args) {
     if (arg.kind == (takes_block ? Value::Kind::kBlock : Value::Kind::kExpr)) continue;

@@ -74,6 +74,11 @@ std::string Elaborator::Describe(const Value& value) const {
   return "";
 }
 
+bool Elaborator::EvalAll(const std::vector<ast::ExprPtr>& exprs, std::vector<Value>& values) {
+  for (const ast::ExprPtr& expr : exprs) values.push_back(Eval(*expr));
+  return std::none_of(values.begin(), values.end(), [](const Value& value) { return value.IsError(); });
+}
+
 Value Elaborator::Eval(const ast::Expr& expr) {
   DepthGuard guard(depth_);
   if (depth_ > kMaxDepth) {
@@ -103,12 +108,8 @@ Value Elaborator::EvalChecked(const ast::Expr& expr) {
     case ast::ExprKind::kReceive: return EvalReceive(ast::Cast<ast::ReceiveExpr>(expr), nullptr);
     case ast::ExprKind::kTuple: {
       std::vector<Value> elements;
-      bool failed = false;
-      for (const ast::ExprPtr& element : ast::Cast<ast::TupleExpr>(expr).elements) {
-        elements.push_back(Eval(*element));
-        failed = failed || elements.back().IsError();
-      }
-      return failed ? Error() : TupleValue(std::move(elements), expr.span);
+      const bool is_right = EvalAll(ast::Cast<ast::TupleExpr>(expr).elements, elements);
+      return is_right ? TupleValue(std::move(elements), expr.span) : Error();
     }
   }
   return Error();

@@ -118,17 +118,13 @@ Value Elaborator::CallFn(const ast::CallExpr& expr, const ast::FnDecl& fn) {
     return Error();
   }
   std::vector<Value> args;
-  bool failed = false;
-  for (const ast::ExprPtr& argument : expr.arguments) {
-    args.push_back(Eval(*argument));
-    failed = failed || args.back().IsError();
-  }
-  if (failed) return Error();
+  if (!EvalAll(expr.arguments, args)) return Error();
   Scope own;
   own.Open();
   Scope* caller = scope_;
   scope_ = &own;
   inlining_.push_back(&fn);
+  bool failed = false;
   for (size_t i = 0; i < args.size() && !failed; ++i) {
     const ast::FnParam& param = fn.params[i];
     const Span span = args[i].span;

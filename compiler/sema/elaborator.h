@@ -125,6 +125,8 @@ class Elaborator {
 
   // check_expr.cpp
   Value Eval(const ast::Expr& expr);
+  /// All of them, in order; false if one is an error.
+  bool EvalAll(const std::vector<ast::ExprPtr>& exprs, std::vector<Value>& values);
   Value EvalChecked(const ast::Expr& expr);
   Value EvalName(const ast::NameExpr& expr);
   Value EvalUnary(const ast::UnaryExpr& expr);
