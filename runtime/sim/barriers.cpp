@@ -3,22 +3,14 @@
 // participants: they release into a sum of clocks and acquire it.
 #include <algorithm>
 
-#include "runtime/sim/machine.h"
+#include "runtime/sim/memory.h"
 
 namespace tk::sim {
 
 namespace {
 
 constexpr int kBarrierCycles = 20;
-
-finding misuse(const std::string& text, site here) {
-    finding f;
-    f.kind = "barrier-misuse";
-    f.text = text;
-    f.sites = {{"here", here}};
-    f.block = the().current->view.block;
-    return f;
-}
+constexpr const char* kMisuse = "barrier-misuse";
 
 /// All waiters go on, knowing what `sum` collected. Those that have not paused yet will find that they need not.
 void release(std::vector<lane*>& waiters, const clock_ref& sum, int64_t time) {
@@ -43,7 +35,7 @@ struct named_use {
 };
 
 [[noreturn]] void misused(const std::string& text, site here) {
-    the().found.add(misuse(text, here), the().current->view.thread);
+    report_at(kMisuse, text, here);
     the().stop();
 }
 
@@ -55,8 +47,8 @@ void check_one_group(named_barrier& b, const std::string& name, site here) {
     if (std::any_of(b.before.begin(), b.before.end(), is_me)) return;
     for (const auto& p : b.before) {
         if (leader.clock.at(p.component).done >= p.epoch) continue;
-        finding f =
-            misuse(name + " is used by two groups of warps at the same time: which of them meet is chance", here);
+        finding f = finding_at(
+            kMisuse, name + " is used by two groups of warps at the same time: which of them meet is chance", here);
         f.sites.push_back({"warp " + std::to_string(p.warp) + " here, in the use before", p.at});
         the().found.add(std::move(f), leader.view.thread);
         return;
@@ -75,7 +67,7 @@ void arrive_warp(const named_use& use) {
                 use.here);
     named_barrier& b = l.home->named[size_t(use.id)];
     if (b.arrived > 0 && b.expected != use.threads) {
-        finding f = misuse(name + " is used for " + std::to_string(b.expected) + " and for " +
+        finding f = finding_at(kMisuse, name + " is used for " + std::to_string(b.expected) + " and for " +
                                std::to_string(use.threads) + " threads at the same time",
                            use.here);
         f.sites.push_back({"for " + std::to_string(b.expected) + " here", b.first});
@@ -85,8 +77,7 @@ void arrive_warp(const named_use& use) {
     if (b.arrived == 0) b.expected = use.threads, b.first = use.here;
     check_one_group(b, name, use.here);
     if (std::find(b.warps.begin(), b.warps.end(), l.in->number) != b.warps.end())
-        sim.found.add(misuse("warp " + std::to_string(l.in->number) + " arrives twice in one use of " + name, use.here),
-                      l.view.thread);
+        report_at(kMisuse, "warp " + std::to_string(l.in->number) + " arrives twice in one use of " + name, use.here);
     b.warps.push_back(l.in->number);
     b.arrived += 32;
     const lane& leader = *l.in->lanes.front();
@@ -174,8 +165,7 @@ void cluster_arrive() {
     lane& l = *sim.current;
     cluster_barrier& b = sim.cluster;
     if (l.cluster_arrivals > b.generation) {
-        sim.found.add(misuse("barrier.cluster.arrive twice without barrier.cluster.wait between", TK_SIM_HERE()),
-                      l.view.thread);
+        report_at(kMisuse, "barrier.cluster.arrive twice without barrier.cluster.wait between", TK_SIM_HERE());
         return;
     }
     l.at = TK_SIM_HERE();
@@ -196,7 +186,7 @@ void cluster_wait() {
     cluster_barrier& b = sim.cluster;
     const site here = TK_SIM_HERE();
     if (l.cluster_arrivals == 0 || l.cluster_arrivals < b.generation) {
-        sim.found.add(misuse("barrier.cluster.wait without barrier.cluster.arrive", here), l.view.thread);
+        report_at(kMisuse, "barrier.cluster.wait without barrier.cluster.arrive", here);
         return;
     }
     if (l.cluster_arrivals == b.generation) {

@@ -45,14 +45,18 @@ std::string block_name(const block& home) { return "shared memory of block " + s
 
 }  // namespace
 
-void report_at(const char* kind, const std::string& text, site here) {
+finding finding_at(const char* kind, const std::string& text, site here) {
     finding f;
     f.kind = kind;
     f.text = text;
     f.sites = {{"here", here}};
+    if (const lane* l = the().current) f.block = l->view.block;
+    return f;
+}
+
+void report_at(const char* kind, const std::string& text, site here) {
     const lane* l = the().current;
-    if (l) f.block = l->view.block;
-    the().found.add(std::move(f), l ? l->view.thread : -1);
+    the().found.add(finding_at(kind, text, here), l ? l->view.thread : -1);
 }
 
 place resolve_shared(uint32_t address, int bytes, const char* what, site here) {

@@ -55,6 +55,8 @@ void check_no_barrier(block& home, uint32_t offset, int64_t bytes, const char* w
 void write_as_lane(const place& where, int bytes, const char* what, site here);
 /// The current lane reaches into another block of its cluster.
 void note_remote(block& home, const char* what, site here);
+/// About one place, by the lane that runs now, if any.
+finding finding_at(const char* kind, const std::string& text, site here);
 void report_at(const char* kind, const std::string& text, site here);
 
 }  // namespace tk::sim

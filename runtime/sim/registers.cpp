@@ -2,20 +2,11 @@
 // setmaxnreg: the block's registers are a pool; a warpgroup gives back or takes, and waits for what is missing.
 #include <algorithm>
 
-#include "runtime/sim/machine.h"
+#include "runtime/sim/memory.h"
 
 namespace tk::sim {
 
 namespace {
-
-finding overdrawn(const std::string& text, site here) {
-    finding f;
-    f.kind = "register-pool";
-    f.text = text;
-    f.sites = {{"here", here}};
-    f.block = the().current->view.block;
-    return f;
-}
 
 struct request {
     int count;
@@ -25,14 +16,13 @@ struct request {
 
 /// For a whole warpgroup. False: it must wait.
 bool change(warpgroup& g, const request& r) {
-    machine& sim = the();
     block& home = *g.home;
     const int difference = r.count - g.registers;
     if (r.increase ? difference < 0 : difference > 0)
-        sim.found.add(overdrawn("setmaxnreg." + std::string(r.increase ? "inc" : "dec") + " to " +
-                                    std::to_string(r.count) + " registers a thread from " + std::to_string(g.registers),
-                                r.here),
-                      sim.current->view.thread);
+        report_at("register-pool",
+                  "setmaxnreg." + std::string(r.increase ? "inc" : "dec") + " to " + std::to_string(r.count) +
+                      " registers a thread from " + std::to_string(g.registers),
+                  r.here);
     if (difference * 128 > home.free_registers) return false;
     home.free_registers -= difference * 128;
     g.registers = r.count;
@@ -53,10 +43,10 @@ void set_registers(int count, bool increase) {
             for (int i = 1; i < 128; ++i) {
                 const request& other = *static_cast<request*>(all[i]);
                 if (other.count == first.count && other.increase == first.increase) continue;
-                the().found.add(overdrawn("the warps of a warpgroup ask for different numbers of registers: " +
-                                              std::to_string(first.count) + " and " + std::to_string(other.count),
-                                          first.here),
-                                the().current->view.thread);
+                report_at("register-pool",
+                          "the warps of a warpgroup ask for different numbers of registers: " +
+                              std::to_string(first.count) + " and " + std::to_string(other.count),
+                          first.here);
                 the().stop();
             }
         },
