@@ -61,10 +61,30 @@ inline std::vector<Case> Cases(int count, uint64_t seed) {
   return cases;
 }
 
-inline std::vector<Case> BigCases() {
-  const int64_t far = (int64_t(1) << 30) + 8;  // a row stride over 2^31 bytes
-  return {{65536, 64, 65536, {}, {}, {}},  {65536, 65536, 64, {}, {}, {}},  {5, 300, 200, {far, 0}, {}, {}, Fill::kInteger},
-          {300, 200, 5, {}, {far, 0}, {}}, {5, 300, 200, {}, {}, {far, 0}}, {5, 301, 203, {far + 1, 3}, {}, {far + 3, 1}}};
+/// Tensors of 65536 x 65536, and rows 2^31 bytes apart: few of those, whichever dimension runs over the rows in this layout.
+inline std::vector<Case> BigCases(bool trans_a, bool trans_b) {
+  const int64_t far = (int64_t(1) << 30) + 8;
+  const auto few_rows = [&](bool of_a, bool of_b, bool of_c) {
+    Case c{300, 200, 203, {}, {}, {}};
+    if (of_a) (trans_a ? c.k : c.m) = 5;
+    if (of_b) (trans_b ? c.n : c.k) = 5;
+    if (of_c) c.m = 5;
+    return c;
+  };
+  std::vector<Case> cases = {{65536, 64, 65536, {}, {}, {}}, {65536, 65536, 64, {}, {}, {}}};
+  Case c = few_rows(true, false, false);
+  c.a = {far, 0}, c.fill = Fill::kInteger;
+  cases.push_back(c);
+  c = few_rows(false, true, false);
+  c.b = {far, 0};
+  cases.push_back(c);
+  c = few_rows(false, false, true);
+  c.c = {far, 0};
+  cases.push_back(c);
+  c = few_rows(true, false, true);
+  c.a = {far + 1, 3}, c.c = {far + 3, 1};
+  cases.push_back(c);
+  return cases;
 }
 
 /// For an entry with one schedule set of known blocks: extents at, below and above a block in each dimension, no K, one step of

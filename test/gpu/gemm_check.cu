@@ -408,7 +408,7 @@ int main(int argc, char** argv) {
     if (count < int(cases.size())) cases.resize(size_t(count));
     for (size_t i = 0; i < cases.size(); i += size_t(every)) check.Run(entry, cases[i]);
     if (big)
-      for (const Case& c : BigCases()) check.Run(entry, c);
+      for (const Case& c : BigCases(entry.trans_a, entry.trans_b)) check.Run(entry, c);
     std::printf("%s: %d of %d right; worst Frobenius %.3fx cuBLAS's (%s), worst largest error %.2fx its\n", entry.label.c_str(),
                 check.passed, check.passed + check.failed, check.worst_frobenius, check.worst_case.c_str(), check.worst_max);
     std::fflush(stdout);

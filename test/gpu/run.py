@@ -71,7 +71,7 @@ def run_case(torch, numpy, folder, library, name, case, plan, pad, offset):
             continue
         path = os.path.join(folder, p["file"])
         if not os.path.exists(path):
-            write_npy(path, p["dtype"], p["extents"], plan.get("integers", False))
+            write_npy(path, p["dtype"], p["extents"], plan["integers"])
         values = load(torch, numpy, path, p["dtype"])
         placed = Placed(torch, p["dtype"], p["extents"], pad, offset, values if p["mode"] == "in" else None)
         description = placed.description()
