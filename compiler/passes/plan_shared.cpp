@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/passes/walk.h"
+#include "compiler/support/internal_error.h"
 
 namespace tkc::passes {
 namespace {
@@ -71,9 +72,11 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
     (pipe.slots == 0 ? open_slot_bytes : fixed) += SlotBytes(kernel, pipe) * std::max<int64_t>(pipe.slots, 1);
   }
   for (ir::Pipe& pipe : kernel.pipes) {
-    if (pipe.slots == 0)
+    if (pipe.slots == 0) {
+      Ensure(open_slot_bytes > 0, "a pipe whose slots hold nothing", pipe.span);
       pipe.slots = std::clamp<int64_t>((target.shared_memory_per_block - fixed) / open_slot_bytes, pipe.least_slots,
                                        std::max(pipe.least_slots, kMostSlots));
+    }
     for (size_t i = 0; i < pipe.fields.size(); ++i) {
       for (ir::Buffer& buffer : kernel.buffers) {
         if (buffer.name == FieldBuffer(pipe, i)) buffer.count = pipe.slots * pipe.rings;

@@ -10,6 +10,7 @@
 #include "compiler/passes/index_facts.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/walk.h"
+#include "compiler/support/internal_error.h"
 
 namespace tkc::passes {
 namespace {
@@ -166,6 +167,7 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   const ir::TensorParam& tensor = FindTensor(kernel, store.symbol);
   const DType dtype = tensor.dtype;
   const int64_t chunk_cols = ChunkBytes(type, dtype) / Bytes(dtype);
+  Ensure(chunk_cols > 0, "a staged store whose columns no chunk divides", store.span);
   const int64_t chunks = type.cols / chunk_cols;
   ir::Buffer buffer;
   buffer.name = tensor.name + "_stage";
