@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/sema/nest.h"
+#include "compiler/support/internal_error.h"
 
 namespace tkc::sema {
 
@@ -76,6 +77,7 @@ void Nest::ReportStuck(const std::vector<Cursor>& cursors) {
     const bool waits = cursor.Head().kind == Kind::kReceive;
     if (first == nullptr || (waits && first->Head().kind != Kind::kReceive)) first = &cursor;
   }
+  Ensure(first != nullptr, "no worker is stuck");
   const TrafficItem& item = first->Head();
   // The other side: who should have sent, else who shares a pipe with the loop.
   const Cursor* other = nullptr;
