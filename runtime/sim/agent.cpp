@@ -10,7 +10,7 @@ namespace tk::sim {
 
 /// Lives from its issue to its completion.
 struct operation {
-    enum class kind { copy, store, product } is;
+    enum class kind { copy, store, product, lane_copy } is;
     const char* what;
     site at;
     lane_clock knows;  // at its issue
@@ -36,9 +36,10 @@ operation* begin(operation::kind kind, const char* what, site here) {
     lane& l = *sim.current;
     auto* op = new operation{kind, what, here, {}, &l, l.home};
     op->knows = l.clock;
-    // What the lane does after the issue is not ordered before the operation.
+    // What the lane does after the issue is not ordered before the operation. On CDNA neither is what it has not waited for.
     l.clock.advance();
     if (op->knows.epoch == l.clock.epoch) --op->knows.epoch;
+    if (l.clock.drains) op->knows.epoch = l.clock.drained;
     return op;
 }
 
@@ -48,11 +49,14 @@ access_id new_record(const operation& op, uint32_t component, bool atomic) {
                         op.issuer->view.thread, op.what, true, atomic});
 }
 
+access_id write_id(operation& op, bool atomic);
+
 access_id read_id(operation& op) {
     if (op.read) return op.read;
     machine& sim = the();
     switch (op.is) {
         case operation::kind::copy: op.read = new_record(op, op.barrier->component, false); break;
+        case operation::kind::lane_copy: return write_id(op, false);  // what is read and what is written end together
         case operation::kind::store:
         case operation::kind::product:
             if (!op.queue->read_component) op.queue->read_component = sim.new_component();
@@ -68,6 +72,7 @@ access_id write_id(operation& op, bool atomic) {
     if (op.is == operation::kind::copy) {
         op.write = new_record(op, op.barrier->component, atomic);
     } else {
+        if (!op.queue->write_component && op.is == operation::kind::lane_copy) op.issuer->clock.copies = op.queue->write_component = sim.new_component();
         if (!op.queue->write_component) op.queue->write_component = sim.new_component();
         op.write = new_record(op, op.queue->write_component, atomic);
         op.queue->of(op.group).writes.push_back(op.write);
@@ -107,7 +112,7 @@ uint32_t complete_groups(group_queue& q, bool read_only) {
 
 /// Who waits for the queue goes on if enough is complete.
 void wake(group_queue& q, lane& l) {
-    if (l.object != &q || (l.waiting != waits_for::stores && l.waiting != waits_for::products)) return;
+    if (l.object != &q || (l.waiting != waits_for::stores && l.waiting != waits_for::products && l.waiting != waits_for::copies)) return;
     the().ready(l, the().now + 8);
 }
 
@@ -172,6 +177,16 @@ operation* begin_product(const char* what) {
     return op;
 }
 
+operation* begin_lane_copy(const char* what) {
+    machine& sim = the();
+    sim.settle(8);
+    operation* op = begin(operation::kind::lane_copy, what, TK_SIM_HERE());
+    op->queue = &sim.current->copies;
+    op->group = op->queue->open();
+    op->queue->of(op->group).running++;
+    return op;
+}
+
 void read_shared(operation* op, uint32_t address, int bytes) {
     const place from = resolve_shared(address, bytes, op->what, op->at);
     if (!from.home) return;
@@ -220,6 +235,15 @@ void finish(operation* op, cost c, std::function<void()> action) {
             action();
             --op->queue->of(op->group).running;
             wake_group(*op->queue, g);
+            delete op;
+        });
+        return;
+    }
+    if (op->is == operation::kind::lane_copy) {
+        sim.at(issued + sim.stretch(c.cycles), [op, action = std::move(action)] {
+            action();
+            --op->queue->of(op->group).running;
+            wake(*op->queue, *op->issuer);
             delete op;
         });
         return;
@@ -296,6 +320,23 @@ void bulk_wait(int newest, bool read_only) {
     l.clock.acquire(sum.value());
 }
 
+void lane_copies_commit() {
+    group_queue& q = the().current->copies;
+    q.last_commit = TK_SIM_HERE();
+    q.groups.emplace_back();
+}
+
+void lane_copies_wait(int newest) {
+    machine& sim = the();
+    sim.settle(8);
+    lane& l = *sim.current;
+    group_queue& q = l.copies;
+    const uint32_t committed = q.open() - 1, wanted = committed > uint32_t(newest) ? committed - uint32_t(newest) : 0;
+    wait_groups(q, wanted, true, waits_for::copies, "a wait for asynchronous copies", TK_SIM_HERE());
+    retire(q, wanted);
+    if (q.write_component) l.clock.copies_waited = std::max(l.clock.copies_waited, wanted);
+}
+
 void products_fence() { the().current->time += 2; }
 
 void products_commit() {
@@ -339,6 +380,10 @@ void check_end_of_lane(lane& l) {
                          "(cp.async.bulk.wait_group.read 0)",
                   q.last_commit ? q.last_commit : l.at);
     }
+    if (l.copies.write_component && (l.copies.groups.back().running > 0 || !l.copies.groups.back().writes.empty() ||
+                                     l.clock.copies_waited + 1 < l.copies.open()))
+        report_at("exited-with-pending", "a thread ends without waiting for its copies into shared memory",
+                  l.copies.last_commit ? l.copies.last_commit : l.at);
     group_queue& products = l.in->group->products;
     if (const auto& reads = products.groups.back().reads; !reads.empty())
         report_at("exited-with-pending",
@@ -357,7 +402,7 @@ void report(const char* kind, const std::string& text) {
 int thread_in_meeting(int index) {
     machine& sim = the();
     const lane& l = *sim.current;
-    return sim.in_action && sim.in_action->lanes.size() == 32 ? l.view.thread / 32 * 32 + index
+    return sim.in_action && int(sim.in_action->lanes.size()) == sim.lanes_a_warp() ? l.view.thread / sim.lanes_a_warp() * sim.lanes_a_warp() + index
                                                               : l.view.thread / 128 * 128 + index;
 }
 

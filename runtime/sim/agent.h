@@ -26,6 +26,8 @@ struct operation;
 operation* begin_copy(const char* what, uint32_t barrier);
 /// A store or reduction by the calling lane, in its open bulk group.
 operation* begin_store(const char* what);
+/// A copy into shared memory by the calling lane, in its open group of such copies (lane_copies_commit). Ordinary for who waits.
+operation* begin_lane_copy(const char* what);
 /// A product of the calling lane's warpgroup in its open group; called in the action of a meet_warpgroup.
 operation* begin_product(const char* what);
 

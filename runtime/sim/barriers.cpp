@@ -106,7 +106,7 @@ void use_named(int id, int threads, bool waits, const char* what, site here) {
         what,
         [](void* const* all) {
             const named_use first = *static_cast<named_use*>(all[0]);
-            for (int i = 0; i < 32; ++i) {
+            for (int i = 0; i < the().lanes_a_warp(); ++i) {
                 named_use& other = *static_cast<named_use*>(all[i]);
                 if (other.id != first.id || other.threads != first.threads)
                     misused("lanes of one warp name different barriers or counts: " + std::to_string(first.id) +
@@ -157,6 +157,19 @@ void sync_block() {
     release(home.at_barrier, sum.value(), l.time);
     l.clock.acquire(sum.value());
     l.time += kBarrierCycles;
+}
+
+void barrier_of_waves() { sync_block(); }
+
+void wait_shared(int newest) {
+    lane& l = *the().current;
+    l.time += 2;
+    if (l.clock.dirty) l.in_shared.emplace_back(l.shared_accesses, l.clock.epoch);
+    l.clock.advance();
+    while (!l.in_shared.empty() && l.in_shared.front().first + uint64_t(newest) <= l.shared_accesses) {
+        l.clock.drained = l.in_shared.front().second;
+        l.in_shared.pop_front();
+    }
 }
 
 void cluster_arrive() {

@@ -80,8 +80,9 @@ void clock_sum::add(const clock_ref& clock, bool only_done) {
 void clock_sum::add(lane_clock& lane, bool only_done) {
     add(lane.base, only_done);
     lane.advance();
-    const uint32_t last = lane.epoch - 1;
+    const uint32_t last = lane.drains ? lane.drained : lane.epoch - 1;
     add(lane.self, only_done ? known{0, 0, last} : known{last, lane.fenced, last});
+    if (const uint32_t n = lane.copies_waited; n > 0) add(lane.copies, only_done ? known{0, 0, n} : known{n, n, n});
 }
 
 void clock_sum::add(uint32_t component, known value) {

@@ -36,9 +36,15 @@ struct lane_clock {
     uint32_t epoch = 1;   // of the accesses to come
     uint32_t fenced = 0;  // own epoch of the last proxy fence
     bool dirty = false;   // accesses were recorded in this epoch
+    // Own asynchronous copies: a component, and up to which of its epochs they were waited for. 0: no copies.
+    uint32_t copies = 0, copies_waited = 0;
+    // CDNA: a barrier publishes own accesses as far as they were waited for, which `drained` says.
+    bool drains = false;
+    uint32_t drained = 0;
 
     known at(uint32_t component) const {
         if (component == self && self != 0) return {epoch, fenced, epoch};
+        if (component == copies && copies != 0) return {copies_waited, copies_waited, copies_waited};
         return base->at(component);
     }
     /// Takes over what `other` knows.

@@ -5,6 +5,8 @@
 #include <bit>
 #include <set>
 
+#include "runtime/sim/banks_cdna.h"
+
 namespace tk::sim {
 
 namespace {
@@ -12,6 +14,7 @@ namespace {
 constexpr int kBanks = 32;
 
 bool is_load(counted kind) { return kind == counted::shared_load; }
+bool is_cdna(chip on) { return on != chip::sm90; }
 bool is_global(counted kind) { return kind == counted::global_load || kind == counted::global_store; }
 bool is_matrix(counted kind) { return kind == counted::ldmatrix || kind == counted::stmatrix; }
 
@@ -21,7 +24,7 @@ int passes(const warp_access& access, uint32_t mask, int bytes) {
     std::array<int, kBanks> count{};
     int most = 0;
     for (int lane = 0; lane < 32; ++lane) {
-        if (!(access.mask & mask & (1u << lane))) continue;
+        if (!(access.mask & mask & (uint64_t(1) << lane))) continue;
         for (int word = 0; word < std::max(bytes / 4, 1); ++word) {
             const uint64_t number = access.address[size_t(lane)] / 4 + uint64_t(word), row = number / kBanks;
             auto& in_bank = rows[number % kBanks];
@@ -38,11 +41,12 @@ int passes(const warp_access& access, uint32_t mask, int bytes) {
 
 const char* name_of(counted kind) {
     constexpr const char* names[] = {"shared_load", "shared_store", "ldmatrix",
-                                     "stmatrix",    "global_load",  "global_store"};
+                                     "stmatrix",    "global_load",  "global_store", "transposed_load"};
     return names[size_t(kind)];
 }
 
-int wavefronts(counted kind, int bytes, const warp_access& access) {
+int wavefronts(counted kind, int bytes, const warp_access& access, chip on) {
+    if (is_cdna(on)) return cdna_passes(on, kind, bytes, access);
     if (is_matrix(kind)) {  // one matrix is eight lanes' rows of 16 bytes
         int total = 0;
         for (int m = 0; m < 4; ++m) total += passes(access, 0xffu << (8 * m), 16);
@@ -72,7 +76,8 @@ int wavefronts(counted kind, int bytes, const warp_access& access) {
     return groups == 4 ? std::max(total, 2) : total;
 }
 
-int ideal_wavefronts(counted kind, int bytes, const warp_access& access) {
+int ideal_wavefronts(counted kind, int bytes, const warp_access& access, chip on) {
+    if (is_cdna(on)) return cdna_groups(on, kind, bytes, access);
     if (is_matrix(kind)) return (std::popcount(access.mask) + 7) / 8;
     std::set<uint64_t> words;
     for (int lane = 0; lane < 32; ++lane)
@@ -91,8 +96,8 @@ int ideal_wavefronts(counted kind, int bytes, const warp_access& access) {
 
 int sectors(int bytes, const warp_access& access) {
     std::set<uint64_t> distinct;
-    for (int lane = 0; lane < 32; ++lane)
-        if (access.mask & 1u << lane)
+    for (int lane = 0; lane < 64; ++lane)
+        if (access.mask >> lane & 1)
             for (uint64_t s = access.address[size_t(lane)] / 32;
                  s <= (access.address[size_t(lane)] + uint64_t(bytes) - 1) / 32; ++s)
                 distinct.insert(s);
@@ -107,8 +112,8 @@ void access_counter::finish(counter_table& to, const place& p, const warp_access
         c.sectors += sectors(p.bytes, access);
         c.ideal += (int64_t(std::popcount(access.mask)) * p.bytes + 31) / 32;
     } else {
-        c.wavefronts += wavefronts(p.kind, p.bytes, access);
-        c.ideal += ideal_wavefronts(p.kind, p.bytes, access);
+        c.wavefronts += wavefronts(p.kind, p.bytes, access, on_);
+        c.ideal += ideal_wavefronts(p.kind, p.bytes, access, on_);
     }
 }
 
@@ -124,11 +129,12 @@ void access_counter::add(counter_table& to, site at, counted kind, int bytes, in
     const uint32_t number = p.count[size_t(lane)]++;
     if (number - p.first >= p.groups.size()) p.groups.resize(number - p.first + 1);
     warp_access& access = p.groups[number - p.first];
-    access.mask |= 1u << lane;
+    const uint64_t full = is_cdna(on_) ? ~uint64_t(0) : 0xffffffffu;
+    access.mask |= uint64_t(1) << lane;
     access.address[size_t(lane)] = address;
-    if (access.mask == ~0u && number == p.first) {  // the oldest is complete, and no lane comes back to it
+    if (access.mask == full && number == p.first) {  // the oldest is complete, and no lane comes back to it
         size_t done = 0;
-        while (done < p.groups.size() && p.groups[done].mask == ~0u) finish(to, p, p.groups[done++]);
+        while (done < p.groups.size() && p.groups[done].mask == full) finish(to, p, p.groups[done++]);
         p.groups.erase(p.groups.begin(), p.groups.begin() + std::ptrdiff_t(done));
         p.first += uint32_t(done);
     }

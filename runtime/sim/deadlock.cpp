@@ -123,12 +123,12 @@ bool follow(const std::vector<waiting_group>& groups, size_t from, std::vector<s
 std::string describe(const std::vector<lane*>& lanes) {
     std::map<int, std::set<int>> warps, threads;
     for (const lane* l : lanes)
-        threads[l->view.block].insert(l->view.thread), warps[l->view.block].insert(l->view.thread / 32);
+        threads[l->view.block].insert(l->view.thread), warps[l->view.block].insert(l->view.thread / the().lanes_a_warp());
     std::string text;
     for (auto& [number, set] : threads) {
         if (!text.empty()) text += "; ";
         text += "block " + std::to_string(number) + ", ";
-        const bool whole = set.size() == warps[number].size() * 32;
+        const bool whole = set.size() == warps[number].size() * size_t(the().lanes_a_warp());
         text += (whole            ? warps[number].size() > 1 ? "warps " : "warp "
                  : set.size() > 1 ? "threads "
                                   : "thread ") +

@@ -11,7 +11,8 @@ namespace tk::sim {
 
 namespace {
 
-constexpr int kSharedBytes = 232448, kRegisters = 65536, kStaticBytes = 49152;
+constexpr int kSharedBytes[] = {232448, 65536, 163840};  // by chip
+constexpr int kRegisters = 65536, kStaticBytes = 49152;
 
 void (*kernel)(const void*) = nullptr;
 const void* kernel_arguments = nullptr;
@@ -54,9 +55,10 @@ void build_block(machine& sim, int number, int rank, int64_t start) {
     home.memory = shared_memory(capacity);
     home.cells = shadow(capacity);
     home.tensor_core_free = home.copy_engine_free = start;
-    const int registers = std::min(kRegisters / shape.threads / 8 * 8, 256);
+    const int registers = shape.on != chip::sm90 ? 0 : std::min(kRegisters / shape.threads / 8 * 8, 256);
     home.free_registers = 0;
-    for (int w = 0; w < shape.threads / 32; ++w) {
+    const int lanes = sim.lanes_a_warp();
+    for (int w = 0; w < shape.threads / lanes; ++w) {
         if (w % 4 == 0) {
             home.groups.push_back(std::make_unique<warpgroup>());
             home.groups.back()->home = &home;
@@ -69,15 +71,18 @@ void build_block(machine& sim, int number, int rank, int64_t start) {
         in.number = w;
         in.group = home.groups.back().get();
         in.group->warps.push_back(&in);
-        for (int i = 0; i < 32; ++i) {
+        in.counter.of(shape.on);
+        for (int i = 0; i < lanes; ++i) {
             lane& l = sim.lanes.emplace_back();
             l.view = home.where;
-            l.view.thread = w * 32 + i;
+            l.view.thread = w * lanes + i;
+            l.in_warp = i;
             l.home = &home;
             l.in = &in;
             l.clock.self = sim.new_component();
             l.clock.base = sim.nothing;
-            in.lanes[size_t(i)] = &l;
+            l.clock.drains = lanes == 64;
+            in.lanes.push_back(&l);
             home.lanes.push_back(&l);
         }
     }
@@ -111,15 +116,19 @@ void run_cluster(machine& sim, int number, int64_t start) {
 
 }  // namespace
 
-host_device device() { return {the().sms, kSharedBytes, 90}; }
+host_device device(chip on) {
+    constexpr int capability[] = {90, 942, 950};
+    return {the().sms, kSharedBytes[size_t(on)], capability[size_t(on)]};
+}
 
 const char* launch(const host_launch& shape, void (*body)(const void* arguments), const void* arguments) {
     machine& sim = the();
     if (sim.stopped) return nullptr;  // the finding is reported; nothing after it means anything
     if (shape.blocks <= 0) return "a grid without blocks";
-    if (shape.threads <= 0 || shape.threads > 1024 || shape.threads % 32 != 0)
-        return "a block has 32 to 1024 threads, a multiple of 32";
-    if (shape.shared_bytes > kSharedBytes) return "more shared memory than a block may have";
+    const bool waves = shape.on != chip::sm90;
+    if (shape.threads <= 0 || shape.threads > 1024 || shape.threads % (waves ? 64 : 32) != 0)
+        return waves ? "a block has 64 to 1024 threads, a multiple of 64" : "a block has 32 to 1024 threads, a multiple of 32";
+    if (shape.shared_bytes > kSharedBytes[size_t(shape.on)]) return "more shared memory than a block may have";
     if (shape.cluster < 1 || shape.cluster > 16 || shape.blocks % shape.cluster != 0)
         return "the grid is no multiple of the cluster";
     ++sim.launch_number;

@@ -34,7 +34,7 @@ struct warpgroup;
 struct meeting {
     const char* what = nullptr;
     std::vector<lane*> lanes;  // those that are here, in order of arrival
-    std::array<void*, 128> places{};
+    std::array<void*, 256> places{};  // a warpgroup of CDNA has 4 waves of 64
     int exited = 0;  // of the group: they will not come
 };
 
@@ -47,7 +47,8 @@ enum class waits_for {
     cluster_barrier,
     registers,
     stores,
-    products
+    products,
+    copies
 };
 
 /// Asynchronous operations in groups: bulk stores of a lane, products of a warpgroup. Groups count from 1; `open` is
@@ -85,20 +86,23 @@ struct lane {
     const void* object = nullptr;  // the barrier or queue
     uint32_t number = 0;           // phase of an mbarrier, id of a named barrier, registers asked for, newest groups
 
-    group_queue stores;
+    group_queue stores, copies;
+    uint64_t shared_accesses = 0;                        // CDNA: issued
+    std::deque<std::pair<uint64_t, uint32_t>> in_shared;  // accesses issued when an epoch ended, and that epoch
     uint32_t waited_groups = 0, waited_reads = 0;
     uint32_t products_waited = 0, products_committed = 0;
     std::vector<mbarrier*> unfenced;    // initialised since the last fence_mbarrier_init
     std::array<access_id, 8> recent{};  // accesses that may repeat
     uint32_t cluster_arrivals = 0;
-    int lane_number() const { return view.thread % 32; }
+    int in_warp = 0;  // number
+    int lane_number() const { return in_warp; }
 };
 
 struct warp {
     block* home = nullptr;
     warpgroup* group = nullptr;
     int number = 0;  // in the block
-    std::array<lane*, 32> lanes{};
+    std::vector<lane*> lanes;
     meeting meets;
     access_counter counter;
 };
@@ -207,6 +211,8 @@ public:
     // The launch and its present cluster.
     uint32_t launch_number = 0, cluster_number = 0;
     host_launch shape{};
+    /// Lanes of a warp.
+    int lanes_a_warp() const { return shape.on == chip::sm90 ? 32 : 64; }
     std::deque<lane> lanes;
     std::vector<std::unique_ptr<block>> blocks;
     cluster_barrier cluster;

@@ -40,7 +40,7 @@ void gather(meeting& m, int size, const char* what, void (*action)(void* const*)
         lane gone;
         gone.view = l.view;
         for (lane* other : l.home->lanes)
-            if (other->exited && (size == 32 ? other->in == l.in : other->in->group == l.in->group))
+            if (other->exited && (size == the().lanes_a_warp() ? other->in == l.in : other->in->group == l.in->group))
                 gone.view = other->view;
         diverged(m, gone, nullptr, 0);
     }
@@ -48,7 +48,7 @@ void gather(meeting& m, int size, const char* what, void (*action)(void* const*)
     int64_t time = 0;
     for (const lane* other : m.lanes) time = std::max(time, other->time);
     l.time = sim.now = time;
-    if (size == 32)
+    if (size == sim.lanes_a_warp())
         l.in->counter.flush(sim.counters);
     else
         for (warp* w : l.in->group->warps) w->counter.flush(sim.counters);
@@ -70,7 +70,7 @@ void gather(meeting& m, int size, const char* what, void (*action)(void* const*)
 
 void meet_warp(const char* what, void (*action)(void* const* all), void* mine) {
     lane& l = *the().current;
-    gather(l.in->meets, 32, what, action, mine, l.lane_number(), TK_SIM_HERE());
+    gather(l.in->meets, the().lanes_a_warp(), what, action, mine, l.lane_number(), TK_SIM_HERE());
 }
 
 void meet_warpgroup(const char* what, void (*action)(void* const* all), void* mine) {

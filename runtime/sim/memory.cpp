@@ -179,7 +179,8 @@ void load_shared(uint32_t address, void* to, int bytes, access how) {
     machine& sim = the();
     lane& l = *sim.current;
     l.time += kSharedCycles;
-    const char* what = how == access::matrix ? "ldmatrix" : "shared load";
+    ++l.shared_accesses;
+    const char* what = how == access::matrix ? "ldmatrix" : how == access::transposed ? "transposing load" : "shared load";
     const site here = TK_SIM_HERE();
     std::memset(to, 0xff, size_t(bytes));
     if (!aligned(address, bytes, what, here)) return;
@@ -188,7 +189,10 @@ void load_shared(uint32_t address, void* to, int bytes, access how) {
     if (from.home != l.home)
         note_remote(*from.home, what, here);
     else
-        l.in->counter.add(sim.counters, here, how == access::matrix ? counted::ldmatrix : counted::shared_load, bytes,
+        l.in->counter.add(sim.counters, here, how == access::matrix       ? counted::ldmatrix
+                                              : how == access::transposed ? counted::transposed_load
+                                                                          : counted::shared_load,
+                          bytes,
                           l.lane_number(), from.offset);
     check_no_barrier(*from.home, from.offset, bytes, what, here);
     const accessor who{sim.record(here, what), l.clock, false};
@@ -200,6 +204,7 @@ void store_shared(uint32_t address, const void* from, int bytes, access how) {
     machine& sim = the();
     lane& l = *sim.current;
     l.time += kSharedCycles;
+    ++l.shared_accesses;
     const char* what = how == access::matrix ? "stmatrix" : "shared store";
     const site here = TK_SIM_HERE();
     if (!aligned(address, bytes, what, here)) return;

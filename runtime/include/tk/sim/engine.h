@@ -29,8 +29,8 @@ void meet_warp(const char* what, void (*action)(void* const* all), void* mine);
 void meet_warpgroup(const char* what, void (*action)(void* const* all), void* mine);
 
 // Ordinary accesses (the generic proxy), 1 to 16 bytes, aligned to their size. They are checked and counted; unwritten memory
-// reads as 0xff. `matrix` counts bank conflicts as ldmatrix and stmatrix have them: each lane accesses its row of 16 bytes.
-enum class access : uint8_t { plain, matrix };
+// reads as 0xff. `matrix` counts bank conflicts as ldmatrix and stmatrix have them: each lane accesses its row of 16 bytes. `transposed`: ds_read_b64_tr.
+enum class access : uint8_t { plain, matrix, transposed };
 void load_shared(uint32_t address, void* to, int bytes, access how = access::plain);
 void store_shared(uint32_t address, const void* from, int bytes, access how = access::plain);
 void load_global(const void* from, void* to, int bytes);
@@ -61,6 +61,14 @@ void sync_block();
 void cluster_arrive();
 void cluster_wait();
 void fence_proxy_async();
+/// s_barrier of CDNA: waits for no memory. What a lane's shared-memory accesses did is published as far as wait_shared says.
+void barrier_of_waves();
+/// s_waitcnt lgkmcnt: at most the newest `newest` accesses of the lane to shared memory are unfinished.
+void wait_shared(int newest);
+
+// Asynchronous copies into shared memory by the calling lane (cp.async; buffer loads to shared memory, each a group of its own).
+void lane_copies_commit();
+void lane_copies_wait(int newest);
 
 // Asynchronous groups of the calling lane (bulk stores) and of its warpgroup (products of the tensor core).
 void bulk_commit();
@@ -75,14 +83,16 @@ void grid_wait_previous();
 void grid_allow_next();
 
 // The host side: what launchers call (tk/host/driver.h). `body` runs the kernel once for every lane.
+enum class chip : uint8_t { sm90, gfx942, gfx950 };
 struct host_device {
     int processors, shared_bytes, capability;
 };
-host_device device();
+host_device device(chip on = chip::sm90);
 /// 16 bytes of zeros in device memory.
 void* zero_element();
 struct host_launch {
     int blocks, threads, shared_bytes, cluster;
+    chip on = chip::sm90;
 };
 /// Null, or what was wrong with the launch.
 const char* launch(const host_launch& shape, void (*body)(const void* arguments), const void* arguments);
