@@ -12,11 +12,13 @@ Emitted EmitCuda(const ir::Module& module, const SourceManager& sources, const E
   CodeWriter out;
   if (options.line_directives) out.NeverBreak();
   out.Comment(Provenance(options));
+  // First what says for which machine the other headers are.
+  out.Raw("#include \"tk/sm90.h\"");
+  out.Blank();
   out.Raw(fmt::format("#include \"{}\"", options.header_name));
   out.Blank();
   out.Raw("#include \"tk/host.h\"");
   out.Raw("#include \"tk/host/launcher.h\"");
-  out.Raw("#include \"tk/tk.h\"");
   out.Blank();
   out.Raw("namespace {");
   for (const ir::Kernel& kernel : module.kernels) {

@@ -59,10 +59,10 @@ Result<std::string> RuntimeInclude(Diagnostics& diagnostics) {
   }
   for (const std::string& place : places) {
     std::error_code error;
-    if (std::filesystem::is_regular_file(place + "/tk/tk.h", error)) return place;
+    if (std::filesystem::is_regular_file(place + "/tk/arch.h", error)) return place;
   }
   DiagnosticBuilder error =
-      diagnostics.Error(DiagnosticKind::kCannotReadFile, kNoSpan, "the headers of the runtime (`tk/tk.h`) can't be found");
+      diagnostics.Error(DiagnosticKind::kCannotReadFile, kNoSpan, "the headers of the runtime (`tk/arch.h`) can't be found");
   for (const std::string& place : places) error.Note(fmt::format("looked in `{}`", place));
   return error.Help("let TKC_RUNTIME_INCLUDE name the folder that holds `tk`");
 }

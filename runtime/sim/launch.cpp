@@ -80,7 +80,7 @@ void build_block(machine& sim, int number, int rank, int64_t start) {
             l.home = &home;
             l.in = &in;
             l.clock.self = sim.new_component();
-            l.clock.base = sim.nothing;
+            l.clock.base = shape.overlaps ? sim.nothing : sim.launch_before;
             l.clock.drains = lanes == 64;
             in.lanes.push_back(&l);
             home.lanes.push_back(&l);

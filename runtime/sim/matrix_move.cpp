@@ -4,7 +4,8 @@
 
 #include "runtime/sim/fragment.h"
 #include "tk/sim/engine.h"
-#include "tk/sim/sm90/matrix_move.h"
+#include "tk/sim/sm80/matrix_load.h"
+#include "tk/sim/sm90/matrix_store.h"
 
 namespace tk::sim {
 

@@ -11,7 +11,7 @@
 #if __has_include("tk/sim/sm80/convert.h")
 #include "tk/sim/sm80/convert.h"
 #else
-#include "tk/sim/sm90/convert.h"
+#include "tk/sim/sm80/convert.h"
 #endif
 
 namespace tk::sim {

@@ -8,8 +8,8 @@
 
 #include "runtime/sim/tensor_map.h"
 #include "tk/host/abi.h"
-#include "tk/sim/sm90/convert.h"
-#include "tk/sim/sm90/math.h"
+#include "tk/sim/sm80/convert.h"
+#include "tk/sim/sm80/math.h"
 
 namespace tk::sim {
 

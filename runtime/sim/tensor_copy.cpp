@@ -11,7 +11,7 @@
 #include "runtime/sim/swizzle.h"
 #include "runtime/sim/tensor_box.h"
 #include "runtime/sim/tensor_map.h"
-#include "tk/cuda/sm90/tma.h"
+#include "tk/sim/sm90/tma.h"
 
 namespace tk::sim {
 

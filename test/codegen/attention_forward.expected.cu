@@ -29,8 +29,9 @@
 //   212992   o[2]      2 x  64 x  64        16384   half of the columns of each worker's output on their way out
 //   229376   q_full, q_empty, k_full[2], k_empty[2], v_full[2], v_empty[2]
 
+#include "tk/sm90.h"
+
 #include "tk/host.h"
-#include "tk/tk.h"
 
 namespace {
 

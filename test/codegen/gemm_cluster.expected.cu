@@ -28,8 +28,9 @@
 //   196608   c[2][2]   4 x  64 x 64  bf16   32768   two chunks of C on their way out, for each compute worker
 //   229376   full[4], empty[4]                 64
 
+#include "tk/sm90.h"
+
 #include "tk/host.h"
-#include "tk/tk.h"
 
 namespace {
 

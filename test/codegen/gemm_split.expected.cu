@@ -28,8 +28,9 @@
 //   196608   partial       64 x 128 f32     32768   the block's share of the sum
 //   229376   full[4], empty[4], summed         72
 
+#include "tk/sm90.h"
+
 #include "tk/host.h"
-#include "tk/tk.h"
 
 namespace {
 

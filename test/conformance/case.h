@@ -7,21 +7,22 @@
 // failed), and the wrappers it tests. Inputs are random words, the same for everyone; outputs start as 0xffffffff.
 #pragma once
 
+#include "tk/sm90.h"
+
 #include "tk/host/driver.h"
-#include "tk/tk.h"
 
 namespace conformance {
 
 using namespace tk;
 
 // Global and shared memory, word by word.
-TK_DEVICE uint32_t get(const uint32_t* in, int i) { return sm90::load_global(in + i); }
-TK_DEVICE void put(uint32_t* out, int i, uint32_t value) { sm90::store_global(out + i, value); }
-TK_DEVICE uint32_t get_shared(uint32_t address) { return sm90::load_shared<uint32_t>(address); }
-TK_DEVICE void put_shared(uint32_t address, uint32_t value) { sm90::store_shared(address, value); }
+TK_DEVICE uint32_t get(const uint32_t* in, int i) { return sm80::load_global(in + i); }
+TK_DEVICE void put(uint32_t* out, int i, uint32_t value) { sm80::store_global(out + i, value); }
+TK_DEVICE uint32_t get_shared(uint32_t address) { return sm80::load_shared<uint32_t>(address); }
+TK_DEVICE void put_shared(uint32_t address, uint32_t value) { sm80::store_shared(address, value); }
 
 /// Start of the block's shared memory, as an address.
-TK_DEVICE uint32_t shared_base() { return sm90::shared_address(sm90::dynamic_shared_memory()); }
+TK_DEVICE uint32_t shared_base() { return sm80::shared_address(sm80::dynamic_shared_memory()); }
 
 TK_HOST_DEVICE float as_float(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 TK_HOST_DEVICE uint32_t as_bits(float x) { return __builtin_bit_cast(uint32_t, x); }

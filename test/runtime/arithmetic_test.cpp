@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rings, tile orders, blocks of tensors, 16-bit floats.
 #include "check.h"
-#include "tk/tk.h"
+#include "tk/sm90.h"
 
 #include <cmath>
 #include <set>

@@ -2,7 +2,7 @@
 // Register layouts: every element has a place, its owner is unique, copies agree, and mma_layout is the fragment
 // of the matrix instruction.
 #include "check.h"
-#include "tk/tk.h"
+#include "tk/sm90.h"
 
 #include <map>
 #include <utility>

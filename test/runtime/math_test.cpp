@@ -3,7 +3,7 @@
 // result is a normal number (lang-spec, se-11), exact limits. The host's ex2 rounds correctly, the hardware's is within 2^-22 of
 // it; the formulas must leave room for that.
 #include "check.h"
-#include "tk/tk.h"
+#include "tk/sm90.h"
 
 #include <cmath>
 #include <cstdint>

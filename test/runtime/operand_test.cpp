@@ -2,7 +2,7 @@
 // Addresses handed to the machine: the rows that ldmatrix and stmatrix are given, and the descriptors of wgmma,
 // against the hardware's own description of which byte goes where.
 #include "check.h"
-#include "tk/tk.h"
+#include "tk/sm90.h"
 
 #include <map>
 #include <utility>

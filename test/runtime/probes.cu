@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels that use the tile operations as a compiler may combine them. They are compiled, not run: ptxas must keep
 // every product asynchronous and spill nothing. `run` compiles them where nvcc is at hand.
-#include "tk/tk.h"
+#include "tk/sm90.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // Shared tiles: the swizzle is a permutation, the steps along a row agree with the rule, and reads of a fragment
 // meet every bank group once.
 #include "check.h"
-#include "tk/tk.h"
+#include "tk/sm90.h"
 
 #include <set>
 

@@ -14,8 +14,8 @@
 #include "runtime/sim/tensor_map.h"
 #include "tk/host/abi.h"
 #include "tk/ops/warpgroup_mma.h"
-#include "tk/sim/sm90/convert.h"
-#include "tk/sim/sm90/math.h"
+#include "tk/sim/sm80/convert.h"
+#include "tk/sim/sm80/math.h"
 
 namespace tk::sim {
 namespace {
@@ -236,12 +236,12 @@ TEST(Conversion, EverySixteenBitValueComesBack) {
 }
 
 TEST(Math, SubnormalsCountAsZero) {
-    EXPECT_EQ(sm90::ex2_approx(-127.0f), 0.0f);
-    EXPECT_EQ(sm90::ex2_approx(-126.0f), 0x1p-126f);
-    EXPECT_EQ(sm90::lg2_approx(0x1p-130f), -HUGE_VALF);
-    EXPECT_EQ(sm90::rcp_approx(-0x1p-130f), -HUGE_VALF);
-    EXPECT_EQ(sm90::rcp_approx(0x1p127f), 0.0f);
-    EXPECT_TRUE(std::isnan(sm90::lg2_approx(-1.0f)));
+    EXPECT_EQ(sm80::ex2_approx(-127.0f), 0.0f);
+    EXPECT_EQ(sm80::ex2_approx(-126.0f), 0x1p-126f);
+    EXPECT_EQ(sm80::lg2_approx(0x1p-130f), -HUGE_VALF);
+    EXPECT_EQ(sm80::rcp_approx(-0x1p-130f), -HUGE_VALF);
+    EXPECT_EQ(sm80::rcp_approx(0x1p127f), 0.0f);
+    EXPECT_TRUE(std::isnan(sm80::lg2_approx(-1.0f)));
 }
 
 }  // namespace

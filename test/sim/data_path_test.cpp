@@ -50,8 +50,8 @@ product(float* out) {
     auto& shared = block::shared<product_shared>();
     grid::wait_previous();
     for (int n = thread::index(); n < 64 * 64; n += 128) {
-        sm90::store_shared(shared.a.view().address(n / 64, n % 64), bf16(1.0f));
-        sm90::store_shared(shared.b.view().address(n / 64, n % 64), bf16(1.0f));
+        sm80::store_shared(shared.a.view().address(n / 64, n % 64), bf16(1.0f));
+        sm80::store_shared(shared.b.view().address(n / 64, n % 64), bf16(1.0f));
     }
     if constexpr (F != fault::no_proxy_fence) fence_async_proxy();
     block::sync();
@@ -77,7 +77,7 @@ product(float* out) {
     }
     warpgroup::mma_commit();
     if constexpr (F == fault::refilled_in_flight)
-        sm90::store_shared(shared.a.view().address(thread::index() / 2, 0), bf16(2.0f));
+        sm80::store_shared(shared.a.view().address(thread::index() / 2, 0), bf16(2.0f));
     if constexpr (F == fault::scaled_in_flight)
         for (float& x : acc.data) x *= 0.5f;
     if constexpr (F == fault::waits_too_late)
@@ -107,7 +107,7 @@ product(float* out) {
     warpgroup::mma_commit();
     if constexpr (F != fault::never_waits) {
         warpgroup::mma_wait<0>(acc);
-        for (int n = 0; n < acc.size; ++n) sm90::store_global(out + thread::index() * 32 + n, acc.data[n]);
+        for (int n = 0; n < acc.size; ++n) sm80::store_global(out + thread::index() * 32 + n, acc.data[n]);
     }
 }
 
@@ -167,11 +167,11 @@ copy(TK_TENSOR_MAP in_map, TK_TENSOR_MAP out_map) {
         fence_barrier_init();
     }
     block::sync();
-    const uint32_t base = sm90::shared_address(&shared.tile) + (M == misuse::misaligned ? 64 : 0);
+    const uint32_t base = sm80::shared_address(&shared.tile) + (M == misuse::misaligned ? 64 : 0);
     if (thread::index() == 0) {
         expect_bytes(shared.full, 2048);
         const int at[] = {0, 0}, along[] = {0};
-        const uint32_t full = sm90::shared_address(&shared.full);
+        const uint32_t full = sm80::shared_address(&shared.full);
         if constexpr (M == misuse::other_rank)
             sm90::tensor_copy<1>::load(base, &in_map, along, full);
         else
@@ -180,7 +180,7 @@ copy(TK_TENSOR_MAP in_map, TK_TENSOR_MAP out_map) {
     wait(shared.full, 0);
     for (int n = thread::index(); n < 16 * 32; n += 32) {
         const uint32_t place = shared.tile.view().address(n / 32, n % 32);
-        sm90::store_shared(place, sm90::load_shared<float>(place) + 1);
+        sm80::store_shared(place, sm80::load_shared<float>(place) + 1);
     }
     if constexpr (M != misuse::no_proxy_fence) fence_async_proxy();
     block::sync();
@@ -191,7 +191,7 @@ copy(TK_TENSOR_MAP in_map, TK_TENSOR_MAP out_map) {
         if constexpr (M != misuse::refilled_unread) wait_stores_read<0>();
     }
     block::sync();
-    sm90::store_shared(base + uint32_t(thread::index()) * 4, 0.0f);
+    sm80::store_shared(base + uint32_t(thread::index()) * 4, 0.0f);
     if constexpr (M == misuse::refilled_unread)
         if (thread::index() == 0) wait_stores_read<0>();
 }

@@ -39,10 +39,10 @@ exchange(float* out) {
     const int t = thread::index();
     grid::wait_previous();
     for (int round = 0; round < 3; ++round) {
-        sm90::store_shared_variable(shared.values[t], float(t + round));
+        sm80::store_shared_variable(shared.values[t], float(t + round));
         if constexpr (Syncs) block::sync();
-        const float other = sm90::load_shared_variable(shared.values[t ^ 64]);
-        sm90::store_global(out + t, other);
+        const float other = sm80::load_shared_variable(shared.values[t ^ 64]);
+        sm80::store_global(out + t, other);
         if constexpr (SyncsAgain) block::sync();
     }
 }
@@ -70,12 +70,12 @@ neighbours(float* out) {
     auto& shared = block::shared<exchange_shared>();
     const int t = thread::index();
     grid::wait_previous();
-    sm90::store_shared_variable(shared.values[t], float(t));
+    sm80::store_shared_variable(shared.values[t], float(t));
     if constexpr (Syncs)
         warp::sync();
     else
-        sm90::shuffle_xor(uint32_t(t), 1);
-    sm90::store_global(out + t, sm90::load_shared_variable(shared.values[t ^ 1]));
+        sm80::shuffle_xor(uint32_t(t), 1);
+    sm80::store_global(out + t, sm80::load_shared_variable(shared.values[t ^ 1]));
 }
 TEST(Fault, neighbours_meet) {
     silent(
@@ -93,7 +93,7 @@ TK_KERNEL(128)
 scale(const float* in, float* out, int n) {
     if constexpr (Waits) grid::wait_previous();
     const int i = block::index() * 128 + thread::index();
-    if (i < n) sm90::store_global(out + i / (Shift + 1), 2 * sm90::load_global(in + i + Shift));
+    if (i < n) sm80::store_global(out + i / (Shift + 1), 2 * sm80::load_global(in + i + Shift));
 }
 template <int Shift, bool Waits>
 outcome run_scale() {
@@ -131,8 +131,8 @@ TK_KERNEL(32)
 reads_unwritten(const float* in, float* out) {
     grid::wait_previous();
     const auto& shared = block::shared<exchange_shared>();
-    sm90::store_global(out + thread::index(), sm90::load_global(in + thread::index()) +
-                                                  sm90::load_shared_variable(shared.values[thread::index()]));
+    sm80::store_global(out + thread::index(), sm80::load_global(in + thread::index()) +
+                                                  sm80::load_shared_variable(shared.values[thread::index()]));
 }
 TEST(Fault, unwritten_memory) {
     found("read-of-poison", "reads memory that nothing has written", [] {
@@ -156,9 +156,9 @@ TEST(Fault, misaligned_vector) {
 TK_KERNEL(32)
 past_shared(float* out) {
     grid::wait_previous();
-    const uint32_t start = sm90::shared_address(&block::shared<exchange_shared>());
-    sm90::store_shared(start + uint32_t(sizeof(exchange_shared)) + 4 * uint32_t(thread::index()), 1.0f);
-    sm90::store_global(out + thread::index(), 0.0f);
+    const uint32_t start = sm80::shared_address(&block::shared<exchange_shared>());
+    sm80::store_shared(start + uint32_t(sizeof(exchange_shared)) + 4 * uint32_t(thread::index()), 1.0f);
+    sm80::store_global(out + thread::index(), 0.0f);
 }
 TEST(Fault, past_shared_memory) {
     found("out-of-bounds", "of shared memory, which has 512 bytes",
@@ -171,9 +171,9 @@ TK_KERNEL(32)
 count(float* out) {
     grid::wait_previous();
     if (Atomic || block::index() != 1)
-        sm90::red_add_f32(out, 1.0f);
+        sm80::red_add_f32(out, 1.0f);
     else
-        sm90::store_global(out, 1.0f);
+        sm80::store_global(out, 1.0f);
 }
 TEST(Fault, atomics) {
     silent([] {
@@ -209,15 +209,15 @@ TK_KERNEL(64)
 diverges(float* out) {
     const int t = thread::index();
     uint32_t x = uint32_t(t);
-    if constexpr (Form == 0) x = sm90::shuffle_xor(x, 1);
-    if (Form == 1 && t % 2 == 0) x = sm90::shuffle_xor(x, 2);
-    if (Form == 2) x = t < 16 ? sm90::shuffle_xor(x, 1) : uint32_t(sm90::elect());
+    if constexpr (Form == 0) x = sm80::shuffle_xor(x, 1);
+    if (Form == 1 && t % 2 == 0) x = sm80::shuffle_xor(x, 2);
+    if (Form == 2) x = t < 16 ? sm80::shuffle_xor(x, 1) : uint32_t(sm90::elect());
     if (Form == 3) {
         if (t == 40) return;
         warp::sync();
     }
     grid::wait_previous();
-    sm90::store_global(out + t, float(x));
+    sm80::store_global(out + t, float(x));
 }
 TEST(Fault, divergence) {
     silent([] { return run<diverges<0>>(1, 64, 0, tensor_memory<float>("out", 64, false)); });
@@ -235,13 +235,13 @@ two_groups(float* out) {
     auto& shared = block::shared<float[256]>();
     const int t = thread::index(), g = t / 128;
     grid::wait_previous();
-    sm90::store_shared_variable(shared[t], float(t));
+    sm80::store_shared_variable(shared[t], float(t));
     if constexpr (Form == 0) warpgroup::sync();
     if constexpr (Form == 1) named_barrier_sync(1 + g, g == 0 ? 128 : 96);
     if constexpr (Form == 2) named_barrier_sync(1, g == 0 ? 128 : 256);
     if constexpr (Form == 3) named_barrier_sync(16, 128);
     if constexpr (Form == 4) named_barrier_sync(1, 128);  // both groups at one barrier: whichever four warps come first
-    sm90::store_global(out + t, sm90::load_shared_variable(shared[t ^ 96]));
+    sm80::store_global(out + t, sm80::load_shared_variable(shared[t ^ 96]));
 }
 template <int Form>
 outcome run_two_groups() {
@@ -339,11 +339,11 @@ reads_neighbour(float* out) {
     }
     cluster::sync();
     grid::wait_previous();
-    detail::store_shared_vector(sm90::shared_address(&shared.values[4 * t]),
+    detail::store_shared_vector(sm80::shared_address(&shared.values[4 * t]),
                                 detail::vector<float, 4>{{float(t), 1, 2, float(block::index())}});
     warp::sync();
     if (t == 0) {
-        const uint32_t remote = sm90::map_to_block(sm90::shared_address(&shared.ready), uint32_t(other));
+        const uint32_t remote = sm90::map_to_block(sm80::shared_address(&shared.ready), uint32_t(other));
         if (Released)
             sm90::mbarrier_arrive_release_cluster(remote);
         else
@@ -354,8 +354,8 @@ reads_neighbour(float* out) {
     else
         wait(shared.ready, 0);
     float values[4];
-    sm90::load_cluster_f32x4(values, sm90::map_to_block(sm90::shared_address(&shared.values[4 * t]), uint32_t(other)));
-    sm90::store_global(out + block::index() * 32 + t, values[3]);
+    sm90::load_cluster_f32x4(values, sm90::map_to_block(sm80::shared_address(&shared.values[4 * t]), uint32_t(other)));
+    sm80::store_global(out + block::index() * 32 + t, values[3]);
     if (Stays) cluster::sync();
 }
 template <auto Kernel>
@@ -378,7 +378,7 @@ TEST(Fault, cluster) {
 TK_KERNEL(32)
 spins(const float* flag) {
     grid::wait_previous();
-    while (sm90::load_global(flag) == 0.0f) warp::sync();
+    while (sm80::load_global(flag) == 0.0f) warp::sync();
 }
 TEST(Fault, endless_loop) {
     fresh_machine(0);

@@ -85,7 +85,7 @@ pipe(TK_TENSOR_MAP in, TK_TENSOR_MAP out, int steps) {
     }
     warpgroup::store_shared(shared.stage, convert<bf16>(sum));
     if (F == fault::staged_over_barrier && thread::index() == 128)
-        sm90::store_shared_variable(shared.full[0].state, uint64_t(0));
+        sm80::store_shared_variable(shared.full[0].state, uint64_t(0));
     if constexpr (F != fault::no_fence_async) fence_async_proxy();
     if constexpr (F != fault::no_sync_before_store) warpgroup::sync();
     if (F == fault::every_warp_stores ? warp::lane() == 0 : warpgroup::thread() == 0) {

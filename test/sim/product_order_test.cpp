@@ -26,9 +26,9 @@ square(float* out) {
     warpgroup::mma(acc, shared.a, shared.b);
     if constexpr (F != fault::no_commit) warpgroup::mma_commit();
     if (F == fault::overwritten || (F == fault::overwritten_by_one_warp && warp::index() == 3))
-        sm90::store_shared(sm90::shared_address(&shared.b) + 16 * uint32_t(warpgroup::thread()), 0.0f);
+        sm80::store_shared(sm80::shared_address(&shared.b) + 16 * uint32_t(warpgroup::thread()), 0.0f);
     if constexpr (F != fault::no_wait) warpgroup::mma_wait<0>(acc);
-    sm90::store_global(out + warpgroup::thread(), F == fault::no_wait ? 0.0f : acc.data[0]);
+    sm80::store_global(out + warpgroup::thread(), F == fault::no_wait ? 0.0f : acc.data[0]);
 }
 
 template <fault F>

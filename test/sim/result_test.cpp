@@ -22,8 +22,8 @@ TK_KERNEL(64)
 reads_two(const float* in, float* out) {
     grid::wait_previous();
     const int t = thread::index();
-    const float a = sm90::load_global(in + t);
-    sm90::store_global(out + t, a);
+    const float a = sm80::load_global(in + t);
+    sm80::store_global(out + t, a);
     warp::sync();
 }
 

@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "tk/sm90.h"
+
 #include "runtime/sim/machine.h"
 #include "runtime/sim/memory.h"
 #include "runtime/sim/result.h"
 #include "tk/host.h"
-#include "tk/tk.h"
 
 namespace tk::sim_test {
 

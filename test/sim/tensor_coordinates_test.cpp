@@ -25,12 +25,12 @@ TK_DEVICE void move_box(const tensor_map& map, place where, float* seen) {
     auto& shared = block::shared<coordinates_shared>();
     grid::wait_previous();
     const int t = thread::index();
-    const uint32_t box = sm90::shared_address(&shared.box), full = sm90::shared_address(&shared.full);
+    const uint32_t box = sm80::shared_address(&shared.box), full = sm80::shared_address(&shared.full);
     if (t == 0) {
         init(shared.full, 1);
         fence_barrier_init();
     }
-    sm90::store_shared(box + uint32_t(t) * 4, 1.0f);
+    sm80::store_shared(box + uint32_t(t) * 4, 1.0f);
     fence_async_proxy();
     block::sync();
     if (t == 0) {
@@ -45,7 +45,7 @@ TK_DEVICE void move_box(const tensor_map& map, place where, float* seen) {
     }
     if constexpr (C == copy::load || C == copy::multicast) {
         wait(shared.full, 0);
-        sm90::store_global(seen + t, sm90::load_shared<float>(box + uint32_t(t) * 4));
+        sm80::store_global(seen + t, sm80::load_shared<float>(box + uint32_t(t) * 4));
     }
 }
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <random>
 
-#include "tk/sim/sm90/convert.h"
+#include "tk/sim/sm80/convert.h"
 
 namespace tk::sim {
 namespace {

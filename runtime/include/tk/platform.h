@@ -8,9 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 
+/// Defined where a compiler makes code for a GPU.
+#ifdef __CUDA_ARCH__
+#define TK_ON_DEVICE
+#endif
+
 #ifdef TK_SIM
 
-#define TK_KERNEL(threads) void
+#define TK_KERNEL(...) void
 /// A launch needs the size of a kernel's clusters, and can only know its type: the qualifiers of `void` say it.
 #define TK_CLUSTER_KERNEL(threads, blocks) tk::cluster_result<(blocks)>
 #ifdef __clang__
@@ -22,7 +27,7 @@
 #define TK_DEVICE inline
 #define TK_HOST_DEVICE inline
 #define TK_TENSOR_MAP const tk::tensor_map
-/// A variable of TYPE in the block's shared memory: access it with sm90::load_shared_variable, store_shared_variable.
+/// A variable of TYPE in the block's shared memory: access it with arch::load_shared_variable, store_shared_variable.
 #define TK_STATIC_SHARED(TYPE, NAME)  \
     static const char NAME##_key = 0; \
     TYPE& NAME = *static_cast<TYPE*>(tk::sim::static_shared_memory(&NAME##_key, sizeof(TYPE)))
@@ -45,8 +50,9 @@ using cluster_result = typename cluster_kernel<Blocks>::result;
 
 #else
 
-/// A kernel of exactly `threads` threads, one block on each SM: `setmaxnreg` needs both promises.
-#define TK_KERNEL(threads) __global__ void __launch_bounds__(threads, 1)
+/// A kernel of exactly `threads` threads, with registers for one block on each SM (`setmaxnreg` needs both promises), or
+/// for `TK_KERNEL(threads, blocks)`.
+#define TK_KERNEL(threads, ...) __global__ void __launch_bounds__(threads, 1 __VA_OPT__(* __VA_ARGS__))
 /// The same, in clusters of `blocks` neighbouring blocks.
 #define TK_CLUSTER_KERNEL(threads, blocks) __global__ void __cluster_dims__(blocks, 1, 1) __launch_bounds__(threads, 1)
 #define TK_DEVICE __device__ __forceinline__
@@ -56,7 +62,7 @@ using cluster_result = typename cluster_kernel<Blocks>::result;
 /// Shared memory of a fixed size, for the runtime's own kernels.
 #define TK_STATIC_SHARED(TYPE, NAME) __shared__ TYPE NAME
 /// Register arrays may be indexed by constants only: loops over them are unrolled.
-#ifdef __CUDA_ARCH__
+#ifdef TK_ON_DEVICE
 #define TK_UNROLL _Pragma("unroll")
 #define TK_NO_UNROLL _Pragma("unroll 1")
 #define TK_UNROLL_FOUR _Pragma("unroll 4")

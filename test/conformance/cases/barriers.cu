@@ -8,36 +8,36 @@ namespace {
 
 TK_KERNEL(256) block_sync_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t base = shared_base();
     put_shared(base + uint32_t(t) * 4, get(in, t));
-    sm90::block_sync();
+    sm80::block_sync();
     put(out, t, get_shared(base + uint32_t((t * 37 + 11) % 256) * 4));
 }
 
 /// Warps 0 to 3 write and arrive; warps 4 to 7 wait and read; two barriers, used in turn, three times.
 TK_KERNEL(256) named_barrier_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t base = shared_base();
     if (t < 128) {
         for (int round = 0; round < 3; ++round) {
-            if (round > 0) sm90::named_barrier_sync(7, 256);  // the readers are done
+            if (round > 0) sm80::named_barrier_sync(7, 256);  // the readers are done
             put_shared(base + uint32_t(t) * 4, get(in, t) + uint32_t(round));
-            sm90::named_barrier_arrive(3, 256);
+            sm80::named_barrier_arrive(3, 256);
         }
     } else {
         for (int round = 0; round < 3; ++round) {
-            sm90::named_barrier_sync(3, 256);
+            sm80::named_barrier_sync(3, 256);
             put(out, round * 128 + t - 128, get_shared(base + uint32_t(255 - t) * 4));
-            if (round < 2) sm90::named_barrier_arrive(7, 256);
+            if (round < 2) sm80::named_barrier_arrive(7, 256);
         }
     }
 }
 
 TK_CLUSTER_KERNEL(64, 4) cluster_memory_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index(), rank = int(sm90::cluster_block_rank());
+    const int t = sm80::thread_index(), rank = int(sm90::cluster_block_rank());
     const uint32_t base = shared_base();
     put_shared(base + uint32_t(t) * 4, get(in, rank * 64 + t));
     sm90::cluster_arrive();
@@ -55,13 +55,13 @@ TK_CLUSTER_KERNEL(64, 4) cluster_memory_kernel(const uint32_t* in, uint32_t* out
 
 TK_KERNEL(128) shared_memory_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
-    unsigned char* start = static_cast<unsigned char*>(sm90::dynamic_shared_memory());
-    const uint32_t base = sm90::shared_address(start);
-    sm90::store_shared(base + uint32_t(t) * 4, get(in, t));
-    sm90::block_sync();
+    const int t = sm80::thread_index();
+    unsigned char* start = static_cast<unsigned char*>(sm80::dynamic_shared_memory());
+    const uint32_t base = sm80::shared_address(start);
+    sm80::store_shared(base + uint32_t(t) * 4, get(in, t));
+    sm80::block_sync();
     put(out, 2 * t, base % 1024);
-    put(out, 2 * t + 1, sm90::load_shared<uint32_t>(sm90::shared_address(start + (127 - t) * 4)));
+    put(out, 2 * t + 1, sm80::load_shared<uint32_t>(sm80::shared_address(start + (127 - t) * 4)));
 }
 
 template <int Words>
@@ -74,16 +74,16 @@ template <class T>
 TK_DEVICE void pass(const uint32_t* in, uint32_t* out, uint32_t base) {
     using array = T[64];
     TK_STATIC_SHARED(array, place);
-    const int t = sm90::thread_index();
-    const T first = sm90::load_global(reinterpret_cast<const T*>(in) + t);
-    sm90::store_shared(base + uint32_t(t * sizeof(T)), first);
-    sm90::block_sync();
-    const T second = sm90::load_shared<T>(base + uint32_t((63 - t) * sizeof(T)));
-    sm90::store_shared_variable(place[t], second);
-    sm90::block_sync();
-    const T third = sm90::load_shared_variable(place[(t + 5) % 64]);
-    sm90::store_global(reinterpret_cast<T*>(out) + t, third);
-    sm90::block_sync();
+    const int t = sm80::thread_index();
+    const T first = sm80::load_global(reinterpret_cast<const T*>(in) + t);
+    sm80::store_shared(base + uint32_t(t * sizeof(T)), first);
+    sm80::block_sync();
+    const T second = sm80::load_shared<T>(base + uint32_t((63 - t) * sizeof(T)));
+    sm80::store_shared_variable(place[t], second);
+    sm80::block_sync();
+    const T third = sm80::load_shared_variable(place[(t + 5) % 64]);
+    sm80::store_global(reinterpret_cast<T*>(out) + t, third);
+    sm80::block_sync();
 }
 
 TK_KERNEL(64) widths_kernel(const uint32_t* in, uint32_t* out) {
@@ -99,7 +99,7 @@ TK_KERNEL(64) widths_kernel(const uint32_t* in, uint32_t* out) {
 /// One warpgroup gives up registers, the two others take them.
 TK_KERNEL(384) registers_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     if (t < 128) {
         sm90::set_max_registers_decrease<40>();
         put(out, t, get(in, t) + 1);
@@ -111,14 +111,14 @@ TK_KERNEL(384) registers_kernel(const uint32_t* in, uint32_t* out) {
 
 TK_KERNEL(128) first_grid_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int at = sm90::block_index() * 128 + sm90::thread_index();
+    const int at = sm80::block_index() * 128 + sm80::thread_index();
     sm90::grid_dependency_launch();
     put(out, at, get(in, at) * 3);
 }
 TK_KERNEL(128) second_grid_kernel(uint32_t* out) {
     sm90::grid_dependency_wait();
     sm90::grid_dependency_launch();
-    const int at = sm90::block_index() * 128 + sm90::thread_index();
+    const int at = sm80::block_index() * 128 + sm80::thread_index();
     put(out, 512 + at, get(out, 511 - at) + 1);
 }
 

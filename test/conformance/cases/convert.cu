@@ -40,27 +40,27 @@ uint32_t expected_f16(float x) {
 
 TK_KERNEL(128) pack_bf16_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
-    put(out, t, sm90::pack_bf16(hard_value(get(in, 2 * t), 2 * t), hard_value(get(in, 2 * t + 1), 2 * t + 1)));
+    const int t = sm80::thread_index();
+    put(out, t, sm80::pack_bf16(hard_value(get(in, 2 * t), 2 * t), hard_value(get(in, 2 * t + 1), 2 * t + 1)));
 }
 
 TK_KERNEL(128) pack_f16_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
-    put(out, t, sm90::pack_f16(hard_value(get(in, 2 * t), 2 * t), hard_value(get(in, 2 * t + 1), 2 * t + 1)));
+    const int t = sm80::thread_index();
+    put(out, t, sm80::pack_f16(hard_value(get(in, 2 * t), 2 * t), hard_value(get(in, 2 * t + 1), 2 * t + 1)));
 }
 
 /// All 65536 values but NaN, whose bits the next case shows.
 TK_KERNEL(256) f16_to_f32_kernel(uint32_t* out) {
     sm90::grid_dependency_wait();
-    for (int n = sm90::thread_index(); n < 65536; n += 256)
-        put(out, n, (n & 0x7fff) > 0x7c00 ? 0 : as_bits(sm90::f16_to_f32(uint16_t(n))));
+    for (int n = sm80::thread_index(); n < 65536; n += 256)
+        put(out, n, (n & 0x7fff) > 0x7c00 ? 0 : as_bits(sm80::f16_to_f32(uint16_t(n))));
 }
 
 TK_KERNEL(32) f16_nan_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
-    put(out, t, as_bits(sm90::f16_to_f32(uint16_t(0x7c01 | (get(in, t) & 0x83ff)))));
+    const int t = sm80::thread_index();
+    put(out, t, as_bits(sm80::f16_to_f32(uint16_t(0x7c01 | (get(in, t) & 0x83ff)))));
 }
 
 }  // namespace

@@ -29,23 +29,23 @@ TK_HOST_DEVICE float any_value(uint32_t word, int i) {
 
 TK_KERNEL(128) ex2_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    for (int i = sm90::thread_index(); i < 4096; i += 128)
-        put(out, i, as_bits(sm90::ex2_approx(exponent_value(get(in, i), i))));
+    for (int i = sm80::thread_index(); i < 4096; i += 128)
+        put(out, i, as_bits(sm80::ex2_approx(exponent_value(get(in, i), i))));
 }
 TK_KERNEL(128) lg2_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    for (int i = sm90::thread_index(); i < 4096; i += 128)
-        put(out, i, as_bits(sm90::lg2_approx(positive_value(get(in, i), i))));
+    for (int i = sm80::thread_index(); i < 4096; i += 128)
+        put(out, i, as_bits(sm80::lg2_approx(positive_value(get(in, i), i))));
 }
 TK_KERNEL(128) rcp_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    for (int i = sm90::thread_index(); i < 4096; i += 128)
-        put(out, i, as_bits(sm90::rcp_approx(any_value(get(in, i), i))));
+    for (int i = sm80::thread_index(); i < 4096; i += 128)
+        put(out, i, as_bits(sm80::rcp_approx(any_value(get(in, i), i))));
 }
 TK_KERNEL(128) mul_down_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    for (int i = sm90::thread_index(); i < 4096; i += 128)
-        put(out, i, as_bits(sm90::mul_down(any_value(get(in, i), 16), exponent_value(get(in, 4095 - i), 16))));
+    for (int i = sm80::thread_index(); i < 4096; i += 128)
+        put(out, i, as_bits(sm80::mul_down(any_value(get(in, i), 16), exponent_value(get(in, 4095 - i), 16))));
 }
 
 double flushed(double x) { return std::fabs(x) < 0x1p-126 ? std::copysign(0.0, x) : x; }

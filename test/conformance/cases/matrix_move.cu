@@ -12,16 +12,16 @@ template <bool Transposed>
 TK_KERNEL(128)
 load_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t base = shared_base();
     for (int e = 0; e < 4; ++e) put_shared(base + uint32_t(t * 4 + e) * 4, get(in, t * 4 + e));
-    sm90::block_sync();
+    sm80::block_sync();
     uint32_t r[4];
     const uint32_t address = base + uint32_t(row_of(t / 32, t % 32)) * 16;
     if constexpr (Transposed)
-        sm90::load_matrix_x4_transposed(r, address);
+        sm80::load_matrix_x4_transposed(r, address);
     else
-        sm90::load_matrix_x4(r, address);
+        sm80::load_matrix_x4(r, address);
     for (int e = 0; e < 4; ++e) put(out, t * 4 + e, r[e]);
 }
 
@@ -29,7 +29,7 @@ template <bool Transposed>
 TK_KERNEL(128)
 store_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t base = shared_base();
     uint32_t r[4];
     for (int e = 0; e < 4; ++e) r[e] = get(in, t * 4 + e);
@@ -38,7 +38,7 @@ store_kernel(const uint32_t* in, uint32_t* out) {
         sm90::store_matrix_x4_transposed(address, r);
     else
         sm90::store_matrix_x4(address, r);
-    sm90::block_sync();
+    sm80::block_sync();
     for (int e = 0; e < 4; ++e) put(out, t * 4 + e, get_shared(base + uint32_t(t * 4 + e) * 4));
 }
 

@@ -14,7 +14,7 @@ TK_DEVICE void wait(uint32_t barrier, uint32_t parity) {
 /// progress is not over shows in the ring below: whoever did not wait would read too early.
 TK_KERNEL(32) parity_kernel(uint32_t* out) {
     sm90::grid_dependency_wait();
-    if (sm90::thread_index() != 0) return;
+    if (sm80::thread_index() != 0) return;
     const uint32_t barrier = shared_base();
     sm90::mbarrier_init(barrier, 2);
     sm90::fence_mbarrier_init();
@@ -33,7 +33,7 @@ TK_KERNEL(32) parity_kernel(uint32_t* out) {
 /// A ring of two slots, a warp writing, a warp reading.
 TK_KERNEL(64) ring_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index(), lane = t % 32;
+    const int t = sm80::thread_index(), lane = t % 32;
     const uint32_t base = shared_base(), full = base + 256, empty = base + 272;
     if (t == 0) {
         for (uint32_t slot = 0; slot < 2; ++slot) {
@@ -42,7 +42,7 @@ TK_KERNEL(64) ring_kernel(const uint32_t* in, uint32_t* out) {
         }
         sm90::fence_mbarrier_init();
     }
-    sm90::block_sync();
+    sm80::block_sync();
     for (int n = 0; n < 9; ++n) {
         const uint32_t slot = uint32_t(n & 1), lap = uint32_t(n / 2), place = base + slot * 128;
         if (t < 32) {
@@ -61,7 +61,7 @@ TK_KERNEL(64) ring_kernel(const uint32_t* in, uint32_t* out) {
 /// release).
 TK_CLUSTER_KERNEL(32, 2) cluster_arrivals_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int lane = sm90::thread_index(), rank = int(sm90::cluster_block_rank());
+    const int lane = sm80::thread_index(), rank = int(sm90::cluster_block_rank());
     const uint32_t base = shared_base(), ready = base + 512, done = base + 520;
     if (lane == 0) {
         sm90::mbarrier_init(ready, 2);
@@ -71,13 +71,13 @@ TK_CLUSTER_KERNEL(32, 2) cluster_arrivals_kernel(const uint32_t* in, uint32_t* o
     sm90::cluster_arrive();
     sm90::cluster_wait();
     for (int e = 0; e < 4; ++e) put_shared(base + uint32_t(lane * 4 + e) * 4, get(in, (rank * 32 + lane) * 4 + e));
-    sm90::warp_sync();
+    sm80::warp_sync();
     if (lane < 2) sm90::mbarrier_arrive_release_cluster(sm90::map_to_block(ready, uint32_t(lane)));
     while (!sm90::mbarrier_try_wait_acquire_cluster(ready, 0)) {
     }
     float v[4];
     sm90::load_cluster_f32x4(v, sm90::map_to_block(base + uint32_t(31 - lane) * 16, uint32_t(1 - rank)));
-    sm90::warp_sync();
+    sm80::warp_sync();
     if (lane < 2) sm90::mbarrier_arrive_cluster(sm90::map_to_block(done, uint32_t(lane)));
     wait(done, 0);
     for (int e = 0; e < 4; ++e) {

@@ -11,7 +11,7 @@ namespace {
 /// What stands at each place before.
 TK_KERNEL(128) preset_kernel(uint32_t* out, int words, uint32_t value) {
     sm90::grid_dependency_wait();
-    for (int n = sm90::thread_index(); n < words; n += 128) put(out, n, value);
+    for (int n = sm80::thread_index(); n < words; n += 128) put(out, n, value);
 }
 
 enum class op {
@@ -36,34 +36,34 @@ template <op O>
 TK_KERNEL(128)
 reduce_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index(), at = sm90::block_index() * 128 + t;
+    const int t = sm80::thread_index(), at = sm80::block_index() * 128 + t;
     const uint32_t x = get(in, 2 * at), y = get(in, 2 * at + 1);
     const uint64_t wide = uint64_t(y) << 32 | x;
-    if constexpr (O == op::add_f32) sm90::red_add_f32(reinterpret_cast<float*>(out) + t, float(small(x)));
-    if constexpr (O == op::add_s32) sm90::red_add_s32(out + t, int(x));
-    if constexpr (O == op::max_s32) sm90::red_max_s32(out + t, int(x));
-    if constexpr (O == op::min_s32) sm90::red_min_s32(out + t, int(x));
-    if constexpr (O == op::add_u32) sm90::red_add_u32(out + t, x);
-    if constexpr (O == op::max_u32) sm90::red_max_u32(out + t, x);
-    if constexpr (O == op::min_u32) sm90::red_min_u32(out + t, x);
-    if constexpr (O == op::add_u64) sm90::red_add_u64(out + 2 * t, wide);
-    if constexpr (O == op::max_s64) sm90::red_max_s64(out + 2 * t, int64_t(wide));
-    if constexpr (O == op::min_s64) sm90::red_min_s64(out + 2 * t, int64_t(wide));
-    if constexpr (O == op::max_u64) sm90::red_max_u64(out + 2 * t, wide);
-    if constexpr (O == op::min_u64) sm90::red_min_u64(out + 2 * t, wide);
+    if constexpr (O == op::add_f32) sm80::red_add_f32(reinterpret_cast<float*>(out) + t, float(small(x)));
+    if constexpr (O == op::add_s32) sm80::red_add_s32(out + t, int(x));
+    if constexpr (O == op::max_s32) sm80::red_max_s32(out + t, int(x));
+    if constexpr (O == op::min_s32) sm80::red_min_s32(out + t, int(x));
+    if constexpr (O == op::add_u32) sm80::red_add_u32(out + t, x);
+    if constexpr (O == op::max_u32) sm80::red_max_u32(out + t, x);
+    if constexpr (O == op::min_u32) sm80::red_min_u32(out + t, x);
+    if constexpr (O == op::add_u64) sm80::red_add_u64(out + 2 * t, wide);
+    if constexpr (O == op::max_s64) sm80::red_max_s64(out + 2 * t, int64_t(wide));
+    if constexpr (O == op::min_s64) sm80::red_min_s64(out + 2 * t, int64_t(wide));
+    if constexpr (O == op::max_u64) sm80::red_max_u64(out + 2 * t, wide);
+    if constexpr (O == op::min_u64) sm80::red_min_u64(out + 2 * t, wide);
     if constexpr (O == op::add_bf16)
         sm90::red_add_bf16(reinterpret_cast<uint16_t*>(out) + t, half_bits(small(x), true));
-    if constexpr (O == op::add_f16) sm90::red_add_f16(reinterpret_cast<uint16_t*>(out) + t, half_bits(small(x), false));
+    if constexpr (O == op::add_f16) sm80::red_add_f16(reinterpret_cast<uint16_t*>(out) + t, half_bits(small(x), false));
     // Adds 1 to a counter, however often that takes; the second word counts those who saw an even number.
     if constexpr (O == op::exchange) {
-        uint16_t held = sm90::load_relaxed_b16(reinterpret_cast<uint16_t*>(out) + 2 * t);
+        uint16_t held = sm80::load_relaxed_b16(reinterpret_cast<uint16_t*>(out) + 2 * t);
         for (;;) {
             const uint16_t found =
-                sm90::compare_and_swap_b16(reinterpret_cast<uint16_t*>(out) + 2 * t, held, uint16_t(held + 1));
+                sm80::compare_and_swap_b16(reinterpret_cast<uint16_t*>(out) + 2 * t, held, uint16_t(held + 1));
             if (found == held) break;
             held = found;
         }
-        if (held % 2 == 0) sm90::red_add_u32(out + 128 + t, 1);
+        if (held % 2 == 0) sm80::red_add_u32(out + 128 + t, 1);
     }
 }
 
@@ -71,7 +71,7 @@ template <int Width>
 TK_KERNEL(128)
 vector_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index(), at = sm90::block_index() * 128 + t;
+    const int t = sm80::thread_index(), at = sm80::block_index() * 128 + t;
     float* to = reinterpret_cast<float*>(out) + t * Width;
     float v[4];
     for (int e = 0; e < 4; ++e) v[e] = float(small(get(in, at * 4 + e)));
@@ -86,13 +86,13 @@ template <tk_dtype D>
 TK_KERNEL(256)
 edges_kernel(uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     if (t < (D == TK_F32 ? 256 : 128)) put(out, t, edge_word(D, t, 1));
-    sm90::block_sync();
+    sm80::block_sync();
     const uint32_t x = edge_element(D, t / 16);
-    if constexpr (D == TK_F32) sm90::red_add_f32(reinterpret_cast<float*>(out) + t, as_float(x));
+    if constexpr (D == TK_F32) sm80::red_add_f32(reinterpret_cast<float*>(out) + t, as_float(x));
     if constexpr (D == TK_BF16) sm90::red_add_bf16(reinterpret_cast<uint16_t*>(out) + t, uint16_t(x));
-    if constexpr (D == TK_F16) sm90::red_add_f16(reinterpret_cast<uint16_t*>(out) + t, uint16_t(x));
+    if constexpr (D == TK_F16) sm80::red_add_f16(reinterpret_cast<uint16_t*>(out) + t, uint16_t(x));
 }
 
 template <op O>

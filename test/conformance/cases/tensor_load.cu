@@ -18,7 +18,7 @@ template <int Rank>
 TK_KERNEL(kThreads)
 load_kernel(TK_TENSOR_MAP map, uint32_t* out, const positions<Rank> boxes, const int words, const int bytes) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t base = shared_base(), barrier = base + uint32_t(words) * 4;
     if (t == 0) {
         sm90::prefetch_tensor_map(&map);
@@ -28,14 +28,14 @@ load_kernel(TK_TENSOR_MAP map, uint32_t* out, const positions<Rank> boxes, const
     for (int n = 0; n < boxes.count; ++n) {
         for (int i = t; i < words; i += kThreads) put_shared(base + uint32_t(i) * 4, 0xffffffffu);
         sm90::fence_proxy_async_shared();
-        sm90::block_sync();
+        sm80::block_sync();
         if (t == 0) {
             sm90::mbarrier_arrive_expect_tx(barrier, uint32_t(bytes));
             sm90::tensor_copy<Rank>::load(base, &map, boxes.at[n], barrier);
         }
         wait(barrier, uint32_t(n & 1));
         for (int i = t; i < words; i += kThreads) put(out, n * words + i, get_shared(base + uint32_t(i) * 4));
-        sm90::block_sync();
+        sm80::block_sync();
     }
 }
 
@@ -87,7 +87,7 @@ constexpr positions<5> kFiveAt{4, {{0, 0, 0, 0, 0}, {4, 1, 2, 0, 1}, {-4, 2, -1,
 TK_CLUSTER_KERNEL(kThreads, 2)
 multicast_kernel(TK_TENSOR_MAP map, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index(), rank = int(sm90::cluster_block_rank());
+    const int t = sm80::thread_index(), rank = int(sm90::cluster_block_rank());
     const uint32_t base = shared_base(), barrier = base + 4096;
     if (t == 0) {
         sm90::mbarrier_init(barrier, 1);
@@ -112,7 +112,7 @@ constexpr boxed_tensor<2> kHalf{TK_BF16, {100, 40}, {2, 208}, {64, 16}, swizzle:
 template <int Rank>
 TK_DEVICE void multicast_box(const tensor_map& map, uint32_t* out, const positions<Rank>& at) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index(), rank = int(sm90::cluster_block_rank());
+    const int t = sm80::thread_index(), rank = int(sm90::cluster_block_rank());
     const uint32_t base = shared_base(), barrier = base + 1024;
     if (t == 0) {
         sm90::mbarrier_init(barrier, 1);
@@ -177,7 +177,7 @@ void expect_multicast(const uint32_t* in, uint32_t* out) {
 TK_KERNEL(32)
 expect_late_kernel(TK_TENSOR_MAP map, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t base = shared_base(), barrier = base + 256;
     if (t == 0) {
         sm90::mbarrier_init(barrier, 2);
@@ -187,7 +187,7 @@ expect_late_kernel(TK_TENSOR_MAP map, uint32_t* out) {
         sm90::mbarrier_arrive(barrier);
         sm90::mbarrier_arrive_expect_tx(barrier, 256);
     }
-    sm90::block_sync();
+    sm80::block_sync();
     wait(barrier, 0);
     put(out, t, get_shared(base + uint32_t(t) * 4));
     put(out, t + 32, get_shared(base + uint32_t(t + 32) * 4));

@@ -25,7 +25,7 @@ TK_HOST_DEVICE uint32_t added_word(int dtype, int n, int i) {
 TK_KERNEL(kThreads)
 preset_kernel(uint32_t* out, const int words, const uint32_t value) {
     sm90::grid_dependency_wait();
-    for (int i = sm90::thread_index(); i < words; i += kThreads) put(out, i, value);
+    for (int i = sm80::thread_index(); i < words; i += kThreads) put(out, i, value);
 }
 
 /// Boxes from two buffers in turn; a buffer is written again when it has been read. dtype < 0: plain stores.
@@ -33,15 +33,15 @@ template <int Rank>
 TK_KERNEL(kThreads)
 store_kernel(TK_TENSOR_MAP map, const positions<Rank> boxes, const int words, const int added_dtype) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     for (int n = 0; n < boxes.count; ++n) {
         const uint32_t buffer = shared_base() + uint32_t(n % 2) * 8192;
         if (t == 0) sm90::bulk_wait_group_read<1>();
-        sm90::block_sync();
+        sm80::block_sync();
         for (int i = t; i < words; i += kThreads)
             put_shared(buffer + uint32_t(i) * 4, added_dtype < 0 ? stored_word(n, i) : added_word(added_dtype, n, i));
         sm90::fence_proxy_async_shared();
-        sm90::block_sync();
+        sm80::block_sync();
         if (t == 0) {
             if (added_dtype < 0) {
                 sm90::bulk_wait_group<0>();  // boxes overlap: the later one wins
@@ -158,17 +158,17 @@ template <bool Edges>
 TK_KERNEL(kThreads)
 copy_in_kernel(const uint32_t* in, uint32_t* out, const int words, const int dtype) {
     sm90::grid_dependency_wait();
-    for (int i = sm90::thread_index(); i < words; i += kThreads) put(out, i, addend<Edges>(in, dtype, i, words));
+    for (int i = sm80::thread_index(); i < words; i += kThreads) put(out, i, addend<Edges>(in, dtype, i, words));
 }
 template <bool Edges>
 TK_KERNEL(kThreads)
 add_words_kernel(TK_TENSOR_MAP map, const uint32_t* in, const int words, const int dtype) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     for (int i = t; i < words; i += kThreads)
         put_shared(shared_base() + uint32_t(i) * 4, addend<Edges>(in, dtype, i, 0));
     sm90::fence_proxy_async_shared();
-    sm90::block_sync();
+    sm80::block_sync();
     if (t == 0) {
         const int at[] = {0};
         sm90::tensor_copy<1>::reduce_add(&map, at, shared_base());

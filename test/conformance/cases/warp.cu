@@ -8,12 +8,12 @@ namespace {
 /// How many lanes are chosen, twice, and whether they are the same.
 TK_KERNEL(128) elect_kernel(uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t first = sm90::elect(), second = sm90::elect();
     uint32_t count = first, both = first & second;
     for (int mask = 16; mask > 0; mask /= 2) {
-        count += sm90::shuffle_xor(count, mask);
-        both += sm90::shuffle_xor(both, mask);
+        count += sm80::shuffle_xor(count, mask);
+        both += sm80::shuffle_xor(both, mask);
     }
     put(out, 2 * t, count);
     put(out, 2 * t + 1, both);
@@ -21,42 +21,42 @@ TK_KERNEL(128) elect_kernel(uint32_t* out) {
 
 TK_KERNEL(64) shuffle_xor_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t value = get(in, t);
-    for (int mask = 0; mask < 32; ++mask) put(out, mask * 64 + t, sm90::shuffle_xor(value, mask));
+    for (int mask = 0; mask < 32; ++mask) put(out, mask * 64 + t, sm80::shuffle_xor(value, mask));
 }
 
 TK_KERNEL(64) shuffle_from_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t value = get(in, t);
-    for (int lane = 0; lane < 32; ++lane) put(out, lane * 64 + t, sm90::shuffle_from(value, lane));
-    put(out, 32 * 64 + t, sm90::shuffle_from(value, (t * 7 + 3) % 32));
+    for (int lane = 0; lane < 32; ++lane) put(out, lane * 64 + t, sm80::shuffle_from(value, lane));
+    put(out, 32 * 64 + t, sm80::shuffle_from(value, (t * 7 + 3) % 32));
 }
 
 TK_KERNEL(96) position_kernel(uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int at = sm90::block_index() * 96 + sm90::thread_index();
+    const int at = sm80::block_index() * 96 + sm80::thread_index();
     put(out, 2 * at, uint32_t(at));
-    put(out, 2 * at + 1, uint32_t(sm90::block_count()));
+    put(out, 2 * at + 1, uint32_t(sm80::block_count()));
 }
 
 TK_CLUSTER_KERNEL(32, 4) cluster_position_kernel(uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int at = sm90::block_index() * 32 + sm90::thread_index();
+    const int at = sm80::block_index() * 32 + sm80::thread_index();
     put(out, at, sm90::cluster_block_rank() | sm90::cluster_index() << 8 | sm90::cluster_count() << 16);
 }
 
 TK_KERNEL(64) warp_sync_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t base = shared_base();
     uint32_t value = get(in, t);
     for (int round = 1; round < 32; ++round) {
         put_shared(base + uint32_t(t) * 4, value);
-        sm90::warp_sync();
+        sm80::warp_sync();
         value += get_shared(base + uint32_t(t / 32 * 32 + (t + round) % 32) * 4);
-        sm90::warp_sync();
+        sm80::warp_sync();
     }
     put(out, t, value);
 }

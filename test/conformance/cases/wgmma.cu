@@ -29,9 +29,9 @@ constexpr int kInB = 64 * kDepth, kInD = kInB + 256 * kDepth;
 
 template <bool Bf16, data Kind>
 TK_DEVICE void fill_operand(const uint32_t* in, uint32_t base, const operand& o) {
-    for (int n = sm90::thread_index(); n < o.extent * kDepth; n += 128) {
+    for (int n = sm80::thread_index(); n < o.extent * kDepth; n += 128) {
         const int mn = n / kDepth, k = n % kDepth;
-        sm90::store_shared(base + o.swizzled(o.offset(mn, k)), element_bits(Kind, Bf16, get(in, n)));
+        sm80::store_shared(base + o.swizzled(o.offset(mn, k)), element_bits(Kind, Bf16, get(in, n)));
     }
 }
 
@@ -39,13 +39,13 @@ template <int N, bool Bf16, data Kind, int Width, bool AMn, bool BMn, int Sign, 
 TK_KERNEL(128)
 product_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t base = shared_base();
     constexpr operand a_at{64, Width, AMn}, b_at{N, Width, BMn};
     fill_operand<Bf16, Kind>(in, base, a_at);
     fill_operand<Bf16, Kind>(in + kInB, base + kBAt, b_at);
     sm90::fence_proxy_async_shared();
-    sm90::block_sync();
+    sm80::block_sync();
     float d[N / 2];
     TK_UNROLL
     for (int n = 0; n < N / 2; ++n)
@@ -123,13 +123,13 @@ void expect_product(const uint32_t* in, uint32_t* out, int columns, bool bf16, d
 /// Two groups in flight into accumulators of their own; the first is read while the second runs.
 TK_KERNEL(128) groups_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t base = shared_base();
     constexpr operand a_at{64, 128, false}, b_at{16, 128, false};
     fill_operand<true, data::whole>(in, base, a_at);
     fill_operand<true, data::whole>(in + kInB, base + kBAt, b_at);
     sm90::fence_proxy_async_shared();
-    sm90::block_sync();
+    sm80::block_sync();
     float first[8], second[8];
     TK_UNROLL
     for (int n = 0; n < 8; ++n) first[n] = second[n] = 0;

@@ -112,18 +112,18 @@ template <bool Bf16>
 TK_KERNEL(128)
 probe_kernel(uint32_t* out) {
     sm90::grid_dependency_wait();
-    const int t = sm90::thread_index();
+    const int t = sm80::thread_index();
     const uint32_t base = shared_base();
     constexpr operand a_at{64, 128, false}, b_at{64, 128, false};
     for (int r = t; r < 64; r += 128) {
         const probe p = probe_of(r, Bf16);
         for (int k = 0; k < 16; ++k) {
-            sm90::store_shared(base + a_at.swizzled(a_at.offset(r, k)), probe_bits(p.a[k], Bf16));
-            sm90::store_shared(base + kBAt + b_at.swizzled(b_at.offset(r, k)), probe_bits(p.b[k], Bf16));
+            sm80::store_shared(base + a_at.swizzled(a_at.offset(r, k)), probe_bits(p.a[k], Bf16));
+            sm80::store_shared(base + kBAt + b_at.swizzled(b_at.offset(r, k)), probe_bits(p.b[k], Bf16));
         }
     }
     sm90::fence_proxy_async_shared();
-    sm90::block_sync();
+    sm80::block_sync();
     float d[32];
     TK_UNROLL
     for (int n = 0; n < 32; ++n) {

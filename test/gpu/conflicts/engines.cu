@@ -70,7 +70,7 @@ template <int N>
 TK_KERNEL(256) products(int mode, int leading, int stride, long long* cycles) {
     constexpr int kSteps = 32;
     auto* memory = tk::block::shared<unsigned char[65536]>();
-    const uint32_t base = tk::sm90::shared_address(memory);
+    const uint32_t base = tk::sm80::shared_address(memory);
     for (int i = int(threadIdx.x); i < 65536 / 4; i += 256) reinterpret_cast<uint32_t*>(memory)[i] = 0;
     tk::fence_async_proxy();
     __syncthreads();

@@ -8,7 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "tk/tk.h"
+#include "tk/sm90.h"
+
 #include "tk/host.h"
 
 struct probe;

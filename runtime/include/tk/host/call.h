@@ -59,14 +59,17 @@ public:
         if (!failed() && may_overlap(*t, *other)) fail(TK_OVERLAP, "%s: `%s` is written, but shares memory with `%s`", entry_, name, other_name);
     }
 
-    /// The current device can run code for `capability` (90 for sm_90a) with this much shared memory a block.
+    /// The current device can run code for `capability` with this much shared memory a block. 90 is sm_90a, which no other
+    /// device runs; the PTX of others is compiled by later ones' drivers. Kernels overlap the launch before them from 90 on.
     void device(int capability, size_t shared_bytes) {
         if (failed()) return;
         status_ = current_device(device_number_);
         if (!failed()) status_ = cached_device(device_number_, device_);
         if (failed()) return;
-        if (device_->capability != capability)
-            return fail(TK_UNSUPPORTED_DEVICE, "%s: compiled for sm_%da, device %d is sm_%d", entry_, capability, device_number_, device_->capability);
+        const bool exact = capability == 90;
+        overlaps_ = capability >= 90;
+        if (exact ? device_->capability != capability : device_->capability < capability)
+            return fail(TK_UNSUPPORTED_DEVICE, "%s: compiled for sm_%d%s, device %d is sm_%d", entry_, capability, exact ? "a" : "", device_number_, device_->capability);
         if (size_t(device_->shared_bytes) < shared_bytes)
             fail(TK_UNSUPPORTED_DEVICE, "%s: needs %zu bytes of shared memory a block, device %d has %d", entry_, shared_bytes, device_number_, device_->shared_bytes);
     }
@@ -86,7 +89,7 @@ public:
         if (bytes == 0) return *t;
         const tk_tensor copy = packed_like(*t, free_);
         free_ += bytes;
-        status_ = repack(*t, copy, device_number_, stream_);
+        status_ = repack(*t, copy, device_number_, stream_, overlaps_);
         return copy;
     }
 
@@ -114,7 +117,7 @@ public:
     /// Launches `Kernel`.
     template <auto Kernel, class... Argument>
     tk_status launch(int blocks, int threads, size_t shared_bytes, const Argument&... arguments) {
-        if (!failed()) status_ = host::launch<Kernel>(device_number_, {blocks, threads, int(shared_bytes), stream_}, arguments...);
+        if (!failed()) status_ = host::launch<Kernel>(device_number_, {blocks, threads, int(shared_bytes), stream_, overlaps_}, arguments...);
         return status_;
     }
 
@@ -135,6 +138,7 @@ protected:
     cudaStream_t stream_;
     tk_status status_ = ok();
     int device_number_ = 0;
+    bool overlaps_ = false;
     const device_info* device_ = nullptr;
     char* free_ = nullptr;  // next free byte of the workspace
 };

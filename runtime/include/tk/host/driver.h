@@ -2,9 +2,9 @@
 // Every call of the CUDA runtime and driver that launchers make, one wrapper each. With TK_SIM the simulator answers.
 #pragma once
 
-#include "tk/cuda/sm90/tma.h"
 #include "tk/host/status.h"
 #include "tk/types/shared_tile.h"
+#include "tk/types/tensor_map.h"
 
 #ifdef TK_SIM
 #include "tk/sim/engine.h"
@@ -36,6 +36,7 @@ struct map_description {
 struct launch_shape {
     int blocks, threads, shared_bytes;
     cudaStream_t stream;
+    bool overlaps = TK_ARCH == 90;  // the kernel waits for the launch before it itself (tk::grid)
 };
 
 #ifdef TK_SIM
@@ -74,7 +75,7 @@ constexpr int cluster_size(Result (*)(Parameter...)) {
 template <auto Kernel, class... Argument>
 tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments) {
     const auto body = [&] { Kernel(arguments...); };
-    const char* refused = sim::launch({shape.blocks, shape.threads, shape.shared_bytes, cluster_size(Kernel)},
+    const char* refused = sim::launch({shape.blocks, shape.threads, shape.shared_bytes, cluster_size(Kernel), shape.overlaps},
                                       [](const void* call) { (*static_cast<decltype(&body)>(call))(); }, &body);
     return refused ? failure(TK_CUDA, "cudaLaunchKernelEx: %s", refused) : ok();
 }
@@ -157,12 +158,12 @@ tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments)
     config.blockDim = dim3(unsigned(shape.threads));
     config.dynamicSmemBytes = size_t(shape.shared_bytes);
     config.stream = shape.stream;
-    // The kernel's prologue runs under the end of the grid before it; kernels wait for that grid themselves (tk::grid).
+    // The kernel's prologue runs under the end of the grid before it.
     cudaLaunchAttribute overlap{};
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
     config.attrs = &overlap;
-    config.numAttrs = 1;
+    config.numAttrs = shape.overlaps ? 1 : 0;
     return cuda_status(cudaLaunchKernelEx(&config, Kernel, arguments...), "cudaLaunchKernelEx");
 }
 

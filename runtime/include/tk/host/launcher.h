@@ -38,7 +38,7 @@ public:
     /// Sets all elements of t, on the stream.
     template <class T>
     void preset(const tk_tensor* t, T value) {
-        if (!failed() && !is_empty(*t)) status_ = host::preset<T>(*t, value, device_number_, stream_);
+        if (!failed() && !is_empty(*t)) status_ = host::preset<T>(*t, value, device_number_, stream_, overlaps_);
     }
 
     /// A dense scratch tensor at the next free bytes of the workspace.

@@ -2,8 +2,9 @@
 // Fills a tensor with one value before a kernel adds to it (`out f32[M, N] = 0`). Bound by memory.
 #pragma once
 
-#include "tk/cuda/sm90/global_memory.h"
+#include "tk/arch.h"
 #include "tk/host/driver.h"
+#include "tk/host/overlap.h"
 #include "tk/host/tensor.h"
 #include "tk/ops/scope.h"
 #include "tk/types/dtype.h"
@@ -26,8 +27,7 @@ constexpr int preset_threads = 256;
 template <class T>
 TK_KERNEL(preset_threads)
 preset_elements(const preset_arguments<T> a) {
-    grid::wait_previous();
-    grid::allow_next();
+    overlap();
     const int64_t step = int64_t(block::count()) * preset_threads;
     for (int64_t n = int64_t(block::index()) * preset_threads + thread::index(); n < a.count; n += step) {
         int64_t rest = n, offset = 0;
@@ -35,13 +35,13 @@ preset_elements(const preset_arguments<T> a) {
             offset += rest % a.extent[d] * a.stride[d];
             rest /= a.extent[d];
         }
-        sm90::store_global(a.data + (offset + rest * a.stride[0]), a.value);
+        arch::store_global(a.data + (offset + rest * a.stride[0]), a.value);
     }
 }
 
 /// Dense tensors count as one row, so that the index needs no division.
 template <class T>
-tk_status preset(const tk_tensor& t, T value, int device, cudaStream_t stream) {
+tk_status preset(const tk_tensor& t, T value, int device, cudaStream_t stream, bool overlaps) {
     const device_info* info = nullptr;
     const tk_status status = cached_device(device, info);
     if (status.code != TK_OK) return status;
@@ -61,7 +61,7 @@ tk_status preset(const tk_tensor& t, T value, int device, cudaStream_t stream) {
     if (dense || a.rank == 0) a.rank = 1, a.stride[0] = 1;
     if (a.count == 0) return ok();
     const int64_t blocks = min<int64_t>(cdiv<int64_t>(a.count, preset_threads), int64_t(info->processors) * 8);
-    return launch<preset_elements<T>>(device, {int(blocks), preset_threads, 0, stream}, a);
+    return launch<preset_elements<T>>(device, {int(blocks), preset_threads, 0, stream, overlaps}, a);
 }
 
 }  // namespace tk::host

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tk/host/driver.h"
+#include "tk/host/overlap.h"
 #include "tk/host/tensor.h"
 #include "tk/ops/scope.h"
 #include "tk/ops/vector.h"
@@ -44,7 +45,7 @@ TK_DEVICE tk::detail::vector<uint32_t, 4> load_unaligned(const void* from) {
     const uint32_t shift = uint32_t(address & 3) * 8;
     uint32_t word[5];
     TK_UNROLL
-    for (int i = 0; i < 5; ++i) word[i] = i < 4 || shift > 0 ? sm90::load_global(words + i) : 0;
+    for (int i = 0; i < 5; ++i) word[i] = i < 4 || shift > 0 ? arch::load_global(words + i) : 0;
     tk::detail::vector<uint32_t, 4> result;
     TK_UNROLL
     for (int i = 0; i < 4; ++i) result.value[i] = uint32_t((uint64_t(word[i + 1]) << 32 | word[i]) >> shift);
@@ -58,8 +59,7 @@ TK_DEVICE tk::detail::vector<uint32_t, 4> load_unaligned(const void* from) {
 template <class T>
 TK_KERNEL(repack_threads)
 repack_rows(const repack_arguments<T> a) {
-    grid::wait_previous();
-    grid::allow_next();
+    overlap();
     static_assert(sizeof(T) == 1);
     const int64_t row_bytes = a.extent[a.rank - 1], per_row = a.pitch / 16, pieces = a.rows * per_row;
     const int64_t step = int64_t(block::count()) * repack_threads;
@@ -72,7 +72,7 @@ repack_rows(const repack_arguments<T> a) {
             tk::detail::store_vector(to, detail::load_unaligned(from));
         } else {
             TK_NO_UNROLL
-            for (int b = 0; b < 16; ++b) sm90::store_global(to + b, at + b < row_bytes ? sm90::load_global(from + b) : T(0));
+            for (int b = 0; b < 16; ++b) arch::store_global(to + b, at + b < row_bytes ? arch::load_global(from + b) : T(0));
         }
     }
 }
@@ -82,8 +82,7 @@ repack_rows(const repack_arguments<T> a) {
 template <class T>
 TK_KERNEL(repack_threads)
 repack_squares(const repack_arguments<T> a) {
-    grid::wait_previous();
-    grid::allow_next();
+    overlap();
     constexpr int side = 64, V = 16 / int(sizeof(T));
     using padded = T[side][side + (sizeof(T) < 4 ? 4 / sizeof(T) : 1)];  // turning meets different banks
     TK_STATIC_SHARED(padded, square);
@@ -98,8 +97,8 @@ repack_squares(const repack_arguments<T> a) {
         for (int n = thread::index(); n < side * side; n += repack_threads) {
             const int r = n % side, c = n / side;
             const bool inside = row0 + r < rows && col0 + c < cols;
-            const T x = inside ? sm90::load_global(from + ((row0 + r) * row_stride + (col0 + c) * col_stride)) : T(0);
-            sm90::store_shared_variable(square[r][c], x);
+            const T x = inside ? arch::load_global(from + ((row0 + r) * row_stride + (col0 + c) * col_stride)) : T(0);
+            arch::store_shared_variable(square[r][c], x);
         }
         block::sync();
         TK_NO_UNROLL
@@ -108,7 +107,7 @@ repack_squares(const repack_arguments<T> a) {
             if (row0 + r < rows && col0 + c < a.pitch) {
                 tk::detail::vector<T, V> v;
                 TK_UNROLL
-                for (int e = 0; e < V; ++e) v.value[e] = sm90::load_shared_variable(square[r][c + e]);
+                for (int e = 0; e < V; ++e) v.value[e] = arch::load_shared_variable(square[r][c + e]);
                 tk::detail::store_vector(a.to + (outer * rows + row0 + r) * a.pitch + col0 + c, v);
             }
         }
@@ -132,35 +131,35 @@ repack_arguments<T> describe(const tk_tensor& from, const tk_tensor& to) {
 }
 
 /// As many blocks as have work, at most 8 on each processor: 2048 threads.
-inline launch_shape repack_shape(int64_t work, const device_info& info, cudaStream_t stream) {
-    return {int(min<int64_t>(work, int64_t(info.processors) * 8)), repack_threads, 0, stream};
+inline launch_shape repack_shape(int64_t work, const device_info& info, cudaStream_t stream, bool overlaps) {
+    return {int(min<int64_t>(work, int64_t(info.processors) * 8)), repack_threads, 0, stream, overlaps};
 }
 
 template <class T>
-tk_status repack_strided(const tk_tensor& from, const tk_tensor& to, int device, const device_info& info, cudaStream_t stream) {
+tk_status repack_strided(const tk_tensor& from, const tk_tensor& to, int device, const device_info& info, cudaStream_t stream, bool overlaps) {
     const auto a = describe<T>(from, to);
     const int64_t rows = from.rank > 1 ? from.extent[from.rank - 2] : 1;
     const int64_t squares = a.rows / rows * cdiv<int64_t>(rows, 64) * cdiv<int64_t>(from.extent[from.rank - 1], 64);
-    return launch<repack_squares<T>>(device, repack_shape(squares, info, stream), a);
+    return launch<repack_squares<T>>(device, repack_shape(squares, info, stream, overlaps), a);
 }
 
 }  // namespace detail
 
 /// Copies `from` to `to`, which packed_like made. Both have elements.
-inline tk_status repack(const tk_tensor& from, const tk_tensor& to, int device, cudaStream_t stream) {
+inline tk_status repack(const tk_tensor& from, const tk_tensor& to, int device, cudaStream_t stream, bool overlaps) {
     const device_info* info = nullptr;
     const tk_status status = cached_device(device, info);
     if (status.code != TK_OK) return status;
     const int last = from.rank - 1, size = dtype_bytes(from.dtype);
     if ((from.extent[last] == 1 || from.stride[last] == 1) && from.extent[last] * size < int64_t(1) << 31) {
         const auto a = detail::describe<uint8_t>(from, to);
-        return launch<repack_rows<uint8_t>>(device, detail::repack_shape(cdiv<int64_t>(a.rows * a.pitch / 16, repack_threads), *info, stream), a);
+        return launch<repack_rows<uint8_t>>(device, detail::repack_shape(cdiv<int64_t>(a.rows * a.pitch / 16, repack_threads), *info, stream, overlaps), a);
     }
     switch (size) {
-        case 1: return detail::repack_strided<uint8_t>(from, to, device, *info, stream);
-        case 2: return detail::repack_strided<uint16_t>(from, to, device, *info, stream);
-        case 4: return detail::repack_strided<uint32_t>(from, to, device, *info, stream);
-        default: return detail::repack_strided<uint64_t>(from, to, device, *info, stream);
+        case 1: return detail::repack_strided<uint8_t>(from, to, device, *info, stream, overlaps);
+        case 2: return detail::repack_strided<uint16_t>(from, to, device, *info, stream, overlaps);
+        case 4: return detail::repack_strided<uint32_t>(from, to, device, *info, stream, overlaps);
+        default: return detail::repack_strided<uint64_t>(from, to, device, *info, stream, overlaps);
     }
 }
 

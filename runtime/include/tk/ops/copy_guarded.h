@@ -27,7 +27,7 @@ TK_DEVICE void copy_in(const View& to, const global_block<T>& from, Fill fill_va
             v = load_vector<value, V>(from.at(r, c));
         } else {
             TK_UNROLL
-            for (int e = 0; e < V; ++e) v.value[e] = from.has_row(r) && from.has_col(c + e) ? sm90::load_global(from.at(r, c + e)) : convert<value>(fill_value);
+            for (int e = 0; e < V; ++e) v.value[e] = from.has_row(r) && from.has_col(c + e) ? arch::load_global(from.at(r, c + e)) : convert<value>(fill_value);
         }
         store_shared_vector(to.address(r, c), v);
     });
@@ -42,7 +42,7 @@ TK_DEVICE void copy_out(const global_block<T>& to, const View& from, int thread,
         } else {
             TK_UNROLL
             for (int e = 0; e < V; ++e)
-                if (to.has_row(r) && to.has_col(c + e)) sm90::store_global(to.at(r, c + e), v.value[e]);
+                if (to.has_row(r) && to.has_col(c + e)) arch::store_global(to.at(r, c + e), v.value[e]);
         }
     });
 }

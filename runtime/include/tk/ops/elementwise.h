@@ -3,7 +3,7 @@
 // 16-bit floats are converted to f32 first (`convert`): rounding stays visible.
 #pragma once
 
-#include "tk/cuda/sm90/math.h"
+#include "tk/arch.h"
 #include "tk/types/register_tile.h"
 
 #ifdef TK_SIM
@@ -14,8 +14,8 @@ namespace tk {
 
 // Scalars. Names as in .tk; f32 throughout.
 /// Relative error about 2^-22.
-TK_DEVICE float exp2(float x) { return sm90::ex2_approx(x); }
-TK_DEVICE float reciprocal(float x) { return sm90::rcp_approx(x); }
+TK_DEVICE float exp2(float x) { return arch::ex2_approx(x); }
+TK_DEVICE float reciprocal(float x) { return arch::rcp_approx(x); }
 #ifdef TK_SIM
 inline float rsqrt(float x) { return 1.0f / std::sqrt(x); }
 #else
@@ -28,7 +28,7 @@ TK_DEVICE float min(float x, float y) { return ::fminf(x, y); }
 /// put back as e^d = 1 + d. Rounding p down keeps d above zero where the result overflows, so that inf does not meet -inf; for an
 /// infinite x, d is a NaN, which `min` turns into a number.
 TK_DEVICE float exp(float x) {
-    const float p = sm90::mul_down(x, 1.4426950408889634f);
+    const float p = arch::mul_down(x, 1.4426950408889634f);
     const float y = exp2(p), d = min(::fmaf(-p, 0.6931471805599453f, x), 1.0f);
     return ::fmaf(y, d, y);
 }

@@ -19,7 +19,7 @@ struct column_scratch {
 namespace detail {
 
 template <class T>
-TK_DEVICE T shuffle_xor(T x, int mask) { return __builtin_bit_cast(T, sm90::shuffle_xor(__builtin_bit_cast(uint32_t, x), mask)); }
+TK_DEVICE T shuffle_xor(T x, int mask) { return __builtin_bit_cast(T, arch::shuffle_xor(__builtin_bit_cast(uint32_t, x), mask)); }
 
 /// Combines the values of `count` threads whose lane numbers differ in the bits first .. first * count / 2.
 template <int First, int Count, class T, class F>
@@ -63,15 +63,15 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
         warpgroup::sync();  // the scratch may still be read from its last use
         TK_UNROLL
         for (int n = 0; n < result.size; ++n) {
-            if (at.lane < L::Lanes) sm90::store_shared_variable(scratch.partial[at.warp][column(n)], result.data[n]);
+            if (at.lane < L::Lanes) arch::store_shared_variable(scratch.partial[at.warp][column(n)], result.data[n]);
         }
         warpgroup::sync();
         TK_UNROLL
         for (int n = 0; n < result.size; ++n) {
             const int c = column(n);
-            T value = sm90::load_shared_variable(scratch.partial[0][c]);
+            T value = arch::load_shared_variable(scratch.partial[0][c]);
             TK_UNROLL
-            for (int w = 1; w < L::WarpRows; ++w) value = f(value, sm90::load_shared_variable(scratch.partial[w][c]));
+            for (int w = 1; w < L::WarpRows; ++w) value = f(value, arch::load_shared_variable(scratch.partial[w][c]));
             result.data[n] = value;
         }
     }

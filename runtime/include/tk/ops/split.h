@@ -34,7 +34,7 @@ namespace split {
 /// Writes the accumulator into this block's buffer and tells all `Blocks` blocks of the cluster.
 template <int Blocks, int R, int C>
 TK_DEVICE void publish(fragment_buffer<R, C>& to, const register_tile<float, R, C, mma_layout>& acc, barrier& ready) {
-    const uint32_t base = sm90::shared_address(to.storage);
+    const uint32_t base = arch::shared_address(to.storage);
     TK_UNROLL
     for (int i = 0; i < acc.I; ++i)
         TK_UNROLL
@@ -51,7 +51,7 @@ template <int Blocks, int R, int C>
 TK_DEVICE auto collect(const fragment_buffer<R, C>& from, int part) {
     static_assert(C % (Blocks * mma_layout::block_cols) == 0, "the columns are dealt to the blocks in eights");
     register_tile<float, R, C / Blocks, mma_layout> sum;
-    const uint32_t base = sm90::shared_address(from.storage) + from.offset(warpgroup::thread(), 0, part * sum.J);
+    const uint32_t base = arch::shared_address(from.storage) + from.offset(warpgroup::thread(), 0, part * sum.J);
     TK_UNROLL
     for (int rank = 0; rank < Blocks; ++rank) {
         const uint32_t share = sm90::map_to_block(base, uint32_t(rank));

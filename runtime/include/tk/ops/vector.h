@@ -2,8 +2,7 @@
 // Up to 16 bytes moved by one load or store.
 #pragma once
 
-#include "tk/cuda/sm90/global_memory.h"
-#include "tk/cuda/sm90/shared_memory.h"
+#include "tk/arch.h"
 #include "tk/types/dtype.h"
 
 namespace tk::detail {
@@ -29,25 +28,25 @@ inline constexpr int vector_length = Vec * int(sizeof(T)) <= 16 ? Vec : 16 / int
 template <class T, int N>
 TK_DEVICE vector<T, N> load_vector(const void* from) {
     using W = typename word<N * int(sizeof(T))>::type;
-    return __builtin_bit_cast(vector<T, N>, sm90::load_global(static_cast<const W*>(from)));
+    return __builtin_bit_cast(vector<T, N>, arch::load_global(static_cast<const W*>(from)));
 }
 
 template <class T, int N>
 TK_DEVICE void store_vector(void* to, const vector<T, N>& v) {
     using W = typename word<N * int(sizeof(T))>::type;
-    sm90::store_global(static_cast<W*>(to), __builtin_bit_cast(W, v));
+    arch::store_global(static_cast<W*>(to), __builtin_bit_cast(W, v));
 }
 
 template <class T, int N>
 TK_DEVICE vector<T, N> load_shared_vector(uint32_t from) {
     using W = typename word<N * int(sizeof(T))>::type;
-    return __builtin_bit_cast(vector<T, N>, sm90::load_shared<W>(from));
+    return __builtin_bit_cast(vector<T, N>, arch::load_shared<W>(from));
 }
 
 template <class T, int N>
 TK_DEVICE void store_shared_vector(uint32_t to, const vector<T, N>& v) {
     using W = typename word<N * int(sizeof(T))>::type;
-    sm90::store_shared(to, __builtin_bit_cast(W, v));
+    arch::store_shared(to, __builtin_bit_cast(W, v));
 }
 
 }  // namespace tk::detail

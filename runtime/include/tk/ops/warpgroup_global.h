@@ -5,7 +5,7 @@
 // accesses have no conditions, so that all of them are in flight at the same time.
 #pragma once
 
-#include "tk/cuda/sm90/reduce_global.h"
+#include "tk/ops/atomic_global.h"
 #include "tk/ops/warpgroup_shared.h"
 #include "tk/types/global_tensor.h"
 
@@ -82,58 +82,6 @@ struct nothing {
     TK_DEVICE void operator()(int) const {}
 };
 
-/// Combines one value with memory; nothing is returned, so it happens in L2.
-TK_DEVICE void add_global(float* p, float x) { sm90::red_add_f32(p, x); }
-TK_DEVICE void add_global(bf16* p, bf16 x) { sm90::red_add_bf16(p, x.bits); }
-TK_DEVICE void add_global(f16* p, f16 x) { sm90::red_add_f16(p, x.bits); }
-TK_DEVICE void add_global(int* p, int x) { sm90::red_add_s32(p, x); }
-TK_DEVICE void add_global(uint32_t* p, uint32_t x) { sm90::red_add_u32(p, x); }
-TK_DEVICE void add_global(int64_t* p, int64_t x) { sm90::red_add_u64(p, uint64_t(x)); }
-TK_DEVICE void add_global(uint64_t* p, uint64_t x) { sm90::red_add_u64(p, x); }
-
-TK_DEVICE void max_global(int* p, int x) { sm90::red_max_s32(p, x); }
-TK_DEVICE void min_global(int* p, int x) { sm90::red_min_s32(p, x); }
-TK_DEVICE void max_global(uint32_t* p, uint32_t x) { sm90::red_max_u32(p, x); }
-TK_DEVICE void min_global(uint32_t* p, uint32_t x) { sm90::red_min_u32(p, x); }
-TK_DEVICE void max_global(int64_t* p, int64_t x) { sm90::red_max_s64(p, x); }
-TK_DEVICE void min_global(int64_t* p, int64_t x) { sm90::red_min_s64(p, x); }
-TK_DEVICE void max_global(uint64_t* p, uint64_t x) { sm90::red_max_u64(p, x); }
-TK_DEVICE void min_global(uint64_t* p, uint64_t x) { sm90::red_min_u64(p, x); }
-
-// Floats order like their bits: the positive ones upwards, the negative ones downwards. A NaN is ignored.
-TK_DEVICE void max_global(float* p, float x) {
-    const int bits = __builtin_bit_cast(int, x);
-    if (x != x) return;
-    if (bits >= 0) sm90::red_max_s32(p, bits);
-    else sm90::red_min_u32(p, uint32_t(bits));
-}
-TK_DEVICE void min_global(float* p, float x) {
-    const int bits = __builtin_bit_cast(int, x);
-    if (x != x) return;
-    if (bits >= 0) sm90::red_min_s32(p, bits);
-    else sm90::red_max_u32(p, uint32_t(bits));
-}
-
-/// For 16-bit floats there is no such instruction for single elements: try until nobody came between.
-template <class T, class F>
-    requires is_half<T>
-TK_DEVICE void replace_global(T* p, T x, F is_better) {
-    const float value = float(x);
-    T held;
-    held.bits = sm90::load_relaxed_b16(p);
-    while (is_better(value, float(held)) || (float(held) != float(held) && value == value)) {
-        const uint16_t found = sm90::compare_and_swap_b16(p, held.bits, x.bits);
-        if (found == held.bits) return;
-        held.bits = found;
-    }
-}
-template <class T>
-    requires is_half<T>
-TK_DEVICE void max_global(T* p, T x) { replace_global(p, x, [](float a, float b) { return a > b; }); }
-template <class T>
-    requires is_half<T>
-TK_DEVICE void min_global(T* p, T x) { replace_global(p, x, [](float a, float b) { return a < b; }); }
-
 /// f(address, value) for each element of the tile that exists in the block, by the thread that owns it.
 template <class T, int R, int C, class L, class F>
 TK_DEVICE void for_each_stored(const global_block<T>& block, const register_tile<T, R, C, L>& from, F f) {
@@ -161,7 +109,7 @@ TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
             TK_UNROLL
             for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
         },
-        [&](int n, const T* from) { result.data[n] = sm90::load_global(from); },
+        [&](int n, const T* from) { result.data[n] = arch::load_global(from); },
         [&](int n) { result.data[n] = convert<T>(fill_value); });
     return result;
 }
@@ -180,7 +128,7 @@ TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, 
             for (int e = 0; e < V; ++e) v.value[e] = from.data[n + e];
             detail::store_vector(to, v);
         },
-        [&](int n, T* to) { sm90::store_global(to, from.data[n]); }, detail::nothing());
+        [&](int n, T* to) { arch::store_global(to, from.data[n]); }, detail::nothing());
 }
 
 /// Adds the tile to the block, element by element, atomically and in no fixed order.
@@ -192,10 +140,8 @@ TK_DEVICE void add(const global_block<T>& block, const register_tile<T, R, C, L>
     detail::for_each_run<V, from_tile>(
         block,
         [&](int n, T* to) {
-            const auto& x = from.data;
-            if constexpr (V == 4) sm90::red_add_f32x4(to, x[n], x[n + 1], x[n + 2], x[n + 3]);
-            else if constexpr (V == 2) sm90::red_add_f32x2(to, x[n], x[n + 1]);
-            else detail::add_global(to, x[n]);
+            if constexpr (V > 1) detail::add_global_vector<V>(to, from.data + n);
+            else detail::add_global(to, from.data[n]);
         },
         [&](int n, T* to) { detail::add_global(to, from.data[n]); }, detail::nothing());
 }

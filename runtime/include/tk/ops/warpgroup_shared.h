@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Register tiles to and from shared tiles. Tiles of 16-bit elements in mma_layout move as 8x8 matrices
-// (ldmatrix, stmatrix), all others as vectors along the columns.
+// Register tiles to and from shared tiles. Tiles of 16-bit elements that lie as the matrix unit leaves them move as 8x8
+// matrices where there are instructions for it (ops/matrix_move.h), all others as vectors along the columns.
 #pragma once
 
-#include "tk/cuda/sm90/matrix_move.h"
+#include "tk/ops/matrix_move.h"
 #include "tk/ops/scope.h"
 #include "tk/ops/vector.h"
 #include "tk/types/register_tile.h"
@@ -12,37 +12,6 @@
 namespace tk {
 
 namespace detail {
-
-template <class View>
-inline constexpr bool is_transposed = false;
-template <class View>
-inline constexpr bool is_transposed<transposed_view<View>> = true;
-
-/// The matrix instructions serve tiles of 64-row blocks and pairs of 8-column blocks.
-template <class T, class L, int R, int C>
-inline constexpr bool moves_as_matrices = std::is_same_v<L, mma_layout> && sizeof(T) == 2 && R > 1 && C % 16 == 0;
-
-/// f(first register, address) for each group of four 8x8 matrices: two halves by two column blocks. The address is
-/// that of the row which the thread at `at` names for the instruction.
-template <class Tile, class View, class F>
-TK_DEVICE void for_each_matrix_group(lane_position at, const View& view, F f) {
-    TK_UNROLL
-    for (int i = 0; i < Tile::I; ++i) {
-        if constexpr (is_transposed<View>) {
-            // Stored rows are the tile's columns: matrices 0 and 1 lie side by side, 2 and 3 eight rows below.
-            const int row = at.lane / 16 * 8 + at.lane % 8;
-            const int col = (i * 4 + at.warp) * 16 + at.lane / 8 % 2 * 8;
-            TK_UNROLL
-            for (int j = 0; j < Tile::J; j += 2)
-                f(Tile::number_of({i, j, 0, 0}), view.view.address(row + j * 8, col));
-        } else {
-            const int row = (i * 4 + at.warp) * 16 + at.lane % 16;
-            const auto walk = view.walk(row, at.lane / 16 * 8);
-            TK_UNROLL
-            for (int j = 0; j < Tile::J; j += 2) f(Tile::number_of({i, j, 0, 0}), walk(j * 8));
-        }
-    }
-}
 
 /// Pairs of 32-bit values of mma_layout move 8 bytes a lane, four rows at a time, 32 bytes of each. The XOR of a wide swizzle only
 /// exchanges the halves of those 32 bytes from one row to the next (128) or second next (64), so that rows would meet two by two
@@ -116,14 +85,8 @@ TK_DEVICE auto load_shared(const From& from) {
     using T = typename View::value_type;
     using result_tile = register_tile<T, View::rows, View::cols, Layout>;
     result_tile result;
-    if constexpr (detail::moves_as_matrices<T, Layout, View::rows, View::cols>) {
-        detail::for_each_matrix_group<result_tile>(position(), view, [&](int n, uint32_t address) {
-            uint32_t pairs[4];
-            if constexpr (detail::is_transposed<View>) sm90::load_matrix_x4_transposed(pairs, address);
-            else sm90::load_matrix_x4(pairs, address);
-            TK_UNROLL
-            for (int m = 0; m < 4; ++m) store_pair(result.data + n + 2 * m, pairs[m]);
-        });
+    if constexpr (detail::loads_as_matrices<T, Layout, View::rows, View::cols>) {
+        detail::load_matrices(result, view, position());
     } else {
         constexpr int V = detail::shared_vector<result_tile, View>;
         detail::for_each_shared_vector<V, result_tile>(position(), view, [&](int n, uint32_t address) {
@@ -143,14 +106,8 @@ TK_DEVICE void store_shared(const To& to, const register_tile<T, R, C, L>& from)
     using View = std::remove_const_t<decltype(view)>;
     using from_tile = register_tile<T, R, C, L>;
     static_assert(std::is_same_v<T, typename View::value_type> && View::rows == R && View::cols == C);
-    if constexpr (detail::moves_as_matrices<T, L, R, C>) {
-        detail::for_each_matrix_group<from_tile>(position(), view, [&](int n, uint32_t address) {
-            uint32_t pairs[4];
-            TK_UNROLL
-            for (int m = 0; m < 4; ++m) pairs[m] = load_pair(from.data + n + 2 * m);
-            if constexpr (detail::is_transposed<View>) sm90::store_matrix_x4_transposed(address, pairs);
-            else sm90::store_matrix_x4(address, pairs);
-        });
+    if constexpr (detail::stores_as_matrices<T, L, R, C>) {
+        detail::store_matrices(view, from, position());
     } else {
         if (!detail::stores<from_tile>()) return;
         constexpr int V = detail::shared_vector<from_tile, View>;

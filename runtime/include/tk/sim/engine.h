@@ -2,7 +2,7 @@
 // What the simulator's wrappers call: the engine of runtime/sim, which runs every lane of a launch on a fiber of its own and
 // checks what the lanes do. Plain functions, light to include: generated files see this header in every compile.
 //
-// How to write a wrapper (tk/sim/sm90/X.h): the same name and signature as in tk/cuda/sm90/X.h, and one call of the engine.
+// How to write a wrapper (tk/sim/ARCH/X.h): the same name and signature as in tk/cuda/ARCH/X.h, and one call of the engine.
 // An instruction that a whole warp (warpgroup) executes calls `meet_warp` (`meet_warpgroup`) with a place of its own for
 // operands and results; the action sees the places of all lanes and runs once, when all are there. A lane that exits or
 // meets for something else instead is the finding `divergence`. Asynchronous instructions: runtime/sim/agent.h.
@@ -13,6 +13,8 @@
 
 #include <cstddef>
 #include <cstdint>
+
+#include "tk/types/tensor_map.h"
 
 namespace tk::sim {
 
@@ -92,9 +94,15 @@ host_device device(chip on = chip::sm90);
 void* zero_element();
 struct host_launch {
     int blocks, threads, shared_bytes, cluster;
+    bool overlaps = true;  // starts before the launch in front of it has ended: lanes call grid_wait_previous
     chip on = chip::sm90;
 };
 /// Null, or what was wrong with the launch.
 const char* launch(const host_launch& shape, void (*body)(const void* arguments), const void* arguments);
+
+/// What a launcher asks of the driver: the arguments of tk::host::map_description, `swizzle` in bytes. Null, or why the
+/// driver would refuse.
+const char* encode_tensor_map(tensor_map& map, void* data, int dtype, int rank, const uint64_t* extent,
+                              const uint64_t* stride, const uint32_t* box, int swizzle);
 
 }  // namespace tk::sim

@@ -3,7 +3,7 @@
 // Conversions round to nearest even; NaN stays NaN. On the device each is one instruction.
 #pragma once
 
-#include "tk/cuda/sm90/convert.h"
+#include "tk/arch.h"
 #include "tk/types/integer.h"
 
 namespace tk {
@@ -62,24 +62,24 @@ inline float f16_to_float(uint16_t half) {
 }  // namespace detail
 
 TK_HOST_DEVICE bf16::bf16(float value) {
-#ifdef __CUDA_ARCH__
-    bits = uint16_t(sm90::pack_bf16(value, 0.0f));
+#ifdef TK_ON_DEVICE
+    bits = uint16_t(arch::pack_bf16(value, 0.0f));
 #else
     bits = detail::round_to_bf16(value);
 #endif
 }
 
 TK_HOST_DEVICE f16::f16(float value) {
-#ifdef __CUDA_ARCH__
-    bits = uint16_t(sm90::pack_f16(value, 0.0f));
+#ifdef TK_ON_DEVICE
+    bits = uint16_t(arch::pack_f16(value, 0.0f));
 #else
     bits = detail::round_to_f16(value);
 #endif
 }
 
 TK_HOST_DEVICE f16::operator float() const {
-#ifdef __CUDA_ARCH__
-    return sm90::f16_to_f32(bits);
+#ifdef TK_ON_DEVICE
+    return arch::f16_to_f32(bits);
 #else
     return detail::f16_to_float(bits);
 #endif
@@ -113,9 +113,9 @@ TK_HOST_DEVICE void store_pair(T* at, uint32_t pair) { __builtin_memcpy(at, &pai
 template <class T>
     requires is_half<T>
 TK_HOST_DEVICE uint32_t round_pair(float low, float high) {
-#ifdef __CUDA_ARCH__
-    if constexpr (std::is_same_v<T, bf16>) return sm90::pack_bf16(low, high);
-    else return sm90::pack_f16(low, high);
+#ifdef TK_ON_DEVICE
+    if constexpr (std::is_same_v<T, bf16>) return arch::pack_bf16(low, high);
+    else return arch::pack_f16(low, high);
 #else
     return pack(T(low), T(high));
 #endif

@@ -2,7 +2,7 @@
 // Tensors in global memory as kernels receive them, and the blocks of them that tiles are read from.
 #pragma once
 
-#include "tk/cuda/sm90/global_memory.h"
+#include "tk/arch.h"
 #include "tk/types/integer.h"
 
 namespace tk {
@@ -89,7 +89,7 @@ struct tensor {
             if (all[d] < 0 || all[d] >= extent[d]) return T();
             place += all[d] * stride[d];
         }
-        return sm90::load_global(place);
+        return arch::load_global(place);
     }
 };
 

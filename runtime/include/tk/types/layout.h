@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Where the elements of a warpgroup's register tile live: which thread, which register.
+// Where the elements of a worker's register tile live: which thread of its four warps, which register.
 #pragma once
 
+#include "tk/arch.h"
 #include "tk/types/integer.h"
 
 namespace tk {
@@ -9,7 +10,7 @@ namespace tk {
 /// A thread's position in its warpgroup.
 struct lane_position {
     int warp;  // 0..3
-    int lane;  // 0..31
+    int lane;  // 0 .. arch::lanes - 1
 };
 
 /// A place in a tile's register array: row block i, column block j, half h, vector element e.
@@ -17,38 +18,50 @@ struct place {
     int i, j, h, e;
 };
 
-/// How a tile is dealt to the 128 threads of a warpgroup.
+/// How a tile is dealt to the threads of a warpgroup.
 ///
-/// `Lanes` neighbouring lanes share a row, each holding `Vec` neighbouring columns at a time; `LaneRows`
-/// such rows lie in a warp, `Halves` times over; `WarpRows` warps lie below each other:
+/// `Lanes` lanes share a row, each holding `Vec` neighbouring columns at a time; `LaneRows` such rows lie in a warp,
+/// `Halves` times over; `WarpRows` warps lie below each other, `WarpCols` side by side:
 ///
-///     row = (i * WarpRows + warp % WarpRows) * (Halves * LaneRows) + h * LaneRows + (lane / Lanes) % LaneRows
-///     col = (j * Lanes + lane % Lanes) * Vec + e
+///     row = (i * WarpRows + warp % WarpRows) * (Halves * LaneRows) + h * LaneRows + lane_row
+///     col = ((j * WarpCols + warp / WarpRows % WarpCols) * Lanes + lane_col) * Vec + e
 ///
-/// Lanes and warps left over hold copies of the same elements (`owner` tells them from the first).
-template <int Lanes_, int Vec_, int Halves_, int LaneRows_, int WarpRows_>
+/// The lanes of a row are neighbours (lane_col = lane % Lanes), or with `ColumnsFirst` those of a column are
+/// (lane_row = lane % LaneRows). Lanes and warps left over hold copies of the same elements (`owns_..` tell them from the first).
+template <int Lanes_, int Vec_, int Halves_, int LaneRows_, int WarpRows_, int WarpCols_ = 1, bool ColumnsFirst_ = false>
 struct layout {
-    static constexpr int Lanes = Lanes_, Vec = Vec_, Halves = Halves_, LaneRows = LaneRows_, WarpRows = WarpRows_;
-    static_assert(Lanes * LaneRows <= 32 && (Lanes & (Lanes - 1)) == 0 && (LaneRows & (LaneRows - 1)) == 0);
-    static_assert(WarpRows == 1 || WarpRows == 2 || WarpRows == 4);
+    static constexpr int Lanes = Lanes_, Vec = Vec_, Halves = Halves_, LaneRows = LaneRows_, WarpRows = WarpRows_, WarpCols = WarpCols_;
+    static constexpr bool ColumnsFirst = ColumnsFirst_;
+    static_assert(Lanes * LaneRows <= arch::lanes && (Lanes & (Lanes - 1)) == 0 && (LaneRows & (LaneRows - 1)) == 0);
+    static_assert(WarpRows * WarpCols <= 4 && (WarpRows & (WarpRows - 1)) == 0 && (WarpCols & (WarpCols - 1)) == 0);
 
     /// Rows and columns covered by one (i, j).
     static constexpr int block_rows = WarpRows * Halves * LaneRows;
-    static constexpr int block_cols = Lanes * Vec;
+    static constexpr int block_cols = WarpCols * Lanes * Vec;
+    /// From one lane of a row (a column) to the next.
+    static constexpr int row_step = ColumnsFirst ? LaneRows : 1, col_step = ColumnsFirst ? 1 : Lanes;
+
+    static TK_HOST_DEVICE constexpr int lane_row(int lane) { return lane / col_step % LaneRows; }
+    static TK_HOST_DEVICE constexpr int lane_col(int lane) { return lane / row_step % Lanes; }
+    /// Which of the columns of warps a warp is in.
+    static TK_HOST_DEVICE constexpr int warp_col(lane_position at) { return WarpCols == 1 ? 0 : at.warp / WarpRows % WarpCols; }
 
     static TK_HOST_DEVICE constexpr int row(lane_position at, int i, int h) {
-        return i * block_rows + h * LaneRows + (at.warp % WarpRows) * (Halves * LaneRows) + (at.lane / Lanes) % LaneRows;
+        return i * block_rows + h * LaneRows + (at.warp % WarpRows) * (Halves * LaneRows) + lane_row(at.lane);
     }
     static TK_HOST_DEVICE constexpr int col(lane_position at, int j, int e) {
-        return j * block_cols + e + (at.lane % Lanes) * Vec;
+        return j * block_cols + e + (warp_col(at) * Lanes + lane_col(at.lane)) * Vec;
     }
 
-    /// True in the first of the threads that hold the same rows.
+    /// True in the first of the threads that hold the same elements.
     static TK_HOST_DEVICE constexpr bool owns_rows(lane_position at) {
-        return at.warp < WarpRows && at.lane < Lanes * LaneRows;
+        return at.warp < WarpRows * WarpCols && at.lane < Lanes * LaneRows;
     }
-    static TK_HOST_DEVICE constexpr bool owns_first_row(lane_position at) { return at.warp == 0 && at.lane < Lanes; }
-    static TK_HOST_DEVICE constexpr bool owns_first_col(lane_position at) { return at.lane % Lanes == 0; }
+    /// True in the first of the threads that hold the same element of a row [1, C], and of a column [R, 1] if also owns_rows.
+    static TK_HOST_DEVICE constexpr bool owns_first_row(lane_position at) {
+        return owns_rows(at) && at.warp % WarpRows == 0 && (ColumnsFirst ? lane_row(at.lane) == 0 : at.lane < Lanes);
+    }
+    static TK_HOST_DEVICE constexpr bool owns_first_col(lane_position at) { return at.warp < WarpRows && lane_col(at.lane) == 0; }
 };
 
 /// The accumulator fragment of wgmma, repeated for every 64 rows.

@@ -4,7 +4,7 @@
 // for correctness; 1024 keeps every view at the start of the pattern.
 #pragma once
 
-#include "tk/cuda/sm90/shared_memory.h"
+#include "tk/arch.h"
 #include "tk/types/integer.h"
 
 namespace tk {
@@ -87,6 +87,13 @@ struct transposed_view {
     TK_HOST_DEVICE constexpr row_walk walk(int r, int c) const { return {view, r, c}; }
 };
 
+namespace detail {
+template <class View>
+inline constexpr bool is_transposed = false;
+template <class View>
+inline constexpr bool is_transposed<transposed_view<View>> = true;
+}  // namespace detail
+
 /// Storage of an R x C tile. shared_tile<T, R, 1, swizzle::none> is a contiguous column.
 template <class T, int R, int C, swizzle S = swizzle::none>
 struct alignas(S == swizzle::none ? 128 : 1024) shared_tile {
@@ -97,7 +104,7 @@ struct alignas(S == swizzle::none ? 128 : 1024) shared_tile {
 
     unsigned char storage[bytes];
 
-    TK_DEVICE view_type view() const { return {sm90::shared_address(storage), 0, 0}; }
+    TK_DEVICE view_type view() const { return {arch::shared_address(storage), 0, 0}; }
     TK_DEVICE operator view_type() const { return view(); }
 };
 

@@ -4,15 +4,7 @@
 #pragma once
 
 #include "tk/platform.h"
-
-namespace tk {
-
-/// The driver's 128-byte description of a tensor (CUtensorMap), passed to kernels as TK_TENSOR_MAP.
-struct alignas(64) tensor_map {
-    uint64_t opaque[16];
-};
-
-}  // namespace tk
+#include "tk/types/tensor_map.h"
 
 #ifdef TK_SIM
 #include "tk/sim/sm90/tma.h"

@@ -2,10 +2,9 @@
 // The tensor copy engine on the simulator.
 #pragma once
 
-// Defines tk::tensor_map, then includes this header.
-#include "tk/cuda/sm90/tma.h"
 #include "tk/platform.h"
 #include "tk/sim/engine.h"
+#include "tk/types/tensor_map.h"
 
 namespace tk::sim {
 
@@ -17,11 +16,6 @@ void tensor_load_multicast(uint32_t to, const tensor_map* map, const int* at, in
                            uint32_t blocks);
 void tensor_store(const tensor_map* map, const int* at, int rank, uint32_t from);
 void tensor_reduce_add(const tensor_map* map, const int* at, int rank, uint32_t from);
-
-/// What a launcher asks of the driver: the arguments of tk::host::map_description, `swizzle` in bytes. Null, or why the
-/// driver would refuse.
-const char* encode_tensor_map(tensor_map& map, void* data, int dtype, int rank, const uint64_t* extent,
-                              const uint64_t* stride, const uint32_t* box, int swizzle);
 
 }  // namespace tk::sim
 

@@ -45,7 +45,7 @@ TK_DEVICE void prefetch(const tensor_map& map) { sm90::prefetch_tensor_map(&map)
 template <class To, class... Coordinate>
 TK_DEVICE void load_async(const To& to, const tensor_map& map, barrier& full, Coordinate... at) {
     const int position[] = {int(at)...};
-    const uint32_t barrier_address = sm90::shared_address(&full);
+    const uint32_t barrier_address = arch::shared_address(&full);
     detail::for_each_panel(as_view(to), position, [&](uint32_t address, const auto& c) {
         sm90::tensor_copy<sizeof...(at)>::load(address, &map, c, barrier_address);
     });
@@ -55,7 +55,7 @@ TK_DEVICE void load_async(const To& to, const tensor_map& map, barrier& full, Co
 template <class To, class... Coordinate>
 TK_DEVICE void load_multicast(const To& to, const tensor_map& map, barrier& full, uint32_t blocks, Coordinate... at) {
     const int position[] = {int(at)...};
-    const uint32_t barrier_address = sm90::shared_address(&full);
+    const uint32_t barrier_address = arch::shared_address(&full);
     detail::for_each_panel(as_view(to), position, [&](uint32_t address, const auto& c) {
         sm90::tensor_copy<sizeof...(at)>::load_multicast(address, &map, c, barrier_address, uint16_t(blocks));
     });

@@ -5,7 +5,7 @@
 #include "tk/platform.h"
 #include "tk/sim/engine.h"
 
-namespace tk::sm90 {
+namespace tk::sm80 {
 
 TK_DEVICE void* dynamic_shared_memory() { return sim::dynamic_shared_memory(); }
 TK_DEVICE uint32_t shared_address(const void* pointer) { return sim::shared_address(pointer); }
@@ -29,8 +29,4 @@ TK_DEVICE void store_shared_variable(T& variable, const T& value) {
     store_shared<T>(sim::shared_address(&variable), value);
 }
 
-TK_DEVICE uint32_t map_to_block(uint32_t address, uint32_t rank) { return sim::map_to_block(address, rank); }
-
-TK_DEVICE void load_cluster_f32x4(float (&v)[4], uint32_t address) { sim::load_shared(address, v, 16); }
-
-}  // namespace tk::sm90
+}  // namespace tk::sm80

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ldmatrix and stmatrix on the simulator: each lane reads or writes the row whose address it gives, and the warp meets
-// to exchange the rows for the fragments.
+// stmatrix on the simulator: the warp meets to exchange the fragments for rows, and each lane writes the row whose address
+// it gives.
 #pragma once
 
 #include "tk/platform.h"
@@ -8,15 +8,12 @@
 namespace tk::sim {
 
 // runtime/sim/matrix_move.cpp
-void load_matrix(uint32_t (&r)[4], uint32_t address, bool transposed);
 void store_matrix(uint32_t address, const uint32_t (&r)[4], bool transposed);
 
 }  // namespace tk::sim
 
 namespace tk::sm90 {
 
-TK_DEVICE void load_matrix_x4(uint32_t (&r)[4], uint32_t address) { sim::load_matrix(r, address, false); }
-TK_DEVICE void load_matrix_x4_transposed(uint32_t (&r)[4], uint32_t address) { sim::load_matrix(r, address, true); }
 TK_DEVICE void store_matrix_x4(uint32_t address, const uint32_t (&r)[4]) { sim::store_matrix(address, r, false); }
 TK_DEVICE void store_matrix_x4_transposed(uint32_t address, const uint32_t (&r)[4]) {
     sim::store_matrix(address, r, true);

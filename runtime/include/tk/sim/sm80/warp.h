@@ -5,13 +5,7 @@
 #include "tk/platform.h"
 #include "tk/sim/engine.h"
 
-namespace tk::sm90 {
-
-/// Lane 0: as on the hardware seen so far.
-TK_DEVICE bool elect() {
-    sim::meet_warp("elect.sync", nullptr, nullptr);
-    return sim::self().thread % 32 == 0;
-}
+namespace tk::sm80 {
 
 namespace detail {
 struct shuffled {
@@ -37,4 +31,4 @@ TK_DEVICE uint32_t shuffle_xor(uint32_t value, int mask) {
 }
 TK_DEVICE uint32_t shuffle_from(uint32_t value, int lane) { return detail::shuffle("shfl.sync.idx", value, uint32_t(lane)); }
 
-}  // namespace tk::sm90
+}  // namespace tk::sm80

@@ -5,10 +5,10 @@
 #include "tk/platform.h"
 
 #ifdef TK_SIM
-#include "tk/sim/sm90/convert.h"
+#include "tk/sim/sm80/convert.h"
 #else
 
-namespace tk::sm90 {
+namespace tk::sm80 {
 
 /// cvt.rn.bf16x2.f32: the PTX operand order is high, low.
 TK_DEVICE uint32_t pack_bf16(float low, float high) {
@@ -31,6 +31,6 @@ TK_DEVICE float f16_to_f32(uint16_t bits) {
     return value;
 }
 
-}  // namespace tk::sm90
+}  // namespace tk::sm80
 
 #endif

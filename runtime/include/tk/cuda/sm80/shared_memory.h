@@ -5,10 +5,10 @@
 
 #include "tk/platform.h"
 #ifdef TK_SIM
-#include "tk/sim/sm90/shared_memory.h"
+#include "tk/sim/sm80/shared_memory.h"
 #else
 
-namespace tk::sm90 {
+namespace tk::sm80 {
 
 /// Start of the dynamic shared memory. 1024-aligned, as the 128-byte swizzle repeats every 1024 bytes.
 TK_DEVICE void* dynamic_shared_memory() {
@@ -41,21 +41,6 @@ TK_DEVICE void store_shared_variable(T& variable, const T& value) {
     variable = value;
 }
 
-/// mapa: the address of the same place in the block `rank` of this cluster.
-TK_DEVICE uint32_t map_to_block(uint32_t address, uint32_t rank) {
-    uint32_t remote;
-    TK_PTX_PURE("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
-    return remote;
-}
-
-/// ld.shared::cluster: 16 bytes from an address of map_to_block.
-TK_DEVICE void load_cluster_f32x4(float (&v)[4], uint32_t address) {
-    TK_PTX("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-           : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
-           : "r"(address)
-           : "memory");
-}
-
-}  // namespace tk::sm90
+}  // namespace tk::sm80
 
 #endif

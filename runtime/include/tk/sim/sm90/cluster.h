@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a lane is, on the simulator.
+// A cluster of blocks on the simulator.
 #pragma once
 
 #include "tk/platform.h"
@@ -7,11 +7,15 @@
 
 namespace tk::sm90 {
 
-TK_DEVICE int thread_index() { return sim::self().thread; }
-TK_DEVICE int block_index() { return sim::self().block; }
-TK_DEVICE int block_count() { return sim::self().blocks; }
 TK_DEVICE uint32_t cluster_block_rank() { return uint32_t(sim::self().rank); }
 TK_DEVICE uint32_t cluster_index() { return uint32_t(sim::self().block / sim::self().cluster); }
 TK_DEVICE uint32_t cluster_count() { return uint32_t(sim::self().blocks / sim::self().cluster); }
+
+TK_DEVICE void cluster_arrive() { sim::cluster_arrive(); }
+TK_DEVICE void cluster_wait() { sim::cluster_wait(); }
+
+TK_DEVICE uint32_t map_to_block(uint32_t address, uint32_t rank) { return sim::map_to_block(address, rank); }
+
+TK_DEVICE void load_cluster_f32x4(float (&v)[4], uint32_t address) { sim::load_shared(address, v, 16); }
 
 }  // namespace tk::sm90

@@ -6,10 +6,10 @@
 #include "tk/platform.h"
 
 #ifdef TK_SIM
-#include "tk/sim/sm90/math.h"
+#include "tk/sim/sm80/math.h"
 #else
 
-namespace tk::sm90 {
+namespace tk::sm80 {
 
 TK_DEVICE float ex2_approx(float x) {
     float y;
@@ -36,6 +36,6 @@ TK_DEVICE float mul_down(float x, float y) {
     return z;
 }
 
-}  // namespace tk::sm90
+}  // namespace tk::sm80
 
 #endif

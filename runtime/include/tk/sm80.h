@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The device side of the runtime: tiles, operations by scope, barriers. Launchers also include tk/host.h.
+// The device side of the runtime for NVIDIA GPUs from sm_80 on: tiles and operations by scope. Launchers also include
+// tk/host.h.
 #pragma once
 
-#include "tk/ops/barrier.h"
-#include "tk/ops/copy_async.h"
+#include "tk/arch.h"
+#include "tk/ops/atomic_global.h"
 #include "tk/ops/copy_guarded.h"
 #include "tk/ops/elementwise.h"
 #include "tk/ops/reduce.h"
+#include "tk/ops/ring.h"
 #include "tk/ops/scope.h"
-#include "tk/ops/split.h"
 #include "tk/ops/tile_order.h"
 #include "tk/ops/warpgroup_global.h"
-#include "tk/ops/warpgroup_mma.h"
 #include "tk/ops/warpgroup_shared.h"
 #include "tk/types/dtype.h"
 #include "tk/types/global_tensor.h"

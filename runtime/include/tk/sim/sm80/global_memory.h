@@ -5,7 +5,7 @@
 #include "tk/platform.h"
 #include "tk/sim/engine.h"
 
-namespace tk::sm90 {
+namespace tk::sm80 {
 
 template <class T>
 TK_DEVICE T load_global(const T* from) {
@@ -18,4 +18,4 @@ TK_DEVICE void store_global(T* to, const T& value) {
     sim::store_global(to, &value, int(sizeof(T)));
 }
 
-}  // namespace tk::sm90
+}  // namespace tk::sm80

@@ -4,17 +4,10 @@
 
 #include "tk/platform.h"
 #ifdef TK_SIM
-#include "tk/sim/sm90/warp.h"
+#include "tk/sim/sm80/warp.h"
 #else
 
-namespace tk::sm90 {
-
-/// True in one lane of the warp, the same one each time.
-TK_DEVICE bool elect() {
-    uint32_t chosen;
-    TK_PTX("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(chosen));
-    return chosen != 0;
-}
+namespace tk::sm80 {
 
 /// The value of lane `lane ^ mask`.
 TK_DEVICE uint32_t shuffle_xor(uint32_t value, int mask) {
@@ -30,6 +23,6 @@ TK_DEVICE uint32_t shuffle_from(uint32_t value, int lane) {
     return result;
 }
 
-}  // namespace tk::sm90
+}  // namespace tk::sm80
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of tk/cuda/sm90/math.h on the host: the exact value rounded once to f32, which lies within the
+// The functions of tk/cuda/sm80/math.h on the host: the exact value rounded once to f32, which lies within the
 // hardware's error. Subnormal arguments count as zero of their sign, subnormal results become zero of their sign, as
 // with `.ftz`.
 #pragma once
@@ -17,7 +17,7 @@ inline float flush_subnormal(float x) {
 
 }  // namespace tk::sim
 
-namespace tk::sm90 {
+namespace tk::sm80 {
 
 TK_DEVICE float ex2_approx(float x) { return sim::flush_subnormal(float(std::exp2(double(sim::flush_subnormal(x))))); }
 
@@ -31,4 +31,4 @@ TK_DEVICE float mul_down(float x, float y) {
     return double(nearest) > exact ? std::nextafterf(nearest, -HUGE_VALF) : nearest;
 }
 
-}  // namespace tk::sm90
+}  // namespace tk::sm80

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The conversions of tk/cuda/sm90/convert.h on the host: round to nearest even, subnormals kept, NaN becomes the
+// The conversions of tk/cuda/sm80/convert.h on the host: round to nearest even, subnormals kept, NaN becomes the
 // canonical NaN of the target type. Pure functions; the engine knows nothing of them.
 #pragma once
 
@@ -37,7 +37,7 @@ inline float widen_f16(uint16_t bits) {
 
 }  // namespace tk::sim
 
-namespace tk::sm90 {
+namespace tk::sm80 {
 
 /// cvt.rn.bf16x2.f32
 TK_DEVICE uint32_t pack_bf16(float low, float high) {
@@ -52,4 +52,4 @@ TK_DEVICE uint32_t pack_f16(float low, float high) {
 /// cvt.f32.f16
 TK_DEVICE float f16_to_f32(uint16_t bits) { return sim::widen_f16(bits); }
 
-}  // namespace tk::sm90
+}  // namespace tk::sm80

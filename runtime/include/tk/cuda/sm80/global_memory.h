@@ -5,10 +5,10 @@
 #include "tk/platform.h"
 
 #ifdef TK_SIM
-#include "tk/sim/sm90/global_memory.h"
+#include "tk/sim/sm80/global_memory.h"
 #else
 
-namespace tk::sm90 {
+namespace tk::sm80 {
 
 template <class T>
 TK_HOST_DEVICE constexpr T load_global(const T* from) {
@@ -19,6 +19,6 @@ TK_DEVICE void store_global(T* to, const T& value) {
     *to = value;
 }
 
-}  // namespace tk::sm90
+}  // namespace tk::sm80
 
 #endif

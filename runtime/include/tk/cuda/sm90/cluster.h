@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// A cluster of blocks: who is who, its barrier, and the shared memory of the others.
+#pragma once
+
+#include "tk/platform.h"
+
+#ifdef TK_SIM
+#include "tk/sim/sm90/cluster.h"
+#else
+
+namespace tk::sm90 {
+
+TK_DEVICE uint32_t cluster_block_rank() {
+    uint32_t rank;
+    TK_PTX_PURE("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+TK_DEVICE uint32_t cluster_index() {
+    uint32_t index;
+    TK_PTX_PURE("mov.u32 %0, %%clusterid.x;" : "=r"(index));
+    return index;
+}
+
+TK_DEVICE uint32_t cluster_count() {
+    uint32_t count;
+    TK_PTX_PURE("mov.u32 %0, %%nclusterid.x;" : "=r"(count));
+    return count;
+}
+
+/// All threads of the cluster; what they wrote before is visible to the others behind the wait.
+TK_DEVICE void cluster_arrive() { TK_PTX("barrier.cluster.arrive.release;" ::: "memory"); }
+TK_DEVICE void cluster_wait() { TK_PTX("barrier.cluster.wait.acquire;" ::: "memory"); }
+
+/// mapa: the address of the same place in the block `rank` of this cluster.
+TK_DEVICE uint32_t map_to_block(uint32_t address, uint32_t rank) {
+    uint32_t remote;
+    TK_PTX_PURE("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
+    return remote;
+}
+
+/// ld.shared::cluster: 16 bytes from an address of map_to_block.
+TK_DEVICE void load_cluster_f32x4(float (&v)[4], uint32_t address) {
+    TK_PTX("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+           : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
+           : "r"(address)
+           : "memory");
+}
+
+}  // namespace tk::sm90
+
+#endif

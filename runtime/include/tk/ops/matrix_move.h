@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Register tiles of 16-bit elements moved as 8x8 matrices, four at a time (ldmatrix, stmatrix): two halves by two
+// column blocks of a layout in which the matrix unit of NVIDIA GPUs takes its left operand and leaves its results.
+#pragma once
+
+#include "tk/arch.h"
+#include "tk/types/register_tile.h"
+#include "tk/types/shared_tile.h"
+
+#include "tk/cuda/sm80/matrix_load.h"
+#if TK_HAS_SM90
+#include "tk/cuda/sm90/matrix_store.h"
+#endif
+
+namespace tk::detail {
+
+template <class L>
+inline constexpr bool is_matrix_layout = L::Lanes == 4 && L::Vec == 2 && L::Halves == 2 && L::LaneRows == 8 && !L::ColumnsFirst;
+
+template <class T, class L, int R, int C>
+inline constexpr bool loads_as_matrices = is_matrix_layout<L> && sizeof(T) == 2 && R > 1 && C % (2 * L::block_cols) == 0;
+/// All four warps store: none holds copies.
+template <class T, class L, int R, int C>
+inline constexpr bool stores_as_matrices = TK_HAS_SM90 && loads_as_matrices<T, L, R, C> && L::WarpRows * L::WarpCols == 4;
+
+/// f(first register, address) for each group of four matrices. The address is that of the row which the thread at `at`
+/// names for the instruction.
+template <class Tile, class View, class F>
+TK_DEVICE void for_each_matrix_group(lane_position at, const View& view, F f) {
+    using L = typename Tile::layout_type;
+    const int warp_row = L::WarpRows == 4 ? at.warp : at.warp % L::WarpRows, first_col = L::warp_col(at) * 8;
+    TK_UNROLL
+    for (int i = 0; i < Tile::I; ++i) {
+        if constexpr (is_transposed<View>) {
+            // Stored rows are the tile's columns: matrices 0 and 1 lie side by side, 2 and 3 in the next column block.
+            const int stored_row = at.lane / 16 * L::block_cols + at.lane % 8 + first_col;
+            const int stored_col = (i * L::WarpRows + warp_row) * 16 + at.lane / 8 % 2 * 8;
+            TK_UNROLL
+            for (int j = 0; j < Tile::J; j += 2)
+                f(Tile::number_of({i, j, 0, 0}), view.view.address(stored_row + j * L::block_cols, stored_col));
+        } else {
+            const auto walk = view.walk((i * L::WarpRows + warp_row) * 16 + at.lane % 16, at.lane / 16 * L::block_cols + first_col);
+            TK_UNROLL
+            for (int j = 0; j < Tile::J; j += 2) f(Tile::number_of({i, j, 0, 0}), walk(j * L::block_cols));
+        }
+    }
+}
+
+template <class Tile, class View>
+TK_DEVICE void load_matrices(Tile& to, const View& view, lane_position at) {
+    for_each_matrix_group<Tile>(at, view, [&](int n, uint32_t address) {
+        uint32_t pairs[4];
+        if constexpr (is_transposed<View>) arch::load_matrix_x4_transposed(pairs, address);
+        else arch::load_matrix_x4(pairs, address);
+        TK_UNROLL
+        for (int m = 0; m < 4; ++m) store_pair(to.data + n + 2 * m, pairs[m]);
+    });
+}
+
+#if TK_HAS_SM90
+template <class View, class Tile>
+TK_DEVICE void store_matrices(const View& view, const Tile& from, lane_position at) {
+    for_each_matrix_group<Tile>(at, view, [&](int n, uint32_t address) {
+        uint32_t pairs[4];
+        TK_UNROLL
+        for (int m = 0; m < 4; ++m) pairs[m] = load_pair(from.data + n + 2 * m);
+        if constexpr (is_transposed<View>) sm90::store_matrix_x4_transposed(address, pairs);
+        else sm90::store_matrix_x4(address, pairs);
+    });
+}
+#else
+template <class View, class Tile>
+TK_DEVICE void store_matrices(const View& view, const Tile& from, lane_position at);
+#endif
+
+}  // namespace tk::detail
