@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What differs between nvcc and a plain C++ compiler, in one place.
+// What differs between nvcc, hipcc and a plain C++ compiler, in one place.
 //
-// Without TK_SIM the runtime is CUDA C++. With TK_SIM it is plain C++20: types and arithmetic stay
-// real, and an instruction wrapper is a call of the simulator (tk/sim/engine.h).
+// Without TK_SIM the runtime is CUDA C++ or, under hipcc or clang -x hip, HIP C++. With TK_SIM it is plain C++20: types and
+// arithmetic stay real, and an instruction wrapper is a call of the simulator (tk/sim/engine.h).
 #pragma once
 
 #include <cstddef>
@@ -48,6 +48,30 @@ template <int Blocks>
 using cluster_result = typename cluster_kernel<Blocks>::result;
 }  // namespace tk
 
+#elif defined(__HIP__)
+
+#include <hip/hip_runtime.h>
+
+/// A kernel of exactly `threads` threads. One block on each compute unit may have all registers: a SIMD has 512 for each of its lanes,
+/// and a quarter of the block's waves.
+#define TK_KERNEL(threads) \
+    __global__ void __attribute__((amdgpu_flat_work_group_size((threads), (threads)), amdgpu_waves_per_eu(((threads) + 255) / 256)))
+#define TK_DEVICE __device__ inline __attribute__((always_inline))
+#define TK_HOST_DEVICE __host__ __device__ inline __attribute__((always_inline))
+#define TK_STATIC_SHARED(TYPE, NAME) __shared__ TYPE NAME
+#ifdef __HIP_DEVICE_COMPILE__
+#define TK_ON_DEVICE
+#endif
+/// Register arrays may be indexed by constants only: loops over them are unrolled.
+#define TK_UNROLL _Pragma("unroll")
+#define TK_NO_UNROLL _Pragma("nounroll")
+#define TK_UNROLL_FOUR _Pragma("unroll 4")
+/// Ties a variable ("+" TK_REGISTER (x)) to this point: neither its accesses nor those to memory are moved across. No instruction.
+#define TK_TIE(...) asm volatile("" : __VA_ARGS__ :: "memory")
+/// The constraint of a register for TK_TIE, of floats and of integers.
+#define TK_REGISTER "v"
+#define TK_FLOAT_REGISTER "v"
+
 #else
 
 /// A kernel of exactly `threads` threads, with registers for one block on each SM (`setmaxnreg` needs both promises), or
@@ -59,6 +83,9 @@ using cluster_result = typename cluster_kernel<Blocks>::result;
 #define TK_HOST_DEVICE __host__ __device__ __forceinline__
 /// The tensor copy engine reads its map from the parameter bank, so the map must not be copied.
 #define TK_TENSOR_MAP const __grid_constant__ tk::tensor_map
+#ifdef __CUDA_ARCH__
+#define TK_ON_DEVICE
+#endif
 /// Shared memory of a fixed size, for the runtime's own kernels.
 #define TK_STATIC_SHARED(TYPE, NAME) __shared__ TYPE NAME
 /// Register arrays may be indexed by constants only: loops over them are unrolled.
@@ -75,7 +102,10 @@ using cluster_result = typename cluster_kernel<Blocks>::result;
 #define TK_PTX(...) asm volatile(__VA_ARGS__)
 /// An instruction without side effects: may be moved, merged or dropped.
 #define TK_PTX_PURE(...) asm(__VA_ARGS__)
-/// Ties a variable ("+r"(x)) to this point: neither its accesses nor those to memory are moved across. No instruction.
+/// Ties a variable ("+" TK_REGISTER (x)) to this point: neither its accesses nor those to memory are moved across. No instruction.
 #define TK_TIE(...) asm volatile("" : __VA_ARGS__ :: "memory")
+/// The constraint of a register for TK_TIE, of floats and of integers.
+#define TK_REGISTER "r"
+#define TK_FLOAT_REGISTER "f"
 
 #endif
