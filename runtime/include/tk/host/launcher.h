@@ -41,23 +41,21 @@ public:
         if (!failed() && !is_empty(*t)) status_ = host::preset<T>(*t, value, device_number_, stream_, overlaps_);
     }
 
-    /// A dense scratch tensor at the next free bytes of the workspace.
+    /// A scratch tensor at the next free bytes of the workspace. Its rows are padded to 16 bytes, so that the copy engine serves it.
     tk_tensor work(tk_dtype dtype, std::initializer_list<index> extent) {
-        tk_tensor result{free_, dtype, int(extent.size()), {}, {}};
-        int d = 0;
-        for (index e : extent) result.extent[d++] = e;
-        index stride = 1;
-        while (d-- > 0) {
-            result.stride[d] = stride;
-            stride *= result.extent[d];
-        }
+        const tk_tensor result = packed_like(scratch(dtype, extent), free_);
+        for (int d = 0; d < result.rank; ++d)
+            if (!failed() && result.extent[d] > largest_extent)
+                fail(TK_SHAPE, "%s: a scratch tensor of %lld elements along one dimension", entry_, (long long)result.extent[d]);
         if (!failed()) free_ += work_bytes(dtype, extent);
         return result;
     }
     static size_t work_bytes(tk_dtype dtype, std::initializer_list<index> extent) {
-        index count = 1;
-        for (index e : extent) count *= e;
-        return size_t(cdiv<index>(count * dtype_bytes(dtype), 256) * 256);
+        const tk_tensor t = scratch(dtype, extent);
+        const index size = dtype_bytes(dtype), row = cdiv<index>(t.extent[t.rank - 1] * size, 16) * 16;
+        index rows = 1;
+        for (int d = 0; d + 1 < t.rank; ++d) rows *= t.extent[d];
+        return size_t(cdiv<index>(row * rows, 256) * 256);
     }
 
     /// `bytes` of the workspace, not initialised.
@@ -80,6 +78,13 @@ public:
 
 private:
     static constexpr int most_copies = 8;
+
+    static tk_tensor scratch(tk_dtype dtype, std::initializer_list<index> extent) {
+        tk_tensor result{nullptr, dtype, int(extent.size()), {}, {}};
+        int d = 0;
+        for (index e : extent) result.extent[d++] = max<index>(e, 0);
+        return result;
+    }
 
     tensor_map box_map(const tk_tensor& t, swizzle s, std::initializer_list<int> box) {
         tensor_map result{};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tk/arch.h"
+#include "tk/types/float8.h"
 #include "tk/types/integer.h"
 
 namespace tk {
@@ -121,12 +122,32 @@ TK_HOST_DEVICE uint32_t round_pair(float low, float high) {
 #endif
 }
 
-/// Scalar conversion: 16-bit floats go through f32, the rest as C++ converts.
+namespace detail {
+
+/// Towards zero, staying in range; a NaN gives 0. The GPU's instruction does so by itself.
+template <class To>
+TK_HOST_DEVICE To saturate(float value) {
+#ifdef __CUDA_ARCH__
+    return To(value);
+#else
+    constexpr To largest = To(~uint64_t(0) >> (64 - 8 * sizeof(To) + std::is_signed_v<To>)), smallest = std::is_signed_v<To> ? To(-largest - 1) : To(0);
+    if (!(value == value)) return 0;
+    // Both bounds of a type are powers of two as f32, the upper one a step beyond it.
+    if (value >= float(largest)) return largest;
+    return value <= float(smallest) ? smallest : To(value);
+#endif
+}
+
+}  // namespace detail
+
+/// Scalar conversion: small floats go through f32, f32 to integers saturates, the rest as C++ converts.
 template <class To, class From>
-    requires(std::is_arithmetic_v<From> || is_half<From>)
+    requires(std::is_arithmetic_v<From> || is_half<From> || is_float8<From>)
 TK_HOST_DEVICE To convert(From value) {
     if constexpr (std::is_same_v<To, From>) return value;
-    else if constexpr (is_half<To> || is_half<From>) return To(float(value));
+    else if constexpr (!std::is_arithmetic_v<From> && !std::is_same_v<To, float>) return convert<To>(float(value));
+    else if constexpr (!std::is_arithmetic_v<To> || !std::is_arithmetic_v<From>) return To(float(value));
+    else if constexpr (std::is_same_v<From, float> && std::is_integral_v<To> && !std::is_same_v<To, bool>) return detail::saturate<To>(value);
     else return To(value);
 }
 

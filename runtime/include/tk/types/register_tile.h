@@ -46,7 +46,7 @@ template <class T, int R, int C, class L>
 inline constexpr bool is_tile<register_tile<T, R, C, L>> = true;
 
 template <class X>
-inline constexpr bool is_scalar = std::is_arithmetic_v<X> || is_half<X>;
+inline constexpr bool is_scalar = std::is_arithmetic_v<X> || is_half<X> || is_float8<X>;
 
 template <class X>
 constexpr int rows_of() {
@@ -127,13 +127,26 @@ TK_DEVICE register_tile<T, R, C, L> fill(V value) {
     return result;
 }
 
-/// Element type conversion. f32 to a 16-bit type rounds two neighbours in one instruction.
+/// Element type conversion. Between f32 and a small float two neighbours take one instruction.
 template <class To, class T, int R, int C, class L>
 TK_DEVICE register_tile<To, R, C, L> convert(const register_tile<T, R, C, L>& x) {
     register_tile<To, R, C, L> result;
     if constexpr (is_half<To> && std::is_same_v<T, float> && register_tile<T, R, C, L>::size % 2 == 0) {
         TK_UNROLL
         for (int n = 0; n < x.size; n += 2) store_pair(result.data + n, round_pair<To>(x.data[n], x.data[n + 1]));
+    } else if constexpr (is_float8<To> && std::is_same_v<T, float> && register_tile<T, R, C, L>::size % 2 == 0) {
+        TK_UNROLL
+        for (int n = 0; n < x.size; n += 2) {
+            const uint16_t pair = round_float8_pair<To>(x.data[n], x.data[n + 1]);
+            __builtin_memcpy(result.data + n, &pair, sizeof pair);
+        }
+    } else if constexpr (is_float8<T> && std::is_same_v<To, float> && register_tile<T, R, C, L>::size % 2 == 0) {
+        TK_UNROLL
+        for (int n = 0; n < x.size; n += 2) {
+            uint16_t pair;
+            __builtin_memcpy(&pair, x.data + n, sizeof pair);
+            widen_float8_pair<T>(pair, result.data[n], result.data[n + 1]);
+        }
     } else {
         TK_UNROLL
         for (int n = 0; n < x.size; ++n) result.data[n] = convert<To>(x.data[n]);
