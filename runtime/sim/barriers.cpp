@@ -164,8 +164,9 @@ void barrier_of_waves() { sync_block(); }
 void wait_shared(int newest) {
     lane& l = *the().current;
     l.time += 2;
-    if (l.clock.dirty) l.in_shared.emplace_back(l.shared_accesses, l.clock.epoch);
     l.clock.advance();
+    const uint32_t last = l.clock.epoch - 1, known = l.in_shared.empty() ? l.clock.drained : l.in_shared.back().second;
+    if (last > known) l.in_shared.emplace_back(l.shared_accesses, last);
     while (!l.in_shared.empty() && l.in_shared.front().first + uint64_t(newest) <= l.shared_accesses) {
         l.clock.drained = l.in_shared.front().second;
         l.in_shared.pop_front();

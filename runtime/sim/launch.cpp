@@ -38,7 +38,7 @@ void run_lane(void* argument) {
 
 /// Shared memory is unwritten: every byte 0xff, a NaN in all types.
 unsigned char* shared_memory(uint32_t bytes) {
-    void* memory = std::aligned_alloc(1024, (bytes + 1023) / 1024 * 1024);
+    void* memory = std::aligned_alloc(2048, (bytes + 2047) / 2048 * 2048);
     std::memset(memory, 0xff, bytes);
     return static_cast<unsigned char*>(memory);
 }

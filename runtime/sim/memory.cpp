@@ -9,8 +9,8 @@ namespace tk::sim {
 
 namespace {
 
-// The hardware keeps the first KiB of a block's shared memory for itself: dynamic shared memory starts behind it.
-constexpr uint32_t kSharedStart = 1024;
+// NVIDIA's hardware keeps the first KiB of a block's shared memory for itself: dynamic shared memory starts behind it.
+uint32_t shared_start() { return the().shape.on == chip::sm90 ? 1024 : 0; }
 constexpr int kGlobalCycles = 24, kSharedCycles = 6;
 
 std::map<const unsigned char*, std::unique_ptr<region>>& regions() {
@@ -73,7 +73,7 @@ place resolve_shared(uint32_t address, int bytes, const char* what, site here) {
         }
         home = sim.blocks[rank - 1].get();
     }
-    const uint32_t offset = (address & 0xffffff) - kSharedStart;
+    const uint32_t offset = (address & 0xffffff) - shared_start();
     if (offset >= home->bytes || home->bytes - offset < uint32_t(bytes)) {
         finding f;
         f.kind = "out-of-bounds";
@@ -273,6 +273,8 @@ void atomic_global(void* to, int bytes, void (*apply)(void* place, void* context
 
 const lane_view& self() { return the().current->view; }
 
+void report_misuse(const char* text) { report_at("misaligned", text, TK_SIM_HERE()); }
+
 void* dynamic_shared_memory() { return the().current->home->memory; }
 
 uint32_t shared_address(const void* pointer) {
@@ -284,7 +286,7 @@ uint32_t shared_address(const void* pointer) {
                   TK_SIM_HERE());
         return 0;
     }
-    return uint32_t(at - home.memory) + kSharedStart;
+    return uint32_t(at - home.memory) + shared_start();
 }
 
 uint32_t map_to_block(uint32_t address, uint32_t rank) { return (address & 0xffffff) | (rank + 1) << 24; }
@@ -306,7 +308,7 @@ unsigned char* place_shared(uint32_t address, int bytes) {
     block* home = rank > 0      ? (rank <= sim.blocks.size() ? sim.blocks[rank - 1].get() : nullptr)
                   : sim.current ? sim.current->home
                                 : nullptr;
-    const uint32_t offset = (address & 0xffffff) - kSharedStart;
+    const uint32_t offset = (address & 0xffffff) - shared_start();
     if (!home || offset >= home->bytes || home->bytes - offset < uint32_t(bytes)) return nullptr;
     return home->memory + offset;
 }

@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: MIT
 // The instructions that every architecture has, under one name: `tk::arch` is tk::sm80, which holds for all NVIDIA GPUs
-// from there on. The first header of a file says for which machine it is: tk/sm80.h or tk/sm90.h. What came with sm_90 is
-// there if TK_HAS_SM90, and generic code asks for it.
+// from there on, or tk::gfx9 for AMD's CDNA3 and CDNA4. The first header of a file says for which machine it is: tk/sm80.h,
+// tk/sm90.h, tk/gfx942.h or tk/gfx950.h. What came with sm_90 is there if TK_HAS_SM90, with gfx950 if TK_HAS_GFX950, and
+// generic code asks for it.
 #pragma once
 
 #include "tk/platform.h"
 
+#if defined(TK_GFX)
+
+#define TK_HAS_SM90 0
+#define TK_HAS_GFX950 (TK_GFX == 950)
+#include "tk/hip/arch.h"
+
+namespace tk {
+namespace arch = gfx9;
+}  // namespace tk
+
+#else
+
+#define TK_HAS_GFX950 0
 /// 80 or 90: the machine that the file is written for.
 #ifndef TK_ARCH
 #define TK_ARCH 80
@@ -30,3 +44,5 @@
 namespace tk {
 namespace arch = sm80;
 }  // namespace tk
+
+#endif

@@ -52,10 +52,11 @@ using cluster_result = typename cluster_kernel<Blocks>::result;
 
 #include <hip/hip_runtime.h>
 
-/// A kernel of exactly `threads` threads. One block on each compute unit may have all registers: a SIMD has 512 for each of its lanes,
-/// and a quarter of the block's waves.
-#define TK_KERNEL(threads) \
-    __global__ void __attribute__((amdgpu_flat_work_group_size((threads), (threads)), amdgpu_waves_per_eu(((threads) + 255) / 256)))
+/// A kernel of exactly `threads` threads, with registers for one block on each compute unit or for `TK_KERNEL(threads, blocks)`:
+/// a SIMD has 512 for each of its lanes, and a quarter of the waves.
+#define TK_KERNEL(threads, ...)                                                          \
+    __global__ void __attribute__((amdgpu_flat_work_group_size((threads), (threads)),     \
+                                   amdgpu_waves_per_eu(((threads) __VA_OPT__(* (__VA_ARGS__)) + 255) / 256)))
 #define TK_DEVICE __device__ inline __attribute__((always_inline))
 #define TK_HOST_DEVICE __host__ __device__ inline __attribute__((always_inline))
 #define TK_STATIC_SHARED(TYPE, NAME) __shared__ TYPE NAME
@@ -83,9 +84,6 @@ using cluster_result = typename cluster_kernel<Blocks>::result;
 #define TK_HOST_DEVICE __host__ __device__ __forceinline__
 /// The tensor copy engine reads its map from the parameter bank, so the map must not be copied.
 #define TK_TENSOR_MAP const __grid_constant__ tk::tensor_map
-#ifdef __CUDA_ARCH__
-#define TK_ON_DEVICE
-#endif
 /// Shared memory of a fixed size, for the runtime's own kernels.
 #define TK_STATIC_SHARED(TYPE, NAME) __shared__ TYPE NAME
 /// Register arrays may be indexed by constants only: loops over them are unrolled.

@@ -7,15 +7,14 @@
 #include "tk/types/register_tile.h"
 #include "tk/types/shared_tile.h"
 
+#ifndef TK_GFX
 #include "tk/cuda/sm80/matrix_load.h"
+#endif
 #if TK_HAS_SM90
 #include "tk/cuda/sm90/matrix_store.h"
 #endif
 
 namespace tk::detail {
-
-template <class L>
-inline constexpr bool is_matrix_layout = L::Lanes == 4 && L::Vec == 2 && L::Halves == 2 && L::LaneRows == 8 && !L::ColumnsFirst;
 
 template <class T, class L, int R, int C>
 inline constexpr bool loads_as_matrices = is_matrix_layout<L> && sizeof(T) == 2 && R > 1 && C % (2 * L::block_cols) == 0;
@@ -46,6 +45,10 @@ TK_DEVICE void for_each_matrix_group(lane_position at, const View& view, F f) {
     }
 }
 
+#ifdef TK_GFX
+template <class Tile, class View>
+TK_DEVICE void load_matrices(Tile& to, const View& view, lane_position at);
+#else
 template <class Tile, class View>
 TK_DEVICE void load_matrices(Tile& to, const View& view, lane_position at) {
     for_each_matrix_group<Tile>(at, view, [&](int n, uint32_t address) {
@@ -56,6 +59,7 @@ TK_DEVICE void load_matrices(Tile& to, const View& view, lane_position at) {
         for (int m = 0; m < 4; ++m) store_pair(to.data + n + 2 * m, pairs[m]);
     });
 }
+#endif
 
 #if TK_HAS_SM90
 template <class View, class Tile>

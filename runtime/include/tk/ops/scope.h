@@ -7,10 +7,12 @@
 
 namespace tk {
 
-/// Meets `threads` threads of the block (whole warps) at barrier `id`, 1 to 15; 0 is block::sync.
+/// Meets `threads` threads of the block (whole warps) at barrier `id`, 1 to 15; 0 is block::sync. On AMD the block has one barrier.
 TK_DEVICE void named_barrier_sync(int id, int threads) { arch::named_barrier_sync(id, threads); }
+#ifndef TK_GFX
 /// Counts towards the same meeting without waiting for it.
 TK_DEVICE void named_barrier_arrive(int id, int threads) { arch::named_barrier_arrive(id, threads); }
+#endif
 
 namespace thread {
 /// In the block.

@@ -40,6 +40,9 @@ void store_global(void* to, const void* from, int bytes);
 /// red and atom on global memory: apply(place, context) with the place's bytes; atomic accesses do not race with each other.
 void atomic_global(void* place, int bytes, void (*apply)(void* place, void* context), void* context);
 
+/// A finding `misaligned` of the calling lane: the runtime's own assumptions do not hold.
+void report_misuse(const char* text);
+
 // Shared memory of the calling block.
 void* dynamic_shared_memory();
 /// A place in shared memory that belongs to a function (`key`) and not to the launch.

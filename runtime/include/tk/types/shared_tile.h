@@ -9,12 +9,14 @@
 
 namespace tk {
 
-/// The name is the width in bytes of the rows that are swizzled.
-enum class swizzle { none = 0, b32 = 32, b64 = 64, b128 = 128 };
+/// The name is the width in bytes of the rows that are swizzled; t128 (128 bytes) is for AMD's transposing loads.
+enum class swizzle { none = 0, b32 = 32, b64 = 64, b128 = 128, t128 = 129 };
 
-/// 16-byte chunks are permuted within each row: b128: address bits 4-6 ^= bits 7-9, b64: 4-5 ^= 7-8, b32: 4 ^= 7.
+/// 16-byte chunks are permuted within each row: b128: address bits 4-6 ^= bits 7-9, b64: 4-5 ^= 7-8, b32: 4 ^= 7; t128: 5 ^= 8,
+/// 6 ^= 10, so that 16 lanes which read 32 bytes of rows 0-3 and 16 which read those of rows 8-11 meet no bank twice.
 template <swizzle S>
 TK_HOST_DEVICE constexpr uint32_t swizzled(uint32_t address) {
+    if constexpr (S == swizzle::t128) return address ^ ((address >> 3) & 0x20) ^ ((address >> 4) & 0x40);
     constexpr uint32_t mask = S == swizzle::none ? 0 : uint32_t(S) - 16;
     return address ^ ((address >> 3) & mask);
 }
@@ -23,7 +25,7 @@ TK_HOST_DEVICE constexpr uint32_t swizzled(uint32_t address) {
 template <class T, int R, int C, swizzle S>
 struct shared_geometry {
     static constexpr int size = int(sizeof(T));
-    static constexpr int panel_cols = S == swizzle::none ? C : int(S) / size;
+    static constexpr int panel_cols = S == swizzle::none ? C : int(S) / 32 * 32 / size;
     static constexpr int panels = cdiv(C, panel_cols);
     static constexpr int pitch = panel_cols * size;  // bytes from row to row
     static constexpr int panel_bytes = R * pitch;    // bytes from panel to panel
@@ -96,7 +98,7 @@ inline constexpr bool is_transposed<transposed_view<View>> = true;
 
 /// Storage of an R x C tile. shared_tile<T, R, 1, swizzle::none> is a contiguous column.
 template <class T, int R, int C, swizzle S = swizzle::none>
-struct alignas(S == swizzle::none ? 128 : 1024) shared_tile {
+struct alignas(S == swizzle::none ? 128 : S == swizzle::t128 ? 2048 : 1024) shared_tile {
     using value_type = T;
     using view_type = shared_view<T, R, C, S, R, C>;
     static constexpr int rows = R, cols = C;

@@ -54,14 +54,14 @@ TK_DEVICE void store_buffer_b128(const buffer& to, uint32_t offset, words4 value
     __builtin_amdgcn_raw_buffer_store_b128(__builtin_bit_cast(v, value), detail::resource(to), int(offset), 0, 0);
 }
 
-/// buffer_load_dword .. lds: lane l's dword goes to shared memory at `to` + 4 l, asynchronously; out of range: a zero goes there.
-/// `to` is the same in all lanes. Complete behind wait_vector_memory; others see it behind a barrier that follows.
+/// buffer_load_dword .. lds: lane l's dword at `offset` + `more` goes to shared memory at `to` + 4 l, asynchronously; out of range: a
+/// zero goes there. `to` and `more` are the same in all lanes. Complete behind wait_vector_memory; others see it behind a barrier that follows.
 /// Assembly, because the compiler would wait for the copy (vmcnt) before the next load from shared memory. M0 needs one
 /// instruction between its write and its use.
-TK_DEVICE void copy_buffer_to_shared_b32(uint32_t to, const buffer& from, uint32_t offset) {
-    asm volatile("s_nop 0\n\tbuffer_load_dword %0, %1, 0 offen lds"
+TK_DEVICE void copy_buffer_to_shared_b32(uint32_t to, const buffer& from, uint32_t offset, uint32_t more) {
+    asm volatile("s_nop 0\n\tbuffer_load_dword %0, %1, %2 offen lds"
                  :
-                 : "v"(offset), "s"(from.words), "{m0}"(__builtin_amdgcn_readfirstlane(int(to)))
+                 : "v"(offset), "s"(from.words), "s"(__builtin_amdgcn_readfirstlane(int(more))), "{m0}"(__builtin_amdgcn_readfirstlane(int(to)))
                  : "memory");
 }
 

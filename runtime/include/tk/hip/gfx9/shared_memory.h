@@ -10,9 +10,9 @@
 
 namespace tk::gfx9 {
 
-/// Start of the dynamic shared memory. 1024-aligned, as the swizzles repeat every 1024 or 2048 bytes.
+/// Start of the dynamic shared memory. 2048-aligned, as the swizzles repeat every 1024 or 2048 bytes.
 TK_DEVICE void* dynamic_shared_memory() {
-    extern __shared__ __attribute__((aligned(1024))) unsigned char tk_dynamic_shared_memory[];
+    extern __shared__ __attribute__((aligned(2048))) unsigned char tk_dynamic_shared_memory[];
     return tk_dynamic_shared_memory;
 }
 

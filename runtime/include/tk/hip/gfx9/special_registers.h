@@ -10,6 +10,9 @@
 
 namespace tk::gfx9 {
 
+/// Of a wave.
+inline constexpr int lanes = 64;
+
 TK_DEVICE int thread_index() { return int(__builtin_amdgcn_workitem_id_x()); }
 TK_DEVICE int block_index() { return int(__builtin_amdgcn_workgroup_id_x()); }
 

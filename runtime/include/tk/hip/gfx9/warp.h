@@ -15,6 +15,9 @@ TK_DEVICE uint32_t shuffle_lane(uint32_t value, int lane) {
     return uint32_t(__builtin_amdgcn_ds_bpermute(4 * lane, int(value)));
 }
 
+/// v_readlane_b32: the value of lane `lane`, which is the same in all lanes; the result is in a scalar register.
+TK_DEVICE uint32_t shuffle_from(uint32_t value, int lane) { return uint32_t(__builtin_amdgcn_readlane(int(value), lane)); }
+
 /// v_readfirstlane_b32: the value of the first active lane, in a scalar register.
 TK_DEVICE uint32_t broadcast_first(uint32_t value) { return uint32_t(__builtin_amdgcn_readfirstlane(int(value))); }
 

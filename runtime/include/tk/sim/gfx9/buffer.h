@@ -10,7 +10,7 @@
 namespace tk::sim {
 
 /// runtime/sim/lds_copy.cpp
-void copy_buffer_to_shared(const char* what, uint32_t to, const void* base, uint32_t size, uint32_t offset, int bytes);
+void copy_buffer_to_shared(const char* what, uint32_t to, const void* base, uint32_t size, uint64_t offset, int bytes);
 
 }  // namespace tk::sim
 
@@ -60,8 +60,8 @@ TK_DEVICE void store_buffer_b32(const buffer& to, uint32_t offset, uint32_t valu
 TK_DEVICE void store_buffer_b64(const buffer& to, uint32_t offset, words2 value) { detail::store_buffer(to, offset, value); }
 TK_DEVICE void store_buffer_b128(const buffer& to, uint32_t offset, words4 value) { detail::store_buffer(to, offset, value); }
 
-TK_DEVICE void copy_buffer_to_shared_b32(uint32_t to, const buffer& from, uint32_t offset) {
-    sim::copy_buffer_to_shared("buffer_load_dword lds", to, from.base, from.bytes, offset, 4);
+TK_DEVICE void copy_buffer_to_shared_b32(uint32_t to, const buffer& from, uint32_t offset, uint32_t more) {
+    sim::copy_buffer_to_shared("buffer_load_dword lds", to, from.base, from.bytes, uint64_t(offset) + more, 4);
 }
 
 }  // namespace tk::gfx9

@@ -7,6 +7,8 @@
 
 namespace tk::gfx9 {
 
+inline constexpr int lanes = 64;
+
 TK_DEVICE int thread_index() { return sim::self().thread; }
 TK_DEVICE int block_index() { return sim::self().block; }
 TK_DEVICE int block_count() { return sim::self().blocks; }
