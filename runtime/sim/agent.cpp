@@ -80,6 +80,9 @@ access_id write_id(operation& op, bool atomic) {
     return op.write;
 }
 
+/// Copies of lanes go the way of ordinary accesses; all other operations go past it.
+bool by_proxy(const operation& op) { return op.is != operation::kind::lane_copy; }
+
 /// Drops the groups up to `last` that are complete. The epoch of their accesses is the group's number: whoever has
 /// waited for that many is behind them.
 void retire(group_queue& q, uint32_t last) {
@@ -191,7 +194,7 @@ void read_shared(operation* op, uint32_t address, int bytes) {
     const place from = resolve_shared(address, bytes, op->what, op->at);
     if (!from.home) return;
     check_no_barrier(*from.home, from.offset, bytes, op->what, op->at);
-    check_read(from.home->cells, from.offset, uint64_t(bytes), {read_id(*op), op->knows, true}, shared_name(*from.home),
+    check_read(from.home->cells, from.offset, uint64_t(bytes), {read_id(*op), op->knows, by_proxy(*op)}, shared_name(*from.home),
                0);
 }
 
@@ -199,7 +202,7 @@ void write_shared(operation* op, uint32_t address, int bytes) {
     const place to = resolve_shared(address, bytes, op->what, op->at);
     if (!to.home) return;
     check_no_barrier(*to.home, to.offset, bytes, op->what, op->at);
-    check_write(to.home->cells, to.offset, uint64_t(bytes), {write_id(*op, false), op->knows, true},
+    check_write(to.home->cells, to.offset, uint64_t(bytes), {write_id(*op, false), op->knows, by_proxy(*op)},
                 shared_name(*to.home), 0);
 }
 
@@ -207,13 +210,13 @@ void read_global(operation* op, const void* from, int64_t bytes) {
     region* r = resolve_global(from, bytes, false, op->what, op->at);
     if (r)
         check_read(r->cells, uint64_t(static_cast<const unsigned char*>(from) - r->data), uint64_t(bytes),
-                   {read_id(*op), op->knows, true}, r->name, 0);
+                   {read_id(*op), op->knows, by_proxy(*op)}, r->name, 0);
 }
 
 void write_global(operation* op, void* to, int64_t bytes, bool atomic) {
     region* r = resolve_global(to, bytes, true, op->what, op->at);
     if (!r) return;
-    const accessor who{write_id(*op, atomic), op->knows, true};
+    const accessor who{write_id(*op, atomic), op->knows, by_proxy(*op)};
     const uint64_t first = uint64_t(static_cast<unsigned char*>(to) - r->data);
     if (atomic) check_read(r->cells, first, uint64_t(bytes), who, r->name, 0);
     check_write(r->cells, first, uint64_t(bytes), who, r->name, 0);

@@ -68,10 +68,10 @@ struct exponent_range {
 };
 
 /// Whether power_below is the exponent that the hardware sees, and no product over- or underflows f32.
-bool fast_path_serves(const product_operands& o, int columns, operand_type type) {
+bool fast_path_serves(const product_operands& o, int rows, int columns, operand_type type) {
     exponent_range a, b;
-    for (const auto& row : o.a)
-        for (float x : row) a.add(x);
+    for (int r = 0; r < rows; ++r)
+        for (float x : o.a[r]) a.add(x);
     for (const auto& row : o.b)
         for (int c = 0; c < columns; ++c) b.add(row[c]);
     const int smallest_normal = type == operand_type::bf16 ? -126 : -14;
@@ -165,10 +165,10 @@ float tensor_core_sum(const float (&a)[16], const float (&b)[16], float c, opera
     return truncate_to_f32(sum, emax - kKept);
 }
 
-void multiply_accumulate(const product_operands& operands, int columns, bool accumulate, float* d, operand_type type) {
-    const bool fast = fast_path_serves(operands, columns, type);
+void multiply_accumulate(const product_operands& operands, int rows, int columns, bool accumulate, float* d, operand_type type) {
+    const bool fast = fast_path_serves(operands, rows, columns, type);
     bool served[256] = {};
-    for (int row = 0; row < 64; ++row, d += 256) {
+    for (int row = 0; row < rows; ++row, d += 256) {
         if (!accumulate) std::fill_n(d, columns, 0.0f);
         if (fast && fast_row(operands, operands.a[row], columns, d, served)) continue;
         for (int c = 0; c < columns; ++c)

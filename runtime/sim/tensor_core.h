@@ -17,14 +17,14 @@ float operand_value(uint16_t bits, operand_type type);
 /// One output: c + sum over k of a[k] * b[k]. The definition; `multiply_accumulate` gives the same bits.
 float tensor_core_sum(const float (&a)[16], const float (&b)[16], float c, operand_type type);
 
-/// Operands of one m64nNk16 instruction as values of their 16-bit type.
+/// Operands of one instruction, m64nNk16 or smaller, as values of their 16-bit type.
 struct product_operands {
     alignas(64) float a[64][16];   // [row][k]; a subtracted product has its signs changed
     alignas(64) float b[16][256];  // [k][column]
 };
 
-/// d[r][c] = (d[r][c] or 0) + sum over k of a[r][k] * b[k][c], for 64 rows and `columns` (8 .. 256) columns; d's rows
-/// lie 256 values apart.
-void multiply_accumulate(const product_operands& operands, int columns, bool accumulate, float* d, operand_type type);
+/// d[r][c] = (d[r][c] or 0) + sum over k of a[r][k] * b[k][c], for `rows` (1 .. 64) rows and `columns` (8 .. 256) columns; d's
+/// rows lie 256 values apart.
+void multiply_accumulate(const product_operands& operands, int rows, int columns, bool accumulate, float* d, operand_type type);
 
 }  // namespace tk::sim

@@ -219,7 +219,7 @@ void issue(void* const* all) {
         if (!readable) return;
         if (!call.a) read_a(a, type, sign, *operands);
         read_b(b, type, uint32_t(call.columns), *operands);
-        multiply_accumulate(*operands, call.columns, call.accumulate, target->values.data(), type);
+        multiply_accumulate(*operands, 64, call.columns, call.accumulate, target->values.data(), type);
     });
     // One accumulator takes its products in order of issue, whatever order the engine reports them in.
     finish(product, {.cycles = std::max(call.columns / 2, 16), .bytes = 0}, [state, number] {

@@ -91,7 +91,7 @@ TEST(TensorCore, TheFastWayGivesTheBitsOfTheDefinition) {
             for (float& x : d) x = random_value(generator, operand_type::bf16, kind) * 1.0001f;
             before = d;
             const bool accumulate = kind != 2;
-            multiply_accumulate(*operands, columns, accumulate, d.data(), type);
+            multiply_accumulate(*operands, 64, columns, accumulate, d.data(), type);
             for (int r = 0; r < 64; ++r)
                 for (int c = 0; c < 256; ++c) {
                     float b[16];

@@ -64,6 +64,12 @@ struct layout {
     static TK_HOST_DEVICE constexpr bool owns_first_col(lane_position at) { return at.warp < WarpRows && lane_col(at.lane) == 0; }
 };
 
+namespace detail {
+/// Layouts in which the matrix instructions of NVIDIA GPUs take a left operand of 16-bit elements and leave f32 results.
+template <class L>
+inline constexpr bool is_matrix_layout = arch::lanes == 32 && L::Lanes == 4 && L::Vec == 2 && L::Halves == 2 && L::LaneRows == 8 && !L::ColumnsFirst;
+}  // namespace detail
+
 /// The accumulator fragment of wgmma, repeated for every 64 rows.
 using mma_layout = layout<4, 2, 2, 8, 4>;
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Tiles from global to shared memory by all threads of a block, asynchronously (cp.async).
+//
+//     block::copy_async<256>(slot, A.block(...));    // any number of tiles
+//     commit_copies();                               // closes a group
+//     wait_copies<2>();  block::sync();              // all but the newest two groups are there, for all threads
+//
+// Elements outside the block arrive as zeros. A piece has 16 bytes, or 8 or 4 where the alignment of the global block allows
+// no more; elements that can't be copied in such pieces go through registers, and are there at once. Threads take neighbouring
+// pieces of a row. Their rows lie as far apart as swizzling repeats, so that one address serves all pieces of a thread.
+#pragma once
+
+#include "tk/arch.h"
+#include "tk/cuda/sm80/async_copy.h"
+#include "tk/ops/copy_guarded.h"
+#include "tk/ops/scope.h"
+
+namespace tk {
+
+namespace detail {
+
+/// How R x C pieces of V elements are dealt to `Threads` threads: piece n of a thread lies n * step rows below its first.
+template <class View, int V, int Threads>
+struct piece_order {
+    static constexpr int per_row = View::cols / V, pieces = View::rows * per_row;
+    static constexpr int rounds = (pieces + Threads - 1) / Threads, step = Threads / per_row;
+    using geometry = typename View::geometry;
+    static constexpr int repeats = View::swizzling == swizzle::none ? 1 : 8;  // rows
+    /// Else rows and columns of each piece are computed one by one.
+    static constexpr bool regular = Threads % per_row == 0 && step % repeats == 0 && View::rows % step == 0;
+};
+
+/// Copies V elements at row r, column c of the block to `to`; what is not there becomes zero.
+template <int V, class T>
+TK_DEVICE void copy_piece_async(uint32_t to, const global_block<T>& from, const void* place, int r, int c) {
+    constexpr int size = int(sizeof(T));
+    // Pieces are aligned in the tensor, whose rows begin with one: only the end of a row may cut a piece.
+    const int there = from.has_row(r) && c >= from.col_lo ? min(max(from.col_hi - c, 0), V) : 0;
+    arch::copy_async<V * size>(to, place, uint32_t(there * size));
+}
+
+template <int V, int Threads, class View, class T>
+TK_DEVICE void copy_pieces_async(const View& to, const global_block<T>& from, int thread) {
+    using order = piece_order<View, V, Threads>;
+    constexpr int bytes = V * int(sizeof(T));
+    if constexpr (order::regular) {
+        const int r = thread / order::per_row, c = thread % order::per_row * V;
+        const uint32_t address = to.address(r, c);
+        const T* place = from.at(r, c);
+        const int64_t step = from.row_stride * order::step;
+        // Narrow pieces are many: one loop for all of them, with conditions.
+        if (bytes == 16 && from.contains(View::rows, View::cols)) {
+            TK_UNROLL
+            for (int n = 0; n < order::rounds; ++n, place += step)
+                arch::copy_async<bytes>(address + uint32_t(n * order::step * order::geometry::pitch), place, bytes);
+        } else {
+            TK_NO_UNROLL
+            for (int n = 0; n < order::rounds; ++n, place += step)
+                copy_piece_async<V>(address + uint32_t(n * order::step * order::geometry::pitch), from, place, r + n * order::step, c);
+        }
+    } else {
+        for_each_piece<V, View::rows, View::cols>(thread, Threads, [&](int r, int c) {
+            copy_piece_async<V>(to.address(r, c), from, from.at(r, c), r, c);
+        });
+    }
+}
+
+}  // namespace detail
+
+namespace block {
+
+/// By all `Threads` threads of the block.
+template <int Threads, class To, class T>
+TK_DEVICE void copy_async(const To& to, const global_block<T>& from) {
+    const auto view = as_view(to);
+    using View = std::remove_const_t<decltype(view)>;
+    detail::with_widest_piece<View>(from, [&](auto width) {
+        constexpr int V = decltype(width)::value;
+        // The last column of a piece that an edge other than the tensor's end cuts, and elements of 2 bytes: through registers.
+        if constexpr (V * sizeof(T) >= 4) {
+            if (from.col_lo <= 0 || from.col_lo >= View::cols || from.col_lo % V == 0)
+                return detail::copy_pieces_async<V, Threads>(view, from, thread::index());
+        }
+        detail::copy_in<1>(view, from, 0.0f, thread::index(), Threads);
+    });
+}
+
+}  // namespace block
+
+/// Closes a group of the calling thread's copies.
+TK_DEVICE void commit_copies() { arch::copy_async_commit(); }
+/// Until all but the newest N groups of the calling thread are complete. Other threads see the data behind a barrier.
+template <int N>
+TK_DEVICE void wait_copies() {
+    arch::copy_async_wait<N>();
+}
+
+}  // namespace tk
