@@ -9,6 +9,7 @@
 
 #if defined(TK_GFX)
 
+#define TK_ARCH 0  // of NVIDIA
 #define TK_HAS_SM90 0
 #define TK_HAS_GFX950 (TK_GFX == 950)
 #include "tk/hip/arch.h"

@@ -36,6 +36,7 @@
 #define TK_UNROLL_FOUR
 #define TK_TIE(...)
 using cudaStream_t = struct CUstream_st*;
+using hipStream_t = struct ihipStream_t*;
 
 namespace tk {
 template <int Blocks>

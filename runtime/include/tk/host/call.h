@@ -14,7 +14,7 @@ public:
     /// Kernels count tile positions in 32 bits; the last tile may reach past the extent.
     static constexpr int64_t largest_extent = (int64_t(1) << 31) - 65536;
 
-    call(const char* entry, cudaStream_t stream) : entry_(entry), stream_(stream) {}
+    call(const char* entry, host::stream stream) : entry_(entry), stream_(stream) {}
 
     bool failed() const { return status_.code != TK_OK; }
     tk_status status() const { return status_; }
@@ -59,17 +59,18 @@ public:
         if (!failed() && may_overlap(*t, *other)) fail(TK_OVERLAP, "%s: `%s` is written, but shares memory with `%s`", entry_, name, other_name);
     }
 
-    /// The current device can run code for `capability` with this much shared memory a block. 90 is sm_90a, which no other
-    /// device runs; the PTX of others is compiled by later ones' drivers. Kernels overlap the launch before them from 90 on.
+    /// The current device can run code for `capability` (950: gfx950) with this much shared memory a block. 90 is sm_90a, which no
+    /// other device runs, nor AMD's code; the PTX of others is compiled by later ones' drivers. Kernels overlap the launch before them from 90 on.
     void device(int capability, size_t shared_bytes) {
         if (failed()) return;
         status_ = current_device(device_number_);
         if (!failed()) status_ = cached_device(device_number_, device_);
         if (failed()) return;
-        const bool exact = capability == 90;
-        overlaps_ = capability >= 90;
+        const bool exact = capability == 90 || is_amd;
+        overlaps_ = capability >= 90 && !is_amd;
         if (exact ? device_->capability != capability : device_->capability < capability)
-            return fail(TK_UNSUPPORTED_DEVICE, "%s: compiled for sm_%d%s, device %d is sm_%d", entry_, capability, exact ? "a" : "", device_number_, device_->capability);
+            return fail(TK_UNSUPPORTED_DEVICE, "%s: compiled for %s%d%s, device %d is %s%d", entry_, device_prefix, capability, capability == 90 ? "a" : "", device_number_,
+                        device_prefix, device_->capability);
         if (size_t(device_->shared_bytes) < shared_bytes)
             fail(TK_UNSUPPORTED_DEVICE, "%s: needs %zu bytes of shared memory a block, device %d has %d", entry_, shared_bytes, device_number_, device_->shared_bytes);
     }
@@ -135,7 +136,7 @@ protected:
     void fail(tk_code code, const char* format, Value... values) { status_ = failure(code, format, values...); }
 
     const char* entry_;
-    cudaStream_t stream_;
+    host::stream stream_;
     tk_status status_ = ok();
     int device_number_ = 0;
     bool overlaps_ = false;

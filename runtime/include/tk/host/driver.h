@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every call of the CUDA runtime and driver that launchers make, one wrapper each. With TK_SIM the simulator answers.
+// Every call of the CUDA runtime and driver that launchers make, one wrapper each; of HIP: driver_hip.h. With TK_SIM the
+// simulator answers.
 #pragma once
 
 #include "tk/host/status.h"
@@ -8,7 +9,7 @@
 
 #ifdef TK_SIM
 #include "tk/sim/engine.h"
-#else
+#elif !defined(TK_GFX)
 #include <cuda.h>
 #include <cuda_runtime.h>
 #endif
@@ -17,11 +18,22 @@ namespace tk::host {
 
 constexpr int max_devices = 64;
 
+#ifdef TK_GFX
+using stream = hipStream_t;
+/// The device that a number of call::device names.
+inline constexpr const char* device_prefix = "gfx";
+inline constexpr bool is_amd = true;
+#else
+using stream = cudaStream_t;
+inline constexpr const char* device_prefix = "sm_";
+inline constexpr bool is_amd = false;
+#endif
+
 /// Limits of a device that launchers depend on.
 struct device_info {
     int processors;      // streaming multiprocessors
     int shared_bytes;    // shared memory a block may have
-    int capability;      // 90 for 9.0
+    int capability;      // 90 for 9.0, 950 for gfx950
 };
 
 /// What a tensor map says, innermost dimension first; strides in bytes, of the dimensions but the innermost.
@@ -35,11 +47,17 @@ struct map_description {
 
 struct launch_shape {
     int blocks, threads, shared_bytes;
-    cudaStream_t stream;
+    host::stream stream;
     bool overlaps = TK_ARCH == 90;  // the kernel waits for the launch before it itself (tk::grid)
 };
 
 #ifdef TK_SIM
+
+#ifndef TK_GFX
+inline constexpr sim::chip simulated_chip = sim::chip::sm90;
+#else
+inline constexpr sim::chip simulated_chip = TK_GFX == 942 ? sim::chip::gfx942 : sim::chip::gfx950;
+#endif
 
 inline tk_status current_device(int& device) {
     device = 0;
@@ -47,7 +65,7 @@ inline tk_status current_device(int& device) {
 }
 
 inline tk_status query_device(int, device_info& info) {
-    const sim::host_device device = sim::device();
+    const sim::host_device device = sim::device(simulated_chip);
     info = {device.processors, device.shared_bytes, device.capability};
     return ok();
 }
@@ -75,12 +93,12 @@ constexpr int cluster_size(Result (*)(Parameter...)) {
 template <auto Kernel, class... Argument>
 tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments) {
     const auto body = [&] { Kernel(arguments...); };
-    const char* refused = sim::launch({shape.blocks, shape.threads, shape.shared_bytes, cluster_size(Kernel), shape.overlaps},
+    const char* refused = sim::launch({shape.blocks, shape.threads, shape.shared_bytes, cluster_size(Kernel), shape.overlaps, simulated_chip},
                                       [](const void* call) { (*static_cast<decltype(&body)>(call))(); }, &body);
     return refused ? failure(TK_CUDA, "cudaLaunchKernelEx: %s", refused) : ok();
 }
 
-#else
+#elif !defined(TK_GFX)
 
 inline tk_status cuda_status(cudaError_t error, const char* what) {
     if (error == cudaSuccess) return ok();
@@ -167,6 +185,12 @@ tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments)
     return cuda_status(cudaLaunchKernelEx(&config, Kernel, arguments...), "cudaLaunchKernelEx");
 }
 
+#else
+}  // namespace tk::host
+
+#include "tk/host/driver_hip.h"
+
+namespace tk::host {
 #endif
 
 /// The limits of `device`, asked for once. Threads that race ask twice and write the same.

@@ -41,7 +41,7 @@ preset_elements(const preset_arguments<T> a) {
 
 /// Dense tensors count as one row, so that the index needs no division.
 template <class T>
-tk_status preset(const tk_tensor& t, T value, int device, cudaStream_t stream, bool overlaps) {
+tk_status preset(const tk_tensor& t, T value, int device, host::stream stream, bool overlaps) {
     const device_info* info = nullptr;
     const tk_status status = cached_device(device, info);
     if (status.code != TK_OK) return status;

@@ -131,12 +131,12 @@ repack_arguments<T> describe(const tk_tensor& from, const tk_tensor& to) {
 }
 
 /// As many blocks as have work, at most 8 on each processor: 2048 threads.
-inline launch_shape repack_shape(int64_t work, const device_info& info, cudaStream_t stream, bool overlaps) {
+inline launch_shape repack_shape(int64_t work, const device_info& info, host::stream stream, bool overlaps) {
     return {int(min<int64_t>(work, int64_t(info.processors) * 8)), repack_threads, 0, stream, overlaps};
 }
 
 template <class T>
-tk_status repack_strided(const tk_tensor& from, const tk_tensor& to, int device, const device_info& info, cudaStream_t stream, bool overlaps) {
+tk_status repack_strided(const tk_tensor& from, const tk_tensor& to, int device, const device_info& info, host::stream stream, bool overlaps) {
     const auto a = describe<T>(from, to);
     const int64_t rows = from.rank > 1 ? from.extent[from.rank - 2] : 1;
     const int64_t squares = a.rows / rows * cdiv<int64_t>(rows, 64) * cdiv<int64_t>(from.extent[from.rank - 1], 64);
@@ -146,7 +146,7 @@ tk_status repack_strided(const tk_tensor& from, const tk_tensor& to, int device,
 }  // namespace detail
 
 /// Copies `from` to `to`, which packed_like made. Both have elements.
-inline tk_status repack(const tk_tensor& from, const tk_tensor& to, int device, cudaStream_t stream, bool overlaps) {
+inline tk_status repack(const tk_tensor& from, const tk_tensor& to, int device, host::stream stream, bool overlaps) {
     const device_info* info = nullptr;
     const tk_status status = cached_device(device, info);
     if (status.code != TK_OK) return status;

@@ -10,6 +10,18 @@
 
 namespace tk::gfx9 {
 
+namespace detail {
+/// The host's compiler reads this too, where pointers have 64 bits.
+template <class T>
+TK_DEVICE __attribute__((address_space(3))) T* shared_pointer(uint32_t address) {
+#ifdef TK_ON_DEVICE
+    return (__attribute__((address_space(3))) T*)(address);
+#else
+    return (__attribute__((address_space(3))) T*)(uint64_t(address));
+#endif
+}
+}  // namespace detail
+
 /// Start of the dynamic shared memory. 2048-aligned, as the swizzles repeat every 1024 or 2048 bytes.
 TK_DEVICE void* dynamic_shared_memory() {
     extern __shared__ __attribute__((aligned(2048))) unsigned char tk_dynamic_shared_memory[];
@@ -23,11 +35,11 @@ TK_DEVICE uint32_t shared_address(const void* pointer) {
 /// ds_read_u8 .. ds_read_b128 and ds_write_b8 .. ds_write_b128, aligned to their size.
 template <class T>
 TK_DEVICE T load_shared(uint32_t address) {
-    return __builtin_bit_cast(T, *(const __attribute__((address_space(3))) plain_word<sizeof(T)>*)(address));
+    return __builtin_bit_cast(T, *detail::shared_pointer<const plain_word<sizeof(T)>>(address));
 }
 template <class T>
 TK_DEVICE void store_shared(uint32_t address, const T& value) {
-    *(__attribute__((address_space(3))) plain_word<sizeof(T)>*)(address) = __builtin_bit_cast(plain_word<sizeof(T)>, value);
+    *detail::shared_pointer<plain_word<sizeof(T)>>(address) = __builtin_bit_cast(plain_word<sizeof(T)>, value);
 }
 
 /// The same for a variable in shared memory.

@@ -2,7 +2,7 @@
 // gfx950's transposing load from shared memory.
 #pragma once
 
-#include "tk/hip/gfx9/word.h"
+#include "tk/hip/gfx9/shared_memory.h"
 
 #ifdef TK_SIM
 #include "tk/sim/gfx950/shared_memory.h"
@@ -15,7 +15,7 @@ namespace tk::gfx950 {
 /// matrix of 4 rows, lane l gets column l.
 TK_DEVICE gfx9::words2 load_shared_transposed_b64(uint32_t address) {
     using loaded = short __attribute__((ext_vector_type(4)));
-    const loaded x = __builtin_amdgcn_ds_read_tr16_b64_v4i16((__attribute__((address_space(3))) loaded*)(address));
+    const loaded x = __builtin_amdgcn_ds_read_tr16_b64_v4i16(gfx9::detail::shared_pointer<loaded>(address));
     return __builtin_bit_cast(gfx9::words2, x);
 }
 
