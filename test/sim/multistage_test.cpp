@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Kernels for sm_80: a product with copies several steps ahead (test/runtime/multistage_gemm.h) against a plain loop, and small
+// kernels on asynchronous copies, right in one form and wrong in others.
+#include "test/sim/run_kernel.h"
+
+#include "test/runtime/multistage_gemm.h"
+
+namespace tk::sim_test {
+namespace {
+
+/// As `run`, for kernels that do not overlap the launch before them.
+template <auto Kernel, class... Argument>
+outcome run_after(int blocks, int threads, int shared_bytes, const Argument&... arguments) {
+    const tk_status status = host::launch_kernel<Kernel>({blocks, threads, shared_bytes, nullptr, false}, arguments...);
+    EXPECT_EQ(status.code, TK_OK) << status.message;
+    return {sim::the().found.all()};
+}
+
+int whole(int n) { return n * 37 % 11 - 5; }
+
+struct extents {
+    int M, N, K;
+    int pad;  // elements between rows
+};
+
+template <class T, int Workers, bool Transposed>
+void product(extents e, uint64_t seed) {
+    SCOPED_TRACE(std::to_string(e.M) + " x " + std::to_string(e.N) + " x " + std::to_string(e.K) + ", seed " + std::to_string(seed));
+    fresh_machine(seed);
+    const int wide_a = e.K + e.pad, wide_b = (Transposed ? e.K : e.N) + e.pad, rows_b = Transposed ? e.N : e.K;
+    T* a = tensor_memory<T>("A", size_t(e.M * wide_a));
+    T* b = tensor_memory<T>("B", size_t(rows_b * wide_b));
+    T* d = tensor_memory<T>("D", size_t(e.M * e.N), false);
+    for (int n = 0; n < e.M * wide_a; ++n) a[n] = T(float(whole(n)));
+    for (int n = 0; n < rows_b * wide_b; ++n) b[n] = T(float(whole(n + 3)));
+    const multistage::arguments<T> p{{a, {e.M, e.K}, {wide_a, 1}}, {b, {rows_b, Transposed ? e.K : e.N}, {wide_b, 1}}, {d, {e.M, e.N}, {e.N, 1}}};
+    const int blocks = cdiv(e.M, multistage::BM) * cdiv(e.N, multistage::BN);
+    const outcome result = run_after<multistage::gemm<T, Workers, Transposed>>(blocks, 128 * Workers, sizeof(multistage::shared<T, Transposed>), p);
+    EXPECT_TRUE(result.findings.empty()) << result.text();
+    for (int m = 0; m < e.M; ++m)
+        for (int n = 0; n < e.N; ++n) {
+            int sum = 0;
+            for (int k = 0; k < e.K; ++k) sum += whole(m * wide_a + k) * whole((Transposed ? n * wide_b + k : k * wide_b + n) + 3);
+            ASSERT_EQ(float(d[m * e.N + n]), float(T(float(sum)))) << m << ", " << n;
+        }
+}
+
+TEST(Multistage, whole_tiles) { product<bf16, 2, false>({128, 256, 96, 0}, 0); }
+TEST(Multistage, transposed_operand) { product<f16, 1, true>({128, 128, 160, 0}, 1); }
+TEST(Multistage, ragged) { product<bf16, 2, false>({120, 136, 40, 0}, 2); }
+TEST(Multistage, pieces_of_8_bytes) { product<bf16, 2, true>({70, 130, 68, 0}, 3); }
+TEST(Multistage, pieces_of_4_bytes) { product<f16, 1, false>({33, 62, 34, 0}, 4); }
+TEST(Multistage, odd_rows) { product<bf16, 2, false>({65, 31, 33, 0}, 5); }
+TEST(Multistage, rows_apart) { product<bf16, 2, true>({64, 64, 50, 14}, 6); }
+TEST(Multistage, less_than_the_pipeline_holds) { product<f16, 2, true>({16, 16, 8, 0}, 7); }
+
+// A ring of two slots, through which all 64 threads copy rows and read those of other threads.
+constexpr int kThreads = 64, kSteps = 6;
+
+enum class fault {
+    none,
+    no_wait,          // for the copies
+    waits_too_late,   // for one group less than is needed
+    no_barrier,       // behind the wait
+    refilled_early,   // before all have read the slot
+    no_commit,
+    not_drained,      // the thread ends with copies under way
+    copied_twice,     // two copies into one slot with nothing between
+    partner_first,    // a barrier, then the wait
+};
+
+struct ring_shared {
+    float slot[3][kThreads * 4];
+};
+
+template <fault F>
+TK_KERNEL(kThreads)
+ring_kernel(const float* in, float* out) {
+    auto& shared = block::shared<ring_shared>();
+    const int t = thread::index();
+    const auto copy = [&](int step) {
+        float* to = &shared.slot[step % 3][4 * t];
+        if (step < kSteps) sm80::copy_async<16>(sm80::shared_address(to), in + (step * kThreads + t) * 4, 16);
+        if (F == fault::copied_twice && step == 3) sm80::copy_async<16>(sm80::shared_address(to), in, 16);
+        if (F != fault::no_commit) commit_copies();
+    };
+    copy(0);
+    copy(1);
+    for (int step = 0; step < kSteps; ++step) {
+        if constexpr (F == fault::partner_first) block::sync();
+        if constexpr (F != fault::no_wait) wait_copies<F == fault::waits_too_late ? 2 : 1>();
+        if constexpr (F != fault::no_barrier && F != fault::partner_first) block::sync();
+        if constexpr (F == fault::refilled_early) copy(step + 3);
+        sm80::store_global(out + step * kThreads + t, sm80::load_shared_variable(shared.slot[step % 3][4 * (t ^ 33)]));
+        if constexpr (F != fault::refilled_early) copy(step + 2);
+    }
+    if constexpr (F != fault::not_drained) wait_copies<0>();
+}
+
+template <fault F>
+outcome run_ring() {
+    const float* in = tensor_memory<float>("in", size_t(kSteps * kThreads * 4), true, 2.0f);
+    float* out = tensor_memory<float>("out", size_t(kSteps * kThreads), false);
+    const outcome result = run_after<ring_kernel<F>>(1, kThreads, sizeof(ring_shared), in, out);
+    if constexpr (F == fault::none) {
+        for (int n = 0; n < kSteps * kThreads; ++n) EXPECT_EQ(out[n], 2.0f) << n;
+    }
+    return result;
+}
+
+/// Found whatever the seed.
+template <fault F>
+void found(const std::string& kind, const std::string& part) {
+    for (uint64_t seed = 0; seed < 5; ++seed) {
+        fresh_machine(seed);
+        const outcome result = run_ring<F>();
+        EXPECT_TRUE(result.has(kind)) << "seed " << seed << "\n" << result.text();
+        EXPECT_NE(result.story(kind).find(part), std::string::npos) << "seed " << seed << "\n" << result.text();
+    }
+}
+
+TEST(Multistage, ring_of_copies) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+        fresh_machine(seed);
+        const outcome result = run_ring<fault::none>();
+        EXPECT_TRUE(result.findings.empty()) << "seed " << seed << "\n" << result.text();
+    }
+}
+TEST(Multistage, no_wait) { found<fault::no_wait>("race", "`shared load` is not ordered behind a `cp.async`"); }
+TEST(Multistage, waits_for_a_group_less) { found<fault::waits_too_late>("race", "`shared load` is not ordered behind a `cp.async`"); }
+TEST(Multistage, no_barrier_behind_the_wait) { found<fault::no_barrier>("race", "`shared load` is not ordered behind a `cp.async`"); }
+TEST(Multistage, barrier_before_the_wait) { found<fault::partner_first>("race", "`shared load` is not ordered behind a `cp.async`"); }
+TEST(Multistage, refilled_before_all_have_read) { found<fault::refilled_early>("race", "cp.async"); }
+TEST(Multistage, not_committed) { found<fault::no_commit>("race", "`shared load` is not ordered behind a `cp.async`"); }
+TEST(Multistage, not_drained) { found<fault::not_drained>("exited-with-pending", "copies into shared memory"); }
+TEST(Multistage, two_copies_into_one_slot) { found<fault::copied_twice>("race", "`cp.async` is not ordered behind a `cp.async`"); }
+
+}  // namespace
+}  // namespace tk::sim_test
