@@ -50,9 +50,12 @@ std::string OpEmitter::Element(const std::string& array, int64_t count, const Op
     Ensure(op.scalars.size() > scalar, "an element of an array without an index", op.span);
     return fmt::format("{}[{}]", array, scalars_.Text(op.scalars[scalar]));
   }
-  const std::string ring = op.slot.substr(0, op.slot.find('.'));
+  const std::string ring = ir::RingOf(op.slot), place = op.slot.substr(ring.size());
   if (!uses_.rings.contains(ring)) return fmt::format("{}[{}]", array, Mangle(op.slot));
-  return fmt::format("{}[{}.{}]", array, Mangle(ring), op.slot.ends_with(".previous") ? "previous()" : "slot");
+  if (place.empty() || place[0] == '.') return fmt::format("{}[{}.{}]", array, Mangle(ring), place.empty() ? "slot" : "previous()");
+  const std::string ahead = place.substr(1);
+  const bool is_number = ahead.find_first_not_of("0123456789") == std::string::npos;
+  return fmt::format("{}[{}.ahead({})]", array, Mangle(ring), is_number ? ahead : Mangle(ahead));
 }
 
 std::string OpEmitter::Barrier(const Op& op, size_t scalar) const {
@@ -252,6 +255,12 @@ bool OpEmitter::EmitTile(const Op& op) {
                             Argument(op.operands[2])));
       return true;
     }
+    case OpCode::kMultiply: {
+      constexpr std::string_view kNames[] = {"multiply", "multiply_subtract", "multiply_zero"};
+      out_.Line(fmt::format("tk::warpgroup::{}({}, {}, {});", kNames[op.number], Argument(op.operands[0]), Argument(op.operands[1]),
+                            Argument(op.operands[2])));
+      return true;
+    }
     case OpCode::kMmaCommit: out_.Line("tk::warpgroup::mma_commit();"); return true;
     case OpCode::kSplitPublish: {
       Op ready = op;
@@ -272,10 +281,17 @@ bool OpEmitter::EmitShared(const Op& op) {
       return true;
     case OpCode::kCopyToShared: {
       const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
-      out_.Line(fmt::format("tk::{}::copy_global_to_shared({}, {}{});", op.number == 0 ? "warpgroup" : "warp",
-                            Argument(op.operands[0]), Block(op), fill));
+      const std::string scope = op.number == 0 ? "warpgroup" : op.number == 1 ? "warp" : "block";
+      const std::string threads = op.number == 2 ? fmt::format("<{}>", kernel_.threads) : "";
+      out_.Line(fmt::format("tk::{}::copy_global_to_shared{}({}, {}{});", scope, threads, Argument(op.operands[0]), Block(op), fill));
       return true;
     }
+    case OpCode::kCopyAsync:
+      out_.Line(fmt::format("tk::block::copy_async<{}>({}, {});", kernel_.threads, Argument(op.operands[0]), Block(op)));
+      return true;
+    case OpCode::kCommitCopies: out_.Line("tk::commit_copies();"); return true;
+    case OpCode::kWaitCopies: out_.Line(fmt::format("tk::wait_copies<{}>();", op.number)); return true;
+    case OpCode::kSyncBlock: out_.Line("tk::block::sync();"); return true;
     case OpCode::kCopyToGlobal:
       out_.Line(fmt::format("tk::warpgroup::copy_shared_to_global({}, {});", Block(op), Argument(op.operands[0])));
       return true;

@@ -37,6 +37,8 @@ std::set<std::string> Kernel::UsedNames() const {
   return used;
 }
 
+std::string RingOf(const std::string& slot) { return slot.substr(0, slot.find_first_of(".+")); }
+
 std::string FreeName(const std::set<std::string>& used, const std::string& base) {
   std::string name = base;
   for (int i = 1; used.count(name) > 0; ++i) name = fmt::format("{}_{}", base, i);

@@ -29,8 +29,9 @@ using symbolic::Scalar;
 using ValueId = int;
 inline constexpr int kNone = -1;
 
-/// Where a tile lives. Tile level: kAbstract. Schedule level: registers of the role's warpgroup, or a view of shared memory.
-enum class Space : uint8_t { kAbstract, kRegister, kShared };
+/// Where a tile lives. Tile level: kAbstract. Schedule level: registers of the role's warpgroup, or a view of shared memory;
+/// kLeft and kRight: one step of a product's operand, in registers as the matrix instruction of a warp takes it.
+enum class Space : uint8_t { kAbstract, kRegister, kShared, kLeft, kRight };
 
 /// Swizzle of a shared tile: bytes of the XOR atom's row (0: none).
 enum class Swizzle : uint8_t { kNone = 0, k32 = 32, k64 = 64, k128 = 128 };
@@ -75,7 +76,7 @@ struct Op {
   std::vector<Scalar> scalars{};
   std::string symbol{};  // what it acts on: tensor, pipe, buffer, barrier, ring, function, scalar name
   std::string slot{};    // which element of a buffer or barrier array: a ring's name ("ab": its present slot; "ab.previous"),
-                         // "" (the only one)
+                         // "ab+2", "ab+stage": as many slots ahead), "" (the only one)
   int64_t number = 0;    // a static count or code, per op.def
   std::vector<AxisRange> axes{};
   std::vector<Region> regions{};
@@ -117,11 +118,15 @@ struct Pipe {
   Span span;
 };
 
-/// Thread layout of a role's register tiles: tk::layout<lanes, vec, halves, lane_rows, warp_rows> of the runtime.
+/// Thread layout of a role's register tiles: tk::layout<lanes, vec, halves, lane_rows, warp_rows, warp_cols, columns_first> of the
+/// runtime. columns_first: a lane's row is lane % lane_rows, else lane / lanes.
 struct RegisterLayout {
-  int lanes = 4, vec = 2, halves = 2, lane_rows = 8, warp_rows = 4;
+  int lanes = 4, vec = 2, halves = 2, lane_rows = 8, warp_rows = 4, warp_cols = 1;
+  bool columns_first = false;
   bool operator==(const RegisterLayout&) const = default;
   bool IsMma() const { return *this == RegisterLayout{}; }
+  /// Whether a reduction along "rows" or "cols" (as in Op::slot) goes over several warps, which then meet.
+  bool SpansWarps(std::string_view slot) const { return (slot == "rows" ? warp_cols : warp_rows) > 1; }
 };
 
 enum class RoleKind : uint8_t {
@@ -141,6 +146,7 @@ struct Worker {
   int first_warp = 0;     // of the block; compute roles start at a multiple of 4
   int registers = 0;      // setmaxnreg; 0: leave
   RegisterLayout layout;  // kCompute
+  std::vector<std::string> folded;  // the workers whose copies it issues as well
   Region body;            // tile level: one tile; schedule level: the whole role
   Span span;
 };
@@ -161,7 +167,7 @@ struct Buffer {
   int64_t instances = 1;  // > 1: one set per worker instance; indexed by the instance number first
   Swizzle swizzle = Swizzle::kNone;
   int64_t offset = 0;         // bytes from the start; plan_shared
-  bool is_scratch = false;    // a tk::column_scratch (sums over warps), not a tile: rows = warps
+  bool is_scratch = false;    // a tk::reduce_scratch (results of several warps), not a tile: rows = warps
   bool is_fragments = false;  // a tk::fragment_buffer (an accumulator as registers hold it), not a tile
   std::string purpose;        // for the shared-memory map: "pipe ab, field 0", "staging of C"
   /// Whole panels as wide as the swizzle: the last one may be partly unused.
@@ -251,6 +257,9 @@ struct Module {
 std::string_view OpText(OpCode code);
 bool InTileLevel(OpCode code);
 bool InScheduleLevel(OpCode code);
+
+/// The ring that a slot's text names: `ab` of "ab", "ab.previous" and "ab+2".
+std::string RingOf(const std::string& slot);
 
 /// `base`, or with _1, _2, .. where that is used.
 std::string FreeName(const std::set<std::string>& used, const std::string& base);

@@ -204,7 +204,26 @@ class KernelParser {
     if (!lexer_.Accept("layout")) return true;
     return lexer_.Expect("[") && Small(&layout.lanes) && lexer_.Expect(",") && Small(&layout.vec) && lexer_.Expect(",") &&
            Small(&layout.halves) && lexer_.Expect(",") && Small(&layout.lane_rows) && lexer_.Expect(",") &&
-           Small(&layout.warp_rows) && lexer_.Expect("]");
+           Small(&layout.warp_rows) && LayoutOptions(layout) && lexer_.Expect("]");
+  }
+
+  /// `, 2, columns_first`, each if it is not the default.
+  bool LayoutOptions(RegisterLayout& layout) {
+    while (lexer_.Accept(",")) {
+      if (lexer_.Accept("columns_first"))
+        layout.columns_first = true;
+      else if (!Small(&layout.warp_cols))
+        return false;
+    }
+    return true;
+  }
+
+  bool FoldedOf(std::vector<std::string>& names) {
+    if (!lexer_.Accept("with")) return true;
+    do {
+      if (!text_.Name(&names.emplace_back())) return false;
+    } while (lexer_.Accept(","));
+    return true;
   }
 
   bool WorkerOf() {
@@ -219,7 +238,7 @@ class KernelParser {
       worker.kind = static_cast<RoleKind>(role);
     }
     return Option("first_warp", &worker.first_warp) && Option("registers", &worker.registers) && LayoutOf(worker.layout) &&
-           text_.Block(&worker.body);
+           FoldedOf(worker.folded) && text_.Block(&worker.body);
   }
 
   TextLexer& lexer_;

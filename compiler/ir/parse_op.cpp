@@ -172,7 +172,9 @@ bool TextParser::Field(const OpFormat& format, char field, Op* op) {
     case 'l': return Name(&op->slot);
     case 't':
       if (!OpenLine(lexer_.Peek()) || !lexer_.Accept("[")) return true;
-      return Name(&op->slot) && lexer_.Expect("]");
+      if (!Name(&op->slot)) return false;
+      if (lexer_.Accept("+")) op->slot += "+" + std::string(lexer_.Next().text);
+      return lexer_.Expect("]");
     case 'x': return Axes(op);
     case 'o': return Operand(op);
     case 'O': return Operands(op);
@@ -305,6 +307,10 @@ bool TextParser::Types(const std::vector<Token>& names, Op* op) {
       type.space = Space::kRegister;
     } else if (lexer_.Accept("smem")) {
       type.space = Space::kShared;
+    } else if (lexer_.Accept("left")) {
+      type.space = Space::kLeft;
+    } else if (lexer_.Accept("right")) {
+      type.space = Space::kRight;
     }
     type.transposed = lexer_.Accept("transposed");
     if (!Shape(&type.dtype, &type.rows, &type.cols)) return false;

@@ -141,9 +141,11 @@ class KernelPrinter {
     if (worker.first_warp != 0) line += fmt::format(" first_warp {}", worker.first_warp);
     if (worker.registers != 0) line += fmt::format(" registers {}", worker.registers);
     if (const RegisterLayout& layout = worker.layout; !layout.IsMma()) {
-      line +=
-          fmt::format(" layout [{}, {}, {}, {}, {}]", layout.lanes, layout.vec, layout.halves, layout.lane_rows, layout.warp_rows);
+      line += fmt::format(" layout [{}, {}, {}, {}, {}{}{}]", layout.lanes, layout.vec, layout.halves, layout.lane_rows,
+                          layout.warp_rows, layout.warp_cols == 1 ? "" : fmt::format(", {}", layout.warp_cols),
+                          layout.columns_first ? ", columns_first" : "");
     }
+    for (size_t i = 0; i < worker.folded.size(); ++i) line += (i == 0 ? " with " : ", ") + NameText(worker.folded[i]);
     Line("{} {{", line);
     PrintRegion(kernel_, worker.body, 4, out_);
     Line("}}");
@@ -156,8 +158,8 @@ class KernelPrinter {
 }  // namespace
 
 std::string ToString(const Type& type) {
-  const std::string_view space = type.space == Space::kAbstract ? "" : type.space == Space::kRegister ? "reg " : "smem ";
-  return fmt::format("{}{}{}[{}, {}]", space, type.transposed ? "transposed " : "", Name(type.dtype), type.rows, type.cols);
+  constexpr std::string_view kSpaces[] = {"", "reg ", "smem ", "left ", "right "};
+  return fmt::format("{}{}{}[{}, {}]", kSpaces[static_cast<size_t>(type.space)], type.transposed ? "transposed " : "", Name(type.dtype), type.rows, type.cols);
 }
 
 std::string Print(const Kernel& kernel) { return KernelPrinter(kernel).Text(); }

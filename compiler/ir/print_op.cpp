@@ -45,6 +45,12 @@ std::string AxesText(const std::vector<AxisRange>& axes) {
   return "[" + out + "]";
 }
 
+/// A name, and how many slots ahead of it: `ab+2`.
+std::string SlotText(const std::string& slot) {
+  const size_t plus = std::min(slot.find('+'), slot.size());
+  return NameText(slot.substr(0, plus)) + slot.substr(plus);
+}
+
 /// One operation, by its pattern. Keeps count of the fields it has written.
 class OpPrinter {
  public:
@@ -118,7 +124,7 @@ class OpPrinter {
         return true;
       case 't':
         wrote_slot_ = true;
-        if (!op_.slot.empty()) out += "[" + NameText(op_.slot) + "]";
+        if (!op_.slot.empty()) out += "[" + SlotText(op_.slot) + "]";
         return true;
       case 'l':
         wrote_slot_ = true;

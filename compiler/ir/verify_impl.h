@@ -57,6 +57,8 @@ class Verifier {
   void CheckScheduleOp(const Op& op);
   void CheckView(const Op& op);
   void CheckSharedAccess(const Op& op);
+  void CheckFragment(const Op& op);
+  void CheckSlot(const Op& op);
   void CheckBarrierOp(const Op& op);
   void CheckEngineCopy(const Op& op);
   void CheckNamedBarrier(const Op& op);

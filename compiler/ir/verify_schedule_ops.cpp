@@ -11,7 +11,13 @@ void Verifier::CheckScheduleOp(const Op& op) {
     case OpCode::kLoadShared:
     case OpCode::kStoreShared:
     case OpCode::kCopyToShared:
+    case OpCode::kCopyAsync:
     case OpCode::kCopyToGlobal: return CheckSharedAccess(op);
+    case OpCode::kLoadLeft:
+    case OpCode::kLoadRight: return CheckFragment(op);
+    case OpCode::kWaitCopies:
+      if (op.number < 0) OpFault(op, "{} groups unfinished", op.number);
+      return;
     case OpCode::kRing:
       if (op.number < 1) OpFault(op, "a ring of {} slots", op.number);
       return;
@@ -57,9 +63,7 @@ void Verifier::CheckView(const Op& op) {
   if (view.dtype != buffer->dtype) OpFault(op, "a view of {} on a buffer of {}", Name(view.dtype), Name(buffer->dtype));
   if (view.space != Space::kShared) OpFault(op, "a view lies in shared memory");
   buffer_of_[op.results[0]] = buffer;
-  // The passes before insert_sync name a ring that it declares.
-  const std::string ring = op.slot.substr(0, op.slot.find('.'));
-  if (!ring.empty() && level_ == Level::kSchedule && rings_.count(ring) == 0) OpFault(op, "the role has no ring `{}`", ring);
+  CheckSlot(op);
   int64_t index = 0;
   if (op.slot.empty() && buffer->count > 1 && op.scalars.empty()) OpFault(op, "which of the {} is not said", buffer->count);
   if (op.slot.empty() && !op.scalars.empty() && symbolic::IsInt(op.scalars[0], &index) && (index < 0 || index >= buffer->count)) {
@@ -67,9 +71,33 @@ void Verifier::CheckView(const Op& op) {
   }
 }
 
+/// `ring`, `ring.previous`, `ring+2` or `ring+name`.
+void Verifier::CheckSlot(const Op& op) {
+  const std::string ring = RingOf(op.slot), rest = op.slot.substr(ring.size());
+  // The passes before insert_sync name a ring that it declares; an array of one slot needs none.
+  const Buffer* buffer = FindBuffer(op.symbol);
+  const bool needs_ring = !ring.empty() && level_ == Level::kSchedule && (!buffer || buffer->count > 1);
+  if (needs_ring && rings_.count(ring) == 0) OpFault(op, "the role has no ring `{}`", ring);
+  if (rest.empty() || rest == ".previous") return;
+  const std::string ahead = rest.substr(1);
+  const bool is_number = ahead.find_first_not_of("0123456789") == std::string::npos;
+  if (rest[0] == '.' || ahead.empty() || (!is_number && scalars_.count(ahead) == 0)) OpFault(op, "a ring has no `{}`", ahead);
+}
+
+/// One step of an operand, from shared memory.
+void Verifier::CheckFragment(const Op& op) {
+  if (!Counts(op, 1, 1, 0, 0)) return;
+  const Type &view = TypeOf(op.operands[0]), &fragment = TypeOf(op.results[0]);
+  const bool is_left = op.code == OpCode::kLoadLeft;
+  if (view.space != Space::kShared) OpFault(op, "`%{}` is not in shared memory", kernel_.values[op.operands[0]].name);
+  if (fragment.space != (is_left ? Space::kLeft : Space::kRight)) OpFault(op, "the result is no {} operand", is_left ? "left" : "right");
+  if (fragment.dtype != view.dtype) OpFault(op, "{} from {}", Name(fragment.dtype), Name(view.dtype));
+  Same(op, view, fragment);
+}
+
 void Verifier::CheckSharedAccess(const Op& op) {
   const bool loads = op.code == OpCode::kLoadShared;
-  const bool copies = op.code == OpCode::kCopyToShared || op.code == OpCode::kCopyToGlobal;
+  const bool copies = op.code == OpCode::kCopyToShared || op.code == OpCode::kCopyToGlobal || op.code == OpCode::kCopyAsync;
   if (!Counts(op, loads, loads || copies ? 1 : 2, 0, op.code == OpCode::kCopyToShared)) return;
   const Type& view = TypeOf(op.operands[0]);
   if (view.space != Space::kShared) OpFault(op, "`%{}` is not in shared memory", kernel_.values[op.operands[0]].name);
@@ -91,11 +119,7 @@ void Verifier::CheckSharedAccess(const Op& op) {
 void Verifier::CheckBarrierOp(const Op& op) {
   const Barrier* barrier = FindBarrier(op.symbol);
   if (!barrier && level_ == Level::kSchedule) return OpFault(op, "there is no barrier `{}`", op.symbol);
-  const size_t dot = op.slot.find('.');
-  if (level_ == Level::kSchedule && !op.slot.empty() && rings_.count(op.slot.substr(0, dot)) == 0) {
-    OpFault(op, "the role has no ring `{}`", op.slot.substr(0, dot));
-  }
-  if (dot != std::string::npos && op.slot.substr(dot) != ".previous") OpFault(op, "a ring has no `{}`", op.slot.substr(dot + 1));
+  CheckSlot(op);
   if (barrier && op.slot.empty() && barrier->count > 1) OpFault(op, "which of the {} is not said", barrier->count);
   if (op.code == OpCode::kExpect && op.number < 1) OpFault(op, "{} bytes", op.number);
   if (op.code == OpCode::kArrive && (op.number < 0 || op.number > 2)) OpFault(op, "{} is no way to arrive", op.number);

@@ -45,7 +45,8 @@ void Verifier::CheckTileOp(const Op& op) {
     case OpCode::kAssignPart: return CheckPart(op);
     case OpCode::kMatmul:
     case OpCode::kAccumulate:
-    case OpCode::kMma: return CheckProduct(op);
+    case OpCode::kMma:
+    case OpCode::kMultiply: return CheckProduct(op);
     case OpCode::kFill: Counts(op, 1, 0, 1, 1); return;
     case OpCode::kPositions:
       if (!Counts(op, 1, 0, 1, 1)) return;
@@ -168,7 +169,8 @@ void Verifier::CheckReduce(const Op& op) {
     return OpFault(op, "`{}` is neither `rows` nor `cols`", op.slot);
   } else if (op.code == OpCode::kReduce) {
     (op.slot == "rows" ? wanted.cols : wanted.rows) = 1;
-    if (level_ == Level::kSchedule && op.slot == "cols" && !FindBuffer(op.symbol)) OpFault(op, "no scratch buffer `{}`", op.symbol);
+    const bool has_scratch = op.slot == "cols" || !op.symbol.empty();
+    if (level_ == Level::kSchedule && has_scratch && !FindBuffer(op.symbol)) OpFault(op, "no scratch buffer `{}`", op.symbol);
   }
   Same(op, wanted, TypeOf(op.results[0]));
   if (op.code == OpCode::kTranspose && TypeOf(op.results[0]).space == Space::kShared) {
@@ -212,10 +214,17 @@ void Verifier::CheckProduct(const Op& op) {
   }
   if (a.dtype != b.dtype) OpFault(op, "{} times {}", Name(a.dtype), Name(b.dtype));
   if (!is_matmul && !kernel_.values[sum].is_mutable) OpFault(op, "`%{}` is not mutable", kernel_.values[sum].name);
-  if (op.code != OpCode::kMma) return;
+  if (op.code != OpCode::kMma && op.code != OpCode::kMultiply) return;
   if (op.number < 0 || op.number > 2) OpFault(op, "{} is no way to sum", op.number);
   if (acc.space != Space::kRegister) OpFault(op, "the sum is not in registers");
-  if (b.space != Space::kShared) OpFault(op, "the right operand is not in shared memory");
+  if (op.code == OpCode::kMma) {
+    if (b.space != Space::kShared) OpFault(op, "the right operand is not in shared memory");
+  } else {
+    if (a.space != Space::kLeft && a.space != Space::kRegister) OpFault(op, "the left operand is no fragment");
+    if (b.space != Space::kRight) OpFault(op, "the right operand is no fragment");
+    if (a.space == Space::kRegister && worker_ && worker_->layout.warp_cols != 1)
+      OpFault(op, "a register tile whose columns lie in several warps is no left operand");
+  }
   if (!target_) return;
   const MatrixShape* shape = FindMatrixShape(*target_, a.dtype);
   if (!shape) return OpFault(op, "`{}` has no product of {}", target_->name, Name(a.dtype));

@@ -35,6 +35,21 @@ bool OnlyCopies(const ir::Worker& worker) {
   return only_copies && sends && worker.instances == 1;
 }
 
+/// Instances that take turns over the tiles of a block hide its latencies from each other; folded, one of them takes every tile.
+void TakeEveryTile(ir::Worker& worker) {
+  worker.in_turn = false;
+  worker.instances = 1;
+}
+
+Result<void> RefuseSecond(const ir::Worker& first, const ir::Worker& second, const Target& target, Diagnostics& diagnostics) {
+  diagnostics
+      .Error(DiagnosticKind::kNotImplemented, second.span,
+             fmt::format("a second worker that computes, for `{}`, is specified, not yet implemented", target.name))
+      .Note(first.span, fmt::format("worker `{}` is the first; those that only load run within it there", first.name))
+      .Help("do the work of both in one worker");
+  return Failure{};
+}
+
 }  // namespace
 
 Result<void> AssignRoles(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
@@ -45,21 +60,27 @@ Result<void> AssignRoles(ir::Kernel& kernel, const Target& target, Diagnostics& 
     worker.kind = ir::RoleKind::kCopyThread;
     worker.first_warp = copy_warps++;
   }
-  int warps = (copy_warps + kWarpsPerWarpgroup - 1) / kWarpsPerWarpgroup * kWarpsPerWarpgroup;
+  // Copies that are folded need no warps of their own.
+  int warps = target.folds_copies ? 0 : (copy_warps + kWarpsPerWarpgroup - 1) / kWarpsPerWarpgroup * kWarpsPerWarpgroup;
+  const ir::Worker* computing = nullptr;
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kUnassigned) continue;
+    if (target.folds_copies && computing) return RefuseSecond(*computing, worker, target, diagnostics);
+    if (target.folds_copies && worker.in_turn) TakeEveryTile(worker);
+    computing = &worker;
     worker.kind = ir::RoleKind::kCompute;
     worker.first_warp = warps;
     warps += kWarpsPerWarpgroup * static_cast<int>(worker.instances);
   }
   // A kernel without workers does nothing, but is launched.
-  kernel.threads = 32 * std::max(warps, kWarpsPerWarpgroup);
+  kernel.threads = target.lanes * std::max(warps, kWarpsPerWarpgroup);
   if (kernel.threads > target.max_threads_per_block) {
     diagnostics
         .Error(DiagnosticKind::kTooManyThreads, kernel.span,
                fmt::format("the workers need {} threads; `{}` has {} per block", kernel.threads, target.name,
                            target.max_threads_per_block))
-        .Note(kernel.span, "a worker instance that computes takes 128 threads, workers that only copy share 128")
+        .Note(kernel.span, fmt::format("a worker instance that computes takes {} threads{}", target.lanes * kWarpsPerWarpgroup,
+                                       target.folds_copies ? "" : ", workers that only copy share 128"))
         .Help("use fewer worker instances");
     return Failure{};
   }

@@ -44,13 +44,14 @@ int CountUses(const ir::Region& region, ir::ValueId value) {
 }
 
 bool IsProduct(ir::OpCode code) {
-  return code == ir::OpCode::kMatmul || code == ir::OpCode::kAccumulate || code == ir::OpCode::kMma;
+  return code == ir::OpCode::kMatmul || code == ir::OpCode::kAccumulate || code == ir::OpCode::kMma ||
+         code == ir::OpCode::kMultiply;
 }
 
 bool Writes(const ir::Op& op, ir::ValueId value) {
   if (std::find(op.results.begin(), op.results.end(), value) != op.results.end()) return true;
   const bool in_place = op.code == ir::OpCode::kAssign || op.code == ir::OpCode::kAssignPart ||
-                        op.code == ir::OpCode::kAccumulate || op.code == ir::OpCode::kMma;
+                        op.code == ir::OpCode::kAccumulate || op.code == ir::OpCode::kMma || op.code == ir::OpCode::kMultiply;
   return in_place && op.operands[0] == value;
 }
 

@@ -46,6 +46,13 @@ struct Target {
   int warps_per_group = 4;  // that issue a matrix instruction of the warpgroup together; 1 where there is none
   int named_barriers = 16;  // 0 is the block's own
   RegisterRule registers;
+  bool is_hip = false;
+  bool folds_copies = false;              // no engine that copies and signals a barrier: who computes issues the copies, too
+  bool counts_copy_instructions = false;  // its waits count copy instructions of a thread, not groups of them
+  bool has_grid_dependency = false;       // a launch may begin under the end of the one before
+  int most_slots = 6;                     // of a pipe that says none: more hide no latency that fewer do not
+  int copy_bytes = 16;                    // that one asynchronous copy instruction of a thread moves
+  std::string_view runtime_header = "tk/sm90.h";
   bool has_tensor_copy = false;     // TMA
   bool has_matrix_group = false;    // wgmma
   bool has_register_moves = false;  // setmaxnreg
