@@ -3,6 +3,7 @@
 #include "test/runtime/multistage_gemm.h"
 
 namespace multistage {
-template __global__ void gemm<tk::bf16, 2, false>(const arguments<tk::bf16>);
-template __global__ void gemm<tk::f16, 1, true>(const arguments<tk::f16>);
+// Named, so that they are compiled.
+extern void (*const with_two_workers)(arguments<tk::bf16>) = gemm<tk::bf16, 2, false>;
+extern void (*const transposed)(arguments<tk::f16>) = gemm<tk::f16, 1, true>;
 }  // namespace multistage

@@ -44,9 +44,9 @@ TK_DEVICE void copy_pieces_async(const View& to, const global_block<T>& from, in
     using order = piece_order<View, V, Threads>;
     constexpr int bytes = V * int(sizeof(T));
     if constexpr (order::regular) {
-        const int r = thread / order::per_row, c = thread % order::per_row * V;
+        const int r = int(uint32_t(thread) / order::per_row), c = int(uint32_t(thread) % order::per_row) * V;
         const uint32_t address = to.address(r, c);
-        const T* place = from.at(r, c);
+        const T* place = from.origin + (uint64_t(uint32_t(r)) * uint64_t(from.row_stride) + uint32_t(c));
         const int64_t step = from.row_stride * order::step;
         // Narrow pieces are many: one loop for all of them, with conditions.
         if (bytes == 16 && from.contains(View::rows, View::cols)) {
@@ -65,6 +65,16 @@ TK_DEVICE void copy_pieces_async(const View& to, const global_block<T>& from, in
     }
 }
 
+/// One by one, through registers.
+template <int Threads, class View, class T>
+TK_DEVICE void copy_elements(const View& to, const global_block<T>& from, int thread) {
+    using value = std::remove_const_t<T>;
+    for_each_piece<1, View::rows, View::cols>(thread, Threads, [&](int r, int c) {
+        const bool there = from.has_row(r) && from.has_col(c);
+        store_shared_vector(to.address(r, c), vector<value, 1>{{there ? arch::load_global(from.at(r, c)) : convert<value>(0.0f)}});
+    });
+}
+
 }  // namespace detail
 
 namespace block {
@@ -81,7 +91,7 @@ TK_DEVICE void copy_async(const To& to, const global_block<T>& from) {
             if (from.col_lo <= 0 || from.col_lo >= View::cols || from.col_lo % V == 0)
                 return detail::copy_pieces_async<V, Threads>(view, from, thread::index());
         }
-        detail::copy_in<1>(view, from, 0.0f, thread::index(), Threads);
+        detail::copy_elements<Threads>(view, from, thread::index());
     });
 }
 
