@@ -86,6 +86,14 @@ int main() {
     CheckCover<8, 32, tk::layout<32, 1, 2, 1, 1>>();
     CheckCover<32, 16, tk::layout<4, 4, 1, 4, 2>>();
     CheckCover<8, 1, tk::layout<4, 4, 1, 4, 2>>();
+    // Warps side by side; columns first.
+    CheckCover<64, 64, tk::layout<4, 2, 2, 8, 2, 2>>();
+    CheckCover<16, 64, tk::layout<4, 2, 2, 8, 1, 4>>();
+    CheckCover<64, 1, tk::layout<4, 2, 2, 8, 2, 2>>();
+    CheckCover<1, 64, tk::layout<4, 2, 2, 8, 2, 2>>();
+    CheckCover<32, 32, tk::layout<2, 4, 1, 16, 2, 2, true>>();
+    CheckCover<32, 1, tk::layout<2, 4, 1, 16, 2, 1, true>>();
+    CheckCover<1, 32, tk::layout<2, 4, 1, 16, 1, 2, true>>();
     CheckFragment();
     CheckBroadcast();
     return 0;

@@ -135,5 +135,86 @@ TEST(Multistage, not_committed) { found<fault::no_commit>("race", "`shared load`
 TEST(Multistage, not_drained) { found<fault::not_drained>("exited-with-pending", "copies into shared memory"); }
 TEST(Multistage, two_copies_into_one_slot) { found<fault::copied_twice>("race", "`cp.async` is not ordered behind a `cp.async`"); }
 
+// Register tiles in the layout of the accumulator as left operands; warps below and beside each other.
+constexpr int kSide = 64;
+struct chain_shared {
+    shared_tile<bf16, kSide, kSide, swizzle::b128> a, b, c;
+};
+
+/// out = a @ b, and then, by the registers of that, (a @ b) @ c - a @ c + transposed(b) @ c; all small whole numbers.
+template <int WarpRows, int WarpCols>
+TK_KERNEL(128)
+chain_kernel(const float* in, float* out) {
+    using layout = tk::layout<4, 2, 2, 8, WarpRows, WarpCols>;
+    auto& shared = block::shared<chain_shared>();
+    for (int n = thread::index(); n < 3 * kSide * kSide; n += 128) {
+        const auto tile = n < kSide * kSide ? shared.a.view() : n < 2 * kSide * kSide ? shared.b.view() : shared.c.view();
+        sm80::store_shared(tile.address(n / kSide % kSide, n % kSide), bf16(sm80::load_global(in + n)));
+    }
+    block::sync();
+    auto acc = fill<float, kSide, kSide, layout>(5.0f);
+    const auto a = warpgroup::load_left<layout>(shared.a);
+    warpgroup::multiply_zero(acc, a, warpgroup::load_right<layout>(shared.b));
+    warpgroup::store(global_block<float>{out, kSide, 1, 0, kSide, 0, kSide}, acc);
+    if constexpr (WarpCols == 1) {
+        const auto p = convert<bf16>(acc);
+        TK_UNROLL
+        for (int k = 0; k < kSide; k += 16) {
+            const auto right = warpgroup::load_right<layout>(rows<16>(shared.c, k));
+            if (k == 0) warpgroup::multiply_zero(acc, columns<16>(p, k), right);
+            else warpgroup::multiply(acc, columns<16>(p, k), right);
+        }
+        const auto c = warpgroup::load_right<layout>(shared.c);
+        warpgroup::multiply_subtract(acc, a, c);
+        warpgroup::multiply(acc, warpgroup::load_left<layout>(transposed(shared.b)), c);
+        warpgroup::store(global_block<float>{out + kSide * kSide, kSide, 1, 0, kSide, 0, kSide}, acc);
+    }
+}
+
+template <int WarpRows, int WarpCols>
+void chain() {
+    fresh_machine(3);
+    constexpr int size = kSide * kSide;
+    float* in = tensor_memory<float>("in", 3 * size);
+    for (int n = 0; n < 3 * size; ++n) in[n] = n % 17 == 0 ? float(whole(n)) : 0.0f;  // few, so that bf16 holds the products
+    float* out = tensor_memory<float>("out", (WarpCols == 1 ? 2 : 1) * size, false);
+    const outcome result = run_after<chain_kernel<WarpRows, WarpCols>>(1, 128, sizeof(chain_shared), in, out);
+    EXPECT_TRUE(result.findings.empty()) << result.text();
+    const float *a = in, *b = in + size, *c = b + size;
+    std::vector<float> ab(size), expected(size);
+    for (int m = 0; m < kSide; ++m)
+        for (int n = 0; n < kSide; ++n) {
+            for (int k = 0; k < kSide; ++k) ab[size_t(m * kSide + n)] += a[m * kSide + k] * b[k * kSide + n];
+            ASSERT_EQ(out[m * kSide + n], ab[size_t(m * kSide + n)]) << m << ", " << n;
+        }
+    if constexpr (WarpCols == 1)
+        for (int m = 0; m < kSide; ++m)
+            for (int n = 0; n < kSide; ++n) {
+                float sum = 0;
+                for (int k = 0; k < kSide; ++k)
+                    sum += (float(bf16(ab[size_t(m * kSide + k)])) - a[m * kSide + k] + b[k * kSide + m]) * c[k * kSide + n];
+                ASSERT_EQ(out[size + m * kSide + n], sum) << m << ", " << n;
+            }
+}
+
+TEST(Multistage, products_of_register_tiles) { chain<4, 1>(); }
+TEST(Multistage, warps_two_by_two) { chain<2, 2>(); }
+TEST(Multistage, warps_side_by_side) { chain<1, 4>(); }
+
+/// On which devices code runs (call::device): the simulated one is an H200.
+TEST(Multistage, devices_of_code) {
+    fresh_machine(0);
+    const auto told = [](int capability, size_t bytes) {
+        host::call call("f", nullptr);
+        call.device(capability, bytes);
+        return std::string(call.status().message);
+    };
+    EXPECT_EQ(told(80, 1000), "");
+    EXPECT_EQ(told(89, 1000), "");
+    EXPECT_EQ(told(90, 232448), "");
+    EXPECT_EQ(told(90, 232449), "f: needs 232449 bytes of shared memory a block, device 0 has 232448");
+    EXPECT_EQ(told(120, 1000), "f: compiled for sm_120, device 0 is sm_90");
+}
+
 }  // namespace
 }  // namespace tk::sim_test

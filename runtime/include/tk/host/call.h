@@ -60,14 +60,15 @@ public:
     }
 
     /// The current device can run code for `capability` (950: gfx950) with this much shared memory a block. 90 is sm_90a, which no
-    /// other device runs, nor AMD's code; the PTX of others is compiled by later ones' drivers. Kernels overlap the launch before them from 90 on.
+    /// other device runs, nor AMD's code; the PTX of others is compiled by later ones' drivers. Kernels of tk/sm90.h
+    /// overlap the launch before them.
     void device(int capability, size_t shared_bytes) {
         if (failed()) return;
         status_ = current_device(device_number_);
         if (!failed()) status_ = cached_device(device_number_, device_);
         if (failed()) return;
         const bool exact = capability == 90 || is_amd;
-        overlaps_ = capability >= 90 && !is_amd;
+        overlaps_ = TK_HAS_SM90 && capability >= 90;
         if (exact ? device_->capability != capability : device_->capability < capability)
             return fail(TK_UNSUPPORTED_DEVICE, "%s: compiled for %s%d%s, device %d is %s%d", entry_, device_prefix, capability, capability == 90 ? "a" : "", device_number_,
                         device_prefix, device_->capability);
