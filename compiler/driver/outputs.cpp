@@ -10,13 +10,6 @@
 
 namespace tkc {
 
-int ListTargets() {
-  for (const Target& target : Targets()) {
-    fmt::print("{:<8} {}{}\n", target.name, target.chip, target.implemented ? "" : " (specified, not yet implemented)");
-  }
-  return kExitOk;
-}
-
 const Target* RequireTarget(Session& session) {
   const std::string& name = session.options.target;
   const Target* target = FindTarget(name);
