@@ -8,11 +8,7 @@
 #include "runtime/sim/agent.h"
 #include "runtime/sim/machine.h"
 #include "tk/sim/gfx9/matrix.h"
-#if __has_include("tk/sim/sm80/convert.h")
 #include "tk/sim/sm80/convert.h"
-#else
-#include "tk/sim/sm80/convert.h"
-#endif
 
 namespace tk::sim {
 

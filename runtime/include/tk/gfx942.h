@@ -7,6 +7,7 @@
 
 #include "tk/arch.h"
 #include "tk/hip/copy_async.h"
+#include "tk/hip/fragment_load.h"
 #include "tk/hip/multiply.h"
 #include "tk/ops/atomic_global.h"
 #include "tk/ops/copy_guarded.h"

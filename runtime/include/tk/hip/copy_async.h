@@ -99,8 +99,21 @@ TK_DEVICE void copy_elements(const View& to, const global_block<T>& from, int th
 
 namespace block {
 
-/// Issues the copy of an R x C block into a shared tile; what the block does not have becomes 0. All Threads threads of the block take
-/// part. Tiles and tensors that no piece fits go by ordinary loads and stores, with everything issued before complete behind them,
+/// Issues the copy of an R x C block into a shared tile, in pieces; what the block does not have becomes 0. All Threads threads of the
+/// block take part. The block's rows start at multiples of a piece and its columns end at one: launchers pack tensors where that is
+/// not so (host::call::packed). There is no branch, so that what is computed next to it can lie between its instructions.
+template <int Threads, class To, class T>
+TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
+    const auto view = as_view(to);
+    using View = std::remove_const_t<decltype(view)>;
+    static_assert(View::rows == View::parent_rows && View::cols == View::parent_cols && detail::copy_instructions(View::geometry::bytes, Threads) > 0);
+#ifdef TK_SIM
+    if (!detail::copies_in_pieces<View::cols>(from, View::rows)) sim::report_misuse("a block that can't be copied in pieces");
+#endif
+    detail::copy_pieces<Threads>(view, from);
+}
+
+/// The same for any block. Tiles and tensors that no piece fits go by ordinary loads and stores, with everything issued before complete behind them,
 /// so that whoever counts instructions for a wait never waits for too few.
 template <int Threads, class To, class T>
 TK_DEVICE void copy_async(const To& to, const global_block<T>& from) {

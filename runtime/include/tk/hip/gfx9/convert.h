@@ -26,6 +26,12 @@ TK_DEVICE uint32_t pack_f16(float low, float high) {
     return __builtin_bit_cast(uint32_t, __builtin_convertvector((detail::f32x2{low, high}), detail::f16x2));
 }
 
+/// Two halves as one register: loads of a half to either end of it are instructions.
+TK_DEVICE uint32_t pack_halves(uint16_t low, uint16_t high) {
+    using pair = uint16_t __attribute__((ext_vector_type(2)));
+    return __builtin_bit_cast(uint32_t, pair{low, high});
+}
+
 /// v_cvt_f32_f16
 TK_DEVICE float f16_to_f32(uint16_t bits) { return float(__builtin_bit_cast(_Float16, bits)); }
 
