@@ -7,7 +7,11 @@
 // failed), and the wrappers it tests. Inputs are random words, the same for everyone; outputs start as 0xffffffff.
 #pragma once
 
-#include "tk/sm90.h"
+// Files for AMD say so first: #define CASES_FOR "tk/gfx950.h".
+#ifndef CASES_FOR
+#define CASES_FOR "tk/sm90.h"
+#endif
+#include CASES_FOR
 
 #include "tk/host/driver.h"
 
@@ -16,13 +20,13 @@ namespace conformance {
 using namespace tk;
 
 // Global and shared memory, word by word.
-TK_DEVICE uint32_t get(const uint32_t* in, int i) { return sm80::load_global(in + i); }
-TK_DEVICE void put(uint32_t* out, int i, uint32_t value) { sm80::store_global(out + i, value); }
-TK_DEVICE uint32_t get_shared(uint32_t address) { return sm80::load_shared<uint32_t>(address); }
-TK_DEVICE void put_shared(uint32_t address, uint32_t value) { sm80::store_shared(address, value); }
+TK_DEVICE uint32_t get(const uint32_t* in, int i) { return arch::load_global(in + i); }
+TK_DEVICE void put(uint32_t* out, int i, uint32_t value) { arch::store_global(out + i, value); }
+TK_DEVICE uint32_t get_shared(uint32_t address) { return arch::load_shared<uint32_t>(address); }
+TK_DEVICE void put_shared(uint32_t address, uint32_t value) { arch::store_shared(address, value); }
 
 /// Start of the block's shared memory, as an address.
-TK_DEVICE uint32_t shared_base() { return sm80::shared_address(sm80::dynamic_shared_memory()); }
+TK_DEVICE uint32_t shared_base() { return arch::shared_address(arch::dynamic_shared_memory()); }
 
 TK_HOST_DEVICE float as_float(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 TK_HOST_DEVICE uint32_t as_bits(float x) { return __builtin_bit_cast(uint32_t, x); }
@@ -38,7 +42,7 @@ TK_HOST_DEVICE uint16_t half_bits(int n, bool bf16) {
 
 /// Launches a kernel on the current device.
 template <auto Kernel, class... Argument>
-tk_status start(cudaStream_t stream, int blocks, int threads, int shared_bytes, const Argument&... arguments) {
+tk_status start(tk::host::stream stream, int blocks, int threads, int shared_bytes, const Argument&... arguments) {
     int device = 0;
     const tk_status status = host::current_device(device);
     if (status.code != TK_OK) return status;
@@ -49,7 +53,7 @@ inline const uint32_t* input(const tk_tensor* t) { return static_cast<const uint
 inline uint32_t* output(const tk_tensor* t) { return static_cast<uint32_t*>(t->data); }
 
 #ifndef TK_SIM
-using entry = tk_status (*)(const tk_tensor*, const tk_tensor*, void*, size_t, cudaStream_t);
+using entry = tk_status (*)(const tk_tensor*, const tk_tensor*, void*, size_t, tk::host::stream);
 /// The cases of the program that runs on the GPU (run_gpu.cu).
 struct registered {
     const char* name;
@@ -70,21 +74,21 @@ struct registered {
 #define CASE(NAME)                                                                                                \
     extern "C" size_t NAME##_workspace(const tk_tensor*, const tk_tensor*) { return 0; }                          \
     extern "C" tk_status NAME([[maybe_unused]] const tk_tensor* in, [[maybe_unused]] const tk_tensor* out, void*, \
-                              size_t, [[maybe_unused]] cudaStream_t stream)
+                              size_t, [[maybe_unused]] tk::host::stream stream)
 /// EXPECTED(name) { plain host code: fills `out` from `in`, words }
 #define EXPECTED(NAME)                                                                                             \
     static void NAME##_fill([[maybe_unused]] const uint32_t* in, uint32_t* out);                                   \
     extern "C" size_t NAME##_expected_workspace(const tk_tensor*, const tk_tensor*) { return 0; }                  \
-    extern "C" tk_status NAME##_expected(const tk_tensor* in, const tk_tensor* out, void*, size_t, cudaStream_t) { \
+    extern "C" tk_status NAME##_expected(const tk_tensor* in, const tk_tensor* out, void*, size_t, tk::host::stream) { \
         NAME##_fill(conformance::input(in), conformance::output(out));                                             \
         return tk::host::ok();                                                                                     \
     }                                                                                                              \
     static void NAME##_fill([[maybe_unused]] const uint32_t* in, uint32_t* out)
 #else
 #define CASE(NAME)                                                                                                \
-    extern "C" tk_status NAME(const tk_tensor* in, const tk_tensor* out, void*, size_t, cudaStream_t stream);     \
+    extern "C" tk_status NAME(const tk_tensor* in, const tk_tensor* out, void*, size_t, tk::host::stream stream);     \
     static conformance::registered NAME##_registered(#NAME, NAME);                                                \
     extern "C" tk_status NAME([[maybe_unused]] const tk_tensor* in, [[maybe_unused]] const tk_tensor* out, void*, \
-                              size_t, [[maybe_unused]] cudaStream_t stream)
+                              size_t, [[maybe_unused]] tk::host::stream stream)
 #define EXPECTED(NAME) [[maybe_unused]] static void NAME##_fill([[maybe_unused]] const uint32_t* in, uint32_t* out)
 #endif

@@ -86,9 +86,9 @@ def describe(case, bad, out, expected, most=4):
     return f"{len(bad)} of {len(out)} words differ: {shown}{', ...' if len(bad) > most else ''}"
 
 
-def build_simulated(root, out):
-    """One library for each file of cases, by $CXX or c++; returns what went wrong, or ''."""
-    for file in sorted({case.file for case in read_cases()}):
+def build_simulated(root, out, cases):
+    """One library for each file of the cases, by $CXX or c++; returns what went wrong, or ''."""
+    for file in sorted({case.file for case in cases}):
         command = [os.environ.get("CXX", "c++"), "-std=c++20", "-x", "c++", "-DTK_SIM", "-O1", "-g1", "-fno-omit-frame-pointer", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
                    "-I", root / "runtime" / "include", "-I", root, file, "-o", out / f"{file.stem}.so"]
         if shutil.which("ccache"):

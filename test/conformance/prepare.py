@@ -43,7 +43,7 @@ def main():
     simulator = args.build.resolve() / "bin" / "tkc-sim"
     listed, failed = [], 0
     with tempfile.TemporaryDirectory() as libraries:
-        problem = conformance.build_simulated(ROOT, Path(libraries))
+        problem = conformance.build_simulated(ROOT, Path(libraries), conformance.read_cases())
         if problem:
             sys.exit(f"failed: {problem}")
         for case in conformance.read_cases():

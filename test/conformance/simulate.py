@@ -42,10 +42,11 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         out = (args.keep or Path(scratch)).resolve()
         out.mkdir(parents=True, exist_ok=True)
-        problem = conformance.build_simulated(ROOT, out)
+        cases = conformance.read_cases() + conformance.read_cases(conformance.HERE / "hip")
+        chosen = [case for case in cases if args.only in case.name]
+        problem = conformance.build_simulated(ROOT, out, chosen)
         if problem:
             sys.exit(f"failed: {problem}")
-        chosen = [case for case in conformance.read_cases() if args.only in case.name]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             problems = list(pool.map(lambda case: run_case(simulator, out, case, args.seeds), chosen))
         for case, problem in zip(chosen, problems):

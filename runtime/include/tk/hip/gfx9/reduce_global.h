@@ -49,14 +49,18 @@ TK_DEVICE void red_add_f16(void* p, uint16_t bits) {
 }
 
 // global_atomic_add, _smax, _smin, _umax, _umin and their _x2.
-#define TK_ATOMIC(NAME, T, OPERATION)                                                                          \
-    TK_DEVICE void NAME(void* p, T x) {                                                                        \
-        (void)__hip_atomic_fetch_##OPERATION(static_cast<T*>(p), x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); \
-    }
-TK_ATOMIC(red_add_s32, int, add) TK_ATOMIC(red_max_s32, int, max) TK_ATOMIC(red_min_s32, int, min)
-TK_ATOMIC(red_add_u32, uint32_t, add) TK_ATOMIC(red_max_u32, uint32_t, max) TK_ATOMIC(red_min_u32, uint32_t, min)
-TK_ATOMIC(red_add_u64, uint64_t, add) TK_ATOMIC(red_max_s64, int64_t, max) TK_ATOMIC(red_min_s64, int64_t, min)
-TK_ATOMIC(red_max_u64, uint64_t, max) TK_ATOMIC(red_min_u64, uint64_t, min)
+#define TK_ATOMIC(OPERATION) (void)__hip_atomic_fetch_##OPERATION(static_cast<decltype(x)*>(p), x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
+TK_DEVICE void red_add_s32(void* p, int x) { TK_ATOMIC(add); }
+TK_DEVICE void red_max_s32(void* p, int x) { TK_ATOMIC(max); }
+TK_DEVICE void red_min_s32(void* p, int x) { TK_ATOMIC(min); }
+TK_DEVICE void red_add_u32(void* p, uint32_t x) { TK_ATOMIC(add); }
+TK_DEVICE void red_max_u32(void* p, uint32_t x) { TK_ATOMIC(max); }
+TK_DEVICE void red_min_u32(void* p, uint32_t x) { TK_ATOMIC(min); }
+TK_DEVICE void red_add_u64(void* p, uint64_t x) { TK_ATOMIC(add); }
+TK_DEVICE void red_max_s64(void* p, int64_t x) { TK_ATOMIC(max); }
+TK_DEVICE void red_min_s64(void* p, int64_t x) { TK_ATOMIC(min); }
+TK_DEVICE void red_max_u64(void* p, uint64_t x) { TK_ATOMIC(max); }
+TK_DEVICE void red_min_u64(void* p, uint64_t x) { TK_ATOMIC(min); }
 #undef TK_ATOMIC
 
 /// What another thread may be changing.
