@@ -78,7 +78,12 @@ class CallEmitter {
   const ir::Kernel& First(const std::vector<int>& alternative) const {
     return module_.kernels[static_cast<size_t>(alternative.front())];
   }
-  static std::string Method(const ir::Kernel& kernel) { return "launch_" + kernel.name; }
+  /// The name of the function that runs a schedule.
+  std::string Method(const std::vector<int>& alternative) const {
+    const ir::Kernel& kernel = First(alternative);
+    if (alternative.size() == 1) return "launch_" + kernel.name;
+    return "launch_" + kernel.entry + (kernel.schedule.empty() ? "" : "_" + kernel.schedule);
+  }
 
   void Members() {
     // In the order of the parameters: the struct is initialised from them as they come.
@@ -213,18 +218,28 @@ class CallEmitter {
 
   void Alternative(const std::vector<int>& alternative) {
     const ir::Kernel& first = First(alternative);
-    out_.Open(fmt::format("void {}()", Method(first)));
+    if (alternative.size() > 1) {
+      for (int k : alternative) Grid(module_.kernels[static_cast<size_t>(k)]);
+    }
+    out_.Open(fmt::format("void {}()", Method(alternative)));
     for (const ir::TensorParam& tensor : first.tensors) {
       const std::string name = Mangle(tensor.name);
       if (tensor.is_work)
         out_.Line(fmt::format("const tk_tensor {}_work = call.work({}), *{} = &{}_work;", name, WorkShape(tensor), name, name));
+    }
+    if (alternative.size() > 1) {  // nothing is launched if one of them can't be
+      for (int k : alternative) out_.Line(fmt::format("call.tiles({});", AllTiles(module_.kernels[static_cast<size_t>(k)])));
+    }
+    for (const ir::TensorParam& tensor : first.tensors) {
+      const std::string name = Mangle(tensor.name);
       if (tensor.has_preset) out_.Line(fmt::format("call.preset<{}>({}, {});", CppType(tensor.dtype), name, PresetLiteral(tensor)));
     }
     for (int k : alternative) {
       const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
-      if (alternative.size() > 1) out_.Open("");
-      Kernel(kernel);
-      if (alternative.size() > 1) out_.Close();
+      if (alternative.size() == 1)
+        Kernel(kernel);
+      else
+        out_.Line(fmt::format("launch_{}({});", kernel.name, Join(WorkTensors(kernel, ""))));
     }
     out_.Close();
     out_.Blank();
@@ -234,6 +249,36 @@ class CallEmitter {
     std::vector<std::string> extents;
     for (const ir::Scalar& extent : tensor.extents) extents.push_back(host_.Text(extent));
     return fmt::format("{}, {{{}}}", DTypeEnum(tensor.dtype), Join(extents));
+  }
+
+  /// How many blocks a launch could have, in terms of the arguments.
+  std::string AllTiles(const ir::Kernel& kernel) const {
+    ir::Scalar tiles = kernel.tiles;
+    for (auto let = kernel.launch_lets.rbegin(); let != kernel.launch_lets.rend(); ++let) {
+      tiles = symbolic::Substitute(tiles, let->first, let->second);
+    }
+    if (kernel.cluster > 1) tiles = symbolic::Mul(tiles, symbolic::Int(kernel.cluster));
+    return host_.Text(tiles);
+  }
+
+  /// One of several launches; an empty grid returns from its own function only.
+  void Grid(const ir::Kernel& kernel) {
+    out_.Open(fmt::format("void launch_{}({})", kernel.name, Join(WorkTensors(kernel, "const tk_tensor* "))));
+    Kernel(kernel);
+    out_.Close();
+    out_.Blank();
+  }
+
+  /// The scratch tensors that a launch uses.
+  static std::vector<std::string> WorkTensors(const ir::Kernel& kernel, std::string_view type) {
+    const KernelUses uses(kernel);
+    std::vector<std::string> names;
+    for (const ir::TensorParam& tensor : kernel.tensors) {
+      const bool is_mapped = std::any_of(kernel.maps.begin(), kernel.maps.end(),
+                                         [&](const ir::TensorMap& map) { return map.tensor == tensor.name; });
+      if (tensor.is_work && (is_mapped || uses.tensors.contains(tensor.name))) names.push_back(std::string(type) + Mangle(tensor.name));
+    }
+    return names;
   }
 
   void Kernel(const ir::Kernel& kernel) {
@@ -351,12 +396,12 @@ class CallEmitter {
     out_.Line(fmt::format("call.workspace(workspace, workspace_bytes, workspace_size({}));", chooses ? "schedule" : ""));
     if (!chooses) {
       out_.Line("if (call.failed()) return call.status();");
-      out_.Line(fmt::format("{}();", Method(First(entry_.alternatives[0]))));
+      out_.Line(fmt::format("{}();", Method(entry_.alternatives[0])));
     } else {
       out_.Line("if (call.failed()) return call.status();");
       out_.Open("switch (schedule)");
       for (size_t i = 0; i < entry_.alternatives.size(); ++i) {
-        out_.Line(fmt::format("case {}: {}(); break;", i, Method(First(entry_.alternatives[i]))));
+        out_.Line(fmt::format("case {}: {}(); break;", i, Method(entry_.alternatives[i])));
       }
       out_.Line("default: call.require(false, \"a schedule for these dimensions\");");
       out_.Close();

@@ -37,6 +37,7 @@ Operator BinaryOperator(typed::Op op, bool is_integer) {
     case Op::kMin: return {"min"};
     case Op::kMax: return {"max"};
     case Op::kPow: return {"pow"};
+    case Op::kRandom: return {"random"};
     default: InternalError("not a binary operator of tiles");
   }
 }

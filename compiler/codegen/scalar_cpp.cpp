@@ -43,7 +43,7 @@ std::string FloatLiteral(double value, DType dtype) {
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     if (dtype != DType::kF64) text += 'f';
   }
-  if (dtype == DType::kF16 || dtype == DType::kBF16) return fmt::format("{}({})", CppType(dtype), text);
+  if (IsNarrowFloat(dtype)) return fmt::format("{}({})", CppType(dtype), text);
   return text;
 }
 

@@ -56,6 +56,7 @@ class Visitor {
     if (expr->kind == ExprKind::kConvert && IsFloat(expr->type.dtype) && Bytes(expr->type.dtype) < 4 &&
         (expr->args[0]->type.dtype == DType::kF32)) {
       result.narrows = true;
+      if (Bytes(expr->type.dtype) == 1) result.narrows_to_8 = true;
     }
     for (const typed::ExprPtr& arg : expr->args) Visit(arg);
     for (const typed::AxisRange& axis : expr->axes) {
@@ -79,7 +80,19 @@ double Unit(DType dtype) {
   switch (dtype) {
     case DType::kBF16: return 0x1p-7;
     case DType::kF16: return 0x1p-10;
+    case DType::kE4M3: return 0x1p-3;
+    case DType::kE5M2: return 0x1p-2;
     default: return 0x1p-23;
+  }
+}
+
+/// The distance of subnormal numbers.
+double SmallestStep(DType dtype) {
+  switch (dtype) {
+    case DType::kF16: return 0x1p-24;
+    case DType::kE4M3: return 0x1p-9;
+    case DType::kE5M2: return 0x1p-16;
+    default: return 0;  // below what f32 tells apart
   }
 }
 
@@ -114,7 +127,7 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
   const typed::Kernel& kernel = entry.kernels.front();
   tolerance.of_magnitude = Terms(kernel, before) * 0x1p-24;
   if (arithmetic.functions > 0) tolerance.of_magnitude = 4 * (tolerance.of_magnitude + arithmetic.functions * 0x1p-20);
-  if (arithmetic.narrows) tolerance.of_magnitude += 0x1p-8;
+  if (arithmetic.narrows) tolerance.of_magnitude += arithmetic.narrows_to_8 ? 0x1p-3 : 0x1p-8;
   interp::Arguments absolute = before;
   for (auto& [name, tensor] : absolute.tensors) {
     if (!IsFloat(tensor.dtype)) continue;
@@ -160,7 +173,7 @@ std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, cons
       double allowed = 0;
       if (!exact && std::isfinite(theirs[i])) {
         const double magnitude = tolerance.magnitudes.at(name)[i];
-        allowed = Unit(tensor.dtype) * std::abs(theirs[i]) + tolerance.of_magnitude * magnitude;
+        allowed = std::max(Unit(tensor.dtype) * std::abs(theirs[i]), SmallestStep(tensor.dtype)) + tolerance.of_magnitude * magnitude;
       }
       const double off = std::abs(mine[i] - theirs[i]);
       if (off <= allowed) continue;  // false for NaN

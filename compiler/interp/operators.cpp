@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Elementwise operations; reductions, products and parts are in operators_tile.cpp.
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/interp/number.h"
@@ -68,6 +69,23 @@ __int128 WrappingProduct(__int128 x, __int128 y) {
   return static_cast<__int128>(static_cast<unsigned __int128>(x) * static_cast<unsigned __int128>(y));
 }
 
+/// Word `index` mod 4 of Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; SC 2011) under the
+/// key `seed` at the counter `index` div 4.
+uint32_t Philox(uint64_t seed, uint64_t index) {
+  constexpr uint64_t kMultiplier[2] = {0xD2511F53, 0xCD9E8D57};
+  constexpr uint32_t kWeyl[2] = {0x9E3779B9, 0xBB67AE85};
+  uint32_t counter[4] = {static_cast<uint32_t>(index >> 2), static_cast<uint32_t>(index >> 34), 0, 0};
+  uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t first = kMultiplier[0] * counter[0], second = kMultiplier[1] * counter[2];
+    const uint32_t next[4] = {static_cast<uint32_t>(second >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(second),
+                              static_cast<uint32_t>(first >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(first)};
+    std::copy(std::begin(next), std::end(next), std::begin(counter));
+    for (int i = 0; i < 2; ++i) key[i] += kWeyl[i];
+  }
+  return counter[index & 3];
+}
+
 bool Divides(Op op) { return op == Op::kDiv || op == Op::kMod || op == Op::kCdiv; }
 
 __int128 IntegerBinary(Op op, __int128 x, __int128 y) {
@@ -82,6 +100,7 @@ __int128 IntegerBinary(Op op, __int128 x, __int128 y) {
     case Op::kMax: return x < y ? y : x;
     case Op::kAnd: return x != 0 && y != 0 ? 1 : 0;
     case Op::kOr: return x != 0 || y != 0 ? 1 : 0;
+    case Op::kRandom: return Philox(static_cast<uint64_t>(x), static_cast<uint64_t>(y));
     default: InternalError("not an operation on two integers");
   }
 }

@@ -160,6 +160,7 @@ class Collector {
     }
     Tensor tensor = Tensor::Dense(array->dtype, array->extents);
     tensor.bytes = std::move(array->bytes);
+    if (tensor.dtype == DType::kU8 && Bytes(param.dtype) == 1 && IsFloat(param.dtype)) tensor.dtype = param.dtype;  // bits
     if (tensor.dtype != param.dtype) {
       if (!IsFloat(tensor.dtype) || !IsFloat(param.dtype)) {
         Fault(fmt::format("`{}` holds {}, but `{}` is {}", path, Name(tensor.dtype), param.name, Name(param.dtype)), param.span);

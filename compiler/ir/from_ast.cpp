@@ -75,16 +75,22 @@ Result<Module> FromAst(const typed::Program& program, const std::string& target,
   for (const typed::Entry& source : program.entries) {
     Entry entry{source.name, {}};
     for (const typed::Kernel& kernel : source.kernels) {
-      if (kernel.sections.size() != 1) {
-        return diagnostics.Error(DiagnosticKind::kNotImplemented, kernel.span,
-                                 "several `grid` sections in one kernel are specified, not yet implemented");
+      std::vector<int>& launches = entry.alternatives.emplace_back();
+      const bool is_one = kernel.sections.size() == 1;
+      for (const typed::Section& section : kernel.sections) {
+        Kernel lowered = LowerSection(kernel, section, diagnostics);
+        lowered.entry = source.name;
+        lowered.target = target;
+        lowered.name = source.name;
+        if (!lowered.schedule.empty()) lowered.name += "_" + lowered.schedule;
+        if (is_one && lowered.schedule.empty()) lowered.name += "_kernel";
+        if (!is_one) {
+          lowered.name += fmt::format("_grid_{}", launches.size() + 1);
+          lowered.span = section.span;
+        }
+        launches.push_back(static_cast<int>(module.kernels.size()));
+        module.kernels.push_back(std::move(lowered));
       }
-      Kernel lowered = LowerSection(kernel, kernel.sections[0], diagnostics);
-      lowered.entry = source.name;
-      lowered.target = target;
-      lowered.name = lowered.schedule.empty() ? source.name + "_kernel" : fmt::format("{}_{}", source.name, lowered.schedule);
-      entry.alternatives.push_back({static_cast<int>(module.kernels.size())});
-      module.kernels.push_back(std::move(lowered));
     }
     module.entries.push_back(std::move(entry));
   }

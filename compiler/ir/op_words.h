@@ -14,7 +14,7 @@ namespace tkc::ir {
 inline constexpr std::string_view kOpWords[] = {"none", "neg",     "not",   "add",  "sub", "mul",  "div",  "mod",   "eq",
                                                 "ne",   "lt",      "le",    "gt",   "ge",  "and",  "or",   "min",   "max",
                                                 "cdiv", "abs",     "exp",   "exp2", "log", "log2", "sqrt", "rsqrt", "tanh",
-                                                "erf",  "sigmoid", "floor", "ceil", "pow", "sin",  "cos",  "any",   "all"};
+                                                "erf",  "sigmoid", "floor", "ceil", "pow", "sin",  "cos",  "random", "any",  "all"};
 /// typed::StoreOp.
 inline constexpr std::string_view kStoreWords[] = {"set", "add", "max", "min"};
 /// typed::TensorMode.

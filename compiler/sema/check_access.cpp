@@ -196,15 +196,7 @@ bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, 
 
 Value Elaborator::EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor) {
   const typed::Param& param = kernel_.params[tensor];
-  if (param.kind == typed::ParamKind::kTensor && param.mode == typed::TensorMode::kOut) {
-    diagnostics_.Error(DiagnosticKind::kReadOfOut, expr.span, fmt::format("`{}` is `out` and is read", param.name))
-        .Note(param.span, "declared here")
-        .Help("keep the value in a `var`, or pass it through a pipe");
-    for (const ast::Index& index : expr.indices) {
-      if (index.expr) Eval(*index.expr);
-    }
-    return Error();
-  }
+  if (param.mode == typed::TensorMode::kOut) read_.emplace(tensor, expr.span);  // CheckHandedOn
   Access access;
   if (!ResolveAxes(expr, tensor, false, access)) return Error();
   if (!access.type.is_tile) {

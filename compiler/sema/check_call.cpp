@@ -34,6 +34,8 @@ enum class Class : uint8_t {
   kIota,
   kCumsum,
   kCat,
+  kRandom,
+  kUniform,
   kLater,
 };
 
@@ -169,7 +171,7 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
     case Class::kAbs: {
       const DType dtype = args[0].expr->type.dtype;
       if (dtype == DType::kBool) break;
-      ExprPtr x = Bytes(dtype) == 2 ? MakeConvert(std::move(args[0].expr), DType::kF32) : std::move(args[0].expr);
+      ExprPtr x = IsNarrowFloat(dtype) ? MakeConvert(std::move(args[0].expr), DType::kF32) : std::move(args[0].expr);
       const Type type = x->type;
       return ExprValue(MakeConvert(MakeFolded(ExprKind::kCall, Op::kAbs, type, Args(std::move(x)), expr.span), dtype), expr.span);
     }
@@ -213,6 +215,8 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
     }
     case Class::kCumsum: return CallCumsum(expr, std::move(args));
     case Class::kCat: return CallCat(expr, std::move(args));
+    case Class::kRandom: return CallRandom(expr, std::move(args), false);
+    case Class::kUniform: return CallRandom(expr, std::move(args), true);
     case Class::kLater: break;
   }
   diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[0].span, fmt::format("`{}` takes numbers", name))
@@ -273,7 +277,7 @@ Value Elaborator::CallReduce(const ast::CallExpr& expr, Op op, int axis, Value x
     return Error();
   }
   const DType dtype = x.expr->type.dtype;
-  const bool is_half = Bytes(dtype) == 2;
+  const bool is_half = IsNarrowFloat(dtype);
   ExprPtr arg = is_half ? MakeConvert(std::move(x.expr), DType::kF32) : std::move(x.expr);
   Type type = arg->type;
   (axis == 1 ? type.cols : type.rows) = 1;
@@ -298,6 +302,33 @@ Value Elaborator::CallAnyAll(const ast::CallExpr& expr, Op op, Value x) {
   whole->axis = 0;
   whole->level = Level::kWorker;
   return ExprValue(std::move(whole), expr.span);
+}
+
+/// 32 random bits for each element of a tile of positions; `uniform`: their upper 24 as a number from 0 up to 1.
+Value Elaborator::CallRandom(const ast::CallExpr& expr, std::vector<Value> args, bool uniform) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Type& type = args[i].expr->type;
+    if (type.is_tile == (i == 1) && !IsFloat(type.dtype) && type.dtype != DType::kBool) continue;
+    const std::string& name = expr.callee.text;
+    diagnostics_
+        .Error(DiagnosticKind::kTypeMismatch, args[i].span,
+               i == 0 ? fmt::format("the seed of `{}` is an integer", name)
+                      : fmt::format("`{}` takes the numbers of elements: a tile of integers", name))
+        .Label(args[i].span, fmt::format("is {}", Describe(args[i])));
+    return Error();
+  }
+  Type type = args[1].expr->type;
+  type.dtype = DType::kU32;
+  std::vector<ExprPtr> operands = Args(MakeConvert(std::move(args[0].expr), DType::kU64), std::move(args[1].expr));
+  ExprPtr bits = MakeNode(ExprKind::kCall, Op::kRandom, type, std::move(operands), expr.span);
+  if (!uniform) return ExprValue(std::move(bits), expr.span);
+  ExprPtr upper = MakeNode(ExprKind::kBinary, Op::kDiv, type,
+                           Args(std::move(bits), MakeConvert(MakeInt(256, expr.span), DType::kU32)), expr.span);
+  type.dtype = DType::kF32;
+  ExprPtr unit = MakeFloat(0x1p-24, expr.span);
+  return ExprValue(MakeNode(ExprKind::kBinary, Op::kMul, type,
+                            Args(MakeConvert(std::move(upper), DType::kF32), std::move(unit)), expr.span),
+                   expr.span);
 }
 
 Value Elaborator::CallWhere(const ast::CallExpr& expr, std::vector<Value> args) {

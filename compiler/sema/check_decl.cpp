@@ -24,13 +24,15 @@ typed::Kernel Elaborator::Run() {
   BindStaticParams();
   DeclareParams();
   CheckRequires();
-  if (!source.works.empty() && !kHasSeveralSections) GateFeature(source.works[0].span, "a `work` tensor");
-  if (source.grids.size() > 1 && !kHasSeveralSections) GateFeature(source.grids[1].head_span, "a second grid section");
   no_receive_ = "outside a worker";
   CheckStmts(source.lets);
   no_receive_ = nullptr;
   ElaborateWhen();
-  for (const ast::GridSection& grid : source.grids) ElaborateSection(grid);
+  for (const ast::GridSection& grid : source.grids) {
+    ElaborateSection(grid);
+    CheckHandedOn();
+  }
+  FitSchedules();
   kernel_scope_.Close();
   return std::move(kernel_);
 }
@@ -176,46 +178,15 @@ void Elaborator::DeclareParams() {
                        : param.mode == ast::ParamMode::kInOut ? typed::TensorMode::kInOut
                                                               : typed::TensorMode::kIn;
     if (param.mode == ast::ParamMode::kInOut && !kHasInOut) GateFeature(param.mode_span, "an `inout` tensor");
-    if (!param.preset) continue;
-    Value preset = Eval(*param.preset);
-    ExprPtr number = Coerce(std::move(preset), Type::Scalar(typed_param.dtype), true,
-                            fmt::format("the preset of `{}`", param.name.text), kNoSpan);
-    if (!number) continue;
-    if (number->kind != ExprKind::kInt && number->kind != ExprKind::kFloat && number->kind != ExprKind::kBool) {
-      diagnostics_.Error(DiagnosticKind::kNotConstant, param.preset->span, "a preset is a number known at compile time");
-      continue;
-    }
+    if (!param.preset || !SetPreset(*param.preset, typed_param)) continue;
     if (param.mode != ast::ParamMode::kOut) {
       diagnostics_
           .Error(DiagnosticKind::kTypeMismatch, param.preset->span,
                  fmt::format("`{}` is not `out` and has a preset", param.name.text))
           .Note(param.span, "declared here");
     }
-    typed_param.has_preset = true;
-    typed_param.preset = number->kind == ExprKind::kFloat ? number->float_value : static_cast<double>(number->int_value);
   }
-  for (const ast::WorkDecl& work : source.works) {
-    typed::Param typed_param;
-    typed_param.name = work.name.text;
-    typed_param.kind = typed::ParamKind::kWork;
-    typed_param.span = work.span;
-    typed_param.mode = typed::TensorMode::kOut;
-    typed_param.dtype = ElementType(*work.type).value_or(DType::kF32);
-    for (const ast::ExprPtr& extent : work.type->dims) {
-      if (const auto* name = ast::DynCast<ast::NameExpr>(*extent); name != nullptr && name->name == "blocks") {
-        typed_param.extents.push_back(MakeInt(1, extent->span));  // the number of blocks; the gate stops before anyone asks
-        continue;
-      }
-      ExprPtr value = IntegerScalar(Eval(*extent), "the extent of a tensor");
-      typed_param.extents.push_back(value ? std::move(value) : MakeInt(1, extent->span));
-    }
-    typed_param.has_preset = work.preset != nullptr;
-    Symbol symbol;
-    symbol.kind = SymbolKind::kTensor;
-    symbol.id = static_cast<int>(kernel_.params.size());
-    kernel_.params.push_back(std::move(typed_param));
-    DeclareFixed(work.name, std::move(symbol), "work tensor");
-  }
+  for (const ast::WorkDecl& work : source.works) DeclareWork(work);
   CheckDims();
 }
 

@@ -168,7 +168,7 @@ Value Elaborator::EvalUnary(const ast::UnaryExpr& expr) {
         .Label(expr.operand->span, fmt::format("is {}", Describe(x)));
     return Error();
   }
-  if (!is_not && Bytes(x.expr->type.dtype) == 2) x.expr = MakeConvert(std::move(x.expr), DType::kF32);
+  if (!is_not && IsNarrowFloat(x.expr->type.dtype)) x.expr = MakeConvert(std::move(x.expr), DType::kF32);
   const Type type = x.expr->type;
   std::vector<ExprPtr> args;
   args.push_back(std::move(x.expr));

@@ -4,7 +4,8 @@
 // A store is executed for every tile of the grid, for every iteration of the loops around it and for every instance. Its
 // axes start at affine forms over these variables. A variable is told apart by an axis in which its step, times its
 // coefficient, reaches beyond what the smaller ones of that axis cover; if every variable is told apart, no two
-// executions meet. Different stores to one tensor must lie in different branches or at constant distance.
+// executions meet. Different stores to one tensor must lie in different branches, at constant distance, or
+// one before what the loops around the other cover.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,6 +34,8 @@ struct Iteration {
   std::optional<int64_t> span;  // hi - lo where it is a number
   bool is_grid = false;
   VarId parent = typed::kNone;  // the variable whose block it cuts again
+  std::string number{};            // the term of its block's number: rises by 1 from one execution to the next
+  std::optional<Polynomial> lo{};  // where it starts
 };
 
 struct Axis {
@@ -80,7 +83,11 @@ class GridMap {
   }
 
   Iteration IterationOf(VarId var, const typed::Expr& lo, const typed::Expr& hi, int64_t step, bool is_grid, SymbolicTable& table) {
-    Iteration iteration{var, step, symbolic::ConstantDifference(table.Of(hi), table.Of(lo)), is_grid, typed::kNone};
+    Iteration iteration{var, step, symbolic::ConstantDifference(table.Of(hi), table.Of(lo)), is_grid, typed::kNone, "",
+                        symbolic::ToPolynomial(table.Of(lo))};
+    const symbolic::Scalar offset = symbolic::Sub(symbolic::Name(table.NameOf(var)), table.Of(lo));
+    const auto number = symbolic::ToPolynomial(symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {offset, symbolic::Int(step)}));
+    if (number && number->size() == 1 && number->begin()->second == 1) iteration.number = number->begin()->first;
     if (lo.kind == typed::ExprKind::kVar) iteration.parent = lo.id;
     return iteration;
   }
@@ -146,14 +153,13 @@ class GridMap {
         bool found = key.empty();
         for (const Iteration& iteration : store.around) {
           const std::string own = fmt::format("v{}*", iteration.var);
-          if (key == own) {
+          if (key == own || (key == iteration.number && !key.empty())) {
             const int64_t size = coefficient < 0 ? -coefficient : coefficient;
             if (size > (int64_t{1} << 40)) return separated;
-            strides.push_back({size * iteration.step,
-                               iteration.span && *iteration.span < (int64_t{1} << 20)
-                                   ? size * std::max<int64_t>(*iteration.span, iteration.step)
-                                   : 0,
-                               iteration.var});
+            const int64_t step = key == own ? iteration.step : 1;
+            const bool is_short = iteration.span && *iteration.span < (int64_t{1} << 20);
+            const int64_t span = is_short ? std::max<int64_t>(*iteration.span, iteration.step) : 0;
+            strides.push_back({size * step, size * (span * step / iteration.step + (span * step % iteration.step != 0)), iteration.var});
             found = true;
           } else if (Mentions(key, iteration.var)) {
             affine = false;  // in a product or inside another term
@@ -217,6 +223,57 @@ class GridMap {
     return false;
   }
 
+  static bool Mentions(const Polynomial& polynomial, VarId var) {
+    return std::any_of(polynomial.begin(), polynomial.end(), [&](const auto& term) { return Mentions(term.first, var); });
+  }
+
+  /// to += factor * from
+  static void Add(Polynomial& to, const Polynomial& from, int64_t factor) {
+    for (const auto& [key, coefficient] : from) to[key] += factor * coefficient;
+    std::erase_if(to, [](const auto& term) { return term.second == 0; });
+  }
+
+  /// Where an axis of `store` starts at the earliest: loops that `other` does not mention there begin where their range does.
+  static std::optional<Polynomial> Earliest(const Store& store, const Polynomial& start, const Polynomial& other) {
+    Polynomial earliest = start;
+    for (const Iteration& iteration : store.around) {
+      if (iteration.is_grid || Mentions(other, iteration.var) || !Mentions(start, iteration.var)) continue;
+      const auto own = earliest.find(fmt::format("v{}*", iteration.var));
+      if (own == earliest.end() || own->second < 0 || own->second > (int64_t{1} << 20) || !iteration.lo) return std::nullopt;
+      const int64_t coefficient = own->second;
+      earliest.erase(own);
+      if (Mentions(earliest, iteration.var)) return std::nullopt;
+      Add(earliest, *iteration.lo, coefficient);
+    }
+    return earliest;
+  }
+
+  /// On one axis `before` ends where the loops around `after` begin, for the same values of the variables that are mentioned there:
+  /// different ones are told apart by the axes that both have in common.
+  bool EndsBefore(const Store& before, const Store& after) const {
+    Store common{before.stmt, {}, before.around, {}, {}};
+    for (size_t i = 0; i < before.axes.size(); ++i) {
+      if (before.axes[i].start == after.axes[i].start && before.axes[i].extent == after.axes[i].extent)
+        common.axes.push_back(before.axes[i]);
+    }
+    const std::set<VarId> apart = Separated(common);
+    for (size_t i = 0; i < before.axes.size(); ++i) {
+      const Polynomial& first = before.axes[i].start;
+      const std::optional<Polynomial> then = Earliest(after, after.axes[i].start, first);
+      if (!then) continue;
+      bool is_tied = true;
+      for (const Store* store : {&before, &after}) {
+        for (const Iteration& iteration : store->around)
+          is_tied = is_tied && (apart.count(iteration.var) > 0 || !(Mentions(first, iteration.var) || Mentions(*then, iteration.var)));
+      }
+      Polynomial gap = *then;
+      Add(gap, first, -1);
+      const bool is_number = gap.empty() || (gap.size() == 1 && gap.begin()->first.empty());
+      if (is_tied && is_number && !gap.empty() && gap.begin()->second >= before.axes[i].extent) return true;
+    }
+    return false;
+  }
+
   /// The axes with their constants taken out.
   static std::string Signature(const Store& store, std::vector<int64_t>& offsets) {
     std::string text;
@@ -271,11 +328,15 @@ class GridMap {
         }
       }
     }
-    if (groups.size() < 2) return;
-    const auto first = groups.begin();
-    for (auto second = std::next(first); second != groups.end(); ++second) {
-      if (Exclusive(*first->second[0].store, *second->second[0].store)) continue;
-      return ReportTogether(tensor, *first->second[0].store, *second->second[0].store, "may store");
+    for (auto first = groups.begin(); first != groups.end(); ++first) {
+      for (auto second = std::next(first); second != groups.end(); ++second) {
+        for (const Placed& a : first->second) {
+          for (const Placed& b : second->second) {
+            if (Exclusive(*a.store, *b.store) || EndsBefore(*a.store, *b.store) || EndsBefore(*b.store, *a.store)) continue;
+            return ReportTogether(tensor, *a.store, *b.store, "may store");
+          }
+        }
+      }
     }
   }
 

@@ -252,6 +252,7 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   if (source.dynamic) GateFeature(source.flags_span, "tiles drawn from a counter (`dynamic`)");
   section_ = &section;
   written_.clear();
+  read_.clear();
   CheckEach(source);
   scope_->Open();
   for (const ast::GridAxis& axis : source.axes) DeclareAxis(axis, section);

@@ -220,6 +220,13 @@ bool Elaborator::CheckStoreMode(const Access& access, StoreOp op, Span op_span) 
         .Note(param.span, "declared here, without a preset")
         .Help(fmt::format("have the launcher set it first: `= {}`", preset),
               Edit{{param.span.file, param.span.end, param.span.end}, fmt::format(" = {}", preset)});
+    written_[access.tensor].combined = op_span;
+    return false;
+  }
+  if (op != StoreOp::kSet && Bytes(param.dtype) == 1) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, op_span, fmt::format("elements of `{}` are not combined", Name(param.dtype)))
+        .Note(param.span, "declared here")
+        .Help("combine in an `f32` tensor and convert once at the end");
     return false;
   }
   Written& written = written_[access.tensor];
@@ -232,7 +239,7 @@ bool Elaborator::CheckStoreMode(const Access& access, StoreOp op, Span op_span) 
         .Label(op_span, op == StoreOp::kSet ? "stored here" : "combined here")
         .Note(*other, op == StoreOp::kSet ? "combined here" : "stored here");
   }
-  if (!own && op == StoreOp::kAdd && Bytes(param.dtype) == 2) {
+  if (!own && op == StoreOp::kAdd && IsNarrowFloat(param.dtype)) {
     diagnostics_
         .Warning(DiagnosticKind::kRoundedAdd, op_span,
                  fmt::format("each `+=` on `{}` rounds to `{}`", param.name, Name(param.dtype)))

@@ -76,6 +76,8 @@ class Elaborator {
   const ast::Expr* StaticParamSource(const ast::StaticParam& param);
   void DeclareParams();
   void DeclareDims(const ast::Expr& extent);
+  bool SetPreset(const ast::Expr& preset, typed::Param& param);
+  void DeclareWork(const ast::WorkDecl& work);
   void CheckDims();
   void CheckRequires();
   void ElaborateWhen();
@@ -93,6 +95,8 @@ class Elaborator {
   bool AddPipeFields(const ast::TypeExpr& type, const std::string& name, typed::Pipe& pipe);
   void ElaborateWorker(const ast::WorkerDecl& source, typed::Section& section, size_t index);
   void CheckEach(const ast::GridSection& source);
+  void CheckHandedOn();
+  void FitSchedules();
 
   // check_stmt.cpp
   void CheckStmts(const std::vector<ast::StmtPtr>& stmts);
@@ -175,6 +179,7 @@ class Elaborator {
   Value Select(Value condition, Value a, Value b, std::string_view what, Span span);
   Value CallPositions(const ast::CallExpr& expr, bool valid, Value x);
   Value CallCat(const ast::CallExpr& expr, std::vector<Value> args);
+  Value CallRandom(const ast::CallExpr& expr, std::vector<Value> args, bool uniform);
   Value CallCumsum(const ast::CallExpr& expr, std::vector<Value> args);
   Value CallFn(const ast::CallExpr& expr, const ast::FnDecl& fn);
   bool MatchFnType(const ast::TypeExpr& type, Value& value, const std::string& what, Span decl);
@@ -220,6 +225,9 @@ class Elaborator {
     std::optional<Span> set, combined;
   };
   std::map<typed::ParamId, Written> written_;
+  /// The first read of each tensor that the kernel writes: in the section, and in those before.
+  std::map<typed::ParamId, Span> read_, read_before_;
+  std::map<typed::ParamId, Span> written_before_;
   std::set<std::string> in_turn_;  // workers that the schedule set lets take turns
   int depth_ = 0;
   int64_t expansions_ = 0;  // inlined calls and unrolled iterations

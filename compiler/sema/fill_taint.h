@@ -50,6 +50,7 @@ class FillTaint {
   /// Argument `i`, without the sources of an axis along which it is repeated.
   Taint Operands(const typed::Expr& expr, size_t i);
   Taint Call(const typed::Expr& expr);
+  Taint Convert(const typed::Expr& expr);
   Taint Binary(const typed::Expr& expr);
   Taint Select(const typed::Expr& expr);
   Taint Read(const typed::Expr& expr);

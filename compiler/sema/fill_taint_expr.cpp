@@ -70,7 +70,7 @@ Taint FillTaint::EvalKind(const Expr& expr) {
                  ? Taint{}
                  : vars_[expr.id];
     case ExprKind::kRead: return Read(expr);
-    case ExprKind::kConvert:
+    case ExprKind::kConvert: return Convert(expr);
     case ExprKind::kSplat: return Eval(*expr.args[0]);
     case ExprKind::kUnary: return Unary(expr.op, Eval(*expr.args[0]));
     case ExprKind::kCall: return Call(expr);
@@ -105,6 +105,19 @@ Taint FillTaint::Call(const Expr& expr) {
     result = Combine(result, Operands(expr, i), [&](Fill a, Fill b) { return ApplyFill(expr.op, a, b); });
   }
   return result;
+}
+
+/// Conversions keep what stands for missing elements, but for infinities where the type saturates.
+Taint FillTaint::Convert(const Expr& expr) {
+  Taint taint = Eval(*expr.args[0]);
+  if (!IsFloat(expr.type.dtype) || Bytes(expr.type.dtype) != 1) return taint;
+  const auto saturate = [](Fill x) { return x == Fill::kPosInf ? Fill::kPositive : x == Fill::kNegInf ? Fill::kFinite : x; };
+  taint.base = saturate(taint.base);
+  for (auto& axis : taint.axis) {
+    for (auto& [source, fill] : axis) fill = saturate(fill);
+  }
+  taint.read_infinite = false;
+  return taint;
 }
 
 std::optional<FillTaint::Positions> FillTaint::PositionsOf(const Expr& expr) {

@@ -100,6 +100,7 @@ enum class Op : uint8_t {
   kPow,
   kSin,
   kCos,
+  kRandom,  // of a key and a position: 32 random bits
   // reductions only
   kAny,
   kAll,

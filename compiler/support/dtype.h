@@ -25,7 +25,7 @@ inline constexpr DTypeInfo kDTypes[] = {
     {DType::kU32, "u32", 4, false, false, true},   {DType::kI64, "i64", 8, false, true, true},
     {DType::kU64, "u64", 8, false, false, true},   {DType::kF16, "f16", 2, true, true, true},
     {DType::kBF16, "bf16", 2, true, true, true},   {DType::kF32, "f32", 4, true, true, true},
-    {DType::kE4M3, "e4m3", 1, true, true, false},  {DType::kE5M2, "e5m2", 1, true, true, false},
+    {DType::kE4M3, "e4m3", 1, true, true, true},   {DType::kE5M2, "e5m2", 1, true, true, true},
     {DType::kF64, "f64", 8, true, true, false},
 };
 
@@ -33,6 +33,9 @@ inline constexpr const DTypeInfo& Info(DType dtype) { return kDTypes[static_cast
 inline constexpr std::string_view Name(DType dtype) { return Info(dtype).name; }
 inline constexpr int Bytes(DType dtype) { return Info(dtype).bytes; }
 inline constexpr bool IsFloat(DType dtype) { return Info(dtype).is_float; }
+
+/// Floats that carry values; arithmetic on them happens in f32.
+inline constexpr bool IsNarrowFloat(DType dtype) { return IsFloat(dtype) && Bytes(dtype) < 4; }
 
 /// The type written `name` in .tk, or nothing.
 inline constexpr std::optional<DType> DTypeFromName(std::string_view name) {

@@ -19,6 +19,10 @@ double RoundTo(double value, int digits, int min_exponent, double largest) {
   return rounded;
 }
 
+double Saturate(double value, double largest) {
+  return std::isinf(value) ? std::copysign(largest, value) : value;
+}
+
 }  // namespace
 
 double Round(double value, DType dtype) {
@@ -26,6 +30,8 @@ double Round(double value, DType dtype) {
     case DType::kF32: return static_cast<double>(static_cast<float>(value));
     case DType::kF16: return RoundTo(value, 11, -14, 65504.0);
     case DType::kBF16: return RoundTo(value, 8, -126, 0x1.fep127);
+    case DType::kE4M3: return Saturate(RoundTo(value, 4, -6, 448.0), 448.0);
+    case DType::kE5M2: return Saturate(RoundTo(value, 3, -14, 57344.0), 57344.0);
     default: return value;
   }
 }

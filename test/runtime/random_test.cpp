@@ -57,6 +57,8 @@ void CheckFloat8(int fraction, int bias, float largest) {
         const int exponent = int(bits >> fraction) & ((1 << (7 - fraction)) - 1), low = int(bits) & ((1 << fraction) - 1);
         const float magnitude = exponent == 0 ? std::ldexp(float(low), 1 - bias - fraction)
                                               : std::ldexp(float(low | 1 << fraction), exponent - bias - fraction);
+        const float software = tk::detail::widen_float8<T::fraction>(uint8_t(bits));
+        CHECK(std::isnan(value) ? std::isnan(software) : value == software && std::signbit(value) == std::signbit(software));
         if (std::isnan(value)) {
             CHECK((T(value).bits & 0x7f) == 0x7f);
             CHECK(fraction == 3 ? (bits & 0x7f) == 0x7f : (bits & 0x7f) > 0x7c);
@@ -71,6 +73,12 @@ void CheckFloat8(int fraction, int bias, float largest) {
         const float middle = (value + next) / 2;  // exact: one bit more
         CHECK(T(middle).bits == (bits & 1 ? bits + 1 : bits));
         CHECK(T(std::nextafter(middle, value)).bits == bits && T(std::nextafter(middle, next)).bits == bits + 1);
+    }
+    for (uint64_t word = 0; word < 1 << 16; ++word) {  // random bits, exponents around the format's
+        const uint32_t random = tk::philox(7, word).word[1];
+        const uint32_t bits = word % 4 == 0 ? random : (random & 0x807fffffu) | (100 + random / 5 % 50) << 23;
+        const float value = __builtin_bit_cast(float, bits);
+        CHECK(T(value).bits == tk::detail::round_to_float8<T::fraction>(value));
     }
     for (const float sign : {1.0f, -1.0f})
         for (const float x : {largest, largest * 1.01f, largest * 2, 3e38f, tk::infinity()})

@@ -3,9 +3,12 @@
 // at hand may use them. Round to nearest even, stay at the largest number; the PTX operand order is high, low.
 #pragma once
 
-#include "tk/platform.h"
+#include "tk/arch.h"
 
-#if !defined(TK_SIM) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#if defined(TK_SIM) && TK_ARCH == 90
+#define TK_HAS_FLOAT8 1
+#include "tk/sim/sm80/convert_float8.h"
+#elif !defined(TK_SIM) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
 #define TK_HAS_FLOAT8 1
 
 namespace tk::sm80 {
