@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#ifndef TK_GFX  // a test of AMD has its own first header
 #include "tk/sm90.h"
+#endif
 
 #include "runtime/sim/machine.h"
 #include "runtime/sim/memory.h"
