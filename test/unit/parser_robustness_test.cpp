@@ -3,7 +3,7 @@
 // diagnostics inside the text, and large files take time in proportion.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 
@@ -69,10 +69,10 @@ TEST(ParserRobustness, EveryDoubledToken) {
 TEST(ParserRobustness, TimeGrowsWithTheFile) {
   std::string body;
   while (body.size() < (3u << 20)) body += "        let x = where(valid(k).T, a @ b.T * (scale - 1), -inf) + p[m :+ 4, :]\n";
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   EXPECT_EQ(Parse("kernel k(A: bf16[M]) {\n    grid m in M\n    worker w {\n" + body + "    }\n}\n"), 0u);
-  // Well under a second when optimised; the bound is for sanitizers on a busy machine.
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  // Well under a second when optimised; the bound is for sanitizers.
+  EXPECT_LT((std::clock() - start) / CLOCKS_PER_SEC, 20);
 }
 
 TEST(ParserRobustness, RepeatedFragmentsEnd) {

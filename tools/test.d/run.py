@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Builds and tests; see tools/test. Every step adds to the counts of passed and failed, or to the list of what was skipped.
 
-The release build and all tests come first. The same with sanitizers follows if the time is there: TKC_TEST_MINUTES (14) from the start
-of tools/test; what does not fit is skipped, by name, so that a slow machine says so instead of being cut off. --all has no such limit, adds
-the full matrices and what needs a GPU, and prints a table of the steps."""
+The release build and all tests come first. The same with sanitizers follows, in the order that the last commit's hash draws. No step
+outlives TKC_TEST_MINUTES (14) from the start of tools/test: what does not fit is skipped, by name, so that a slow machine says so instead
+of being cut off. --all has no such limit, adds the full matrices and what needs a GPU, and prints a table of the steps."""
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -17,7 +19,6 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LLVM = pathlib.Path("/usr/lib/llvm-22/bin")
-# Leaks are no fault in a program that ends; the fibers of the interpreter confuse nothing else.
 # The compiler's tests that run with sanitizers, too; what runs long or has nothing to do with memory runs once, in release.
 SANITIZED = ("lex", "parse", "sema", "spec", "ir", "passes", "driver", "interp")
 START = float(os.environ.get("TKC_TEST_START", time.time()))
@@ -28,6 +29,8 @@ MATRICES = (["test/sim/matrix.py"], ["test/mutants/run", "--all"])
 ON_GPU = (["test/conformance/run.py", "build/conformance", "--prepare", "build/release"],
           ["tools/gpu-test", "--random", "40"], ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "memcheck"],
           ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "synccheck"], ["tools/bench", "--quick"])
+BATCH = 30  # tests with sanitizers of one call of lit
+# Leaks are no fault in a program that ends; the fibers of the interpreter confuse nothing else.
 SANITIZER = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
 
 
@@ -57,8 +60,14 @@ def step(title):
     print(f"\n== {title}", flush=True)
 
 
-def run(command, env=None, timeout=3000):
-    """Runs the command; one that does not end in time is ended with all that it has started, and has status 124."""
+def time_left():
+    """Seconds, less those that the summary may take."""
+    return max(START + 60 * MINUTES - 5 - time.time(), 0)
+
+
+def run(command, env=None, timeout=7200):
+    """Runs the command; one that does not end in time, its own or what is left, is ended with all that it has started: status 124."""
+    timeout = min(timeout, time_left())
     process = subprocess.Popen([str(part) for part in command], cwd=ROOT, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
@@ -73,16 +82,31 @@ def run(command, env=None, timeout=3000):
         raise
 
 
-def time_left():
-    return START + 60 * MINUTES - time.time()
+def sanitizing_compiler():
+    """What builds with sanitizers: Clang takes half of GCC's time for it, and sees more."""
+    program = "int main() {}"
+    clang = shutil.which("clang++-22")
+    test = [clang, "-fsanitize=address,undefined", "-x", "c++", "-", "-o", "/dev/null"]
+    if clang and subprocess.run(test, input=program, text=True, capture_output=True).returncode == 0:
+        return clang
+    return os.environ.get("CXX") or shutil.which("g++") or "c++"
 
 
-def build(preset, timeout=3000):
+def configuration(preset):
+    if preset != "debug":
+        return ["cmake", "--preset", preset]
+    compiler = sanitizing_compiler()
+    cache = ROOT / "build" / preset / "CMakeCache.txt"
+    is_other = cache.exists() and not re.search(rf"^CMAKE_CXX_COMPILER:\w+={re.escape(compiler)}$", cache.read_text(), re.M)
+    return ["cmake", *(["--fresh"] if is_other else []), "--preset", preset, f"-DCMAKE_CXX_COMPILER={compiler}"]
+
+
+def build(preset, targets=("all",)):
     """Exit status of the build; 124 if it did not end in time."""
     step(f"build {preset}")
     start = time.time()
-    for command in (["cmake", "--preset", preset], ["cmake", "--build", "--preset", preset]):
-        result = run(command, timeout=timeout)
+    for command in (configuration(preset), ["cmake", "--build", "--preset", preset, "--target", *targets]):
+        result = run(command)
         if result.returncode != 0:
             print("\n".join((result.stdout + result.stderr).splitlines()[-60:]))
             return result.returncode
@@ -96,56 +120,80 @@ def unit_tests(preset, report):
     if not binary.exists():
         report.skipped.append(f"unit tests, {preset}: none built")
         return
-    result = run([binary, "--gtest_brief=1"], SANITIZER)
-    text = result.stdout + result.stderr
+    shards = os.cpu_count()
+    with concurrent.futures.ThreadPoolExecutor(shards) as pool:
+        results = list(pool.map(lambda i: run([binary, "--gtest_brief=1"], {**SANITIZER, "GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(i)}),
+                                range(shards)))
+    text = "".join(result.stdout + result.stderr for result in results)
     passed = sum(int(n) for n in re.findall(r"\[  PASSED  \] (\d+) test", text))
     failed = sorted(set(re.findall(r"\[  FAILED  \] ([\w/]+\.[\w/]+)", text)))
-    if result.returncode != 0 and not failed:
-        failed = [f"unit tests, {preset}: ended with status {result.returncode}"]
+    if any(result.returncode == 124 for result in results):
+        report.skipped.append(f"unit tests, {preset}: some, no time")
+    elif any(result.returncode for result in results) and not failed:
+        failed = [f"unit tests, {preset}: ended with status {[result.returncode for result in results]}"]
     if failed:
         print(text[-6000:])
     print(f"{passed} passed, {len(failed)} failed")
     report.add(passed, failed)
 
 
-def file_tests(preset, report, only=None, folders=(), timeout=3000):
-    step(f"tests that are files, {preset}")
-    lit = LLVM / "lit" if (LLVM / "lit").exists() else shutil.which("lit")
-    if not lit:
-        report.failed.append(f"tests that are files, {preset}: no lit")
-        return
+def lit(preset, report, tests, *options):
+    """Runs these tests and adds them to the report, all but those which there was no time for: their names."""
+    program = LLVM / "lit" if (LLVM / "lit").exists() else shutil.which("lit")
     output = ROOT / "build" / preset / "lit.json"
     output.unlink(missing_ok=True)
-    command = [lit, "-q", "-v", "--param", f"build=build/{preset}", "-o", output]
-    command += [f"test/{folder}" for folder in folders] or ["test"]
-    if only:
-        command += ["--filter", only]
-    result = run(command, SANITIZER, timeout)
-    print(result.stdout[-20000:] + result.stderr[-4000:], end="")
-    if result.returncode == 124 and preset != "release":
-        report.skipped.append(f"tests that are files, {preset}: no time")
-        return
+    if not program:
+        report.failed.append(f"tests that are files, {preset}: no lit")
+        return []
+    command = [program, "--param", f"build=build/{preset}", *options, *tests]
+    result = run([*command, "-q", "-v", f"--max-time={max(int(time_left()) - 10, 1)}", "-o", output], SANITIZER)
+    text = result.stdout + result.stderr
+    print("".join(line for line in text.splitlines(True) if not re.match(r"-- Testing|$|Total Discovered", line))[-20000:], end="", flush=True)
     if not output.exists():
         report.failed.append(f"lit, {preset}: ended with status {result.returncode}")
-        return
-    tests = json.loads(output.read_text())["tests"]
-    failed = [f"{t['name']} ({preset})" for t in tests if t["code"] in ("FAIL", "XPASS", "UNRESOLVED", "TIMEOUT")]
-    passed = sum(t["code"] in ("PASS", "XFAIL") for t in tests)
-    for t in tests:
-        if t["code"] == "UNSUPPORTED" and preset == "release":
-            report.skipped.append(t["name"])
-    print(f"{passed} passed, {len(failed)} failed")
-    report.add(passed, failed)
+        return []
+    results = json.loads(output.read_text())["tests"]
+    report.add(sum(t["code"] in ("PASS", "XFAIL") for t in results),
+               [f"{t['name']} ({preset})" for t in results if t["code"] in ("FAIL", "XPASS", "UNRESOLVED", "TIMEOUT")])
+    if preset == "release":
+        report.skipped += [t["name"] for t in results if t["code"] == "UNSUPPORTED"]
+    if "reached timeout" not in text:
+        return []
+    done = {t["name"] for t in results}
+    return [name for name in re.findall(r"^  (tkc :: .*)$", run([*command, "--show-tests"]).stdout, re.M) if name not in done]
 
 
-def script(command, report, env=None, timeout=3000):
+def file_tests(preset, report, only=None):
+    """With sanitizers batch by batch in a drawn order, so that what the time allows is a sample of all."""
+    step(f"tests that are files, {preset}")
+    before = report.passed, len(report.failed)
+    if preset == "release":
+        left = lit(preset, report, ["test"], *(["--filter", only] if only else []))
+    else:
+        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True) if shutil.which("git") else None
+        tests = sorted(str(path.relative_to(ROOT)) for folder in SANITIZED for path in (ROOT / "test" / folder).rglob("*")
+                       if path.suffix in (".tk", ".ir", ".test") and "inputs" not in path.parts)
+        random.Random(commit.stdout if commit else "").shuffle(tests)
+        left = []
+        for first in range(0, len(tests), BATCH):
+            batch = tests[first:first + BATCH]
+            left += lit(preset, report, batch) if time_left() > 20 else batch
+    if left:
+        report.skipped.append(f"{len(left)} tests that are files, {preset}: no time: {' '.join(name.removeprefix('tkc :: ') for name in left)}")
+    print(f"{report.passed - before[0]} passed, {len(report.failed) - before[1]} failed")
+
+
+def script(command, report, env=None):
     """A script counts as one test, or as many as its last line says: `N passed, N failed`."""
     name = " ".join(str(part) for part in command)
     step(name)
     if not (ROOT / command[0]).exists():
         report.failed.append(f"{name}: not there")
         return
-    result = run(command, env, timeout)
+    result = run(command, env)
+    if result.returncode == 124:
+        report.skipped.append(f"{name}: no time")
+        return
     text = result.stdout + result.stderr
     report.skipped += [f"{command[0]}: {line.strip()}" for line in text.splitlines() if "skipped" in line and result.returncode == 0]
     counts = re.search(r"(\d+) passed, (\d+) failed\s*$", result.stdout)
@@ -159,7 +207,7 @@ def matrices(report):
     for command in MATRICES:
         title = " ".join(command)
         if (ROOT / command[0]).exists():
-            report.timed(title, script, command, report, timeout=7200)
+            report.timed(title, script, command, report)
         else:
             report.skipped.append(f"{title}: not there")
 
@@ -175,14 +223,14 @@ def on_gpu(report):
 
 def sanitized(report):
     """The debug build and its tests, in the time that is left."""
-    status = build("debug", max(time_left() - 60, 1))
+    status = build("debug", ("tkc", "tkc-sim", "tkc_unit_tests")) if time_left() > 60 else 124
     if status == 124:
         report.skipped.append(f"tests with sanitizers: no time for the build in {MINUTES:.0f} minutes; TKC_TEST_MINUTES=60 tools/test")
     elif status != 0:
         report.failed.append("build debug")
     else:
         unit_tests("debug", report)
-        file_tests("debug", report, folders=SANITIZED, timeout=max(time_left(), 1))
+        file_tests("debug", report)
 
 
 def main():
