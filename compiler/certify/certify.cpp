@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "compiler/certify/ahead.h"
 #include "compiler/certify/coverage.h"
 #include "compiler/certify/program.h"
 #include "compiler/certify/replay.h"
 #include "compiler/certify/structure.h"
+#include "compiler/certify/waits.h"
 
 namespace tkc::certify {
 namespace {
@@ -54,9 +56,14 @@ std::string Describe(const Program& program, const Target& target, const ReplayR
        elements == 0
            ? "no mbarrier"
            : fmt::format("{} mbarriers: arrivals and bytes as expected in every phase, no wait two phases behind", elements));
-  line("proxies", "a fence of the writer between ordinary stores and the copy engine or the matrix unit");
-  line("registers", fmt::format("accumulators untouched in flight, fenced before; {} of {} a thread over all warpgroups",
-                                RegisterSum(kernel, target), target.registers.Pool(kernel.threads)));
+  if (!target.folds_copies) line("proxies", "a fence of the writer between ordinary stores and the copy engine or the matrix unit");
+  if (const size_t waits = WaitsForCopies(program).size(); waits > 0)
+    line("copies", fmt::format("each read in its own turn, behind its threads' waits and a barrier; {} counted {}, none for more than needed",
+                               waits, waits == 1 ? "wait" : "waits"));
+  line("registers", !target.has_register_moves
+                        ? "what is read has been set"
+                        : fmt::format("accumulators untouched in flight, fenced before; {} of {} a thread over all warpgroups",
+                                      RegisterSum(kernel, target), target.registers.Pool(kernel.threads)));
   line("shared memory", fmt::format("{} of {} bytes, no two arrays overlap", kernel.shared_bytes, target.shared_memory_per_block));
   line("coverage", "each tile of the grid is taken once; no element is stored twice in a tile, no hole is left");
   text += "  assumed\n";
@@ -78,7 +85,7 @@ std::string Describe(const Program& program, const Target& target, const ReplayR
 }  // namespace
 
 bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics, Certificate* certificate) {
-  Program program = BuildProgram(kernel);
+  Program program = BuildProgram(kernel, target);
   if (!program.unknowns.empty()) {
     const Unknown& unknown = program.unknowns.front();
     return Report({DiagnosticKind::kCertificateUnknown, unknown.span, fmt::format("the certificate cannot tell {}", unknown.what)},
@@ -88,9 +95,12 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
   if (const auto finding = CheckBudgets(program, target)) return Report(*finding, diagnostics);
   if (const auto finding = CheckGrid(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckStores(program)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckAhead(program)) return Report(*finding, diagnostics);
   const ReplayResult replay = Replay(program);
   if (replay.finding) return Report(*replay.finding, diagnostics);
-  if (certificate) *certificate = {kernel.name, Describe(program, target, replay)};
+  if (!certificate) return true;
+  if (const auto finding = CheckWaits(program, replay)) return Report(*finding, diagnostics);
+  *certificate = {kernel.name, Describe(program, target, replay)};
   return true;
 }
 

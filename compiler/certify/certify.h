@@ -20,7 +20,8 @@ struct Certificate {
   std::string text;  // readable; ends with a line break
 };
 
-/// False, and reported, when something does not hold. `certificate` may be null.
+/// False, and reported, when something does not hold. `certificate` may be null: then it is not proved either that no counted wait
+/// is for more than is needed, which makes a kernel slow, not wrong.
 bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics, Certificate* certificate);
 
 }  // namespace tkc::certify

@@ -86,7 +86,12 @@ class StoreWalk {
       case OpCode::kStore:
       case OpCode::kCopyToGlobal:
       case OpCode::kRead:
+      case OpCode::kCopyAsync:
       case OpCode::kCopyToShared: return Guarded(op);
+      case OpCode::kView: return Bind(op);
+      case OpCode::kPart:
+        if (const auto view = ahead_.find(op.operands[0]); view != ahead_.end()) ahead_[op.results[0]] = int64_t{view->second};
+        return;
       case OpCode::kStoreAsync:
       case OpCode::kLoadAsync:
       case OpCode::kLoadMulticast: return Engine(op);
@@ -101,6 +106,22 @@ class StoreWalk {
     loops_.push_back(name);
     Walk(op.regions[0]);
     loops_.pop_back();
+  }
+
+  /// By how many turns of its ring a view lies ahead.
+  void Bind(const Op& op) {
+    const size_t end = op.slot.find_first_of(".+");
+    if (end == std::string::npos) return;
+    const std::string ahead = op.slot.substr(end + 1);
+    const bool is_number = ahead.find_first_not_of("0123456789") == std::string::npos;
+    int64_t& turns = ahead_[op.results[0]];
+    if (op.slot[end] == '+') {
+      turns = is_number ? std::stoll(ahead) : Constant(scope_.Resolve(symbolic::Name(ahead))).value_or(0);
+      return;
+    }
+    for (const AgentRing& ring : agent_.rings) {
+      if (op.slot.compare(0, end, ring.name) == 0) turns = ring.slots - 1;
+    }
   }
 
   void If(const Op& op) {
@@ -139,7 +160,8 @@ class StoreWalk {
       starts.push_back(scope_.Resolve(axis.start));
       extents.push_back(axis.dropped ? 1 : axis.extent);
       if (!axis.dropped)
-        CheckClip(op, starts.back(), extents.back(), axis.hi ? scope_.Resolve(axis.hi) : scope_.Resolve(tensor->extents[i]));
+        CheckClip(op, starts.back(), extents.back(), axis.hi ? scope_.Resolve(axis.hi) : scope_.Resolve(tensor->extents[i]),
+                  op.code == OpCode::kCopyAsync ? Ahead(op.operands[0]) : 0);
     }
     const bool adds = op.code == OpCode::kStore && op.number != 0;
     if (op.code == OpCode::kStore || op.code == OpCode::kCopyToGlobal) AddSite(op, op.symbol, starts, extents, adds);
@@ -166,9 +188,11 @@ class StoreWalk {
   }
 
   /// What of a block lies behind the end of its range must not be seen: the range ends where the tensor or the guard does.
-  void CheckClip(const Op& op, const Scalar& start, int64_t extent, const Scalar& end) {
+  /// `ahead`: iterations of the loop by which a copy is ahead.
+  void CheckClip(const Op& op, const Scalar& start, int64_t extent, const Scalar& end, int64_t ahead = 0) {
     for (const auto& [name, range] : ranges_) {
-      const std::optional<int64_t> from = symbolic::ConstantDifference(start, symbolic::Name(name));
+      std::optional<int64_t> from = symbolic::ConstantDifference(start, symbolic::Name(name));
+      if (from && *from >= ahead * range.step) *from -= ahead * range.step;
       if (!from || *from < 0 || *from + extent > range.step || range.step == 1) continue;
       if (symbolic::Equal(end, range.hi)) return;
       if (EndsAt(range.hi, range, end)) return;
@@ -197,6 +221,11 @@ class StoreWalk {
     int64_t divisor = 0;
     for (const auto& [key, coefficient] : *polynomial) divisor = std::gcd(divisor, coefficient);
     return divisor;
+  }
+
+  int64_t Ahead(ir::ValueId view) const {
+    const auto place = ahead_.find(view);
+    return place == ahead_.end() ? 0 : place->second;
   }
 
   void AddSite(const Op& op, const std::string& tensor, const std::vector<Scalar>& starts, const std::vector<int64_t>& extents,
@@ -244,6 +273,7 @@ class StoreWalk {
   std::map<std::string, Range> ranges_;
   std::vector<std::string> loops_, usable_;
   int conditions_ = 0;
+  std::map<ir::ValueId, int64_t> ahead_;
   std::optional<Finding> finding_;
 };
 

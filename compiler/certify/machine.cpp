@@ -16,9 +16,9 @@ using ir::OpCode;
 
 namespace {
 
-constexpr int64_t kThreadsOfWarp = 32;
 constexpr int64_t kInAllBlocks = 2;  // kArrive's number: at the barrier of every block of the cluster
 constexpr int64_t kThisThread = 1;
+constexpr int64_t kByBlock = 2;  // kCopyToShared's number
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
@@ -43,10 +43,11 @@ std::vector<bool> AsyncBuffers(const Program& program) {
 
 }  // namespace
 
-Machine::Machine(const Program& program, std::vector<int64_t> parameters)
+Machine::Machine(const Program& program, std::vector<int64_t> parameters, const Op* loosened)
     : program_(program),
       kernel_(*program.kernel),
       parameters_(std::move(parameters)),
+      loosened_(loosened),
       async_buffers_(AsyncBuffers(program)),
       product_values_(program.kernel->values.size()) {
   for (const ir::Worker& worker : kernel_.workers) {
@@ -55,6 +56,10 @@ Machine::Machine(const Program& program, std::vector<int64_t> parameters)
       if (op.code != OpCode::kMma) return;
       product_values_[static_cast<size_t>(op.operands[0])] = product_values_[static_cast<size_t>(op.operands[1])] = true;
     });
+  }
+  for (const std::string& ring : program.ring_of_buffer) {
+    const auto& others = program.ring_of_barrier;
+    counted_buffers_.push_back(!ring.empty() && std::find(others.begin(), others.end(), ring) == others.end());
   }
   FindUsers();
   for (int block = 0; block < program.blocks; ++block) {
@@ -111,11 +116,15 @@ State Machine::Start() const {
   state.knowledge = Knowledge(Holders());
   state.barriers.resize(element_of_.size());
   state.written.resize(places_.size());
+  state.contents.resize(places_.size());
+  state.joint.resize(static_cast<size_t>(program_.blocks));
   state.named.resize(static_cast<size_t>(program_.blocks * kNamed) + 1);
   for (const Agent& agent : program_.agents) {
     AgentState self;
     self.rings.assign(agent.rings.size(), 0);
+    self.loops.assign(agent.rings.size(), 0);
     self.roots.assign(static_cast<size_t>(agent.roots), -1);
+    self.turns.resize(static_cast<size_t>(agent.roots));
     state.agents.push_back(std::move(self));
   }
   return state;
@@ -125,14 +134,15 @@ Machine::ShareList Machine::Shares(const Context& c) const {
   const int first = c.agent.first_warp;
   if (!c.agent.computes) {
     const bool is_thread = c.agent.worker->kind == ir::RoleKind::kCopyThread || c.step.is_elected;
-    return {{{{first, is_thread ? 1 : kThreadsOfWarp, 1}}}, 1};
+    return {{{{first, is_thread ? 1 : program_.lanes, 1}}}, 1};
   }
   if (c.step.is_elected) return {{{{first, 1, 1}}}, 1};
-  return {{{{first, kThreadsOfWarp, 1}, {first + 1, kThreadsOfWarp, 1}, {first + 2, 2 * kThreadsOfWarp, 2}}}, 3};
+  const int64_t lanes = program_.lanes;
+  return {{{{first, lanes, 1}, {first + 1, lanes, 1}, {first + 2, 2 * lanes, 2}}}, 3};
 }
 
 int64_t Machine::Position(const Context& c) const {
-  return c.self.rings[static_cast<size_t>(c.step.ring)] - (c.step.is_previous ? 1 : 0);
+  return c.self.rings[static_cast<size_t>(c.step.ring)] + c.step.offset;
 }
 
 int Machine::ElementOfStep(const Context& c, int block) const {
@@ -163,6 +173,7 @@ Outcome Machine::Run(State& state, int number, Question& question) {
              fmt::format("`{}` ends while the copy engine may still read what it stores", agent.name));
         return Outcome::kFailed;
       }
+      if (!EndCopies(c)) return Outcome::kFailed;
       self.is_done = true;
       return Outcome::kRan;
     case StepKind::kJump: self.at = step.target; return Outcome::kRan;
@@ -190,12 +201,14 @@ Outcome Machine::Run(State& state, int number, Question& question) {
         ++self.at;
         return Outcome::kRan;
       }
+      EndIteration(c, loop, true);
       state.oracle.Leave(self.frames.back().fact, number);
       self.frames.pop_back();
       self.at = step.target;
       return Outcome::kRan;
     }
     case StepKind::kNext:
+      EndIteration(c, agent.loops[static_cast<size_t>(step.loop)], false);
       ++self.frames.back().iteration;
       self.at = step.target;
       return Outcome::kRan;
@@ -305,13 +318,15 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kLoadAsync:
     case OpCode::kLoadMulticast: return ran(Load(c));
     case OpCode::kSyncRole: return ran(SyncGroup(c));
+    case OpCode::kSyncBlock:
     case OpCode::kNamedSync:
     case OpCode::kNamedArrive:
     case OpCode::kClusterSync: return NamedBarrier(c);
     case OpCode::kFenceAsync:
       for (const Share& share : Shares(c)) {
         for (const Record& record : state.records) {
-          if (record.warp == share.warp && record.writes && !record.is_async) state.knowledge.LearnFenced(share.warp, record.event);
+          const bool is_ordinary = !record.by_engine && (!record.is_async || state.knowledge.Knows(share.warp, record.event));
+          if (record.warp == share.warp && record.writes && is_ordinary) state.knowledge.LearnFenced(share.warp, record.event);
         }
       }
       return Outcome::kRan;
@@ -326,12 +341,27 @@ Outcome Machine::Execute(Context& c) {
         return ran(Fail(c, DiagnosticKind::kCertificateHazard,
                         fmt::format("`{}` uses tile {} of `{}`, which has {}", c.agent.name, index, buffer.name, buffer.count)));
       c.self.roots[static_cast<size_t>(c.step.root)] = PlaceOf(c, c.agent.block, c.step.buffer, index);
+      if (c.step.ring >= 0)
+        c.self.turns[static_cast<size_t>(c.step.root)] = {Position(c), c.self.loops[static_cast<size_t>(c.step.ring)]};
       return Outcome::kRan;
     }
+    case OpCode::kCopyAsync: return ran(CopyAsync(c));
+    case OpCode::kCommitCopies:
+      if (program_.counts_instructions) return Outcome::kRan;  // no groups
+      if (!c.self.open_copies.writes.empty()) filled.insert(&c.op);
+      c.self.copies.push_back(std::move(c.self.open_copies));
+      c.self.open_copies = {};
+      return Outcome::kRan;
+    case OpCode::kWaitCopies: return ran(WaitCopies(c));
+    case OpCode::kMultiply: return ran(Touch(c));
+    case OpCode::kLoadLeft:
+    case OpCode::kLoadRight:
     case OpCode::kLoadShared:
     case OpCode::kCopyToGlobal: return ran(Touch(c) && AccessView(c, c.step.accesses[0], false, false, Shares(c), nullptr));
-    case OpCode::kStoreShared:
-    case OpCode::kCopyToShared: return ran(Touch(c) && AccessView(c, c.step.accesses[0], true, false, Shares(c), nullptr));
+    case OpCode::kCopyToShared:
+      if (c.op.number == kByBlock) return ran(CopyTogether(c));
+      [[fallthrough]];
+    case OpCode::kStoreShared: return ran(Touch(c) && AccessView(c, c.step.accesses[0], true, false, Shares(c), nullptr));
     case OpCode::kMmaFence: c.self.touched.clear(); return Outcome::kRan;
     case OpCode::kMma: return ran(Product(c));
     case OpCode::kMmaCommit:

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ struct Record {
   int warp = 0;
   int agent = 0;
   bool writes = false;
-  bool is_async = false;  // by the copy engine or the matrix unit
+  bool is_async = false;  // over later than issued: by the copy engine, the matrix unit or copy_async
+  bool by_engine = false; // of these two: the asynchronous proxy
+  int dealt = 0;          // what the slot holds now was copied by all threads of the block, from this tensor (its number and one)
   Rect rect{};
   int event = -1;
   const ir::Op* op = nullptr;
@@ -57,6 +60,18 @@ struct ProductGroup {
   std::vector<std::pair<int, int>> reads{};  // warp, event
 };
 
+/// Copies of an agent's threads between two commits.
+struct CopyGroup {
+  std::vector<std::pair<int, int>> writes{};  // warp, event
+  int64_t instructions = 0;                   // of each thread, at least
+};
+
+/// What a slot is filled with, or wanted for: the turn of its ring, and how many loops that turn it have ended before.
+struct Turn {
+  int64_t position = 0, loops = 0;
+  bool operator==(const Turn&) const = default;
+};
+
 struct Frame {
   int loop = -1;
   int fact = -1;
@@ -70,7 +85,9 @@ struct AgentState {
   int64_t named_phase = 0;
   std::vector<Frame> frames{};
   std::vector<int64_t> rings{};        // slots passed since the start
+  std::vector<int64_t> loops{};        // that turned each ring and have ended
   std::vector<int> roots{};            // places that views are bound to
+  std::vector<Turn> turns{};           // of the rings, when they were
   std::vector<ProductGroup> groups{};  // committed, oldest first
   ProductGroup open{};
   std::vector<ir::ValueId> touched{};      // by ordinary code since the last mma_fence
@@ -78,6 +95,16 @@ struct AgentState {
   std::vector<ir::ValueId> unnamed{};      // accumulators that no wait has named since their last product
   std::vector<std::vector<int>> stores{};  // events of each group of engine stores, oldest first
   std::vector<int> open_stores{};
+  std::vector<CopyGroup> copies{};  // committed, oldest first
+  CopyGroup open_copies{};
+  size_t together = 0;  // how many of the operations that all agents of the block execute together it has behind it
+};
+
+/// An operation that all agents of a block execute, each at its own time, and the tile it concerns.
+struct Joint {
+  const ir::Op* op = nullptr;
+  int place = -1;
+  bool operator==(const Joint&) const = default;
 };
 
 /// The latest operations that others may see, for the trace.
@@ -97,6 +124,8 @@ struct State {
   std::vector<WaitNote> notes{};
   std::vector<Record> records{};
   std::vector<std::vector<Rect>> written{};  // of each place, since the start
+  std::vector<Turn> contents{};              // of each place that a ring without barriers indexes
+  std::vector<std::vector<Joint>> joint{};   // of each block: what not all of its agents have executed yet
   Trail trail{};
 };
 
@@ -110,7 +139,8 @@ enum class Outcome : uint8_t { kRan, kBlocked, kAsks, kFailed };
 
 class Machine {
  public:
-  Machine(const Program& program, std::vector<int64_t> parameters);
+  /// `loosened`: a wait_copies that lets one more stay unfinished than it says.
+  Machine(const Program& program, std::vector<int64_t> parameters, const ir::Op* loosened = nullptr);
 
   State Start() const;
   /// Executes one step of the agent.
@@ -121,6 +151,7 @@ class Machine {
   void ReportDeadlock(const State& state);
 
   std::optional<Finding> finding;
+  std::set<const ir::Op*> filled{};  // each commit_copies that ever closed a group with a copy in it
 
   // ---- places and holders, for the normal form -------------------------------------------------------------------------
   struct Place {
@@ -153,6 +184,8 @@ class Machine {
   }
   bool IsReadByEngine(int buffer) const { return async_buffers_[static_cast<size_t>(buffer)]; }
   static constexpr int kNamed = 16;
+  /// Whether a ring says which tile is meant, and no barrier which turn it holds.
+  bool IsCounted(int place) const { return counted_buffers_[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)]; }
 
  private:
   struct Context {
@@ -195,9 +228,9 @@ class Machine {
 
   // machine_memory.cpp
   bool AccessShared(Context& c, int place, const Rect& rect, bool writes, bool is_async, const ShareList& shares,
-                    std::vector<std::pair<int, int>>* events);
+                    std::vector<std::pair<int, int>>* events, int dealt = 0);
   bool AccessView(Context& c, const Access& access, bool writes, bool is_async, const ShareList& shares,
-                  std::vector<std::pair<int, int>>* events);
+                  std::vector<std::pair<int, int>>* events, int dealt = 0);
   int PlaceOf(const Context& c, int block, int buffer, int64_t index) const;
   bool Reduce(Context& c);
   bool Publish(Context& c);
@@ -210,6 +243,15 @@ class Machine {
   bool StoreAsync(Context& c);
   void WaitStores(Context& c);
 
+  // machine_copies.cpp
+  bool Together(Context& c, int place);
+  int Dealt(Context& c);
+  bool CopyTogether(Context& c);
+  bool CopyAsync(Context& c);
+  bool WaitCopies(Context& c);
+  bool EndCopies(Context& c);
+  void EndIteration(Context& c, const Loop& loop, bool is_last);
+
   bool FinishPhases(State& state);
   bool Fail(const Context& c, DiagnosticKind kind, std::string headline, std::vector<std::pair<Span, std::string>> notes = {});
   void AddScene(const State& state, Finding& finding) const;
@@ -217,13 +259,14 @@ class Machine {
   const Program& program_;
   const ir::Kernel& kernel_;
   std::vector<int64_t> parameters_;
+  const ir::Op* loosened_;
   std::vector<Place> places_;
   std::vector<int> place_base_;    // by block and buffer
   std::vector<int> element_base_;  // by block and barrier
   std::vector<ElementOf> element_of_;
   void FindUsers();
 
-  std::vector<bool> async_buffers_;
+  std::vector<bool> async_buffers_, counted_buffers_;
   std::vector<bool> is_empty_barrier_;                  // waited at for a free slot
   std::vector<uint64_t> buffer_users_, barrier_users_;  // by block
   std::vector<bool> product_values_;                    // tiles that products make or take from registers

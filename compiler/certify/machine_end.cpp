@@ -35,6 +35,7 @@ bool Machine::FinishPhases(State& state) {
   for (size_t i = 0; i < program_.agents.size(); ++i) {
     const Agent& agent = program_.agents[i];
     for (size_t ring = 0; ring < agent.rings.size(); ++ring) {
+      if (agent.rings[ring].name[0] == '@') continue;
       const int64_t position = state.agents[i].rings[ring];
       const auto [place, is_new] = ends.try_emplace({agent.block, agent.rings[ring].name}, &agent, position);
       // An instance may have no part in a pipe of its worker; and those that take turns pass over slots behind the last tile.

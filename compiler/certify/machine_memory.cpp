@@ -34,19 +34,44 @@ bool Cover(const std::vector<Rect>& rects, const Rect& rect, size_t from = 0) {
 }  // namespace
 
 bool Machine::AccessView(Context& c, const Access& access, bool writes, bool is_async, const ShareList& shares,
-                         std::vector<std::pair<int, int>>* events) {
+                         std::vector<std::pair<int, int>>* events, int dealt) {
   const int place = c.self.roots[static_cast<size_t>(access.root)];
-  return AccessShared(c, place, access.rect, writes, is_async, shares, events);
+  if (!IsCounted(place)) return AccessShared(c, place, access.rect, writes, is_async, shares, events, dealt);
+  Turn wanted = c.self.turns[static_cast<size_t>(access.root)];
+  if (writes) wanted.position += c.agent.leads[static_cast<size_t>(access.root)];
+  Turn& held = c.state.contents[static_cast<size_t>(place)];
+  if (writes && held != wanted) {
+    c.state.written[static_cast<size_t>(place)].clear();
+    held = wanted;
+    for (Record& record : c.state.records) {
+      if (record.place == place) record.dealt = 0;
+    }
+  }
+  if (!AccessShared(c, place, access.rect, writes, is_async, shares, events, dealt)) return false;
+  if (held == wanted) return true;
+  const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
+  const int64_t apart = std::abs(held.position - wanted.position);
+  return Fail(c, DiagnosticKind::kCertificateHazard,
+              held.loops != wanted.loops
+                  ? fmt::format("`{}` reads a slot of `{}` that was last filled for a loop that has ended", c.agent.name, buffer)
+                  : fmt::format("`{}` reads a slot of `{}` that holds what was meant for {} turn{} {}", c.agent.name, buffer, apart,
+                                apart == 1 ? "" : "s", held.position < wanted.position ? "before" : "later"));
 }
 
 bool Machine::AccessShared(Context& c, int place, const Rect& rect, bool writes, bool is_async, const ShareList& shares,
-                           std::vector<std::pair<int, int>>* events) {
+                           std::vector<std::pair<int, int>>* events, int dealt) {
   Knowledge& knowledge = c.state.knowledge;
+  const bool by_engine = is_async && dealt == 0;
+  // Threads that copy one tile together write pieces of their own; which, is another question for another copy.
+  const auto is_apart = [&](const Record& record, int warp) {
+    return dealt != 0 && record.dealt == dealt && record.is_async == is_async && record.warp != warp && record.rect == rect;
+  };
   const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
   for (const Record& record : c.state.records) {
     if (record.place != place || !record.rect.Overlaps(rect) || (!writes && !record.writes)) continue;
     const std::string& other = program_.agents[static_cast<size_t>(record.agent)].name;
     for (const Share& share : shares) {
+      if (is_apart(record, share.warp)) continue;
       if (!knowledge.Knows(share.warp, record.event)) {
         const std::string who = record.agent != c.number ? fmt::format("`{}`", other)
                                 : record.is_async        ? fmt::format("an earlier operation of `{}`", other)
@@ -56,7 +81,7 @@ bool Machine::AccessShared(Context& c, int place, const Rect& rect, bool writes,
                                 who, record.writes ? "writing" : "reading"),
                     {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
       }
-      if (is_async && record.writes && !record.is_async && !knowledge.KnowsFenced(share.warp, record.event)) {
+      if (by_engine && record.writes && !record.by_engine && !knowledge.KnowsFenced(share.warp, record.event)) {
         return Fail(c, DiagnosticKind::kCertificateProxy,
                     fmt::format("no fence lies between the stores of `{}` to `{}` and what {} here", other, buffer,
                                 c.op.code == ir::OpCode::kMma ? "the matrix unit reads" : "the copy engine does"),
@@ -78,8 +103,9 @@ bool Machine::AccessShared(Context& c, int place, const Rect& rect, bool writes,
   // What comes behind this access comes behind those before it, too.
   const auto is_superseded = [&](const Record& record) {
     if (record.place != place || !rect.Covers(record.rect)) return false;
-    if (writes) return true;
+    if (writes && dealt == 0) return true;
     const bool is_own = std::any_of(shares.begin(), shares.end(), [&](const Share& share) { return share.warp == record.warp; });
+    if (writes) return is_own || !is_apart(record, shares[0].warp);
     return is_own && !record.writes && record.is_async == is_async && knowledge.Knows(record.warp, record.event);
   };
   std::erase_if(c.state.records, [&](const Record& record) {
@@ -88,7 +114,7 @@ bool Machine::AccessShared(Context& c, int place, const Rect& rect, bool writes,
     return true;
   });
   for (const Share& share : shares) {
-    Record record{place, share.warp, c.number, writes, is_async, rect, knowledge.NewEvent(), &c.op};
+    Record record{place, share.warp, c.number, writes, is_async, by_engine, dealt, rect, knowledge.NewEvent(), &c.op};
     if (!is_async) knowledge.Learn(share.warp, record.event);
     if (events) events->emplace_back(share.warp, record.event);
     c.state.records.push_back(record);

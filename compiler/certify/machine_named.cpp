@@ -25,10 +25,10 @@ bool Machine::SyncGroup(Context& c) {
 }
 
 Outcome Machine::NamedBarrier(Context& c) {
-  const bool is_cluster = c.op.code == OpCode::kClusterSync;
+  const bool is_cluster = c.op.code == OpCode::kClusterSync, is_block = c.op.code == OpCode::kSyncBlock;
   const int number = is_cluster ? program_.blocks * kNamed : c.agent.block * kNamed + static_cast<int>(c.step.element);
-  const int64_t wanted = is_cluster ? kernel_.threads * program_.blocks : c.op.number;
-  const std::string name = is_cluster ? "the cluster's barrier" : fmt::format("named barrier {}", c.step.element);
+  const int64_t wanted = is_cluster ? kernel_.threads * program_.blocks : is_block ? kernel_.threads : c.op.number;
+  const std::string name = is_cluster ? "the cluster's barrier" : is_block ? "the block's barrier" : fmt::format("named barrier {}", c.step.element);
   NamedState& barrier = c.state.named[static_cast<size_t>(number)];
   const auto fail = [&](std::string headline) {
     Fail(c, DiagnosticKind::kCertificateBarrier, std::move(headline));
@@ -36,6 +36,7 @@ Outcome Machine::NamedBarrier(Context& c) {
   };
   Knowledge& knowledge = c.state.knowledge;
   if (!c.self.has_arrived) {
+    if (is_block && !Together(c, -1)) return Outcome::kFailed;
     if (c.step.is_elected || c.agent.worker->kind == ir::RoleKind::kCopyThread)
       return fail(fmt::format("one thread of `{}` comes to {}, which counts whole warps", c.agent.name, name));
     if (barrier.count > 0 && barrier.wanted != wanted)

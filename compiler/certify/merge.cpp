@@ -76,7 +76,9 @@ void NormalForm::Put(const NormalForm& other, size_t event, int number, State& s
     case Sort::kRecord: {
       const Rect rect{Field(second, 48, 16), Field(second, 32, 16), Field(second, 16, 16), Field(second, 0, 16)};
       const bool writes = Field(first, 17, 1) != 0, is_async = Field(first, 16, 1) != 0;
-      state.records.push_back({places[at], Field(first, 24, 12), agent, writes, is_async, rect, number, op});
+      const bool by_engine = Field(first, 23, 1) != 0;
+      const int dealt = Field(first, 18, 5);
+      state.records.push_back({places[at], Field(first, 24, 12), agent, writes, is_async, by_engine, dealt, rect, number, op});
       break;
     }
     case Sort::kNote: state.notes.push_back({elements[at], number, agent, op}); break;

@@ -31,6 +31,7 @@ class Normalizer {
     Agents();
     NormalForm form;
     Written(form);
+    Contents(form);
     form.place = std::move(text_);
     ListHolders(form);
     form.words = (2 * form.holders.size() + 63) / 64;
@@ -59,7 +60,7 @@ class Normalizer {
   struct Base {
     int block = 0;
     const std::string* name = nullptr;
-    int64_t slots = 1, position = 0;
+    int64_t slots = 1, position = 0, loops = 0;
   };
 
   /// Where each ring stands: the position of the first agent that has it.
@@ -70,7 +71,8 @@ class Normalizer {
         const std::string& name = agent.rings[ring].name;
         const size_t base = Find(agent.block, name);
         if (base == base_.size())
-          base_.push_back({Side(agent.block), &name, agent.rings[ring].slots, state_.agents[i].rings[ring]});
+          base_.push_back({Side(agent.block), &name, agent.rings[ring].slots, state_.agents[i].rings[ring],
+                           state_.agents[i].loops[ring]});
         agent_base_.push_back(base);
       }
     }
@@ -175,7 +177,11 @@ class Normalizer {
       const Agent& agent = program_.agents[i];
       const AgentState& self = state_.agents[i];
       Put(self.is_done ? -1 : self.at);
-      for (size_t ring = 0; ring < agent.rings.size(); ++ring) Put(self.rings[ring] - base_[agent_base_[base++]].position);
+      const size_t own = base;
+      for (size_t ring = 0; ring < agent.rings.size(); ++ring, ++base) {
+        Put(self.rings[ring] - base_[agent_base_[base]].position);
+        Put(self.loops[ring] - base_[agent_base_[base]].loops);
+      }
       if (self.is_done) continue;
       Put(self.has_arrived);
       for (const Frame& frame : self.frames) {
@@ -183,7 +189,14 @@ class Normalizer {
         Put(number_[static_cast<size_t>(frame.fact)]);
         Put(OrdinalOf(agent, frame) - first_[static_cast<size_t>(frame.fact)]);
       }
-      for (const int place : self.roots) Put(Place(place));
+      for (size_t root = 0; root < self.roots.size(); ++root) {
+        const bool is_used = self.at <= agent.last_use[root];
+        Put(is_used ? Place(self.roots[root]) : -1);
+        if (!is_used || self.roots[root] < 0 || !machine_.IsCounted(self.roots[root])) continue;
+        const Base& ring = base_[agent_base_[own + static_cast<size_t>(agent.ring_of_root[root])]];
+        Put(self.turns[root].position - ring.position);
+        Put(self.turns[root].loops - ring.loops);
+      }
       const auto list = [&](const auto& values) {
         Put(static_cast<int64_t>(values.size()));
         for (const auto value : values) Put(value);
@@ -207,6 +220,15 @@ class Normalizer {
       }
       Put(static_cast<int64_t>(self.open_stores.size()));
       for (const int event : self.open_stores) PutEvent(event);
+      const auto copies = [&](const CopyGroup& group) {
+        Put(group.instructions);
+        Put(static_cast<int64_t>(group.writes.size()));
+        for (const auto& [warp, event] : group.writes) PutEvent(event);
+      };
+      Put(static_cast<int64_t>(self.copies.size()));
+      for (const CopyGroup& group : self.copies) copies(group);
+      copies(self.open_copies);
+      Put(static_cast<int64_t>(self.together));
     }
   }
 
@@ -232,7 +254,7 @@ class Normalizer {
   void AddRecord(const Record& r) {
     AddEvent(r.event, NormalForm::Sort::kRecord, Place(r.place), r.warp, r.agent, r.op);
     NormalForm::Key& key = events_.back().key;
-    key.first |= Bits(r.writes, 17) | Bits(r.is_async, 16);
+    key.first |= Bits(r.by_engine, 23) | Bits(r.dealt, 18) | Bits(r.writes, 17) | Bits(r.is_async, 16);
     key.second = Bits(r.rect.r0, 48) | Bits(r.rect.r1, 32) | Bits(r.rect.c0, 16) | Bits(r.rect.c1, 0);
   }
 
@@ -305,6 +327,26 @@ class Normalizer {
       if (is_whole) continue;
       Put(place);
       for (const Rect& r : written) Put(r.r0), Put(r.r1), Put(r.c0), Put(r.c1);
+    }
+  }
+
+  /// Which turns the slots hold that no barrier counts, and what the agents of a block still have to execute together.
+  void Contents(const NormalForm& form) {
+    for (const int place : form.places) {
+      if (!machine_.IsCounted(place)) continue;
+      const auto i = static_cast<size_t>(place);
+      Put(!state_.written[i].empty());
+      if (state_.written[i].empty()) continue;
+      const Base* ring = BufferBase(machine_.places()[i]);
+      Put(state_.contents[i].position - ring->position);
+      Put(state_.contents[i].loops - ring->loops);
+    }
+    for (const std::vector<Joint>& joint : state_.joint) {
+      Put(static_cast<int64_t>(joint.size()));
+      for (const Joint& each : joint) {
+        Put(reinterpret_cast<int64_t>(each.op));
+        Put(Place(each.place));
+      }
     }
   }
 

@@ -38,10 +38,16 @@ void Places::Derive(const Op& op) {
   views_[op.results[0]] = view;
 }
 
-int Places::RingOf(const std::string& slot, bool* is_previous) const {
-  const size_t dot = slot.find('.');
-  const std::string name = slot.substr(0, dot);
-  *is_previous = dot != std::string::npos;
+int Places::RingOf(const Op& op, const std::string& slot, int64_t* offset) {
+  const size_t end = slot.find_first_of(".+");
+  const std::string name = slot.substr(0, end);
+  *offset = end != std::string::npos && slot[end] == '.' ? -1 : 0;
+  if (end != std::string::npos && slot[end] == '+') {
+    const std::string ahead = slot.substr(end + 1);
+    const bool is_number = !ahead.empty() && ahead.find_first_not_of("0123456789") == std::string::npos;
+    *offset = is_number ? std::stoll(ahead) : Constant(scope_.Resolve(symbolic::Name(ahead))).value_or(-1);
+    if (*offset < 0) NotKnown(op, "how many slots ahead is meant");
+  }
   for (size_t i = 0; i < agent_.rings.size(); ++i) {
     if (agent_.rings[i].name == name) return static_cast<int>(i);
   }
@@ -64,8 +70,11 @@ int Places::BufferOf(const std::string& name) const {
 
 void Places::ElementOf(const Op& op, Step& step, size_t scalar) {
   if (!op.slot.empty()) {
-    step.ring = RingOf(op.slot, &step.is_previous);
+    step.ring = RingOf(op, op.slot, &step.offset);
+    if (step.ring < 0 && op.code == OpCode::kView) step.ring = RingOf(op, "@" + op.symbol, &step.offset);
     if (step.ring >= 0) return;
+    // A pipe of one slot needs no ring.
+    if (op.code == OpCode::kView && kernel_.buffers[static_cast<size_t>(step.buffer)].count == 1) return;
     const std::optional<int64_t> element = Constant(scope_.Resolve(symbolic::Name(op.slot)));
     if (!element) return NotKnown(op, "which element is meant");
     step.element = *element;
@@ -83,6 +92,8 @@ void Places::Fill(const Op& op, Step& step) {
       step.buffer = BufferOf(op.symbol);
       step.root = agent_.roots++;
       ElementOf(op, step, 0);
+      agent_.ring_of_root.push_back(step.ring);
+      agent_.leads.push_back(step.ring >= 0 && step.offset < 0 ? agent_.rings[static_cast<size_t>(step.ring)].slots : 0);
       const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(step.buffer)];
       views_[op.results[0]] = {step.root, {0, buffer.rows, 0, buffer.cols}, false};
       return;
@@ -108,7 +119,7 @@ void Places::Fill(const Op& op, Step& step) {
       return;
     case OpCode::kReduce: step.buffer = op.symbol.empty() ? -1 : BufferOf(op.symbol); break;
     case OpCode::kAdvance:
-      step.ring = RingOf(op.symbol, &step.is_previous);
+      step.ring = RingOf(op, op.symbol, &step.offset);
       step.amount.constant = 1;
       if (!op.scalars.empty()) Amount(op, scope_.Resolve(op.scalars[0]), step);
       return;

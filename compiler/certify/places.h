@@ -29,7 +29,7 @@ class Places {
   };
 
   void NotKnown(const ir::Op& op, std::string what);
-  int RingOf(const std::string& slot, bool* is_previous) const;
+  int RingOf(const ir::Op& op, const std::string& slot, int64_t* offset);
   int BarrierOf(const std::string& name) const;
   int BufferOf(const std::string& name) const;
   /// Ring, or the number of the element: the slot, or the scalar at this place.

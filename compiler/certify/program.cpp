@@ -44,11 +44,13 @@ std::optional<Linear> Split(const Scalar& scalar, int depth) {
   return linear;
 }
 
-/// Which rings a loop turns: loops over one range that turn a ring together have one trip count.
+/// Which rings a loop turns: loops over one range that turn a ring together have one trip count. So have those in which the whole
+/// block meets.
 std::set<std::string> RingsOf(const Op& loop) {
   std::set<std::string> rings;
   passes::ForEachOp(loop.regions[0], [&](const Op& op) {
     if (op.code == OpCode::kAdvance) rings.insert(op.symbol);
+    if (op.code == OpCode::kSyncBlock) rings.insert("the block");
   });
   return rings;
 }
@@ -61,11 +63,34 @@ class Builder {
         agent_(agent),
         families_(families),
         scope_(kernel_, *agent.worker, agent.instance, agent.block),
-        places_(program, agent, scope_) {}
+        places_(program, agent, scope_),
+        slotless_(Slotless(kernel_, *agent.worker)) {}
+
+  /// Behind its last use a view stands for nothing; inside a loop that it was made before, behind the loop.
+  void FindLastUses() {
+    std::vector<int> made(static_cast<size_t>(agent_.roots), 0), head(agent_.loops.size(), 0), next(agent_.loops.size(), 0);
+    agent_.last_use.assign(static_cast<size_t>(agent_.roots), 0);
+    for (int i = 0; i < Here(); ++i) {
+      const Step& step = agent_.steps[static_cast<size_t>(i)];
+      if (step.kind == StepKind::kTest) head[static_cast<size_t>(step.loop)] = i;
+      if (step.kind == StepKind::kNext) next[static_cast<size_t>(step.loop)] = i;
+      if (step.root >= 0) made[static_cast<size_t>(step.root)] = i;
+      for (const Access& access : step.accesses) agent_.last_use[static_cast<size_t>(access.root)] = i;
+    }
+    // Loops inside come behind those around them.
+    for (size_t loop = agent_.loops.size(); loop-- > 0;) {
+      for (size_t root = 0; root < made.size(); ++root) {
+        int& last = agent_.last_use[root];
+        if (made[root] < head[loop] && head[loop] < last && last < next[loop]) last = next[loop];
+      }
+    }
+  }
 
   void Run() {
+    for (const auto& [buffer, loops] : slotless_) agent_.rings.push_back({"@" + buffer, 1});
     Emit(agent_.worker->body);
     agent_.steps.push_back({StepKind::kEnd});
+    FindLastUses();
   }
 
  private:
@@ -145,6 +170,17 @@ class Builder {
     const bool ok = loop.is_tiles ? Tiles(op, loop, rest) : Range(op, loop, rest);
     if (!ok) return;
     const int index = static_cast<int>(agent_.loops.size());
+    for (const std::string& ring : RingsOf(op)) {
+      for (size_t i = 0; i < agent_.rings.size(); ++i) {
+        if (agent_.rings[i].name == ring) loop.rings.push_back(static_cast<int>(i));
+      }
+    }
+    for (size_t i = 0; i < agent_.rings.size(); ++i) {
+      const auto place = slotless_.find(agent_.rings[i].name.substr(1));
+      if (place == slotless_.end() || place->second.count(&op) == 0 || agent_.rings[i].name[0] != '@') continue;
+      loop.counters.push_back(static_cast<int>(i));
+    }
+    loop.first_root = agent_.roots;
     agent_.loops.push_back(loop);
     program_.families[static_cast<size_t>(loop.family)].loopers |= uint64_t{1} << (&agent_ - program_.agents.data());
     Push(StepKind::kEnter, &op).loop = index;
@@ -165,6 +201,7 @@ class Builder {
     next.loop = index;
     next.target = head;
     agent_.steps[static_cast<size_t>(head)].target = Here();
+    agent_.loops[static_cast<size_t>(index)].end_root = agent_.roots;
     around_.behind.emplace_back(rest, loop.family);
   }
 
@@ -401,6 +438,7 @@ class Builder {
   std::map<std::string, int>& families_;
   Scope scope_;
   Places places_;
+  std::map<std::string, std::set<const Op*>> slotless_;
   Around around_{};
   std::map<std::string, int> turns_;
   int elected_ = 0;
@@ -408,9 +446,12 @@ class Builder {
 
 }  // namespace
 
-Program BuildProgram(const ir::Kernel& kernel) {
+Program BuildProgram(const ir::Kernel& kernel, const Target& target) {
   Program program;
   program.kernel = &kernel;
+  program.lanes = target.lanes;
+  program.counts_instructions = target.counts_copy_instructions;
+  program.copy_bytes = target.copy_bytes;
   program.blocks = static_cast<int>(std::max<int64_t>(1, kernel.cluster));
   for (int block = 0; block < program.blocks; ++block) {
     // Those that compute first: the replay then lets consumers go ahead, and less is under way at a time.

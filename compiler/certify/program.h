@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/target/target.h"
 
 namespace tkc::certify {
 
@@ -20,6 +22,7 @@ struct Rect {
   int64_t r0 = 0, r1 = 0, c0 = 0, c1 = 0;
   bool Overlaps(const Rect& other) const { return r0 < other.r1 && other.r0 < r1 && c0 < other.c1 && other.c0 < c1; }
   bool Covers(const Rect& other) const { return r0 <= other.r0 && other.r1 <= r1 && c0 <= other.c0 && other.c1 <= c1; }
+  bool operator==(const Rect&) const = default;
 };
 
 /// constant + sum of coefficient * ordinal of the loop at that depth + (if `rest` is set) an integer known by its text only.
@@ -50,6 +53,9 @@ struct Loop {
   Condition goes_on{};
   bool is_tiles = false;
   int parameter = -1;  // the trip count is a parameter of the replay (instances that take turns skip by it)
+  int first_root = 0, end_root = 0;  // views that its body makes
+  std::vector<int> rings{};          // that its body turns
+  std::vector<int> counters{};       // rings of one slot that each iteration turns (Slotless)
 };
 
 enum class StepKind : uint8_t { kOp, kJump, kBranch, kEnter, kTest, kNext, kEnd };
@@ -69,7 +75,7 @@ struct Step {
   bool is_elected = false;  // by one thread of the role's first warp
   int barrier = -1;         // of Kernel::barriers
   int ring = -1;            // of Agent::rings
-  bool is_previous = false;
+  int64_t offset = 0;  // from where the ring stands: -1 `.previous`, n `+n`
   int64_t element = 0;  // of a barrier or buffer without a ring
   int buffer = -1;      // of Kernel::buffers
   int root = -1;        // the view that this step binds
@@ -96,6 +102,9 @@ struct Agent {
   std::vector<Condition> conditions{};
   std::vector<AgentRing> rings{};
   int roots = 0;
+  std::vector<int> ring_of_root{};  // -1: none
+  std::vector<int64_t> leads{};     // of each root: how many turns ahead of what it shows now lies what is put there
+  std::vector<int> last_use{};      // of each root: the step behind which nobody uses it
 };
 
 /// What the oracle is asked about: one integer (or truth value) per iteration of the loops around.
@@ -126,10 +135,18 @@ struct Program {
   int warps = 0;                                                 // modelled, in all
   bool shares_slots = false;                                     // blocks of the cluster fill or free slots of each other
   bool skips = false;                                            // rings are passed over by instances that take turns
+  int lanes = 32;                                                // of a warp
+  bool counts_instructions = false;                              // wait_copies counts instructions, not groups
+  int copy_bytes = 16;                                           // that one of these moves for a thread
 };
 
 /// `kernel` at schedule level; it must outlive the program.
-Program BuildProgram(const ir::Kernel& kernel);
+Program BuildProgram(const ir::Kernel& kernel, const Target& target);
+
+/// Pipes of one slot have no ring where only one worker uses them. Each such buffer that is filled before it is read gets one here,
+/// that turns with the iterations of the loops that fill it: what is read is what was filled in the same iteration. By the name of
+/// the buffer, those loops; none of them lies in another.
+std::map<std::string, std::set<const ir::Op*>> Slotless(const ir::Kernel& kernel, const ir::Worker& worker);
 
 /// Texts of the trip counts that `advance` skips by in the agent, added to Program::parameters before anything is built.
 void FindParameters(Program& program, const Agent& agent);

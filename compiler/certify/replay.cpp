@@ -21,8 +21,8 @@ constexpr int64_t kMostStates = 8'000;
 class Replayer {
  public:
   /// `merges`: a state in a place that has been is followed with no more knowledge than was there before.
-  Replayer(const Program& program, std::vector<int64_t> parameters, bool merges, ReplayResult& result)
-      : program_(program), machine_(program, std::move(parameters)), merges_(merges), result_(result) {}
+  Replayer(const Program& program, std::vector<int64_t> parameters, bool merges, const ir::Op* loosened, ReplayResult& result)
+      : program_(program), machine_(program, std::move(parameters), loosened), merges_(merges), result_(result) {}
 
   bool Run() {
     std::vector<State> open;
@@ -35,6 +35,7 @@ class Replayer {
         return false;
       }
     }
+    result_.filled.merge(machine_.filled);
     return true;
   }
 
@@ -152,13 +153,13 @@ int64_t MostSlots(const Program& program) {
   return most;
 }
 
-ReplayResult ReplayAll(const Program& program, bool merges) {
+ReplayResult ReplayAll(const Program& program, bool merges, const ir::Op* loosened) {
   ReplayResult result;
   // Rings that are skipped by a trip count: it is tried up to two laps and what may be in flight; see lang-spec.
   const int64_t most = program.parameters.empty() ? 0 : 2 * MostSlots(program) + 3;
   std::vector<int64_t> parameters(program.parameters.size());
   while (true) {
-    if (!Replayer(program, parameters, merges, result).Run()) return result;
+    if (!Replayer(program, parameters, merges, loosened, result).Run()) return result;
     size_t i = 0;
     while (i < parameters.size() && parameters[i] == most) parameters[i++] = 0;
     if (i == parameters.size()) return result;
@@ -166,13 +167,17 @@ ReplayResult ReplayAll(const Program& program, bool merges) {
   }
 }
 
-}  // namespace
-
 /// With less knowledge fewer runs are right, never more. So a proof over merged states is one; a violation there may be for want of
 /// what was taken away, and is looked for again in the states as they are.
-ReplayResult Replay(const Program& program) {
-  ReplayResult result = ReplayAll(program, true);
-  return result.finding ? ReplayAll(program, false) : result;
+ReplayResult ReplayWith(const Program& program, const ir::Op* loosened) {
+  ReplayResult result = ReplayAll(program, true, loosened);
+  return result.finding ? ReplayAll(program, false, loosened) : result;
 }
+
+}  // namespace
+
+ReplayResult Replay(const Program& program) { return ReplayWith(program, nullptr); }
+
+bool HoldsLoosened(const Program& program, const ir::Op* wait) { return !ReplayWith(program, wait).finding; }
 
 }  // namespace tkc::certify

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "compiler/certify/finding.h"
 #include "compiler/certify/program.h"
@@ -15,8 +16,12 @@ struct ReplayResult {
   int64_t states = 0;  // different ones in which something was decided
   int64_t steps = 0;
   int64_t choices = 0;  // answers that were tried
+  std::set<const ir::Op*> filled{};  // each commit_copies that ever closed a group with a copy in it
 };
 
 ReplayResult Replay(const Program& program);
+
+/// Whether a proof is found as well if this wait_copies lets one more stay unfinished: then it waits for more than is needed.
+bool HoldsLoosened(const Program& program, const ir::Op* wait);
 
 }  // namespace tkc::certify

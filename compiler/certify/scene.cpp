@@ -38,6 +38,13 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kNamedSync: return "waits at a named barrier";
     case OpCode::kNamedArrive: return "arrives at a named barrier";
     case OpCode::kClusterSync: return "meets the other blocks of the cluster";
+    case OpCode::kCopyAsync: return fmt::format("copies into `{}`", ViewName(kernel, op));
+    case OpCode::kCommitCopies: return "closes a group of its copies";
+    case OpCode::kWaitCopies: return fmt::format("waits until at most {} of its copies are unfinished", op.number);
+    case OpCode::kSyncBlock: return "meets the whole block";
+    case OpCode::kLoadLeft:
+    case OpCode::kLoadRight: return fmt::format("reads `{}`", ViewName(kernel, op));
+    case OpCode::kMultiply: return fmt::format("multiplies into `{}`", ViewName(kernel, op));
     case OpCode::kFenceAsync: return "fences its stores";
     default: return fmt::format("executes `{}`", ir::OpText(op.code));
   }
@@ -59,6 +66,9 @@ bool IsTold(const ir::Op& op) {
     case OpCode::kCopyToShared:
     case OpCode::kSplitPublish:
     case OpCode::kSplitWait:
+    case OpCode::kCopyAsync:
+    case OpCode::kWaitCopies:
+    case OpCode::kSyncBlock:
     case OpCode::kNamedSync:
     case OpCode::kNamedArrive:
     case OpCode::kClusterSync: return true;

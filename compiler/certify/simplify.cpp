@@ -30,7 +30,7 @@ class Simplifier {
       const uint64_t users = machine_.UsersOfPlace(record.place);
       if (!AllKnow(record.event, users)) return false;
       const bool needs_fence =
-          record.writes && !record.is_async && machine_.IsReadByEngine(machine_.places()[static_cast<size_t>(record.place)].buffer);
+          record.writes && !record.by_engine && machine_.IsReadByEngine(machine_.places()[static_cast<size_t>(record.place)].buffer);
       if (needs_fence && !AllKnowFenced(record.event, users)) return false;
       knowledge.Free(record.event);
       return true;
@@ -50,6 +50,14 @@ class Simplifier {
       drop(state_.barriers[i].previous, machine_.UsersOfElement(static_cast<int>(i)));
     }
     for (NamedState& barrier : state_.named) drop(barrier.latest, ~uint64_t{0});
+  }
+
+  /// Slots that hold what nobody can want any more hold nothing.
+  void Contents() {
+    for (size_t i = 0; i < state_.contents.size(); ++i) {
+      if (state_.written[i].empty() || !machine_.IsCounted(static_cast<int>(i))) continue;
+      if (!IsWanted(static_cast<int>(i))) state_.written[i].clear();
+    }
   }
 
   void Facts() {
@@ -88,6 +96,22 @@ class Simplifier {
     }
     return true;
   }
+  bool IsWanted(int place) const {
+    const Turn& held = state_.contents[static_cast<size_t>(place)];
+    const std::string& name = program_.ring_of_buffer[static_cast<size_t>(machine_.places()[static_cast<size_t>(place)].buffer)];
+    for (size_t i = 0; i < program_.agents.size(); ++i) {
+      const Agent& agent = program_.agents[i];
+      const AgentState& self = state_.agents[i];
+      if ((live_ >> i & 1) == 0) continue;
+      for (size_t ring = 0; ring < agent.rings.size(); ++ring) {
+        if (agent.rings[ring].name == name && held.position + 1 >= self.rings[ring] && held.loops >= self.loops[ring]) return true;
+      }
+      for (size_t root = 0; root < self.roots.size(); ++root) {
+        if (self.at <= agent.last_use[root] && self.roots[root] == place && self.turns[root] == held) return true;
+      }
+    }
+    return false;
+  }
   bool AllKnow(int event, uint64_t users) const {
     return All(users, [&](int warp) { return state_.knowledge.Knows(warp, event); });
   }
@@ -119,6 +143,7 @@ class Simplifier {
 void Simplify(const Machine& machine, State& state) {
   Simplifier simplifier(machine, state);
   simplifier.Events();
+  simplifier.Contents();
   simplifier.Facts();
 }
 

@@ -95,7 +95,7 @@ bool CertifyModule(Session& session, const ir::Module& module, const Target& tar
   if (session.options.certify) {
     for (const ir::Kernel& kernel : module.kernels) {
       certify::Certificate certificate;
-      if (certify::Certify(kernel, target, session.diagnostics, &certificate) && text) *text += certificate.text;
+      if (certify::Certify(kernel, target, session.diagnostics, text ? &certificate : nullptr) && text) *text += certificate.text;
     }
   }
   return !session.diagnostics.HasErrors() && VerifyText(session, module, ir::Level::kSchedule, &target);
@@ -108,7 +108,7 @@ int CompileModule(Session& session, ir::Module& module, const Target& target) {
   const bool wants_ir = options.emit == Emit::kSchedule || !options.run_passes.empty();
   if (wants_ir) return session.Write(ir::Print(module));
   std::string certificate;
-  if (!CertifyModule(session, module, target, &certificate)) return session.Finish();
+  if (!CertifyModule(session, module, target, options.emit == Emit::kCertificate ? &certificate : nullptr)) return session.Finish();
   if (options.emit == Emit::kCertificate) return session.Write(certificate);
   certify::WarnOfConflicts(module, session.diagnostics);
   if (options.emit == Emit::kReport) return session.Write(codegen::EmitReport(module, session.sources));

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// A loop that turns a ring `turns` times in an iteration fills, with a copy that is `lead` turns ahead, the turn lead + i * turns in
+// iteration i, counted from where the ring stands before the loop. Turns that no iteration from 0 on fills that way are those of
+// i = -1, -2, ..: the prologue's.
+#include "compiler/certify/ahead.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/symbolic/polynomial.h"
+
+namespace tkc::certify {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Scalar;
+
+/// One copy into a slot, with its block resolved.
+struct Copy {
+  const Op* op = nullptr;
+  std::string buffer, ring;
+  int64_t turn = 0;  // that it fills, counted from the start of the region (of the iteration)
+  std::vector<Scalar> bounds{};
+  std::vector<int64_t> extents{};
+  std::string part;  // of the slot
+};
+
+/// The copies of a region outside loops and conditions, in order, and the turns of its rings.
+struct Straight {
+  std::vector<Copy> copies{};
+  std::map<std::string, int64_t> turns{};
+  std::set<std::string> unsure{};  // rings that turn under a condition
+};
+
+class AheadProof {
+ public:
+  AheadProof(const Program& program, const Agent& agent)
+      : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block) {}
+
+  std::optional<Finding> Run() {
+    Straight straight;
+    Walk(agent_.worker->body, straight, true);
+    return std::move(finding_);
+  }
+
+ private:
+  struct View {
+    std::string buffer, ring, part;
+    int64_t ahead = 0;
+  };
+
+  void Fail(const Op& op, DiagnosticKind kind, std::string headline, const Op* other = nullptr) {
+    if (finding_) return;
+    finding_ = Finding{kind, op.span, std::move(headline)};
+    if (other) finding_->notes.emplace_back(other->span, "in the loop, it is copied here");
+  }
+
+  /// 0: the role has no such ring.
+  int64_t SlotsOf(const std::string& ring) const {
+    for (const AgentRing& known : agent_.rings) {
+      if (known.name == ring) return known.slots;
+    }
+    return 0;
+  }
+
+  /// `proves`: loops in the region are looked into; else only what the region itself copies is gathered.
+  void Walk(const Region& region, Straight& straight, bool proves) {
+    for (const Op& op : region) {
+      if (finding_) return;
+      switch (op.code) {
+        case OpCode::kLet:
+        case OpCode::kTilePosition: scope_.BindOp(op); break;
+        case OpCode::kView: Bind(op); break;
+        case OpCode::kPart:
+        case OpCode::kTranspose:
+          if (const auto base = views_.find(op.operands[0]); base != views_.end()) {
+            View view = base->second;
+            for (const Scalar& scalar : op.scalars) view.part += symbolic::CanonicalText(scope_.Resolve(scalar)) + ",";
+            views_[op.results[0]] = view;
+          }
+          break;
+        case OpCode::kAdvance: straight.turns[op.symbol] += 1; break;
+        case OpCode::kCopyAsync: Gather(op, straight); break;
+        case OpCode::kUnroll:
+          for (int64_t i = 0; i < op.number; ++i) {
+            scope_.Bind(op.symbol, symbolic::Int(i));
+            Walk(op.regions[0], straight, proves);
+          }
+          break;
+        case OpCode::kFor:
+        case OpCode::kForTiles: Loop(op, straight, proves); break;
+        case OpCode::kIf:
+          // What depends on the instance alone is decided here.
+          if (const std::optional<int64_t> taken = Constant(scope_.Resolve(op.scalars[0]))) {
+            const size_t which = *taken != 0 ? 0 : 1;
+            if (which < op.regions.size()) Walk(op.regions[which], straight, proves);
+            break;
+          }
+          for (const Region& inner : op.regions) Condition(inner, straight, proves);
+          break;
+        default: break;
+      }
+    }
+  }
+
+  void Bind(const Op& op) {
+    const size_t end = op.slot.find_first_of(".+");
+    View view{op.symbol, op.slot.substr(0, end), "", 0};
+    if (end != std::string::npos && op.slot[end] == '.') {
+      view.ahead = SlotsOf(view.ring) - 1;
+    } else if (end != std::string::npos) {
+      const std::string text = op.slot.substr(end + 1);
+      const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+      view.ahead = is_number ? std::stoll(text) : Constant(scope_.Resolve(symbolic::Name(text))).value_or(0);
+    }
+    views_[op.results[0]] = view;
+  }
+
+  void Gather(const Op& op, Straight& straight) {
+    const auto view = views_.find(op.operands[0]);
+    if (view == views_.end() || SlotsOf(view->second.ring) == 0) return;  // filled and read in one iteration
+    Copy copy{&op, view->second.buffer, view->second.ring, straight.turns[view->second.ring] + view->second.ahead, {}, {},
+              view->second.part};
+    for (const ir::AxisRange& axis : op.axes) {
+      for (const Scalar& bound : {axis.start, axis.lo, axis.hi}) copy.bounds.push_back(bound ? scope_.Resolve(bound) : bound);
+      copy.extents.push_back(axis.dropped ? 0 : axis.extent);
+    }
+    straight.copies.push_back(std::move(copy));
+  }
+
+  /// Under a condition nothing may be copied ahead: nobody says here whether it will be read.
+  void Condition(const Region& region, Straight& around, bool proves) {
+    Straight inner;
+    Walk(region, inner, proves);
+    for (const Copy& copy : inner.copies) {
+      if (copy.turn >= inner.turns[copy.ring])
+        Fail(*copy.op, DiagnosticKind::kCertificateUnknown, "a copy under a condition is ahead of what is read under it");
+    }
+    for (const auto& [ring, turns] : inner.turns) {
+      if (turns != 0) around.unsure.insert(ring);
+    }
+    around.unsure.insert(inner.unsure.begin(), inner.unsure.end());
+  }
+
+  void Loop(const Op& op, Straight& before, bool proves) {
+    if (!proves) return;
+    const Scope saved = scope_;
+    const int depth = depth_++;
+    scope_.BindLoop(op, depth);
+    Straight body;
+    Walk(op.regions[0], body, true);
+    scope_ = saved;
+    --depth_;
+    if (op.code == OpCode::kFor) {
+      for (const Copy& copy : body.copies) {
+        const int64_t turns = body.turns[copy.ring];
+        if (copy.turn > 0 && body.unsure.count(copy.ring) != 0)
+          return Fail(*copy.op, DiagnosticKind::kCertificateUnknown, "a copy is ahead in a ring that turns under a condition");
+        for (int64_t i = 1; turns > 0 && copy.turn - i * turns >= 0; ++i) Prologue(depth, i, copy, copy.turn - i * turns, before);
+      }
+    }
+    // What was copied before the loop has had its turn.
+    for (const auto& [ring, turns] : body.turns) {
+      if (turns != 0) std::erase_if(before.copies, [&](const Copy& copy) { return copy.ring == ring; });
+    }
+  }
+
+  /// What fills the turn `turn` behind the start of the loop is what `copy` would be in iteration -i.
+  void Prologue(int depth, int64_t i, const Copy& copy, int64_t turn, const Straight& before) {
+    Scope scope = scope_;
+    scope.Bind(OrdinalName(depth), symbolic::Int(-i));
+    const auto place = before.turns.find(copy.ring);
+    const int64_t from = place == before.turns.end() ? 0 : place->second;
+    for (const Copy& other : before.copies) {
+      if (other.buffer != copy.buffer || other.part != copy.part || other.turn - from != turn) continue;
+      if (other.op->symbol == copy.op->symbol && other.extents == copy.extents && SameBlock(other, copy, scope)) return;
+      return Fail(*other.op, DiagnosticKind::kCertificateCoverage,
+                  fmt::format("`{}` is filled before the loop with another block of `{}` than the loop would copy", copy.buffer,
+                              copy.op->symbol),
+                  copy.op);
+    }
+    Fail(*copy.op, DiagnosticKind::kCertificateCoverage,
+         fmt::format("`{}` is filled {} turns ahead, and nothing fills turn {} before the loop", copy.buffer, copy.turn, turn));
+  }
+
+  static bool SameBlock(const Copy& other, const Copy& copy, const Scope& scope) {
+    for (size_t i = 0; i < copy.bounds.size(); ++i) {
+      const Scalar &bound = copy.bounds[i], &there = other.bounds[i];
+      if (!bound != !there || (bound && !symbolic::Equal(scope.Resolve(bound), there))) return false;
+    }
+    return true;
+  }
+
+  const ir::Kernel& kernel_;
+  const Agent& agent_;
+  Scope scope_;
+  std::map<ir::ValueId, View> views_;
+  int depth_ = 0;
+  std::optional<Finding> finding_;
+};
+
+}  // namespace
+
+std::optional<Finding> CheckAhead(const Program& program) {
+  for (const Agent& agent : program.agents) {
+    const bool copies = std::any_of(agent.steps.begin(), agent.steps.end(), [](const Step& step) {
+      return step.kind == StepKind::kOp && step.op->code == OpCode::kCopyAsync;
+    });
+    if (!copies) continue;
+    if (auto found = AheadProof(program, agent).Run()) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tkc::certify

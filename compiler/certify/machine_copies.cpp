@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Folded programs: all threads of a block issue the copies, wait for their own, meet, and compute.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/certify/machine.h"
+#include "compiler/certify/scene.h"
+
+namespace tkc::certify {
+
+using ir::OpCode;
+
+namespace {
+
+constexpr int kMostDealt = 31;  // tensors that the normal form tells apart
+
+}  // namespace
+
+/// Copies and barriers of the block are executed by all of its agents, in one order: each brings its own pieces.
+bool Machine::Together(Context& c, int place) {
+  if (!c.agent.computes || c.step.is_elected)
+    return Fail(c, DiagnosticKind::kCertificateBarrier,
+                fmt::format("only some threads of the block come to this: `{}` {}", c.agent.name, Doing(kernel_, c.op)));
+  std::vector<Joint>& joint = c.state.joint[static_cast<size_t>(c.agent.block)];
+  if (c.self.together == joint.size()) {
+    joint.push_back({&c.op, place});
+  } else if (const Joint& other = joint[c.self.together]; !(other == Joint{&c.op, place})) {
+    return Fail(c, DiagnosticKind::kCertificateBarrier,
+                fmt::format("`{}` {} where others of its block do not: all must execute it, in one order", c.agent.name,
+                            Doing(kernel_, c.op)),
+                {{other.op->span, fmt::format("where another one {}", Doing(kernel_, *other.op))}});
+  }
+  ++c.self.together;
+  // What all have behind them is over with.
+  size_t least = joint.size();
+  for (size_t i = 0; i < program_.agents.size(); ++i) {
+    if (program_.agents[i].block == c.agent.block) least = std::min(least, c.state.agents[i].together);
+  }
+  if (least == 0) return true;
+  joint.erase(joint.begin(), joint.begin() + static_cast<std::ptrdiff_t>(least));
+  for (size_t i = 0; i < program_.agents.size(); ++i) {
+    if (program_.agents[i].block == c.agent.block) c.state.agents[i].together -= least;
+  }
+  return true;
+}
+
+/// The tensor that all threads of the block copy from: its number and one.
+int Machine::Dealt(Context& c) {
+  const auto tensor =
+      std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const ir::TensorParam& t) { return t.name == c.op.symbol; });
+  const auto number = static_cast<int>(tensor - kernel_.tensors.begin()) + 1;
+  if (number > kMostDealt) Fail(c, DiagnosticKind::kCertificateUnknown, fmt::format("more than {} tensors are copied", kMostDealt));
+  return number;
+}
+
+/// Ordinary loads and stores by all threads of the block.
+bool Machine::CopyTogether(Context& c) {
+  const Access& access = c.step.accesses[0];
+  const int tensor = Dealt(c);
+  return tensor <= kMostDealt && Together(c, c.self.roots[static_cast<size_t>(access.root)]) &&
+         AccessView(c, access, true, false, Shares(c), nullptr, tensor);
+}
+
+bool Machine::CopyAsync(Context& c) {
+  const Access& access = c.step.accesses[0];
+  if (!Together(c, c.self.roots[static_cast<size_t>(access.root)])) return false;
+  const int tensor = Dealt(c);
+  CopyGroup& group = c.self.open_copies;
+  if (tensor > kMostDealt || !AccessView(c, access, true, true, Shares(c), &group.writes, tensor)) return false;
+  if (!program_.counts_instructions) return true;
+  // Each instruction of a wave copies a piece for each of its lanes. What is not made of whole ones goes by ordinary stores.
+  const Place& place = places_[static_cast<size_t>(c.self.roots[static_cast<size_t>(access.root)])];
+  const int64_t bytes = kernel_.buffers[static_cast<size_t>(place.buffer)].TileBytes(), round = program_.copy_bytes * kernel_.threads;
+  group.instructions = bytes % round == 0 ? bytes / round : 0;
+  if (group.instructions > 0) {
+    c.self.copies.push_back(std::move(group));
+  } else {
+    for (const auto& [warp, event] : group.writes) c.state.knowledge.Learn(warp, event);
+  }
+  group = {};
+  return true;
+}
+
+/// Copies of a thread are over in the order in which it issued them, for the thread itself.
+bool Machine::WaitCopies(Context& c) {
+  if (!c.agent.computes || c.step.is_elected)
+    return Fail(c, DiagnosticKind::kCertificateHazard,
+                fmt::format("some threads of `{}` wait for their copies, and the others do not", c.agent.name));
+  std::vector<CopyGroup>& copies = c.self.copies;
+  const int64_t unfinished = c.op.number + (&c.op == loosened_);
+  size_t kept = 0;
+  for (int64_t newer = 0; kept < copies.size() && newer < unfinished; ++kept)
+    newer += program_.counts_instructions ? copies[copies.size() - 1 - kept].instructions : 1;
+  const auto end = copies.end() - static_cast<std::ptrdiff_t>(kept);
+  for (auto group = copies.begin(); group != end; ++group) {
+    for (const auto& [warp, event] : group->writes) c.state.knowledge.Learn(warp, event);
+  }
+  copies.erase(copies.begin(), end);
+  return true;
+}
+
+bool Machine::EndCopies(Context& c) {
+  if (c.self.copies.empty() && c.self.open_copies.writes.empty()) return true;
+  return Fail(c, DiagnosticKind::kCertificateHazard,
+              fmt::format("`{}` ends while copies that it has issued may still be under way", c.agent.name));
+}
+
+/// Views that a loop's body makes are gone with the iteration; what was copied ahead for more iterations is not what comes next.
+void Machine::EndIteration(Context& c, const Loop& loop, bool is_last) {
+  for (int root = loop.first_root; root < loop.end_root; ++root) {
+    c.self.roots[static_cast<size_t>(root)] = -1;
+    c.self.turns[static_cast<size_t>(root)] = {};
+  }
+  for (const int ring : loop.counters) c.self.rings[static_cast<size_t>(ring)] += !is_last;
+  if (!is_last) return;
+  for (const int ring : loop.rings) {
+    const auto& barriers = program_.ring_of_barrier;
+    const std::string& name = c.agent.rings[static_cast<size_t>(ring)].name;
+    if (std::find(barriers.begin(), barriers.end(), name) == barriers.end()) ++c.self.loops[static_cast<size_t>(ring)];
+  }
+}
+
+}  // namespace tkc::certify
