@@ -201,6 +201,109 @@ TEST(Multistage, products_of_register_tiles) { chain<4, 1>(); }
 TEST(Multistage, warps_two_by_two) { chain<2, 2>(); }
 TEST(Multistage, warps_side_by_side) { chain<1, 4>(); }
 
+// Right operands of an odd number of column blocks, as they lie and transposed.
+template <int N>
+struct narrow_shared {
+    shared_tile<bf16, kSide, kSide, swizzle::b128> a;
+    shared_tile<bf16, kSide, N> b;
+    shared_tile<bf16, N, kSide, swizzle::b128> turned;
+};
+
+template <int N>
+TK_KERNEL(128)
+narrow_kernel(const float* in, float* out) {
+    using layout = tk::layout<4, 2, 2, 8, 4>;
+    auto& shared = block::shared<narrow_shared<N>>();
+    for (int n = thread::index(); n < kSide * kSide; n += 128) {
+        const int r = n / kSide, c = n % kSide;
+        sm80::store_shared(shared.a.view().address(r, c), bf16(sm80::load_global(in + n)));
+        const bf16 b(sm80::load_global(in + kSide * kSide + n));
+        if (c < N) sm80::store_shared(shared.b.view().address(r, c), b);
+        if (c < N) sm80::store_shared(shared.turned.view().address(c, r), b);
+    }
+    block::sync();
+    auto acc = fill<float, kSide, N, layout>(0.0f);
+    const auto a = warpgroup::load_left<layout>(shared.a);
+    warpgroup::multiply(acc, a, warpgroup::load_right<layout>(shared.b));
+    warpgroup::multiply(acc, a, warpgroup::load_right<layout>(transposed(shared.turned)));
+    warpgroup::store(global_block<float>{out, N, 1, 0, kSide, 0, N}, acc);
+}
+
+template <int N>
+void narrow() {
+    fresh_machine(1);
+    float* in = tensor_memory<float>("in", 2 * kSide * kSide);
+    for (int n = 0; n < 2 * kSide * kSide; ++n) in[n] = float(whole(n));
+    float* out = tensor_memory<float>("out", kSide * N, false);
+    const outcome result = run_after<narrow_kernel<N>>(1, 128, sizeof(narrow_shared<N>), in, out);
+    EXPECT_TRUE(result.findings.empty()) << result.text();
+    for (int m = 0; m < kSide; ++m)
+        for (int n = 0; n < N; ++n) {
+            float sum = 0;
+            for (int k = 0; k < kSide; ++k) sum += 2 * in[m * kSide + k] * in[kSide * kSide + k * kSide + n];
+            ASSERT_EQ(out[m * N + n], sum) << m << ", " << n;
+        }
+}
+TEST(Multistage, narrow_right_operands) {
+    narrow<8>();
+    narrow<24>();
+    narrow<40>();
+}
+
+// Columns of a tensor of rank 1, and small and transposed tiles.
+constexpr int kRows = 100, kWide = 24;
+template <class T>
+struct small_shared {
+    shared_tile<T, kRows, 1> column;
+    shared_tile<T, 8, kWide> small;
+    shared_tile<T, kWide, 8> turned;
+};
+
+template <class T>
+TK_KERNEL(256)
+small_kernel(tensor<const T, 1> column, tensor<const T, 2> rows, int start, float* out) {
+    auto& shared = block::shared<small_shared<T>>();
+    block::copy_async<256>(shared.column, column.block(span(start)));
+    block::copy_async<256>(shared.small, rows.block(span(start), span(0)));
+    block::copy_async<256>(transposed(shared.turned), rows.block(span(start), span(0)));
+    commit_copies();
+    wait_copies<0>();
+    block::sync();
+    const auto show = [&](int n, uint32_t address) { sm80::store_global(out + n, float(sm80::load_shared<T>(address))); };
+    for (int n = thread::index(); n < kRows; n += 256) show(n, shared.column.view().address(n, 0));
+    for (int n = thread::index(); n < 8 * kWide; n += 256) {
+        show(kRows + n, shared.small.view().address(n / kWide, n % kWide));
+        show(kRows + 8 * kWide + n, shared.turned.view().address(n % kWide, n / kWide));
+    }
+}
+
+template <class T>
+void small(int start) {
+    SCOPED_TRACE(start);
+    fresh_machine(2);
+    T* column = tensor_memory<T>("column", kRows);
+    T* rows = tensor_memory<T>("rows", 10 * kWide);
+    for (int n = 0; n < kRows; ++n) column[n] = T(float(n + 1));
+    for (int n = 0; n < 10 * kWide; ++n) rows[n] = T(float(n % 100 + 1));
+    float* out = tensor_memory<float>("out", kRows + 16 * kWide, false);
+    const outcome result = run_after<small_kernel<T>>(1, 256, sizeof(small_shared<T>), tensor<const T, 1>{column, {kRows}, {1}},
+                                                      tensor<const T, 2>{rows, {10, kWide}, {kWide, 1}}, start, out);
+    EXPECT_TRUE(result.findings.empty()) << result.text();
+    for (int n = 0; n < kRows; ++n) ASSERT_EQ(out[n], n + start < kRows ? float(n + start + 1) : 0.0f) << n;
+    for (int n = 0; n < 8 * kWide; ++n) {
+        const int at = n + start * kWide;
+        const float expected = at < 10 * kWide ? float(at % 100 + 1) : 0.0f;
+        ASSERT_EQ(out[kRows + n], expected) << n;
+        ASSERT_EQ(out[kRows + 8 * kWide + n], expected) << n;
+    }
+}
+TEST(Multistage, columns_and_small_tiles) {
+    for (int start : {0, 3, 8}) {
+        small<float>(start);
+        small<bf16>(start);
+    }
+}
+
 /// On which devices code runs (call::device): the simulated one is an H200.
 TEST(Multistage, devices_of_code) {
     fresh_machine(0);

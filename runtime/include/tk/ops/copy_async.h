@@ -27,7 +27,9 @@ struct piece_order {
     using geometry = typename View::geometry;
     static constexpr int repeats = View::swizzling == swizzle::none ? 1 : 8;  // rows
     /// Else rows and columns of each piece are computed one by one.
-    static constexpr bool regular = Threads % per_row == 0 && step % repeats == 0 && View::rows % step == 0;
+    static constexpr bool regular = Threads % per_row == 0 && (step % repeats == 0 || rounds == 1);
+    /// Row r of round n is one of the tile's.
+    static TK_DEVICE bool has(int r, int n) { return View::rows % step == 0 || r + n * step < View::rows; }
 };
 
 /// Copies V elements at row r, column c of the block to `to`; what is not there becomes zero.
@@ -46,17 +48,20 @@ TK_DEVICE void copy_pieces_async(const View& to, const global_block<T>& from, in
     if constexpr (order::regular) {
         const int r = int(uint32_t(thread) / order::per_row), c = int(uint32_t(thread) % order::per_row) * V;
         const uint32_t address = to.address(r, c);
-        const T* place = from.origin + (uint64_t(uint32_t(r)) * uint64_t(from.row_stride) + uint32_t(c));
+        // Columns follow each other, but perhaps those of single elements.
+        const uint64_t along = V == 1 ? uint64_t(uint32_t(c)) * uint64_t(from.col_stride) : uint32_t(c);
+        const T* place = from.origin + (uint64_t(uint32_t(r)) * uint64_t(from.row_stride) + along);
         const int64_t step = from.row_stride * order::step;
         // Narrow pieces are many: one loop for all of them, with conditions.
         if (bytes == 16 && from.contains(View::rows, View::cols)) {
             TK_UNROLL
             for (int n = 0; n < order::rounds; ++n, place += step)
-                arch::copy_async<bytes>(address + uint32_t(n * order::step * order::geometry::pitch), place, bytes);
+                if (order::has(r, n)) arch::copy_async<bytes>(address + uint32_t(n * order::step * order::geometry::pitch), place, bytes);
         } else {
             TK_NO_UNROLL
             for (int n = 0; n < order::rounds; ++n, place += step)
-                copy_piece_async<V>(address + uint32_t(n * order::step * order::geometry::pitch), from, place, r + n * order::step, c);
+                if (order::has(r, n))
+                    copy_piece_async<V>(address + uint32_t(n * order::step * order::geometry::pitch), from, place, r + n * order::step, c);
         }
     } else {
         for_each_piece<V, View::rows, View::cols>(thread, Threads, [&](int r, int c) {
@@ -75,6 +80,19 @@ TK_DEVICE void copy_elements(const View& to, const global_block<T>& from, int th
     });
 }
 
+template <int Threads, class View, class T>
+TK_DEVICE void copy_view_async(const View& to, const global_block<T>& from) {
+    with_widest_piece<View>(from, [&](auto width) {
+        constexpr int V = decltype(width)::value;
+        // Pieces that begin outside the block, and elements of 2 bytes: through registers.
+        if constexpr (V * sizeof(T) >= 4) {
+            if (from.col_lo <= 0 || from.col_lo >= View::cols || from.col_lo % V == 0)
+                return copy_pieces_async<V, Threads>(to, from, thread::index());
+        }
+        copy_elements<Threads>(to, from, thread::index());
+    });
+}
+
 }  // namespace detail
 
 namespace block {
@@ -84,15 +102,15 @@ template <int Threads, class To, class T>
 TK_DEVICE void copy_async(const To& to, const global_block<T>& from) {
     const auto view = as_view(to);
     using View = std::remove_const_t<decltype(view)>;
-    detail::with_widest_piece<View>(from, [&](auto width) {
-        constexpr int V = decltype(width)::value;
-        // The last column of a piece that an edge other than the tensor's end cuts, and elements of 2 bytes: through registers.
-        if constexpr (V * sizeof(T) >= 4) {
-            if (from.col_lo <= 0 || from.col_lo >= View::cols || from.col_lo % V == 0)
-                return detail::copy_pieces_async<V, Threads>(view, from, thread::index());
-        }
-        detail::copy_elements<Threads>(view, from, thread::index());
-    });
+    if constexpr (detail::is_transposed<View>) {
+        detail::copy_view_async<Threads>(view.view, transposed(from));
+    } else if constexpr (View::cols == 1 && View::parent_cols == 1 && View::swizzling == swizzle::none) {
+        // A column lies in shared memory as a row does.
+        const shared_view<typename View::value_type, 1, View::rows, swizzle::none, 1, View::parent_rows> row{view.base, 0, view.row0};
+        detail::copy_view_async<Threads>(row, transposed(from));
+    } else {
+        detail::copy_view_async<Threads>(view, from);
+    }
 }
 
 }  // namespace block

@@ -75,27 +75,35 @@ TK_DEVICE auto load_right(const From& from) {
     const auto view = as_view(from);
     using View = std::remove_const_t<decltype(view)>;
     using fragment = right_fragment<typename View::value_type, View::rows, View::cols, Layout>;
-    static_assert(fragment::J % 2 == 0, "column blocks are loaded two at a time");
     // The instruction takes columns: it turns what lies row by row.
     constexpr bool turned = !detail::is_transposed<View>;
     constexpr int block = Layout::block_cols;
     const lane_position at = position();
     const int col = Layout::warp_col(at) * 8, lane = at.lane;
     const auto stored = detail::as_stored(view);
-    // Matrices 0 and 1 follow each other along K, 2 and 3 are those of the next column block.
-    const detail::stored_places<std::remove_const_t<decltype(stored)>> places =
-        turned ? detail::stored_places(stored, lane % 16, lane / 16 * block + col)
-               : detail::stored_places(stored, lane / 16 * block + col + lane % 8, lane / 8 % 2 * 8);
+    // Matrices 0 and 1 follow each other along K, 2 and 3 are those of the next column block; at an odd end, the same again.
+    using places = detail::stored_places<std::remove_const_t<decltype(stored)>>;
+    const auto places_of = [&](int next) {
+        return turned ? places(stored, lane % 16, next + col) : places(stored, next + col + lane % 8, lane / 8 % 2 * 8);
+    };
     fragment result;
+    const auto load = [&](const places& from, int j, int k) {
+        uint32_t pairs[4];
+        detail::load_four<turned>(pairs, turned ? from.at(k, j * block) : from.at(j * block, k));
+        TK_UNROLL
+        for (int m = 0; m < 4; ++m)
+            if (j + m / 2 < fragment::J) result.pairs[fragment::number_of(j + m / 2, k / 8 + m % 2)] = pairs[m];
+    };
+    const places even = places_of(lane / 16 * block);
     TK_UNROLL
     for (int k = 0; k < View::rows; k += 16)
         TK_UNROLL
-        for (int j = 0; j < fragment::J; j += 2) {
-            uint32_t pairs[4];
-            detail::load_four<turned>(pairs, turned ? places.at(k, j * block) : places.at(j * block, k));
-            TK_UNROLL
-            for (int m = 0; m < 4; ++m) result.pairs[fragment::number_of(j + m / 2, k / 8 + m % 2)] = pairs[m];
-        }
+        for (int j = 0; j + 1 < fragment::J; j += 2) load(even, j, k);
+    if constexpr (fragment::J % 2 != 0) {
+        const places last = places_of(0);
+        TK_UNROLL
+        for (int k = 0; k < View::rows; k += 16) load(last, fragment::J - 1, k);
+    }
     return result;
 }
 
