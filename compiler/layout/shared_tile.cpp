@@ -26,7 +26,8 @@ BitMatrix SwizzleMap(int swizzle, int bits) {
   std::vector<uint64_t> columns;
   for (int bit = 0; bit < bits; ++bit) {
     const bool folds = bit >= 7 && bit < 7 + folded;
-    columns.push_back(Bit(bit) | (folds ? Bit(bit - 3) : 0));
+    const uint64_t transposing = swizzle != kTransposingSwizzle ? 0 : bit == 8 ? Bit(5) : bit == 10 ? Bit(6) : 0;
+    columns.push_back(Bit(bit) | (folds ? Bit(bit - 3) : 0) | transposing);
   }
   return {bits, std::move(columns)};
 }

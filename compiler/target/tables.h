@@ -46,6 +46,19 @@ inline constexpr MatrixShape kGfx950Matrix[] = {
     {DType::kI8, DType::kI32, 16, 64, 16, 16, 1, true, false, false, false},
 };
 
+// Shared memory of CDNA, by instruction (hardware.md C2: AMD's documents, HipKittens' counters, Triton; not measured here).
+inline constexpr layout::BankRule kGfx942Banks[] = {
+    {layout::WaveAccess::kLoad, 4, 32, {1, 2, 4, 8, 16}}, {layout::WaveAccess::kLoad, 8, 32, {1, 2, 4, 8}},
+    {layout::WaveAccess::kLoad, 16, 32, {1, 2, 20}},      {layout::WaveAccess::kStore, 4, 32, {1, 2, 4, 8, 16}},
+    {layout::WaveAccess::kStore, 8, 32, {1, 2, 4, 8}},    {layout::WaveAccess::kStore, 16, 32, {1, 2, 4}},
+};
+inline constexpr layout::BankRule kGfx950Banks[] = {
+    {layout::WaveAccess::kLoad, 4, 64, {1, 2, 4, 8, 16, 32}},        {layout::WaveAccess::kLoad, 8, 64, {1, 2, 4, 8, 16}},
+    {layout::WaveAccess::kLoad, 16, 64, {1, 2, 12, 20}},             {layout::WaveAccess::kStore, 4, 32, {1, 2, 4, 8, 16}},
+    {layout::WaveAccess::kTransposingLoad, 8, 64, {1, 2, 4, 8, 16}}, {layout::WaveAccess::kStore, 8, 32, {1, 2, 4, 8}},
+    {layout::WaveAccess::kStore, 16, 32, {1, 2, 4}},
+};
+
 inline constexpr RegisterRule kNoMoves = {.least = 0, .most = 0};
 
 inline constexpr Target kSm90a = {.name = "sm_90a",
@@ -153,9 +166,11 @@ inline constexpr Target kGfx942 = {.name = "gfx942",
                                    .folds_copies = true,
                                    .counts_copy_instructions = true,
                                    .most_slots = 2,
+                                   .copy_bytes = 4,
                                    .runtime_header = "tk/gfx942.h",
                                    .has_async_copy = true,
-                                   .matrix_shapes = kGfx942Matrix};
+                                   .matrix_shapes = kGfx942Matrix,
+                                   .bank_rules = kGfx942Banks};
 
 inline constexpr Target kGfx950 = {.name = "gfx950",
                                    .chip = "AMD CDNA4: MI350X, MI355X",
@@ -168,9 +183,10 @@ inline constexpr Target kGfx950 = {.name = "gfx950",
                                    .is_hip = true,
                                    .folds_copies = true,
                                    .counts_copy_instructions = true,
-                                   .most_slots = 2,
+                                   .most_slots = 4,
                                    .runtime_header = "tk/gfx950.h",
                                    .has_async_copy = true,
-                                   .matrix_shapes = kGfx950Matrix};
+                                   .matrix_shapes = kGfx950Matrix,
+                                   .bank_rules = kGfx950Banks};
 
 }  // namespace tkc::targets

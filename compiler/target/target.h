@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "compiler/layout/wave_banks.h"
 #include "compiler/support/dtype.h"
 
 namespace tkc {
@@ -65,6 +66,7 @@ struct Target {
   int64_t copy_granule = 16;      // bytes: base, outer strides and inner box are multiples
   int copy_rank = 5;
   std::span<const MatrixShape> matrix_shapes;
+  std::span<const layout::BankRule> bank_rules = {};  // of waves of 64 lanes
 };
 
 /// All targets of design.md, implemented or not, in the order of --list-targets.
