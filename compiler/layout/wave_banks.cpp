@@ -67,7 +67,8 @@ BankCost EnumerateFragmentConflicts(std::span<const BankRule> rules, const Share
       served.insert(lane);
       const LanePlace place = PlaceOf(tile, read, lane);
       const int64_t address = tile.Offset(place.row, place.col);
-      for (int64_t word = address / kWord; word <= (address + width - 1) / kWord; ++word) words_of_bank[word % rule.banks].insert(word);
+      for (int64_t word = address / kWord; word <= (address + width - 1) / kWord; ++word)
+        words_of_bank[word % rule.banks].insert(word);
     }
     size_t most = 0;
     for (const auto& [bank, words] : words_of_bank) most = std::max(most, words.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shared memory of GPUs with waves of 64 lanes: which lanes an instruction serves in one clock, and over how many banks of 4 bytes, as
-// data; the conflicts of loading a matrix operand, and the swizzle that has none.
+// Shared memory of GPUs with waves of 64 lanes: which lanes an instruction serves in one clock, and over how many banks of 4 bytes,
+// as data; the conflicts of loading a matrix operand, and the swizzle that has none.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ struct BankRule {
   std::array<uint8_t, 6> together{};
 };
 
-/// An operand of 16 rows (of a left one; columns of a right one) by 16 or 32 of K, as tk::warpgroup::load_left and load_right take it
-/// from a tile.
+/// An operand of 16 rows (of a left one; columns of a right one) by 16 or 32 of K, as tk::warpgroup::load_left and load_right take
+/// it from a tile.
 struct FragmentRead {
   bool k_along_columns = true;  // of the tile as it lies
   bool wide = true;             // eight neighbours of K in a lane, not four and four: the other operand is loaded, too
@@ -38,8 +38,8 @@ BankCost FragmentConflicts(std::span<const BankRule> rules, const SharedTile& ti
 /// The same from all lanes' addresses: the oracle of the tests.
 BankCost EnumerateFragmentConflicts(std::span<const BankRule> rules, const SharedTile& tile, FragmentRead read);
 
-/// The swizzle (SharedTile::swizzle) among those whose panels divide the tile's columns with which its reads take the fewest clocks;
-/// of equal ones the widest.
+/// The swizzle (SharedTile::swizzle) among those whose panels divide the tile's columns with which its reads take the fewest
+/// clocks; of equal ones the widest.
 int ChooseFragmentSwizzle(std::span<const BankRule> rules, const SharedTile& tile, std::span<const FragmentRead> reads);
 
 }  // namespace tkc::layout

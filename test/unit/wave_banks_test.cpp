@@ -10,7 +10,7 @@
 namespace tkc::layout {
 namespace {
 
-constexpr FragmentRead kReads[] = {{true, true, true},  {true, false, true},  {false, true, true},
+constexpr FragmentRead kReads[] = {{true, true, true},   {true, false, true},  {false, true, true},
                                    {false, false, true}, {false, true, false}, {false, false, false}};
 
 TEST(WaveBanks, GroupsCoverAllLanes) {
