@@ -191,9 +191,16 @@ class AheadProof {
   static bool SameBlock(const Copy& other, const Copy& copy, const Scope& scope) {
     for (size_t i = 0; i < copy.bounds.size(); ++i) {
       const Scalar &bound = copy.bounds[i], &there = other.bounds[i];
-      if (!bound != !there || (bound && !symbolic::Equal(scope.Resolve(bound), there))) return false;
+      if (!bound != !there || (bound && !SameInteger(scope.Resolve(bound), there))) return false;
     }
     return true;
+  }
+
+  /// Whatever their types: nothing wraps that a block starts at.
+  static bool SameInteger(const Scalar& a, const Scalar& b) {
+    if (symbolic::Equal(a, b)) return true;
+    const std::optional<symbolic::Polynomial> x = symbolic::ToPolynomial(a), y = symbolic::ToPolynomial(b);
+    return x && y && *x == *y;
   }
 
   const ir::Kernel& kernel_;

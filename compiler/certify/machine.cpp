@@ -43,7 +43,7 @@ std::vector<bool> AsyncBuffers(const Program& program) {
 
 }  // namespace
 
-Machine::Machine(const Program& program, std::vector<int64_t> parameters, const Op* loosened)
+Machine::Machine(const Program& program, std::vector<int64_t> parameters, const Loosened* loosened)
     : program_(program),
       kernel_(*program.kernel),
       parameters_(std::move(parameters)),
@@ -341,6 +341,7 @@ Outcome Machine::Execute(Context& c) {
         return ran(Fail(c, DiagnosticKind::kCertificateHazard,
                         fmt::format("`{}` uses tile {} of `{}`, which has {}", c.agent.name, index, buffer.name, buffer.count)));
       c.self.roots[static_cast<size_t>(c.step.root)] = PlaceOf(c, c.agent.block, c.step.buffer, index);
+      if (!IsReceived(c)) return Outcome::kFailed;
       if (c.step.ring >= 0)
         c.self.turns[static_cast<size_t>(c.step.root)] = {Position(c), c.self.loops[static_cast<size_t>(c.step.ring)]};
       return Outcome::kRan;

@@ -137,10 +137,16 @@ struct Question {
 
 enum class Outcome : uint8_t { kRan, kBlocked, kAsks, kFailed };
 
+/// A wait_copies that lets one more stay unfinished than it says. Slots must then still be complete where they are received, but for
+/// those that are not in the program itself, either.
+struct Loosened {
+  const ir::Op* wait = nullptr;
+  const std::set<const ir::Op*>* early = nullptr;
+};
+
 class Machine {
  public:
-  /// `loosened`: a wait_copies that lets one more stay unfinished than it says.
-  Machine(const Program& program, std::vector<int64_t> parameters, const ir::Op* loosened = nullptr);
+  Machine(const Program& program, std::vector<int64_t> parameters, const Loosened* loosened = nullptr);
 
   State Start() const;
   /// Executes one step of the agent.
@@ -152,6 +158,7 @@ class Machine {
 
   std::optional<Finding> finding;
   std::set<const ir::Op*> filled{};  // each commit_copies that ever closed a group with a copy in it
+  std::set<const ir::Op*> early{};   // each view of a slot of which the thread's own copies may be unfinished
 
   // ---- places and holders, for the normal form -------------------------------------------------------------------------
   struct Place {
@@ -249,6 +256,7 @@ class Machine {
   bool CopyTogether(Context& c);
   bool CopyAsync(Context& c);
   bool WaitCopies(Context& c);
+  bool IsReceived(Context& c);
   bool EndCopies(Context& c);
   void EndIteration(Context& c, const Loop& loop, bool is_last);
 
@@ -259,7 +267,7 @@ class Machine {
   const Program& program_;
   const ir::Kernel& kernel_;
   std::vector<int64_t> parameters_;
-  const ir::Op* loosened_;
+  const Loosened* loosened_;
   std::vector<Place> places_;
   std::vector<int> place_base_;    // by block and buffer
   std::vector<int> element_base_;  // by block and barrier

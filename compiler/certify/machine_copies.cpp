@@ -88,7 +88,7 @@ bool Machine::WaitCopies(Context& c) {
     return Fail(c, DiagnosticKind::kCertificateHazard,
                 fmt::format("some threads of `{}` wait for their copies, and the others do not", c.agent.name));
   std::vector<CopyGroup>& copies = c.self.copies;
-  const int64_t unfinished = c.op.number + (&c.op == loosened_);
+  const int64_t unfinished = c.op.number + (loosened_ && &c.op == loosened_->wait);
   size_t kept = 0;
   for (int64_t newer = 0; kept < copies.size() && newer < unfinished; ++kept)
     newer += program_.counts_instructions ? copies[copies.size() - 1 - kept].instructions : 1;
@@ -97,6 +97,22 @@ bool Machine::WaitCopies(Context& c) {
     for (const auto& [warp, event] : group->writes) c.state.knowledge.Learn(warp, event);
   }
   copies.erase(copies.begin(), end);
+  return true;
+}
+
+/// Who names the present slot of a ring receives it: no copy of his own into it is unfinished.
+bool Machine::IsReceived(Context& c) {
+  const bool is_receive = !c.op.slot.empty() && c.op.slot.find_first_of(".+") == std::string::npos;
+  const int place = c.self.roots[static_cast<size_t>(c.step.root)];
+  if (!is_receive) return true;
+  for (const Record& record : c.state.records) {
+    const bool is_copy = record.place == place && record.agent == c.number && record.is_async && !record.by_engine;
+    if (!is_copy || c.state.knowledge.Knows(record.warp, record.event)) continue;
+    if (!loosened_)
+      early.insert(&c.op);
+    else if (loosened_->early->count(&c.op) == 0)
+      return Fail(c, DiagnosticKind::kCertificateHazard, "received before it is complete");
+  }
   return true;
 }
 

@@ -21,7 +21,7 @@ constexpr int64_t kMostStates = 8'000;
 class Replayer {
  public:
   /// `merges`: a state in a place that has been is followed with no more knowledge than was there before.
-  Replayer(const Program& program, std::vector<int64_t> parameters, bool merges, const ir::Op* loosened, ReplayResult& result)
+  Replayer(const Program& program, std::vector<int64_t> parameters, bool merges, const Loosened* loosened, ReplayResult& result)
       : program_(program), machine_(program, std::move(parameters), loosened), merges_(merges), result_(result) {}
 
   bool Run() {
@@ -36,6 +36,7 @@ class Replayer {
       }
     }
     result_.filled.merge(machine_.filled);
+    result_.early.merge(machine_.early);
     return true;
   }
 
@@ -153,7 +154,7 @@ int64_t MostSlots(const Program& program) {
   return most;
 }
 
-ReplayResult ReplayAll(const Program& program, bool merges, const ir::Op* loosened) {
+ReplayResult ReplayAll(const Program& program, bool merges, const Loosened* loosened) {
   ReplayResult result;
   // Rings that are skipped by a trip count: it is tried up to two laps and what may be in flight; see lang-spec.
   const int64_t most = program.parameters.empty() ? 0 : 2 * MostSlots(program) + 3;
@@ -169,7 +170,7 @@ ReplayResult ReplayAll(const Program& program, bool merges, const ir::Op* loosen
 
 /// With less knowledge fewer runs are right, never more. So a proof over merged states is one; a violation there may be for want of
 /// what was taken away, and is looked for again in the states as they are.
-ReplayResult ReplayWith(const Program& program, const ir::Op* loosened) {
+ReplayResult ReplayWith(const Program& program, const Loosened* loosened) {
   ReplayResult result = ReplayAll(program, true, loosened);
   return result.finding ? ReplayAll(program, false, loosened) : result;
 }
@@ -178,6 +179,9 @@ ReplayResult ReplayWith(const Program& program, const ir::Op* loosened) {
 
 ReplayResult Replay(const Program& program) { return ReplayWith(program, nullptr); }
 
-bool HoldsLoosened(const Program& program, const ir::Op* wait) { return !ReplayWith(program, wait).finding; }
+bool HoldsLoosened(const Program& program, const ir::Op* wait, const ReplayResult& replay) {
+  const Loosened loosened{wait, &replay.early};
+  return !ReplayWith(program, &loosened).finding;
+}
 
 }  // namespace tkc::certify

@@ -26,7 +26,7 @@ std::vector<const ir::Op*> WaitsForCopies(const Program& program) { return Each(
 std::optional<Finding> CheckWaits(const Program& program, const ReplayResult& replay) {
   const char* what = program.counts_instructions ? "copy instructions" : "groups of copies";
   for (const ir::Op* wait : WaitsForCopies(program)) {
-    if (!HoldsLoosened(program, wait)) continue;
+    if (!HoldsLoosened(program, wait, replay)) continue;
     return Finding{DiagnosticKind::kCertificateWait, wait->span,
                    fmt::format("this waits until {} {} are unfinished, and nothing would go wrong with one more", wait->number, what)};
   }
