@@ -8,8 +8,10 @@
 #include <set>
 #include <tuple>
 
+#include "compiler/certify/operand_moves.h"
 #include "compiler/certify/shared_moves.h"
 #include "compiler/passes/walk.h"
+#include "compiler/target/target.h"
 
 namespace tkc::certify {
 namespace {
@@ -25,6 +27,7 @@ class Collector {
   Collector(const ir::Kernel& kernel, std::vector<SharedAccess>& out) : kernel_(kernel), out_(out) {}
 
   void Role(const ir::Worker& role) {
+    role_ = &role;
     const ir::RegisterLayout& l = role.layout;
     registers_ = {l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows};
     passes::ForEachOp(role.body, [&](const Op& op) { Visit(op); });
@@ -42,7 +45,8 @@ class Collector {
                     cost.wavefronts, cost.ideal, row_alignment, op.span, window.transposed});
   }
   void Registers(const Op& op, bool is_store);
-  void Guarded(const Op& op, int threads, bool is_store);
+  void Fragment(const Op& op);
+  void Guarded(const Op& op, int threads, AccessClass kind);
   void Engine(const Op& op, AccessClass kind);
   void Operands(const Op& op);
   void Scratch(const Op& op);
@@ -50,6 +54,7 @@ class Collector {
 
   const ir::Kernel& kernel_;
   std::vector<SharedAccess>& out_;
+  const ir::Worker* role_ = nullptr;
   layout::RegisterLayout registers_;
   std::map<ir::ValueId, Window> windows_;
 };
@@ -61,8 +66,12 @@ void Collector::Visit(const Op& op) {
     case OpCode::kPart: return Open(op);
     case OpCode::kLoadShared: return Registers(op, false);
     case OpCode::kStoreShared: return Registers(op, true);
-    case OpCode::kCopyToShared: return Guarded(op, op.number == 1 ? kWarp : kWarpgroup, true);
-    case OpCode::kCopyToGlobal: return Guarded(op, kWarpgroup, false);
+    case OpCode::kLoadLeft:
+    case OpCode::kLoadRight: return Fragment(op);
+    case OpCode::kCopyToShared:
+      return Guarded(op, op.number == 2 ? kernel_.threads : op.number == 1 ? kWarp : kWarpgroup, AccessClass::kSharedStore);
+    case OpCode::kCopyAsync: return Guarded(op, kernel_.threads, AccessClass::kAsyncWrite);
+    case OpCode::kCopyToGlobal: return Guarded(op, kWarpgroup, AccessClass::kSharedLoad);
     case OpCode::kLoadAsync:
     case OpCode::kLoadMulticast: return Engine(op, AccessClass::kEngineWrite);
     case OpCode::kStoreAsync: return Engine(op, AccessClass::kEngineRead);
@@ -108,16 +117,25 @@ void Collector::Registers(const Op& op, bool is_store) {
   if (cost.instructions > 0) out_.back().held = registers_.vec;
 }
 
-void Collector::Guarded(const Op& op, int threads, bool is_store) {
+void Collector::Fragment(const Op& op) {
   const auto window = windows_.find(op.operands[0]);
   if (window == windows_.end()) return;
-  const AccessClass kind = is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad;
+  const bool is_left = op.code == OpCode::kLoadLeft;
+  Add(op, AccessClass::kLoadMatrix, window->second,
+      is_left ? LeftMove(role_->layout, window->second) : RightMove(role_->layout, window->second));
+}
+
+void Collector::Guarded(const Op& op, int threads, AccessClass kind) {
+  const auto window = windows_.find(op.operands[0]);
+  if (window == windows_.end()) return;
+  const bool is_store = kind != AccessClass::kSharedLoad;
   const int size = Bytes(window->second.buffer->dtype);
   std::vector<int> widths;
   for (const int width : kPieces) {
     if (width > size && TakesPieces(window->second, width)) widths.push_back(width);
   }
-  widths.push_back(size);
+  // Asynchronous copies of less than a word go by ordinary stores, one by one.
+  if (kind != AccessClass::kAsyncWrite || size >= 4 || widths.empty()) widths.push_back(size);
   for (const int width : widths) {
     Add(op, kind, window->second, GuardedMove(window->second, threads, width, is_store), widths.size() > 1 ? width : 0);
   }
@@ -181,6 +199,7 @@ std::string_view Name(AccessClass kind) {
     case AccessClass::kSharedStore: return "shared_store";
     case AccessClass::kLoadMatrix: return "ldmatrix";
     case AccessClass::kStoreMatrix: return "stmatrix";
+    case AccessClass::kAsyncWrite: return "copy_async";
     case AccessClass::kEngineWrite: return "engine_write";
     case AccessClass::kEngineRead: return "engine_read";
     case AccessClass::kMatrixOperand: return "matrix_operand";
@@ -190,6 +209,8 @@ std::string_view Name(AccessClass kind) {
 
 std::vector<SharedAccess> SharedAccesses(const ir::Kernel& kernel) {
   std::vector<SharedAccess> accesses;
+  const Target* target = FindTarget(kernel.target);
+  if (target && target->lanes != layout::kLanes) return accesses;  // other banks: counted by the simulator alone
   Collector collector(kernel, accesses);
   for (const ir::Worker& role : kernel.workers) collector.Role(role);
   return accesses;
@@ -205,7 +226,8 @@ void WarnOfConflicts(const ir::Module& module, Diagnostics& diagnostics) {
       diagnostics
           .Warning(DiagnosticKind::kBankConflict, access.span,
                    fmt::format("{} shared memory with bank conflicts of degree {:.3g}: {} wavefronts, where {} would do",
-                               access.kind == AccessClass::kSharedStore || access.kind == AccessClass::kStoreMatrix
+                               access.kind == AccessClass::kSharedStore || access.kind == AccessClass::kStoreMatrix ||
+                                       access.kind == AccessClass::kAsyncWrite
                                    ? "a tile is written to"
                                    : "a tile is read from",
                                access.Degree(), access.wavefronts, access.ideal))

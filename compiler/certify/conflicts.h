@@ -22,6 +22,7 @@ enum class AccessClass : uint8_t {
   kSharedStore,    // st.shared
   kLoadMatrix,     // ldmatrix
   kStoreMatrix,    // stmatrix
+  kAsyncWrite,     // cp.async
   kEngineWrite,    // a tensor copy into shared memory
   kEngineRead,     // a tensor copy out of it
   kMatrixOperand,  // an operand of the matrix unit

@@ -8,6 +8,7 @@
 #include "compiler/codegen/mangle.h"
 #include "compiler/codegen/scalar_cpp.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/target/target.h"
 
 namespace tkc::codegen {
 
@@ -28,6 +29,11 @@ std::string Join(const std::vector<std::string>& parts, std::string_view separat
 
 bool Chooses(const ir::Module& module, const ir::Entry& entry) {
   return entry.alternatives.size() > 1 || FirstKernel(module, entry).when;
+}
+
+bool ForHip(const ir::Module& module) {
+  const Target* target = module.kernels.empty() ? nullptr : FindTarget(module.kernels.front().target);
+  return target && target->is_hip;
 }
 
 const ir::Kernel& FirstKernel(const ir::Module& module, const ir::Entry& entry) {
@@ -107,8 +113,8 @@ void EmitEntry(const ir::Module& module, const ir::Entry& entry, CodeWriter& out
       fmt::format("return query.call.failed() ? 0 : query.workspace_size({});", Chooses(module, entry) ? "query.choose()" : ""));
   out.Close();
   out.Blank();
-  out.Open(fmt::format("extern \"C\" tk_status {}({}{}void* workspace, size_t workspace_bytes, cudaStream_t stream)",
-                       EntryFunction(entry), list, list.empty() ? "" : ", "));
+  out.Open(fmt::format("extern \"C\" tk_status {}({}{}void* workspace, size_t workspace_bytes, {}Stream_t stream)",
+                       EntryFunction(entry), list, list.empty() ? "" : ", ", ForHip(module) ? "hip" : "cuda"));
   out.Line(fmt::format("return {}{}.launch(workspace, workspace_bytes);", type, arguments("stream")));
   out.Close();
 }

@@ -35,8 +35,12 @@ std::string TypedName(const std::string& entry) {
   return std::find(std::begin(kRuntimeNames), std::end(kRuntimeNames), entry) != std::end(kRuntimeNames) ? entry + "_" : entry;
 }
 
-std::string StreamParam(const std::string& list) {
-  return fmt::format("{}{}void* workspace, size_t workspace_bytes, struct CUstream_st* stream", list, list.empty() ? "" : ", ");
+/// What the runtime's stream type points to.
+std::string_view StreamStruct(const ir::Module& module) { return ForHip(module) ? "ihipStream_t" : "CUstream_st"; }
+
+std::string StreamParam(const ir::Module& module, const std::string& list) {
+  return fmt::format("{}{}void* workspace, size_t workspace_bytes, struct {}* stream", list, list.empty() ? "" : ", ",
+                     StreamStruct(module));
 }
 
 void Declare(const ir::Module& module, const ir::Entry& entry, CodeWriter& out) {
@@ -45,7 +49,7 @@ void Declare(const ir::Module& module, const ir::Entry& entry, CodeWriter& out) 
   for (const EntryParam& param : params) signature += (signature.empty() ? "" : ", ") + param.text;
   out.Raw(fmt::format("/* {}({}) */", entry.name, signature));
   const std::string list = EntryParamList(params);
-  out.Line(fmt::format("tk_status {}({});", EntryFunction(entry), StreamParam(list)));
+  out.Line(fmt::format("tk_status {}({});", EntryFunction(entry), StreamParam(module, list)));
   out.Raw("/* Bytes of workspace that such a call needs, on the current device; 0 also where the call would fail. */");
   out.Line(fmt::format("size_t {}({});", WorkspaceFunction(module, entry), list.empty() ? "void" : list));
 }
@@ -66,7 +70,7 @@ void DeclareTyped(const ir::Module& module, const ir::Entry& entry, CodeWriter& 
       values += comma + name;
     }
   }
-  out.Open(fmt::format("inline tk_status {}({})", TypedName(EntryFunction(entry)), StreamParam(list)));
+  out.Open(fmt::format("inline tk_status {}({})", TypedName(EntryFunction(entry)), StreamParam(module, list)));
   for (const std::string& line : describe) out.Line(line);
   out.Line(fmt::format("return ::{}({}{}workspace, workspace_bytes, stream);", EntryFunction(entry), values,
                        values.empty() ? "" : ", "));
@@ -93,7 +97,7 @@ std::string EmitHeader(const ir::Module& module, const EmitOptions& options) {
   out.Raw(fmt::format("#error \"generated for version {} of the tkc runtime: generate again, or use that runtime\"", kAbiVersion));
   out.Raw("#endif");
   out.Blank();
-  out.Raw("struct CUstream_st; /* cudaStream_t points to it */");
+  out.Raw(fmt::format("struct {}; /* {}Stream_t points to it */", StreamStruct(module), ForHip(module) ? "hip" : "cuda"));
   out.Blank();
   out.Raw("#ifdef __cplusplus");
   out.Raw("extern \"C\" {");
@@ -106,7 +110,7 @@ std::string EmitHeader(const ir::Module& module, const EmitOptions& options) {
   out.Raw("#ifdef __cplusplus");
   out.Raw("}  // extern \"C\"");
   out.Blank();
-  out.Raw("#if defined(__CUDACC__) || defined(TK_SIM)");
+  out.Raw(fmt::format("#if defined({}) || defined(TK_SIM)", ForHip(module) ? "__HIP__" : "__CUDACC__"));
   out.Raw("#include \"tk/host/typed.h\"");
   out.Blank();
   out.Raw("namespace tk {");

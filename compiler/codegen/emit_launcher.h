@@ -30,6 +30,9 @@ std::string EntryParamList(const std::vector<EntryParam>& params);
 /// The first kernel of the entry: its parameters and dimensions are those of all.
 const ir::Kernel& FirstKernel(const ir::Module& module, const ir::Entry& entry);
 
+/// Whether the file is HIP C++, whose streams are others.
+bool ForHip(const ir::Module& module);
+
 /// `C: out bf16[M, N]`
 std::string TensorText(const ir::TensorParam& tensor);
 /// Whether there is anything to choose: several schedules, or one that does not always apply.
