@@ -109,7 +109,9 @@ codegen::EmitOptions EmitOptionsOf(const Options& options) {
   if (options.line_info) emit.options += " -g";
   emit.line_directives = options.line_info;
   std::string source = options.output;
-  if (!IsFile(source)) source = std::filesystem::path(BaseName(options.input)).replace_extension(".cu").string();
+  const Target* target = FindTarget(options.target);
+  const std::string extension = target && target->is_hip ? ".hip" : ".cu";
+  if (!IsFile(source)) source = std::filesystem::path(BaseName(options.input)).replace_extension(extension).string();
   emit.source_name = BaseName(source);
   emit.header_name = BaseName(HeaderPath(source));
   return emit;
