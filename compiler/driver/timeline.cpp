@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/driver/findings.h"
@@ -36,18 +39,26 @@ class Builder {
       : trace_(trace), kernel_(kernel), module_(module), sources_(sources) {}
 
   Timeline Run() {
-    int launch = 0;
-    for (const TraceSpan& span : trace_.spans) launch = std::max(launch, span.launch);
-    FindKernel(launch);
+    std::set<int> launches;
+    for (const TraceSpan& span : trace_.spans) launches.insert(span.launch);
+    std::vector<std::pair<int, const ir::Kernel*>> own;
+    for (const int launch : launches) {
+      if (const ir::Kernel* kernel = FindKernel(launch)) own.emplace_back(launch, kernel);
+    }
+    if (own.empty() && !launches.empty()) own.emplace_back(*launches.rbegin(), nullptr);
     int64_t first = trace_.cycles;
     for (const TraceSpan& span : trace_.spans) {
-      if (span.launch == launch) first = std::min(first, span.begin);
-    }
-    for (const TraceSpan& span : trace_.spans) {
-      if (span.launch == launch) Add(span, first);
+      if (!own.empty() && span.launch >= own.front().first) first = std::min(first, span.begin);
     }
     Timeline timeline;
-    timeline.title = ran_ ? ran_->name : "";
+    for (const auto& [launch, kernel] : own) {
+      ran_ = kernel;
+      grid_ = own.size() > 1 ? GridOf(kernel) : 0;
+      if (timeline.title.empty() && ran_) timeline.title = grid_ > 0 ? ran_->entry : ran_->name;
+      for (const TraceSpan& span : trace_.spans) {
+        if (span.launch == launch) Add(span, first);
+      }
+    }
     for (auto& [key, row] : rows_) {
       AssignLanes(row);
       for (const TimeSpan& span : row.spans) timeline.cycles = std::max(timeline.cycles, span.end);
@@ -58,7 +69,8 @@ class Builder {
 
  private:
   /// The kernel that ran in the launch: the one whose function stands in the generated file's frames.
-  void FindKernel(int launch) {
+  const ir::Kernel* FindKernel(int launch) const {
+    const ir::Kernel* found = nullptr;
     for (const TraceSpan& span : trace_.spans) {
       const Frame* frame = span.launch == launch ? GeneratedFrame(kernel_, trace_.places[span.place]) : nullptr;
       if (!frame) continue;
@@ -66,10 +78,23 @@ class Builder {
         const std::string name = codegen::KernelFunction(kernel);
         const size_t at = frame->function.find(name);
         if (at == std::string::npos) continue;
-        if (!ran_ || name.size() > codegen::KernelFunction(*ran_).size()) ran_ = &kernel;
+        if (!found || name.size() > codegen::KernelFunction(*found).size()) found = &kernel;
       }
-      if (ran_) return;
+      if (found) return found;
     }
+    return nullptr;
+  }
+
+  /// Its place among the launches of its schedule, from 1.
+  int GridOf(const ir::Kernel* kernel) const {
+    for (const ir::Entry& entry : module_.entries) {
+      for (const std::vector<int>& alternative : entry.alternatives) {
+        for (size_t i = 0; i < alternative.size(); ++i) {
+          if (&module_.kernels[static_cast<size_t>(alternative[i])] == kernel) return static_cast<int>(i) + 1;
+        }
+      }
+    }
+    return 0;
   }
 
   /// "compute[1]" for the first warp of its second warpgroup; empty for a warp without a role.
@@ -104,7 +129,8 @@ class Builder {
       name = span.track == "loads" ? "copies in" : "copies out";
       order = span.track == "loads" ? 1 : 3;
     }
-    TimeRow& row = rows_[{span.block, order, span.number}];
+    TimeRow& row = rows_[{grid_, span.block, order, span.number}];
+    row.grid = grid_;
     row.block = span.block;
     row.name = name;
     row.is_worker = order == 0;
@@ -138,8 +164,9 @@ class Builder {
   const SimulatedKernel& kernel_;
   const ir::Module& module_;
   const SourceManager& sources_;
-  const ir::Kernel* ran_ = nullptr;
-  std::map<std::tuple<int, int, int>, TimeRow> rows_;  // block, kind of row, number
+  const ir::Kernel* ran_ = nullptr;                         // of the launch at hand
+  int grid_ = 0;                                            // and which of several it is
+  std::map<std::tuple<int, int, int, int>, TimeRow> rows_;  // grid section, block, kind of row, number
 };
 
 std::string_view CategoryOf(TimeKind kind) {
@@ -162,31 +189,33 @@ Timeline MakeTimeline(const SimTrace& trace, const SimulatedKernel& kernel, cons
 
 std::string TimelineJson(const Timeline& timeline) {
   std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-  int block = -1, thread = 0;
+  int grid = 0, block = -1, thread = 0, process = -1;
   std::string events;
   const auto meta = [&](const char* kind, int pid, int tid, const std::string& name) {
     events += fmt::format("{{\"ph\":\"M\",\"name\":\"{}\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}},\n", kind, pid, tid,
                           JsonString(name));
   };
   for (const TimeRow& row : timeline.rows) {
-    if (row.block != block) {
+    if (row.block != block || row.grid != grid) {
+      process = row.grid == 0 ? row.block : process + 1;
+      grid = row.grid;
       block = row.block;
       thread = 0;
-      meta("process_name", block, 0, fmt::format("block {}", block));
+      meta("process_name", process, 0, grid == 0 ? fmt::format("block {}", block) : fmt::format("grid {}, block {}", grid, block));
     }
     for (int lane = 0; lane < row.lanes; ++lane) {
       ++thread;
-      meta("thread_name", block, thread, row.lanes > 1 ? fmt::format("{} {}", row.name, lane) : row.name);
+      meta("thread_name", process, thread, row.lanes > 1 ? fmt::format("{} {}", row.name, lane) : row.name);
       events +=
           fmt::format("{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{},\"tid\":{},\"args\":{{\"sort_index\":{}}}}},\n",
-                      block, thread, thread);
+                      process, thread, thread);
       for (const TimeSpan& span : row.spans) {
         if (span.lane != lane) continue;
         const std::string& name = span.source.empty() ? span.what : span.source;
         events += fmt::format(
             "{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f},\"args\":{{"
             "\"instruction\":{},\"place\":{},\"cycles\":{}{}}}}},\n",
-            JsonString(name), CategoryOf(span.kind), block, thread, static_cast<double>(span.begin) / 1000,
+            JsonString(name), CategoryOf(span.kind), process, thread, static_cast<double>(span.begin) / 1000,
             static_cast<double>(span.end - span.begin) / 1000, JsonString(span.what), JsonString(span.place), span.end - span.begin,
             span.bytes ? fmt::format(",\"bytes\":{}", span.bytes) : "");
       }

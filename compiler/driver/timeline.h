@@ -24,6 +24,7 @@ struct TimeSpan {
 };
 
 struct TimeRow {
+  int grid = 0;  // which of several grid sections, from 1; 0 where there is one
   int block = 0;
   std::string name;  // "compute[0], warp 4"; "copies"
   bool is_worker = false;
@@ -35,10 +36,10 @@ struct TimeRow {
 struct Timeline {
   std::string title;
   int64_t cycles = 0;
-  std::vector<TimeRow> rows;  // by block, then workers in order, copies, tensor core, stores
+  std::vector<TimeRow> rows;  // by grid section and block, then workers in order, copies, tensor core, stores
 };
 
-/// `launch`: which launch of the entry; the kernel's own is the last (a tensor may be packed before).
+/// The kernel's own launches, which are the last of the entry's (tensors may be packed and preset before).
 Timeline MakeTimeline(const SimTrace& trace, const SimulatedKernel& kernel, const ir::Module& module, const SourceManager& sources);
 
 /// Trace Event JSON: what chrome://tracing and Perfetto open. A cycle is a nanosecond.

@@ -65,7 +65,9 @@ class Painter {
 
   std::string Run() {
     for (const TimeRow& row : timeline_.rows) {
-      if (first_ >= 0 && row.block >= first_ + blocks_) break;
+      if (row.grid != grid_) first_ = block_ = -1;
+      grid_ = row.grid;
+      if (first_ >= 0 && row.block >= first_ + blocks_) continue;
       if (row.is_worker && !row.is_first_warp) continue;
       Row(row);
     }
@@ -120,7 +122,8 @@ class Painter {
       block_ = row.block;
       if (first_ < 0) first_ = block_;
       y_ += kGap;
-      body_ += fmt::format("<text x=\"8\" y=\"{}\" fill=\"#555555\">block {}</text>\n", y_ + 10, block_);
+      const std::string grid = grid_ > 0 ? fmt::format("grid {}, ", grid_) : "";
+      body_ += fmt::format("<text x=\"8\" y=\"{}\" fill=\"#555555\">{}block {}</text>\n", y_ + 10, grid, block_);
       y_ += 16;
     }
     const int lanes = std::min(row.lanes, kLaneMost);
@@ -163,7 +166,7 @@ class Painter {
 
   const Timeline& timeline_;
   const int blocks_;
-  int block_ = -1, first_ = -1;
+  int grid_ = 0, block_ = -1, first_ = -1;
   int y_ = 20;
   std::string body_;
 };
