@@ -60,6 +60,8 @@ inline constexpr layout::BankRule kGfx950Banks[] = {
 };
 
 inline constexpr RegisterRule kNoMoves = {.least = 0, .most = 0};
+// A compute unit has 512 KB: 512 registers for each lane of a SIMD, ordinary and accumulation ones.
+inline constexpr RegisterRule kCdnaRegisters = {.file = 131072, .most_per_thread = 511, .least = 0, .most = 0};
 
 inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .chip = "NVIDIA Hopper: H100, H200",
@@ -161,7 +163,7 @@ inline constexpr Target kGfx942 = {.name = "gfx942",
                                    .lanes = 64,
                                    .warps_per_group = 1,
                                    .named_barriers = 0,
-                                   .registers = kNoMoves,
+                                   .registers = kCdnaRegisters,
                                    .is_hip = true,
                                    .folds_copies = true,
                                    .counts_copy_instructions = true,
@@ -179,7 +181,7 @@ inline constexpr Target kGfx950 = {.name = "gfx950",
                                    .lanes = 64,
                                    .warps_per_group = 1,
                                    .named_barriers = 0,
-                                   .registers = kNoMoves,
+                                   .registers = kCdnaRegisters,
                                    .is_hip = true,
                                    .folds_copies = true,
                                    .counts_copy_instructions = true,
