@@ -17,8 +17,10 @@ constexpr int kRegistersPerSM = 65536;
 std::string SharedTile(const ir::Buffer& buffer) {
   if (buffer.is_scratch) return fmt::format("tk::column_scratch<{}, {}>", CppType(buffer.dtype), buffer.cols);
   if (buffer.is_fragments) return fmt::format("tk::fragment_buffer<{}, {}>", buffer.rows, buffer.cols);
-  const std::string swizzle =
-      buffer.swizzle == ir::Swizzle::kNone ? "" : fmt::format(", tk::swizzle::b{}", static_cast<int>(buffer.swizzle));
+  const std::string swizzle = buffer.swizzle == ir::Swizzle::kNone ? ""
+                              : buffer.swizzle == ir::Swizzle::kT128
+                                  ? ", tk::swizzle::t128"
+                                  : fmt::format(", tk::swizzle::b{}", static_cast<int>(buffer.swizzle));
   return fmt::format("tk::shared_tile<{}, {}, {}{}>", CppType(buffer.dtype), buffer.rows, buffer.cols, swizzle);
 }
 

@@ -24,6 +24,7 @@
 #include "compiler/passes/plan_registers.h"
 #include "compiler/passes/plan_shared.h"
 #include "compiler/passes/select_layout.h"
+#include "compiler/passes/select_swizzle.h"
 #include "compiler/passes/select_transfer.h"
 #include "compiler/passes/split_sums.h"
 #include "compiler/passes/stage_operands.h"
@@ -46,6 +47,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("select_layout", passes::SelectLayout) &&      // before staging: which parts of a register tile stay with their threads
       pass("stage_operands", passes::StageOperands) &&    // where tiles live; before transfers, which move between places
       pass("select_transfer", passes::SelectTransfer) &&  // makes the buffers that plan_shared places
+      pass("select_swizzle", passes::SelectSwizzle) &&    // before plan_shared: tiles start where their pattern does
       pass("multicast", passes::Multicast) &&             // before insert_sync: who arrives at a slot depends on it
       pass("plan_shared", passes::PlanShared) &&          // fixes slot counts, which barriers and rings repeat
       pass("plan_registers", passes::PlanRegisters) &&    //

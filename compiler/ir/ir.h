@@ -34,7 +34,8 @@ inline constexpr int kNone = -1;
 enum class Space : uint8_t { kAbstract, kRegister, kShared, kLeft, kRight };
 
 /// Swizzle of a shared tile: bytes of the XOR atom's row (0: none).
-enum class Swizzle : uint8_t { kNone = 0, k32 = 32, k64 = 64, k128 = 128 };
+/// Bytes of the rows that are swizzled; kT128 (128 bytes) is for AMD's transposing loads (layout::kTransposingSwizzle).
+enum class Swizzle : uint8_t { kNone = 0, k32 = 32, k64 = 64, k128 = 128, kT128 = 129 };
 
 struct Type {
   DType dtype = DType::kF32;
@@ -172,7 +173,7 @@ struct Buffer {
   std::string purpose;        // for the shared-memory map: "pipe ab, field 0", "staging of C"
   /// Whole panels as wide as the swizzle: the last one may be partly unused.
   int64_t StoredCols() const {
-    const int64_t panel = swizzle == Swizzle::kNone ? 1 : static_cast<int64_t>(swizzle) / tkc::Bytes(dtype);
+    const int64_t panel = swizzle == Swizzle::kNone ? 1 : static_cast<int64_t>(swizzle) / 32 * 32 / tkc::Bytes(dtype);
     return (cols + panel - 1) / panel * panel;
   }
   int64_t TileBytes() const { return rows * StoredCols() * tkc::Bytes(dtype); }

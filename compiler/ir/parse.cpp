@@ -162,7 +162,7 @@ class KernelParser {
     const Span span = lexer_.Peek().span;
     int64_t bytes = 0;
     if (!text_.Integer(&bytes)) return false;
-    if (bytes != 0 && bytes != 32 && bytes != 64 && bytes != 128) {
+    if (bytes != 0 && bytes != 32 && bytes != 64 && bytes != 128 && bytes != static_cast<int64_t>(Swizzle::kT128)) {
       lexer_.ErrorAt(span, fmt::format("a swizzle of {} bytes; there are 0, 32, 64 and 128", bytes));
       return false;
     }

@@ -13,7 +13,9 @@ constexpr int kWarpsPerGroup = 4;
 constexpr int kMaxGroups = 8;
 
 int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
-int64_t Alignment(const Buffer& buffer) { return buffer.swizzle == Swizzle::kNone ? 128 : 1024; }
+int64_t Alignment(const Buffer& buffer) {
+  return buffer.swizzle == Swizzle::kNone ? 128 : buffer.swizzle == Swizzle::kT128 ? 2048 : 1024;
+}
 /// Every tile of an array starts aligned.
 int64_t Extent(const Buffer& buffer) {
   const int64_t tile = buffer.rows * buffer.cols * Bytes(buffer.dtype);

@@ -17,7 +17,10 @@ constexpr int64_t kBarrierBytes = 8;
 
 int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-int64_t Alignment(const ir::Buffer& buffer) { return buffer.swizzle == ir::Swizzle::kNone ? 128 : kTileAlignment; }
+int64_t Alignment(const ir::Buffer& buffer) {
+  if (buffer.swizzle == ir::Swizzle::kNone) return 128;
+  return buffer.swizzle == ir::Swizzle::kT128 ? 2 * kTileAlignment : kTileAlignment;
+}
 
 /// One tile of the buffer as it lies in an array.
 int64_t TileBytes(const ir::Buffer& buffer) { return RoundUp(buffer.TileBytes(), Alignment(buffer)); }

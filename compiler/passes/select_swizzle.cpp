@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/select_swizzle.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/layout/wave_banks.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::ValueId;
+
+/// How a worker reads operands from each buffer.
+class Reads {
+ public:
+  Reads(const ir::Kernel& kernel, const Target& target)
+      : kernel_(kernel),
+        transposes_(std::any_of(target.bank_rules.begin(), target.bank_rules.end(),
+                                [](const layout::BankRule& rule) { return rule.access == layout::WaveAccess::kTransposingLoad; })) {
+  }
+
+  void Worker(const ir::Worker& worker) {
+    std::set<ValueId> beside_registers;
+    ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code == OpCode::kMultiply && kernel_.values[op.operands[1]].type.space == ir::Space::kRegister)
+        beside_registers.insert(op.operands[2]);
+    });
+    ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code == OpCode::kReceive) {
+        const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
+        for (size_t i = 0; i < op.results.size(); ++i) buffer_of_[op.results[i]] = FieldBuffer(pipe, i);
+      }
+      if (op.code == OpCode::kView) buffer_of_[op.results[0]] = op.symbol;
+      if (op.code == OpCode::kPart || op.code == OpCode::kTranspose) {
+        const auto under = buffer_of_.find(op.operands[0]);
+        if (under != buffer_of_.end()) buffer_of_[op.results[0]] = std::string(under->second);
+      }
+      if (op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight) Load(op, beside_registers.contains(op.results[0]));
+    });
+  }
+
+  const std::map<std::string, std::vector<layout::FragmentRead>>& All() const { return reads_; }
+
+ private:
+  void Load(const Op& op, bool is_beside_registers) {
+    const auto buffer = buffer_of_.find(op.operands[0]);
+    if (buffer == buffer_of_.end()) return;
+    const bool is_turned = kernel_.values[op.operands[0]].type.transposed;
+    reads_[buffer->second].push_back({is_turned == (op.code == OpCode::kLoadRight), !is_beside_registers, transposes_});
+  }
+
+  const ir::Kernel& kernel_;
+  const bool transposes_;
+  std::map<ValueId, std::string> buffer_of_;
+  std::map<std::string, std::vector<layout::FragmentRead>> reads_;
+};
+
+}  // namespace
+
+Result<void> SelectSwizzle(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+  if (target.bank_rules.empty()) return {};
+  Reads reads(kernel, target);
+  for (const ir::Worker& worker : kernel.workers) reads.Worker(worker);
+  for (ir::Buffer& buffer : kernel.buffers) {
+    const auto found = reads.All().find(buffer.name);
+    if (found == reads.All().end()) continue;
+    const layout::SharedTile tile{buffer.dtype, buffer.rows, buffer.cols};
+    buffer.swizzle = static_cast<ir::Swizzle>(layout::ChooseFragmentSwizzle(target.bank_rules, tile, found->second));
+  }
+  return {};
+}
+
+}  // namespace tkc::passes
