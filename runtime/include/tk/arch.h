@@ -7,9 +7,14 @@
 
 #include "tk/platform.h"
 
+/// The namespace of what differs between files for different machines and is shared by all files of a program.
+#define TK_MACHINE_NAME(VENDOR, NUMBER) for_##VENDOR##NUMBER
+
 #if defined(TK_GFX)
 
 #define TK_ARCH 0  // of NVIDIA
+#define TK_MACHINE TK_MACHINE_GFX(TK_GFX)
+#define TK_MACHINE_GFX(NUMBER) TK_MACHINE_NAME(gfx, NUMBER)
 #define TK_HAS_SM90 0
 #define TK_HAS_GFX950 (TK_GFX == 950)
 #include "tk/hip/arch.h"
@@ -21,6 +26,8 @@ namespace arch = gfx9;
 #else
 
 #define TK_HAS_GFX950 0
+#define TK_MACHINE TK_MACHINE_SM(TK_ARCH)
+#define TK_MACHINE_SM(NUMBER) TK_MACHINE_NAME(sm, NUMBER)
 /// 80 or 90: the machine that the file is written for.
 #ifndef TK_ARCH
 #define TK_ARCH 80

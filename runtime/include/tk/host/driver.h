@@ -14,7 +14,7 @@
 #include <cuda_runtime.h>
 #endif
 
-namespace tk::host {
+namespace tk::host::inline TK_MACHINE {
 
 constexpr int max_devices = 64;
 
@@ -191,7 +191,7 @@ tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments)
 
 #include "tk/host/driver_hip.h"
 
-namespace tk::host {
+namespace tk::host::inline TK_MACHINE {
 #endif
 
 /// The limits of `device`, asked for once. Threads that race ask twice and write the same.

@@ -7,7 +7,7 @@
 
 #include "tk/host/status.h"
 
-namespace tk::host {
+namespace tk::host::inline TK_MACHINE {
 
 inline tk_status hip_status(hipError_t error, const char* what) {
     if (error == hipSuccess) return ok();

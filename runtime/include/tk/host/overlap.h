@@ -8,7 +8,7 @@
 #include "tk/ops/grid.h"
 #endif
 
-namespace tk::host {
+namespace tk::host::inline TK_MACHINE {
 
 /// At a kernel's beginning.
 TK_DEVICE void overlap() {

@@ -9,7 +9,7 @@
 #include "tk/ops/scope.h"
 #include "tk/types/dtype.h"
 
-namespace tk::host {
+namespace tk::host::inline TK_MACHINE {
 
 /// Rows are all indices but the last dimension's, counted row-major.
 template <class T>
