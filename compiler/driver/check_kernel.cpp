@@ -190,7 +190,7 @@ bool CheckEntry(Session& session, const typed::Program& program, const Generated
   if (!simulated) return false;
   std::optional<GpuKernel> gpu;
   std::string why;
-  if (command.gpu && HasGpu(why)) {
+  if (command.gpu && HasGpu(session.options.target, why)) {
     Result<GpuKernel> prepared = PrepareGpu(session, code, entry);
     if (!prepared) return false;
     gpu.emplace(prepared.Take());

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -21,8 +22,28 @@ namespace {
 constexpr std::string_view kRunner =
 #include "compiler/driver/gpu_runner.inc"
     ;
-constexpr std::string_view kCapability = "9.0";  // of sm_90a
-constexpr double kLimit = 120;                   // seconds; a kernel that hangs on a GPU is seen by nothing else
+constexpr double kLimit = 120;  // seconds; a kernel that hangs on a GPU is seen by nothing else
+
+/// 90 for sm_90a, whose code no other device runs; that of other targets is kept as PTX, which later devices run, too.
+int Capability(std::string_view target) {
+  int number = 0;
+  for (const char c : target) {
+    if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
+  }
+  return number;
+}
+bool IsExact(std::string_view target) { return target.ends_with('a'); }
+
+std::string CodeFor(const std::string& target) {
+  const std::string number = target.substr(target.find('_') + 1);
+  return fmt::format("-gencode=arch=compute_{0},code={1}_{0}", number, IsExact(target) ? "sm" : "compute");
+}
+
+/// The capability that nvidia-smi tells in the first line, `9.0`, as 90; 0 if there is none.
+int FirstCapability(const std::string& text) {
+  int major = 0, minor = 0;
+  return std::sscanf(text.c_str(), "%d.%d", &major, &minor) == 2 ? major * 10 + minor : 0;
+}
 
 std::string FindNvcc() {
   const std::string found = FindProgram("nvcc");
@@ -79,7 +100,7 @@ Result<Build> CompileForGpu(Session& session, const Generated& code, const typed
   request.arguments = {"-std=c++20",
                        "-O3",
                        "--expt-relaxed-constexpr",
-                       "-gencode=arch=compute_90a,code=sm_90a",
+                       CodeFor(session.options.target),
                        "-w",
                        "-I",
                        *include,
@@ -94,7 +115,11 @@ Result<Build> CompileForGpu(Session& session, const Generated& code, const typed
 
 }  // namespace
 
-bool HasGpu(std::string& why) {
+bool HasGpu(const std::string& target, std::string& why) {
+  if (!target.starts_with("sm_")) {
+    why = fmt::format("code for {} can only be simulated", target);
+    return false;
+  }
   if (FindNvcc().empty()) {
     why = "there is no nvcc on PATH or in /usr/local/cuda/bin";
     return false;
@@ -105,14 +130,15 @@ bool HasGpu(std::string& why) {
     return false;
   }
   const ProcessResult run = RunProcess({smi, "--query-gpu=compute_cap", "--format=csv,noheader"}, {}, 20);
-  if (run.ok() && run.output.starts_with(kCapability)) return true;  // of the first device, which is the one that is used
-  why = fmt::format("there is no GPU of compute capability {}", kCapability);
+  const int wanted = Capability(target), found = run.ok() ? FirstCapability(run.output) : 0;  // of the first device, which is used
+  if (IsExact(target) ? found == wanted : found >= wanted) return true;
+  why = fmt::format("there is no GPU of compute capability {}.{}{}", wanted / 10, wanted % 10, IsExact(target) ? "" : " or later");
   return false;
 }
 
 Result<GpuKernel> PrepareGpu(Session& session, const Generated& code, const typed::Entry& entry) {
   std::string why;
-  if (!HasGpu(why)) {
+  if (!HasGpu(session.options.target, why)) {
     return session.diagnostics
         .Error(DiagnosticKind::kNoGpu, kNoSpan, fmt::format("this machine can't run kernels on a GPU: {}", why))
         .Help("`--on simulator`, the default, runs the same generated code without one");

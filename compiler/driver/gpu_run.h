@@ -12,8 +12,8 @@
 
 namespace tkc {
 
-/// Whether there are a GPU and an nvcc; if not, `why` says what is missing.
-bool HasGpu(std::string& why);
+/// Whether there are an nvcc and a GPU that runs code for `target`; if not, `why` says what is missing.
+bool HasGpu(const std::string& target, std::string& why);
 
 /// A program that runs one entry on the GPU.
 struct GpuKernel {
