@@ -7,7 +7,9 @@
 #include <set>
 
 #include "compiler/codegen/emit_kernel.h"
+#include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
+#include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::codegen {
@@ -274,9 +276,10 @@ class CallEmitter {
     const KernelUses uses(kernel);
     std::vector<std::string> names;
     for (const ir::TensorParam& tensor : kernel.tensors) {
-      const bool is_mapped = std::any_of(kernel.maps.begin(), kernel.maps.end(),
-                                         [&](const ir::TensorMap& map) { return map.tensor == tensor.name; });
-      if (tensor.is_work && (is_mapped || uses.tensors.contains(tensor.name))) names.push_back(std::string(type) + Mangle(tensor.name));
+      const bool is_mapped =
+          std::any_of(kernel.maps.begin(), kernel.maps.end(), [&](const ir::TensorMap& map) { return map.tensor == tensor.name; });
+      if (tensor.is_work && (is_mapped || uses.tensors.contains(tensor.name)))
+        names.push_back(std::string(type) + Mangle(tensor.name));
     }
     return names;
   }
@@ -291,7 +294,8 @@ class CallEmitter {
     out_.Line(fmt::format("if (call.failed() || {} == 0) return;", host.Expr(kernel.tiles).Within(CppExpr::kAdd)));
     for (const ir::TensorMap& map : kernel.maps) Map(map, uses);
     std::vector<std::string> arguments;
-    for (const KernelParam& param : KernelParams(kernel, uses)) arguments.push_back(KernelArgument(param));
+    const std::set<std::string> pieces = CopiedInPieces(kernel);
+    for (const KernelParam& param : KernelParams(kernel, uses)) arguments.push_back(KernelArgument(param, pieces));
     std::string blocks = fmt::format("int({})", tiles);
     if (kernel.cluster > 1) blocks += fmt::format(" * {}", kernel.cluster);
     if (kernel.persistent)
@@ -331,12 +335,24 @@ class CallEmitter {
     out_.Line(fmt::format("const bool {} = call.can_store({});", Mangle(map.name + "_usable"), Mangle(map.tensor)));
   }
 
-  std::string KernelArgument(const KernelParam& param) const {
+  /// The tensors whose copies into shared memory need rows that are whole pieces.
+  static std::set<std::string> CopiedInPieces(const ir::Kernel& kernel) {
+    std::set<std::string> names;
+    for (const ir::Worker& worker : kernel.workers) {
+      passes::ForEachOp(worker.body, [&](const ir::Op& op) {
+        if (CopiesInPieces(kernel, op)) names.insert(op.symbol);
+      });
+    }
+    return names;
+  }
+
+  std::string KernelArgument(const KernelParam& param, const std::set<std::string>& pieces) const {
     const std::string name = param.CppName();
     switch (param.kind) {
       case KernelParam::Kind::kTensor: {
         const ir::TensorParam& tensor = FindTensor(first_, param.name);
-        return fmt::format("tk::host::as_tensor<{}, {}>(*{})", CppType(tensor.dtype), tensor.extents.size(), name);
+        return fmt::format("tk::host::as_tensor<{}, {}>({})", CppType(tensor.dtype), tensor.extents.size(),
+                           pieces.contains(param.name) ? fmt::format("call.pieces({})", name) : "*" + name);
       }
       case KernelParam::Kind::kScalar: return param.type == "const int" ? fmt::format("int({})", name) : name;
       default: return name;
@@ -357,6 +373,9 @@ class CallEmitter {
       for (const ir::TensorMap& map : kernel.maps) {
         if (map.is_store || FindTensor(kernel, map.tensor).is_work || !packed.insert(map.tensor).second) continue;
         terms.push_back(fmt::format("tk::host::packing_bytes(*{})", Mangle(map.tensor)));
+      }
+      for (const std::string& tensor : CopiedInPieces(kernel)) {
+        if (packed.insert(tensor).second) terms.push_back(fmt::format("tk::host::pieces_bytes(*{})", Mangle(tensor)));
       }
     }
     return terms;

@@ -17,7 +17,7 @@ scale_kernel(const tensor<const float, 1> X, const tensor<float, 1> Y, float sca
 
 }  // namespace
 
-extern "C" size_t scale_workspace(const tk_tensor* X, const tk_tensor*, float) { return tk::host::packing_bytes(X); }
+extern "C" size_t scale_workspace(const tk_tensor* X, const tk_tensor*, float) { return tk::host::pieces_bytes(*X); }
 
 extern "C" tk_status scale(const tk_tensor* X, const tk_tensor* Y, float scale, void* workspace, size_t bytes, hipStream_t stream) {
     tk::host::launcher call("scale", stream);
@@ -28,8 +28,8 @@ extern "C" tk_status scale(const tk_tensor* X, const tk_tensor* Y, float scale, 
     call.written("Y", Y);
     call.disjoint("Y", Y, "X", X);
     call.device(TK_GFX, 65536);
-    call.workspace(workspace, bytes, tk::host::packing_bytes(X));
-    const tk_tensor packed = call.packed(X);
+    call.workspace(workspace, bytes, tk::host::pieces_bytes(*X));
+    const tk_tensor packed = call.pieces(X);
     call.preset<float>(Y, 0.0f);
     if (call.failed() || N == 0) return call.status();
     return tk::host::launch<scale_kernel>(0, {tk::cdiv(N, 256), 256, 65536, stream}, tk::host::as_tensor<const float, 1>(packed),

@@ -37,8 +37,8 @@ TK_DEVICE bool copies_in_pieces(const global_block<T>& from, int rows) {
     const int64_t last = (rows - 1) * from.row_stride + C;
     const uint64_t bits = reinterpret_cast<uint64_t>(from.origin) | uint64_t(from.row_stride) * sizeof(T);
     return from.col_stride == 1 && bits % copy_piece == 0 && from.row_stride >= 0 && last * int64_t(sizeof(T)) < int64_t(1) << 31 && from.row_lo <= 0 &&
-           from.col_lo <= 0 && (from.col_hi >= C || (from.col_hi % V == 0 && from.row_stride >= C)) &&
-           (from.row_hi >= rows || from.row_stride >= C);
+           from.col_lo <= 0 && (from.col_hi >= C || (from.col_hi % V == 0 && from.row_stride >= from.col_hi)) &&
+           (from.row_hi >= rows || from.row_stride >= min(from.col_hi, C));
 }
 
 /// The pieces of a thread lie Threads pieces apart in the tile's storage. Where a panel is a multiple of that, they differ in a whole
@@ -100,15 +100,18 @@ TK_DEVICE void copy_elements(const View& to, const global_block<T>& from, int th
 namespace block {
 
 /// Issues the copy of an R x C block into a shared tile, in pieces; what the block does not have becomes 0. All Threads threads of the
-/// block take part. The block's rows start at multiples of a piece and its columns end at one: launchers pack tensors where that is
-/// not so (host::call::packed). There is no branch, so that what is computed next to it can lie between its instructions.
+/// block take part. The block's rows start at multiples of a piece and end at one, if need be behind zeros: launchers pack tensors
+/// where that is not so (host::launcher::pieces). There is no branch, so that what is computed next to it can lie between its instructions.
 template <int Threads, class To, class T>
 TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
     const auto view = as_view(to);
     using View = std::remove_const_t<decltype(view)>;
     static_assert(View::rows == View::parent_rows && View::cols == View::parent_cols && detail::copy_instructions(View::geometry::bytes, Threads) > 0);
 #ifdef TK_SIM
-    if (!detail::copies_in_pieces<View::cols>(from, View::rows)) sim::report_misuse("a block that can't be copied in pieces");
+    global_block<T> padded = from;  // behind the last column there are zeros up to the end of a piece
+    padded.col_hi = min(padded.col_hi, View::cols);
+    padded.col_hi += -padded.col_hi & (detail::copy_piece / int(sizeof(T)) - 1);
+    if (!detail::copies_in_pieces<View::cols>(padded, View::rows)) sim::report_misuse("a block that can't be copied in pieces");
 #endif
     detail::copy_pieces<Threads>(view, from);
 }

@@ -7,7 +7,7 @@
 #include "tk/host/repack.h"
 #include "tk/host/tensor.h"
 
-namespace tk::host {
+namespace tk::host::inline TK_MACHINE {
 
 class call {
 public:
@@ -85,9 +85,10 @@ public:
     }
 
     /// t, or a packed copy of it in the workspace where the copy engine can't serve it as it is.
-    tk_tensor packed(const tk_tensor* t) {
+    tk_tensor packed(const tk_tensor* t) { return failed() ? tk_tensor{} : packed(t, packing_bytes(*t)); }
+    /// The same where a copy takes `bytes`; 0: none is needed.
+    tk_tensor packed(const tk_tensor* t, size_t bytes) {
         if (failed()) return {};
-        const size_t bytes = packing_bytes(*t);
         if (bytes == 0) return *t;
         const tk_tensor copy = packed_like(*t, free_);
         free_ += bytes;

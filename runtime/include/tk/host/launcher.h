@@ -7,7 +7,7 @@
 #include "tk/host/call.h"
 #include "tk/host/preset.h"
 
-namespace tk::host {
+namespace tk::host::inline TK_MACHINE {
 
 class launcher : public call {
 public:
@@ -27,6 +27,21 @@ public:
         copied_[copies_] = t;
         copy_[copies_] = packed(t);
         return box_map(copy_[copies_++], s, box);
+    }
+
+    /// t, or a copy in the workspace whose rows AMD's copies into shared memory take in pieces, made once.
+    tk_tensor pieces(const tk_tensor* t) {
+        if (failed()) return {};
+        const size_t bytes = pieces_bytes(*t);
+        if (bytes == 0) return *t;
+        for (int i = 0; i < copies_; ++i)
+            if (copied_[i] == t) return copy_[i];
+        if (copies_ == most_copies) {
+            fail(TK_ARGUMENT, "%s: more than %d tensors can't be copied in pieces", entry_, most_copies);
+            return {};
+        }
+        copied_[copies_] = t;
+        return copy_[copies_++] = packed(t, bytes);
     }
 
     /// The map through which t is written; empty where the copy engine can't: the kernel then stores by itself.

@@ -98,6 +98,15 @@ inline bool copy_engine_stores(const tk_tensor& t) {
     return copy_engine_serves(t) && t.extent[t.rank - 1] * dtype_bytes(t.dtype) % 16 == 0;
 }
 
+/// Whether blocks of t, of rows and columns that are its last dimension, can be copied in pieces of 16 bytes (AMD's copies into shared
+/// memory, block::copy_pieces): rows start and end at multiples of a piece and do not overlap.
+inline bool pieces_serve(const tk_tensor& t) {
+    if (!copy_engine_stores(t)) return false;
+    for (int d = 0; d + 1 < t.rank; ++d)
+        if (t.extent[d] > 1 && t.stride[d] < t.extent[t.rank - 1]) return false;
+    return true;
+}
+
 /// The same elements, laid out densely with rows padded to 16 bytes, at `data`.
 inline tk_tensor packed_like(const tk_tensor& t, void* data) {
     tk_tensor result = t;
@@ -111,15 +120,19 @@ inline tk_tensor packed_like(const tk_tensor& t, void* data) {
     return result;
 }
 
-/// Workspace that packing t needs: 0 if the copy engine serves it as it is, else a multiple of 256 bytes.
-inline size_t packing_bytes(const tk_tensor& t) {
-    if (is_empty(t) || copy_engine_serves(t)) return 0;
+/// Bytes of a packed copy of t, a multiple of 256.
+inline size_t packed_bytes(const tk_tensor& t) {
     const tk_tensor packed = packed_like(t, nullptr);
     const int64_t row = t.rank > 1 ? packed.stride[t.rank - 2] : cdiv<int64_t>(t.extent[0] * dtype_bytes(t.dtype), 16) * 16 / dtype_bytes(t.dtype);
     int64_t rows = 1;
     for (int d = 0; d + 1 < t.rank; ++d) rows *= t.extent[d];
     return size_t(cdiv<int64_t>(row * rows * dtype_bytes(t.dtype), 256) * 256);
 }
+
+/// Workspace that packing t needs: 0 if the copy engine serves it as it is.
+inline size_t packing_bytes(const tk_tensor& t) { return is_empty(t) || copy_engine_serves(t) ? 0 : packed_bytes(t); }
+/// The same for copies in pieces.
+inline size_t pieces_bytes(const tk_tensor& t) { return is_empty(t) || pieces_serve(t) ? 0 : packed_bytes(t); }
 
 /// The same for a parameter that has not been checked yet: 0 where it is not a tensor.
 inline size_t packing_bytes(const tk_tensor* t) {
