@@ -24,10 +24,17 @@ constexpr int kPieces[] = {16, 8, 4};  // bytes: how wide a guarded copy may mov
 
 class Collector {
  public:
-  Collector(const ir::Kernel& kernel, std::vector<SharedAccess>& out) : kernel_(kernel), out_(out) {}
+  Collector(const ir::Kernel& kernel, std::vector<SharedAccess>& out) : kernel_(kernel), out_(out) {
+    const Target* target = FindTarget(kernel.target);
+    if (target && target->lanes != layout::kLanes) waves_ = target;
+  }
 
   void Role(const ir::Worker& role) {
     role_ = &role;
+    passes::ForEachOp(role.body, [&](const Op& op) {
+      if (op.code == OpCode::kMultiply && kernel_.values[op.operands[1]].type.space == ir::Space::kRegister)
+        alone_.insert(op.operands[2]);
+    });
     const ir::RegisterLayout& l = role.layout;
     registers_ = {l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows};
     passes::ForEachOp(role.body, [&](const Op& op) { Visit(op); });
@@ -35,6 +42,7 @@ class Collector {
 
  private:
   void Visit(const Op& op);
+  bool Wave(const Op& op);
   /// The windows of shared memory that values stand for.
   void Open(const Op& op);
   void Part(const Op& op);
@@ -54,12 +62,29 @@ class Collector {
 
   const ir::Kernel& kernel_;
   std::vector<SharedAccess>& out_;
+  const Target* waves_ = nullptr;  // of 64 lanes
   const ir::Worker* role_ = nullptr;
+  std::set<ir::ValueId> alone_{};  // right operands whose left one is in registers
   layout::RegisterLayout registers_;
   std::map<ir::ValueId, Window> windows_;
 };
 
+/// Of waves of 64 lanes the loads of operands and the copies are told here; the rest is counted by the simulator.
+bool Collector::Wave(const Op& op) {
+  const bool is_left = op.code == OpCode::kLoadLeft, is_copy = op.code == OpCode::kCopyAsync;
+  if (!is_left && !is_copy && op.code != OpCode::kLoadRight) return op.code != OpCode::kView && op.code != OpCode::kPart && op.code != OpCode::kTranspose;
+  const auto window = windows_.find(op.operands[0]);
+  if (window == windows_.end()) return true;
+  if (is_copy)
+    Add(op, AccessClass::kAsyncWrite, window->second, WaveCopyMove(*waves_, window->second));
+  else
+    Add(op, AccessClass::kOperandLoad, window->second,
+        WaveOperandMove(role_->layout, *waves_, window->second, is_left, alone_.count(op.results[0]) != 0));
+  return true;
+}
+
 void Collector::Visit(const Op& op) {
+  if (waves_ && Wave(op)) return;
   switch (op.code) {
     case OpCode::kView:
     case OpCode::kTranspose:
@@ -199,6 +224,7 @@ std::string_view Name(AccessClass kind) {
     case AccessClass::kSharedStore: return "shared_store";
     case AccessClass::kLoadMatrix: return "ldmatrix";
     case AccessClass::kStoreMatrix: return "stmatrix";
+    case AccessClass::kOperandLoad: return "operand_load";
     case AccessClass::kAsyncWrite: return "copy_async";
     case AccessClass::kEngineWrite: return "engine_write";
     case AccessClass::kEngineRead: return "engine_read";
@@ -209,8 +235,6 @@ std::string_view Name(AccessClass kind) {
 
 std::vector<SharedAccess> SharedAccesses(const ir::Kernel& kernel) {
   std::vector<SharedAccess> accesses;
-  const Target* target = FindTarget(kernel.target);
-  if (target && target->lanes != layout::kLanes) return accesses;  // other banks: counted by the simulator alone
   Collector collector(kernel, accesses);
   for (const ir::Worker& role : kernel.workers) collector.Role(role);
   return accesses;

@@ -22,7 +22,8 @@ enum class AccessClass : uint8_t {
   kSharedStore,    // st.shared
   kLoadMatrix,     // ldmatrix
   kStoreMatrix,    // stmatrix
-  kAsyncWrite,     // cp.async
+  kOperandLoad,    // a fragment of a matrix operand, on AMD
+  kAsyncWrite,     // cp.async, and what AMD has for it
   kEngineWrite,    // a tensor copy into shared memory
   kEngineRead,     // a tensor copy out of it
   kMatrixOperand,  // an operand of the matrix unit

@@ -238,6 +238,8 @@ class Machine {
                     std::vector<std::pair<int, int>>* events, int dealt = 0);
   bool AccessView(Context& c, const Access& access, bool writes, bool is_async, const ShareList& shares,
                   std::vector<std::pair<int, int>>* events, int dealt = 0);
+  bool IsWritten(const State& state, int place, const Rect& rect) const;
+  bool HoldsTurn(const Context& c, const Access& access, bool writes, Turn* turn = nullptr) const;
   int PlaceOf(const Context& c, int block, int buffer, int64_t index) const;
   bool Reduce(Context& c);
   bool Publish(Context& c);
@@ -257,6 +259,7 @@ class Machine {
   bool CopyAsync(Context& c);
   bool WaitCopies(Context& c);
   bool IsReceived(Context& c);
+  bool FillsAnew(Context& c, const Access& access);
   bool EndCopies(Context& c);
   void EndIteration(Context& c, const Loop& loop, bool is_last);
 

@@ -62,8 +62,18 @@ bool Machine::CopyTogether(Context& c) {
          AccessView(c, access, true, false, Shares(c), nullptr, tensor);
 }
 
+/// A slot is filled once in each turn: twice means that its ring did not go on.
+bool Machine::FillsAnew(Context& c, const Access& access) {
+  const int place = c.self.roots[static_cast<size_t>(access.root)];
+  const bool is_first = c.self.together == c.state.joint[static_cast<size_t>(c.agent.block)].size();
+  if (!IsCounted(place) || !is_first || !HoldsTurn(c, access, true) || !IsWritten(c.state, place, access.rect)) return true;
+  const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
+  return Fail(c, DiagnosticKind::kCertificateHazard, fmt::format("`{}` fills a slot of `{}` twice in one turn", c.agent.name, buffer));
+}
+
 bool Machine::CopyAsync(Context& c) {
   const Access& access = c.step.accesses[0];
+  if (!FillsAnew(c, access)) return false;
   if (!Together(c, c.self.roots[static_cast<size_t>(access.root)])) return false;
   const int tensor = Dealt(c);
   CopyGroup& group = c.self.open_copies;

@@ -33,14 +33,26 @@ bool Cover(const std::vector<Rect>& rects, const Rect& rect, size_t from = 0) {
 
 }  // namespace
 
+bool Machine::IsWritten(const State& state, int place, const Rect& rect) const {
+  return Cover(state.written[static_cast<size_t>(place)], rect);
+}
+
+/// The turn that an access through a view wants, and whether the slot holds it.
+bool Machine::HoldsTurn(const Context& c, const Access& access, bool writes, Turn* turn) const {
+  Turn wanted = c.self.turns[static_cast<size_t>(access.root)];
+  if (writes) wanted.position += c.agent.leads[static_cast<size_t>(access.root)];
+  if (turn) *turn = wanted;
+  return c.state.contents[static_cast<size_t>(c.self.roots[static_cast<size_t>(access.root)])] == wanted;
+}
+
 bool Machine::AccessView(Context& c, const Access& access, bool writes, bool is_async, const ShareList& shares,
                          std::vector<std::pair<int, int>>* events, int dealt) {
   const int place = c.self.roots[static_cast<size_t>(access.root)];
   if (!IsCounted(place)) return AccessShared(c, place, access.rect, writes, is_async, shares, events, dealt);
-  Turn wanted = c.self.turns[static_cast<size_t>(access.root)];
-  if (writes) wanted.position += c.agent.leads[static_cast<size_t>(access.root)];
+  Turn wanted;
+  const bool holds = HoldsTurn(c, access, writes, &wanted);
   Turn& held = c.state.contents[static_cast<size_t>(place)];
-  if (writes && held != wanted) {
+  if (writes && !holds) {
     c.state.written[static_cast<size_t>(place)].clear();
     held = wanted;
     for (Record& record : c.state.records) {
@@ -122,9 +134,9 @@ bool Machine::AccessShared(Context& c, int place, const Rect& rect, bool writes,
   return true;
 }
 
-/// Sums over rows leave a partial result of each warp in the scratch: meet, write, meet, read.
+/// Reductions over several warps leave a partial result of each warp in the scratch: meet, write, meet, read.
 bool Machine::Reduce(Context& c) {
-  if (c.step.buffer < 0 || c.agent.worker->layout.warp_rows <= 1) return true;
+  if (c.step.buffer < 0 || !c.agent.worker->layout.SpansWarps(c.op.slot)) return true;
   const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
   const int place = PlaceOf(c, c.agent.block, c.step.buffer, 0);
   const Rect whole{0, buffer.rows, 0, buffer.cols};

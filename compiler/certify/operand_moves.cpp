@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/layout/bank_model.h"
+#include "compiler/layout/wave_banks.h"
 
 namespace tkc::certify {
 namespace {
@@ -80,6 +81,33 @@ MoveCost RightMove(const ir::RegisterLayout& registers, const Window& window) {
       }
     }
   }
+  return cost;
+}
+
+MoveCost WaveOperandMove(const ir::RegisterLayout& registers, const Target& target, const Window& window, bool is_left,
+                         bool is_alone) {
+  const ir::Buffer& buffer = *window.buffer;
+  const layout::SharedTile tile{buffer.dtype, buffer.rows, buffer.cols, static_cast<int>(buffer.swizzle)};
+  const bool transposes = std::any_of(target.bank_rules.begin(), target.bank_rules.end(), [](const layout::BankRule& rule) {
+    return rule.access == layout::WaveAccess::kTransposingLoad;
+  });
+  const layout::FragmentRead read{window.transposed != is_left, !is_alone, transposes};
+  const layout::BankCost one = layout::FragmentConflicts(target.bank_rules, tile, read);
+  const int64_t steps = is_left ? window.cols : window.rows, others = is_left ? window.rows : window.cols;
+  const int64_t each = kStep * (is_left ? registers.warp_rows : registers.warp_cols);
+  MoveCost cost;
+  cost.width = 16;
+  cost.instructions = kWarps * std::max<int64_t>(1, steps / (2 * kStep)) * std::max<int64_t>(1, others / each);
+  cost.wavefronts = cost.instructions * one.cycles;
+  cost.ideal = cost.instructions * one.ideal;
+  return cost;
+}
+
+MoveCost WaveCopyMove(const Target& target, const Window& window) {
+  MoveCost cost;
+  cost.width = target.copy_bytes;
+  cost.instructions = window.buffer->TileBytes() / (int64_t{target.copy_bytes} * target.lanes);
+  cost.wavefronts = cost.ideal = cost.instructions;
   return cost;
 }
 

@@ -17,7 +17,9 @@ constexpr int kWarpsPerGroup = 4;
 constexpr int64_t kMostArrivals = (1 << 20) - 1;  // that an mbarrier counts
 
 int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
-int64_t Alignment(const ir::Buffer& buffer) { return buffer.swizzle == ir::Swizzle::kNone ? 128 : 1024; }
+int64_t Alignment(const ir::Buffer& buffer) {
+  return buffer.swizzle == ir::Swizzle::kNone ? 128 : buffer.swizzle == ir::Swizzle::kT128 ? 2048 : 1024;
+}
 int64_t BytesOf(const ir::Buffer& buffer) {
   return RoundUp(buffer.TileBytes(), Alignment(buffer)) * buffer.count * buffer.instances;
 }
@@ -110,7 +112,7 @@ std::optional<Finding> CheckNamedBarriers(const Program& program, const Target& 
       if (step.kind != StepKind::kOp) continue;
       const OpCode code = step.op->code;
       const bool is_own = (code == OpCode::kSyncRole && step.op->number == 0) ||
-                          (code == OpCode::kReduce && step.buffer >= 0 && agent.worker->layout.warp_rows > 1);
+                          (code == OpCode::kReduce && step.buffer >= 0 && agent.worker->layout.SpansWarps(step.op->slot));
       if (!is_own && code != OpCode::kNamedSync && code != OpCode::kNamedArrive) continue;
       const bool is_default = code == OpCode::kReduce || (is_own && step.op->scalars.empty());
       const int64_t group = agent.worker->first_warp / kWarpsPerGroup + agent.instance;

@@ -36,6 +36,7 @@ CASES = [
     ("gemm", "prologue shorter", [(r"unroll stage times 2", "unroll stage times 1")], "coverage", "nothing fills turn 1 before the loop"),
     ("gemm", "prologue longer", [(r"unroll stage times 2", "unroll stage times 3")], "hazard", "may still be writing"),
     ("gemm", "reads the slot before", [(r"%a = view ab_0\[ab\]", "%a = view ab_0[ab.previous]")], "hazard", ""),
+    ("attention", "the ring of the keys is not turned", [(r"      advance ks\n", "")], "hazard", "fills a slot of `ks_0` twice in one turn"),
     ("gemm", "the ring is not turned", [(r"      advance ab\n", "")], "hazard", ""),
     ("one_slot", "copied in the first iteration alone", [(r"(      copy_async %slot.*\n)", r"      if k < 64 {\n\1      }\n")], "hazard", "holds what was meant for 1 turn before"),
     ("gemm", "one field is not refilled", [(r"      copy_async %next_b.*\n", "")], "hazard", "of `ab_1`"),
