@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What clang makes of kernels that tkc prints for gfx942 and gfx950: nothing spilt, registers for the planned waves, and in loops
+with matrix instructions loads at full width from shared memory only, as many copies as tiles need, and counted waits.
+
+    test/hip/generated_isa.py BUILD [--all] [FILE.tk ...]     BUILD: a build folder with bin/tkc; --all: every example"""
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import isa
+
+CHIPS = ("gfx942", "gfx950")
+SAMPLE = ("gemm/gemm.tk", "chained/chained.tk")
+FULL_WIDTH = {"gfx942": r"ds_read_(b128|b64|u16)", "gfx950": r"ds_read_b128|ds_read_b64"}
+
+
+def problems_of(kernel, chip):
+    """What a kernel breaks."""
+    threads = kernel.number("max_flat_workgroup_size")
+    most = 512 // max(1, -(-threads // 256))
+    problems = []
+    if kernel.spills:
+        problems.append(f"{kernel.spills} registers or bytes spilt")
+    if kernel.registers > most:
+        problems.append(f"{kernel.registers} registers, {most} for {threads} threads")
+    loop = kernel.main_loop()
+    if loop is None:
+        return problems
+    if isa.count(loop, "ds_read") != isa.count(loop, FULL_WIDTH[chip]):
+        problems.append("narrow loads from shared memory in the main loop")
+    if isa.count(loop, "scratch_|flat_"):
+        problems.append("scratch or flat accesses in the main loop")
+    if len([n for n in isa.waits(loop, "vmcnt") if n == 0]) > 1 and isa.count(loop, "lds$"):
+        problems.append("the main loop waits for all copies more than once")
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--chip", choices=CHIPS)
+    parser.add_argument("files", nargs="*", type=Path)
+    args = parser.parse_args()
+    examples = isa.ROOT / "examples"
+    files = args.files or sorted(examples.rglob("*.tk")) if args.all or args.files else [examples / name for name in SAMPLE]
+    failed = 0
+    for file in files:
+        if "kernel " not in file.read_text():
+            continue  # functions only
+        for chip in [args.chip] if args.chip else CHIPS:
+            with tempfile.TemporaryDirectory() as scratch:
+                source = Path(scratch) / "kernel.hip"
+                made = subprocess.run([args.build / "bin" / "tkc", "--target", chip, file, "-o", source], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                if made.returncode != 0:
+                    print(f"failed: {file.name} for {chip}: {made.stdout.splitlines()[0] if made.stdout else made.returncode}")
+                    failed += 1
+                    continue
+                try:
+                    kernels = isa.kernels(isa.compile_to_assembly(source, chip, include=[scratch]))
+                except RuntimeError as error:
+                    print(f"failed: {file.name} for {chip}: {str(error)[:1500]}")
+                    failed += 1
+                    continue
+            for kernel in kernels:
+                problems = problems_of(kernel, chip)
+                failed += bool(problems)
+                print(f"{chip} {file.stem} {kernel.name[:60]}: {isa.describe(kernel, chip)}" + "".join(f"\nfailed: {p}" for p in problems))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
