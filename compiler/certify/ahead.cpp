@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A loop that turns a ring `turns` times in an iteration fills, with a copy that is `lead` turns ahead, the turn lead + i * turns in
-// iteration i, counted from where the ring stands before the loop. Turns that no iteration from 0 on fills that way are those of
+// A loop that turns a ring `turns` times in an iteration fills, with a copy that is `lead` turns ahead, the turn lead + i * turns
+// in iteration i, counted from where the ring stands before the loop. Turns that no iteration from 0 on fills that way are those of
 // i = -1, -2, ..: the prologue's.
 #include "compiler/certify/ahead.h"
 
@@ -124,8 +124,8 @@ class AheadProof {
   void Gather(const Op& op, Straight& straight) {
     const auto view = views_.find(op.operands[0]);
     if (view == views_.end() || SlotsOf(view->second.ring) == 0) return;  // filled and read in one iteration
-    Copy copy{&op, view->second.buffer, view->second.ring, straight.turns[view->second.ring] + view->second.ahead, {}, {},
-              view->second.part};
+    Copy copy{&op, view->second.buffer, view->second.ring, straight.turns[view->second.ring] + view->second.ahead, {},
+              {},  view->second.part};
     for (const ir::AxisRange& axis : op.axes) {
       for (const Scalar& bound : {axis.start, axis.lo, axis.hi}) copy.bounds.push_back(bound ? scope_.Resolve(bound) : bound);
       copy.extents.push_back(axis.dropped ? 0 : axis.extent);

@@ -58,8 +58,9 @@ std::string Describe(const Program& program, const Target& target, const ReplayR
            : fmt::format("{} mbarriers: arrivals and bytes as expected in every phase, no wait two phases behind", elements));
   if (!target.folds_copies) line("proxies", "a fence of the writer between ordinary stores and the copy engine or the matrix unit");
   if (const size_t waits = WaitsForCopies(program).size(); waits > 0)
-    line("copies", fmt::format("each read in its own turn, behind its threads' waits and a barrier; {} counted {}, none for more than needed",
-                               waits, waits == 1 ? "wait" : "waits"));
+    line("copies",
+         fmt::format("each read in its own turn, behind its threads' waits and a barrier; {} counted {}, none for more than needed",
+                     waits, waits == 1 ? "wait" : "waits"));
   line("registers", !target.has_register_moves
                         ? "what is read has been set"
                         : fmt::format("accumulators untouched in flight, fenced before; {} of {} a thread over all warpgroups",

@@ -141,9 +141,7 @@ Machine::ShareList Machine::Shares(const Context& c) const {
   return {{{{first, lanes, 1}, {first + 1, lanes, 1}, {first + 2, 2 * lanes, 2}}}, 3};
 }
 
-int64_t Machine::Position(const Context& c) const {
-  return c.self.rings[static_cast<size_t>(c.step.ring)] + c.step.offset;
-}
+int64_t Machine::Position(const Context& c) const { return c.self.rings[static_cast<size_t>(c.step.ring)] + c.step.offset; }
 
 int Machine::ElementOfStep(const Context& c, int block) const {
   int64_t element = c.step.element;

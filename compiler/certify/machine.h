@@ -26,9 +26,9 @@ struct Record {
   int warp = 0;
   int agent = 0;
   bool writes = false;
-  bool is_async = false;  // over later than issued: by the copy engine, the matrix unit or copy_async
-  bool by_engine = false; // of these two: the asynchronous proxy
-  int dealt = 0;          // what the slot holds now was copied by all threads of the block, from this tensor (its number and one)
+  bool is_async = false;   // over later than issued: by the copy engine, the matrix unit or copy_async
+  bool by_engine = false;  // of these two: the asynchronous proxy
+  int dealt = 0;           // what the slot holds now was copied by all threads of the block, from this tensor (its number and one)
   Rect rect{};
   int event = -1;
   const ir::Op* op = nullptr;
@@ -137,8 +137,8 @@ struct Question {
 
 enum class Outcome : uint8_t { kRan, kBlocked, kAsks, kFailed };
 
-/// A wait_copies that lets one more stay unfinished than it says. Slots must then still be complete where they are received, but for
-/// those that are not in the program itself, either.
+/// A wait_copies that lets one more stay unfinished than it says. Slots must then still be complete where they are received, but
+/// for those that are not in the program itself, either.
 struct Loosened {
   const ir::Op* wait = nullptr;
   const std::set<const ir::Op*>* early = nullptr;

@@ -68,7 +68,8 @@ bool Machine::FillsAnew(Context& c, const Access& access) {
   const bool is_first = c.self.together == c.state.joint[static_cast<size_t>(c.agent.block)].size();
   if (!IsCounted(place) || !is_first || !HoldsTurn(c, access, true) || !IsWritten(c.state, place, access.rect)) return true;
   const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
-  return Fail(c, DiagnosticKind::kCertificateHazard, fmt::format("`{}` fills a slot of `{}` twice in one turn", c.agent.name, buffer));
+  return Fail(c, DiagnosticKind::kCertificateHazard,
+              fmt::format("`{}` fills a slot of `{}` twice in one turn", c.agent.name, buffer));
 }
 
 bool Machine::CopyAsync(Context& c) {
@@ -81,7 +82,8 @@ bool Machine::CopyAsync(Context& c) {
   if (!program_.counts_instructions) return true;
   // Each instruction of a wave copies a piece for each of its lanes. What is not made of whole ones goes by ordinary stores.
   const Place& place = places_[static_cast<size_t>(c.self.roots[static_cast<size_t>(access.root)])];
-  const int64_t bytes = kernel_.buffers[static_cast<size_t>(place.buffer)].TileBytes(), round = program_.copy_bytes * kernel_.threads;
+  const int64_t bytes = kernel_.buffers[static_cast<size_t>(place.buffer)].TileBytes(),
+                round = program_.copy_bytes * kernel_.threads;
   group.instructions = bytes % round == 0 ? bytes / round : 0;
   if (group.instructions > 0) {
     c.self.copies.push_back(std::move(group));

@@ -28,7 +28,9 @@ Outcome Machine::NamedBarrier(Context& c) {
   const bool is_cluster = c.op.code == OpCode::kClusterSync, is_block = c.op.code == OpCode::kSyncBlock;
   const int number = is_cluster ? program_.blocks * kNamed : c.agent.block * kNamed + static_cast<int>(c.step.element);
   const int64_t wanted = is_cluster ? kernel_.threads * program_.blocks : is_block ? kernel_.threads : c.op.number;
-  const std::string name = is_cluster ? "the cluster's barrier" : is_block ? "the block's barrier" : fmt::format("named barrier {}", c.step.element);
+  const std::string name = is_cluster ? "the cluster's barrier"
+                           : is_block ? "the block's barrier"
+                                      : fmt::format("named barrier {}", c.step.element);
   NamedState& barrier = c.state.named[static_cast<size_t>(number)];
   const auto fail = [&](std::string headline) {
     Fail(c, DiagnosticKind::kCertificateBarrier, std::move(headline));

@@ -37,8 +37,8 @@ bool Machine::Touch(Context& c) {
                 fmt::format("`{}` {}: `{}`", c.agent.name, what, kernel_.values[static_cast<size_t>(value)].name));
   };
   constexpr int64_t kSets = 2;  // the product replaces what the accumulator holds
-  const bool assigns = c.op.code == OpCode::kAssign || c.op.code == OpCode::kAssignPart ||
-                       (c.op.code == OpCode::kMultiply && c.op.number == kSets);
+  const bool assigns =
+      c.op.code == OpCode::kAssign || c.op.code == OpCode::kAssignPart || (c.op.code == OpCode::kMultiply && c.op.number == kSets);
   for (size_t i = 0; i < c.op.operands.size() + c.op.results.size(); ++i) {
     const bool is_result = i >= c.op.operands.size();
     const ValueId value = is_result ? c.op.results[i - c.op.operands.size()] : c.op.operands[i];

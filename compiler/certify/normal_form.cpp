@@ -71,8 +71,8 @@ class Normalizer {
         const std::string& name = agent.rings[ring].name;
         const size_t base = Find(agent.block, name);
         if (base == base_.size())
-          base_.push_back({Side(agent.block), &name, agent.rings[ring].slots, state_.agents[i].rings[ring],
-                           state_.agents[i].loops[ring]});
+          base_.push_back(
+              {Side(agent.block), &name, agent.rings[ring].slots, state_.agents[i].rings[ring], state_.agents[i].loops[ring]});
         agent_base_.push_back(base);
       }
     }

@@ -13,7 +13,8 @@ MoveCost LeftMove(const ir::RegisterLayout& registers, const Window& window);
 MoveCost RightMove(const ir::RegisterLayout& registers, const Window& window);
 
 /// The same on waves of 64 lanes (runtime/include/tk/hip/fragment_load.h). `is_alone`: the other operand is in registers already.
-MoveCost WaveOperandMove(const ir::RegisterLayout& registers, const Target& target, const Window& window, bool is_left, bool is_alone);
+MoveCost WaveOperandMove(const ir::RegisterLayout& registers, const Target& target, const Window& window, bool is_left,
+                         bool is_alone);
 /// copy_async on these: the lanes of a wave write one behind the other.
 MoveCost WaveCopyMove(const Target& target, const Window& window);
 

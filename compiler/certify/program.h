@@ -52,7 +52,7 @@ struct Loop {
   int64_t step = 1;               // of the family's integer, per ordinal
   Condition goes_on{};
   bool is_tiles = false;
-  int parameter = -1;  // the trip count is a parameter of the replay (instances that take turns skip by it)
+  int parameter = -1;                // the trip count is a parameter of the replay (instances that take turns skip by it)
   int first_root = 0, end_root = 0;  // views that its body makes
   std::vector<int> rings{};          // that its body turns
   std::vector<int> counters{};       // rings of one slot that each iteration turns (Slotless)
@@ -75,10 +75,10 @@ struct Step {
   bool is_elected = false;  // by one thread of the role's first warp
   int barrier = -1;         // of Kernel::barriers
   int ring = -1;            // of Agent::rings
-  int64_t offset = 0;  // from where the ring stands: -1 `.previous`, n `+n`
-  int64_t element = 0;  // of a barrier or buffer without a ring
-  int buffer = -1;      // of Kernel::buffers
-  int root = -1;        // the view that this step binds
+  int64_t offset = 0;       // from where the ring stands: -1 `.previous`, n `+n`
+  int64_t element = 0;      // of a barrier or buffer without a ring
+  int buffer = -1;          // of Kernel::buffers
+  int root = -1;            // the view that this step binds
   std::vector<Access> accesses{};
   Linear amount{};  // of a skip, or the barrier id of named_sync
 };

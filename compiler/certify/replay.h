@@ -15,7 +15,7 @@ struct ReplayResult {
   std::optional<Finding> finding;
   int64_t states = 0;  // different ones in which something was decided
   int64_t steps = 0;
-  int64_t choices = 0;  // answers that were tried
+  int64_t choices = 0;               // answers that were tried
   std::set<const ir::Op*> filled{};  // each commit_copies that ever closed a group with a copy in it
   std::set<const ir::Op*> early{};   // each view of a slot of which the thread's own copies may be unfinished
 };

@@ -95,8 +95,9 @@ std::optional<Finding> CheckWarps(const Program& program) {
     for (int warp = worker.first_warp; warp < worker.first_warp + warps; ++warp) {
       const bool is_free = owner.try_emplace(warp, &worker).second;
       if (!is_free || warp < 0 || warp >= kernel.threads / program.lanes || (computes && worker.first_warp % kWarpsPerGroup != 0))
-        return Finding{DiagnosticKind::kCertificateBudget, worker.span,
-                       fmt::format("`{}` does not have warp {} of {} for itself", worker.name, warp, kernel.threads / program.lanes)};
+        return Finding{
+            DiagnosticKind::kCertificateBudget, worker.span,
+            fmt::format("`{}` does not have warp {} of {} for itself", worker.name, warp, kernel.threads / program.lanes)};
     }
   }
   return std::nullopt;

@@ -27,8 +27,9 @@ std::optional<Finding> CheckWaits(const Program& program, const ReplayResult& re
   const char* what = program.counts_instructions ? "copy instructions" : "groups of copies";
   for (const ir::Op* wait : WaitsForCopies(program)) {
     if (!HoldsLoosened(program, wait, replay)) continue;
-    return Finding{DiagnosticKind::kCertificateWait, wait->span,
-                   fmt::format("this waits until {} {} are unfinished, and nothing would go wrong with one more", wait->number, what)};
+    return Finding{
+        DiagnosticKind::kCertificateWait, wait->span,
+        fmt::format("this waits until {} {} are unfinished, and nothing would go wrong with one more", wait->number, what)};
   }
   if (program.counts_instructions) return std::nullopt;
   for (const ir::Op* commit : Each(program, ir::OpCode::kCommitCopies)) {
