@@ -36,7 +36,7 @@ class Collector {
         alone_.insert(op.operands[2]);
     });
     const ir::RegisterLayout& l = role.layout;
-    registers_ = {l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows};
+    registers_ = {l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols};
     passes::ForEachOp(role.body, [&](const Op& op) { Visit(op); });
   }
 
@@ -186,12 +186,12 @@ void Collector::Operands(const Op& op) {
 }
 
 void Collector::Scratch(const Op& op) {
-  if (op.slot != "cols" || op.symbol.empty()) return;
+  if (op.symbol.empty()) return;
   const ir::Buffer& buffer = passes::FindBuffer(kernel_, op.symbol);
   const Window window{&buffer, 0, 0, buffer.rows, buffer.cols, false};
   for (const bool is_store : {true, false}) {
     Add(op, is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad, window,
-        ScratchMove(registers_, buffer.dtype, buffer.cols, is_store));
+        ScratchMove(registers_, buffer.dtype, buffer.cols, op.slot == "rows", is_store));
   }
 }
 

@@ -64,8 +64,9 @@ MoveCost MatrixMove(const Window& window) {
 
 /// detail::stores: of the lanes that hold copies, one stores.
 bool Stores(const RegisterLayout& l, const Window& window, int warp, int lane) {
-  const bool owns_rows = window.rows == 1 ? warp == 0 && lane < l.lanes : warp < l.warp_rows && lane < l.lanes * l.lane_rows;
-  return owns_rows && (window.cols > 1 || lane % l.lanes == 0);
+  const bool is_copy = warp >= l.warp_rows * l.warp_cols || lane >= l.lanes * l.lane_rows;
+  const bool owns_row = window.rows > 1 || (warp % l.warp_rows == 0 && lane < l.lanes);
+  return !is_copy && owns_row && (window.cols > 1 || (warp < l.warp_rows && lane % l.lanes == 0));
 }
 
 /// detail::turned_columns: by how many columns the accesses of every other row are off, and which bit of the lane says which row.
@@ -91,7 +92,8 @@ MoveCost VectorMove(const RegisterLayout& l, const Window& window, bool is_store
     if (is_store && !Stores(l, window, warp, lane)) return kIdle;
     const int64_t row =
         (i * l.warp_rows + warp % l.warp_rows) * (l.halves * l.lane_rows) + half * l.lane_rows + lane / l.lanes % l.lane_rows;
-    const int64_t col = (j * l.lanes + lane % l.lanes) * l.vec + element;
+    const int64_t across = j * l.warp_cols + warp / l.warp_rows % l.warp_cols;
+    const int64_t col = (across * l.lanes + lane % l.lanes) * l.vec + element;
     return window.Address(window.rows == 1 ? 0 : row, window.cols == 1 ? 0 : col ^ TurnedColumns(l, window, lane));
   };
   for (int64_t i = 0; i < blocks_down; ++i) {
@@ -151,21 +153,33 @@ bool TakesPieces(const Window& window, int width) {
   return width == size || (!window.transposed && size < width && window.cols % (width / size) == 0);
 }
 
-MoveCost ScratchMove(const RegisterLayout& registers, DType dtype, int64_t cols, bool is_store) {
+MoveCost ScratchMove(const RegisterLayout& l, DType dtype, int64_t results, bool of_rows, bool is_store) {
   MoveCost cost;
-  if (registers.warp_rows <= 1) return cost;  // the warps hold whole columns: nothing to exchange
-  const int size = Bytes(dtype);
+  const int warps = of_rows ? l.warp_cols : l.warp_rows;  // that combine what they have
+  if (warps <= 1) return cost;                            // each has its results whole: nothing to exchange
+  const int size = Bytes(dtype), step = of_rows ? l.warp_rows : 1;
   cost.width = size;
-  const int64_t values = cols == 1 ? 1 : cols / registers.ColsPerBlock() * registers.vec;
+  const int64_t per_block = of_rows ? l.RowsPerBlock() : l.ColsPerBlock(), in_thread = of_rows ? l.halves : l.vec;
+  const int64_t values = results == 1 ? 1 : results / per_block * in_thread;
+  // Rows and columns in the order of registers.
+  const auto place = [&](int64_t n, int warp, int lane) -> int64_t {
+    if (results == 1) return 0;
+    if (of_rows) return n * l.lane_rows + lane / l.lanes % l.lane_rows;
+    return (n * l.warp_cols + warp / l.warp_rows % l.warp_cols) * l.lanes + lane % l.lanes;
+  };
+  const auto writes = [&](int lane) {
+    if (!of_rows) return lane < l.lanes;
+    return lane % l.lanes == 0 && lane < (results == 1 ? l.lanes : l.lanes * l.lane_rows);
+  };
   for (int64_t n = 0; n < values; ++n) {
     for (int warp = 0; warp < kWarps; ++warp) {
-      // Each warp writes its own row, and reads those of all warps.
-      for (int row = is_store ? warp : 0; row < (is_store ? warp + 1 : registers.warp_rows); ++row) {
+      const int first = of_rows ? warp % l.warp_rows : warp / l.warp_rows % l.warp_cols * l.warp_rows;
+      // Each warp writes its own row, and reads those of the warps that it combines.
+      for (int k = 0; k < (is_store ? 1 : warps); ++k) {
+        const int row = is_store ? warp : first + k * step;
         LaneAddresses addresses{};
-        for (int lane = 0; lane < kLanes; ++lane) {
-          const int64_t col = cols == 1 ? 0 : n * registers.lanes + lane % registers.lanes;  // the order of registers
-          addresses[lane] = is_store && lane >= registers.lanes ? kIdle : (row * cols + col) * size;
-        }
+        for (int lane = 0; lane < kLanes; ++lane)
+          addresses[lane] = is_store && !writes(lane) ? kIdle : (row * results + place(n, warp, lane)) * size;
         Add(cost, addresses, is_store);
       }
     }

@@ -18,7 +18,7 @@ constexpr int kAbiVersion = 1;
 
 /// Types and namespaces of the runtime that a function in namespace tk must not hide.
 constexpr std::string_view kRuntimeNames[] = {"axis",          "barrier",        "block",
-                                              "cluster",       "column_scratch", "detail",
+                                              "cluster",       "reduce_scratch", "detail",
                                               "f16",           "bf16",           "host",
                                               "index",         "layout",         "mma_layout",
                                               "place",         "register_tile",  "ring",

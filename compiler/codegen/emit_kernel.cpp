@@ -15,7 +15,7 @@ constexpr int kWarpsPerWarpgroup = 4;
 constexpr int kRegistersPerSM = 65536;
 
 std::string SharedTile(const ir::Buffer& buffer) {
-  if (buffer.is_scratch) return fmt::format("tk::column_scratch<{}, {}>", CppType(buffer.dtype), buffer.cols);
+  if (buffer.is_scratch) return fmt::format("tk::reduce_scratch<{}, {}>", CppType(buffer.dtype), buffer.cols);
   if (buffer.is_fragments) return fmt::format("tk::fragment_buffer<{}, {}>", buffer.rows, buffer.cols);
   const std::string swizzle = buffer.swizzle == ir::Swizzle::kNone ? ""
                               : buffer.swizzle == ir::Swizzle::kT128
@@ -128,6 +128,7 @@ class KernelEmitter {
       out_.Line(fmt::format("auto& shared = tk::block::shared<{}>();", SharedStruct(kernel_)));
       EmitBarrierSetup(kernel_, uses_, out_);
     }
+    if (kernel_.threads == kWarpsPerWarpgroup * 32) out_.Line("tk::block::is_one_warpgroup();");
     out_.Comment("So far under the end of the launch before; from here on its writes are seen and its reads are done.");
     out_.Line("tk::grid::wait_previous();");
     out_.Line("tk::grid::allow_next();");
@@ -145,7 +146,9 @@ class KernelEmitter {
 
  private:
   void Head() {
+    const int resident = ResidentBlocks();
     const std::string kind = kernel_.cluster > 1 ? fmt::format("TK_CLUSTER_KERNEL({}, {})", kernel_.threads, kernel_.cluster)
+                             : resident > 1      ? fmt::format("TK_KERNEL({}, {})", kernel_.threads, resident)
                                                  : fmt::format("TK_KERNEL({})", kernel_.threads);
     std::string params;
     for (const KernelParam& param : KernelParams(kernel_, uses_)) {
@@ -170,9 +173,19 @@ class KernelEmitter {
     for (const ir::Worker* role : group.roles) Role(*role);
   }
 
+  /// How many blocks share a multiprocessor: where all roles compute, their registers are a limit and none gives any to another.
+  int ResidentBlocks() const {
+    int registers = 0;
+    for (const ir::Worker& role : kernel_.workers) {
+      if (role.kind != ir::RoleKind::kCompute || role.registers == 0) return 1;
+      registers = std::max(registers, role.registers);
+    }
+    return registers == 0 ? 1 : kRegistersPerSM / (kernel_.threads * registers);
+  }
+
   /// setmaxnreg: all four warps of the warpgroup pass here together.
   void Registers(const ir::Worker& role) {
-    if (role.registers == 0) return;
+    if (role.registers == 0 || ResidentBlocks() > 1) return;
     const int at_entry = std::min(255, kRegistersPerSM / kernel_.threads / 8 * 8);
     if (role.registers == at_entry) return;
     out_.Line(
@@ -221,7 +234,9 @@ class KernelEmitter {
 
   static std::string Layout(const ir::RegisterLayout& l) {
     if (l.IsMma()) return "tk::mma_layout";
-    return fmt::format("tk::layout<{}, {}, {}, {}, {}>", l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows);
+    return fmt::format("tk::layout<{}, {}, {}, {}, {}{}{}>", l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows,
+                       l.warp_cols == 1 && !l.columns_first ? "" : fmt::format(", {}", l.warp_cols),
+                       l.columns_first ? ", true" : "");
   }
 
   const ir::Kernel& kernel_;

@@ -94,7 +94,7 @@ bool IsPure(const Op& op) {
     case OpCode::kView:
     case OpCode::kRead:
     case OpCode::kLoadShared: return true;
-    case OpCode::kReduce: return op.slot == "rows";  // along columns the warps meet
+    case OpCode::kReduce: return op.symbol.empty();  // where there is scratch the warps meet
     default: return false;
   }
 }
@@ -172,8 +172,8 @@ CppExpr OpEmitter::Part(const Op& op) {
 
 CppExpr OpEmitter::Reduce(const Op& op) {
   const std::string_view name = ReduceName(static_cast<typed::Op>(op.number));
-  if (op.slot == "rows") return {fmt::format("tk::row_{}({})", name, Argument(op.operands[0]))};
-  return {fmt::format("tk::col_{}({}, {})", name, Argument(op.operands[0]), Buffer(op.symbol))};
+  const std::string scratch = op.symbol.empty() ? "" : ", " + Buffer(op.symbol);
+  return {fmt::format("tk::{}_{}({}{})", op.slot == "rows" ? "row" : "col", name, Argument(op.operands[0]), scratch)};
 }
 
 CppExpr OpEmitter::Read(const Op& op) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/ir/lower_worker.h"
 
 namespace tkc::ir {
@@ -29,6 +31,21 @@ void CopyPipes(const typed::Section& section, Kernel& kernel) {
     for (const typed::PipeField& field : pipe.fields) copy.fields.push_back({field.name, field.dtype, field.rows, field.cols});
     kernel.pipes.push_back(std::move(copy));
   }
+}
+
+bool Mentions(const Region& region, const std::string& symbol) {
+  return std::any_of(region.begin(), region.end(), [&](const Op& op) {
+    return op.symbol == symbol ||
+           std::any_of(op.regions.begin(), op.regions.end(), [&](const Region& inner) { return Mentions(inner, symbol); });
+  });
+}
+
+/// Traffic may stand in branches that this schedule set does not have.
+void DropIdlePipes(Kernel& kernel) {
+  std::erase_if(kernel.pipes, [&](const Pipe& pipe) {
+    return std::none_of(kernel.workers.begin(), kernel.workers.end(),
+                        [&](const Worker& worker) { return Mentions(worker.body, pipe.name); });
+  });
 }
 
 Kernel LowerSection(const typed::Kernel& source, const typed::Section& section, Diagnostics& diagnostics) {
@@ -65,6 +82,7 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section, 
     lowering.LowerBlock(worker.body, copy.body);
     kernel.workers.push_back(std::move(copy));
   }
+  DropIdlePipes(kernel);
   return kernel;
 }
 

@@ -85,7 +85,8 @@ struct Place {
 Place PlaceOf(const RegisterLayout& layout, int64_t i, int64_t j, int half, int element, int warp, int lane) {
   const int64_t row = (i * layout.warp_rows + warp % layout.warp_rows) * (layout.halves * layout.lane_rows) +
                       half * layout.lane_rows + lane / layout.lanes % layout.lane_rows;
-  return {row, (j * layout.lanes + lane % layout.lanes) * layout.vec + element};
+  const int64_t across = j * layout.warp_cols + warp / layout.warp_rows % layout.warp_cols;
+  return {row, (across * layout.lanes + lane % layout.lanes) * layout.vec + element};
 }
 
 LaneAddresses AddressesOf(const RegisterLayout& layout, const SharedTile& tile, Access access, int64_t i, int64_t j, int half,

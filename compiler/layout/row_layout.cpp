@@ -10,6 +10,7 @@ namespace {
 constexpr int kLanes = 32;
 constexpr int kWarps = 4;
 constexpr int kVectorBytes = 16;
+constexpr int kSectorBytes = 32;  // of global memory
 
 /// The largest power of two that divides n, at most `most`; for n = 0 (nothing to divide) `most`.
 int64_t PowerOfTwoIn(int64_t n, int64_t most) {
@@ -17,6 +18,22 @@ int64_t PowerOfTwoIn(int64_t n, int64_t most) {
   while (power * 2 <= most && n % (power * 2) == 0) power *= 2;
   return power;
 }
+
+/// Columns over lanes, rows over the lanes left, then rows and columns over warps. 0: no tile has more than one row (column).
+RegisterLayout Deal(int64_t rows, int64_t cols, int64_t vec, int64_t most_lanes) {
+  const auto share = [](int64_t n, int64_t most) { return n == 0 ? 1 : static_cast<int>(PowerOfTwoIn(n, most)); };
+  RegisterLayout layout;
+  layout.halves = 1;
+  layout.vec = static_cast<int>(vec);
+  layout.lanes = share(cols / vec, most_lanes);
+  layout.lane_rows = share(rows, kLanes / layout.lanes);
+  layout.warp_rows = share(rows / layout.lane_rows, kWarps);
+  if (layout.lanes == kLanes) layout.warp_cols = share(cols / (vec * kLanes), kWarps / layout.warp_rows);
+  return layout;
+}
+
+/// Those that hold no copies.
+int Threads(const RegisterLayout& layout) { return layout.lanes * layout.lane_rows * layout.warp_rows * layout.warp_cols; }
 
 }  // namespace
 
@@ -33,24 +50,24 @@ int64_t RegisterLayout::PerThread(int64_t rows, int64_t cols) const {
 RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles) {
   int64_t rows = 0, cols = 0;  // greatest common divisors over the tiles that have more than one
   int narrowest = kVectorBytes;
+  int64_t most_lanes = kLanes, largest = 0;
+  bool is_row = false;
   for (const TileShape& tile : tiles) {
     if (tile.rows > 1) rows = std::gcd(rows, tile.rows);
     if (tile.cols > 1) cols = std::gcd(cols, tile.cols);
+    if (tile.rows * tile.cols > largest) largest = tile.rows * tile.cols, is_row = tile.rows == 1;
+    if (tile.is_turned) most_lanes = kSectorBytes / kVectorBytes;
     if (tile.in_memory && tile.cols > 1) narrowest = std::min(narrowest, Bytes(tile.dtype));
   }
+  if (is_row) rows = 0;  // beside a long row, every thread may hold all of a short column
   if (narrowest == kVectorBytes) narrowest = 4;  // nothing wide goes to memory: any width serves
-  RegisterLayout layout;
-  layout.halves = 1;
-  layout.vec = cols == 0 ? 1 : static_cast<int>(PowerOfTwoIn(cols, kVectorBytes / narrowest));
-  layout.lanes = cols == 0 ? 1 : static_cast<int>(PowerOfTwoIn(cols / layout.vec, kLanes));
-  layout.lane_rows = rows == 0 ? 1 : static_cast<int>(PowerOfTwoIn(rows, kLanes / layout.lanes));
-  // Too few rows to occupy the lanes: narrower vectors do the same accesses with more of them.
-  while (layout.lanes * layout.lane_rows < kLanes && layout.vec > 1) {
-    layout.vec /= 2;
-    layout.lanes *= 2;
+  const int64_t widest = cols == 0 ? 1 : PowerOfTwoIn(cols, kVectorBytes / narrowest);
+  RegisterLayout best = Deal(rows, cols, widest, most_lanes);
+  for (int64_t vec = widest / 2; vec >= 1 && Threads(best) < kLanes * kWarps; vec /= 2) {
+    const RegisterLayout layout = Deal(rows, cols, vec, most_lanes);
+    if (Threads(layout) > Threads(best)) best = layout;
   }
-  layout.warp_rows = rows == 0 ? 1 : static_cast<int>(PowerOfTwoIn(rows / layout.lane_rows, kWarps));
-  return layout;
+  return best;
 }
 
 int ChooseSwizzle(DType dtype, int64_t rows, int64_t cols) {

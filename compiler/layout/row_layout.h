@@ -10,15 +10,15 @@
 
 namespace tkc::layout {
 
-/// tk::layout<lanes, vec, halves, lane_rows, warp_rows> of the runtime.
+/// tk::layout<lanes, vec, halves, lane_rows, warp_rows, warp_cols> of the runtime.
 /// Warp w, lane l holds row = (i*warp_rows + w % warp_rows) * (halves*lane_rows) + h*lane_rows + (l / lanes) % lane_rows and
-/// col = (j*lanes + l % lanes) * vec + e. Lanes and warps left over hold copies.
+/// col = ((j*warp_cols + w / warp_rows % warp_cols) * lanes + l % lanes) * vec + e. Lanes and warps left over hold copies.
 struct RegisterLayout {
-  int lanes = 4, vec = 2, halves = 2, lane_rows = 8, warp_rows = 4;
+  int lanes = 4, vec = 2, halves = 2, lane_rows = 8, warp_rows = 4, warp_cols = 1;
   bool operator==(const RegisterLayout&) const = default;
 
   int RowsPerBlock() const { return halves * lane_rows * warp_rows; }
-  int ColsPerBlock() const { return lanes * vec; }
+  int ColsPerBlock() const { return warp_cols * lanes * vec; }
   /// Whether tiles of this shape can be held: vectors need only their own direction to fit.
   bool Holds(int64_t rows, int64_t cols) const;
   /// Elements of the tile in one thread.
@@ -26,16 +26,19 @@ struct RegisterLayout {
 };
 
 /// The accumulator fragment of the Hopper matrix unit, 64 rows at a time.
-inline constexpr RegisterLayout kMatrixFragment = {4, 2, 2, 8, 4};
+inline constexpr RegisterLayout kMatrixFragment = {4, 2, 2, 8, 4, 1};
 
 struct TileShape {
   int64_t rows = 1, cols = 1;
   DType dtype = DType::kF32;
   bool in_memory = false;  // read from or stored to global memory: its vectors should be 16 bytes
+  bool is_turned = false;  // read from shared memory the other way round
 };
 
-/// One layout that holds all these tiles, whatever their shapes: 16-byte vectors for what goes to memory, then all 32 lanes busy,
-/// then rows over warps. Shapes without powers of two leave lanes and warps holding copies.
+/// One layout that holds all these tiles, whatever their shapes. Vectors of 16 bytes for what goes to memory, then all lanes busy, then
+/// rows over warps, then columns over the warps left; where threads would hold copies, narrower vectors occupy more of them. A row of
+/// what is turned around has two lanes, which read columns of the shared tile a vector apart: the fewer, the fewer meet in a bank, and
+/// two store a sector. Shapes without powers of two leave lanes and warps holding copies.
 RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles);
 
 /// Bytes of the widest swizzle (128, 64, 32) whose panel divides the columns and that more than one row can profit from; 0: none.

@@ -34,8 +34,8 @@ BitMatrix SwizzleMap(int swizzle, int bits) {
 
 BitMatrix RegisterMap(const RegisterLayout& layout) {
   const int vec = Log2(layout.vec), halves = Log2(layout.halves), lanes = Log2(layout.lanes), lane_rows = Log2(layout.lane_rows),
-            warp_rows = Log2(layout.warp_rows);
-  const int cols = vec + lanes;
+            warp_rows = Log2(layout.warp_rows), warp_cols = Log2(layout.warp_cols);
+  const int in_warp = vec + lanes, cols = in_warp + warp_cols;
   std::vector<uint64_t> columns;
   for (int bit = 0; bit < vec; ++bit) columns.push_back(Bit(bit));
   for (int bit = 0; bit < halves; ++bit) columns.push_back(Bit(cols + lane_rows + bit));
@@ -44,7 +44,10 @@ BitMatrix RegisterMap(const RegisterLayout& layout) {
     const bool is_copy = bit >= lanes + lane_rows;
     columns.push_back(is_copy ? 0 : in_row ? Bit(vec + bit) : Bit(cols + bit - lanes));
   }
-  for (int bit = 0; bit < kWarpBits; ++bit) columns.push_back(bit < warp_rows ? Bit(cols + lane_rows + halves + bit) : 0);
+  for (int bit = 0; bit < kWarpBits; ++bit) {
+    const bool down = bit < warp_rows, is_copy = bit >= warp_rows + warp_cols;
+    columns.push_back(is_copy ? 0 : down ? Bit(cols + lane_rows + halves + bit) : Bit(in_warp + bit - warp_rows));
+  }
   return {cols + lane_rows + halves + warp_rows, std::move(columns)};
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/layout/row_layout.h"
+
 namespace tkc::passes {
 namespace {
 
@@ -16,7 +18,7 @@ using Values = std::set<ValueId>;
 /// A walk from the end to the beginning: what is in use behind an operation decides what is before it.
 class Liveness {
  public:
-  explicit Liveness(const ir::Kernel& kernel) : kernel_(kernel) {}
+  Liveness(const ir::Kernel& kernel, const ir::RegisterLayout& layout) : kernel_(kernel), layout_(layout) {}
 
   Values Before(const Region& region, Values live) {
     for (auto op = region.rbegin(); op != region.rend(); ++op) live = Before(*op, std::move(live));
@@ -24,12 +26,15 @@ class Liveness {
   }
 
   LiveTiles most;
+  int64_t most_kept = 0;
 
  private:
   Values Before(const Op& op, Values live) {
     Note(op, live);
+    const bool is_load = op.code == OpCode::kRead || op.code == OpCode::kLoadShared;
+    if (is_load || op.code == OpCode::kReduce) most_kept = std::max(most_kept, Count(live));
     for (const ValueId result : op.results) live.erase(result);
-    const bool overwrites = op.code == OpCode::kAssign || (op.code == OpCode::kMma && op.number == 2);
+    const bool overwrites = op.code == OpCode::kAssign || ((op.code == OpCode::kMma || op.code == OpCode::kMultiply) && op.number == 2);
     if (overwrites) live.erase(op.operands[0]);
     if (op.code == OpCode::kIf) {
       Values either = live;  // also of a branch that is not there
@@ -47,35 +52,51 @@ class Liveness {
     return live;
   }
 
-  void Note(const Op& op, const Values& live) {
+  int64_t Count(const Values& live) const {
     int64_t registers = 0;
-    for (const ValueId value : live) registers += RegistersOf(kernel_.values[value].type);
+    for (const ValueId value : live) registers += RegistersOf(kernel_.values[value].type, layout_);
+    return registers;
+  }
+
+  void Note(const Op& op, const Values& live) {
+    const int64_t registers = Count(live);
     if (registers < most.registers || registers == 0) return;
     most = {registers, &op, {live.begin(), live.end()}};
   }
 
   const ir::Kernel& kernel_;
+  const ir::RegisterLayout& layout_;
 };
 
 }  // namespace
 
-int64_t RegistersOf(const ir::Type& type) {
+int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l) {
+  if (type.space == ir::Space::kLeft || type.space == ir::Space::kRight) {
+    // A fragment is dealt to the lanes of each warp that needs it.
+    const int64_t warps = type.space == ir::Space::kLeft ? l.warp_rows : l.warp_cols;
+    return std::max<int64_t>(1, type.rows * type.cols * Bytes(type.dtype) / (4 * warps * l.lanes * l.lane_rows));
+  }
   if (type.space != ir::Space::kRegister) return 0;
-  const int64_t bytes = std::max(Bytes(type.dtype), 1);
-  const int64_t elements = type.rows == 1 ? type.cols / 4 : type.cols == 1 ? type.rows / 32 : type.rows * type.cols / 128;
-  return std::max<int64_t>(1, elements * bytes / 4);
+  const layout::RegisterLayout layout{l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols};
+  return std::max<int64_t>(1, layout.PerThread(type.rows, type.cols) * std::max(Bytes(type.dtype), 1) / 4);
 }
 
-LiveTiles MostLiveTiles(const ir::Kernel& kernel, const Region& body) {
-  Liveness liveness(kernel);
-  liveness.Before(body, {});
+LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
+  const auto registers = [&](ValueId value) { return RegistersOf(kernel.values[value].type, worker.layout); };
+  Liveness liveness(kernel, worker.layout);
+  liveness.Before(worker.body, {});
   std::vector<ValueId>& in_use = liveness.most.in_use;
-  std::erase_if(in_use, [&](ValueId value) { return RegistersOf(kernel.values[value].type) == 0; });
+  std::erase_if(in_use, [&](ValueId value) { return registers(value) == 0; });
   std::sort(in_use.begin(), in_use.end(), [&](ValueId a, ValueId b) {
-    const int64_t of_a = RegistersOf(kernel.values[a].type), of_b = RegistersOf(kernel.values[b].type);
-    return of_a != of_b ? of_a > of_b : a < b;
+    return registers(a) != registers(b) ? registers(a) > registers(b) : a < b;
   });
   return std::move(liveness.most);
+}
+
+int64_t MostKeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
+  Liveness liveness(kernel, worker.layout);
+  liveness.Before(worker.body, {});
+  return liveness.most_kept;
 }
 
 }  // namespace tkc::passes

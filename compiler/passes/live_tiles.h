@@ -8,9 +8,8 @@
 
 namespace tkc::passes {
 
-/// 32-bit registers a thread for a tile of this type in a warpgroup's registers: an even share of 128 threads of a tile; of a row
-/// [1, C] every fourth column, of a column [R, 1] every 32nd row, as each is held by all threads that need it. 0 in shared memory.
-int64_t RegistersOf(const ir::Type& type);
+/// 32-bit registers a thread for a tile of this type in a warpgroup's registers, dealt as the layout says; 0 in shared memory.
+int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& layout);
 
 struct LiveTiles {
   int64_t registers = 0;
@@ -20,6 +19,10 @@ struct LiveTiles {
 
 /// The most registers in use at once: what an operation reads for the last time and what it makes share their registers, as
 /// elements are computed one by one. A tile that the next iteration of a loop reads is in use all around the loop.
-LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Region& body);
+LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker);
+
+/// The registers that the compiler of the output can't do without, at most at once: tiles that are loaded, and that are in use behind a
+/// load or a reduction, where all their elements have to be there. Between these an expression is computed element by element.
+int64_t MostKeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker);
 
 }  // namespace tkc::passes

@@ -22,19 +22,19 @@ int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   int64_t registers = 0;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     for (ir::ValueId value : op.results) {
-      if (kernel.values[value].is_mutable) registers += RegistersOf(kernel.values[value].type);
+      if (kernel.values[value].is_mutable) registers += RegistersOf(kernel.values[value].type, worker.layout);
     }
   });
   return registers;
 }
 
 /// "`x` 64, `y` 64, .."
-std::string InUse(const ir::Kernel& kernel, const LiveTiles& live) {
+std::string InUse(const ir::Kernel& kernel, const ir::RegisterLayout& layout, const LiveTiles& live) {
   constexpr size_t kShown = 4;
   std::string text;
   for (size_t i = 0; i < std::min(kShown, live.in_use.size()); ++i) {
     const ir::Value& value = kernel.values[live.in_use[i]];
-    text += fmt::format("{}`{}` {}", i == 0 ? "" : ", ", value.name, RegistersOf(value.type));
+    text += fmt::format("{}`{}` {}", i == 0 ? "" : ", ", value.name, RegistersOf(value.type, layout));
   }
   return live.in_use.size() > kShown ? text + ", .." : text;
 }
@@ -49,6 +49,25 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
     if (op.code == ir::OpCode::kMma) cols = std::max(cols, std::min(kWidest, kernel.values[op.operands[0]].type.cols));
   });
   return cols == 0 ? 0 : cols / 2 + kForOperands;
+}
+
+/// Roles that only compute on rows: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
+/// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used.
+void ShareMultiprocessor(ir::Kernel& kernel) {
+  constexpr int64_t kForLoads = 40;
+  constexpr int64_t kThreads = 2048;  // of a multiprocessor
+  int64_t most = 0;
+  for (const ir::Worker& worker : kernel.workers) {
+    bool multiplies = false;
+    ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
+    if (multiplies) return;
+    most = std::max(most, MostKeptRegisters(kernel, worker));
+  }
+  const int64_t needed = (most + kForLoads + kUnit - 1) / kUnit * kUnit;
+  const int64_t blocks = std::min(kFile / (kernel.threads * needed), kThreads / kernel.threads);
+  if (blocks < 2) return;
+  const int64_t each = std::min(kWithoutReshare, kFile / (kernel.threads * blocks)) / kUnit * kUnit;
+  for (ir::Worker& worker : kernel.workers) worker.registers = static_cast<int>(each);
 }
 
 }  // namespace
@@ -86,9 +105,9 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target&, Diagnostics& diagn
     const std::string share =
         fmt::format("{} threads share {} registers: {} each for this worker, {} of them for addresses and counters", kernel.threads,
                     kFile, budget, kForAddresses);
-    if (const LiveTiles live = MostLiveTiles(kernel, worker.body);
+    if (const LiveTiles live = MostLiveTiles(kernel, worker);
         kept + kForAddresses <= budget && live.registers + kForAddresses > budget) {
-      const int64_t widest = RegistersOf(kernel.values[live.in_use[0]].type);
+      const int64_t widest = RegistersOf(kernel.values[live.in_use[0]].type, worker.layout);
       const bool is_one = widest + kForAddresses > budget;
       DiagnosticBuilder report =
           diagnostics.Error(DiagnosticKind::kRegisterOverflow, live.where->span,
@@ -96,7 +115,7 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target&, Diagnostics& diagn
                                         is_one ? "a tile of" : "tiles in use at once take", is_one ? widest : live.registers,
                                         budget - kForAddresses, worker.name));
       report.Note(worker.span, share);
-      if (!is_one) report.Note(fmt::format("in use here: {}", InUse(kernel, live)));
+      if (!is_one) report.Note(fmt::format("in use here: {}", InUse(kernel, worker.layout, live)));
       report.Help("walk over the tile in smaller blocks, or use more worker instances");
       return Failure{};
     }
@@ -109,6 +128,7 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target&, Diagnostics& diagn
         .Help("use more worker instances, or smaller tiles");
     return Failure{};
   }
+  if (!copies) ShareMultiprocessor(kernel);
   return {};
 }
 

@@ -11,20 +11,40 @@
 namespace tkc::passes {
 namespace {
 
+/// Columns that are read or counted and only used as rows: they are loaded as rows (stage_operands).
+std::set<ir::ValueId> TurnedColumns(const ir::Kernel& kernel, const ir::Worker& worker) {
+  std::set<ir::ValueId> turned, kept;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    for (ir::ValueId value : op.operands) (op.code == ir::OpCode::kTranspose ? turned : kept).insert(value);
+  });
+  std::set<ir::ValueId> columns;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (op.code != ir::OpCode::kRead && op.code != ir::OpCode::kPositions) return;
+    const ir::ValueId value = op.results[0];
+    if (kernel.values[value].type.cols == 1 && turned.contains(value) && !kept.contains(value)) columns.insert(value);
+  });
+  return columns;
+}
+
 /// A layout that holds every tile of the worker.
 ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker) {
   std::vector<layout::TileShape> shapes;
+  const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   ForEachOp(worker.body, [&](const ir::Op& op) {
-    const bool is_load = op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive;
+    if (!op.results.empty() && columns.contains(op.results[0])) return;
+    const bool is_transpose = op.code == ir::OpCode::kTranspose;
+    const bool is_row = is_transpose && columns.contains(op.operands[0]);
+    const bool is_load = op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive || is_row;
     const auto add = [&](ir::ValueId value, bool in_memory) {
       const ir::Type& type = kernel.values[value].type;
-      shapes.push_back({type.rows, type.cols, type.dtype, in_memory});
+      const bool is_turned = is_transpose && !is_row && type.rows > 1 && type.cols > 1;
+      shapes.push_back({type.rows, type.cols, type.dtype, in_memory, is_turned});
     };
     for (ir::ValueId value : op.results) add(value, is_load);
     if (op.code == ir::OpCode::kStore) add(op.operands[0], true);
   });
   const layout::RegisterLayout chosen = layout::ChooseRowLayout(shapes);
-  return {chosen.lanes, chosen.vec, chosen.halves, chosen.lane_rows, chosen.warp_rows};
+  return {chosen.lanes, chosen.vec, chosen.halves, chosen.lane_rows, chosen.warp_rows, chosen.warp_cols};
 }
 
 /// A worker that multiplies keeps all its tiles as the matrix unit does: 64 rows at a time, 8 columns at a time.

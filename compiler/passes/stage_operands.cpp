@@ -195,7 +195,7 @@ void Staging::RewritePart(Op op, Region& out) {
     // Columns of a register tile at a static place are registers of the same threads; anything else moves between threads.
     int64_t col = 0;
     const bool all_rows = TypeOf(result).rows == TypeOf(source).rows && symbolic::IsInt(op.scalars[0]);
-    const int64_t granule = int64_t{worker_.layout.lanes} * worker_.layout.vec;
+    const int64_t granule = int64_t{worker_.layout.lanes} * worker_.layout.vec * worker_.layout.warp_cols;
     if (all_rows && symbolic::IsInt(op.scalars[1], &col) && col % granule == 0 && TypeOf(result).cols % granule == 0) {
       TypeOf(result).space = Space::kRegister;
       op.operands = {source};
@@ -272,9 +272,11 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
 void Staging::RewriteReduce(Op op, Region& out) {
   op.operands[0] = InRegisters(op.operands[0], out, op.span);
   TypeOf(op.results[0]).space = Space::kRegister;
-  if (op.slot == "cols") {
-    op.symbol = NewBuffer("reduce_scratch", TypeOf(op.operands[0]).dtype, 4, TypeOf(op.operands[0]).cols,
-                          "one partial result a warp of a column reduction");
+  const bool is_column = op.slot == "cols";
+  if (is_column || worker_.layout.SpansWarps(op.slot)) {
+    const ir::Type& type = TypeOf(op.operands[0]);
+    op.symbol = NewBuffer("reduce_scratch", type.dtype, 4, is_column ? type.cols : type.rows,
+                          fmt::format("one partial result a warp of a {} reduction", is_column ? "column" : "row"));
     kernel_.buffers.back().is_scratch = true;
   }
   out.push_back(std::move(op));

@@ -14,7 +14,7 @@ struct chain_shared {
     tk::shared_tile<bf16, 128, 64, swizzle::b128> q, k, v;
     tk::shared_tile<float, 64, 64, swizzle::b128> f;
     tk::shared_tile<bf16, 64, 64, swizzle::b128> o;
-    tk::column_scratch<float, 64> scratch;
+    tk::reduce_scratch<float, 64> scratch;
 };
 
 /// Two products in a chain, the second from registers, with an online softmax between them.
@@ -103,7 +103,7 @@ struct copy_shared {
     tk::shared_tile<float, 64, 128, swizzle::b128> tile;
     tk::shared_tile<float, 64, 1> column;
     tk::shared_tile<bf16, 64, 128, swizzle::b128> half;
-    tk::column_scratch<float, 128> scratch;
+    tk::reduce_scratch<float, 128> scratch;
     tk::barrier full;
 };
 

@@ -68,7 +68,8 @@ TEST(SharedTile, MeasuredPattern) {
 
 TEST(RegisterMap, IsTheFormulaOfTheRuntime) {
   for (const RegisterLayout& layout :
-       {kMatrixFragment, RegisterLayout{8, 8, 1, 4, 4}, RegisterLayout{32, 4, 1, 1, 2}, RegisterLayout{1, 1, 1, 4, 1}}) {
+       {kMatrixFragment, RegisterLayout{8, 8, 1, 4, 4}, RegisterLayout{32, 4, 1, 1, 2}, RegisterLayout{1, 1, 1, 4, 1}, RegisterLayout{32, 8, 1, 1, 1, 4},
+        RegisterLayout{8, 2, 2, 4, 2, 2}, RegisterLayout{32, 4, 1, 1, 1, 2}}) {
     const BitMatrix map = RegisterMap(layout);
     for (int warp = 0; warp < 4; ++warp) {
       for (int lane = 0; lane < 32; ++lane) {
@@ -78,7 +79,7 @@ TEST(RegisterMap, IsTheFormulaOfTheRuntime) {
             const uint64_t output = map.Apply(input);
             const int row = warp % layout.warp_rows * (layout.halves * layout.lane_rows) + half * layout.lane_rows +
                             lane / layout.lanes % layout.lane_rows;
-            const int col = lane % layout.lanes * layout.vec + element;
+            const int col = (warp / layout.warp_rows % layout.warp_cols * layout.lanes + lane % layout.lanes) * layout.vec + element;
             ASSERT_EQ(output, static_cast<uint64_t>(col + row * layout.ColsPerBlock()));
           }
         }
@@ -146,6 +147,7 @@ TEST(Conflicts, AlgebraAgreesWithEnumeration) {
   for (int n = 0; n < 3000; ++n) {
     RegisterLayout layout{pick(1, 2, 4, 8, 16, 32), pick(1, 2, 4, 8), pick(1, 1, 2), 1, pick(1, 2, 4)};
     layout.lane_rows = std::min(pick(1, 2, 4, 8, 16, 32), 32 / layout.lanes);
+    layout.warp_cols = std::min(pick(1, 2, 4), 4 / layout.warp_rows);
     if (n % 4 == 0) layout = kMatrixFragment;
     const DType dtype = pick(0, 1) ? DType::kF32 : DType::kBF16;
     const Access access{pick(0, 1) ? AccessKind::kLoad : AccessKind::kStore, pick(0, 0, 1) == 1};
@@ -159,13 +161,29 @@ TEST(Conflicts, AlgebraAgreesWithEnumeration) {
     ++checked;
     linear += AddressMap(tile, 1, 1).has_value();
     ASSERT_EQ(algebra.cycles, oracle.cycles) << n << ": " << layout.lanes << " " << layout.vec << " " << layout.halves << " "
-                                             << layout.lane_rows << " " << layout.warp_rows << " tile " << rows << " x " << cols
+                                             << layout.lane_rows << " " << layout.warp_rows << " " << layout.warp_cols << " tile " << rows << " x " << cols
                                              << " " << Name(dtype) << " swizzle " << tile.swizzle << " store "
                                              << (access.kind == AccessKind::kStore) << " transposed " << access.transposed;
     ASSERT_EQ(algebra.degree, oracle.degree);
   }
   EXPECT_GT(checked, 2000);
   EXPECT_GT(linear, checked / 2);
+}
+
+TEST(RowLayout, RowsOverLanesThenWarpsThenColumns) {
+  const auto choose = [](std::initializer_list<TileShape> tiles) { return ChooseRowLayout(std::vector<TileShape>(tiles)); };
+  // A row for each warp; one row for all four; one and a short row of numbers of it.
+  EXPECT_EQ(choose({{4, 1024, DType::kBF16, true}, {4, 1}}), (RegisterLayout{32, 8, 1, 1, 4, 1}));
+  EXPECT_EQ(choose({{1, 8192, DType::kBF16, true}, {1, 1}}), (RegisterLayout{32, 8, 1, 1, 1, 4}));
+  EXPECT_EQ(choose({{1, 8192, DType::kBF16, true}, {4, 1}}), (RegisterLayout{32, 8, 1, 1, 1, 4}));
+  EXPECT_EQ(choose({{2, 1024, DType::kBF16, true}}), (RegisterLayout{32, 8, 1, 1, 2, 2}));
+  // Narrower vectors where wider ones would leave warps idle.
+  EXPECT_EQ(choose({{1, 512, DType::kBF16, true}}), (RegisterLayout{32, 4, 1, 1, 1, 4}));
+  // Turned around: two lanes, a sector of 32 bytes, to a row.
+  EXPECT_EQ(choose({{64, 64, DType::kBF16, true, true}}), (RegisterLayout{2, 8, 1, 16, 4, 1}));
+  for (const RegisterLayout& layout : {choose({{4, 96, DType::kF32, true}}), choose({{1, 768, DType::kBF16, true}, {8, 1}})}) {
+    EXPECT_TRUE(layout.Holds(4, 96) || layout.Holds(1, 768));
+  }
 }
 
 TEST(Conflicts, MatricesAgreeWithEnumeration) {
@@ -228,10 +246,10 @@ TEST(RowLayout, HoldsAnyShapes) {
 
 TEST(RowLayout, Choices) {
   const auto choose = [](std::vector<TileShape> tiles) { return ChooseRowLayout(tiles); };
-  EXPECT_EQ(choose({{1, 1024, DType::kBF16, true}}), (RegisterLayout{32, 8, 1, 1, 1}));
+  EXPECT_EQ(choose({{1, 1024, DType::kBF16, true}}), (RegisterLayout{32, 8, 1, 1, 1, 4}));
   EXPECT_EQ(choose({{64, 64, DType::kBF16, true}}), (RegisterLayout{8, 8, 1, 4, 4}));
   EXPECT_EQ(choose({{4, 128, DType::kF32, true}}), (RegisterLayout{32, 4, 1, 1, 4}));
-  EXPECT_EQ(choose({{1, 64, DType::kF32, true}}), (RegisterLayout{32, 2, 1, 1, 1}));  // narrower vectors rather than copies
+  EXPECT_EQ(choose({{1, 64, DType::kF32, true}}), (RegisterLayout{32, 1, 1, 1, 1, 2}));  // narrower vectors rather than copies
   EXPECT_EQ(choose({{128, 1, DType::kF32, true}}), (RegisterLayout{1, 1, 1, 32, 4}));
   EXPECT_EQ(choose({{7, 5, DType::kF32, true}}), (RegisterLayout{1, 1, 1, 1, 1}));
   EXPECT_EQ(choose({}), (RegisterLayout{1, 1, 1, 1, 1}));

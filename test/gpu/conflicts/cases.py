@@ -122,7 +122,7 @@ def cpp_kernel(number, case):
         "copy_out": ["", f"tk::warpgroup::copy_shared_to_global({block}, {view});"],
         "col_sum": [values, "tk::detail::pin(values); auto sums = tk::col_sum(values, shared.scratch); keep(sums, memory);"],
     }[case.op]
-    member = f"tk::column_scratch<{type_}, {cols}> scratch;" if case.op == "col_sum" else f"tk::shared_tile<{type_}, {case.rows}, {case.cols}, {swizzle}> tile;"
+    member = f"tk::reduce_scratch<{type_}, {cols}> scratch;" if case.op == "col_sum" else f"tk::shared_tile<{type_}, {case.rows}, {case.cols}, {swizzle}> tile;"
     pitch = case.cols + (0 if case.width in (0, 16) else case.width // BYTES[case.dtype])
     return f"""
 struct shared_{number} {{ {member} }};

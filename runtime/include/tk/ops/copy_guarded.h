@@ -18,19 +18,35 @@ TK_DEVICE void for_each_piece(int thread, int threads, F f) {
     for (int piece = thread; piece < R * per_row; piece += threads) f(piece / per_row, piece % per_row * V);
 }
 
-template <int V, class View, class T, class Fill>
-TK_DEVICE void copy_in(const View& to, const global_block<T>& from, Fill fill_value, int thread, int threads) {
+/// V columns from (r, c) on, or the fill where they do not exist.
+template <int V, class T, class Fill>
+TK_DEVICE auto load_piece(const global_block<T>& from, int r, int c, Fill fill_value) {
     using value = std::remove_const_t<T>;
-    for_each_piece<V, View::rows, View::cols>(thread, threads, [&](int r, int c) {
-        vector<value, V> v;
-        if (from.has_row(r) && from.has_col(c) && from.has_col(c + V - 1)) {
-            v = load_vector<value, V>(from.at(r, c));
-        } else {
-            TK_UNROLL
-            for (int e = 0; e < V; ++e) v.value[e] = from.has_row(r) && from.has_col(c + e) ? arch::load_global(from.at(r, c + e)) : convert<value>(fill_value);
+    if (from.has_row(r) && from.has_col(c) && from.has_col(c + V - 1)) return load_vector<value, V>(from.at(r, c));
+    vector<value, V> v;
+    TK_UNROLL
+    for (int e = 0; e < V; ++e) v.value[e] = from.has_row(r) && from.has_col(c + e) ? arch::load_global(from.at(r, c + e)) : convert<value>(fill_value);
+    return v;
+}
+
+/// `Together` pieces of a thread are loaded before the first of them is stored, so that they are in flight at the same time.
+template <int Together, int V, class View, class T, class Fill>
+TK_DEVICE void copy_in(const View& to, const global_block<T>& from, Fill fill_value, int thread, int threads) {
+    constexpr int per_row = View::cols / V, pieces = View::rows * per_row;
+    TK_NO_UNROLL
+    for (int first = thread; first < pieces; first += Together * threads) {
+        vector<std::remove_const_t<T>, V> v[Together];
+        TK_UNROLL
+        for (int n = 0; n < Together; ++n) {
+            const int piece = first + n * threads;
+            if (piece < pieces) v[n] = load_piece<V>(from, piece / per_row, piece % per_row * V, fill_value);
         }
-        store_shared_vector(to.address(r, c), v);
-    });
+        TK_UNROLL
+        for (int n = 0; n < Together; ++n) {
+            const int piece = first + n * threads;
+            if (piece < pieces) store_shared_vector(to.address(piece / per_row, piece % per_row * V), v[n]);
+        }
+    }
 }
 
 template <int V, class View, class T>
@@ -52,19 +68,19 @@ template <class View, class T, class F>
 TK_DEVICE void with_widest_piece(const global_block<T>& block, F f) {
     constexpr int size = int(sizeof(T));
     if constexpr (!is_transposed<View> && size < 16 && View::cols % (16 / size) == 0)
-        if (rows_aligned(block, 16)) return f(std::integral_constant<int, 16 / size>());
+        if (rows_aligned(block, View::rows, 16)) return f(std::integral_constant<int, 16 / size>());
     if constexpr (!is_transposed<View> && size < 8 && View::cols % (8 / size) == 0)
-        if (rows_aligned(block, 8)) return f(std::integral_constant<int, 8 / size>());
+        if (rows_aligned(block, View::rows, 8)) return f(std::integral_constant<int, 8 / size>());
     if constexpr (!is_transposed<View> && size < 4 && View::cols % (4 / size) == 0)
-        if (rows_aligned(block, 4)) return f(std::integral_constant<int, 4 / size>());
+        if (rows_aligned(block, View::rows, 4)) return f(std::integral_constant<int, 4 / size>());
     f(std::integral_constant<int, 1>());
 }
 
-template <class To, class T, class Fill>
+template <int Together, class To, class T, class Fill>
 TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value, int thread, int threads) {
     const auto view = as_view(to);
     with_widest_piece<std::remove_const_t<decltype(view)>>(
-        from, [&](auto width) { copy_in<decltype(width)::value>(view, from, fill_value, thread, threads); });
+        from, [&](auto width) { copy_in<Together, decltype(width)::value>(view, from, fill_value, thread, threads); });
 }
 
 }  // namespace detail
@@ -74,15 +90,23 @@ namespace warp {
 /// engine reads the tile: fence_async_proxy in every lane, then an arrival or a barrier.
 template <class To, class T, class Fill = float>
 TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value = 0) {
-    detail::copy_global_to_shared(to, from, fill_value, lane(), 32);
+    detail::copy_global_to_shared<1>(to, from, fill_value, lane(), 32);
 }
 }  // namespace warp
+
+namespace block {
+/// The same by all `Threads` threads of the block.
+template <int Threads, class To, class T, class Fill = float>
+TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value = 0) {
+    detail::copy_global_to_shared<4>(to, from, fill_value, thread::index(), Threads);
+}
+}  // namespace block
 
 namespace warpgroup {
 /// The same by the 128 threads of a warpgroup.
 template <class To, class T, class Fill = float>
 TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value = 0) {
-    detail::copy_global_to_shared(to, from, fill_value, thread(), 128);
+    detail::copy_global_to_shared<4>(to, from, fill_value, thread(), 128);
 }
 
 /// A shared tile to the block by the 128 threads; elements outside the block are dropped. The writers of the tile

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reductions of register tiles along an axis, in a fixed order: same inputs, same bits.
 //
-// A row lies in one group of lanes, so row reductions are shuffles. A column is spread over warps: after the
-// shuffles the warps exchange partial results through scratch shared memory.
+// Within a warp by shuffles. Where a row or a column is spread over several warps (WarpCols, WarpRows), they
+// exchange partial results through scratch shared memory afterwards.
 #pragma once
 
 #include "tk/ops/elementwise.h"
@@ -10,10 +10,10 @@
 
 namespace tk {
 
-/// Shared memory for column reductions of C columns by one warpgroup.
-template <class T, int C>
-struct column_scratch {
-    T partial[4][C];
+/// Shared memory for reductions by one warpgroup to N results: N columns of a column reduction, N rows of a row reduction.
+template <class T, int N>
+struct reduce_scratch {
+    T partial[4][N];
 };
 
 namespace detail {
@@ -39,13 +39,45 @@ TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>&
         T value = x.data[x.number_of({p.i, 0, p.h, 0})];
         TK_UNROLL
         for (int k = 1; k < x.J * x.E; ++k) value = f(value, x.data[x.number_of({p.i, k / x.E, p.h, k % x.E})]);
-        result.data[n] = reduce_lanes<1, L::Lanes>(value, f);
+        result.data[n] = reduce_lanes<L::row_step, L::Lanes>(value, f);
     }
     return result;
 }
 
+/// Combines the results of `Count` warps, the first of them and every `Step`-th after it. Register n of a warp lies at place(n) of its
+/// row of the scratch; `writes`: this lane is the first of those that hold the same.
+template <int Count, int Step, class Result, class T, int N, class F, class Place>
+TK_DEVICE void combine_warps(Result& result, reduce_scratch<T, N>& scratch, int warp, int first, bool writes, F f, Place place) {
+    warpgroup::sync();  // the scratch may still be read from its last use
+    TK_UNROLL
+    for (int n = 0; n < Result::size; ++n) {
+        if (writes) arch::store_shared_variable(scratch.partial[warp][place(n)], result.data[n]);
+    }
+    warpgroup::sync();
+    TK_UNROLL
+    for (int n = 0; n < Result::size; ++n) {
+        T value = arch::load_shared_variable(scratch.partial[first][place(n)]);
+        TK_UNROLL
+        for (int w = 1; w < Count; ++w) value = f(value, arch::load_shared_variable(scratch.partial[first + w * Step][place(n)]));
+        result.data[n] = value;
+    }
+}
+
+/// The row reduction where warps lie side by side; those left over compute what the others do.
 template <class T, int R, int C, class L, class F>
-TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>& x, column_scratch<T, C>& scratch, F f) {
+TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>& x, reduce_scratch<T, R>& scratch, F f) {
+    register_tile<T, R, 1, L> result = reduce_rows(x, f);
+    const lane_position at = warpgroup::position();
+    const int row = L::lane_row(at.lane);
+    const bool writes = at.lane < L::Lanes * L::LaneRows && L::lane_col(at.lane) == 0 && (R > 1 || row == 0);
+    combine_warps<L::WarpCols, L::WarpRows>(result, scratch, at.warp, at.warp % L::WarpRows, writes, f, [&](int n) {
+        return R == 1 ? 0 : n * L::LaneRows + row;
+    });
+    return result;
+}
+
+template <class T, int R, int C, class L, class F>
+TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>& x, reduce_scratch<T, C>& scratch, F f) {
     static_assert(R > 1, "nothing to reduce");
     register_tile<T, 1, C, L> result;
     TK_UNROLL
@@ -54,26 +86,15 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
         T value = x.data[x.number_of({0, p.j, 0, p.e})];
         TK_UNROLL
         for (int k = 1; k < x.I * x.H; ++k) value = f(value, x.data[x.number_of({k / x.H, p.j, k % x.H, p.e})]);
-        result.data[n] = reduce_lanes<L::Lanes, L::LaneRows>(value, f);
+        result.data[n] = reduce_lanes<L::col_step, L::LaneRows>(value, f);
     }
     if constexpr (L::WarpRows > 1) {
-        const lane_position at = warpgroup::position();
         // Columns in the order of registers, not of the tile: neighbouring lanes take neighbouring banks.
-        const auto column = [&](int n) { return C == 1 ? 0 : n * L::Lanes + at.lane % L::Lanes; };
-        warpgroup::sync();  // the scratch may still be read from its last use
-        TK_UNROLL
-        for (int n = 0; n < result.size; ++n) {
-            if (at.lane < L::Lanes) arch::store_shared_variable(scratch.partial[at.warp][column(n)], result.data[n]);
-        }
-        warpgroup::sync();
-        TK_UNROLL
-        for (int n = 0; n < result.size; ++n) {
-            const int c = column(n);
-            T value = arch::load_shared_variable(scratch.partial[0][c]);
-            TK_UNROLL
-            for (int w = 1; w < L::WarpRows; ++w) value = f(value, arch::load_shared_variable(scratch.partial[w][c]));
-            result.data[n] = value;
-        }
+        const lane_position at = warpgroup::position();
+        const bool writes = at.lane < L::Lanes * L::LaneRows && L::lane_row(at.lane) == 0 && (C > 1 || L::lane_col(at.lane) == 0);
+        combine_warps<L::WarpRows, 1>(result, scratch, at.warp, L::warp_col(at) * L::WarpRows, writes, f, [&](int n) {
+            return C == 1 ? 0 : (n * L::WarpCols + L::warp_col(at)) * L::Lanes + L::lane_col(at.lane);
+        });
     }
     return result;
 }
@@ -83,10 +104,18 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
 #define TK_REDUCTION(NAME, EXPRESSION)                                                                                 \
     /** [R, C] -> [R, 1] */                                                                                            \
     template <tile X>                                                                                                  \
-    TK_DEVICE auto row_##NAME(const X& x) { return detail::reduce_rows(x, [](auto a, auto b) { return EXPRESSION; }); } \
-    /** [R, C] -> [1, C]; all 128 threads take part, and meet twice at the warpgroup's own barrier. */                 \
+    TK_DEVICE auto row_##NAME(const X& x) {                                                                            \
+        static_assert(X::layout_type::WarpCols == 1, "rows over several warps need scratch");                          \
+        return detail::reduce_rows(x, [](auto a, auto b) { return EXPRESSION; });                                      \
+    }                                                                                                                  \
+    /** With scratch all 128 threads take part, and meet twice at the warpgroup's own barrier. */                      \
     template <tile X>                                                                                                  \
-    TK_DEVICE auto col_##NAME(const X& x, column_scratch<typename X::value_type, X::cols>& scratch) {                  \
+    TK_DEVICE auto row_##NAME(const X& x, reduce_scratch<typename X::value_type, X::rows>& scratch) {                  \
+        return detail::reduce_rows(x, scratch, [](auto a, auto b) { return EXPRESSION; });                             \
+    }                                                                                                                  \
+    /** [R, C] -> [1, C] */                                                                                            \
+    template <tile X>                                                                                                  \
+    TK_DEVICE auto col_##NAME(const X& x, reduce_scratch<typename X::value_type, X::cols>& scratch) {                  \
         return detail::reduce_cols(x, scratch, [](auto a, auto b) { return EXPRESSION; });                             \
     }
 TK_REDUCTION(sum, a + b)

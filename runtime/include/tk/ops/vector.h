@@ -25,6 +25,20 @@ template <> struct word<16> { struct alignas(16) type { uint32_t x, y, z, w; }; 
 template <class T, int Vec>
 inline constexpr int vector_length = Vec * int(sizeof(T)) <= 16 ? Vec : 16 / int(sizeof(T));
 
+/// N values as one machine word, not taken apart.
+template <class T, int N>
+TK_DEVICE auto load_word(const void* from) {
+    return arch::load_global(static_cast<const typename word<N * int(sizeof(T))>::type*>(from));
+}
+
+template <class T, int N>
+TK_DEVICE auto filled_word(T value) {
+    vector<T, N> v;
+    TK_UNROLL
+    for (int n = 0; n < N; ++n) v.value[n] = value;
+    return __builtin_bit_cast(typename word<N * int(sizeof(T))>::type, v);
+}
+
 template <class T, int N>
 TK_DEVICE vector<T, N> load_vector(const void* from) {
     using W = typename word<N * int(sizeof(T))>::type;

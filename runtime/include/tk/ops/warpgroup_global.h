@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Register tiles to and from blocks of global memory, any stride and alignment. Elements outside the block's
 // ranges read as `fill` and are not written. Where columns are contiguous and aligned, runs of them move as
-// vectors of up to 16 bytes. A block that is aligned and wholly inside, the common case, is told apart once: its
-// accesses have no conditions, so that all of them are in flight at the same time.
+// vectors of up to 16 bytes. The common case is told apart once: an aligned block, of which each vector has at most
+// one condition and no branch, so that all of them are in flight at the same time.
 #pragma once
 
 #include "tk/ops/atomic_global.h"
@@ -13,74 +13,129 @@ namespace tk {
 
 namespace detail {
 
-/// Every row of the block starts at a multiple of `bytes` and its columns follow each other.
+/// Each of the first `rows` rows of the block starts at a multiple of `bytes` and its columns follow each other.
 template <class T>
-TK_HOST_DEVICE bool rows_aligned(const global_block<T>& block, int bytes) {
-    const uint64_t bits = reinterpret_cast<uint64_t>(block.origin) | uint64_t(block.row_stride) * sizeof(T);
-    return block.col_stride == 1 && bits % uint64_t(bytes) == 0;
+TK_HOST_DEVICE bool rows_aligned(const global_block<T>& block, int rows, int bytes) {
+    const uint64_t stride = rows == 1 ? 0 : uint64_t(block.row_stride) * sizeof(T);
+    return block.col_stride == 1 && (reinterpret_cast<uint64_t>(block.origin) | stride) % uint64_t(bytes) == 0;
+}
+
+/// No edge of the block lies within one of the runs of V columns that make up the first `cols`.
+template <class T>
+TK_HOST_DEVICE bool cuts_no_run(const global_block<T>& block, int cols, int V) {
+    return (block.col_lo <= 0 || block.col_lo % V == 0) && (block.col_hi >= cols || block.col_hi % V == 0);
 }
 
 /// x, of which the compiler knows nothing any more: what is computed from it is computed behind this, and accesses to
 /// memory stay on their side of it.
 TK_DEVICE int anew(int x) {
-    TK_TIE("+r"(x));
+    TK_TIE("+" TK_REGISTER(x));
     return x;
 }
 
-/// whole(register, address) for each run of V neighbouring columns in this thread that may move as a vector,
-/// single(register, address) for each element of the others that exists, missing(register) for each that does not.
-/// The common case has no conditions. The other goes run by run: addresses and conditions are computed anew
-/// for each, as all of them together would take more registers than the tile.
-template <int V, class Tile, class T, class Whole, class Single, class Missing>
-TK_DEVICE void for_each_run(const global_block<T>& block, Whole whole, Single single, Missing missing) {
+/// The runs of V neighbouring columns of a tile that each lie in one thread. There are two ways to walk them, chosen once for a block.
+template <int V, class Tile, class T>
+struct runs {
     using L = typename Tile::layout_type;
+    /// Fragments of the matrix unit have many short runs: conditions for all of them would take more registers than the tile.
+    static constexpr bool is_fragment = L::Vec == 2 && L::Halves == 2;
+
+    const global_block<T>& block;
+    const bool is_aligned = V == 1 || rows_aligned(block, Tile::rows, V * int(sizeof(T)));
+    const bool cuts_none = V == 1 || cuts_no_run(block, Tile::cols, V);
     const lane_position at = warpgroup::position();
     const int first_col = Tile::cols == 1 ? 0 : L::col(at, 0, 0);
-    const auto each_row = [&](auto f) {
+
+    TK_DEVICE bool moves_vectors() const { return is_aligned && (!is_fragment || block.contains(Tile::rows, Tile::cols)); }
+
+    /// f(row block, half, row)
+    template <class F>
+    TK_DEVICE void each_row(F f) const {
         TK_UNROLL
         for (int i = 0; i < Tile::I; ++i)
             TK_UNROLL
             for (int h = 0; h < Tile::H; ++h) f(i, h, Tile::rows == 1 ? 0 : L::row(at, i, h));
-    };
-    const bool aligned = V == 1 || rows_aligned(block, V * int(sizeof(T)));
-    if (aligned && block.contains(Tile::rows, Tile::cols)) {
+    }
+
+    /// f(first register, address, all of it exists) for each run, without a branch between them.
+    template <class F>
+    TK_DEVICE void each_vector(F f) const {
         const int64_t col_stride = V == 1 ? block.col_stride : 1;
-        return each_row([&](int i, int h, int r) {
+        const int lo = block.col_lo - first_col, hi = block.col_hi - first_col - V;
+        each_row([&](int i, int h, int r) {
             T* const row = block.at(r, 0) + first_col * col_stride;
+            const bool has_row = block.has_row(r);
             TK_UNROLL
             for (int j = 0; j < Tile::J; ++j)
                 TK_UNROLL
-                for (int e = 0; e < Tile::E; e += V) whole(Tile::number_of({i, j, h, e}), row + (j * L::block_cols + e) * col_stride);
+                for (int e = 0; e < Tile::E; e += V) {
+                    const int d = j * L::block_cols + e;
+                    f(Tile::number_of({i, j, h, e}), row + d * col_stride, is_fragment || (has_row && d >= lo && d <= hi));
+                }
         });
     }
-    each_row([&](int i, int h, int r) {
-        TK_UNROLL
-        for (int j = 0; j < Tile::J; ++j) {
-            const int c = anew(first_col);
-            const int here = anew(r);
-            T* const row = block.at(here, c);
-            const bool has_row = block.has_row(here);
+
+    /// single(register, address) for the elements that exist of runs that an edge cuts; after each_vector.
+    template <class Single>
+    TK_DEVICE void each_cut(Single single) const {
+        if (is_fragment || cuts_none) return;
+        each_row([&](int i, int h, int r) {
+            T* const row = block.at(r, 0) + first_col;
+            const bool has_row = block.has_row(r);
             TK_UNROLL
-            for (int e = 0; e < Tile::E; e += V) {
-                const int n = Tile::number_of({i, j, h, e}), d = j * L::block_cols + e;
-                if (aligned && has_row && block.has_col(c + d) && block.has_col(c + d + V - 1)) {
-                    whole(n, row + d * block.col_stride);
-                    continue;
-                }
+            for (int j = 0; j < Tile::J; ++j)
                 TK_UNROLL
-                for (int k = 0; k < V; ++k) {
-                    if (has_row && block.has_col(c + d + k)) single(n + k, row + (d + k) * block.col_stride);
-                    else missing(n + k);
+                for (int e = 0; e < Tile::E; e += V) {
+                    const int d = j * L::block_cols + e, c = first_col + d;
+                    const bool is_cut = (c < block.col_lo && c + V > block.col_lo) || (c < block.col_hi && c + V > block.col_hi);
+                    if (!has_row || !is_cut) continue;
+                    TK_UNROLL
+                    for (int k = 0; k < V; ++k)
+                        if (block.has_col(c + k)) single(Tile::number_of({i, j, h, e}) + k, row + (d + k));
+                }
+        });
+    }
+
+    /// Any block, one run after the other; addresses and conditions are computed anew for each. whole(register, address) for each run
+    /// that may move as a vector, single(register, address) for each element of the others that exists, missing(register) for each
+    /// that does not.
+    template <class Whole, class Single, class Missing>
+    TK_DEVICE void one_by_one(Whole whole, Single single, Missing missing) const {
+        each_row([&](int i, int h, int r) {
+            TK_UNROLL
+            for (int j = 0; j < Tile::J; ++j) {
+                const int c = anew(first_col);
+                const int here = anew(r);
+                T* const row = block.at(here, c);
+                const bool has_row = block.has_row(here);
+                TK_UNROLL
+                for (int e = 0; e < Tile::E; e += V) {
+                    const int n = Tile::number_of({i, j, h, e}), d = j * L::block_cols + e;
+                    if (is_fragment && is_aligned && has_row && block.has_col(c + d) && block.has_col(c + d + V - 1)) {
+                        whole(n, row + d * block.col_stride);
+                        continue;
+                    }
+                    TK_UNROLL
+                    for (int k = 0; k < V; ++k) {
+                        if (has_row && block.has_col(c + d + k)) single(n + k, row + (d + k) * block.col_stride);
+                        else missing(n + k);
+                    }
                 }
             }
-        }
-    });
-}
-
-/// For stores: what does not exist is dropped.
-struct nothing {
-    TK_DEVICE void operator()(int) const {}
+        });
+    }
 };
+
+/// The runs and elements of a tile that exist in the block: for stores, whose other elements are dropped.
+template <int V, class Tile, class T, class Whole, class Single>
+TK_DEVICE void for_each_run(const global_block<T>& block, Whole whole, Single single) {
+    const runs<V, Tile, T> all{block};
+    if (!all.moves_vectors()) return all.one_by_one(whole, single, [](int) {});
+    all.each_vector([&](int n, T* to, bool exists) {
+        if (exists) whole(n, to);
+    });
+    all.each_cut(single);
+}
 
 /// f(address, value) for each element of the tile that exists in the block, by the thread that owns it.
 template <class T, int R, int C, class L, class F>
@@ -88,7 +143,7 @@ TK_DEVICE void for_each_stored(const global_block<T>& block, const register_tile
     using from_tile = register_tile<T, R, C, L>;
     if (!stores<from_tile>()) return;
     const auto each = [&](int n, T* to) { f(to, from.data[n]); };
-    for_each_run<1, from_tile>(block, each, each, nothing());
+    for_each_run<1, from_tile>(block, each, each);
 }
 
 }  // namespace detail
@@ -102,15 +157,28 @@ TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
     using result_tile = register_tile<T, R, C, Layout>;
     constexpr int V = detail::vector_length<T, result_tile::E>;
     result_tile result;
-    detail::for_each_run<V, result_tile>(
-        block,
-        [&](int n, const T* from) {
+    const detail::runs<V, result_tile, From> all{block};
+    const auto single = [&](int n, const T* from) { result.data[n] = arch::load_global(from); };
+    if (!all.moves_vectors()) {
+        const auto whole = [&](int n, const T* from) {
             const auto v = detail::load_vector<T, V>(from);
             TK_UNROLL
             for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
-        },
-        [&](int n, const T* from) { result.data[n] = arch::load_global(from); },
-        [&](int n) { result.data[n] = convert<T>(fill_value); });
+        };
+        all.one_by_one(whole, single, [&](int n) { result.data[n] = convert<T>(fill_value); });
+        return result;
+    }
+    // As words until all are under way: to take one apart is to wait for it.
+    const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
+    std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
+    all.each_vector([&](int n, const T* from, bool exists) { words[n / V] = exists ? detail::load_word<T, V>(from) : fill_word; });
+    TK_UNROLL
+    for (int n = 0; n < result_tile::size; n += V) {
+        const auto v = __builtin_bit_cast(detail::vector<T, V>, words[n / V]);
+        TK_UNROLL
+        for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
+    }
+    all.each_cut(single);
     return result;
 }
 
@@ -128,7 +196,7 @@ TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, 
             for (int e = 0; e < V; ++e) v.value[e] = from.data[n + e];
             detail::store_vector(to, v);
         },
-        [&](int n, T* to) { arch::store_global(to, from.data[n]); }, detail::nothing());
+        [&](int n, T* to) { arch::store_global(to, from.data[n]); });
 }
 
 /// Adds the tile to the block, element by element, atomically and in no fixed order.
@@ -143,7 +211,7 @@ TK_DEVICE void add(const global_block<T>& block, const register_tile<T, R, C, L>
             if constexpr (V > 1) detail::add_global_vector<V>(to, from.data + n);
             else detail::add_global(to, from.data[n]);
         },
-        [&](int n, T* to) { detail::add_global(to, from.data[n]); }, detail::nothing());
+        [&](int n, T* to) { detail::add_global(to, from.data[n]); });
 }
 
 /// The larger (the smaller) of tile and block, element by element, atomically. A NaN loses.
