@@ -29,6 +29,9 @@ std::optional<Finding> CheckRegisters(const ir::Kernel& kernel, const Target& ta
   std::map<int, std::pair<int, const ir::Worker*>> asked;  // by warpgroup
   for (const ir::Worker& worker : kernel.workers) {
     if (worker.registers == 0) continue;
+    // Where no registers move, they are a limit of the launch.
+    const bool is_limit = target.registers.most == 0 && worker.kind == ir::RoleKind::kCompute;
+    if (is_limit && worker.registers <= target.registers.most_per_thread) continue;
     const int64_t taken = worker.kind == ir::RoleKind::kCompute ? worker.instances : 1;
     for (int64_t i = 0; i < taken; ++i) {
       const int group = worker.first_warp / kWarpsPerGroup + static_cast<int>(i);

@@ -90,6 +90,41 @@ void DrawPipe(const ir::Kernel& kernel, const ir::Pipe& pipe, const Traffic& tra
   lines.push_back(fmt::format("{}+- {} {}-+", lead, empty, dash));
 }
 
+/// What a folded program does to a pipe: how many copies run ahead of the reads.
+struct FoldedTraffic {
+  int64_t ahead = 0;
+  bool is_read = false;
+};
+
+void CollectFolded(const ir::Kernel& kernel, const ir::Region& region, std::map<std::string, FoldedTraffic>& traffic) {
+  for (const ir::Op& op : region) {
+    if (op.code == OpCode::kView && !op.slot.empty()) {
+      FoldedTraffic& pipe = traffic[ir::RingOf(op.slot)];
+      pipe.is_read = true;
+      if (op.slot.ends_with(".previous")) {
+        for (const ir::Pipe& each : kernel.pipes) {
+          if (each.name == ir::RingOf(op.slot)) pipe.ahead = each.slots - 1;
+        }
+      }
+    }
+    for (const ir::Region& inner : op.regions) CollectFolded(kernel, inner, traffic);
+  }
+}
+
+/// Copies from the left, products or loads on the right.
+void DrawFoldedPipe(const ir::Pipe& pipe, const FoldedTraffic& traffic, const ir::Worker& role, std::vector<std::string>& lines) {
+  const std::string ahead =
+      traffic.ahead > 0 ? fmt::format("; copies run {} ahead of the loop that reads", Plural(traffic.ahead, "block")) : "";
+  lines.push_back("");
+  lines.push_back(fmt::format("Pipe `{}`, {}{}:", pipe.name, Plural(pipe.slots, "slot"), ahead));
+  const std::string boxes = SlotBoxes(pipe.slots), who = RoleNames({&role});
+  lines.push_back(fmt::format("  global memory --- copy_async ---> {} ----> {}", boxes, who));
+  if (traffic.ahead == 0) return;
+  // Where in the ring the two ends of one iteration are.
+  const std::string lead(34, ' ');
+  lines.push_back(fmt::format("{}  ^ wait for it, meet, read; the slot before it takes the next copies", lead));
+}
+
 std::string WarpRange(int first, int count) {
   return count == 1 ? fmt::format("warp {}", first) : fmt::format("warps {}..{}", first, first + count - 1);
 }
@@ -98,8 +133,10 @@ void DescribeRoles(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   for (const ir::Worker& role : kernel.workers) {
     const std::string registers = role.registers ? fmt::format(", {} registers a thread", role.registers) : "";
     if (role.kind == ir::RoleKind::kCompute) {
-      lines.push_back(fmt::format("  {:<14}{}{}", WarpRange(role.first_warp, static_cast<int>(4 * role.instances)),
-                                  RoleNames({&role}), registers));
+      std::string folded;
+      for (const std::string& name : role.folded) folded += (folded.empty() ? "; all threads issue the copies of " : ", ") + name;
+      lines.push_back(fmt::format("  {:<14}{}{}{}", WarpRange(role.first_warp, static_cast<int>(4 * role.instances)),
+                                  RoleNames({&role}), registers, folded));
     } else {
       lines.push_back(fmt::format("  {:<14}{}: {}{}", WarpRange(role.first_warp, 1), role.name,
                                   role.kind == ir::RoleKind::kCopyThread ? "one thread issues copies" : "32 threads copy",
@@ -181,6 +218,13 @@ std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceMa
     lines.push_back(fmt::format("Pipe `{}`, {}. A slot is written when it is empty and read when it is full:", pipe.name,
                                 Plural(pipe.slots, "slot")));
     DrawPipe(kernel, pipe, found->second, lines);
+  }
+  if (traffic.empty() && !kernel.workers.empty()) {
+    std::map<std::string, FoldedTraffic> folded;
+    for (const ir::Worker& role : kernel.workers) CollectFolded(kernel, role.body, folded);
+    for (const ir::Pipe& pipe : kernel.pipes) {
+      if (folded[pipe.name].is_read) DrawFoldedPipe(pipe, folded[pipe.name], kernel.workers.front(), lines);
+    }
   }
   DescribeMemory(kernel, lines);
   return lines;

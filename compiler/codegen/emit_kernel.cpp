@@ -7,6 +7,7 @@
 
 #include "compiler/codegen/mangle.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/target/target.h"
 
 namespace tkc::codegen {
 namespace {
@@ -81,6 +82,8 @@ bool MentionsLayout(const ir::Region& region) {
       case ir::OpCode::kRead:
       case ir::OpCode::kFill:
       case ir::OpCode::kPositions:
+      case ir::OpCode::kLoadLeft:
+      case ir::OpCode::kLoadRight:
       case ir::OpCode::kLoadShared: return true;
       case ir::OpCode::kVar:
         if (op.operands.empty()) return true;
@@ -129,10 +132,12 @@ class KernelEmitter {
       EmitBarrierSetup(kernel_, uses_, out_);
     }
     if (kernel_.threads == kWarpsPerWarpgroup * 32) out_.Line("tk::block::is_one_warpgroup();");
-    out_.Comment("So far under the end of the launch before; from here on its writes are seen and its reads are done.");
-    out_.Line("tk::grid::wait_previous();");
-    out_.Line("tk::grid::allow_next();");
-    out_.Blank();
+    if (const Target* target = FindTarget(kernel_.target); !target || target->has_grid_dependency) {
+      out_.Comment("So far under the end of the launch before; from here on its writes are seen and its reads are done.");
+      out_.Line("tk::grid::wait_previous();");
+      out_.Line("tk::grid::allow_next();");
+      out_.Blank();
+    }
     const std::vector<Group> groups = GroupRoles(kernel_);
     for (size_t i = 0; i < groups.size(); ++i) Branch(groups, i);
     if (groups.size() > 1) out_.Close();

@@ -67,6 +67,8 @@ class OpEmitter {
   CppExpr Value(ir::ValueId id) const;
   std::string Argument(ir::ValueId id) const { return Value(id).text; }
   const ir::Type& TypeOf(ir::ValueId id) const { return kernel_.values[id].type; }
+  /// A right operand whose left one is a tile of registers: on AMD its elements lie in another order then.
+  bool IsBesideRegisters(ir::ValueId right) const;
   std::string TileType(const ir::Type& type) const;
   std::string Block(const ir::Op& op) const;
   std::string Element(const std::string& array, int64_t count, const ir::Op& op, size_t scalar) const;

@@ -4,7 +4,9 @@
 
 #include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
+#include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/target/target.h"
 
 namespace tkc::codegen {
 
@@ -218,8 +220,21 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kSplitCollect:
       return {fmt::format("tk::split::collect<{}>({}, tk::cluster::rank())", op.number, Buffer(op.symbol))};
     case OpCode::kLoadShared: return {fmt::format("tk::warpgroup::load_shared<layout>({})", argument())};
+    case OpCode::kLoadLeft: return {fmt::format("tk::warpgroup::load_left<layout>({})", argument())};
+    case OpCode::kLoadRight:
+      return {fmt::format("tk::warpgroup::load_right<layout{}>({})", IsBesideRegisters(op.results[0]) ? ", true" : "", argument())};
     default: return {};
   }
+}
+
+bool OpEmitter::IsBesideRegisters(ir::ValueId right) const {
+  const Target* target = FindTarget(kernel_.target);
+  if (!target || !target->is_hip) return false;
+  bool found = false;
+  passes::ForEachOp(role_->body, [&](const Op& op) {
+    found |= op.code == OpCode::kMultiply && op.operands[2] == right && TypeOf(op.operands[1]).space == ir::Space::kRegister;
+  });
+  return found;
 }
 
 }  // namespace tkc::codegen

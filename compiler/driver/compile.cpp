@@ -18,6 +18,7 @@
 #include "compiler/ir/verify.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/expand_workers.h"
+#include "compiler/passes/fold_copies.h"
 #include "compiler/passes/insert_sync.h"
 #include "compiler/passes/lower_grid.h"
 #include "compiler/passes/multicast.h"
@@ -52,6 +53,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("plan_shared", passes::PlanShared) &&          // fixes slot counts, which barriers and rings repeat
       pass("plan_registers", passes::PlanRegisters) &&    //
       pass("lower_grid", passes::LowerGrid) &&            // before insert_sync: a slot's life may cross tiles
+      pass("fold_copies", passes::FoldCopies) &&          // on whole programs, which have their names; before what waits for copies
       pass("insert_sync", passes::InsertSync) &&          // last: orders what all others have put in place
       pass.Enter(ir::Level::kSchedule);
   if (ok) pass.CheckNames();

@@ -126,6 +126,8 @@ struct RegisterLayout {
   bool columns_first = false;
   bool operator==(const RegisterLayout&) const = default;
   bool IsMma() const { return *this == RegisterLayout{}; }
+  /// The fragment of NVIDIA's matrix instructions, however the warps lie beside each other.
+  bool IsFragment() const { return lanes == 4 && vec == 2 && halves == 2 && lane_rows == 8 && !columns_first; }
   /// Whether a reduction along "rows" or "cols" (as in Op::slot) goes over several warps, which then meet.
   bool SpansWarps(std::string_view slot) const { return (slot == "rows" ? warp_cols : warp_rows) > 1; }
 };
@@ -144,11 +146,11 @@ struct Worker {
   std::string instance_name;  // scalar name of the instance number, "" if unused
   bool in_turn = false;
   RoleKind kind = RoleKind::kUnassigned;
-  int first_warp = 0;     // of the block; compute roles start at a multiple of 4
-  int registers = 0;      // setmaxnreg; 0: leave
-  RegisterLayout layout;  // kCompute
+  int first_warp = 0;               // of the block; compute roles start at a multiple of 4
+  int registers = 0;                // setmaxnreg; 0: leave
+  RegisterLayout layout;            // kCompute
   std::vector<std::string> folded;  // the workers whose copies it issues as well
-  Region body;            // tile level: one tile; schedule level: the whole role
+  Region body;                      // tile level: one tile; schedule level: the whole role
   Span span;
 };
 

@@ -84,8 +84,27 @@ Op SyncOp(OpCode code, const std::string& symbol, const std::string& slot, int64
   return op;
 }
 
-Result<void> InsertSync(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
+namespace {
+
+void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker) {
+  Region rings;
+  for (const std::string& ring : Rings(worker)) {
+    rings.push_back(SyncOp(OpCode::kRing, ring, "", FindPipe(kernel, ring).slots, worker.span));
+  }
+  worker.body.insert(worker.body.begin(), std::make_move_iterator(rings.begin()), std::make_move_iterator(rings.end()));
+}
+
+}  // namespace
+
+Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   const size_t errors = diagnostics.ErrorCount();
+  if (target.folds_copies) {
+    for (ir::Worker& worker : kernel.workers) {
+      SyncFoldedRole(kernel, worker, target, diagnostics);
+      DeclareRings(kernel, worker);
+    }
+    return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
+  }
   FullArrivals arrivals;
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind == ir::RoleKind::kCompute)
@@ -107,11 +126,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target&, Diagnostics& diagnost
   }
   for (ir::Worker& worker : kernel.workers) {
     LinkBarriers(kernel, worker.body);
-    Region rings;
-    for (const std::string& ring : Rings(worker)) {
-      rings.push_back(SyncOp(OpCode::kRing, ring, "", FindPipe(kernel, ring).slots, worker.span));
-    }
-    worker.body.insert(worker.body.begin(), std::make_move_iterator(rings.begin()), std::make_move_iterator(rings.end()));
+    DeclareRings(kernel, worker);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

@@ -34,7 +34,8 @@ class Liveness {
     const bool is_load = op.code == OpCode::kRead || op.code == OpCode::kLoadShared;
     if (is_load || op.code == OpCode::kReduce) most_kept = std::max(most_kept, Count(live));
     for (const ValueId result : op.results) live.erase(result);
-    const bool overwrites = op.code == OpCode::kAssign || ((op.code == OpCode::kMma || op.code == OpCode::kMultiply) && op.number == 2);
+    const bool overwrites =
+        op.code == OpCode::kAssign || ((op.code == OpCode::kMma || op.code == OpCode::kMultiply) && op.number == 2);
     if (overwrites) live.erase(op.operands[0]);
     if (op.code == OpCode::kIf) {
       Values either = live;  // also of a branch that is not there
@@ -87,9 +88,8 @@ LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
   liveness.Before(worker.body, {});
   std::vector<ValueId>& in_use = liveness.most.in_use;
   std::erase_if(in_use, [&](ValueId value) { return registers(value) == 0; });
-  std::sort(in_use.begin(), in_use.end(), [&](ValueId a, ValueId b) {
-    return registers(a) != registers(b) ? registers(a) > registers(b) : a < b;
-  });
+  std::sort(in_use.begin(), in_use.end(),
+            [&](ValueId a, ValueId b) { return registers(a) != registers(b) ? registers(a) > registers(b) : a < b; });
   return std::move(liveness.most);
 }
 

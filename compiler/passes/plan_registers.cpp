@@ -72,7 +72,7 @@ void ShareMultiprocessor(ir::Kernel& kernel) {
 
 }  // namespace
 
-Result<void> PlanRegisters(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
+Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   const int64_t warpgroups = kernel.threads / 128;
   int64_t computing = 0;
   bool copies = false;
@@ -84,7 +84,7 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target&, Diagnostics& diagn
   }
   const int64_t entry = std::min(kWithoutReshare + 1, kFile / kernel.threads) / kUnit * kUnit;
   int64_t budget = std::min(entry, kWithoutReshare);
-  if (copies && computing >= 2 && warpgroups > computing) {
+  if (target.has_register_moves && copies && computing >= 2 && warpgroups > computing) {
     const int64_t for_copies = computing <= 2 ? 40 : 32;
     budget = std::min(kMostPerThread, (entry * warpgroups - for_copies * (warpgroups - computing)) / computing / kUnit * kUnit);
     for (ir::Worker& worker : kernel.workers)

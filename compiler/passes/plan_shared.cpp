@@ -2,16 +2,17 @@
 #include "compiler/passes/plan_shared.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "compiler/passes/live_tiles.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::passes {
 namespace {
 
-constexpr int64_t kMostSlots = 6;         // more hides no latency that fewer do not
 constexpr int64_t kTileAlignment = 1024;  // the 128-byte swizzle repeats every 1024 bytes
 constexpr int64_t kBarrierBytes = 8;
 
@@ -64,21 +65,54 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
 
 }  // namespace
 
+/// Folded copies run ahead of a loop that sends in each iteration; a slot that is filled elsewhere gains nothing from a second one.
+void FixSlotsReadOnce(ir::Kernel& kernel) {
+  std::set<std::string> streamed;
+  for (const ir::Worker& worker : kernel.workers) {
+    ForEachOp(worker.body, [&](const ir::Op& op) {
+      if (op.code != ir::OpCode::kFor) return;
+      for (const ir::Op& inner : op.regions[0]) {
+        if (inner.code == ir::OpCode::kSend) streamed.insert(inner.symbol);
+      }
+    });
+  }
+  for (ir::Pipe& pipe : kernel.pipes) {
+    if (pipe.slots == 0 && streamed.count(pipe.name) == 0) pipe.slots = pipe.least_slots;
+  }
+}
+
+/// The shared memory that slots may fill: all of a block's, or where registers allow two blocks on a multiprocessor and half of its
+/// memory still holds a pipeline, that half. Two blocks hide each other's waits at barriers.
+int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fixed, int64_t slot_bytes) {
+  constexpr int64_t kReserved = 1024;      // that the hardware takes of each block
+  constexpr int64_t kForAddresses = 24;    // registers beside the tiles
+  constexpr int64_t kWorthwhileSlots = 3;  // in flight, in use, and one more for the time that they do not take alike
+  if (!target.folds_copies) return target.shared_memory_per_block;
+  for (const ir::Worker& worker : kernel.workers) {
+    if (worker.kind != ir::RoleKind::kCompute) continue;
+    const int64_t registers = MostLiveTiles(kernel, worker).registers + kForAddresses;
+    if (registers * kernel.threads * 2 > target.registers.file) return target.shared_memory_per_block;
+  }
+  const int64_t half = target.shared_memory_per_processor / 2 - kReserved;
+  return half - fixed >= kWorthwhileSlots * slot_bytes ? half : target.shared_memory_per_block;
+}
+
 Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   int64_t fixed = 0;
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (!IsField(kernel, buffer)) fixed += TileBytes(buffer) * buffer.count * buffer.instances + Alignment(buffer);
   }
   int64_t open_slot_bytes = 0;
+  if (target.folds_copies) FixSlotsReadOnce(kernel);
   for (const ir::Pipe& pipe : kernel.pipes) {
-    fixed += 2 * kMostSlots * pipe.rings * kBarrierBytes;
+    if (!target.folds_copies) fixed += 2 * int64_t{target.most_slots} * pipe.rings * kBarrierBytes;
     (pipe.slots == 0 ? open_slot_bytes : fixed) += SlotBytes(kernel, pipe) * std::max<int64_t>(pipe.slots, 1);
   }
   for (ir::Pipe& pipe : kernel.pipes) {
     if (pipe.slots == 0) {
       Ensure(open_slot_bytes > 0, "a pipe whose slots hold nothing", pipe.span);
-      pipe.slots = std::clamp<int64_t>((target.shared_memory_per_block - fixed) / open_slot_bytes, pipe.least_slots,
-                                       std::max(pipe.least_slots, kMostSlots));
+      pipe.slots = std::clamp<int64_t>((BytesForSlots(kernel, target, fixed, open_slot_bytes) - fixed) / open_slot_bytes,
+                                       pipe.least_slots, std::max<int64_t>(pipe.least_slots, target.most_slots));
     }
     for (size_t i = 0; i < pipe.fields.size(); ++i) {
       for (ir::Buffer& buffer : kernel.buffers) {
@@ -99,7 +133,9 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
   }
   int64_t barriers = 0;
   for (const ir::Buffer& buffer : kernel.buffers) barriers += buffer.is_fragments ? buffer.instances * kBarrierBytes : 0;
-  for (const ir::Pipe& pipe : kernel.pipes) barriers += 2 * pipe.slots * pipe.rings * kBarrierBytes;
+  if (!target.folds_copies) {
+    for (const ir::Pipe& pipe : kernel.pipes) barriers += 2 * pipe.slots * pipe.rings * kBarrierBytes;
+  }
   kernel.shared_bytes = RoundUp(offset + barriers, kernel.buffers.empty() ? 1 : Alignment(kernel.buffers.front()));
   if (kernel.shared_bytes > target.shared_memory_per_block) {
     ReportOverflow(kernel, target, kernel.shared_bytes, staging + barriers, diagnostics);

@@ -47,23 +47,84 @@ ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker)
   return {chosen.lanes, chosen.vec, chosen.halves, chosen.lane_rows, chosen.warp_rows, chosen.warp_cols};
 }
 
-/// A worker that multiplies keeps all its tiles as the matrix unit does: 64 rows at a time, 8 columns at a time.
+constexpr int kWarps = 4;  // of a worker instance
+
+/// The tiles of a worker that lie in memory as they are: received, read, or a part or the transpose of such.
+std::set<ir::ValueId> TilesInMemory(const ir::Worker& worker) {
+  std::set<ir::ValueId> tiles;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    const bool turns = op.code == ir::OpCode::kTranspose;  // a tile of registers is turned through shared memory
+    const bool is_view = op.code == ir::OpCode::kPart && tiles.count(op.operands[0]) > 0;
+    if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kRead || turns || is_view)
+      tiles.insert(op.results.begin(), op.results.end());
+  });
+  return tiles;
+}
+
+/// Whether each warp must have whole rows: where rows are reduced or parts of registers taken, and where a product takes a tile of
+/// registers as its left operand, which is dealt to warps by rows.
+bool WantsWholeRows(const ir::Worker& worker) {
+  const std::set<ir::ValueId> in_memory = TilesInMemory(worker);
+  bool wants = false;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    wants |= op.code == ir::OpCode::kReduce || (op.code == ir::OpCode::kPart && in_memory.count(op.operands[0]) == 0);
+    if (IsProduct(op.code)) wants |= in_memory.count(op.operands[op.code == ir::OpCode::kAccumulate]) == 0;
+  });
+  return wants;
+}
+
+/// The fragment of a matrix instruction that a warp issues alone, and an arrangement of the four warps over rows and columns: the
+/// one in which they read least of the operands from shared memory, among those that divide every tile.
+ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target) {
+  constexpr int64_t kFragmentCols = 16;  // of the right operand: what one load of four 8 x 8 matrices brings
+  ir::RegisterLayout layout;
+  if (target.is_hip) layout = {4, 4, 1, 16, kWarps, 1, true};
+  if (WantsWholeRows(worker)) return layout;
+  const int64_t warp_rows = int64_t{layout.halves} * layout.lane_rows;
+  ir::RegisterLayout best = layout;
+  int64_t least = 0;
+  for (const int across : {1, 2, 4}) {
+    const int down = kWarps / across;
+    bool divides = true;
+    int64_t traffic = 0;  // elements that a warp reads for one term of every sum
+    ForEachOp(worker.body, [&](const ir::Op& op) {
+      for (const ir::ValueId value : op.results) {
+        const ir::Type& type = kernel.values[value].type;
+        if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose || op.code == ir::OpCode::kPart) continue;
+        divides &= type.rows == 1 || type.rows % (warp_rows * down) == 0;
+        divides &= type.cols == 1 || type.cols % (kFragmentCols * across) == 0;
+      }
+      if (!IsProduct(op.code)) return;
+      const bool has_acc = op.code == ir::OpCode::kAccumulate;
+      const ir::Type& sum = kernel.values[has_acc ? op.operands[0] : op.results[0]].type;
+      traffic += sum.rows / down + sum.cols / across;
+    });
+    if (across > 1 && (!divides || traffic >= least)) continue;
+    least = traffic;
+    best.warp_rows = down;
+    best.warp_cols = across;
+  }
+  return best;
+}
+
+/// A worker that multiplies keeps all its tiles as the matrix unit does: 64 rows at a time, 8 columns at a time on most.
 void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagnostics& diagnostics) {
-  constexpr int64_t kRows = 64, kCols = 8;
+  const ir::RegisterLayout& l = worker.layout;
+  const int64_t unit_rows = int64_t{l.halves} * l.lane_rows * l.warp_rows, unit_cols = int64_t{l.lanes} * l.vec * l.warp_cols;
   std::set<Span, decltype([](Span a, Span b) { return a.begin < b.begin; })> reported;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose) return;  // may stay in shared memory
     for (ir::ValueId value : op.results) {
       const ir::Type& type = kernel.values[value].type;
-      const bool rows_fit = type.rows == 1 || type.rows % kRows == 0;
-      const bool cols_fit = type.cols == 1 || type.cols % kCols == 0;
+      const bool rows_fit = type.rows == 1 || type.rows % unit_rows == 0;
+      const bool cols_fit = type.cols == 1 || type.cols % unit_cols == 0;
       if ((rows_fit && cols_fit) || op.code == ir::OpCode::kPart) continue;
       if (!reported.insert(op.span).second) continue;
       diagnostics
           .Error(DiagnosticKind::kMatrixShape, op.span,
                  fmt::format("a tile of {} x {} in worker `{}`; a worker that multiplies takes rows in multiples of {} and columns "
                              "in multiples of {}",
-                             type.rows, type.cols, worker.name, kRows, kCols))
+                             type.rows, type.cols, worker.name, unit_rows, unit_cols))
           .Label(op.span,
                  fmt::format("`{}[{}, {}]` in each of {} instances", Name(type.dtype), type.rows, type.cols, worker.instances));
     }
@@ -72,12 +133,13 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagno
 
 }  // namespace
 
-Result<void> SelectLayout(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
+Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   const size_t errors = diagnostics.ErrorCount();
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute) continue;
     bool multiplies = false;
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
+    if (multiplies && !target.has_matrix_group) worker.layout = MatrixLayout(kernel, worker, target);
     if (multiplies)
       CheckMatrixTiles(kernel, worker, diagnostics);
     else

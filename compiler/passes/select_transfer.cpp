@@ -44,8 +44,15 @@ int64_t StagingBuffers(int64_t chunks, int64_t chunk_bytes) {
   return 1;
 }
 
+bool IsZero(const ir::Scalar& scalar) {
+  int64_t value = 1;
+  if (scalar && scalar->kind == symbolic::Kind::kFloat) return scalar->float_value == 0;
+  return !scalar || (symbolic::IsInt(scalar, &value) && value == 0);
+}
+
 struct Transfer {
   ir::Kernel& kernel;
+  const Target& target;
   IndexFacts facts{kernel};
   std::map<ValueId, Op> reads{};       // of the copy role at hand, by result
   std::set<std::string> own_stages{};  // staging buffers of the computing role at hand
@@ -96,11 +103,41 @@ struct Transfer {
     return coordinates;
   }
 
+  /// How a read fills a field's tile, or part of it.
+  Op CopyOf(const Op& read, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker);
   void CopyRole(ir::Worker& worker, Region& region);
   void ComputeRole(ir::Worker& worker, Region& region);
   Region StagedStore(const ir::Worker& worker, const Op& store);
   Region DirectStore(const Op& store);
 };
+
+Op Transfer::CopyOf(const Op& read, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker) {
+  Op copy{OpCode::kCopyToShared};
+  if (!target.folds_copies && is_whole && EngineServes(read, kernel.values[read.results[0]].type)) {
+    copy.code = OpCode::kLoadAsync;
+    copy.symbol = Map(read, buffer, false);
+    copy.scalars = Coordinates(read);
+    return copy;
+  }
+  copy.symbol = read.symbol;
+  copy.axes = read.axes;
+  if (target.folds_copies) {
+    constexpr int64_t kByBlock = 2;
+    const bool is_zero_outside = read.scalars.empty() || IsZero(read.scalars[0]);
+    copy.slot = read.slot;
+    if (is_zero_outside && read.slot.empty()) {
+      copy.code = OpCode::kCopyAsync;
+    } else {
+      copy.scalars = read.scalars;
+      copy.number = kByBlock;
+    }
+    return copy;
+  }
+  worker.kind = ir::RoleKind::kCopyWarp;
+  copy.scalars = read.scalars;
+  copy.number = 1;
+  return copy;
+}
 
 /// A read that feeds a send becomes the copy that fills the field; `send` keeps the views it fills, in order.
 void Transfer::CopyRole(ir::Worker& worker, Region& region) {
@@ -123,18 +160,7 @@ void Transfer::CopyRole(ir::Worker& worker, Region& region) {
       const ir::Buffer& buffer = FindBuffer(kernel, FieldBuffer(pipe, field));
       const ir::Type& type = kernel.values[read.results[0]].type;
       const bool is_whole = type.rows == buffer.rows && type.cols == buffer.cols;
-      Op copy{OpCode::kCopyToShared};
-      if (is_whole && EngineServes(read, type)) {
-        copy.code = OpCode::kLoadAsync;
-        copy.symbol = Map(read, buffer, false);
-        copy.scalars = Coordinates(read);
-      } else {
-        worker.kind = ir::RoleKind::kCopyWarp;
-        copy.symbol = read.symbol;
-        copy.axes = read.axes;
-        copy.scalars = read.scalars;
-        copy.number = 1;
-      }
+      Op copy = CopyOf(read, buffer, is_whole, worker);
       copy.span = op.span;
       const ValueId slot =
           kernel.AddValue(buffer.name, ir::Type{buffer.dtype, buffer.rows, buffer.cols, ir::Space::kShared, false});
@@ -160,7 +186,8 @@ void Transfer::CopyRole(ir::Worker& worker, Region& region) {
   region = std::move(out);
 }
 
-/// For each chunk of columns: convert, stage, and from there the copy engine, or where the tensor rules it out a guarded copy.
+/// For each chunk of columns: convert, stage, and from there the copy engine, or where there is none or the tensor rules it out a
+/// guarded copy.
 Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   const ValueId value = store.operands[0];
   const ir::Type type = kernel.values[value].type;
@@ -174,7 +201,7 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   buffer.dtype = dtype;
   buffer.rows = type.rows;
   buffer.cols = chunk_cols;
-  buffer.count = StagingBuffers(chunks, type.rows * chunk_cols * Bytes(dtype));
+  if (!target.folds_copies) buffer.count = StagingBuffers(chunks, type.rows * chunk_cols * Bytes(dtype));
   buffer.instances = worker.instances;
   buffer.swizzle = ChooseSwizzle(dtype, type.rows, chunk_cols);
   buffer.purpose = fmt::format("staging of {}, {} columns at a time", tensor.name, chunk_cols);
@@ -219,23 +246,28 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
     emit({OpCode::kConvert, {rounded}, {part}});
     part = rounded;
   }
-  const ValueId stage = kernel.AddValue("stage", ir::Type{dtype, type.rows, chunk_cols, ir::Space::kShared, false});
+  const ValueId stage =
+      kernel.AddValue(target.folds_copies ? "staged" : "stage", ir::Type{dtype, type.rows, chunk_cols, ir::Space::kShared, false});
   Op view{OpCode::kView, {stage}};
   view.symbol = buffer.name;
   if (buffer.count > 1)
     view.scalars = {symbolic::Make(symbolic::Kind::kMod, DType::kI64, {symbolic::Name(counter), symbolic::Int(buffer.count)})};
   emit(view);
   emit({OpCode::kStoreShared, {}, {stage, part}});
-  Op copy{OpCode::kStoreAsync, {}, {stage}, Coordinates(chunk_access)};
-  copy.symbol = Map(chunk_access, buffer, true);
-  copy.span = store.span;
   Op guarded{OpCode::kCopyToGlobal, {}, {stage}};
   guarded.symbol = tensor.name;
   guarded.axes = chunk_access.axes;
   guarded.span = store.span;
-  Op choice{OpCode::kIf, {}, {}, {symbolic::Name(copy.symbol + "_usable", DType::kBool)}};
-  choice.regions = {{copy}, {guarded}};
-  emit(choice);
+  if (target.folds_copies) {
+    emit(guarded);
+  } else {
+    Op copy{OpCode::kStoreAsync, {}, {stage}, Coordinates(chunk_access)};
+    copy.symbol = Map(chunk_access, buffer, true);
+    copy.span = store.span;
+    Op choice{OpCode::kIf, {}, {}, {symbolic::Name(copy.symbol + "_usable", DType::kBool)}};
+    choice.regions = {{copy}, {guarded}};
+    emit(choice);
+  }
   if (chunks == 1) return body;
   Op loop{OpCode::kUnroll};
   loop.symbol = counter;
@@ -262,14 +294,16 @@ void Transfer::ComputeRole(ir::Worker& worker, Region& region) {
   Region out;
   for (Op& op : region) {
     for (Region& inner : op.regions) ComputeRole(worker, inner);
-    if (op.code == OpCode::kStore && worker.layout.IsMma()) {
+    if (op.code == OpCode::kStore && worker.layout.IsFragment()) {
       const ir::Type type = kernel.values[op.operands[0]].type;
       const DType dtype = FindTensor(kernel, op.symbol).dtype;
       const bool is_plain = static_cast<typed::StoreOp>(op.number) == typed::StoreOp::kSet;
       const bool is_wide = ChunkBytes(type, dtype) > 0 && type.rows > 1;
       ir::Type stored = type;
       stored.dtype = dtype;
-      if (is_plain && is_wide && Bytes(dtype) >= 2 && IsFloat(dtype) && EngineServes(op, stored)) {
+      // Without an engine, the four lanes of a row store whole sectors of 32 bytes unless elements are narrow.
+      const bool pays = target.folds_copies ? Bytes(dtype) == 2 && op.slot.empty() : EngineServes(op, stored);
+      if (is_plain && is_wide && Bytes(dtype) >= 2 && IsFloat(dtype) && pays) {
         for (Op& staged : StagedStore(worker, op)) out.push_back(std::move(staged));
         continue;
       }
@@ -304,12 +338,12 @@ void MakePipeBuffers(ir::Kernel& kernel) {
 
 }  // namespace
 
-Result<void> SelectTransfer(ir::Kernel& kernel, const Target&, Diagnostics&) {
+Result<void> SelectTransfer(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   for (ir::Buffer& buffer : kernel.buffers) {
     if (!buffer.is_scratch && !buffer.is_fragments) buffer.swizzle = ChooseSwizzle(buffer.dtype, buffer.rows, buffer.cols);
   }
   MakePipeBuffers(kernel);
-  Transfer transfer{kernel};
+  Transfer transfer{kernel, target};
   for (ir::Worker& worker : kernel.workers) {
     transfer.own_stages.clear();
     if (worker.kind == ir::RoleKind::kCompute)

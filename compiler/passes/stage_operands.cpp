@@ -21,10 +21,28 @@ constexpr int64_t kMatrixRows = 64;   // of one warpgroup's matrix instruction
 constexpr int64_t kMatrixCols = 8;    // granularity of N
 constexpr int64_t kMatrixDepth = 16;  // K of one instruction, 16-bit operands
 
+/// What a worker instance's product is made of: of one instruction of the warpgroup, or of one of each warp, side by side.
+struct ProductUnit {
+  int64_t rows = kMatrixRows, cols = kMatrixCols, depth = kMatrixDepth;
+  int64_t wide = 0;  // K of a step where it divides the operands': their loads then bring 16 bytes a lane
+
+  int64_t StepOf(int64_t k) const { return wide != 0 && k % wide == 0 ? wide : depth; }
+};
+
+ProductUnit UnitOf(const Target& target, const ir::RegisterLayout& l) {
+  if (target.has_matrix_group) return {};
+  return {int64_t{l.halves} * l.lane_rows * l.warp_rows, int64_t{l.lanes} * l.vec * l.warp_cols, kMatrixDepth,
+          target.is_hip ? 2 * kMatrixDepth : 0};
+}
+
 class Staging {
  public:
-  Staging(ir::Kernel& kernel, ir::Worker& worker, Diagnostics& diagnostics)
-      : kernel_(kernel), worker_(worker), diagnostics_(diagnostics) {}
+  Staging(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics)
+      : kernel_(kernel),
+        worker_(worker),
+        by_warps_(!target.has_matrix_group),
+        unit_(UnitOf(target, worker.layout)),
+        diagnostics_(diagnostics) {}
 
   Region Rewrite(const Region& region) {
     Region out;
@@ -46,6 +64,10 @@ class Staging {
   void RewriteTranspose(const Op& op, Region& out);
   void RewritePart(Op op, Region& out);
   void RewriteProduct(const Op& op, Region& out);
+  /// The product term by term, each of one instruction's depth, from fragments in registers.
+  void ProductSteps(const Op& op, ValueId acc, ValueId a, ValueId b, Region& out);
+  /// The part of an operand that step `step` multiplies: a fragment loaded from shared memory, or columns of a register tile.
+  ValueId Fragment(ValueId operand, bool is_left, int64_t step, Region& out, Span span);
   void RewriteReduce(Op op, Region& out);
   void CheckProduct(const Op& op);
   void NotYet(const Op& op, const std::string& what) {
@@ -61,6 +83,8 @@ class Staging {
 
   ir::Kernel& kernel_;
   ir::Worker& worker_;
+  const bool by_warps_;  // each warp multiplies for itself, with operands in registers
+  const ProductUnit unit_;
   Diagnostics& diagnostics_;
   std::map<ValueId, ValueId> replaced_;      // value -> the one that stands for it now
   std::map<ValueId, ValueId> staged_;        // register value -> the view of its copy in shared memory
@@ -235,9 +259,9 @@ void Staging::CheckProduct(const Op& op) {
             fmt::format("the product has {} {} in one worker instance; the matrix unit takes multiples of {}", found, what, unit))
         .Label(op.span, fmt::format("`{}[{}, {}] @ {}[{}, {}]`", Name(a.dtype), a.rows, a.cols, Name(b.dtype), b.rows, b.cols));
   };
-  if (a.rows % kMatrixRows != 0) complain(a.rows, "rows", kMatrixRows);
-  if (b.cols % kMatrixCols != 0) complain(b.cols, "columns", kMatrixCols);
-  if (a.cols % kMatrixDepth != 0) complain(a.cols, "terms a sum", kMatrixDepth);
+  if (a.rows % unit_.rows != 0) complain(a.rows, "rows", unit_.rows);
+  if (b.cols % unit_.cols != 0) complain(b.cols, "columns", unit_.cols);
+  if (a.cols % unit_.depth != 0) complain(a.cols, "terms a sum", unit_.depth);
 }
 
 void Staging::RewriteProduct(const Op& op, Region& out) {
@@ -247,7 +271,7 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
   ValueId a = Current(op.operands[has_acc]);
   // The left operand may stay in registers; one that was only read goes through shared memory.
   if (!IsShared(a) && pending_.find(a) != pending_.end()) a = InShared(a, out, op.span);
-  if (!IsShared(a)) {
+  if (!IsShared(a) && !by_warps_) {
     // A copy that nothing else touches: the matrix unit reads it while the worker goes on.
     const ValueId operand = kernel_.AddValue(kernel_.values[a].name + "_operand", TypeOf(a), true);
     Op copy{OpCode::kVar, {operand}, {a}};
@@ -255,6 +279,7 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
     out.push_back(copy);
     a = operand;
   }
+  if (by_warps_) a = IsShared(a) ? a : InRegisters(a, out, op.span);
   const ValueId b = InShared(op.operands[has_acc + 1], out, op.span);
   if (!has_acc) {
     TypeOf(acc).space = Space::kRegister;
@@ -263,10 +288,65 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
     declare.span = op.span;
     out.push_back(declare);
   }
+  if (by_warps_) return ProductSteps(op, acc, a, b, out);
   Op mma{OpCode::kMma, {}, {acc, a, b}};
   mma.number = has_acc ? op.number : 2;
   mma.span = op.span;
   out.push_back(mma);
+}
+
+ValueId Staging::Fragment(ValueId operand, bool is_left, int64_t step, Region& out, Span span) {
+  ir::Type type = TypeOf(operand);
+  const int64_t depth = unit_.StepOf(is_left ? type.cols : type.rows);
+  const symbolic::Scalar zero = symbolic::Int(0), first = symbolic::Int(step * depth);
+  const std::string name = kernel_.values[operand].name;
+  (is_left ? type.cols : type.rows) = depth;
+  const bool is_whole = type == TypeOf(operand);
+  ValueId part = operand;
+  if (!is_whole) {
+    part = kernel_.AddValue(IsShared(operand) ? name + "_part" : fmt::format("{}_{}", name, step), type);
+    Op take{OpCode::kPart, {part}, {operand}, {is_left ? zero : first, is_left ? first : zero}};
+    take.span = span;
+    if (const auto under = transpose_of_.find(operand); under != transpose_of_.end()) {
+      // The part of a transposed view is the transposed part of the view under it.
+      ir::Type stored = type;
+      std::swap(stored.rows, stored.cols);
+      stored.transposed = false;
+      take.results = {kernel_.AddValue(name + "_part", stored)};
+      take.operands = {under->second};
+      std::swap(take.scalars[0], take.scalars[1]);
+      out.push_back(take);
+      Op turn{OpCode::kTranspose, {part}, take.results};
+      turn.span = span;
+      out.push_back(turn);
+    } else {
+      out.push_back(take);
+    }
+  }
+  if (!IsShared(operand)) return part;
+  type.space = is_left ? Space::kLeft : Space::kRight;
+  type.transposed = false;
+  Op load{is_left ? OpCode::kLoadLeft : OpCode::kLoadRight, {kernel_.AddValue(fmt::format("{}_{}", name, step), type)}, {part}};
+  load.span = span;
+  out.push_back(load);
+  return load.results[0];
+}
+
+void Staging::ProductSteps(const Op& op, ValueId acc, ValueId a, ValueId b, Region& out) {
+  const bool has_acc = op.code == OpCode::kAccumulate;
+  const int64_t steps = TypeOf(a).cols / unit_.StepOf(TypeOf(a).cols);
+  ValueId left = Fragment(a, true, 0, out, op.span), right = Fragment(b, false, 0, out, op.span);
+  for (int64_t step = 0; step < steps; ++step) {
+    Op multiply{OpCode::kMultiply, {}, {acc, left, right}};
+    multiply.number = has_acc ? op.number : step == 0 ? 2 : 0;
+    multiply.span = op.span;
+    // The operands of a step are on their way while the one before it is multiplied.
+    if (step + 1 < steps) {
+      left = Fragment(a, true, step + 1, out, op.span);
+      right = Fragment(b, false, step + 1, out, op.span);
+    }
+    out.push_back(std::move(multiply));
+  }
 }
 
 void Staging::RewriteReduce(Op op, Region& out) {
@@ -318,10 +398,10 @@ void Staging::RewriteOp(const Op& source, Region& out) {
 
 }  // namespace
 
-Result<void> StageOperands(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
+Result<void> StageOperands(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   const size_t errors = diagnostics.ErrorCount();
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) worker.body = Staging(kernel, worker, diagnostics).Rewrite(worker.body);
+    if (worker.kind == ir::RoleKind::kCompute) worker.body = Staging(kernel, worker, target, diagnostics).Rewrite(worker.body);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

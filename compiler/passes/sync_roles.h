@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The two halves of insert_sync, by who executes the role, and what they share.
+// The parts of insert_sync, by who executes the role, and what they share.
 #pragma once
 
 #include <map>
@@ -7,6 +7,7 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/support/diagnostic.h"
+#include "compiler/target/target.h"
 
 namespace tkc::passes {
 
@@ -28,6 +29,9 @@ ir::Op SyncOp(ir::OpCode code, const std::string& symbol, const std::string& slo
 
 /// Rewrites the body of a role that copies; adds its arrivals.
 void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals);
+/// Rewrites the one role of a folded program: its waits are for copies that its own threads have issued.
+void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics);
+
 /// Rewrites the body of a role that computes; adds its arrivals.
 void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals, Diagnostics& diagnostics);
 

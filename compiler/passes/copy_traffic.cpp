@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/copy_traffic.h"
+
+#include <algorithm>
+
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Scalar;
+
+/// Calls `change` on every scalar of the operation itself.
+template <typename Change>
+void ForEachScalar(Op& op, const Change& change) {
+  for (Scalar& scalar : op.scalars) change(scalar);
+  for (ir::AxisRange& axis : op.axes) {
+    change(axis.start);
+    if (axis.lo) change(axis.lo);
+    if (axis.hi) change(axis.hi);
+  }
+}
+
+void ResolveAll(Op& op, const Names& names) {
+  ForEachScalar(op, [&](Scalar& scalar) { scalar = Resolve(scalar, names); });
+  for (Region& inner : op.regions) {
+    for (Op& each : inner) ResolveAll(each, names);
+  }
+}
+
+std::set<std::string> PipesOf(const Op& op) {
+  std::set<std::string> pipes;
+  const Region alone{op};
+  ForEachOp(alone, [&](const Op& each) {
+    if (each.code == OpCode::kSend) pipes.insert(each.symbol);
+  });
+  return pipes;
+}
+
+/// The branch with its lets replaced by their values. False: it holds a scalar variable.
+bool ResolveBranch(Region& region, Names names) {
+  Region out;
+  for (Op& op : region) {
+    if (op.code == OpCode::kLet) {
+      if (op.number != 0) return false;
+      names[op.symbol] = Resolve(op.scalars[0], names);
+      continue;
+    }
+    if (op.code == OpCode::kIf) {
+      op.scalars[0] = Resolve(op.scalars[0], names);
+      for (Region& inner : op.regions) {
+        if (!ResolveBranch(inner, names)) return false;
+      }
+    } else {
+      ResolveAll(op, names);
+    }
+    out.push_back(std::move(op));
+  }
+  region = std::move(out);
+  return true;
+}
+
+void Rename(Region& region, const std::map<ir::ValueId, ir::ValueId>& renamed) {
+  ForEachOp(region, [&](Op& op) {
+    for (std::vector<ir::ValueId>* list : {&op.operands, &op.results}) {
+      for (ir::ValueId& value : *list) {
+        if (const auto place = renamed.find(value); place != renamed.end()) value = place->second;
+      }
+    }
+  });
+}
+
+bool MentionsElement(const Scalar& scalar) {
+  if (!scalar) return false;
+  return scalar->kind == symbolic::Kind::kElement || std::any_of(scalar->args.begin(), scalar->args.end(), MentionsElement);
+}
+
+}  // namespace
+
+Scalar Resolve(const Scalar& scalar, const Names& names) {
+  if (!scalar) return scalar;
+  Scalar result = scalar;
+  for (const auto& [name, value] : names) {
+    if (symbolic::Mentions(result, name)) result = symbolic::Substitute(result, name, symbolic::Name(name + "'", value->dtype));
+  }
+  for (const auto& [name, value] : names) {
+    if (symbolic::Mentions(result, name + "'")) result = symbolic::Substitute(result, name + "'", value);
+  }
+  return result;
+}
+
+bool CollectTraffic(const Feed& feed, const Names& kept, std::vector<Traffic>& out) {
+  Names names = feed.names;
+  const Region& region = *feed.region;
+  for (size_t i = 0; i < region.size(); ++i) {
+    const Op& op = region[i];
+    switch (op.code) {
+      case OpCode::kLet: {
+        if (op.number != 0) return false;
+        const Scalar value = Resolve(op.scalars[0], names);
+        const auto same = kept.find(op.symbol);
+        names[op.symbol] =
+            same != kept.end() && symbolic::Equal(same->second, value) ? symbolic::Name(op.symbol, value->dtype) : value;
+        break;
+      }
+      case OpCode::kSend: {
+        // Parts that follow fill the same slot.
+        const auto is_same = [&](const Traffic& t) { return t.kind == Traffic::Kind::kSend && t.pipes.count(op.symbol) > 0; };
+        auto slot = std::find_if(out.rbegin(), out.rend(), is_same);
+        if (slot == out.rend() || OpensSlot(region, i)) {
+          out.push_back({Traffic::Kind::kSend, {}, &op, names, {op.symbol}, {}});
+          slot = out.rbegin();
+        }
+        slot->ops.push_back(op);
+        ResolveAll(slot->ops.back(), names);
+        break;
+      }
+      case OpCode::kFor:
+      case OpCode::kForTiles: out.push_back({Traffic::Kind::kLoop, {}, &op, names, PipesOf(op), {}}); break;
+      case OpCode::kIf: {
+        Traffic branch{Traffic::Kind::kBranch, {op}, &op, names, PipesOf(op), {}};
+        const bool has_loop = Contains(branch.ops, OpCode::kFor);
+        if (!has_loop && !ResolveBranch(branch.ops, names)) return false;
+        if (has_loop) branch.ops.clear();
+        if (!branch.pipes.empty()) out.push_back(std::move(branch));
+        break;
+      }
+      default: break;  // tile positions: the computing worker has the same
+    }
+  }
+  return true;
+}
+
+Region OnlyPipe(const Region& region, const std::string& pipe) {
+  Region out;
+  for (const Op& op : region) {
+    if (op.code == OpCode::kSend && op.symbol != pipe) continue;
+    out.push_back(op);
+    if (op.code != OpCode::kIf) continue;
+    for (Region& inner : out.back().regions) inner = OnlyPipe(inner, pipe);
+    if (out.back().regions[0].empty() && out.back().regions[1].empty()) out.pop_back();
+  }
+  return out;
+}
+
+Region Copied(ir::Kernel& kernel, const Region& region) {
+  Region copy = region;
+  std::map<ir::ValueId, ir::ValueId> renamed;
+  ForEachOp(copy, [&](const Op& op) {
+    for (const ir::ValueId value : op.results) {
+      const ir::Value original = kernel.values[value];
+      renamed[value] = kernel.AddValue(original.name, original.type, original.is_mutable);
+    }
+  });
+  Rename(copy, renamed);
+  return copy;
+}
+
+void Substitute(Region& region, const std::string& name, const Scalar& value) {
+  ForEachOp(region, [&](Op& op) {
+    ForEachScalar(op, [&](Scalar& scalar) {
+      if (scalar) scalar = symbolic::Substitute(scalar, name, value);
+    });
+  });
+}
+
+bool ReadsElements(const Region& region) {
+  bool reads = false;
+  ForEachOp(region, [&](const Op& op) {
+    Op copy = op;
+    ForEachScalar(copy, [&](Scalar& scalar) { reads |= MentionsElement(scalar); });
+  });
+  return reads;
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// What fold_copies takes from the workers that only load: their sends, with names resolved to those of the worker that computes.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+namespace tkc::passes {
+
+/// Names of a loading worker and what they are in the computing one.
+using Names = std::map<std::string, ir::Scalar>;
+
+/// All names at once, so that a value may mention a name that is replaced.
+ir::Scalar Resolve(const ir::Scalar& scalar, const Names& names);
+
+/// A region of a loading worker, seen from the region of the computing one that it has in common with it.
+struct Feed {
+  const ir::Region* region;
+  Names names;
+};
+
+/// One step of a loading worker's region.
+struct Traffic {
+  enum class Kind : uint8_t { kSend, kLoop, kBranch };
+  Kind kind;
+  ir::Region ops;               // kSend: the sends that fill one slot; kBranch: the branch, if no loop is in it. Resolved
+  const ir::Op* source;         // the loop or branch
+  Names names;                  // there
+  std::set<std::string> pipes;  // filled by it
+  std::set<std::string> done;   // of these, what has found its receive
+  bool is_early = false;        // moved to the start of the region
+};
+
+/// The steps of the region, in order. `kept`: names of the computing worker with their values; the same name with the same value is
+/// left as it is. Null if a scalar variable, which has no one value, decides about a copy.
+bool CollectTraffic(const Feed& feed, const Names& kept, std::vector<Traffic>& out);
+
+/// The sends into one pipe, with the branches around them.
+ir::Region OnlyPipe(const ir::Region& region, const std::string& pipe);
+
+/// The region with every value that it defines renamed apart, so that it can stand in several places.
+ir::Region Copied(ir::Kernel& kernel, const ir::Region& region);
+
+/// Replaces a scalar name everywhere in the region.
+void Substitute(ir::Region& region, const std::string& name, const ir::Scalar& value);
+
+/// Whether some scalar of the region reads a tensor: it must not be computed for blocks that do not exist.
+bool ReadsElements(const ir::Region& region);
+
+}  // namespace tkc::passes

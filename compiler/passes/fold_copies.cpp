@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/fold_copies.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Scalar;
+using Kind = Traffic::Kind;
+
+bool Receives(const Op& op, const std::set<std::string>& pipes) {
+  bool receives = op.code == OpCode::kReceive && pipes.count(op.symbol) > 0;
+  for (const Region& region : op.regions) {
+    for (const Op& inner : region) receives |= Receives(inner, pipes);
+  }
+  return receives;
+}
+
+/// One region of the computing worker while it is rewritten.
+struct Level {
+  std::vector<std::vector<Traffic>> feeds;  // of each loading worker
+  std::map<std::string, int64_t> ahead;     // pipes whose sends run ahead: by how many iterations
+  const Op* loop = nullptr;                 // whose body it is
+  Region out;
+  size_t start = 0;             // in `out`: behind what has moved to the start
+  std::set<std::string> moved;  // the pipes of that
+  bool has_received = false;    // behind the start
+};
+
+class Folding {
+ public:
+  Folding(ir::Kernel& kernel, ir::Worker& worker, Diagnostics& diagnostics)
+      : kernel_(kernel), worker_(worker), diagnostics_(diagnostics), stage_(ir::FreeName(kernel.UsedNames(), "stage")) {
+    for (const ir::Pipe& pipe : kernel.pipes) slots_[pipe.name] = pipe.slots;
+  }
+
+  bool Run(const std::vector<const ir::Worker*>& loading) {
+    std::vector<Feed> feeds;
+    for (const ir::Worker* worker : loading) {
+      feeds.push_back({&worker->body, {}});
+      ForEachOp(worker->body, [&](const Op& op) {
+        if (op.code == OpCode::kSend) fed_.insert(op.symbol);
+      });
+    }
+    worker_.body = FoldRegion(worker_.body, feeds, nullptr, nullptr);
+    return !failed_;
+  }
+
+ private:
+  /// `prologue`: what stands before the loop whose body this is.
+  Region FoldRegion(const Region& region, const std::vector<Feed>& feeds, const Op* loop, Region* prologue);
+  void Rewrite(const Region& region, Level& level);
+  void PlanLookahead(const Region& region, Level& level, Region& prologue);
+  void MoveToStart(Level& level);
+  void Receive(const Op& op, Level& level);
+  void Refill(const Op& receive, Level& level);
+  void Loop(Op op, Level& level);
+  void Branch(Op op, Level& level);
+  Region Prologue(const std::vector<Traffic*>& sends, const Op& loop, int64_t stages);
+  void PlacePrologue(Region prologue, Level& level);
+  /// The next step of a loading worker that fills the pipe, or null.
+  Traffic* Next(Level& level, const std::string& pipe, Kind kind);
+
+  Region InSlot(const Region& sends, const std::string& slot) {
+    Region copy = Copied(kernel_, sends);
+    ForEachOp(copy, [&](Op& op) {
+      if (op.code == OpCode::kSend) op.slot = slot;
+      if (op.code == OpCode::kView) op.slot = slot;
+    });
+    return copy;
+  }
+  Op Comment(const std::string& text, Span span) const { return SyncOp(OpCode::kComment, text, "", 0, span); }
+  void Fail(Span span, const std::string& what, const std::string& help) {
+    if (!failed_) {
+      diagnostics_
+          .Error(DiagnosticKind::kNotImplemented, span,
+                 fmt::format("for `{}`, {} is specified, not yet implemented", kernel_.target, what))
+          .Help(help);
+    }
+    failed_ = true;
+  }
+
+  ir::Kernel& kernel_;
+  ir::Worker& worker_;
+  Diagnostics& diagnostics_;
+  const std::string stage_;  // the variable of prologues
+  std::map<std::string, int64_t> slots_;
+  std::set<std::string> fed_;  // pipes that loading workers fill
+  bool failed_ = false;
+};
+
+Traffic* Folding::Next(Level& level, const std::string& pipe, Kind kind) {
+  for (std::vector<Traffic>& feed : level.feeds) {
+    for (Traffic& step : feed) {
+      if (step.pipes.count(pipe) == 0 || step.done.count(pipe) > 0 || step.is_early) continue;
+      return step.kind == kind ? &step : nullptr;
+    }
+  }
+  return nullptr;
+}
+
+/// Which pipes run ahead in this loop, and their first blocks.
+void Folding::PlanLookahead(const Region& region, Level& level, Region& prologue) {
+  std::map<int64_t, std::vector<Traffic*>> by_depth;
+  for (std::vector<Traffic>& feed : level.feeds) {
+    for (Traffic& step : feed) {
+      const std::string& pipe = *step.pipes.begin();
+      const auto fills = [&](const Traffic& other) { return other.pipes.count(pipe) > 0; };
+      const auto receives = std::count_if(region.begin(), region.end(), [&](const Op& op) { return Receives(op, {pipe}); });
+      const bool is_direct =
+          std::any_of(region.begin(), region.end(), [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == pipe; });
+      const bool is_alone = receives == 1 && is_direct && std::count_if(feed.begin(), feed.end(), fills) == 1;
+      if (step.kind != Kind::kSend || !is_alone || slots_.at(pipe) < 2 || ReadsElements(step.ops)) continue;
+      level.ahead[pipe] = slots_.at(pipe) - 1;
+      by_depth[slots_.at(pipe) - 1].push_back(&step);
+    }
+  }
+  for (auto depth = by_depth.rbegin(); depth != by_depth.rend(); ++depth) {
+    for (Op& op : Prologue(depth->second, *level.loop, depth->first)) prologue.push_back(std::move(op));
+  }
+}
+
+Region Folding::Prologue(const std::vector<Traffic*>& sends, const Op& loop, int64_t stages) {
+  Region body;
+  for (const Traffic* step : sends) {
+    const std::string& pipe = *step->pipes.begin();
+    Region copies = InSlot(step->ops, stages == 1 ? pipe : fmt::format("{}+{}", pipe, stage_));
+    const Scalar distance = stages == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(stage_), symbolic::Int(loop.number));
+    Substitute(copies, loop.symbol, symbolic::Add(loop.scalars[0], distance));
+    for (Op& op : copies) body.push_back(std::move(op));
+  }
+  const Span span = sends.front()->ops.front().span;
+  if (stages == 1) {
+    body.insert(body.begin(), Comment("The first block of the loop below.", span));
+    return body;
+  }
+  Op unroll{OpCode::kUnroll};
+  unroll.symbol = stage_;
+  unroll.number = stages;
+  unroll.span = span;
+  unroll.regions = {std::move(body)};
+  return {Comment(fmt::format("The first {} blocks of the loop below.", stages), span), std::move(unroll)};
+}
+
+/// The first slots outside loops: all of them are under way before anybody waits.
+void Folding::MoveToStart(Level& level) {
+  for (std::vector<Traffic>& feed : level.feeds) {
+    std::set<std::string> blocked;  // filled by a loop or branch before
+    std::map<std::string, int64_t> filled;
+    for (Traffic& step : feed) {
+      const std::string& pipe = *step.pipes.begin();
+      if (step.kind != Kind::kSend) {
+        blocked.insert(step.pipes.begin(), step.pipes.end());
+        continue;
+      }
+      const int64_t number = filled[pipe];
+      if (blocked.count(pipe) > 0 || number >= slots_.at(pipe)) continue;
+      ++filled[pipe];
+      step.is_early = true;
+      level.moved.insert(pipe);
+      for (Op& op : InSlot(step.ops, number == 0 ? pipe : fmt::format("{}+{}", pipe, number))) level.out.push_back(std::move(op));
+    }
+  }
+  level.start = level.out.size();
+}
+
+Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds, const Op* loop, Region* prologue) {
+  Level level;
+  level.loop = loop;
+  Names kept;
+  size_t first = 0;
+  if (!loop) {
+    // The names of the tile come first, and moved copies stand behind them.
+    for (; first < region.size() && (region[first].code == OpCode::kLet || region[first].code == OpCode::kTilePosition); ++first) {
+      if (region[first].code == OpCode::kLet && region[first].number == 0) kept[region[first].symbol] = region[first].scalars[0];
+    }
+  }
+  level.out.assign(region.begin(), region.begin() + static_cast<ptrdiff_t>(first));
+  for (const Feed& feed : feeds) {
+    if (!CollectTraffic(feed, kept, level.feeds.emplace_back()))
+      Fail(worker_.span, "a scalar variable in a worker that only loads", "use `let`, or compute the place from the loop's index");
+  }
+  if (loop)
+    PlanLookahead(region, level, *prologue);
+  else
+    MoveToStart(level);
+  Rewrite(Region(region.begin() + static_cast<ptrdiff_t>(first), region.end()), level);
+  return std::move(level.out);
+}
+
+void Folding::Rewrite(const Region& region, Level& level) {
+  std::vector<const Op*> waiting;  // receives whose refills stand behind the last of the run
+  const auto refill = [&] {
+    for (const Op* op : waiting) Refill(*op, level);
+    waiting.clear();
+  };
+  for (const Op& op : region) {
+    if (op.code != OpCode::kReceive) refill();
+    if (!Receives(op, fed_)) {
+      level.out.push_back(op);
+      continue;
+    }
+    if (op.code == OpCode::kReceive) {
+      Receive(op, level);
+      if (level.ahead.count(op.symbol) > 0) waiting.push_back(&op);
+    } else if (op.code == OpCode::kIf) {
+      Branch(op, level);
+    } else {
+      Loop(op, level);
+    }
+    level.has_received = true;
+  }
+  refill();
+}
+
+void Folding::Receive(const Op& op, Level& level) {
+  if (level.ahead.count(op.symbol) == 0) {
+    bool is_early = false;
+    for (std::vector<Traffic>& feed : level.feeds) {
+      const auto early = std::find_if(feed.begin(), feed.end(), [&](const Traffic& t) {
+        return t.is_early && t.pipes.count(op.symbol) > 0 && t.done.count(op.symbol) == 0;
+      });
+      if (early == feed.end()) continue;
+      early->done.insert(op.symbol);
+      is_early = true;
+      break;
+    }
+    Traffic* step = is_early ? nullptr : Next(level, op.symbol, Kind::kSend);
+    if (!is_early && !step) step = Next(level, op.symbol, Kind::kBranch);
+    if (step && !step->ops.empty()) {
+      step->done.insert(op.symbol);
+      for (Op& each : InSlot(OnlyPipe(step->ops, op.symbol), op.symbol)) level.out.push_back(std::move(each));
+    } else if (!is_early) {
+      Fail(op.span, fmt::format("a receive from `{}` in another nest of loops than its send", op.symbol),
+           "send and receive in loops of one shape");
+    }
+  }
+  level.out.push_back(op);
+}
+
+/// The block that will be read last of all that have a slot, into the slot that was read last.
+void Folding::Refill(const Op& receive, Level& level) {
+  Traffic* step = Next(level, receive.symbol, Kind::kSend);
+  if (!step) return;
+  step->done.insert(receive.symbol);
+  const int64_t ahead = level.ahead.at(receive.symbol);
+  Region copies = InSlot(step->ops, receive.symbol + ".previous");
+  Substitute(copies, level.loop->symbol,
+             symbolic::Add(symbolic::Name(level.loop->symbol), symbolic::Int(ahead * level.loop->number)));
+  level.out.push_back(Comment(fmt::format("{} block{} ahead, into the slot that was read last.", ahead, ahead == 1 ? "" : "s"),
+                              copies.front().span));
+  for (Op& op : copies) level.out.push_back(std::move(op));
+}
+
+void Folding::PlacePrologue(Region prologue, Level& level) {
+  if (prologue.empty()) return;
+  std::set<std::string> defined;
+  for (size_t i = level.start; i < level.out.size(); ++i) {
+    if (level.out[i].code == OpCode::kLet) defined.insert(level.out[i].symbol);
+  }
+  bool depends = false, is_moved = false;
+  ForEachOp(prologue, [&](const Op& op) {
+    is_moved |= op.code == OpCode::kSend && level.moved.count(op.symbol) > 0;
+    for (const ir::AxisRange& axis : op.axes) {
+      for (const std::string& name : defined) depends |= symbolic::Mentions(axis.start, name);
+    }
+  });
+  // A receive before the loop would wait first: the loop's first blocks are on their way before it.
+  size_t place = level.out.size();
+  if (level.has_received && !depends && !is_moved) place = level.start;
+  std::set<std::string>& moved = level.moved;
+  ForEachOp(prologue, [&](const Op& op) {
+    if (op.code == OpCode::kSend) moved.insert(op.symbol);
+  });
+  const size_t count = prologue.size();
+  level.out.insert(level.out.begin() + static_cast<ptrdiff_t>(place), std::make_move_iterator(prologue.begin()),
+                   std::make_move_iterator(prologue.end()));
+  level.start = std::max(level.start, place == level.start ? place + count : level.start);
+}
+
+/// Each loading worker has a loop that fills what this one reads.
+void Folding::Loop(Op op, Level& level) {
+  std::vector<Feed> feeds;
+  for (std::vector<Traffic>& steps : level.feeds) {
+    for (Traffic& step : steps) {
+      if (step.kind != Kind::kLoop || !step.done.empty() || step.is_early || !Receives(op, step.pipes)) continue;
+      step.done = step.pipes;
+      step.is_early = true;  // taken as a whole
+      const Op& loop = *step.source;
+      if (op.code == OpCode::kFor) {
+        // The same trips, perhaps over other numbers.
+        const Scalar trip = symbolic::Sub(symbolic::Name(op.symbol), op.scalars[0]);
+        const Scalar first = Resolve(loop.scalars[0], step.names);
+        const bool is_same = loop.number == op.number && symbolic::Equal(first, op.scalars[0]);
+        const Scalar counted = symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {trip, symbolic::Int(op.number)});
+        step.names[loop.symbol] =
+            is_same ? symbolic::Name(op.symbol) : symbolic::Add(first, symbolic::Mul(counted, symbolic::Int(loop.number)));
+      }
+      feeds.push_back({&loop.regions[0], step.names});
+      break;
+    }
+  }
+  if (feeds.empty()) {
+    Fail(op.span, "a loop over slots that are sent in another nest of loops", "send and receive in loops of one shape");
+    return;
+  }
+  Region prologue;
+  const bool is_counted = op.code == OpCode::kFor;
+  const Op header = op;
+  op.regions[0] = FoldRegion(header.regions[0], feeds, is_counted ? &header : nullptr, &prologue);
+  PlacePrologue(std::move(prologue), level);
+  level.out.push_back(std::move(op));
+}
+
+void Folding::Branch(Op op, Level& level) {
+  // A branch that the loading workers have, too.
+  std::vector<Traffic*> same;
+  for (std::vector<Traffic>& steps : level.feeds) {
+    for (Traffic& step : steps) {
+      if (step.kind != Kind::kBranch || !step.done.empty() || !Receives(op, step.pipes)) continue;
+      if (symbolic::Equal(Resolve(step.source->scalars[0], step.names), op.scalars[0])) same.push_back(&step);
+      break;
+    }
+  }
+  if (!same.empty()) {
+    for (size_t i = 0; i < op.regions.size(); ++i) {
+      std::vector<Feed> feeds;
+      for (const Traffic* step : same) feeds.push_back({&step->source->regions[i], step->names});
+      op.regions[i] = FoldRegion(op.regions[i], feeds, nullptr, nullptr);
+    }
+    for (Traffic* step : same) step->done = step->pipes;
+    level.out.push_back(std::move(op));
+    return;
+  }
+  // Else both sides find their slots among the steps of the region around.
+  const auto before = level.feeds;
+  Region out = std::move(level.out);
+  const size_t start = level.start;
+  auto after = level.feeds;
+  for (Region& region : op.regions) {
+    level.feeds = before;
+    level.out.clear();
+    level.start = 0;
+    Rewrite(region, level);
+    region = std::move(level.out);
+    for (size_t f = 0; f < after.size(); ++f) {
+      for (size_t s = 0; s < after[f].size(); ++s)
+        after[f][s].done.insert(level.feeds[f][s].done.begin(), level.feeds[f][s].done.end());
+    }
+  }
+  level.feeds = std::move(after);
+  level.out = std::move(out);
+  level.start = start;
+  level.out.push_back(std::move(op));
+}
+
+}  // namespace
+
+Result<void> FoldCopies(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  if (!target.folds_copies) return {};
+  std::vector<const ir::Worker*> loading;
+  ir::Worker* computing = nullptr;
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind == ir::RoleKind::kCompute)
+      computing = &worker;
+    else
+      loading.push_back(&worker);
+  }
+  if (!computing || loading.empty()) return {};
+  Folding folding(kernel, *computing, diagnostics);
+  if (!folding.Run(loading)) return Failure{};
+  for (const ir::Worker* worker : loading) computing->folded.push_back(worker->name);
+  std::erase_if(kernel.workers, [](const ir::Worker& worker) { return worker.kind != ir::RoleKind::kCompute; });
+  return {};
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// For targets without an engine that copies by itself: the workers that only load are folded into the one that computes. All of its
+// threads issue the copies, some iterations ahead of the loop that reads them.
+//
+// The programs are walked along the loops and branches that they have in common (sema has proved that they meet at every slot).
+//   - A send in the body of a loop runs ahead: the first slots - 1 blocks are copied before the loop, and right behind each receive
+//     the block that many iterations on, into the slot that was read last. Blocks beyond the end are copied like others: they lie
+//     outside the range and cost nothing, and so every path issues the same copies.
+//   - A send outside loops moves to the start of its region.
+//   - A send under a condition, into the only slot, or of a place that is read from memory itself stands before its receive.
+// Slots are named relative to the ring: "ab", "ab+stage", "ab.previous". Waits and barriers come from insert_sync.
+#pragma once
+
+#include "compiler/ir/ir.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/support/result.h"
+#include "compiler/target/target.h"
+
+namespace tkc::passes {
+
+Result<void> FoldCopies(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics);
+
+}  // namespace tkc::passes
