@@ -297,7 +297,8 @@ bool OpEmitter::EmitShared(const Op& op) {
       const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
       const std::string scope = op.number == 0 ? "warpgroup" : op.number == 1 ? "warp" : "block";
       const std::string threads = op.number == 2 ? fmt::format("<{}>", kernel_.threads) : "";
-      out_.Line(fmt::format("tk::{}::copy_global_to_shared{}({}, {}{});", scope, threads, Argument(op.operands[0]), Block(op), fill));
+      out_.Line(
+          fmt::format("tk::{}::copy_global_to_shared{}({}, {}{});", scope, threads, Argument(op.operands[0]), Block(op), fill));
       return true;
     }
     case OpCode::kCopyAsync:

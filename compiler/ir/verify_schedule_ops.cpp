@@ -90,7 +90,8 @@ void Verifier::CheckFragment(const Op& op) {
   const Type &view = TypeOf(op.operands[0]), &fragment = TypeOf(op.results[0]);
   const bool is_left = op.code == OpCode::kLoadLeft;
   if (view.space != Space::kShared) OpFault(op, "`%{}` is not in shared memory", kernel_.values[op.operands[0]].name);
-  if (fragment.space != (is_left ? Space::kLeft : Space::kRight)) OpFault(op, "the result is no {} operand", is_left ? "left" : "right");
+  if (fragment.space != (is_left ? Space::kLeft : Space::kRight))
+    OpFault(op, "the result is no {} operand", is_left ? "left" : "right");
   if (fragment.dtype != view.dtype) OpFault(op, "{} from {}", Name(fragment.dtype), Name(view.dtype));
   Same(op, view, fragment);
 }
