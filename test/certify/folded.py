@@ -34,7 +34,7 @@ CASES = [
     # ---- which turn a slot holds
     ("gemm", "prologue in one slot", [(r"\[ab\+stage\]", "[ab+1]", 2)], "coverage", "with another block of `A`"),
     ("gemm", "prologue shorter", [(r"unroll stage times 2", "unroll stage times 1")], "coverage", "nothing fills turn 1 before the loop"),
-    ("gemm", "prologue longer", [(r"unroll stage times 2", "unroll stage times 3")], "hazard", "may still be writing"),
+    ("gemm", "prologue longer", [(r"unroll stage times 2", "unroll stage times 3")], "hazard", "fills a slot of `ab_0` twice in one turn"),
     ("gemm", "reads the slot before", [(r"%a = view ab_0\[ab\]", "%a = view ab_0[ab.previous]")], "hazard", ""),
     ("attention", "the ring of the keys is not turned", [(r"      advance ks\n", "")], "hazard", "fills a slot of `ks_0` twice in one turn"),
     ("gemm", "the ring is not turned", [(r"      advance ab\n", "")], "hazard", ""),
