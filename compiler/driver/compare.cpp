@@ -173,7 +173,8 @@ std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, cons
       double allowed = 0;
       if (!exact && std::isfinite(theirs[i])) {
         const double magnitude = tolerance.magnitudes.at(name)[i];
-        allowed = std::max(Unit(tensor.dtype) * std::abs(theirs[i]), SmallestStep(tensor.dtype)) + tolerance.of_magnitude * magnitude;
+        allowed =
+            std::max(Unit(tensor.dtype) * std::abs(theirs[i]), SmallestStep(tensor.dtype)) + tolerance.of_magnitude * magnitude;
       }
       const double off = std::abs(mine[i] - theirs[i]);
       if (off <= allowed) continue;  // false for NaN

@@ -11,10 +11,10 @@
 namespace tkc::ir {
 
 /// In the order of typed::Op.
-inline constexpr std::string_view kOpWords[] = {"none", "neg",     "not",   "add",  "sub", "mul",  "div",  "mod",   "eq",
-                                                "ne",   "lt",      "le",    "gt",   "ge",  "and",  "or",   "min",   "max",
-                                                "cdiv", "abs",     "exp",   "exp2", "log", "log2", "sqrt", "rsqrt", "tanh",
-                                                "erf",  "sigmoid", "floor", "ceil", "pow", "sin",  "cos",  "random", "any",  "all"};
+inline constexpr std::string_view kOpWords[] = {"none", "neg",  "not", "add",  "sub",    "mul",   "div",  "mod", "eq",      "ne",
+                                                "lt",   "le",   "gt",  "ge",   "and",    "or",    "min",  "max", "cdiv",    "abs",
+                                                "exp",  "exp2", "log", "log2", "sqrt",   "rsqrt", "tanh", "erf", "sigmoid", "floor",
+                                                "ceil", "pow",  "sin", "cos",  "random", "any",   "all"};
 /// typed::StoreOp.
 inline constexpr std::string_view kStoreWords[] = {"set", "add", "max", "min"};
 /// typed::TensorMode.

@@ -27,6 +27,7 @@ void Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics
     if (diagnostics.HasErrors()) return;
     CheckHolds(kernel, section, diagnostics);
     if (!IsRagged(kernel, section)) CheckGridMap(kernel, section, deterministic, diagnostics);
+    CheckInOut(kernel, section, steps, diagnostics);
     // Wants the names of loops that run in step.
     CheckFillTaint(kernel, section, steps, diagnostics);
   }

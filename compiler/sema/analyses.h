@@ -33,6 +33,9 @@ void CheckHolds(const typed::Kernel& kernel, typed::Section& section, Diagnostic
 /// Each element of a tensor is stored at most once.
 void CheckGridMap(const typed::Kernel& kernel, const typed::Section& section, bool deterministic, Diagnostics& diagnostics);
 
+/// An `inout` tensor is read before it is stored, by the tile of work that stores it.
+void CheckInOut(const typed::Kernel& kernel, const typed::Section& section, const Steps& steps, Diagnostics& diagnostics);
+
 /// What elements that do not exist hold, wherever an axis is reduced.
 void CheckFillTaint(const typed::Kernel& kernel, const typed::Section& section, const Steps& steps, Diagnostics& diagnostics);
 

@@ -326,9 +326,9 @@ Value Elaborator::CallRandom(const ast::CallExpr& expr, std::vector<Value> args,
                            Args(std::move(bits), MakeConvert(MakeInt(256, expr.span), DType::kU32)), expr.span);
   type.dtype = DType::kF32;
   ExprPtr unit = MakeFloat(0x1p-24, expr.span);
-  return ExprValue(MakeNode(ExprKind::kBinary, Op::kMul, type,
-                            Args(MakeConvert(std::move(upper), DType::kF32), std::move(unit)), expr.span),
-                   expr.span);
+  return ExprValue(
+      MakeNode(ExprKind::kBinary, Op::kMul, type, Args(MakeConvert(std::move(upper), DType::kF32), std::move(unit)), expr.span),
+      expr.span);
 }
 
 Value Elaborator::CallWhere(const ast::CallExpr& expr, std::vector<Value> args) {

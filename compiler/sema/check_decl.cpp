@@ -177,7 +177,8 @@ void Elaborator::DeclareParams() {
     typed_param.mode = param.mode == ast::ParamMode::kOut     ? typed::TensorMode::kOut
                        : param.mode == ast::ParamMode::kInOut ? typed::TensorMode::kInOut
                                                               : typed::TensorMode::kIn;
-    if (param.mode == ast::ParamMode::kInOut && !kHasInOut) GateFeature(param.mode_span, "an `inout` tensor");
+    if (param.mode == ast::ParamMode::kInOut && source.grids.size() > 1)
+      GateFeature(param.mode_span, "an `inout` tensor in a kernel of several grid sections");
     if (!param.preset || !SetPreset(*param.preset, typed_param)) continue;
     if (param.mode != ast::ParamMode::kOut) {
       diagnostics_

@@ -33,7 +33,7 @@ struct Iteration {
   int64_t step = 1;
   std::optional<int64_t> span;  // hi - lo where it is a number
   bool is_grid = false;
-  VarId parent = typed::kNone;  // the variable whose block it cuts again
+  VarId parent = typed::kNone;     // the variable whose block it cuts again
   std::string number{};            // the term of its block's number: rises by 1 from one execution to the next
   std::optional<Polynomial> lo{};  // where it starts
 };
@@ -65,7 +65,6 @@ class GridMap {
       for (const Store& store : stores) CheckAlone(store);
       CheckTogether(tensor, stores);
     }
-    CheckInOut();
   }
 
  private:
@@ -83,7 +82,12 @@ class GridMap {
   }
 
   Iteration IterationOf(VarId var, const typed::Expr& lo, const typed::Expr& hi, int64_t step, bool is_grid, SymbolicTable& table) {
-    Iteration iteration{var, step, symbolic::ConstantDifference(table.Of(hi), table.Of(lo)), is_grid, typed::kNone, "",
+    Iteration iteration{var,
+                        step,
+                        symbolic::ConstantDifference(table.Of(hi), table.Of(lo)),
+                        is_grid,
+                        typed::kNone,
+                        "",
                         symbolic::ToPolynomial(table.Of(lo))};
     const symbolic::Scalar offset = symbolic::Sub(symbolic::Name(table.NameOf(var)), table.Of(lo));
     const auto number = symbolic::ToPolynomial(symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {offset, symbolic::Int(step)}));
@@ -159,7 +163,8 @@ class GridMap {
             const int64_t step = key == own ? iteration.step : 1;
             const bool is_short = iteration.span && *iteration.span < (int64_t{1} << 20);
             const int64_t span = is_short ? std::max<int64_t>(*iteration.span, iteration.step) : 0;
-            strides.push_back({size * step, size * (span * step / iteration.step + (span * step % iteration.step != 0)), iteration.var});
+            strides.push_back(
+                {size * step, size * (span * step / iteration.step + (span * step % iteration.step != 0)), iteration.var});
             found = true;
           } else if (Mentions(key, iteration.var)) {
             affine = false;  // in a product or inside another term
@@ -264,7 +269,8 @@ class GridMap {
       bool is_tied = true;
       for (const Store* store : {&before, &after}) {
         for (const Iteration& iteration : store->around)
-          is_tied = is_tied && (apart.count(iteration.var) > 0 || !(Mentions(first, iteration.var) || Mentions(*then, iteration.var)));
+          is_tied =
+              is_tied && (apart.count(iteration.var) > 0 || !(Mentions(first, iteration.var) || Mentions(*then, iteration.var)));
       }
       Polynomial gap = *then;
       Add(gap, first, -1);
@@ -359,41 +365,6 @@ class GridMap {
         .Label(second.stmt->span, "stored again")
         .Label(first.stmt->span, "stored first")
         .Help("store once; elements of a tensor are written once in a grid");
-  }
-
-  /// A tile reads of an `inout` tensor what it writes, and nothing else.
-  void CheckInOut() {
-    for (const typed::Worker& worker : section_.workers) CheckReads(worker.body);
-  }
-
-  void CheckReads(const typed::Block& block) {
-    for (const typed::StmtPtr& stmt : block) {
-      if (stmt->expr) CheckReads(*stmt->expr);
-      for (const typed::ExprPtr& value : stmt->values) CheckReads(*value);
-      CheckReads(stmt->body);
-      CheckReads(stmt->orelse);
-    }
-  }
-
-  void CheckReads(const typed::Expr& expr) {
-    for (const typed::ExprPtr& arg : expr.args) CheckReads(*arg);
-    if (expr.kind != typed::ExprKind::kRead || kernel_.params[expr.id].mode != typed::TensorMode::kInOut) return;
-    const auto stores = stores_.find(expr.id);
-    if (stores == stores_.end()) return;
-    SymbolicTable table(kernel_);
-    DefineLets(kernel_, section_.lets, table);
-    const Stmt& store = *stores->second[0].stmt;
-    bool same = true;
-    for (size_t i = 0; i < expr.axes.size(); ++i) {
-      same = same && expr.axes[i].extent == store.axes[i].extent && table.AreEqual(*expr.axes[i].start, *store.axes[i].start);
-    }
-    if (same) return;
-    diagnostics_
-        .Error(DiagnosticKind::kHaloOnInOut, expr.span,
-               fmt::format("a tile reads elements of `{}` that another tile may write", kernel_.params[expr.id].name))
-        .Label(expr.span, "read here")
-        .Label(store.span, "a tile writes these")
-        .Help("read what the tile writes and nothing else, or let the result be another tensor");
   }
 
   const typed::Kernel& kernel_;

@@ -38,8 +38,7 @@ bool Multiplies(const typed::Section& section) {
 
 /// False if it is no number known at compile time; that has been reported.
 bool Elaborator::SetPreset(const ast::Expr& preset, typed::Param& param) {
-  ExprPtr number =
-      Coerce(Eval(preset), Type::Scalar(param.dtype), true, fmt::format("the preset of `{}`", param.name), kNoSpan);
+  ExprPtr number = Coerce(Eval(preset), Type::Scalar(param.dtype), true, fmt::format("the preset of `{}`", param.name), kNoSpan);
   if (!number) return false;
   if (number->kind != ExprKind::kInt && number->kind != ExprKind::kFloat && number->kind != ExprKind::kBool) {
     diagnostics_.Error(DiagnosticKind::kNotConstant, preset.span, "a preset is a number known at compile time");
@@ -84,8 +83,7 @@ void Elaborator::CheckHandedOn() {
     const auto now = written_.find(tensor);
     const auto before = written_before_.find(tensor);
     if (now != written_.end() && (is_work || before != written_before_.end())) {
-      diagnostics_
-          .Error(DiagnosticKind::kReadOfOut, span, fmt::format("`{}` is read in the grid that writes it", param.name))
+      diagnostics_.Error(DiagnosticKind::kReadOfOut, span, fmt::format("`{}` is read in the grid that writes it", param.name))
           .Label(span, "read here")
           .Label(now->second.set ? *now->second.set : *now->second.combined, "written here")
           .Help("keep the value in a `var`, pass it through a pipe, or read it in a grid behind this one");
@@ -94,7 +92,8 @@ void Elaborator::CheckHandedOn() {
           .Note(param.span, "declared here")
           .Help("keep the value in a `var`, or pass it through a pipe");
     } else if (before == written_before_.end() && !param.has_preset) {
-      diagnostics_.Error(DiagnosticKind::kReadOfOut, span, fmt::format("`{}` is read, and no grid before has written it", param.name))
+      diagnostics_
+          .Error(DiagnosticKind::kReadOfOut, span, fmt::format("`{}` is read, and no grid before has written it", param.name))
           .Note(param.span, "declared here, without a preset")
           .Help("a grid sees what the grids above it have written");
     } else {

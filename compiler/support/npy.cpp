@@ -21,9 +21,9 @@ struct Descr {
 
 // The first entry of a dtype is the one written.
 constexpr Descr kDescrs[] = {
-    {DType::kBool, "b1"}, {DType::kI8, "i1"},  {DType::kU8, "u1"},  {DType::kI32, "i4"}, {DType::kU32, "u4"},  {DType::kI64, "i8"},
-    {DType::kU64, "u8"},  {DType::kF16, "f2"}, {DType::kF32, "f4"}, {DType::kF64, "f8"}, {DType::kBF16, "u2"}, {DType::kBF16, "V2"},
-    {DType::kU8, "V1"},
+    {DType::kBool, "b1"}, {DType::kI8, "i1"},   {DType::kU8, "u1"},  {DType::kI32, "i4"}, {DType::kU32, "u4"},
+    {DType::kI64, "i8"},  {DType::kU64, "u8"},  {DType::kF16, "f2"}, {DType::kF32, "f4"}, {DType::kF64, "f8"},
+    {DType::kBF16, "u2"}, {DType::kBF16, "V2"}, {DType::kU8, "V1"},
 };
 
 struct Header {

@@ -19,9 +19,7 @@ double RoundTo(double value, int digits, int min_exponent, double largest) {
   return rounded;
 }
 
-double Saturate(double value, double largest) {
-  return std::isinf(value) ? std::copysign(largest, value) : value;
-}
+double Saturate(double value, double largest) { return std::isinf(value) ? std::copysign(largest, value) : value; }
 
 }  // namespace
 
