@@ -86,11 +86,11 @@ TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, 
 }  // namespace detail
 
 namespace warp {
-/// By the 32 lanes of a warp. Elements outside the block become `fill_value`. Before the tensor core or the copy
+/// By the lanes of a warp. Elements outside the block become `fill_value`. Before the tensor core or the copy
 /// engine reads the tile: fence_async_proxy in every lane, then an arrival or a barrier.
 template <class To, class T, class Fill = float>
 TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value = 0) {
-    detail::copy_global_to_shared<1>(to, from, fill_value, lane(), 32);
+    detail::copy_global_to_shared<1>(to, from, fill_value, lane(), arch::lanes);
 }
 }  // namespace warp
 
@@ -103,19 +103,19 @@ TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, 
 }  // namespace block
 
 namespace warpgroup {
-/// The same by the 128 threads of a warpgroup.
+/// The same by the threads of a warpgroup.
 template <class To, class T, class Fill = float>
 TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value = 0) {
-    detail::copy_global_to_shared<4>(to, from, fill_value, thread(), 128);
+    detail::copy_global_to_shared<4>(to, from, fill_value, thread(), threads);
 }
 
-/// A shared tile to the block by the 128 threads; elements outside the block are dropped. The writers of the tile
+/// A shared tile to the block by the threads of a warpgroup; elements outside the block are dropped. The writers of the tile
 /// must have met before.
 template <class T, class From>
 TK_DEVICE void copy_shared_to_global(const global_block<T>& to, const From& from) {
     const auto view = as_view(from);
     detail::with_widest_piece<std::remove_const_t<decltype(view)>>(
-        to, [&](auto width) { detail::copy_out<decltype(width)::value>(to, view, thread(), 128); });
+        to, [&](auto width) { detail::copy_out<decltype(width)::value>(to, view, thread(), threads); });
 }
 }  // namespace warpgroup
 
