@@ -13,7 +13,6 @@ namespace tkc::codegen {
 namespace {
 
 constexpr int kWarpsPerWarpgroup = 4;
-constexpr int kRegistersPerSM = 65536;
 
 std::string SharedTile(const ir::Buffer& buffer) {
   if (buffer.is_scratch) return fmt::format("tk::reduce_scratch<{}, {}>", CppType(buffer.dtype), buffer.cols);
@@ -178,6 +177,11 @@ class KernelEmitter {
     for (const ir::Worker* role : group.roles) Role(*role);
   }
 
+  /// 32-bit registers of a multiprocessor.
+  int RegisterFile() const {
+    const Target* target = FindTarget(kernel_.target);
+    return target ? target->registers.file : RegisterRule{}.file;
+  }
   /// How many blocks share a multiprocessor: where all roles compute, their registers are a limit and none gives any to another.
   int ResidentBlocks() const {
     int registers = 0;
@@ -185,13 +189,13 @@ class KernelEmitter {
       if (role.kind != ir::RoleKind::kCompute || role.registers == 0) return 1;
       registers = std::max(registers, role.registers);
     }
-    return registers == 0 ? 1 : kRegistersPerSM / (kernel_.threads * registers);
+    return registers == 0 ? 1 : RegisterFile() / (static_cast<int>(kernel_.threads) * registers);
   }
 
   /// setmaxnreg: all four warps of the warpgroup pass here together.
   void Registers(const ir::Worker& role) {
     if (role.registers == 0 || ResidentBlocks() > 1) return;
-    const int at_entry = std::min(255, kRegistersPerSM / kernel_.threads / 8 * 8);
+    const int at_entry = std::min(255, RegisterFile() / kernel_.threads / 8 * 8);
     if (role.registers == at_entry) return;
     out_.Line(
         fmt::format("tk::warpgroup::{}_registers<{}>();", role.registers < at_entry ? "decrease" : "increase", role.registers));

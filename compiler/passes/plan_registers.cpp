@@ -11,11 +11,9 @@
 namespace tkc::passes {
 namespace {
 
-constexpr int64_t kFile = 65536;         // 32-bit registers of a multiprocessor
 constexpr int64_t kUnit = 8;             // setmaxnreg and the launch count in eights
 constexpr int64_t kMostPerThread = 240;  // what setmaxnreg is asked for at most
-constexpr int64_t kWithoutReshare = 255;
-constexpr int64_t kForAddresses = 24;  // loop counters, addresses, descriptors beside the tiles
+constexpr int64_t kForAddresses = 24;    // loop counters, addresses, descriptors beside the tiles
 
 /// The tiles that live through the worker's loops: its mutable ones.
 int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
@@ -53,7 +51,7 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
 
 /// Roles that only compute on rows: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
 /// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used.
-void ShareMultiprocessor(ir::Kernel& kernel) {
+void ShareMultiprocessor(ir::Kernel& kernel, const RegisterRule& rule) {
   constexpr int64_t kForLoads = 40;
   constexpr int64_t kThreads = 2048;  // of a multiprocessor
   int64_t most = 0;
@@ -64,9 +62,9 @@ void ShareMultiprocessor(ir::Kernel& kernel) {
     most = std::max(most, MostKeptRegisters(kernel, worker));
   }
   const int64_t needed = (most + kForLoads + kUnit - 1) / kUnit * kUnit;
-  const int64_t blocks = std::min(kFile / (kernel.threads * needed), kThreads / kernel.threads);
+  const int64_t blocks = std::min(int64_t{rule.file} / (kernel.threads * needed), kThreads / kernel.threads);
   if (blocks < 2) return;
-  const int64_t each = std::min(kWithoutReshare, kFile / (kernel.threads * blocks)) / kUnit * kUnit;
+  const int64_t each = std::min<int64_t>(rule.most_per_thread, rule.file / (kernel.threads * blocks)) / kUnit * kUnit;
   for (ir::Worker& worker : kernel.workers) worker.registers = static_cast<int>(each);
 }
 
@@ -82,8 +80,8 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics
     else
       copies = true;
   }
-  const int64_t entry = std::min(kWithoutReshare + 1, kFile / kernel.threads) / kUnit * kUnit;
-  int64_t budget = std::min(entry, kWithoutReshare);
+  const int64_t entry = target.registers.AtEntry(static_cast<int>(kernel.threads));
+  int64_t budget = std::min<int64_t>(entry, target.registers.most_per_thread);
   if (target.has_register_moves && copies && computing >= 2 && warpgroups > computing) {
     const int64_t for_copies = computing <= 2 ? 40 : 32;
     budget = std::min(kMostPerThread, (entry * warpgroups - for_copies * (warpgroups - computing)) / computing / kUnit * kUnit);
@@ -104,7 +102,7 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics
     }
     const std::string share =
         fmt::format("{} threads share {} registers: {} each for this worker, {} of them for addresses and counters", kernel.threads,
-                    kFile, budget, kForAddresses);
+                    target.registers.file, budget, kForAddresses);
     if (const LiveTiles live = MostLiveTiles(kernel, worker);
         kept + kForAddresses <= budget && live.registers + kForAddresses > budget) {
       const int64_t widest = RegistersOf(kernel.values[live.in_use[0]].type, worker.layout);
@@ -128,7 +126,7 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics
         .Help("use more worker instances, or smaller tiles");
     return Failure{};
   }
-  if (!copies) ShareMultiprocessor(kernel);
+  if (!copies) ShareMultiprocessor(kernel, target.registers);
   return {};
 }
 
