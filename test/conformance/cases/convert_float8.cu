@@ -26,7 +26,7 @@ uint32_t expected_float8(float x, int fraction, int bias) {
     for (uint32_t bits = 0; bits <= largest; ++bits) {
         const int exponent = int(bits >> fraction), low = int(bits & ((1u << fraction) - 1));
         const double value = exponent == 0 ? std::ldexp(low, 1 - bias - fraction) : std::ldexp(low | 1 << fraction, exponent - bias - fraction);
-        const double away = std::fabs(std::fmin(std::fabs(double(x)), 1e30) - value);
+        const double away = std::fabs(std::fmin(std::fabs(double(x)), 1e6) - value);
         if (away < least || (away == least && bits % 2 == 0)) best = bits, least = away;
     }
     return best | (std::signbit(x) ? 0x80 : 0);
