@@ -80,12 +80,15 @@ TK_DEVICE void add_global(bf16* p, bf16 x) {
 /// V neighbours, aligned to their size.
 template <int V>
 TK_DEVICE void add_global_vector(float* p, const float* x) {
+    static_assert(V == 1 || V == 2 || V == 4);
 #if TK_HAS_SM90
-    if constexpr (V == 4) return sm90::red_add_f32x4(p, x[0], x[1], x[2], x[3]);
-    else if constexpr (V == 2) return sm90::red_add_f32x2(p, x[0], x[1]);
-#endif
+    if constexpr (V == 4) sm90::red_add_f32x4(p, x[0], x[1], x[2], x[3]);
+    else if constexpr (V == 2) sm90::red_add_f32x2(p, x[0], x[1]);
+    else arch::red_add_f32(p, x[0]);
+#else
     TK_UNROLL
     for (int e = 0; e < V; ++e) arch::red_add_f32(p + e, x[e]);
+#endif
 }
 
 }  // namespace tk::detail
