@@ -74,9 +74,10 @@ template <class T, int R, int C, int K, class L>
     requires is_half<T>
 TK_DEVICE void multiply(register_tile<float, R, C, L>& acc, const register_tile<T, R, K, L>& left, const right_fragment<T, K, C, L>& right) {
     static_assert(L::WarpCols == 1, "a row of the left operand must lie in one warp");
-    uint32_t pairs[left.I][K / 8];
+    constexpr int blocks = register_tile<T, R, K, L>::I;
+    uint32_t pairs[blocks][K / 8];
     TK_UNROLL
-    for (int i = 0; i < left.I; ++i)
+    for (int i = 0; i < blocks; ++i)
         TK_UNROLL
         for (int n = 0; n < K / 8; ++n) pairs[i][n] = load_pair(left.data + left.number_of({i, n / 2, 0, n % 2 * 2}));
     detail::multiply_fragments<T, K>(acc, [&](int i, int h) { return &pairs[i][2 * h]; }, [&](int j, int h) { return &right.data[j][2 * h]; });
