@@ -11,6 +11,7 @@ namespace tkc::passes {
 using ir::Op;
 using ir::OpCode;
 using ir::Region;
+using ir::ValueId;
 
 namespace {
 
@@ -82,6 +83,40 @@ Op SyncOp(OpCode code, const std::string& symbol, const std::string& slot, int64
   op.number = number;
   op.span = span;
   return op;
+}
+
+Region StoresOf(ir::Kernel& kernel, const Op& op) {
+  Region out;
+  const ir::Pipe& pipe = FindPipe(kernel, op.symbol);
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    const size_t field = op.number >= 0 ? static_cast<size_t>(op.number) : i;
+    const ir::PipeField& shape = pipe.fields[field];
+    const ir::Type type = kernel.values[op.operands[i]].type;
+    ValueId value = op.operands[i];
+    if (type.dtype != shape.dtype) {
+      ir::Type rounded_type = type;
+      rounded_type.dtype = shape.dtype;
+      const ValueId rounded = kernel.AddValue(pipe.name + "_values", rounded_type);
+      Op convert{OpCode::kConvert, {rounded}, {value}};
+      convert.span = op.span;
+      out.push_back(convert);
+      value = rounded;
+    }
+    Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, field), pipe.name, 0, op.span);
+    view.results = {kernel.AddValue(view.symbol, ir::Type{shape.dtype, shape.rows, shape.cols, ir::Space::kShared, false})};
+    out.push_back(view);
+    ValueId target = view.results[0];
+    if (type.rows != shape.rows || type.cols != shape.cols) {
+      target = kernel.AddValue(view.symbol + "_part", ir::Type{shape.dtype, type.rows, type.cols, ir::Space::kShared, false});
+      Op part{OpCode::kPart, {target}, view.results, {op.scalars[0], op.scalars[1]}};
+      part.span = op.span;
+      out.push_back(part);
+    }
+    Op store{OpCode::kStoreShared, {}, {target, value}};
+    store.span = op.span;
+    out.push_back(store);
+  }
+  return out;
 }
 
 namespace {

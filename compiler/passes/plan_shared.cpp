@@ -69,6 +69,7 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
 void FixSlotsReadOnce(ir::Kernel& kernel) {
   std::set<std::string> streamed;
   for (const ir::Worker& worker : kernel.workers) {
+    if (worker.kind == ir::RoleKind::kCompute) continue;  // from one instance to another: stored, met, read
     ForEachOp(worker.body, [&](const ir::Op& op) {
       if (op.code != ir::OpCode::kFor) return;
       for (const ir::Op& inner : op.regions[0]) {

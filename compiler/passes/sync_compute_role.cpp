@@ -253,34 +253,7 @@ void ComputeRoleSync::Send(Op op, bool opens, bool closes, Region& out) {
   const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
   WaitFor(op, out);
   if (opens) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), pipe.name, 0, op.span));
-  for (size_t i = 0; i < op.operands.size(); ++i) {
-    const size_t field = op.number >= 0 ? static_cast<size_t>(op.number) : i;
-    const ir::PipeField& shape = pipe.fields[field];
-    const ir::Type type = kernel_.values[op.operands[i]].type;
-    ValueId value = op.operands[i];
-    if (type.dtype != shape.dtype) {
-      ir::Type rounded_type = type;
-      rounded_type.dtype = shape.dtype;
-      const ValueId rounded = kernel_.AddValue(pipe.name + "_values", rounded_type);
-      Op convert{OpCode::kConvert, {rounded}, {value}};
-      convert.span = op.span;
-      out.push_back(convert);
-      value = rounded;
-    }
-    Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, field), pipe.name, 0, op.span);
-    view.results = {kernel_.AddValue(view.symbol, ir::Type{shape.dtype, shape.rows, shape.cols, ir::Space::kShared, false})};
-    out.push_back(view);
-    ValueId target = view.results[0];
-    if (type.rows != shape.rows || type.cols != shape.cols) {
-      target = kernel_.AddValue(view.symbol + "_part", ir::Type{shape.dtype, type.rows, type.cols, ir::Space::kShared, false});
-      Op part{OpCode::kPart, {target}, view.results, {op.scalars[0], op.scalars[1]}};
-      part.span = op.span;
-      out.push_back(part);
-    }
-    Op store{OpCode::kStoreShared, {}, {target, value}};
-    store.span = op.span;
-    out.push_back(store);
-  }
+  for (Op& each : StoresOf(kernel_, op)) out.push_back(std::move(each));
   out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, op.span));
   out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, 0, op.span));
   pending_arrivals_ += kWarps * pipe.senders;

@@ -70,6 +70,10 @@ class FoldedSync {
   }
 
   Region Run(Region body) {
+    ForEachOp(body, [&](const Op& op) {
+      if (op.code == OpCode::kSend && !op.regions.empty()) copied_.insert(op.symbol);
+    });
+    body = ExpandSends(body);
     PlaceAdvances(body, false);
     State state;
     Region out = Walk(body, state);
@@ -78,6 +82,7 @@ class FoldedSync {
   }
 
  private:
+  Region ExpandSends(const Region& region);
   void PlaceAdvances(Region& region, bool repeats) const;
   Region Walk(const Region& region, State& state);
   void WalkOp(const Op& op, const Region& region, size_t index, State& state, Region& out);
@@ -94,6 +99,9 @@ class FoldedSync {
   void WaitFor(int64_t newest, Span span, State& state, Region& out) const;
   void SyncBlock(Span span, State& state, Region& out);
   void SyncOwn(Span span, State& state, Region& out) const;
+  void Refuse(Span span);
+  Region SplitAtBarriers(const Op& branch);
+  void NoteUse(const Op& op, const std::set<ValueId>& gone);
 
   bool IsOwn(const Place& place) const { return own_.count(place.name) > 0; }
   Place SlotPlace(const std::string& slot, int64_t stage = 0) const;
@@ -109,9 +117,11 @@ class FoldedSync {
   std::map<std::string, int64_t> slots_;
   std::map<std::string, std::string> pipe_of_buffer_;
   std::set<ValueId> used_;
+  std::set<std::string> copied_;   // pipes that copies fill
   std::set<std::string> own_;      // buffers of each instance
   std::set<std::string> differs_;  // scalars that differ between instances
-  int divergent_ = 0;              // conditions and loops around that do
+  int divergent_ = 0;              // conditions around that do
+  int divergent_loops_ = 0;        // and loops
   bool has_failed_ = false;
 };
 
@@ -169,8 +179,17 @@ void FoldedSync::WaitFor(int64_t newest, Span span, State& state, Region& out) c
 }
 
 void FoldedSync::SyncBlock(Span span, State& state, Region& out) {
-  if (divergent_ > 0 && !has_failed_) {
-    has_failed_ = true;
+  if (divergent_loops_ > 0) Refuse(span);
+  out.push_back(SyncOp(OpCode::kSyncBlock, "", "", 0, span));
+  state.arrived.clear();
+  state.written.clear();
+  state.read.clear();
+  state.own_written.clear();
+  state.own_read.clear();
+}
+
+void FoldedSync::Refuse(Span span) {
+  if (!has_failed_) {
     diagnostics_
         .Error(DiagnosticKind::kNotImplemented, span,
                fmt::format("for `{}`, a slot or buffer of the whole block used by some instances only is specified, not yet "
@@ -178,12 +197,7 @@ void FoldedSync::SyncBlock(Span span, State& state, Region& out) {
                            target_.name))
         .Help("let all instances take part, outside conditions on the instance");
   }
-  out.push_back(SyncOp(OpCode::kSyncBlock, "", "", 0, span));
-  state.arrived.clear();
-  state.written.clear();
-  state.read.clear();
-  state.own_written.clear();
-  state.own_read.clear();
+  has_failed_ = true;
 }
 
 void FoldedSync::SyncOwn(Span span, State& state, Region& out) const {
@@ -197,7 +211,11 @@ void FoldedSync::Write(const Place& place, Span span, State& state, Region& out)
   if (const auto copy = state.pending.find(place); copy != state.pending.end()) WaitFor(copy->second, span, state, out);
   if (IsOwn(place)) {
     if (state.own_read.count(place) > 0 || state.own_written.count(place) > 0) SyncOwn(span, state, out);
-  } else if (state.read.count(place) > 0 || state.written.count(place) > 0 || state.arrived.count(place) > 0) {
+    return;
+  }
+  // Fields and parts of a slot do not overlap, and the slot is read before it is filled again.
+  const bool is_slot = slots_.count(place.name) > 0;
+  if (state.read.count(place) > 0 || (state.written.count(place) > 0 && !is_slot) || state.arrived.count(place) > 0) {
     SyncBlock(span, state, out);
   }
 }
@@ -214,6 +232,22 @@ void FoldedSync::Read(const Place& place, Span span, State& state, Region& out) 
 }
 
 // ---- slots -----------------------------------------------------------------------------------------------------------
+
+/// Tiles that instances send each other are stored; one slot has to do.
+Region FoldedSync::ExpandSends(const Region& region) {
+  Region out;
+  for (const Op& op : region) {
+    if (op.code == OpCode::kSend && op.regions.empty()) {
+      if (slots_.at(op.symbol) > 1) Refuse(op.span);
+      for (Op& each : StoresOf(kernel_, op)) out.push_back(std::move(each));
+      continue;
+    }
+    out.push_back(op);
+    if (op.code == OpCode::kSend) continue;
+    for (Region& inner : out.back().regions) inner = ExpandSends(inner);
+  }
+  return out;
+}
 
 /// A ring goes on behind everything of its slot: before the next receive in the region, else at its end.
 void FoldedSync::PlaceAdvances(Region& region, bool repeats) const {
@@ -253,14 +287,16 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats) const {
 /// Receives that follow each other share a wait and a barrier.
 void FoldedSync::Receive(const Region& region, size_t index, State& state, Region& out) {
   const Op& op = region[index];
-  int64_t newest = -1;
+  int64_t newest = -1;  // of the copies that the wait is for
   for (size_t i = index; i < region.size() && region[i].code == OpCode::kReceive; ++i) {
     const auto copy = state.pending.find({region[i].symbol, 0});
     if (copy != state.pending.end()) newest = newest < 0 ? copy->second : std::min(newest, copy->second);
   }
   const Place place{op.symbol, 0};
   if (newest >= 0 && state.pending.count(place) > 0) WaitFor(newest, op.span, state, out);
-  if (state.arrived.count(place) > 0 || state.written.count(place) > 0) SyncBlock(op.span, state, out);
+  // What another instance stores, in a branch of its own, this walk does not see.
+  const bool is_from_elsewhere = divergent_ > 0 && copied_.count(op.symbol) == 0;
+  if (state.arrived.count(place) > 0 || state.written.count(place) > 0 || is_from_elsewhere) SyncBlock(op.span, state, out);
   const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
   for (size_t i = 0; i < op.results.size(); ++i) {
     state.views[op.results[i]] = place;
@@ -286,6 +322,7 @@ int64_t FoldedSync::CostOf(const Region& copies) const {
 }
 
 void FoldedSync::Copies(const Op& send, State& state, Region& out, bool is_checked) {
+  if (divergent_ + divergent_loops_ > 0) Refuse(send.span);
   Places filled, written;
   bool is_async = false;
   for (const Op& op : send.regions[0]) {
@@ -349,6 +386,49 @@ bool FoldedSync::Diverges(const Op& op) const {
   });
 }
 
+/// All instances execute a barrier of the block, whichever side of a branch they take: it stands between two branches on the same
+/// condition, one for what is before it and one for what is behind.
+Region FoldedSync::SplitAtBarriers(const Op& branch) {
+  Region out;
+  std::vector<Region::const_iterator> next, end;
+  for (const Region& side : branch.regions) {
+    next.push_back(side.begin());
+    end.push_back(side.end());
+    ForEachOp(side, [&](const Op& op) {
+      for (const Region& inner : op.regions) {
+        if (Contains(inner, OpCode::kSyncBlock)) Refuse(op.span);
+      }
+    });
+  }
+  std::set<ValueId> gone;  // defined in a branch before
+  while (true) {
+    Op piece = branch;
+    bool meets = false;
+    Span span;
+    for (size_t i = 0; i < 2; ++i) {
+      const auto barrier = std::find_if(next[i], end[i], [](const Op& op) { return op.code == OpCode::kSyncBlock; });
+      piece.regions[i].assign(next[i], barrier);
+      meets |= barrier != end[i];
+      if (barrier != end[i]) span = barrier->span;
+      next[i] = barrier == end[i] ? barrier : barrier + 1;
+    }
+    ForEachOp(piece.regions[0], [&](const Op& op) { NoteUse(op, gone); });
+    ForEachOp(piece.regions[1], [&](const Op& op) { NoteUse(op, gone); });
+    for (const Region& side : piece.regions) {
+      ForEachOp(side, [&](const Op& op) { gone.insert(op.results.begin(), op.results.end()); });
+    }
+    if (!piece.regions[0].empty() || !piece.regions[1].empty()) out.push_back(std::move(piece));
+    if (!meets) return out;
+    out.push_back(SyncOp(OpCode::kSyncBlock, "", "", 0, span));
+  }
+}
+
+void FoldedSync::NoteUse(const Op& op, const std::set<ValueId>& gone) {
+  for (const ValueId value : op.operands) {
+    if (gone.count(value) > 0) Refuse(op.span);
+  }
+}
+
 /// Blocks beyond the end of a loop that runs ahead are still on their way.
 void FoldedSync::Drain(const Op& loop, State& state, Region& out) const {
   std::set<std::string> ahead;
@@ -372,7 +452,7 @@ void FoldedSync::Loop(Op op, State& state, Region& out) {
                                                                    [](const Op& each) { return each.code == OpCode::kSend; });
   if (is_stages) return Prologue(op, state, out);
   const bool diverges = Diverges(op);
-  divergent_ += diverges;
+  divergent_loops_ += diverges;
   constexpr int kMostRounds = 64;
   State entry = state, end;
   Region body;
@@ -385,7 +465,7 @@ void FoldedSync::Loop(Op op, State& state, Region& out) {
     if (joined == entry) break;
     entry = std::move(joined);
   }
-  divergent_ -= diverges;
+  divergent_loops_ -= diverges;
   const Op source = op;
   op.regions[0] = std::move(body);
   out.push_back(std::move(op));
@@ -396,15 +476,7 @@ void FoldedSync::Loop(Op op, State& state, Region& out) {
 void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State& state, Region& out) {
   switch (op.code) {
     case OpCode::kReceive: return Receive(region, index, state, out);
-    case OpCode::kSend:
-      if (!op.regions.empty()) return Copies(op, state, out, false);
-      if (!has_failed_) {
-        diagnostics_.Error(
-            DiagnosticKind::kNotImplemented, op.span,
-            fmt::format("for `{}`, a pipe between instances of one worker is specified, not yet implemented", target_.name));
-      }
-      has_failed_ = true;
-      return;
+    case OpCode::kSend: return Copies(op, state, out, false);
     case OpCode::kAdvance: Advance(op.symbol, state); break;
     case OpCode::kFor:
     case OpCode::kForTiles:
@@ -419,7 +491,11 @@ void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State&
       const auto views = state.views;
       state = Join(std::move(after[0]), after[1]);
       state.views = views;
-      out.push_back(std::move(branch));
+      if (diverges) {
+        for (Op& piece : SplitAtBarriers(branch)) out.push_back(std::move(piece));
+      } else {
+        out.push_back(std::move(branch));
+      }
       return;
     }
     case OpCode::kLet:

@@ -27,6 +27,9 @@ bool IsShared(const ir::Kernel& kernel, const std::string& pipe);
 
 ir::Op SyncOp(ir::OpCode code, const std::string& symbol, const std::string& slot, int64_t number, Span span);
 
+/// The stores of a send of computed tiles into its slot: rounded to the field's type, each into its field or the part of it.
+ir::Region StoresOf(ir::Kernel& kernel, const ir::Op& send);
+
 /// Rewrites the body of a role that copies; adds its arrivals.
 void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals);
 /// Rewrites the one role of a folded program: its waits are for copies that its own threads have issued.
