@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
@@ -20,14 +22,20 @@ constexpr int64_t kWarpsOfInstance = 4;
 bool IsWhole(const Op& send) { return send.number < 0; }
 
 /// The pipes whose rings this role turns.
-std::vector<std::string> Rings(const ir::Worker& worker) {
+std::vector<std::string> Rings(const ir::Kernel& kernel, const ir::Worker& worker) {
   std::vector<std::string> rings;
+  const auto add = [&](const std::string& ring) {
+    if (std::find(rings.begin(), rings.end(), ring) == rings.end()) rings.push_back(ring);
+  };
   ForEachOp(worker.body, [&](const Op& op) {
-    if (op.code != OpCode::kAdvance) return;
-    for (const std::string& ring : rings) {
-      if (ring == op.symbol) return;
+    if (op.code == OpCode::kAdvance) add(op.symbol);
+  });
+  // A ring that is never turned names its first slot all the same.
+  ForEachOp(worker.body, [&](const Op& op) {
+    if (op.code == OpCode::kView && !op.slot.empty() && FindBuffer(kernel, op.symbol).count > 1) {
+      const auto is_ring = [&](const ir::Pipe& pipe) { return pipe.name == ir::RingOf(op.slot); };
+      if (std::any_of(kernel.pipes.begin(), kernel.pipes.end(), is_ring)) add(ir::RingOf(op.slot));
     }
-    rings.push_back(op.symbol);
   });
   return rings;
 }
@@ -123,7 +131,7 @@ namespace {
 
 void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker) {
   Region rings;
-  for (const std::string& ring : Rings(worker)) {
+  for (const std::string& ring : Rings(kernel, worker)) {
     rings.push_back(SyncOp(OpCode::kRing, ring, "", FindPipe(kernel, ring).slots, worker.span));
   }
   worker.body.insert(worker.body.begin(), std::make_move_iterator(rings.begin()), std::make_move_iterator(rings.end()));
