@@ -118,6 +118,8 @@ std::optional<Finding> CheckNamedBarriers(const Program& program, const Target& 
       const bool is_own = (code == OpCode::kSyncRole && step.op->number == 0) ||
                           (code == OpCode::kReduce && step.buffer >= 0 && agent.worker->layout.SpansWarps(step.op->slot));
       if (!is_own && code != OpCode::kNamedSync && code != OpCode::kNamedArrive) continue;
+      // Where the block has but one barrier, a role that is the whole block has it to itself.
+      if (is_own && target.named_barriers == 0 && program.kernel->workers.size() == 1 && agent.worker->instances == 1) continue;
       const bool is_default = code == OpCode::kReduce || (is_own && step.op->scalars.empty());
       const int64_t group = agent.worker->first_warp / kWarpsPerGroup + agent.instance;
       const int64_t id = is_default ? 1 + group : is_own ? 1 + step.element : step.element;

@@ -126,7 +126,8 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics
         .Help("use more worker instances, or smaller tiles");
     return Failure{};
   }
-  if (!copies) ShareMultiprocessor(kernel, target.registers);
+  // AMD's compute units take as many waves as the registers that the kernel turns out to have leave room for: nothing is promised.
+  if (!copies && !target.is_hip) ShareMultiprocessor(kernel, target.registers);
   return {};
 }
 

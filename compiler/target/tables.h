@@ -53,9 +53,12 @@ inline constexpr layout::BankRule kGfx942Banks[] = {
     {layout::WaveAccess::kStore, 8, 32, {1, 2, 4, 8}},    {layout::WaveAccess::kStore, 16, 32, {1, 2, 4}},
 };
 inline constexpr layout::BankRule kGfx950Banks[] = {
-    {layout::WaveAccess::kLoad, 4, 64, {1, 2, 4, 8, 16, 32}},        {layout::WaveAccess::kLoad, 8, 64, {1, 2, 4, 8, 16}},
-    {layout::WaveAccess::kLoad, 16, 64, {1, 2, 12, 20}},             {layout::WaveAccess::kStore, 4, 32, {1, 2, 4, 8, 16}},
-    {layout::WaveAccess::kTransposingLoad, 8, 64, {1, 2, 4, 8, 16}}, {layout::WaveAccess::kStore, 8, 32, {1, 2, 4, 8}},
+    {layout::WaveAccess::kLoad, 4, 64, {1, 2, 4, 8, 16, 32}},
+    {layout::WaveAccess::kLoad, 8, 64, {1, 2, 4, 8, 16}},
+    {layout::WaveAccess::kLoad, 16, 64, {1, 2, 12, 20}},
+    {layout::WaveAccess::kStore, 4, 32, {1, 2, 4, 8, 16}},
+    {layout::WaveAccess::kTransposingLoad, 8, 64, {1, 2, 4, 8, 16}},
+    {layout::WaveAccess::kStore, 8, 32, {1, 2, 4, 8}},
     {layout::WaveAccess::kStore, 16, 32, {1, 2, 4}},
 };
 
