@@ -126,6 +126,21 @@ MUTANTS = [
     # ---- clusters
     ("multicast_to_oneself", "two_stage", [(r"\* 32, n, 3 on", "* 32, n, 1 on")], HANG_CLUSTER),
     ("multicast_of_one_half", "two_stage", [(r"(B_map_share at) @cluster::rank.i32\(\) \* 32", r"\1 0")], ""),
+    # ---- copies by all threads
+    ("prologue_a_block_shorter", "sm80_gemm", [(r"unroll stage times 2", "unroll stage times 1")], ""),
+    ("prologue_a_block_longer", "sm80_gemm", [(r"unroll stage times 2", "unroll stage times 3")], ""),
+    ("prologue_from_the_second_block", "sm80_gemm", [(r"A\[m : 64, stage \* 64", "A[m : 64, stage * 64 + 64"), (r"B\[stage \* 64", "B[stage * 64 + 64")], MAP_COUNTS),
+    ("prologue_in_the_slots_behind", "sm80_gemm", [(r"\[ab\+stage\]", "[ab.previous]", 2)], ""),
+    ("copied_a_block_too_far_ahead", "sm80_gemm", [(r"k \+ 128", "k + 192", 2)], MAP_COUNTS),
+    ("copied_for_this_step", "sm80_gemm", [(r"k \+ 128", "k", 2)], MAP_COUNTS),
+    ("copied_by_one_thread", "sm80_gemm", [(r"(      copy_async %ab_1_2 .*\n)", r"      if_elected warpgroup {\n\1      }\n")], ""),
+    ("waited_for_by_one_thread", "sm80_gemm", [(r"(      wait_copies 1\n)", r"      if_elected warpgroup {\n\1      }\n")], WRONG_WAIT),
+    ("groups_of_one_field", "sm80_gemm", [(r"(      %ab_1_2 = .*\n      copy_async .*\n)(      commit_copies\n)", r"\2\1")], WRONG_WAIT),
+    ("one_slot_more_than_there_are", "sm80_gemm", [(r"ring ab slots 3", "ring ab slots 4")], ""),
+    ("reads_the_slot_filled_ahead", "sm80_gemm", [(r"%b = view ab_1\[ab\]", "%b = view ab_1[ab+1]")], ""),
+    ("barrier_of_the_instance", "sm80_attention_64", [(r"      sync_block\n", "      sync_role warpgroup\n", 2)], MAP_GROUPS),
+    ("barrier_of_one_instance", "sm80_attention_64", [(r"(      wait_copies 5\n)      sync_block\n", r"\1      if w < 1 {\n        sync_block\n      }\n", 2)], HANG_COUNT),
+    ("copied_by_one_instance", "sm80_attention_64", [(r"(      copy_async %ks_slot_2 .*\n)", r"      if w < 1 {\n\1      }\n")], ""),
     ("shares_collected_before_they_are_published", "gemm_decode", [(r"(    split_wait acc_shares_ready\n)(    %acc_sum = split_collect .*\n)", r"\2\1")], WRONG_ATOMIC),
 ]
 

@@ -27,11 +27,15 @@ def run(command, timeout):
         return 124, "", "no end"
 
 
+def target_of(text):
+    return "--target=" + re.search(r"(?m)^  target (\w+)", text)[1]
+
+
 def static_verdict(tkc, text, folder, name):
     """`verifier`, `certificate: kind`, or `` where both accept; then the milliseconds that tkc took."""
     file = folder / f"{name}.ir"
     file.write_text(text)
-    rc, _, errors = run([tkc, "--from=schedule", file, "--emit=certificate", "-o", folder / f"{name}.proof"], 60)
+    rc, _, errors = run([tkc, "--from=schedule", target_of(text), file, "--emit=certificate", "-o", folder / f"{name}.proof"], 60)
     if rc == 0:
         return ""
     kind = re.search(r"^error: .*\[([\w-]+)\]$", errors, re.M)
@@ -101,7 +105,7 @@ class Simulator:
     def build(self, text, name):
         base = self.folder / name
         base.with_suffix(".ir").write_text(text)
-        rc, _, errors = run([self.tkc, "--from=schedule", "--no-certificate", base.with_suffix(".ir"), "-o", base.with_suffix(".cu")], 60)
+        rc, _, errors = run([self.tkc, "--from=schedule", target_of(text), "--no-certificate", base.with_suffix(".ir"), "-o", base.with_suffix(".cu")], 60)
         if rc:
             return None, "no source: " + errors.strip().splitlines()[0]
         compiler = shutil.which("c++") or "g++"

@@ -6,7 +6,11 @@ import re
 import subprocess
 
 SYNC = ("wait_full", "wait_empty", "expect", "arrive", "advance", "mma_fence", "mma_commit", "mma_wait", "fence_async", "sync_role",
-        "commit_stores", "wait_stores", "named_sync", "named_arrive", "cluster_sync", "split_publish", "split_wait")
+        "commit_stores", "wait_stores", "named_sync", "named_arrive", "cluster_sync", "split_publish", "split_wait",
+        "copy_async", "commit_copies", "wait_copies", "sync_block")
+MUTATIONS = ("delete", "duplicate", "swap")
+COUNTED = ("more", "fewer")  # of copies that a wait leaves unfinished
+SLOTS = ("nearer", "further")  # than the slot that is filled ahead
 
 
 class Statement:
@@ -72,7 +76,9 @@ class Program:
 
 
 def kernel_text(tkc, file, kernel=None, arguments=()):
-    """The schedule level of one kernel of a .tk file, as a module of its own that is always chosen."""
+    """The schedule level of one kernel of a .tk file, as a module of its own that is always chosen; or what an .ir file holds."""
+    if file.suffix == ".ir":
+        return re.sub(r"(?m)^//.*\n", "", file.read_text())
     done = subprocess.run([str(tkc), str(file), "--emit=schedule", *map(str, arguments)], capture_output=True, text=True, timeout=60)
     if done.returncode:
         raise SystemExit(f"{file}: {done.stderr[-2000:]}")
@@ -84,13 +90,13 @@ def kernel_text(tkc, file, kernel=None, arguments=()):
 
 
 def sites(program):
-    """(path, region, index, statement) of each synchronisation operation: path is `role/word#number in the role`."""
+    """(path, region, index) of each synchronisation operation and each view of a slot ahead: path is `role/word#number in the role`."""
     for role in program.roles:
         seen = {}
 
         def walk(region):
             for index, statement in enumerate(region):
-                if statement.word() in SYNC:
+                if statement.word() in SYNC or slot_ahead(statement) is not None:
                     seen[statement.word()] = seen.get(statement.word(), 0) + 1
                     yield f"{role.line.split()[1]}/{statement.word()}#{seen[statement.word()]}", region, index
                 for inner in statement.regions:
@@ -99,16 +105,46 @@ def sites(program):
         yield from walk(role.regions[0])
 
 
+def slot_ahead(statement):
+    """How a view names a slot ahead: `+2`, or `.previous`, the furthest; None."""
+    found = re.search(r" view \w+\[\w+(\+\d+|\.previous)\]", statement.line)
+    return found and found[1]
+
+
+def counted(statement, mutation):
+    """The statement with another number, or None."""
+    twin = statement.copy()
+    by = 1 if mutation in ("more", "further") else -1
+    if mutation in SLOTS:
+        ahead = slot_ahead(statement)
+        slots = -1 if ahead is None else int(ahead[1:]) + by if ahead[0] == "+" else 0 if by > 0 else -1
+        twin.line = statement.line.replace(f"{ahead}]", f"+{slots}]")
+        return twin if slots >= 0 else None
+    number = int(statement.line.split()[1]) if statement.word() == "wait_copies" else -1
+    if number < 0 or number + by < 0:
+        return None
+    twin.line = f"wait_copies {number + by}"
+    return twin
+
+
 def mechanical(text):
-    """{`role/op#n/delete`, ..`duplicate`, ..`swap`: text}; a swap is with the next statement of the block, comments aside. Mutants
-    that are the kernel itself, or another mutant, are left out."""
+    """{`role/op#n/delete`, ..`duplicate`, ..`swap`: text}; a swap is with the next statement of the block, comments aside. A wait for
+    copies also leaves one more or one fewer unfinished, a view of a slot ahead is one further or nearer. Mutants that are the kernel
+    itself, or another mutant, are left out."""
     found, known = {}, {Program(text).text()}
     paths = [path for path, _, _ in sites(Program(text))]
     for number, path in enumerate(paths):
-        for mutation in ("delete", "duplicate", "swap"):
+        for mutation in MUTATIONS + COUNTED + SLOTS:
             program = Program(text)
             _, region, index = list(sites(program))[number]
-            if mutation == "delete":
+            if mutation in COUNTED + SLOTS:
+                twin = counted(region[index], mutation)
+                if twin is None:
+                    continue
+                region[index] = twin
+            elif region[index].word() not in SYNC:
+                continue
+            elif mutation == "delete":
                 del region[index]
             elif mutation == "duplicate":
                 region.insert(index, region[index].copy())
