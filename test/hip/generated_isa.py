@@ -13,11 +13,13 @@ from pathlib import Path
 import isa
 
 CHIPS = ("gfx942", "gfx950")
+# Least share of the matrix unit.
+LEAST_SHARE = {"gemm": 0.8}
 SAMPLE = ("gemm/gemm.tk", "chained/chained.tk")
 FULL_WIDTH = {"gfx942": r"ds_read_(b128|b64|u16)", "gfx950": r"ds_read_b128|ds_read_b64"}
 
 
-def problems_of(kernel, chip):
+def problems_of(kernel, chip, least):
     """What a kernel breaks."""
     threads = kernel.number("max_flat_workgroup_size")
     most = 512 // max(1, -(-threads // 256))
@@ -35,6 +37,9 @@ def problems_of(kernel, chip):
         problems.append("scratch or flat accesses in the main loop")
     if len([n for n in isa.waits(loop, "vmcnt") if n == 0]) > 1 and isa.count(loop, "lds$"):
         problems.append("the main loop waits for all copies more than once")
+    share = isa.mca_share(loop, chip) * max(1, -(-threads // 256))  # of the waves of a SIMD together
+    if share < least:
+        problems.append(f"the waves of a SIMD ask for {share:.2f} of the matrix unit, expected {least}")
     return problems
 
 
@@ -66,7 +71,7 @@ def main():
                     failed += 1
                     continue
             for kernel in kernels:
-                problems = problems_of(kernel, chip)
+                problems = problems_of(kernel, chip, LEAST_SHARE.get(file.stem, 0))
                 failed += bool(problems)
                 print(f"{chip} {file.stem} {kernel.name[:60]}: {isa.describe(kernel, chip)}" + "".join(f"\nfailed: {p}" for p in problems))
     return 1 if failed else 0
