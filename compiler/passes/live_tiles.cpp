@@ -79,7 +79,10 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l) {
   }
   if (type.space != ir::Space::kRegister) return 0;
   const layout::RegisterLayout layout{l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols};
-  return std::max<int64_t>(1, layout.PerThread(type.rows, type.cols) * std::max(Bytes(type.dtype), 1) / 4);
+  constexpr int64_t kLanes = 32;
+  int64_t elements = layout.PerThread(type.rows, type.cols);
+  if (type.cols == 1 && type.rows > 1) elements = std::min(elements, type.rows / kLanes);
+  return std::max<int64_t>(1, elements * std::max(Bytes(type.dtype), 1) / 4);
 }
 
 LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker) {

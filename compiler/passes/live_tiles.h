@@ -8,7 +8,8 @@
 
 namespace tkc::passes {
 
-/// 32-bit registers a thread for a tile of this type in a warpgroup's registers, dealt as the layout says; 0 in shared memory.
+/// 32-bit registers a thread for a tile of this type in a warpgroup's registers, dealt as the layout says; 0 in shared memory. A
+/// column counts as dealt to the lanes of a warp: more of it than that need not be there at once.
 int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& layout);
 
 struct LiveTiles {

@@ -52,7 +52,7 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
 /// Roles that only compute on rows: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
 /// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used.
 void ShareMultiprocessor(ir::Kernel& kernel, const RegisterRule& rule) {
-  constexpr int64_t kForLoads = 40;
+  constexpr int64_t kForLoads = 40, kForTensor = 4;
   constexpr int64_t kThreads = 2048;  // of a multiprocessor
   int64_t most = 0;
   for (const ir::Worker& worker : kernel.workers) {
@@ -61,7 +61,8 @@ void ShareMultiprocessor(ir::Kernel& kernel, const RegisterRule& rule) {
     if (multiplies) return;
     most = std::max(most, MostKeptRegisters(kernel, worker));
   }
-  const int64_t needed = (most + kForLoads + kUnit - 1) / kUnit * kUnit;
+  const int64_t addresses = kForLoads + kForTensor * static_cast<int64_t>(kernel.tensors.size());
+  const int64_t needed = (most + addresses + kUnit - 1) / kUnit * kUnit;
   const int64_t blocks = std::min(int64_t{rule.file} / (kernel.threads * needed), kThreads / kernel.threads);
   if (blocks < 2) return;
   const int64_t each = std::min<int64_t>(rule.most_per_thread, rule.file / (kernel.threads * blocks)) / kUnit * kUnit;
@@ -126,8 +127,8 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics
         .Help("use more worker instances, or smaller tiles");
     return Failure{};
   }
-  // AMD's compute units take as many waves as the registers that the kernel turns out to have leave room for: nothing is promised.
-  if (!copies && !target.is_hip) ShareMultiprocessor(kernel, target.registers);
+  // Elsewhere a multiprocessor takes as many blocks as the registers leave room for that the kernel turns out to have.
+  if (!copies && !target.folds_copies) ShareMultiprocessor(kernel, target.registers);
   return {};
 }
 
