@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""matrix.py [BUILD] [--shapes N] [--seeds N] [-k WORD]: every kernel of examples/ on many shapes and seeds, the simulator against the
-reference interpreter within the rounding of lang-spec, bit for bit on integer-valued data. Prints a table; exit status 1 if any run
-differs, has a finding, or was left out. tools/test --all runs it with 30 shapes and 3 seeds."""
+"""matrix.py [BUILD] [--target T] [--shapes N] [--seeds N] [-k WORD]: every kernel of examples/ on many shapes and seeds, as compiled for
+the target, the simulator against the reference interpreter within the rounding of lang-spec, bit for bit on integer-valued data. Prints
+a table; exit status 1 if any run differs, has a finding, or was left out. tools/test --all runs it with 30 shapes and 3 seeds."""
 import argparse
 import json
 import pathlib
@@ -13,9 +13,9 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def check(tkc, source, shapes, seeds):
+def check(tkc, source, target, shapes, seeds):
     """The reports of all kernels of a file, and what was said besides."""
-    command = [tkc, "check", source, "--shapes", str(shapes), "--seeds", str(seeds), "--time", "900", "--json", "--no-gpu"]
+    command = [tkc, "check", source, "--target", target, "--shapes", str(shapes), "--seeds", str(seeds), "--time", "900", "--json", "--no-gpu"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=3600)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")], done.returncode, done.stderr
 
@@ -26,6 +26,7 @@ def main():
     parser.add_argument("--shapes", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("-k", dest="only", default="", help="only examples whose path holds this word")
+    parser.add_argument("--target", default="sm_90a")
     args = parser.parse_args()
     tkc = ROOT / args.build / "bin" / "tkc"
     start, wrong, total, exact = time.time(), [], 0, 0
@@ -33,7 +34,7 @@ def main():
     for source in sorted((ROOT / "examples").glob("*/*.tk")):
         if source.parent.name == "lib" or args.only not in str(source):
             continue
-        reports, status, errors = check(tkc, source, args.shapes, args.seeds)
+        reports, status, errors = check(tkc, source, args.target, args.shapes, args.seeds)
         if not reports or (status != 0 and not any(r["failure"] for r in reports)):
             wrong.append(f"{source.relative_to(ROOT)}: status {status}: {errors[:2000]}")
         for r in reports:
