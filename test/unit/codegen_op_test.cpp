@@ -226,6 +226,29 @@ TEST_F(OpCpp, CopyEngine) {
   EXPECT_EQ(Print(Plain(OpCode::kWaitStores, "", "done", 0)), "tk::wait_stores<0>();\n");
 }
 
+TEST_F(OpCpp, CopiesOfThreads) {
+  kernel_.threads = 256;
+  Op copy = Make(OpCode::kCopyAsync, {}, {view_}, {}, "A");
+  copy.axes = {{N("m"), 128, false, nullptr, nullptr}, {N("k"), 64, false, nullptr, nullptr}};
+  EXPECT_EQ(Print(copy), "tk::block::copy_async<256>(v, A.block(tk::span(m), tk::span(k)));\n");
+  EXPECT_EQ(Print(Plain(OpCode::kCommitCopies)), "tk::commit_copies();\n");
+  EXPECT_EQ(Print(Plain(OpCode::kWaitCopies, "", "", 2)), "tk::wait_copies<2>();\n");
+  EXPECT_EQ(Print(Plain(OpCode::kSyncBlock)), "tk::block::sync();\n");
+  EXPECT_EQ(Print(Make(OpCode::kView, {New(Smem(128, 64))}, {}, {}, "ab_0", "ab+2")),
+            "const auto& r = shared.ab_0[ab.ahead(2)];\n");
+}
+
+TEST_F(OpCpp, ProductsOfWarps) {
+  const ir::ValueId left = New({DType::kBF16, 64, 16, ir::Space::kLeft, false});
+  const ir::ValueId right = New({DType::kBF16, 16, 64, ir::Space::kRight, false});
+  EXPECT_EQ(Print(Make(OpCode::kLoadLeft, {left}, {view_})), "const auto r = tk::warpgroup::load_left<layout>(v);\n");
+  EXPECT_EQ(Print(Make(OpCode::kLoadRight, {right}, {view_})), "const auto r_1 = tk::warpgroup::load_right<layout>(v);\n");
+  EXPECT_EQ(Print(Make(OpCode::kMultiply, {}, {acc_, left, right})), "tk::warpgroup::multiply(acc, r, r_1);\n");
+  EXPECT_EQ(Print(Make(OpCode::kMultiply, {}, {acc_, left, right}, {}, "", "", 1)),
+            "tk::warpgroup::multiply_subtract(acc, r, r_1);\n");
+  EXPECT_EQ(Print(Make(OpCode::kMultiply, {}, {acc_, left, right}, {}, "", "", 2)), "tk::warpgroup::multiply_zero(acc, r, r_1);\n");
+}
+
 TEST_F(OpCpp, RolesAndComments) {
   EXPECT_EQ(Print(Plain(OpCode::kNamedSync, "", "", 256, {I(8)})), "tk::named_barrier_sync(8, 256);\n");
   EXPECT_EQ(Print(Plain(OpCode::kNamedArrive, "", "", 256, {I(8)})), "tk::named_barrier_arrive(8, 256);\n");
@@ -281,7 +304,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 50) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 57) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace
