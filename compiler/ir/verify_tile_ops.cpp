@@ -228,7 +228,9 @@ void Verifier::CheckProduct(const Op& op) {
   if (!target_) return;
   const MatrixShape* shape = FindMatrixShape(*target_, a.dtype);
   if (!shape) return OpFault(op, "`{}` has no product of {}", target_->name, Name(a.dtype));
-  if (a.rows % shape->m != 0 || b.cols % shape->n_step != 0 || a.cols % shape->k != 0) {
+  // Where the instruction of a warp is deeper than a step, there is one of half its depth, too.
+  const int depth = op.code == OpCode::kMultiply && target_->is_hip ? std::min(shape->k, 16) : shape->k;
+  if (a.rows % shape->m != 0 || b.cols % shape->n_step != 0 || a.cols % depth != 0) {
     OpFault(op, "{} x {} x {} is not whole instructions of {} x {} x {}", a.rows, b.cols, a.cols, shape->m, shape->n_step,
             shape->k);
   }

@@ -25,7 +25,8 @@ START = float(os.environ.get("TKC_TEST_START", time.time()))
 MINUTES = float(os.environ.get("TKC_TEST_MINUTES", 14))
 SCRIPTS = [[f"tools/{name}"] for name in ("check_includes", "check_format", "check_tidy", "check_runtime", "check_conformance", "check_diagnostics", "check_spec")]
 SCRIPTS += [["test/runtime/run"], ["test/conformance/simulate.py", "build/release"], ["test/consumer/run", "build/release"]]
-MATRICES = (["test/sim/matrix.py"], ["test/mutants/run", "--all"])
+MATRICES = (["test/sim/matrix.py"], ["test/sim/matrix.py", "--target", "sm_80"], ["test/sim/matrix.py", "--target", "sm_120"],
+            ["test/mutants/run", "--all"])
 ON_GPU = (["test/conformance/run.py", "build/conformance", "--prepare", "build/release"],
           ["tools/gpu-test", "--random", "40"], ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "memcheck"],
           ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "synccheck"], ["tools/bench", "--quick"])
