@@ -159,7 +159,8 @@ class KernelPrinter {
 
 std::string ToString(const Type& type) {
   constexpr std::string_view kSpaces[] = {"", "reg ", "smem ", "left ", "right "};
-  return fmt::format("{}{}{}[{}, {}]", kSpaces[static_cast<size_t>(type.space)], type.transposed ? "transposed " : "", Name(type.dtype), type.rows, type.cols);
+  return fmt::format("{}{}{}[{}, {}]", kSpaces[static_cast<size_t>(type.space)], type.transposed ? "transposed " : "",
+                     Name(type.dtype), type.rows, type.cols);
 }
 
 std::string Print(const Kernel& kernel) { return KernelPrinter(kernel).Text(); }
