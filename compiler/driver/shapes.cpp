@@ -21,6 +21,7 @@ using typed::ParamKind;
 
 /// Work of one case, as the product of all extents in whole blocks: about what 384 x 256 x 256 is.
 constexpr double kMostWork = 3 << 23;
+constexpr int64_t kMostBound = 8192;  // of the extents that conditions ask for
 constexpr int64_t kSms[] = {132, 1, 2, 3, 4, 6, 8, 16, 33};
 constexpr Placement kPlacements[] = {{0, 0, 1}, {8, 8, 1}, {1, 1, 1}, {0, 0, 1}, {3, 0, 1}, {0, 8, 1}, {0, 0, 2}, {16, 1, 1}};
 
@@ -35,9 +36,10 @@ void MentionedDims(const ExprPtr& expr, std::set<int>& dims) {
   for (const ExprPtr& arg : expr->args) MentionedDims(arg, dims);
 }
 
-/// What the kernels do with each dimension: blocks of which sizes, through pipes of how many slots.
+/// What the kernels do with each dimension: blocks of which sizes, through pipes of how many slots; and the numbers that conditions
+/// of schedule sets compare it with.
 struct DimUse {
-  std::set<int64_t> grid_steps, loop_steps, slots;
+  std::set<int64_t> grid_steps, loop_steps, slots, bounds;
 };
 
 class UseFinder {
@@ -46,6 +48,7 @@ class UseFinder {
   std::vector<DimUse> uses;
 
   void Visit(const Kernel& kernel) {
+    Bounds(kernel.when);
     for (const typed::Section& section : kernel.sections) {
       for (const typed::GridAxis& axis : section.axes) Add(axis.hi, axis.step, &DimUse::grid_steps);
       for (const typed::Worker& worker : section.workers) Visit(worker.body);
@@ -62,6 +65,16 @@ class UseFinder {
       Visit(stmt->body);
       Visit(stmt->orelse);
     }
+  }
+  void Bounds(const ExprPtr& condition) {
+    if (!condition) return;
+    for (const ExprPtr& arg : condition->args) Bounds(arg);
+    if (condition->kind != typed::ExprKind::kBinary) return;
+    const typed::Expr &a = *condition->args[0], &b = *condition->args[1];
+    if (a.kind == typed::ExprKind::kDim && b.kind == typed::ExprKind::kInt)
+      uses[static_cast<size_t>(a.id)].bounds.insert(b.int_value);
+    if (b.kind == typed::ExprKind::kDim && a.kind == typed::ExprKind::kInt)
+      uses[static_cast<size_t>(b.id)].bounds.insert(a.int_value);
   }
   void Add(const ExprPtr& bound, int64_t step, std::set<int64_t> DimUse::* member) {
     std::set<int> dims;
@@ -87,11 +100,11 @@ std::vector<int64_t> Extents(const DimUse& use) {
       }
     }
   }
-  std::vector<int64_t> list;
-  for (const int64_t e : extents) {
-    if (e >= 0 && e <= 2048) list.push_back(e);
+  std::erase_if(extents, [](int64_t e) { return e > 2048; });
+  for (const int64_t bound : use.bounds) {
+    if (bound <= kMostBound) extents.insert({bound - 1, bound, bound + 1, bound + 9});
   }
-  return list;
+  return {extents.lower_bound(0), extents.end()};
 }
 
 std::vector<std::string> ScalarValues(DType dtype) {

@@ -54,15 +54,16 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
 void ShareMultiprocessor(ir::Kernel& kernel, const RegisterRule& rule) {
   constexpr int64_t kForLoads = 40, kForTensor = 4;
   constexpr int64_t kThreads = 2048;  // of a multiprocessor
+  const int64_t addresses = kForLoads + kForTensor * static_cast<int64_t>(kernel.tensors.size());
   int64_t most = 0;
   for (const ir::Worker& worker : kernel.workers) {
     bool multiplies = false;
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
     if (multiplies) return;
-    most = std::max(most, MostKeptRegisters(kernel, worker));
+    most = std::max({most, MostKeptRegisters(kernel, worker) + addresses, MostLiveTiles(kernel, worker).registers + kForAddresses});
   }
-  const int64_t addresses = kForLoads + kForTensor * static_cast<int64_t>(kernel.tensors.size());
-  const int64_t needed = (most + addresses + kUnit - 1) / kUnit * kUnit;
+  if (most == 0) return;  // no worker
+  const int64_t needed = (most + kUnit - 1) / kUnit * kUnit;
   const int64_t blocks = std::min(int64_t{rule.file} / (kernel.threads * needed), kThreads / kernel.threads);
   if (blocks < 2) return;
   const int64_t each = std::min<int64_t>(rule.most_per_thread, rule.file / (kernel.threads * blocks)) / kUnit * kUnit;

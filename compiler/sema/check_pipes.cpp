@@ -143,7 +143,8 @@ bool Nest::CheckEndpoints() {
     const bool unused = ring.producers.empty() && ring.consumers.empty();
     if (!seen.insert(ring.pipe).second) continue;
     if (unused) {
-      if (pipe.rings == 1)
+      // A schedule set may do without: by its parameters the branches with the traffic are not there.
+      if (pipe.rings == 1 && (kernel_.schedule.empty() || kernel_.bindings.empty()))
         diagnostics_.Warning(DiagnosticKind::kUnusedPipe, pipe.span, fmt::format("pipe `{}` is not used", pipe.name))
             .Help("leave it out");
       continue;

@@ -2,7 +2,7 @@
 """The generated C interface (runtime/include/tk/host/abi.h) for ctypes."""
 import ctypes
 
-DTYPES = {"bf16": 0, "f16": 1, "f32": 2, "i32": 3, "u32": 4, "i64": 5, "u64": 6, "bool": 7}
+DTYPES = {"bf16": 0, "f16": 1, "f32": 2, "i32": 3, "u32": 4, "i64": 5, "u64": 6, "bool": 7, "e4m3": 8, "e5m2": 9, "i8": 10, "u8": 11}
 SCALARS = {"f32": ctypes.c_float, "i32": ctypes.c_int32, "u32": ctypes.c_uint32, "i64": ctypes.c_int64, "u64": ctypes.c_uint64,
            "bool": ctypes.c_bool}
 
@@ -29,7 +29,8 @@ def tensor(pointer, dtype, extent, stride):
 
 def describe(t):
     """A torch tensor as the interface sees it."""
-    name = {"torch.bfloat16": "bf16", "torch.float16": "f16", "torch.float32": "f32", "torch.int32": "i32", "torch.int64": "i64"}[str(t.dtype)]
+    name = {"bfloat16": "bf16", "float16": "f16", "float32": "f32", "int32": "i32", "int64": "i64", "bool": "bool", "float8_e4m3fn": "e4m3",
+            "float8_e5m2": "e5m2"}[str(t.dtype).removeprefix("torch.")]
     return tensor(t.data_ptr(), name, t.shape, t.stride())
 
 

@@ -13,9 +13,10 @@ namespace {
 // As the kernel says, for sm_90a: BM = 64, BN = 128.
 //
 // One block for each tile:
-//   warps 0..3    softmax
-TK_KERNEL(128)
+//   warps 0..3    softmax, 128 registers a thread
+TK_KERNEL(128, 4)
 row_softmax_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2> Y, const int N) {
+  tk::block::is_one_warpgroup();
   // So far under the end of the launch before; from here on its writes are seen and its reads are done.
   tk::grid::wait_previous();
   tk::grid::allow_next();

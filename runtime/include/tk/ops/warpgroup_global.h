@@ -33,20 +33,71 @@ TK_DEVICE int anew(int x) {
     return x;
 }
 
-/// The runs of V neighbouring columns of a tile that each lie in one thread. There are two ways to walk them, chosen once for a block.
+/// For tiles with many rows in a thread, and for blocks that are not aligned. whole(register, address) for each run of V
+/// neighbouring columns in this thread that may move as a vector, single(register, address) for each element of the
+/// others that exists, missing(register) for each that does not.
+/// The common case has no conditions. The other goes run by run: addresses and conditions are computed anew
+/// for each, as all of them together would take more registers than the tile.
+template <int V, class Tile, class T, class Whole, class Single, class Missing>
+TK_DEVICE void for_each_run_of_many(const global_block<T>& block, Whole whole, Single single, Missing missing) {
+    using L = typename Tile::layout_type;
+    const lane_position at = warpgroup::position();
+    const int first_col = Tile::cols == 1 ? 0 : L::col(at, 0, 0);
+    const auto each_row = [&](auto f) {
+        TK_UNROLL
+        for (int i = 0; i < Tile::I; ++i)
+            TK_UNROLL
+            for (int h = 0; h < Tile::H; ++h) f(i, h, Tile::rows == 1 ? 0 : L::row(at, i, h));
+    };
+    const bool aligned = V == 1 || rows_aligned(block, Tile::rows, V * int(sizeof(T)));
+    if (aligned && block.contains(Tile::rows, Tile::cols)) {
+        const int64_t col_stride = V == 1 ? block.col_stride : 1;
+        return each_row([&](int i, int h, int r) {
+            T* const row = block.at(r, 0) + first_col * col_stride;
+            TK_UNROLL
+            for (int j = 0; j < Tile::J; ++j)
+                TK_UNROLL
+                for (int e = 0; e < Tile::E; e += V) whole(Tile::number_of({i, j, h, e}), row + (j * L::block_cols + e) * col_stride);
+        });
+    }
+    each_row([&](int i, int h, int r) {
+        TK_UNROLL
+        for (int j = 0; j < Tile::J; ++j) {
+            const int c = anew(first_col);
+            const int here = anew(r);
+            T* const row = block.at(here, c);
+            const bool has_row = block.has_row(here);
+            TK_UNROLL
+            for (int e = 0; e < Tile::E; e += V) {
+                const int n = Tile::number_of({i, j, h, e}), d = j * L::block_cols + e;
+                if (aligned && has_row && block.has_col(c + d) && block.has_col(c + d + V - 1)) {
+                    whole(n, row + d * block.col_stride);
+                    continue;
+                }
+                TK_UNROLL
+                for (int k = 0; k < V; ++k) {
+                    if (has_row && block.has_col(c + d + k)) single(n + k, row + (d + k) * block.col_stride);
+                    else missing(n + k);
+                }
+            }
+        }
+    });
+}
+
+/// Many rows in a thread (fragments of the matrix unit have short runs besides): conditions for all of them would take more registers
+/// than the tile.
+template <class Tile>
+inline constexpr bool is_tall = (Tile::layout_type::Vec == 2 && Tile::layout_type::Halves == 2) || Tile::I * Tile::H > 4;
+
+/// The runs of V neighbouring columns of a tile that each lie in one thread. For blocks that are aligned.
 template <int V, class Tile, class T>
 struct runs {
     using L = typename Tile::layout_type;
-    /// Fragments of the matrix unit have many short runs: conditions for all of them would take more registers than the tile.
-    static constexpr bool is_fragment = L::Vec == 2 && L::Halves == 2;
-
     const global_block<T>& block;
     const bool is_aligned = V == 1 || rows_aligned(block, Tile::rows, V * int(sizeof(T)));
     const bool cuts_none = V == 1 || cuts_no_run(block, Tile::cols, V);
     const lane_position at = warpgroup::position();
     const int first_col = Tile::cols == 1 ? 0 : L::col(at, 0, 0);
-
-    TK_DEVICE bool moves_vectors() const { return is_aligned && (!is_fragment || block.contains(Tile::rows, Tile::cols)); }
 
     /// f(row block, half, row)
     template <class F>
@@ -70,7 +121,7 @@ struct runs {
                 TK_UNROLL
                 for (int e = 0; e < Tile::E; e += V) {
                     const int d = j * L::block_cols + e;
-                    f(Tile::number_of({i, j, h, e}), row + d * col_stride, is_fragment || (has_row && d >= lo && d <= hi));
+                    f(Tile::number_of({i, j, h, e}), row + d * col_stride, has_row && d >= lo && d <= hi);
                 }
         });
     }
@@ -78,7 +129,7 @@ struct runs {
     /// single(register, address) for the elements that exist of runs that an edge cuts; after each_vector.
     template <class Single>
     TK_DEVICE void each_cut(Single single) const {
-        if (is_fragment || cuts_none) return;
+        if (cuts_none) return;
         each_row([&](int i, int h, int r) {
             T* const row = block.at(r, 0) + first_col;
             const bool has_row = block.has_row(r);
@@ -95,46 +146,21 @@ struct runs {
                 }
         });
     }
-
-    /// Any block, one run after the other; addresses and conditions are computed anew for each. whole(register, address) for each run
-    /// that may move as a vector, single(register, address) for each element of the others that exists, missing(register) for each
-    /// that does not.
-    template <class Whole, class Single, class Missing>
-    TK_DEVICE void one_by_one(Whole whole, Single single, Missing missing) const {
-        each_row([&](int i, int h, int r) {
-            TK_UNROLL
-            for (int j = 0; j < Tile::J; ++j) {
-                const int c = anew(first_col);
-                const int here = anew(r);
-                T* const row = block.at(here, c);
-                const bool has_row = block.has_row(here);
-                TK_UNROLL
-                for (int e = 0; e < Tile::E; e += V) {
-                    const int n = Tile::number_of({i, j, h, e}), d = j * L::block_cols + e;
-                    if (is_fragment && is_aligned && has_row && block.has_col(c + d) && block.has_col(c + d + V - 1)) {
-                        whole(n, row + d * block.col_stride);
-                        continue;
-                    }
-                    TK_UNROLL
-                    for (int k = 0; k < V; ++k) {
-                        if (has_row && block.has_col(c + d + k)) single(n + k, row + (d + k) * block.col_stride);
-                        else missing(n + k);
-                    }
-                }
-            }
-        });
-    }
 };
 
 /// The runs and elements of a tile that exist in the block: for stores, whose other elements are dropped.
 template <int V, class Tile, class T, class Whole, class Single>
 TK_DEVICE void for_each_run(const global_block<T>& block, Whole whole, Single single) {
-    const runs<V, Tile, T> all{block};
-    if (!all.moves_vectors()) return all.one_by_one(whole, single, [](int) {});
-    all.each_vector([&](int n, T* to, bool exists) {
-        if (exists) whole(n, to);
-    });
-    all.each_cut(single);
+    if constexpr (!is_tall<Tile>) {
+        const runs<V, Tile, T> all{block};
+        if (all.is_aligned) {
+            all.each_vector([&](int n, T* to, bool exists) {
+                if (exists) whole(n, to);
+            });
+            return all.each_cut(single);
+        }
+    }
+    for_each_run_of_many<V, Tile>(block, whole, single, [](int) {});
 }
 
 /// f(address, value) for each element of the tile that exists in the block, by the thread that owns it.
@@ -157,28 +183,32 @@ TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
     using result_tile = register_tile<T, R, C, Layout>;
     constexpr int V = detail::vector_length<T, result_tile::E>;
     result_tile result;
-    const detail::runs<V, result_tile, From> all{block};
     const auto single = [&](int n, const T* from) { result.data[n] = arch::load_global(from); };
-    if (!all.moves_vectors()) {
-        const auto whole = [&](int n, const T* from) {
+    if constexpr (!detail::is_tall<result_tile>) {
+        const detail::runs<V, result_tile, From> all{block};
+        if (all.is_aligned) {
+            // As words until all are under way: to take one apart is to wait for it.
+            const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
+            std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
+            all.each_vector([&](int n, const T* from, bool exists) { words[n / V] = exists ? detail::load_word<T, V>(from) : fill_word; });
+            TK_UNROLL
+            for (int n = 0; n < result_tile::size; n += V) {
+                const auto v = __builtin_bit_cast(detail::vector<T, V>, words[n / V]);
+                TK_UNROLL
+                for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
+            }
+            all.each_cut(single);
+            return result;
+        }
+    }
+    detail::for_each_run_of_many<V, result_tile>(
+        block,
+        [&](int n, const T* from) {
             const auto v = detail::load_vector<T, V>(from);
             TK_UNROLL
             for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
-        };
-        all.one_by_one(whole, single, [&](int n) { result.data[n] = convert<T>(fill_value); });
-        return result;
-    }
-    // As words until all are under way: to take one apart is to wait for it.
-    const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
-    std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
-    all.each_vector([&](int n, const T* from, bool exists) { words[n / V] = exists ? detail::load_word<T, V>(from) : fill_word; });
-    TK_UNROLL
-    for (int n = 0; n < result_tile::size; n += V) {
-        const auto v = __builtin_bit_cast(detail::vector<T, V>, words[n / V]);
-        TK_UNROLL
-        for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
-    }
-    all.each_cut(single);
+        },
+        single, [&](int n) { result.data[n] = convert<T>(fill_value); });
     return result;
 }
 
