@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-BF16, F32, I32 = torch.bfloat16, torch.float32, torch.int32
+BF16, F32, I32, F8 = torch.bfloat16, torch.float32, torch.int32, torch.float8_e4m3fn
 MB = 1 << 20
 
 
@@ -116,6 +116,24 @@ def convolve(x, w, b):
     return F.silu(y).to(x.dtype)
 
 
+def scaled(x, dim):
+    """448 / the largest number along `dim`, and what it is of."""
+    wide = x if x.dtype == torch.float64 else x.float()
+    return wide, wide.abs().amax(dim, keepdim=True).clamp(min=1.1754943508222875e-38)
+
+
+def quantise(x):
+    wide, largest = scaled(x, 1)
+    return (wide * (448 / largest)).to(F8 if x.dtype == BF16 else x.dtype), largest[:, 0] / 448
+
+
+def quantise_blocks(x):
+    blocks = F.pad(x, (0, -x.shape[1] % 128)).unflatten(1, (-1, 128))
+    wide, largest = scaled(blocks, 2)
+    y = (wide * (448 / largest)).flatten(1)[:, : x.shape[1]]
+    return y.to(F8 if x.dtype == BF16 else x.dtype), largest[..., 0] / 448
+
+
 def targets(dims):
     return torch.randint(0, dims["N"], (dims["M"],), device="cuda", dtype=I32)
 
@@ -149,6 +167,10 @@ CASES = [
          rows((4096, 32768), (2048, 131072), (1344, 100003), (65536, 1024), (64, 32768)), ODD, tolerance={F32: 1e-4}),
     Case("cross_entropy_backward", lambda d: [matrix(d), targets(d), normal(d["M"], dtype=F32) + 9], lambda d: [same(d)], loss_backward, loss_backward,
          rows((4096, 32768), (64, 32768)), ODD, scalars=(("f32", 0.5),), of_copy=0.9),
+    Case("quantise_rows", lambda d: [matrix(d)], lambda d: [((d["M"], d["N"]), F8), ((d["M"],), F32)], quantise, quantise,
+         rows((16384, 4096), (65536, 1024), (64, 4096)), ODD, tolerance={F8: 5e-2, F32: 1e-5}),
+    Case("quantise_blocks", lambda d: [matrix(d)], lambda d: [((d["M"], d["N"]), F8), ((d["M"], -(-d["N"] // 128)), F32)],
+         quantise_blocks, quantise_blocks, rows((16384, 4096), (64, 4096)), ODD, tolerance={F8: 5e-2, F32: 1e-5}),
     Case("transpose", lambda d: [matrix(d)], lambda d: [((d["N"], d["M"]), BF16)], lambda x: x.t().contiguous(), lambda x: x.t().contiguous(),
          rows((8192, 8192), (16384, 4096), (512, 512)), ODD),
     Case("conv_silu", lambda d: [normal(d["B"], d["T"], d["C"]), normal(4, d["C"]), normal(d["C"])], lambda d: [((d["B"], d["T"], d["C"]), BF16)],
