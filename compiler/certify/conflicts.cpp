@@ -72,7 +72,8 @@ class Collector {
 /// Of waves of 64 lanes the loads of operands and the copies are told here; the rest is counted by the simulator.
 bool Collector::Wave(const Op& op) {
   const bool is_left = op.code == OpCode::kLoadLeft, is_copy = op.code == OpCode::kCopyAsync;
-  if (!is_left && !is_copy && op.code != OpCode::kLoadRight) return op.code != OpCode::kView && op.code != OpCode::kPart && op.code != OpCode::kTranspose;
+  if (!is_left && !is_copy && op.code != OpCode::kLoadRight)
+    return op.code != OpCode::kView && op.code != OpCode::kPart && op.code != OpCode::kTranspose;
   const auto window = windows_.find(op.operands[0]);
   if (window == windows_.end()) return true;
   if (is_copy)

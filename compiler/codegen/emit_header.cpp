@@ -17,19 +17,13 @@ namespace {
 constexpr int kAbiVersion = 1;
 
 /// Types and namespaces of the runtime that a function in namespace tk must not hide.
-constexpr std::string_view kRuntimeNames[] = {"axis",          "barrier",        "block",
-                                              "cluster",       "reduce_scratch", "detail",
-                                              "f16",           "bf16",           "host",
-                                              "index",         "layout",         "mma_layout",
-                                              "place",         "register_tile",  "ring",
-                                              "sm80",          "shared_tile",    "shared_view",
-                                              "split",         "swizzle",        "tensor",
-                                              "tensor_map",    "thread",         "tile",
-                                              "tile_operands", "tile_position",  "transposed_view",
-                                              "warp",          "warpgroup",      "global_block",
-                                              "lane_position", "broadcast_tile", "is_half",
-                                              "index",         "sm90",           "arch",
-                                              "grid"};
+constexpr std::string_view kRuntimeNames[] = {
+    "axis",       "barrier",      "block",         "cluster",        "reduce_scratch", "detail",          "f16",
+    "bf16",       "host",         "index",         "layout",         "mma_layout",     "place",           "register_tile",
+    "ring",       "sm80",         "shared_tile",   "shared_view",    "split",          "swizzle",         "tensor",
+    "tensor_map", "thread",       "tile",          "tile_operands",  "tile_position",  "transposed_view", "warp",
+    "warpgroup",  "global_block", "lane_position", "broadcast_tile", "is_half",        "index",           "sm90",
+    "arch",       "grid"};
 
 std::string TypedName(const std::string& entry) {
   return std::find(std::begin(kRuntimeNames), std::end(kRuntimeNames), entry) != std::end(kRuntimeNames) ? entry + "_" : entry;

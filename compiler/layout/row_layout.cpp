@@ -59,7 +59,7 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles) {
     if (tile.is_turned) most_lanes = kSectorBytes / kVectorBytes;
     if (tile.in_memory && tile.cols > 1) narrowest = std::min(narrowest, Bytes(tile.dtype));
   }
-  if (is_row) rows = 0;  // beside a long row, every thread may hold all of a short column
+  if (is_row) rows = 0;                          // beside a long row, every thread may hold all of a short column
   if (narrowest == kVectorBytes) narrowest = 4;  // nothing wide goes to memory: any width serves
   const int64_t widest = cols == 0 ? 1 : PowerOfTwoIn(cols, kVectorBytes / narrowest);
   RegisterLayout best = Deal(rows, cols, widest, most_lanes);

@@ -68,8 +68,8 @@ TEST(SharedTile, MeasuredPattern) {
 
 TEST(RegisterMap, IsTheFormulaOfTheRuntime) {
   for (const RegisterLayout& layout :
-       {kMatrixFragment, RegisterLayout{8, 8, 1, 4, 4}, RegisterLayout{32, 4, 1, 1, 2}, RegisterLayout{1, 1, 1, 4, 1}, RegisterLayout{32, 8, 1, 1, 1, 4},
-        RegisterLayout{8, 2, 2, 4, 2, 2}, RegisterLayout{32, 4, 1, 1, 1, 2}}) {
+       {kMatrixFragment, RegisterLayout{8, 8, 1, 4, 4}, RegisterLayout{32, 4, 1, 1, 2}, RegisterLayout{1, 1, 1, 4, 1},
+        RegisterLayout{32, 8, 1, 1, 1, 4}, RegisterLayout{8, 2, 2, 4, 2, 2}, RegisterLayout{32, 4, 1, 1, 1, 2}}) {
     const BitMatrix map = RegisterMap(layout);
     for (int warp = 0; warp < 4; ++warp) {
       for (int lane = 0; lane < 32; ++lane) {
@@ -79,7 +79,8 @@ TEST(RegisterMap, IsTheFormulaOfTheRuntime) {
             const uint64_t output = map.Apply(input);
             const int row = warp % layout.warp_rows * (layout.halves * layout.lane_rows) + half * layout.lane_rows +
                             lane / layout.lanes % layout.lane_rows;
-            const int col = (warp / layout.warp_rows % layout.warp_cols * layout.lanes + lane % layout.lanes) * layout.vec + element;
+            const int col =
+                (warp / layout.warp_rows % layout.warp_cols * layout.lanes + lane % layout.lanes) * layout.vec + element;
             ASSERT_EQ(output, static_cast<uint64_t>(col + row * layout.ColsPerBlock()));
           }
         }
@@ -161,9 +162,10 @@ TEST(Conflicts, AlgebraAgreesWithEnumeration) {
     ++checked;
     linear += AddressMap(tile, 1, 1).has_value();
     ASSERT_EQ(algebra.cycles, oracle.cycles) << n << ": " << layout.lanes << " " << layout.vec << " " << layout.halves << " "
-                                             << layout.lane_rows << " " << layout.warp_rows << " " << layout.warp_cols << " tile " << rows << " x " << cols
-                                             << " " << Name(dtype) << " swizzle " << tile.swizzle << " store "
-                                             << (access.kind == AccessKind::kStore) << " transposed " << access.transposed;
+                                             << layout.lane_rows << " " << layout.warp_rows << " " << layout.warp_cols << " tile "
+                                             << rows << " x " << cols << " " << Name(dtype) << " swizzle " << tile.swizzle
+                                             << " store " << (access.kind == AccessKind::kStore) << " transposed "
+                                             << access.transposed;
     ASSERT_EQ(algebra.degree, oracle.degree);
   }
   EXPECT_GT(checked, 2000);
