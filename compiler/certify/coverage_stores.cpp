@@ -257,12 +257,28 @@ class StoreWalk {
       int64_t count = 0;
       const bool is_single =
           symbolic::IsInt(symbolic::Cdiv(symbolic::Sub(range.hi, range.lo), symbolic::Int(range.step)), &count) && count <= 1;
-      if (!is_single && !mentions(axis.name))
+      const bool walks_tile = std::any_of(loops_.begin(), loops_.end(),
+                                          [&](const std::string& loop) { return mentions(loop) && StaysInTile(loop, axis); });
+      if (!is_single && !walks_tile && !mentions(axis.name))
         return Fail(op, fmt::format("`{}` is stored in every tile along `{}`", tensor, axis.name));
     }
     for (const std::string& loop : loops_) {
       if (!mentions(loop)) return Fail(op, fmt::format("`{}` is stored again in every iteration of a loop around", tensor));
     }
+  }
+
+  /// A loop over the blocks, or elements, of the tile's own range along the axis: other tiles walk over others.
+  bool StaysInTile(const std::string& loop, const ir::GridAxis& axis) const {
+    const Range& range = ranges_.at(loop);
+    const Scalar start = symbolic::Name(axis.name);
+    return axis.step % range.step == 0 && symbolic::Equal(range.lo, start) &&
+           EndsBy(range.hi, symbolic::Add(start, symbolic::Int(axis.step)));
+  }
+
+  static bool EndsBy(const Scalar& hi, const Scalar& end) {
+    if (hi->kind == symbolic::Kind::kMin) return EndsBy(hi->args[0], end) || EndsBy(hi->args[1], end);
+    const std::optional<int64_t> beyond = symbolic::ConstantDifference(hi, end);
+    return beyond && *beyond <= 0;
   }
 
   const ir::Kernel& kernel_;

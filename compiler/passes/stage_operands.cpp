@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/stage_operands.h"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -46,7 +47,18 @@ class Staging {
 
   Region Rewrite(const Region& region) {
     Region out;
-    for (const Op& op : region) RewriteOp(op, out);
+    for (size_t i = 0; i < region.size(); ++i) {
+      if (i + 1 == region.size() || !IsTurnedStore(region[i], region[i + 1])) {
+        RewriteOp(region[i], out);
+        continue;
+      }
+      // A vector is stored as it is held, to the elements of the block turned around.
+      Op store = region[i + 1];
+      store.operands = region[i].operands;
+      store.slot = "transposed";
+      RewriteOp(store, out);
+      ++i;
+    }
     return out;
   }
 
@@ -56,6 +68,16 @@ class Staging {
   ValueId Current(ValueId value) {
     const auto place = replaced_.find(value);
     return place == replaced_.end() ? value : place->second;
+  }
+
+  /// `turn` makes a row of a column, or the other way around, for the store behind it alone.
+  bool IsTurnedStore(const Op& turn, const Op& store) {
+    if (turn.code != OpCode::kTranspose || store.code != OpCode::kStore || !store.slot.empty()) return false;
+    const ir::Type& type = TypeOf(turn.results[0]);
+    if (store.operands[0] != turn.results[0] || (type.rows > 1 && type.cols > 1)) return false;
+    int uses = 0;
+    ForEachOp(worker_.body, [&](const Op& op) { uses += std::count(op.operands.begin(), op.operands.end(), turn.results[0]); });
+    return uses == 1;
   }
 
   void RewriteOp(const Op& source, Region& out);

@@ -268,7 +268,7 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats) const {
         ++slot;
         continue;
       }
-      out.push_back(SyncOp(OpCode::kAdvance, slot->first, "", 0, slot->second));
+      out.push_back(SyncOp(OpCode::kAdvance, slot->first, "", 0, out.empty() ? slot->second : out.back().span));
       slot = held.erase(slot);
     }
     const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
@@ -279,7 +279,7 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats) const {
     out.push_back(std::move(op));
   }
   for (const auto& [pipe, span] : held) {
-    if (repeats) out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, span));
+    if (repeats) out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, out.empty() ? span : out.back().span));
   }
   region = std::move(out);
 }

@@ -78,7 +78,6 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
     const auto b_3 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 48));
     tk::warpgroup::multiply(acc, a_2, b_2);
     tk::warpgroup::multiply(acc, a_3, b_3);
-    // let (a, b) = <-ab
     ab.advance();
   }
   // ab <- (A[m, k], B[k, n])
@@ -160,7 +159,6 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
     tk::warpgroup::multiply(acc, a_0, b_0);
     tk::warpgroup::multiply(acc, a_1, b_1);
-    // let (a, b) = <-ab
     ab.advance();
   }
   // ab <- (A[m, k], B[k, n])
