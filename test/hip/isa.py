@@ -12,8 +12,18 @@ ROOT = Path(__file__).resolve().parents[2]
 SHIM = Path(__file__).resolve().parent / "shim"
 CLANG = next((tool for tool in ("clang++-22", "/usr/lib/llvm-22/bin/clang++") if shutil.which(tool)), None)
 MCA = next((tool for tool in ("llvm-mca-22", "/usr/lib/llvm-22/bin/llvm-mca") if shutil.which(tool)), None)
+LLD = next((tool for tool in ("ld.lld-22", "/usr/lib/llvm-22/bin/ld.lld") if shutil.which(tool)), None)
 # llvm-mca counts in units of four clocks, in which a 16x16 MFMA of 16 clocks has a throughput of one in 4.
 MFMA_UNITS = 4
+
+
+def run(main):
+    """The status of main(), or 0 and a word where a tool is missing."""
+    missing = [name for name, tool in (("clang-22", CLANG), ("lld-22", LLD), ("llvm-22 (llvm-mca)", MCA)) if not tool]
+    if missing:
+        print(f"skipped: needs {', '.join(missing)}")
+        return 0
+    return main()
 
 
 def compile_to_assembly(source, arch, defines=(), include=()):
