@@ -33,7 +33,7 @@ public:
     tk_tensor pieces(const tk_tensor* t) {
         if (failed()) return {};
         const size_t bytes = pieces_bytes(*t);
-        if (bytes == 0) return *t;
+        if (bytes == 0) return with_strides_of_pieces(*t);
         for (int i = 0; i < copies_; ++i)
             if (copied_[i] == t) return copy_[i];
         if (copies_ == most_copies) {

@@ -107,6 +107,16 @@ inline bool pieces_serve(const tk_tensor& t) {
     return true;
 }
 
+/// t, whose dimensions of one element (or all, if it has none) have strides that say nothing: they become those of rows of whole pieces.
+inline tk_tensor with_strides_of_pieces(tk_tensor t) {
+    const int64_t piece = 16 / dtype_bytes(t.dtype), inner = t.rank - 1;
+    const bool empty = is_empty(t);
+    for (int d = 0; d < inner; ++d)
+        if (empty || t.extent[d] == 1) t.stride[d] = max<int64_t>((t.extent[inner] + piece - 1) / piece, 1) * piece;
+    if (empty || t.extent[inner] == 1) t.stride[inner] = 1;
+    return t;
+}
+
 /// The same elements, laid out densely with rows padded to 16 bytes, at `data`.
 inline tk_tensor packed_like(const tk_tensor& t, void* data) {
     tk_tensor result = t;
