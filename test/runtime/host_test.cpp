@@ -79,10 +79,25 @@ void CheckMessages() {
     CHECK(space.status().code == TK_WORKSPACE && !std::strcmp(space.status().message, "gemm: the workspace has 511 bytes, 512 are needed"));
 }
 
+/// Copies in pieces step by the strides of rows, also where there is one row: no stride that says nothing may stay.
+void CheckPieces() {
+    const tk_tensor rows = Make(4096, {8, 24}, {24, 1}), one = Make(4096, {5, 1, 24}, {24, 7, 1}), column = Make(4096, {1, 1}, {3, 5});
+    for (const tk_tensor& t : {rows, one}) CHECK(tk::host::pieces_serve(t) && tk::host::pieces_bytes(t) == 0);
+    const tk_tensor same = tk::host::with_strides_of_pieces(rows);
+    CHECK(same.stride[0] == 24 && same.stride[1] == 1);
+    const tk_tensor plain = tk::host::with_strides_of_pieces(one);
+    CHECK(plain.stride[0] == 24 && plain.stride[1] == 24 && plain.stride[2] == 1);
+    const tk_tensor single = tk::host::with_strides_of_pieces(column);
+    CHECK(single.stride[0] == 8 && single.stride[1] == 1);
+    const tk_tensor empty = tk::host::with_strides_of_pieces(Make(0, {3, 0}, {1, 9}));
+    CHECK(empty.stride[0] == 8 && empty.stride[1] == 1);
+}
+
 }  // namespace
 
 int main() {
     CheckCopyEngine();
+    CheckPieces();
     CheckOverlap();
     CheckMessages();
     return 0;
