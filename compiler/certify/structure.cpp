@@ -17,11 +17,8 @@ constexpr int kWarpsPerGroup = 4;
 constexpr int64_t kMostArrivals = (1 << 20) - 1;  // that an mbarrier counts
 
 int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
-int64_t Alignment(const ir::Buffer& buffer) {
-  return buffer.swizzle == ir::Swizzle::kNone ? 128 : buffer.swizzle == ir::Swizzle::kT128 ? 2048 : 1024;
-}
 int64_t BytesOf(const ir::Buffer& buffer) {
-  return RoundUp(buffer.TileBytes(), Alignment(buffer)) * buffer.count * buffer.instances;
+  return RoundUp(buffer.TileBytes(), buffer.Alignment()) * buffer.count * buffer.instances;
 }
 
 std::optional<Finding> CheckRegisters(const ir::Kernel& kernel, const Target& target) {
@@ -65,8 +62,9 @@ std::optional<Finding> CheckShared(const ir::Kernel& kernel, const Target& targe
   };
   int64_t end = 0;
   for (const ir::Buffer& buffer : kernel.buffers) {
-    if (buffer.offset % Alignment(buffer) != 0)
-      return finding(fmt::format("`{}` starts at byte {}, not at a multiple of {}", buffer.name, buffer.offset, Alignment(buffer)));
+    if (buffer.offset % buffer.Alignment() != 0)
+      return finding(
+          fmt::format("`{}` starts at byte {}, not at a multiple of {}", buffer.name, buffer.offset, buffer.Alignment()));
     for (const ir::Buffer& other : kernel.buffers) {
       if (&other == &buffer) break;
       if (buffer.offset < other.offset + BytesOf(other) && other.offset < buffer.offset + BytesOf(buffer))

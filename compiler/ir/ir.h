@@ -179,6 +179,8 @@ struct Buffer {
     return (cols + panel - 1) / panel * panel;
   }
   int64_t TileBytes() const { return rows * StoredCols() * tkc::Bytes(dtype); }
+  /// Of the tile's first byte: where the pattern of its swizzle starts.
+  int64_t Alignment() const { return swizzle == Swizzle::kNone ? 128 : swizzle == Swizzle::kT128 ? 2048 : 1024; }
   int64_t Bytes() const { return TileBytes() * count * instances; }
 };
 

@@ -13,13 +13,10 @@ constexpr int kWarpsPerGroup = 4;
 constexpr int kMaxGroups = 8;
 
 int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
-int64_t Alignment(const Buffer& buffer) {
-  return buffer.swizzle == Swizzle::kNone ? 128 : buffer.swizzle == Swizzle::kT128 ? 2048 : 1024;
-}
 /// Every tile of an array starts aligned.
 int64_t Extent(const Buffer& buffer) {
   const int64_t tile = buffer.rows * buffer.cols * Bytes(buffer.dtype);
-  return RoundUp(tile, Alignment(buffer)) * (buffer.count * buffer.instances - 1) + tile;
+  return RoundUp(tile, buffer.Alignment()) * (buffer.count * buffer.instances - 1) + tile;
 }
 
 }  // namespace
@@ -31,8 +28,8 @@ void Verifier::CheckShared() {
       FaultAt(kernel_.span, "shared `{}`: an empty array", buffer.name);
       continue;
     }
-    if (buffer.offset % Alignment(buffer) != 0) {
-      FaultAt(kernel_.span, "shared `{}` starts at byte {}, not a multiple of {}", buffer.name, buffer.offset, Alignment(buffer));
+    if (buffer.offset % buffer.Alignment() != 0) {
+      FaultAt(kernel_.span, "shared `{}` starts at byte {}, not a multiple of {}", buffer.name, buffer.offset, buffer.Alignment());
     }
     constexpr int64_t kGranule = 16;  // bytes that a swizzle leaves together; a last panel may be partly unused
     if (buffer.swizzle != Swizzle::kNone && buffer.cols * Bytes(buffer.dtype) % kGranule != 0) {

@@ -13,18 +13,12 @@
 namespace tkc::passes {
 namespace {
 
-constexpr int64_t kTileAlignment = 1024;  // the 128-byte swizzle repeats every 1024 bytes
 constexpr int64_t kBarrierBytes = 8;
 
 int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-int64_t Alignment(const ir::Buffer& buffer) {
-  if (buffer.swizzle == ir::Swizzle::kNone) return 128;
-  return buffer.swizzle == ir::Swizzle::kT128 ? 2 * kTileAlignment : kTileAlignment;
-}
-
 /// One tile of the buffer as it lies in an array.
-int64_t TileBytes(const ir::Buffer& buffer) { return RoundUp(buffer.TileBytes(), Alignment(buffer)); }
+int64_t TileBytes(const ir::Buffer& buffer) { return RoundUp(buffer.TileBytes(), buffer.Alignment()); }
 
 int64_t SlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe) {
   int64_t bytes = 0;
@@ -101,7 +95,7 @@ int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fi
 Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   int64_t fixed = 0;
   for (const ir::Buffer& buffer : kernel.buffers) {
-    if (!IsField(kernel, buffer)) fixed += TileBytes(buffer) * buffer.count * buffer.instances + Alignment(buffer);
+    if (!IsField(kernel, buffer)) fixed += TileBytes(buffer) * buffer.count * buffer.instances + buffer.Alignment();
   }
   int64_t open_slot_bytes = 0;
   if (target.folds_copies) FixSlotsReadOnce(kernel);
@@ -123,10 +117,10 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
   }
   // Swizzled tiles first, so that their alignment costs nothing.
   std::stable_sort(kernel.buffers.begin(), kernel.buffers.end(),
-                   [](const ir::Buffer& a, const ir::Buffer& b) { return Alignment(a) > Alignment(b); });
+                   [](const ir::Buffer& a, const ir::Buffer& b) { return a.Alignment() > b.Alignment(); });
   int64_t offset = 0, staging = 0;
   for (ir::Buffer& buffer : kernel.buffers) {
-    offset = RoundUp(offset, Alignment(buffer));
+    offset = RoundUp(offset, buffer.Alignment());
     buffer.offset = offset;
     const int64_t bytes = TileBytes(buffer) * buffer.count * buffer.instances;
     offset += bytes;
@@ -137,7 +131,7 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
   if (!target.folds_copies) {
     for (const ir::Pipe& pipe : kernel.pipes) barriers += 2 * pipe.slots * pipe.rings * kBarrierBytes;
   }
-  kernel.shared_bytes = RoundUp(offset + barriers, kernel.buffers.empty() ? 1 : Alignment(kernel.buffers.front()));
+  kernel.shared_bytes = RoundUp(offset + barriers, kernel.buffers.empty() ? 1 : kernel.buffers.front().Alignment());
   if (kernel.shared_bytes > target.shared_memory_per_block) {
     ReportOverflow(kernel, target, kernel.shared_bytes, staging + barriers, diagnostics);
     return Failure{};
