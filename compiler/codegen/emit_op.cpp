@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "compiler/codegen/mangle.h"
-#include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
 
@@ -15,18 +14,6 @@ namespace tkc::codegen {
 
 using ir::Op;
 using ir::OpCode;
-
-bool CopiesInPieces(const ir::Kernel& kernel, const Op& op) {
-  const Target* target = FindTarget(kernel.target);
-  if (op.code != OpCode::kCopyAsync || !target || !target->counts_copy_instructions || op.axes.size() < 2) return false;
-  const ir::TensorParam& tensor = passes::FindTensor(kernel, op.symbol);
-  const ir::Type& type = kernel.values[op.operands[0]].type;
-  const int64_t kept = std::count_if(op.axes.begin(), op.axes.end(), [](const ir::AxisRange& axis) { return !axis.dropped; });
-  const bool is_ranged = std::any_of(op.axes.begin(), op.axes.end(), [](const ir::AxisRange& axis) { return axis.lo || axis.hi; });
-  const int64_t round = int64_t{target->copy_bytes} * kernel.threads;
-  return !tensor.is_work && tensor.mode == typed::TensorMode::kIn && kept == 2 && !op.axes.back().dropped && !is_ranged &&
-         !type.transposed && op.slot != "transposed" && type.rows * type.cols * Bytes(type.dtype) % round == 0;
-}
 
 OpEmitter::OpEmitter(const ir::Kernel& kernel, const KernelUses& uses, CodeWriter& out, SourceQuoter& quoter,
                      ScalarPrinter& scalars)
@@ -302,7 +289,7 @@ bool OpEmitter::EmitShared(const Op& op) {
       return true;
     }
     case OpCode::kCopyAsync:
-      out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", CopiesInPieces(kernel_, op) ? "pieces" : "async", kernel_.threads,
+      out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == 1 ? "pieces" : "async", kernel_.threads,
                             Argument(op.operands[0]), Block(op)));
       return true;
     case OpCode::kCommitCopies: {

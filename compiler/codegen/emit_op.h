@@ -31,9 +31,6 @@ struct KernelUses {
   void Scalar(const ir::Scalar& scalar);
 };
 
-/// Whether an asynchronous copy is one of AMD's without a branch, for which the launcher packs the tensor where it must.
-bool CopiesInPieces(const ir::Kernel& kernel, const ir::Op& op);
-
 class OpEmitter {
  public:
   OpEmitter(const ir::Kernel& kernel, const KernelUses& uses, CodeWriter& out, SourceQuoter& quoter, ScalarPrinter& scalars);

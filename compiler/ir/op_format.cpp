@@ -48,7 +48,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kStoreShared, "$o = $o"},
     {OpCode::kCopyToShared, "$o = $s $x [fill $a] [as $l] by $e", "warpgroup|warp|block"},
     {OpCode::kCopyToGlobal, "$s $x = $o"},
-    {OpCode::kCopyAsync, "$o = $s $x"},
+    {OpCode::kCopyAsync, "$o = $s $x $e", "|in_pieces"},
     {OpCode::kCommitCopies, ""},
     {OpCode::kWaitCopies, "$n"},
     {OpCode::kSyncBlock, ""},

@@ -97,6 +97,20 @@ struct Transfer {
     return map.name;
   }
 
+  /// Where waits count copy instructions, a whole tile of rows goes in as many as the target takes for it, always; the launcher
+  /// packs tensors whose rows are no whole pieces.
+  bool IsInPieces(const Op& read) const {
+    if (!target.counts_copy_instructions || read.axes.size() < 2 || read.axes.back().dropped) return false;
+    const ir::TensorParam& tensor = FindTensor(kernel, read.symbol);
+    const ir::Type& type = kernel.values[read.results[0]].type;
+    const int64_t kept = std::count_if(read.axes.begin(), read.axes.end(), [](const ir::AxisRange& axis) { return !axis.dropped; });
+    const bool is_ranged =
+        std::any_of(read.axes.begin(), read.axes.end(), [](const ir::AxisRange& axis) { return axis.lo || axis.hi; });
+    const int64_t round = int64_t{target.copy_bytes} * kernel.threads;
+    return !tensor.is_work && tensor.mode == typed::TensorMode::kIn && kept == 2 && !is_ranged &&
+           type.rows * type.cols * Bytes(type.dtype) % round == 0;
+  }
+
   static std::vector<ir::Scalar> Coordinates(const Op& access) {
     std::vector<ir::Scalar> coordinates;
     for (const ir::AxisRange& axis : access.axes) coordinates.push_back(axis.start);
@@ -127,6 +141,7 @@ Op Transfer::CopyOf(const Op& read, const ir::Buffer& buffer, bool is_whole, ir:
     copy.slot = read.slot;
     if (is_zero_outside && read.slot.empty()) {
       copy.code = OpCode::kCopyAsync;
+      copy.number = is_whole && IsInPieces(read);
     } else {
       copy.scalars = read.scalars;
       copy.number = kByBlock;
