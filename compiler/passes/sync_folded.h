@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The walk of insert_sync over a program that issues its own copies: what its parts share (sync_folded.cpp, sync_folded_slots.cpp).
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "compiler/passes/sync_roles.h"
+
+namespace tkc::passes {
+namespace folded {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+/// A slot of a pipe, so many ahead of the present one, or a buffer of its own.
+struct Place {
+  std::string name;
+  int64_t ahead = 0;
+  auto operator<=>(const Place&) const = default;
+};
+using Places = std::set<Place>;
+
+struct State {
+  std::map<Place, int64_t> pending;
+  Places arrived, written, read;
+  Places own_written, own_read;    // buffers of each instance, since its warps met
+  std::map<ValueId, Place> views;  // what a view shows
+  bool operator==(const State&) const = default;
+};
+
+/// See sync_folded.cpp.
+class FoldedSync {
+ public:
+  FoldedSync(ir::Kernel& kernel, const ir::Worker& worker, const Target& target, Diagnostics& diagnostics);
+  Region Run(Region body);
+
+ private:
+  Region ExpandSends(const Region& region);
+  void PlaceAdvances(Region& region, bool repeats) const;
+  Region Walk(const Region& region, State& state);
+  void WalkOp(const Op& op, const Region& region, size_t index, State& state, Region& out);
+  void Receive(const Region& region, size_t index, State& state, Region& out);
+  void Copies(const Op& send, State& state, Region& out, bool is_checked);
+  void Prologue(const Op& unroll, State& state, Region& out);
+  void Write(const Place& place, Span span, State& state, Region& out);
+  void Read(const Place& place, Span span, State& state, Region& out);
+  void Loop(Op op, State& state, Region& out);
+  void Drain(const Op& loop, State& state, Region& out) const;
+  void Advance(const std::string& pipe, State& state) const;
+
+  /// Waits until at most `newest` groups, or instructions, are unfinished.
+  void WaitFor(int64_t newest, Span span, State& state, Region& out) const;
+  void SyncBlock(Span span, State& state, Region& out);
+  void SyncOwn(Span span, State& state, Region& out) const;
+  void Refuse(Span span);
+  Region SplitAtBarriers(const Op& branch);
+  void NoteUse(const Op& op, const std::set<ValueId>& gone);
+
+  bool IsOwn(const Place& place) const { return own_.count(place.name) > 0; }
+  Place SlotPlace(const std::string& slot, int64_t stage = 0) const;
+  Place PlaceOf(const Op& view, int64_t stage = 0) const;
+  Place PlaceOf(ValueId view, const State& state) const;
+  int64_t CostOf(const Region& copies) const;
+  bool Diverges(const Op& op) const;
+
+  ir::Kernel& kernel_;
+  const ir::Worker& worker_;
+  const Target& target_;
+  Diagnostics& diagnostics_;
+  std::map<std::string, int64_t> slots_;
+  std::map<std::string, std::string> pipe_of_buffer_;
+  std::set<ValueId> used_;
+  std::set<std::string> copied_;   // pipes that copies fill
+  std::set<std::string> own_;      // buffers of each instance
+  std::set<std::string> differs_;  // scalars that differ between instances
+  int divergent_ = 0;              // conditions around that do
+  int divergent_loops_ = 0;        // and loops
+  bool has_failed_ = false;
+};
+
+}  // namespace folded
+}  // namespace tkc::passes
