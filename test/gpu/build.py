@@ -12,8 +12,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 os.environ["LD_LIBRARY_PATH"] = os.environ.get("LD_LIBRARY_PATH", "") + ":" + os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(NVCC))), "lib64")
-ARCH = ["-gencode=arch=compute_90a,code=sm_90a"]
 RUNTIME = ["-I", os.path.join(ROOT, "runtime", "include")]
+
+
+def architecture(target):
+    """Machine code for the H200: of an older target, what its PTX becomes there."""
+    return ["-gencode=arch=compute_90a,code=sm_90a" if target == "sm_90a" else f"-gencode=arch={target.replace('sm', 'compute')},code=sm_90"]
 
 
 def run(command, timeout=600, env=None):
@@ -35,11 +39,11 @@ def ptxas_complaint(text):
     return f"ptxas: {spills} bytes spilled" if spills else ""
 
 
-def compile_object(cu):
+def compile_object(cu, target="sm_90a"):
     """"" or what is wrong; the object stands beside the source, what nvcc said in a .log."""
     if not os.path.exists(NVCC):
         return "not compiled: no nvcc"
-    rc, text = run([NVCC, "-std=c++20", "-O3", "-Xcompiler", "-fPIC", *ARCH, *RUNTIME, "-Xptxas", "-v,--warn-on-spills", "-c", "-o",
+    rc, text = run([NVCC, "-std=c++20", "-O3", "-Xcompiler", "-fPIC", *architecture(target), *RUNTIME, "-Xptxas", "-v,--warn-on-spills", "-c", "-o",
                     cu[:-3] + ".o", cu])
     with open(cu[:-3] + ".log", "w") as f:
         f.write(text)
@@ -48,16 +52,16 @@ def compile_object(cu):
     return ptxas_complaint(text)
 
 
-def compile_tk(tkc, source, out, name, define=()):
+def compile_tk(tkc, source, out, name, define=(), target="sm_90a"):
     """tkc and nvcc for one file: "" or what went wrong. The .cu, and the .o unless tkc or nvcc refused, stand in `out`."""
     cu = os.path.join(out, name + ".cu")
     for stale in (cu, cu[:-3] + ".o"):
         if os.path.exists(stale):
             os.remove(stale)
-    rc, text = run([tkc, source, "-o", cu, *[f"-D{k}={v}" for k, v in define]])
+    rc, text = run([tkc, source, f"--target={target}", "-o", cu, *[f"-D{k}={v}" for k, v in define]])
     if rc:
         return "tkc: " + (text.splitlines() or ["no message"])[0]
-    return compile_object(cu)
+    return compile_object(cu, target)
 
 
 def buildable(out, name):
@@ -70,7 +74,7 @@ def link(out, library, names):
     if not os.path.exists(NVCC):
         return ""
     objects = [os.path.join(out, name + ".o") for name in names]
-    rc, text = run([NVCC, "-shared", *ARCH, "-Xlinker", "-s", "-o", os.path.join(out, library), *objects])
+    rc, text = run([NVCC, "-shared", *architecture("sm_90a"), "-Xlinker", "-s", "-o", os.path.join(out, library), *objects])
     for path in objects if not rc else ():
         os.remove(path)
     return f"{library}: {text[-300:]}" if rc else ""
@@ -78,7 +82,7 @@ def link(out, library, names):
 
 def program_command(name, out):
     library = {"gemm_bench": "-lcublasLt", "gemm_check": "-lcublas"}[name]
-    return [NVCC, "-O2", "-std=c++17", *ARCH, *RUNTIME, os.path.join(HERE, name + ".cu"), "-o", os.path.join(out, name), library, "-ldl",
+    return [NVCC, "-O2", "-std=c++17", *architecture("sm_90a"), *RUNTIME, os.path.join(HERE, name + ".cu"), "-o", os.path.join(out, name), library, "-ldl",
             "-Xlinker", "-s", "-Xlinker", "-rpath,/usr/local/cuda/lib64"]
 
 

@@ -4,8 +4,9 @@
 // Both sides read the same random operand sets, rotated over at least three times the L2, as CUDA graphs of at least --ms
 // milliseconds, in rounds of A B B A. The figure of a case is the median over the rounds of (cublasLt time / our time).
 // cublasLt is given a 64 MB workspace and the best of its first eight heuristics, each measured on the same data.
-// Usage: gemm_bench [--ms 2] [--rounds 7] [--quick] [--shape MxNxK]... label:lib.so:symbol:NN ...
-//   A case runs with the entry of its layout; further entries of the same layout are shown as further lines.
+// Usage: gemm_bench [--ms 2] [--rounds 7] [--quick] [--mma-loop] [--shape MxNxK]... label:lib.so:symbol:NN ...
+//   A case runs with the entry of its layout; further entries of the same layout are shown as further lines. --mma-loop takes
+//   as the other side as many mma.sync as the case needs, on registers alone: what code for sm_80 could reach at most.
 #include <cublasLt.h>
 
 #include "gpu_common.h"
@@ -103,10 +104,32 @@ __global__ void Compare(const bf16* x, const bf16* y, int64_t count, double* sum
   atomicAdd(&sums[1], norm);
 }
 
+constexpr int kLoopThreads = 256, kLoopTiles = 16;
+
+/// `steps` rounds of 16 independent m16n8k16 products in each warp, of operands that it reads once.
+__global__ void __launch_bounds__(kLoopThreads, 2) MmaLoop(const uint32_t* operands, float* result, int steps) {
+  const int t = int(blockIdx.x) * kLoopThreads + int(threadIdx.x);
+  uint32_t a[2][4], b[8][2];
+  float sum[kLoopTiles][4] = {};
+  for (int i = 0; i < 8; ++i) a[i / 4][i % 4] = operands[t * 24 + i];
+  for (int i = 0; i < 16; ++i) b[i / 2][i % 2] = operands[t * 24 + 8 + i];
+  for (int step = 0; step < steps; ++step) {
+#pragma unroll
+    for (int i = 0; i < kLoopTiles; ++i)
+      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                   : "+f"(sum[i][0]), "+f"(sum[i][1]), "+f"(sum[i][2]), "+f"(sum[i][3])
+                   : "r"(a[i / 8][0]), "r"(a[i / 8][1]), "r"(a[i / 8][2]), "r"(a[i / 8][3]), "r"(b[i % 8][0]), "r"(b[i % 8][1]));
+  }
+  float total = 0;
+  for (int i = 0; i < kLoopTiles; ++i) total += sum[i][0] + sum[i][1] + sum[i][2] + sum[i][3];
+  result[t] = total;
+}
+
 struct Options {
   double ms = 2.0;
   int rounds = 7;
   bool quick = false;
+  bool mma_loop = false;
   std::vector<Case> shapes;
   std::vector<EntrySpec> entries;
 };
@@ -122,6 +145,7 @@ class Bench {
     CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
     BLAS_CHECK(cublasLtCreate(&handle_));
     CUDA_CHECK(cudaDeviceGetAttribute(&l2_bytes_, cudaDevAttrL2CacheSize, 0));
+    CUDA_CHECK(cudaDeviceGetAttribute(&sms_, cudaDevAttrMultiProcessorCount, 0));
   }
 
   /// Prints the case's lines; returns the ratio of each entry of the case's layout, in entry order.
@@ -138,6 +162,7 @@ class Bench {
     }
     CUDA_CHECK(cudaDeviceSynchronize());
 
+    if (options_.mma_loop) return AgainstLoop(c, set);
     Blas blas(handle_, c, blas_workspace_.data);
     const auto found = blas.Heuristics();
     if (found.empty()) {
@@ -228,12 +253,56 @@ class Bench {
     return {median, met};
   }
 
+  /// Our product beside a loop of as many tensor core instructions.
+  std::vector<Result> AgainstLoop(const Case& c, std::vector<OperandSet>& set) {
+    const double flops = 2.0 * double(c.m) * double(c.n) * double(c.k);
+    const int blocks = 2 * sms_, repeats = int(std::ceil(options_.ms * 4e11 / flops));
+    const double of_step = 2.0 * 16 * 8 * 16 * kLoopTiles * (kLoopThreads / 32) * blocks;
+    const int steps = int(std::ceil(flops * repeats / of_step));
+    const DeviceBuffer operands(size_t(blocks) * kLoopThreads * 24 * 4), sums(size_t(blocks) * kLoopThreads * 4);
+    Randomise(operands.as_bf16(), int64_t(operands.bytes / 2), 77);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const Graph loop(stream_, [&](cudaStream_t s) {
+      MmaLoop<<<blocks, kLoopThreads, 0, s>>>(reinterpret_cast<const uint32_t*>(operands.data), reinterpret_cast<float*>(sums.data), steps);
+    });
+    std::vector<Result> results;
+    for (const EntrySpec& entry : options_.entries) {
+      if (entry.trans_a != c.trans_a || entry.trans_b != c.trans_b) continue;
+      const Graph ours(stream_, [&](cudaStream_t s) {
+        for (int i = 0; i < repeats; ++i) {
+          const OperandSet& o = set[size_t(i) % set.size()];
+          const tk_tensor a = c.trans_a ? Matrix(o.a.data, c.k, c.m, c.m) : Matrix(o.a.data, c.m, c.k, c.k);
+          const tk_tensor b = c.trans_b ? Matrix(o.b.data, c.n, c.k, c.k) : Matrix(o.b.data, c.k, c.n, c.n);
+          const tk_tensor d = Matrix(o.c.data, c.m, c.n, c.n);
+          const tk_status status = entry.function(&a, &b, &d, own_workspace_.data, kOwnWorkspace, s);
+          if (status.code != 0) std::printf("%-10s REFUSED: %s\n", entry.label.c_str(), status.message);
+        }
+      });
+      TimeGraphs(stream_, {&ours, &loop, &loop, &ours});
+      std::vector<double> ratio, own, other;
+      for (int r = 0; r < options_.rounds; ++r) {
+        const auto t = TimeGraphs(stream_, {&ours, &loop, &loop, &ours});
+        own.push_back((t[0] + t[3]) / 2);
+        other.push_back((t[1] + t[2]) / 2);
+        ratio.push_back(other.back() / own.back());
+      }
+      const double done = flops * repeats * 1e-9, median = Median(ratio);
+      std::printf("%-10s %s %lldx%lldx%lld %6.0f TF | mma.sync on registers %6.0f TF | ratio %.3f (%.3f..%.3f) bar 0.75 %s\n",
+                  entry.label.c_str(), Letters(c), (long long)c.m, (long long)c.n, (long long)c.k, done / Median(own),
+                  done / Median(other), median, *std::min_element(ratio.begin(), ratio.end()),
+                  *std::max_element(ratio.begin(), ratio.end()), median >= 0.75 ? "ok" : "MISS");
+      std::fflush(stdout);
+      results.push_back({median, median >= 0.75});
+    }
+    return results;
+  }
+
   static const char* Letters(const Case& c) { return c.trans_a ? (c.trans_b ? "TT" : "TN") : (c.trans_b ? "NT" : "NN"); }
 
   const Options& options_;
   cudaStream_t stream_;
   cublasLtHandle_t handle_;
-  int l2_bytes_ = 0;
+  int l2_bytes_ = 0, sms_ = 0;
   DeviceBuffer blas_workspace_, own_workspace_;
 };
 
@@ -267,6 +336,8 @@ int main(int argc, char** argv) {
       options.rounds = std::atoi(argv[++i]);
     else if (arg == "--quick")
       options.quick = true;
+    else if (arg == "--mma-loop")
+      options.mma_loop = true;
     else if (arg == "--shape" && i + 1 < argc && std::sscanf(argv[++i], "%lldx%lldx%lld:%2s", &m, &n, &k, layout) >= 3)
       options.shapes.push_back({m, n, k, layout[0] == 'T', layout[1] == 'T', 0});
     else if (arg[0] != '-')
@@ -292,7 +363,7 @@ int main(int argc, char** argv) {
     }
   }
   for (const auto& s : squares) {
-    if (s.size() < 2) continue;
+    if (s.size() < 2 || options.mma_loop) continue;
     double sum = 0;
     for (double r : s) sum += std::log(r);
     const double mean = std::exp(sum / double(s.size()));

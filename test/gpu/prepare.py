@@ -96,13 +96,13 @@ def prepare_cases(tkc, source, kernel, item, cases, out, name, on):
 class Library:
     """kernels.so: each .tk file compiled once, whatever number of kernels of it are tested."""
 
-    def __init__(self, tkc, out):
-        self.tkc, self.out, self.problems = tkc, out, {}
+    def __init__(self, tkc, out, target):
+        self.tkc, self.out, self.target, self.problems = tkc, out, target, {}
 
     def problem(self, source):
         name = os.path.splitext(os.path.basename(source))[0]
         if name not in self.problems:
-            self.problems[name] = compile_tk(self.tkc, source, self.out, name)
+            self.problems[name] = compile_tk(self.tkc, source, self.out, name, target=self.target)
         return self.problems[name]
 
     def names(self):
@@ -112,14 +112,14 @@ class Library:
         return os.path.splitext(os.path.basename(source))[0] in self.names()
 
 
-def prepare(tkc, out, only=(), generality_sets=0, seed=1, cases=True, on="reference"):
+def prepare(tkc, out, only=(), generality_sets=0, seed=1, cases=True, on="reference", target="sm_90a"):
     """`only`: the entries to prepare, all if empty. `cases`: with the examples' cases and the answers of the reference
     interpreter, or, on="simulator", of the simulator, for integers and the kernels that are exact on them: those must agree in each bit."""
     os.makedirs(out, exist_ok=True)
     manifest = json.load(open(os.path.join(HERE, "manifest.json")))
     exact = on == "simulator"
-    plan = {"tolerance": {} if exact else manifest["tolerance"], "integers": exact, "libraries": {}, "kernels": [], "gemm": [], "random": [], "refused": []}
-    library, problems = Library(tkc, out), []
+    plan = {"target": target, "tolerance": {} if exact else manifest["tolerance"], "integers": exact, "libraries": {}, "kernels": [], "gemm": [], "random": [], "refused": []}
+    library, problems = Library(tkc, out, target), []
     for item in manifest["kernels"] if cases else []:
         source = os.path.join(ROOT, item["source"])
         kernel = item.get("kernel") or kernel_name(source)

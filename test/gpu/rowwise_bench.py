@@ -28,13 +28,13 @@ except ImportError:  # where tkc is, to prepare
 LIBRARY = "rowwise.so"
 
 
-def prepare(tkc, out):
+def prepare(tkc, out, target="sm_90a"):
     """Every kernel of examples/rowwise through tkc and nvcc, in one library; needs neither PyTorch nor a GPU."""
     os.makedirs(out, exist_ok=True)
     names, entries = [], {}
     for source in sorted(glob.glob(os.path.join(ROOT, "examples", "rowwise", "*.tk"))):
         name = os.path.splitext(os.path.basename(source))[0]
-        problem = compile_tk(tkc, source, out, name)
+        problem = compile_tk(tkc, source, out, name, target=target)
         if buildable(out, name):
             names.append(name)
             header = open(os.path.join(out, name + ".h")).read()
@@ -42,7 +42,7 @@ def prepare(tkc, out):
         print(f"{name:20s} {problem or 'ready'}", flush=True)
     problem = link(out, LIBRARY, names)
     with open(os.path.join(out, "rowwise.json"), "w") as f:
-        json.dump({"libraries": {LIBRARY: names}, "entries": entries}, f, indent=1)
+        json.dump({"libraries": {LIBRARY: names}, "entries": entries, "target": target}, f, indent=1)
     print(problem or f"{LIBRARY}: {len(entries)} entries")
 
 
@@ -72,7 +72,7 @@ def ensure(folder, plan):
             ctypes.CDLL(os.path.abspath(os.path.join(folder, library)))
         except OSError:
             for name in names:
-                print(compile_object(os.path.join(folder, name + ".cu")) or f"{name}: compiled here", flush=True)
+                print(compile_object(os.path.join(folder, name + ".cu"), plan["target"]) or f"{name}: compiled here", flush=True)
             print(link(folder, library, names) or f"{library}: built here", flush=True)
 
 

@@ -44,6 +44,7 @@ def rows(*pairs):
 LARGE = rows((65536, 1024), (16384, 4096), (8192, 8192), (4096, 16384), (2048, 32768), (262144, 256), (524288, 128), (2688, 100003))
 SMALL = rows((4, 512), (4, 8192), (16, 1024), (16, 4096), (64, 512), (64, 2048), (64, 8192))
 ODD = rows((1, 1), (3, 1), (1000, 1), (5, 7), (67, 129), (33, 255), (66, 257), (9, 1001), (5, 1024), (3, 4097), (2, 8192), (2, 9001), (3, 100003), (0, 5))
+ODD_SHORT = [d for d in ODD if d["N"] <= 2048]  # what the norms' way back takes
 
 
 def matrix(dims, dtype=BF16):
@@ -134,6 +135,73 @@ def quantise_blocks(x):
     return y.to(F8 if x.dtype == BF16 else x.dtype), largest[..., 0] / 448
 
 
+def high_product(a, m):
+    """The upper and the lower 32 bits of a * m, all numbers of 32 bits in an int64."""
+    low, high = (a & 0xFFFF) * m, (a >> 16) * m
+    total = (low >> 16) + high
+    return total >> 16, ((total & 0xFFFF) << 16) | (low & 0xFFFF)
+
+
+def uniform(seed, count):
+    """Philox4x32-10 at 0 .. count-1, as lang-spec/semantics.md has it: the upper 24 bits of each word, from 0 to 1."""
+    block = torch.arange(-(-count // 4), device="cuda", dtype=torch.int64)
+    a, b, c, d = block & 0xFFFFFFFF, block >> 32, torch.zeros_like(block), torch.zeros_like(block)
+    key0, key1 = seed & 0xFFFFFFFF, seed >> 32
+    for _ in range(10):
+        (high0, low0), (high1, low1) = high_product(a, 0xD2511F53), high_product(c, 0xCD9E8D57)
+        a, b, c, d = high1 ^ b ^ key0, low1, high0 ^ d ^ key1, low0
+        key0, key1 = (key0 + 0x9E3779B9) & 0xFFFFFFFF, (key1 + 0xBB67AE85) & 0xFFFFFFFF
+    return (torch.stack((a, b, c, d), 1).flatten()[:count] >> 8).double() * 2.0**-24
+
+
+SEED, KEEP = 0x123456789ABCDEF0, 0.875
+
+
+def kept(x):
+    return (uniform(SEED, x.numel()) < KEEP).view(x.shape)
+
+
+def dropout_add(x, r):
+    """Double: the same numbers as the kernel draws; else as many of PyTorch's own."""
+    if x.dtype == torch.float64:
+        return r + torch.where(kept(x), x / KEEP, 0)
+    return (r.float() + F.dropout(x.float(), 1 - KEEP)).to(x.dtype)
+
+
+def dropout_backward(dy):
+    if dy.dtype == torch.float64:
+        return torch.where(kept(dy), dy / KEEP, 0)
+    return torch.where(torch.rand(dy.shape, device="cuda") < KEEP, dy.float() / KEEP, 0).to(dy.dtype)
+
+
+def normed_backward(d, away, scale):
+    """The gradient through away = (x - mean) * scale, of its gradient d."""
+    return scale * (d - d.mean(1, keepdim=True) - away * (d * away).mean(1, keepdim=True))
+
+
+def layer_backward(x, g, mean, rstd, dy):
+    """In float32 or float64, whatever x is of."""
+    kind = x.dtype if x.dtype == torch.float64 else torch.float32
+    x, g, dy = x.to(kind), g.to(kind), dy.to(kind)
+    away = (x - mean[:, None]) * rstd[:, None]
+    return normed_backward(dy * g, away, rstd[:, None]).to(BF16 if kind == torch.float32 else kind), (dy * away).sum(0), dy.sum(0)
+
+
+def layer_backward_inputs(dims):
+    x = matrix(dims)
+    wide = x.float()
+    return [x, normal(dims["N"]), wide.mean(1), torch.rsqrt(wide.var(1, correction=0) + 1e-5), matrix(dims)]
+
+
+def rms_backward(x, g, dy):
+    kind = x.dtype if x.dtype == torch.float64 else torch.float32
+    x, g, dy = x.to(kind), g.to(kind), dy.to(kind)
+    scale = torch.rsqrt((x * x).mean(1, keepdim=True) + 1e-5)
+    d = dy * g
+    dx = scale * (d - x * scale * scale * (d * x).mean(1, keepdim=True))
+    return dx.to(BF16 if kind == torch.float32 else kind), (dy * x * scale).sum(0)
+
+
 def targets(dims):
     return torch.randint(0, dims["N"], (dims["M"],), device="cuda", dtype=I32)
 
@@ -171,6 +239,14 @@ CASES = [
          rows((16384, 4096), (65536, 1024), (64, 4096)), ODD, tolerance={F8: 5e-2, F32: 1e-5}),
     Case("quantise_blocks", lambda d: [matrix(d)], lambda d: [((d["M"], d["N"]), F8), ((d["M"], -(-d["N"] // 128)), F32)],
          quantise_blocks, quantise_blocks, rows((16384, 4096), (64, 4096)), ODD, tolerance={F8: 5e-2, F32: 1e-5}),
+    Case("dropout_add", lambda d: [matrix(d), matrix(d)], lambda d: [same(d)], dropout_add, dropout_add, rows((16384, 4096), (64, 4096)), ODD,
+         scalars=(("u64", SEED), ("f32", KEEP))),
+    Case("dropout_backward", lambda d: [matrix(d)], lambda d: [same(d)], dropout_backward, dropout_backward, rows((16384, 4096), (64, 4096)), ODD,
+         scalars=(("u64", SEED), ("f32", KEEP)), of_copy=0.9),
+    Case("layer_norm_backward", layer_backward_inputs, lambda d: [same(d), ((d["N"],), F32), ((d["N"],), F32)], layer_backward, layer_backward,
+         rows((65536, 1024), (32768, 2048), (64, 1024)), ODD_SHORT, of_copy=0.9, tolerance={F32: 1e-4}),
+    Case("rms_norm_backward", lambda d: [matrix(d), normal(d["N"]), matrix(d)], lambda d: [same(d), ((d["N"],), F32)], rms_backward, rms_backward,
+         rows((65536, 1024), (32768, 2048), (64, 1024)), ODD_SHORT, scalars=(("f32", 1e-5),), of_copy=0.9, tolerance={F32: 1e-4}),
     Case("transpose", lambda d: [matrix(d)], lambda d: [((d["N"], d["M"]), BF16)], lambda x: x.t().contiguous(), lambda x: x.t().contiguous(),
          rows((8192, 8192), (16384, 4096), (512, 512)), ODD),
     Case("conv_silu", lambda d: [normal(d["B"], d["T"], d["C"]), normal(4, d["C"]), normal(d["C"])], lambda d: [((d["B"], d["T"], d["C"]), BF16)],

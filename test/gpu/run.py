@@ -117,7 +117,7 @@ def ensure(folder, plan):
         try:
             open_library(folder, library)
         except OSError:
-            problems = {n: compile_object(os.path.join(folder, n + ".cu")) for n in names}
+            problems = {n: compile_object(os.path.join(folder, n + ".cu"), plan["target"]) for n in names}
             built = [n for n in names if os.path.exists(os.path.join(folder, n + ".o"))]
             print("".join(f"{n}: {problem}\n" for n, problem in problems.items() if problem), end="")
             print(link(folder, library, built) or f"{library}: built here", flush=True)
