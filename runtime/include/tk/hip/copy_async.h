@@ -58,9 +58,10 @@ TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from) {
     const auto col_of = [](uint32_t offset) {
         return int(offset / geometry::panel_bytes * geometry::panel_cols + offset % geometry::pitch / size);
     };
-    // Rows beyond the last one lie beyond the buffer's size, as a row holds all columns of the tile; columns are compared.
-    const int64_t row_bytes = from.row_stride * size;
-    const auto source = gfx9::make_buffer(from.origin, rows == 0 ? 0u : uint32_t(rows < View::rows ? rows * row_bytes : (rows - 1) * row_bytes + View::cols * size));
+    // Rows beyond the last one lie beyond the buffer's size, as a row holds all columns of the tile; columns are compared. No branch:
+    // without rows, the row that is missing takes away what the last one adds.
+    const uint32_t row_bytes = uint32_t(from.row_stride) * size, last = rows < View::rows ? row_bytes : uint32_t(View::cols * size);
+    const auto source = gfx9::make_buffer(from.origin, uint32_t(rows - 1) * row_bytes + last);
     const uint32_t offset = place_of(first);
     const int row = row_of(offset), col = col_of(offset);
     TK_UNROLL
@@ -71,13 +72,13 @@ TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from) {
         uint32_t more = 0;
         if constexpr (whole) {
             const int down = n * round % geometry::panel_bytes / geometry::pitch, across = n * round / geometry::panel_bytes * geometry::panel_cols;
-            more = uint32_t(down * row_bytes + across * size);
+            more = uint32_t(down) * row_bytes + uint32_t(across * size);
             c = col + across;
         } else {
             const uint32_t here = place_of(first + uint32_t(n * round));
             r = row_of(here), c = col_of(here);
         }
-        const uint32_t at = uint32_t(r * row_bytes) + uint32_t((whole ? col : c) * size);
+        const uint32_t at = uint32_t(r) * row_bytes + uint32_t((whole ? col : c) * size);
         copy_piece_to_shared(to.base + uint32_t(n * round) + wave, source, c < from.col_hi ? at : nowhere, more);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tiles from global to shared memory by all threads of a block, asynchronously (cp.async).
 //
-//     block::copy_async<256>(slot, A.block(...));    // any number of tiles
+//     block::copy_async<256>(slot, A.block(...));    // any number of tiles; copy_pieces where rows are whole pieces of 16 bytes
 //     commit_copies();                               // closes a group
 //     wait_copies<2>();  block::sync();              // all but the newest two groups are there, for all threads
 //
@@ -93,11 +93,58 @@ TK_DEVICE void copy_view_async(const View& to, const global_block<T>& from) {
     });
 }
 
+/// Pieces of 16 bytes in the order of the tile's storage, dealt to threads in turn. Where panels and rounds are multiples of each other,
+/// those of a thread differ in a whole number of rows and panels, the same for all threads, and one address serves all of them.
+template <int Threads, class View, class T>
+TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from) {
+    using geometry = typename View::geometry;
+    constexpr int size = int(sizeof(T)), round = Threads * 16, rounds = cdiv(geometry::bytes, round), repeats = 1024;
+    constexpr bool in_panel = geometry::panel_bytes % round == 0 && round % geometry::pitch == 0;
+    constexpr bool whole = rounds == 1 || (round % repeats == 0 && (in_panel || round % geometry::panel_bytes == 0));
+    const auto row_of = [](uint32_t place) { return int(place % geometry::panel_bytes / geometry::pitch); };
+    const auto col_of = [](uint32_t place) {
+        return int(place / geometry::panel_bytes * geometry::panel_cols + place % geometry::pitch / size);
+    };
+    const uint32_t first = uint32_t(thread::index()) * 16;
+    const int row = row_of(first), col = col_of(first);
+    const uint32_t address = to.base + swizzled<View::swizzling>(first);
+    const T* origin = from.origin + (uint64_t(uint32_t(row)) * uint64_t(from.row_stride) + uint32_t(col));
+    TK_UNROLL
+    for (int n = 0; n < rounds; ++n) {
+        if (geometry::bytes % round != 0 && first + uint32_t(n * round) >= geometry::bytes) return;
+        if constexpr (whole) {
+            const int down = n * round % geometry::panel_bytes / geometry::pitch, across = n * round / geometry::panel_bytes * geometry::panel_cols;
+            arch::copy_async_or_zeros(address + uint32_t(n * round), origin + (down * from.row_stride + across),
+                                      row + down < from.row_hi && col + across < from.col_hi);
+        } else {
+            const uint32_t place = first + uint32_t(n * round);
+            const int r = row_of(place), c = col_of(place);
+            arch::copy_async_or_zeros(to.base + swizzled<View::swizzling>(place), from.at(r, c), r < from.row_hi && c < from.col_hi);
+        }
+    }
+}
+
 }  // namespace detail
 
 namespace block {
 
-/// By all `Threads` threads of the block.
+/// Issues the copy of a block into a whole tile in pieces of 16 bytes, by all `Threads` threads of the block. The block's rows start at
+/// multiples of a piece and end at one; launchers pack tensors where that is not so (host::launcher::pieces). Without a branch, so that
+/// what is computed next to it can lie between its instructions.
+template <int Threads, class To, class T>
+TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
+    const auto view = as_view(to);
+    using View = std::remove_const_t<decltype(view)>;
+    static_assert(View::rows == View::parent_rows && View::cols == View::parent_cols && View::cols * sizeof(T) % 16 == 0);
+#ifdef TK_SIM
+    constexpr uint64_t piece = 16 / sizeof(T);
+    const uint64_t bits = uint64_t(from.row_stride) | uint64_t(max(min(from.col_hi, View::cols), 0)) | reinterpret_cast<uint64_t>(from.origin) / sizeof(T);
+    if (from.col_stride != 1 || bits % piece != 0 || from.row_lo > 0 || from.col_lo > 0) sim::report_misuse("a block that can't be copied in pieces");
+#endif
+    detail::copy_pieces<Threads>(view, from);
+}
+
+/// The same for any block and view.
 template <int Threads, class To, class T>
 TK_DEVICE void copy_async(const To& to, const global_block<T>& from) {
     const auto view = as_view(to);

@@ -22,6 +22,13 @@ TK_DEVICE void copy_async(uint32_t to, const void* from, uint32_t existing) {
         TK_PTX("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(__cvta_generic_to_global(from)), "n"(Bytes), "r"(existing) : "memory");
 }
 
+/// 16 bytes, both addresses multiples of that; zeros, and `from` is not read, where `exists` is false.
+TK_DEVICE void copy_async_or_zeros(uint32_t to, const void* from, bool exists) {
+    TK_PTX("{\n\t.reg .pred missing;\n\tsetp.eq.u32 missing, %2, 0;\n\tcp.async.cg.shared.global.L2::128B [%0], [%1], 16, missing;\n\t}" ::"r"(to),
+           "l"(__cvta_generic_to_global(from)), "r"(uint32_t(exists))
+           : "memory");
+}
+
 /// Closes a group of this thread's copies.
 TK_DEVICE void copy_async_commit() { TK_PTX("cp.async.commit_group;" ::: "memory"); }
 

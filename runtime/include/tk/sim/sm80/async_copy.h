@@ -20,6 +20,8 @@ TK_DEVICE void copy_async(uint32_t to, const void* from, uint32_t existing) {
     sim::copy_to_shared(to, from, Bytes, existing);
 }
 
+TK_DEVICE void copy_async_or_zeros(uint32_t to, const void* from, bool exists) { sim::copy_to_shared(to, from, 16, exists ? 16 : 0); }
+
 TK_DEVICE void copy_async_commit() { sim::lane_copies_commit(); }
 
 template <int N>
