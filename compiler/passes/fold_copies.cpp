@@ -26,6 +26,14 @@ bool Receives(const Op& op, const std::set<std::string>& pipes) {
   return receives;
 }
 
+/// From `first` on, a product comes before anything that waits, branches or loops.
+bool HasProductAhead(const Region& region, size_t first) {
+  const auto next = std::find_if(region.begin() + static_cast<ptrdiff_t>(first), region.end(), [](const Op& op) {
+    return op.code == OpCode::kMultiply || op.code == OpCode::kReceive || op.code == OpCode::kSend || !op.regions.empty();
+  });
+  return next != region.end() && next->code == OpCode::kMultiply;
+}
+
 /// One region of the computing worker while it is rewritten.
 struct Level {
   std::vector<std::vector<Traffic>> feeds;  // of each loading worker
@@ -199,15 +207,24 @@ Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds,
 }
 
 void Folding::Rewrite(const Region& region, Level& level) {
-  std::vector<const Op*> waiting;  // receives whose refills stand behind the last of the run
+  // Receives whose refills stand behind the first product of what they bring, so that its operands are on their way before copies
+  // are issued; without one, behind the last of a run of receives.
+  std::vector<const Op*> waiting;
+  bool awaits_product = false;
   const auto refill = [&] {
     for (const Op* op : waiting) Refill(*op, level);
     waiting.clear();
+    awaits_product = false;
   };
-  for (const Op& op : region) {
-    if (op.code != OpCode::kReceive) refill();
+  for (size_t i = 0; i < region.size(); ++i) {
+    const Op& op = region[i];
+    if (!waiting.empty() && !awaits_product && op.code != OpCode::kReceive) {
+      awaits_product = HasProductAhead(region, i);
+      if (!awaits_product) refill();
+    }
     if (!Receives(op, fed_)) {
       level.out.push_back(op);
+      if (awaits_product && op.code == OpCode::kMultiply) refill();
       continue;
     }
     if (op.code == OpCode::kReceive) {

@@ -32,16 +32,8 @@ class Reads {
       if (op.code == OpCode::kMultiply && kernel_.values[op.operands[1]].type.space == ir::Space::kRegister)
         beside_registers.insert(op.operands[2]);
     });
+    buffer_of_ = BuffersOfViews(kernel_, worker.body);
     ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code == OpCode::kReceive) {
-        const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
-        for (size_t i = 0; i < op.results.size(); ++i) buffer_of_[op.results[i]] = FieldBuffer(pipe, i);
-      }
-      if (op.code == OpCode::kView) buffer_of_[op.results[0]] = op.symbol;
-      if (op.code == OpCode::kPart || op.code == OpCode::kTranspose) {
-        const auto under = buffer_of_.find(op.operands[0]);
-        if (under != buffer_of_.end()) buffer_of_[op.results[0]] = std::string(under->second);
-      }
       if (op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight) Load(op, beside_registers.contains(op.results[0]));
     });
   }

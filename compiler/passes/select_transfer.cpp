@@ -56,6 +56,7 @@ struct Transfer {
   IndexFacts facts{kernel};
   std::map<ValueId, Op> reads{};       // of the copy role at hand, by result
   std::set<std::string> own_stages{};  // staging buffers of the computing role at hand
+  std::set<std::string> operands{};    // buffers of slots that products load from
 
   /// Whether the copy engine can move this access: clipping by the tensor's own bounds only, rows then columns innermost, boxes in
   /// range, the first column of each box at a multiple of 16 bytes, and no stores before the first element. The engine takes other
@@ -97,18 +98,32 @@ struct Transfer {
     return map.name;
   }
 
-  /// Where waits count copy instructions, a whole tile of rows goes in as many as the target takes for it, always; the launcher
-  /// packs tensors whose rows are no whole pieces.
-  bool IsInPieces(const Op& read) const {
-    if (!target.counts_copy_instructions || read.axes.size() < 2 || read.axes.back().dropped) return false;
+  /// Where waits count copy instructions, a whole tile of rows goes in as many as the target takes for it, always; elsewhere an
+  /// operand of products does, whose copies are then few instructions without a branch. The launcher packs tensors whose rows are
+  /// no whole pieces.
+  bool IsInPieces(const Op& read, const std::string& buffer) const {
+    if (read.axes.size() < 2 || read.axes.back().dropped) return false;
     const ir::TensorParam& tensor = FindTensor(kernel, read.symbol);
     const ir::Type& type = kernel.values[read.results[0]].type;
     const int64_t kept = std::count_if(read.axes.begin(), read.axes.end(), [](const ir::AxisRange& axis) { return !axis.dropped; });
-    const bool is_ranged =
-        std::any_of(read.axes.begin(), read.axes.end(), [](const ir::AxisRange& axis) { return axis.lo || axis.hi; });
-    const int64_t round = int64_t{target.copy_bytes} * kernel.threads;
-    return !tensor.is_work && tensor.mode == typed::TensorMode::kIn && kept == 2 && !is_ranged &&
-           type.rows * type.cols * Bytes(type.dtype) % round == 0;
+    const bool is_ranged = std::any_of(read.axes.begin(), read.axes.end(), [&](const ir::AxisRange& axis) {
+      return axis.lo || axis.hi || !facts.IsNonNegative(axis.start);
+    });
+    if (tensor.is_work || tensor.mode != typed::TensorMode::kIn || kept != 2 || is_ranged) return false;
+    if (facts.Divisor(read.axes.back().start) * Bytes(type.dtype) % target.copy_bytes != 0) return false;
+    const int64_t pieces = type.rows * type.cols * Bytes(type.dtype) / target.copy_bytes;
+    if (target.counts_copy_instructions)
+      return type.cols * Bytes(type.dtype) % target.copy_bytes == 0 && pieces % kernel.threads == 0;
+    return operands.contains(buffer) && type.cols * Bytes(type.dtype) % target.copy_bytes == 0;
+  }
+
+  void NoteOperands(const ir::Worker& worker) {
+    const auto buffers = BuffersOfViews(kernel, worker.body);
+    ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code != OpCode::kLoadLeft && op.code != OpCode::kLoadRight) return;
+      const auto buffer = buffers.find(op.operands[0]);
+      if (buffer != buffers.end()) operands.insert(buffer->second);
+    });
   }
 
   static std::vector<ir::Scalar> Coordinates(const Op& access) {
@@ -141,7 +156,7 @@ Op Transfer::CopyOf(const Op& read, const ir::Buffer& buffer, bool is_whole, ir:
     copy.slot = read.slot;
     if (is_zero_outside && read.slot.empty()) {
       copy.code = OpCode::kCopyAsync;
-      copy.number = is_whole && IsInPieces(read);
+      copy.number = is_whole && IsInPieces(read, buffer.name);
     } else {
       copy.scalars = read.scalars;
       copy.number = kByBlock;
@@ -359,6 +374,7 @@ Result<void> SelectTransfer(ir::Kernel& kernel, const Target& target, Diagnostic
   }
   MakePipeBuffers(kernel);
   Transfer transfer{kernel, target};
+  for (const ir::Worker& worker : kernel.workers) transfer.NoteOperands(worker);
   for (ir::Worker& worker : kernel.workers) {
     transfer.own_stages.clear();
     if (worker.kind == ir::RoleKind::kCompute)

@@ -70,4 +70,20 @@ std::string FieldBuffer(const ir::Pipe& pipe, size_t field) {
   return pipe.fields.size() == 1 ? pipe.name + "_slot" : fmt::format("{}_{}", pipe.name, field);
 }
 
+std::map<ir::ValueId, std::string> BuffersOfViews(const ir::Kernel& kernel, const ir::Region& region) {
+  std::map<ir::ValueId, std::string> buffers;
+  ForEachOp(region, [&](const ir::Op& op) {
+    if (op.code == ir::OpCode::kReceive) {
+      const ir::Pipe& pipe = FindPipe(kernel, op.symbol);
+      for (size_t i = 0; i < op.results.size(); ++i) buffers[op.results[i]] = FieldBuffer(pipe, i);
+    }
+    if (op.code == ir::OpCode::kView) buffers[op.results[0]] = op.symbol;
+    if (op.code == ir::OpCode::kPart || op.code == ir::OpCode::kTranspose) {
+      const auto under = buffers.find(op.operands[0]);
+      if (under != buffers.end()) buffers[op.results[0]] = std::string(under->second);
+    }
+  });
+  return buffers;
+}
+
 }  // namespace tkc::passes

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <set>
+#include <string>
 
 #include "compiler/ir/ir.h"
 
@@ -40,5 +42,8 @@ const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& n
 
 /// The name of the buffer that holds field `field` of a pipe.
 std::string FieldBuffer(const ir::Pipe& pipe, size_t field);
+
+/// The buffer that each view of the region shows: of what is received, of views, and of their parts.
+std::map<ir::ValueId, std::string> BuffersOfViews(const ir::Kernel& kernel, const ir::Region& region);
 
 }  // namespace tkc::passes

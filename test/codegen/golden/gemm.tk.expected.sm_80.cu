@@ -49,8 +49,8 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
   // The first 3 blocks of the loop below.
   TK_UNROLL
   for (int stage = 0; stage < 3; ++stage) {
-    tk::block::copy_async<128>(shared.ab_0[ab.ahead(stage)], A.block(tk::span(m), tk::span(stage * 64)));
-    tk::block::copy_async<128>(shared.ab_1[ab.ahead(stage)], B.block(tk::span(stage * 64), tk::span(n)));
+    tk::block::copy_pieces<128>(shared.ab_0[ab.ahead(stage)], A.block(tk::span(m), tk::span(stage * 64)));
+    tk::block::copy_pieces<128>(shared.ab_1[ab.ahead(stage)], B.block(tk::span(stage * 64), tk::span(n)));
     tk::commit_copies();
   }
   // for k in K by BK
@@ -60,17 +60,18 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
     tk::block::sync();
     const auto& a = shared.ab_0[ab.slot];
     const auto& b = shared.ab_1[ab.slot];
-    // ab <- (A[m, k], B[k, n])
-    // 3 blocks ahead, into the slot that was read last.
-    tk::block::copy_async<128>(shared.ab_0[ab.previous()], A.block(tk::span(m), tk::span(k + 192)));
-    tk::block::copy_async<128>(shared.ab_1[ab.previous()], B.block(tk::span(k + 192), tk::span(n)));
-    tk::commit_copies();
     // acc += a.rows(w) @ b
     const auto a_0 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 0));
     const auto b_0 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 0));
     const auto a_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 16));
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
     tk::warpgroup::multiply(acc, a_0, b_0);
+    // ab <- (A[m, k], B[k, n])
+    // 3 blocks ahead, into the slot that was read last.
+    tk::block::copy_pieces<128>(shared.ab_0[ab.previous()], A.block(tk::span(m), tk::span(k + 192)));
+    tk::block::copy_pieces<128>(shared.ab_1[ab.previous()], B.block(tk::span(k + 192), tk::span(n)));
+    tk::commit_copies();
+    // acc += a.rows(w) @ b
     const auto a_2 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 32));
     const auto b_2 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 32));
     tk::warpgroup::multiply(acc, a_1, b_1);
@@ -136,8 +137,8 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
   // The first 3 blocks of the loop below.
   TK_UNROLL
   for (int stage = 0; stage < 3; ++stage) {
-    tk::block::copy_async<128>(shared.ab_0[ab.ahead(stage)], A.block(tk::span(m), tk::span(stage * 32)));
-    tk::block::copy_async<128>(shared.ab_1[ab.ahead(stage)], B.block(tk::span(stage * 32), tk::span(n)));
+    tk::block::copy_pieces<128>(shared.ab_0[ab.ahead(stage)], A.block(tk::span(m), tk::span(stage * 32)));
+    tk::block::copy_pieces<128>(shared.ab_1[ab.ahead(stage)], B.block(tk::span(stage * 32), tk::span(n)));
     tk::commit_copies();
   }
   // for k in K by BK
@@ -147,17 +148,18 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     tk::block::sync();
     const auto& a = shared.ab_0[ab.slot];
     const auto& b = shared.ab_1[ab.slot];
-    // ab <- (A[m, k], B[k, n])
-    // 3 blocks ahead, into the slot that was read last.
-    tk::block::copy_async<128>(shared.ab_0[ab.previous()], A.block(tk::span(m), tk::span(k + 96)));
-    tk::block::copy_async<128>(shared.ab_1[ab.previous()], B.block(tk::span(k + 96), tk::span(n)));
-    tk::commit_copies();
     // acc += a.rows(w) @ b
     const auto a_0 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 0));
     const auto b_0 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 0));
     const auto a_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 16));
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
     tk::warpgroup::multiply(acc, a_0, b_0);
+    // ab <- (A[m, k], B[k, n])
+    // 3 blocks ahead, into the slot that was read last.
+    tk::block::copy_pieces<128>(shared.ab_0[ab.previous()], A.block(tk::span(m), tk::span(k + 96)));
+    tk::block::copy_pieces<128>(shared.ab_1[ab.previous()], B.block(tk::span(k + 96), tk::span(n)));
+    tk::commit_copies();
+    // acc += a.rows(w) @ b
     tk::warpgroup::multiply(acc, a_1, b_1);
     ab.advance();
   }
@@ -214,8 +216,9 @@ struct gemm_call {
     const tk::index tiles = m_blocks * n_blocks;
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
-    call.launch<gemm_patch>(int(tiles), 128, sizeof(gemm_patch_shared), tk::host::as_tensor<tk::bf16, 2>(*A),
-                            tk::host::as_tensor<tk::bf16, 2>(*B), tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(n_blocks));
+    call.launch<gemm_patch>(int(tiles), 128, sizeof(gemm_patch_shared), tk::host::as_tensor<tk::bf16, 2>(call.pieces(A)),
+                            tk::host::as_tensor<tk::bf16, 2>(call.pieces(B)), tk::host::as_tensor<tk::bf16, 2>(*C), int(K),
+                            int(n_blocks));
   }
 
   void launch_gemm_pair() {
@@ -224,13 +227,13 @@ struct gemm_call {
     const tk::index tiles = m_blocks * n_blocks;
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
-    call.launch<gemm_pair>(int(tiles), 128, sizeof(gemm_pair_shared), tk::host::as_tensor<tk::bf16, 2>(*A),
-                           tk::host::as_tensor<tk::bf16, 2>(*B), tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks),
-                           int(n_blocks));
+    call.launch<gemm_pair>(int(tiles), 128, sizeof(gemm_pair_shared), tk::host::as_tensor<tk::bf16, 2>(call.pieces(A)),
+                           tk::host::as_tensor<tk::bf16, 2>(call.pieces(B)), tk::host::as_tensor<tk::bf16, 2>(*C), int(K),
+                           int(m_blocks), int(n_blocks));
   }
 
   // Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.
-  size_t workspace_size(int schedule) const { return schedule < 0 ? 0 : 0; }
+  size_t workspace_size(int schedule) const { return schedule < 0 ? 0 : tk::host::pieces_bytes(*A) + tk::host::pieces_bytes(*B); }
 
   tk_status launch(void* workspace, size_t workspace_bytes) {
     check();

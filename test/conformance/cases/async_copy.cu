@@ -33,6 +33,28 @@ void expect_pieces(const uint32_t* in, uint32_t* out, int bytes) {
     }
 }
 
+/// The same of 16 bytes that exist or do not; those that do not come from an address that nothing is read at.
+TK_KERNEL(32) zeros_kernel(const uint32_t* in, uint32_t* out) {
+    sm90::grid_dependency_wait();
+    const int t = sm80::thread_index();
+    const uint32_t here = shared_base() + uint32_t(t) * kArea;
+    for (uint32_t word = 0; word < kArea; word += 4) put_shared(here + word, kMark);
+    const bool exists = t % 3 != 0;
+    sm80::copy_async_or_zeros(here + 16, exists ? in + t * 7 % 32 * 4 : nullptr, exists);
+    sm80::copy_async_commit();
+    sm80::copy_async_wait<0>();
+    for (uint32_t word = 0; word < kArea; word += 4) put(out, t * int(kArea / 4) + int(word / 4), get_shared(here + word));
+}
+
+void expect_zeros(const uint32_t* in, uint32_t* out) {
+    for (int t = 0; t < 32; ++t) {
+        for (int word = 0; word < int(kArea / 4); ++word) {
+            const bool is_copied = word >= 4 && word < 8;
+            out[t * int(kArea / 4) + word] = !is_copied ? kMark : t % 3 != 0 ? in[t * 7 % 32 * 4 + word - 4] : 0;
+        }
+    }
+}
+
 /// Groups of one, two and three pieces; the lane reads a group as soon as it has waited for it, others behind a barrier.
 TK_KERNEL(128) groups_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
@@ -71,6 +93,10 @@ EXPECTED(copy_async_8) { expect_pieces(in, out, 8); }
 // case: copy_async_16 in 128 out 512 exact covers copy_async
 CASE(copy_async_16) { return start<pieces_kernel<16>>(stream, 1, 32, 2048, input(in), output(out)); }
 EXPECTED(copy_async_16) { expect_pieces(in, out, 16); }
+
+// case: copy_async_or_zeros in 128 out 512 exact covers copy_async_or_zeros
+CASE(copy_async_or_zeros) { return start<zeros_kernel>(stream, 1, 32, 2048, input(in), output(out)); }
+EXPECTED(copy_async_or_zeros) { expect_zeros(in, out); }
 
 // case: copy_async_groups in 3072 out 1152 exact covers copy_async, copy_async_commit, copy_async_wait
 CASE(copy_async_groups) { return start<groups_kernel>(stream, 1, 128, 12288, input(in), output(out)); }

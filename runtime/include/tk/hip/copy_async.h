@@ -50,7 +50,6 @@ TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from) {
     constexpr uint32_t nowhere = 0x80000000u;  // beyond every buffer
     const uint32_t first = uint32_t(thread::index()) * copy_piece;
     const uint32_t wave = arch::broadcast_first(uint32_t(thread::index()) / arch::lanes) * uint32_t(arch::lanes * copy_piece);
-    const int rows = max(min(from.row_hi, View::rows), 0);
     // What a lane writes at `place` of the storage is the element whose swizzled place that is; the XOR is its own inverse. Tiles start
     // where its pattern does.
     const auto place_of = [](uint32_t place) { return swizzled<View::swizzling>(place); };
@@ -58,10 +57,11 @@ TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from) {
     const auto col_of = [](uint32_t offset) {
         return int(offset / geometry::panel_bytes * geometry::panel_cols + offset % geometry::pitch / size);
     };
-    // Rows beyond the last one lie beyond the buffer's size, as a row holds all columns of the tile; columns are compared. No branch:
-    // without rows, the row that is missing takes away what the last one adds.
-    const uint32_t row_bytes = uint32_t(from.row_stride) * size, last = rows < View::rows ? row_bytes : uint32_t(View::cols * size);
-    const auto source = gfx9::make_buffer(from.origin, uint32_t(rows - 1) * row_bytes + last);
+    // Rows beyond the last one lie beyond the buffer's size, as a row holds all columns of the tile; columns are compared. Multiplied first
+    // and chosen then, so that there is no branch, in scalar registers.
+    const uint32_t row_bytes = uint32_t(from.row_stride) * size;
+    const uint32_t some = uint32_t(from.row_hi) * row_bytes, all = uint32_t(View::rows - 1) * row_bytes + uint32_t(View::cols * size);
+    const auto source = gfx9::make_buffer(from.origin, from.row_hi >= View::rows ? all : from.row_hi > 0 ? some : 0);
     const uint32_t offset = place_of(first);
     const int row = row_of(offset), col = col_of(offset);
     TK_UNROLL

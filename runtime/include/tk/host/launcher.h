@@ -29,7 +29,7 @@ public:
         return box_map(copy_[copies_++], s, box);
     }
 
-    /// t, or a copy in the workspace whose rows AMD's copies into shared memory take in pieces, made once.
+    /// t, or a copy in the workspace whose rows copies into shared memory take in pieces, made once.
     tk_tensor pieces(const tk_tensor* t) {
         if (failed()) return {};
         const size_t bytes = pieces_bytes(*t);

@@ -98,8 +98,8 @@ inline bool copy_engine_stores(const tk_tensor& t) {
     return copy_engine_serves(t) && t.extent[t.rank - 1] * dtype_bytes(t.dtype) % 16 == 0;
 }
 
-/// Whether blocks of t, of rows and columns that are its last dimension, can be copied in pieces of 16 bytes (AMD's copies into shared
-/// memory, block::copy_pieces): rows start and end at multiples of a piece and do not overlap.
+/// Whether blocks of t, of rows and columns that are its last dimension, can be copied in pieces of 16 bytes into shared
+/// memory (block::copy_pieces): rows start and end at multiples of a piece and do not overlap.
 inline bool pieces_serve(const tk_tensor& t) {
     if (!copy_engine_stores(t)) return false;
     for (int d = 0; d + 1 < t.rank; ++d)

@@ -137,9 +137,10 @@ TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
     using View = std::remove_const_t<decltype(view)>;
     static_assert(View::rows == View::parent_rows && View::cols == View::parent_cols && View::cols * sizeof(T) % 16 == 0);
 #ifdef TK_SIM
-    constexpr uint64_t piece = 16 / sizeof(T);
-    const uint64_t bits = uint64_t(from.row_stride) | uint64_t(max(min(from.col_hi, View::cols), 0)) | reinterpret_cast<uint64_t>(from.origin) / sizeof(T);
-    if (from.col_stride != 1 || bits % piece != 0 || from.row_lo > 0 || from.col_lo > 0) sim::report_misuse("a block that can't be copied in pieces");
+    const uint64_t bits = reinterpret_cast<uint64_t>(from.origin) | uint64_t(from.row_stride) * sizeof(T);
+    const int64_t end = cdiv(max(from.col_hi, 0) * int(sizeof(T)), 16) * 16 / int(sizeof(T));  // of a row: zeros behind the last column
+    const bool ends = from.col_hi >= View::cols || from.row_hi <= 0 || from.row_stride >= end;
+    if (from.col_stride != 1 || bits % 16 != 0 || from.row_lo > 0 || from.col_lo > 0 || !ends) sim::report_misuse("a block that can't be copied in pieces");
 #endif
     detail::copy_pieces<Threads>(view, from);
 }

@@ -22,7 +22,7 @@ struct ring {
         phase ^= uint32_t(laps) & 1;
     }
     /// The slot before this one.
-    TK_HOST_DEVICE constexpr int previous() const { return slot == 0 ? N - 1 : slot - 1; }
+    TK_HOST_DEVICE constexpr int previous() const { return slot + (slot == 0 ? N - 1 : -1); }
     /// The slot n behind this one, 0 <= n <= N.
     TK_HOST_DEVICE constexpr int ahead(int n) const { return slot + n < N ? slot + n : slot + n - N; }
 };
