@@ -16,6 +16,7 @@
 #include "compiler/ir/parse.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
+#include "compiler/passes/apply_conditions.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/fold_copies.h"
@@ -40,11 +41,12 @@ namespace {
 bool RunPasses(Session& session, ir::Module& module, const Target& target) {
   PassRunner pass(session, module, target);
   const bool ok =
-      pass.VerifyInput() &&                               //
-      pass("expand_workers", passes::ExpandWorkers) &&    // first: all below counts senders and receivers of pipes
-      pass("split_sums", passes::SplitSums) &&            // on values, before they have places
-      pass("assign_roles", passes::AssignRoles) &&        // who executes: layouts and transfers differ by role
-      pass.Enter(ir::Level::kLowering) &&                 // from here on tiles have layouts and places
+      pass.VerifyInput() &&                                 //
+      pass("apply_conditions", passes::ApplyConditions) &&  // first: what can never run needs no roles, layouts or registers
+      pass("expand_workers", passes::ExpandWorkers) &&      // all below counts senders and receivers of pipes
+      pass("split_sums", passes::SplitSums) &&              // on values, before they have places
+      pass("assign_roles", passes::AssignRoles) &&          // who executes: layouts and transfers differ by role
+      pass.Enter(ir::Level::kLowering) &&                   // from here on tiles have layouts and places
       pass("select_layout", passes::SelectLayout) &&      // before staging: which parts of a register tile stay with their threads
       pass("stage_operands", passes::StageOperands) &&    // where tiles live; before transfers, which move between places
       pass("select_transfer", passes::SelectTransfer) &&  // makes the buffers that plan_shared places

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/apply_conditions.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/passes/known_ranges.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+class Conditions {
+ public:
+  explicit Conditions(ir::Kernel& kernel) : kernel_(kernel) {
+    for (const std::string& dim : kernel.dims) known_.Learn(dim, {0, IntRange::kMost});
+    if (kernel.when) known_.Assume(kernel.when);
+    for (const ir::Scalar& require : kernel.launch_requires) known_.Assume(require);
+    for (const ir::GridAxis& axis : kernel.axes) known_.Learn(axis.name, {known_.Of(axis.lo).lo, IntRange::kMost});
+  }
+
+  void Apply(Region& region) {
+    std::erase_if(region, [&](const Op& op) { return IsEmpty(op); });
+    for (Op& op : region) {
+      if (op.code == OpCode::kLet && op.scalars[0]->dtype == DType::kI64) {
+        if (const IntRange value = known_.Of(op.scalars[0]); value.IsOne()) op.scalars[0] = symbolic::Int(value.lo);
+        known_.Define(op.symbol, op.scalars[0]);
+      }
+      if (op.code == OpCode::kFor) known_.Learn(op.symbol, {known_.Of(op.scalars[0]).lo, IntRange::kMost});
+      for (ValueId& operand : op.operands) {
+        if (const auto chosen = chosen_.find(operand); chosen != chosen_.end()) operand = chosen->second;
+      }
+      Note(op);
+      for (Region& inner : op.regions) Apply(inner);
+    }
+  }
+
+  /// Removes what only the choices used that have been made.
+  void DropUnused(Region& region) {
+    for (auto op = region.rbegin(); op != region.rend(); ++op) {
+      for (Region& inner : op->regions) DropUnused(inner);
+    }
+    for (size_t left = region.size(); left > 0; --left) {
+      const Op& op = region[left - 1];
+      const bool may_go = op.results.size() == 1 && touched_.count(op.results[0]) > 0;
+      const auto uses = [&](const Op& other) { return Uses(other, op.results[0]); };
+      if (may_go && std::none_of(region.begin(), region.end(), uses))
+        region.erase(region.begin() + static_cast<std::ptrdiff_t>(left - 1));
+    }
+  }
+
+ private:
+  bool IsEmpty(const Op& op) const {
+    if (op.code != OpCode::kFor) return false;
+    const IntRange first = known_.Of(op.scalars[0]), end = known_.Of(op.scalars[1]);
+    return end.hi != IntRange::kMost && first.lo != IntRange::kLeast && end.hi <= first.lo &&
+           !Contains(op.regions[0], OpCode::kSend) && !Contains(op.regions[0], OpCode::kReceive);
+  }
+
+  /// What is known of the operation's result: the positions in it, whether it is one truth everywhere, which value it selects.
+  void Note(const Op& op) {
+    if (op.results.size() != 1) return;
+    const ValueId result = op.results[0];
+    switch (op.code) {
+      case OpCode::kPositions: {
+        const ir::Type& type = kernel_.values[result].type;
+        const IntRange first = known_.Of(op.scalars[0]);
+        if (first.lo == IntRange::kLeast || first.hi == IntRange::kMost) return;
+        positions_[result] = {first.lo, first.hi + std::max(type.rows, type.cols) - 1};
+        touched_.insert(result);
+        return;
+      }
+      case OpCode::kTranspose:
+        if (const auto positions = positions_.find(op.operands[0]); positions != positions_.end()) {
+          positions_[result] = IntRange{positions->second};
+          touched_.insert(result);
+        }
+        return;
+      case OpCode::kBinary: return Compare(op);
+      case OpCode::kSelect: return Choose(op);
+      default: return;
+    }
+  }
+
+  void Compare(const Op& op) {
+    if (op.operands.size() != 1 || op.slot != "right") return;
+    const auto positions = positions_.find(op.operands[0]);
+    if (positions == positions_.end()) return;
+    const IntRange bound = known_.Of(op.scalars[0]->kind == symbolic::Kind::kConvert ? op.scalars[0]->args[0] : op.scalars[0]);
+    if (static_cast<typed::Op>(op.number) != typed::Op::kLt || bound.lo == IntRange::kLeast) return;
+    touched_.insert(op.results[0]);
+    if (positions->second.hi < bound.lo) is_true_.insert(op.results[0]);
+  }
+
+  void Choose(const Op& op) {
+    if (is_true_.count(op.operands[0]) == 0 || op.slot[0] != 't') return;
+    const ir::Type &chosen = kernel_.values[op.operands[1]].type, &type = kernel_.values[op.results[0]].type;
+    if (chosen.rows != type.rows || chosen.cols != type.cols || kernel_.values[op.operands[1]].is_mutable) return;
+    chosen_[op.results[0]] = op.operands[1];
+    std::swap(kernel_.values[op.results[0]].name, kernel_.values[op.operands[1]].name);  // the name that the source gives
+    touched_.insert(op.results[0]);
+  }
+
+  ir::Kernel& kernel_;
+  KnownRanges known_;
+  std::map<ValueId, IntRange> positions_;
+  std::set<ValueId> is_true_;
+  std::map<ValueId, ValueId> chosen_;
+  std::set<ValueId> touched_;  // values that may have lost their last use
+};
+
+}  // namespace
+
+Result<void> ApplyConditions(ir::Kernel& kernel, Diagnostics&) {
+  Conditions conditions(kernel);
+  conditions.Apply(kernel.lets);
+  for (ir::Worker& worker : kernel.workers) {
+    conditions.Apply(worker.body);
+    conditions.DropUnused(worker.body);
+  }
+  return {};
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// What the condition of a schedule set, and the kernel's requirements of the launch, say of its dims: a loop that they leave
+// without an iteration goes, a `let` that they leave one value is that value, and a choice by positions that are all on one side of
+// a bound is made. A set for short rows so loses the loop over what does not fit registers, and one for rows of exactly a block the
+// test for their end. Loops with traffic through pipes stay: both ends of a pipe must go round as often. Tile level.
+#pragma once
+
+#include "compiler/ir/ir.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/support/result.h"
+
+namespace tkc::passes {
+
+Result<void> ApplyConditions(ir::Kernel& kernel, Diagnostics& diagnostics);
+
+}  // namespace tkc::passes

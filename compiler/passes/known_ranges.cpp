@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/known_ranges.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/symbolic/polynomial.h"
+
+namespace tkc::passes {
+namespace {
+
+using symbolic::Kind;
+using symbolic::Scalar;
+
+constexpr int64_t kLeast = IntRange::kLeast, kMost = IntRange::kMost;
+
+/// `none` where one of the terms has no bound or their sum overflows.
+int64_t Sum(int64_t a, int64_t b, int64_t none) {
+  int64_t sum = 0;
+  return a == kLeast || a == kMost || b == kLeast || b == kMost || __builtin_add_overflow(a, b, &sum) ? none : sum;
+}
+
+int64_t Negated(int64_t a) { return a == kLeast ? kMost : a == kMost ? kLeast : -a; }
+
+IntRange Negated(IntRange r) { return {Negated(r.hi), Negated(r.lo)}; }
+
+IntRange Sum(IntRange a, IntRange b) { return {Sum(a.lo, b.lo, kLeast), Sum(a.hi, b.hi, kMost)}; }
+
+IntRange Product(IntRange a, IntRange b) {
+  IntRange product{kMost, kLeast};
+  for (const int64_t x : {a.lo, a.hi}) {
+    for (const int64_t y : {b.lo, b.hi}) {
+      int64_t corner = 0;
+      const bool is_open = x == kLeast || x == kMost || y == kLeast || y == kMost;
+      if (is_open && a.lo >= 0 && b.lo >= 0) {
+        product.lo = std::min(product.lo, int64_t{0});
+        product.hi = kMost;
+      } else if (is_open || __builtin_mul_overflow(x, y, &corner)) {
+        return {};
+      } else {
+        product = {std::min(product.lo, corner), std::max(product.hi, corner)};
+      }
+    }
+  }
+  return product;
+}
+
+/// The least and the most of two ranges' values.
+IntRange Either(IntRange a, IntRange b) { return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)}; }
+
+/// Rounded down; `open` of a bound that is none.
+IntRange Quotient(IntRange a, int64_t by) {
+  const auto floor = [by](int64_t x) { return x == kLeast || x == kMost ? x : x / by - (x % by < 0 ? 1 : 0); };
+  return {floor(a.lo), floor(a.hi)};
+}
+
+/// c < x as x > c.
+Kind Turned(Kind kind) {
+  switch (kind) {
+    case Kind::kLt: return Kind::kGt;
+    case Kind::kLe: return Kind::kGe;
+    case Kind::kGt: return Kind::kLt;
+    case Kind::kGe: return Kind::kLe;
+    default: return kind;
+  }
+}
+
+}  // namespace
+
+void KnownRanges::Learn(const std::string& name, IntRange range, int64_t divisor) {
+  Fact& fact = facts_[name];
+  fact.range = {std::max(fact.range.lo, range.lo), std::min(fact.range.hi, range.hi)};
+  if (divisor > 0) fact.divisor = std::lcm(fact.divisor, divisor);
+}
+
+void KnownRanges::Assume(const Scalar& condition) {
+  switch (condition->kind) {
+    case Kind::kAnd:
+      for (const Scalar& part : condition->args) Assume(part);
+      return;
+    case Kind::kEq:
+    case Kind::kLt:
+    case Kind::kLe:
+    case Kind::kGt:
+    case Kind::kGe:
+      Compare(condition->kind, condition->args[0], condition->args[1]);
+      Compare(Turned(condition->kind), condition->args[1], condition->args[0]);
+      return;
+    default: return;
+  }
+}
+
+void KnownRanges::Compare(Kind kind, const Scalar& left, const Scalar& right) {
+  int64_t number = 0, divisor = 0;
+  if (!symbolic::IsInt(right, &number)) return;
+  if (kind == Kind::kEq && number == 0 && left->kind == Kind::kMod && left->args[0]->kind == Kind::kName &&
+      symbolic::IsInt(left->args[1], &divisor)) {
+    return Learn(left->args[0]->name, {}, divisor);
+  }
+  if (left->kind != Kind::kName) return;
+  const bool has_next = number<kMost, has_previous = number> kLeast;
+  switch (kind) {
+    case Kind::kEq: return Learn(left->name, {number, number});
+    case Kind::kLe: return Learn(left->name, {kLeast, number});
+    case Kind::kGe: return Learn(left->name, {number, kMost});
+    case Kind::kLt: return Learn(left->name, {kLeast, has_previous ? number - 1 : number});
+    case Kind::kGt: return Learn(left->name, {has_next ? number + 1 : number, kMost});
+    default: return;
+  }
+}
+
+void KnownRanges::Define(const std::string& name, const Scalar& value) {
+  facts_[name] = {Of(value), std::max<int64_t>(1, symbolic::KnownDivisor(WithDivisors(value)))};
+}
+
+Scalar KnownRanges::WithDivisors(Scalar scalar) const {
+  for (const auto& [name, fact] : facts_) {
+    if (fact.divisor == 1 || !symbolic::Mentions(scalar, name)) continue;
+    scalar = symbolic::Substitute(scalar, name, symbolic::Mul(symbolic::Int(fact.divisor), symbolic::Name(name + "'")));
+  }
+  return scalar;
+}
+
+IntRange KnownRanges::Of(const Scalar& scalar) const {
+  const auto part = [&](size_t i) { return Of(scalar->args[i]); };
+  int64_t by = 0;
+  switch (scalar->kind) {
+    case Kind::kInt: return {scalar->int_value, scalar->int_value};
+    case Kind::kName: {
+      const auto fact = facts_.find(scalar->name);
+      return fact == facts_.end() ? IntRange{} : fact->second.range;
+    }
+    case Kind::kNeg: return Negated(part(0));
+    case Kind::kAdd: return Sum(part(0), part(1));
+    case Kind::kSub: return Sum(part(0), Negated(part(1)));
+    case Kind::kMul: return Product(part(0), part(1));
+    case Kind::kDiv: return symbolic::IsInt(scalar->args[1], &by) && by > 0 ? Quotient(part(0), by) : IntRange{};
+    case Kind::kCdiv: return symbolic::IsInt(scalar->args[1], &by) && by > 0 ? Negated(Quotient(Negated(part(0)), by)) : IntRange{};
+    case Kind::kMod: {
+      if (!symbolic::IsInt(scalar->args[1], &by) || by <= 0) return {};
+      if (symbolic::KnownDivisor(WithDivisors(scalar->args[0])) % by == 0) return {0, 0};
+      const IntRange value = part(0);
+      return value.lo >= 0 && value.hi < by ? value : IntRange{0, by - 1};
+    }
+    case Kind::kMin: return {std::min(part(0).lo, part(1).lo), std::min(part(0).hi, part(1).hi)};
+    case Kind::kMax: return {std::max(part(0).lo, part(1).lo), std::max(part(0).hi, part(1).hi)};
+    case Kind::kSelect: return Either(part(1), part(2));
+    default: return {};
+  }
+}
+
+}  // namespace tkc::passes
