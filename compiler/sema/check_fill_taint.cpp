@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fill taint of statements, and the run over all workers (fill_taint.h).
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
@@ -69,7 +70,7 @@ void FillTaint::Run(const Stmt& stmt) {
       }
       vars_[stmt.var] = Eval(*stmt.expr);
       return;
-    case StmtKind::kAssign: vars_[stmt.var] = Eval(*stmt.expr); return;
+    case StmtKind::kAssign: vars_[stmt.var] = Assign(stmt); return;
     case StmtKind::kAssignPart: vars_[stmt.var] = Join(vars_[stmt.var], Eval(*stmt.expr)); return;
     case StmtKind::kFor: return RunLoop(stmt);
     case StmtKind::kIf: return RunIf(stmt);
@@ -83,6 +84,31 @@ void FillTaint::Run(const Stmt& stmt) {
       return;
     case StmtKind::kStore: Eval(*stmt.expr); return;
   }
+}
+
+Taint FillTaint::Assign(const Stmt& stmt) {
+  Taint taint = Eval(*stmt.expr);
+  const typed::Expr& expr = *stmt.expr;
+  const bool adds = expr.kind == typed::ExprKind::kBinary && expr.op == typed::Op::kAdd &&
+                    expr.args[0]->kind == typed::ExprKind::kVar && expr.args[0]->id == stmt.var;
+  if (!adds) return taint;
+  const Taint& sum = vars_[stmt.var];
+  const Taint added = Operands(expr, 1);
+  for (int axis = 0; axis < 2; ++axis) {
+    std::erase_if(taint.axis[axis], [&](const auto& missing) {
+      const int source = missing.first;
+      return sum.axis[axis].count(source) == 0 && added.At(axis, source) == Fill::kZero && IsOfLoopOver(source, stmt.var);
+    });
+  }
+  return taint;
+}
+
+bool FillTaint::IsOfLoopOver(int source, VarId var) {
+  return std::any_of(loops_.begin(), loops_.end(), [&](const Stmt* loop) {
+    const std::vector<VarId>& vars = Assigned(*loop);
+    return std::find(vars.begin(), vars.end(), var) != vars.end() &&
+           symbolic::Mentions(sources_.At(source).difference, sources_.NameOf(loop->var));
+  });
 }
 
 const std::vector<VarId>& FillTaint::Assigned(const Stmt& stmt) {
@@ -118,6 +144,7 @@ void FillTaint::Set(const std::vector<VarId>& vars, const std::vector<Taint>& ta
 
 void FillTaint::RunLoop(const Stmt& stmt) {
   sources_.Enter(stmt.var, *stmt.lo, *stmt.hi, stmt.step);
+  loops_.push_back(&stmt);
   const std::vector<VarId>& vars = Assigned(stmt);
   std::vector<Taint> head = Get(vars);
   const std::vector<Taint> before = head;
@@ -144,6 +171,7 @@ void FillTaint::RunLoop(const Stmt& stmt) {
   // After no iteration, or after the last.
   const std::string name = sources_.NameOf(stmt.var);
   for (size_t i = 0; i < vars.size(); ++i) vars_[vars[i]] = sources_.Ended(Join(before[i], vars_[vars[i]]), name);
+  loops_.pop_back();
   sources_.Leave();
 }
 

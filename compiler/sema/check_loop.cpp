@@ -112,6 +112,8 @@ RangeInfo Elaborator::CheckRange(const ast::Range& range) {
   } else if (high.kind == Value::Kind::kBlock) {
     const BlockIndex& block = *high.block;
     info.lo = Clone(*block.start);
+    // Blocks that divide a block evenly end with what ends that one.
+    if (!block.shifted && block.step % info.step == 0) info.edge = Clone(*block.hi);
     if (block.shifted) info.lo = MakeInteger(Op::kMax, std::move(info.lo), Clone(*block.lo), range.span);
     info.hi = MakeInteger(Op::kMin, MakeInteger(Op::kAdd, Clone(*block.start), MakeInt(block.step, range.span), range.span),
                           Clone(*block.hi), range.span);
@@ -136,7 +138,7 @@ Value Elaborator::LoopValue(typed::VarId var, const RangeInfo& range, Span span)
   auto block = std::make_shared<BlockIndex>();
   block->start = std::move(start);
   block->lo = Clone(*range.lo);
-  block->hi = Clone(*range.hi);
+  block->hi = Clone(range.edge ? *range.edge : *range.hi);
   block->step = range.step;
   Value value;
   value.kind = Value::Kind::kBlock;

@@ -44,6 +44,7 @@ struct Gate {
 
 struct RangeInfo {
   typed::ExprPtr lo, hi;
+  typed::ExprPtr edge;  // where elements of its blocks end to exist; null: at `hi`
   int64_t step = 1;
   bool is_block = false;
   bool ok = false;

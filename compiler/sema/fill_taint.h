@@ -39,6 +39,11 @@ class FillTaint {
   void RunLoop(const typed::Stmt& stmt);
   void RunIf(const typed::Stmt& stmt);
   void Receive(const typed::Stmt& stmt);
+  /// What `stmt` assigns. A sum over the iterations of a loop around it, to which an iteration adds 0 where its elements are
+  /// missing, is not missing anything there.
+  Taint Assign(const typed::Stmt& stmt);
+  /// Whether the source is of the index of a loop that `var` outlives.
+  bool IsOfLoopOver(int source, typed::VarId var);
   /// Variables declared outside of `stmt` that it assigns.
   const std::vector<typed::VarId>& Assigned(const typed::Stmt& stmt);
   void CollectAssigned(const typed::Block& block, std::set<typed::VarId>& vars);
@@ -79,6 +84,7 @@ class FillTaint {
   SymbolicTable* table_ = nullptr;
   bool reporting_ = false;
   std::vector<Taint> vars_;
+  std::vector<const typed::Stmt*> loops_;        // around the statement that runs, the outermost first
   std::map<typed::VarId, Positions> positions_;  // of variables that hold positions and are never assigned
   std::vector<std::vector<Taint>> pipes_;        // [pipe][field]
   std::map<const typed::Stmt*, std::vector<typed::VarId>> assigned_;

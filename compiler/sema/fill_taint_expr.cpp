@@ -264,12 +264,25 @@ Taint FillTaint::Cat(const Expr& expr) {
   return result;
 }
 
+namespace {
+
+/// Whether no element is below zero (it may be a NaN), as far as the outermost functions tell.
+bool IsNonNegative(const Expr& expr) {
+  if (expr.kind == ExprKind::kConvert || expr.kind == ExprKind::kTranspose) return IsNonNegative(*expr.args[0]);
+  return expr.kind == ExprKind::kCall &&
+         (expr.op == Op::kAbs || expr.op == Op::kExp || expr.op == Op::kExp2 || expr.op == Op::kSqrt);
+}
+
+}  // namespace
+
 Taint FillTaint::Reduce(const Expr& expr) {
   const Taint x = Eval(*expr.args[0]);
   const bool truth = expr.op == Op::kAny || expr.op == Op::kAll;
   for (const auto& [source, fill] : x.axis[expr.axis]) {
     const bool neutral = fill == Fill::kNone || (expr.op == Op::kAdd && fill == Fill::kZero) ||
-                         (expr.op == Op::kMax && fill == Fill::kNegInf) || (expr.op == Op::kMin && fill == Fill::kPosInf) || truth;
+                         (expr.op == Op::kMax && fill == Fill::kNegInf) ||
+                         (expr.op == Op::kMax && fill == Fill::kZero && IsNonNegative(*expr.args[0])) ||
+                         (expr.op == Op::kMin && fill == Fill::kPosInf) || truth;
     if (!neutral) {
       ReportReduce(expr, source, fill);
       break;
