@@ -213,8 +213,8 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kPositions: {
       const bool is_column = op.slot == "rows";
       const ir::Type& type = TypeOf(op.results[0]);
-      return {fmt::format("tk::{}_positions<{}, layout>({})", is_column ? "row" : "col", is_column ? type.rows : type.cols,
-                          Coordinate(op.scalars[0]))};
+      return {fmt::format("tk::{}_positions<{}, layout{}>({})", is_column ? "row" : "col", is_column ? type.rows : type.cols,
+                          type.dtype == DType::kI32 ? "" : fmt::format(", {}", CppType(type.dtype)), Coordinate(op.scalars[0]))};
     }
     case OpCode::kView: return View(op);
     case OpCode::kSplitCollect:

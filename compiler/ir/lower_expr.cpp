@@ -108,6 +108,32 @@ ValueId WorkerLowering::LowerSelect(const typed::Expr& expr, Region& region, con
   return Emit(region, std::move(op), expr.type, name, expr.span);
 }
 
+namespace {
+
+/// The positions, turned or not, that a conversion to i64 is of: they are counted in i64 from the start, so that neighbours are
+/// known to be neighbours. Null for other conversions.
+const typed::Expr* WidePositions(const typed::Expr& conversion) {
+  const typed::Expr& operand = *conversion.args[0];
+  const typed::Expr& inner = operand.kind == ExprKind::kTranspose ? *operand.args[0] : operand;
+  return conversion.type.dtype == DType::kI64 && inner.kind == ExprKind::kPositions ? &operand : nullptr;
+}
+
+}  // namespace
+
+ValueId WorkerLowering::LowerPositions(const typed::Expr& expr, DType dtype, Region& region, const std::string& name) {
+  typed::Type type = expr.type;
+  type.dtype = dtype;
+  Op op{OpCode::kPositions};
+  if (expr.kind == ExprKind::kTranspose) {
+    op.code = OpCode::kTranspose;
+    op.operands = {LowerPositions(*expr.args[0], dtype, region, "position")};
+  } else {
+    op.slot = "rows";
+    op.scalars = {LowerScalar(*expr.args[0])};
+  }
+  return Emit(region, std::move(op), type, name, expr.span);
+}
+
 ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const std::string& wish) {
   const std::string name = wish.empty() ? DefaultName(expr, source_) : wish;
   Op op{OpCode::kFill};
@@ -131,7 +157,10 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
       if (expr.args.size() == 2) return LowerBinary(expr, region, name);
       op.code = OpCode::kUnary;
       break;
-    case ExprKind::kConvert: op.code = OpCode::kConvert; break;
+    case ExprKind::kConvert:
+      if (const typed::Expr* positions = WidePositions(expr)) return LowerPositions(*positions, DType::kI64, region, name);
+      op.code = OpCode::kConvert;
+      break;
     case ExprKind::kReduce:
       op.code = OpCode::kReduce;
       op.slot = expr.axis == 1 ? "rows" : "cols";
@@ -147,11 +176,7 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
       op.scalars = {LowerScalar(*expr.args[1]), LowerScalar(*expr.args[2])};
       return Emit(region, std::move(op), expr.type, name, expr.span);
     case ExprKind::kMatMul: op.code = OpCode::kMatmul; break;
-    case ExprKind::kPositions:
-      op.code = OpCode::kPositions;
-      op.slot = "rows";
-      op.scalars = {LowerScalar(*expr.args[0])};
-      return Emit(region, std::move(op), expr.type, name, expr.span);
+    case ExprKind::kPositions: return LowerPositions(expr, expr.type.dtype, region, name);
     case ExprKind::kCat: op.code = OpCode::kCat; break;
     default:
       if (!expr.type.is_tile) {  // a scalar where a tile is wanted

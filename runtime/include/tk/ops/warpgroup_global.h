@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Register tiles to and from blocks of global memory, any stride and alignment. Elements outside the block's
 // ranges read as `fill` and are not written. Where columns are contiguous and aligned, runs of them move as
-// vectors of up to 16 bytes. The common case is told apart once: an aligned block, of which each vector has at most
-// one condition and no branch, so that all of them are in flight at the same time.
+// vectors of up to 16 bytes. The common cases are told apart once: an aligned block that exists as a whole, of which vectors
+// move without conditions, and any other aligned block, of which each vector has one condition and no branch: so all of them
+// are in flight at the same time.
 #pragma once
 
 #include "tk/ops/atomic_global.h"
@@ -35,11 +36,11 @@ TK_DEVICE int anew(int x) {
 
 /// For tiles with many rows in a thread, and for blocks that are not aligned. whole(register, address) for each run of V
 /// neighbouring columns in this thread that may move as a vector, single(register, address) for each element of the
-/// others that exists, missing(register) for each that does not.
+/// others that exists.
 /// The common case has no conditions. The other goes run by run: addresses and conditions are computed anew
 /// for each, as all of them together would take more registers than the tile.
-template <int V, class Tile, class T, class Whole, class Single, class Missing>
-TK_DEVICE void for_each_run_of_many(const global_block<T>& block, Whole whole, Single single, Missing missing) {
+template <int V, class Tile, class T, class Whole, class Single>
+TK_DEVICE void for_each_run_of_many(const global_block<T>& block, Whole whole, Single single) {
     using L = typename Tile::layout_type;
     const lane_position at = warpgroup::position();
     const int first_col = Tile::cols == 1 ? 0 : L::col(at, 0, 0);
@@ -75,10 +76,8 @@ TK_DEVICE void for_each_run_of_many(const global_block<T>& block, Whole whole, S
                     continue;
                 }
                 TK_UNROLL
-                for (int k = 0; k < V; ++k) {
+                for (int k = 0; k < V; ++k)
                     if (has_row && block.has_col(c + d + k)) single(n + k, row + (d + k) * block.col_stride);
-                    else missing(n + k);
-                }
             }
         }
     });
@@ -95,7 +94,8 @@ struct runs {
     using L = typename Tile::layout_type;
     const global_block<T>& block;
     const bool is_aligned = V == 1 || rows_aligned(block, Tile::rows, V * int(sizeof(T)));
-    const bool cuts_none = V == 1 || cuts_no_run(block, Tile::cols, V);
+    const bool is_whole = block.contains(Tile::rows, Tile::cols);
+    const bool cuts_none = V == 1 || is_whole || cuts_no_run(block, Tile::cols, V);
     const lane_position at = warpgroup::position();
     const int first_col = Tile::cols == 1 ? 0 : L::col(at, 0, 0);
 
@@ -111,6 +111,12 @@ struct runs {
     /// f(first register, address, all of it exists) for each run, without a branch between them.
     template <class F>
     TK_DEVICE void each_vector(F f) const {
+        if (is_whole) each_vector_if<false>(f);
+        else each_vector_if<true>(f);
+    }
+
+    template <bool HasEdges, class F>
+    TK_DEVICE void each_vector_if(F f) const {
         const int64_t col_stride = V == 1 ? block.col_stride : 1;
         const int lo = block.col_lo - first_col, hi = block.col_hi - first_col - V;
         each_row([&](int i, int h, int r) {
@@ -121,7 +127,7 @@ struct runs {
                 TK_UNROLL
                 for (int e = 0; e < Tile::E; e += V) {
                     const int d = j * L::block_cols + e;
-                    f(Tile::number_of({i, j, h, e}), row + d * col_stride, has_row && d >= lo && d <= hi);
+                    f(Tile::number_of({i, j, h, e}), row + d * col_stride, !HasEdges || (has_row && d >= lo && d <= hi));
                 }
         });
     }
@@ -160,7 +166,7 @@ TK_DEVICE void for_each_run(const global_block<T>& block, Whole whole, Single si
             return all.each_cut(single);
         }
     }
-    for_each_run_of_many<V, Tile>(block, whole, single, [](int) {});
+    for_each_run_of_many<V, Tile>(block, whole, single);
 }
 
 /// f(address, value) for each element of the tile that exists in the block, by the thread that owns it.
@@ -182,33 +188,37 @@ TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
     using T = std::remove_const_t<From>;
     using result_tile = register_tile<T, R, C, Layout>;
     constexpr int V = detail::vector_length<T, result_tile::E>;
-    result_tile result;
-    const auto single = [&](int n, const T* from) { result.data[n] = arch::load_global(from); };
-    if constexpr (!detail::is_tall<result_tile>) {
-        const detail::runs<V, result_tile, From> all{block};
-        if (all.is_aligned) {
-            // As words until all are under way: to take one apart is to wait for it.
-            const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
-            std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
-            all.each_vector([&](int n, const T* from, bool exists) { words[n / V] = exists ? detail::load_word<T, V>(from) : fill_word; });
-            TK_UNROLL
-            for (int n = 0; n < result_tile::size; n += V) {
-                const auto v = __builtin_bit_cast(detail::vector<T, V>, words[n / V]);
-                TK_UNROLL
-                for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
+    // As words on every path, taken apart behind all of them: to take one apart is to wait for it, and it must not be waited for
+    // before the loads of the next tile are under way.
+    const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
+    std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
+    TK_UNROLL
+    for (auto& word : words) word = fill_word;
+    const auto put = [&](int n, T value) {
+        auto v = __builtin_bit_cast(detail::vector<T, V>, words[n / V]);
+        v.value[n % V] = value;
+        words[n / V] = __builtin_bit_cast(std::remove_const_t<decltype(fill_word)>, v);
+    };
+    const auto single = [&](int n, const T* from) { put(n, arch::load_global(from)); };
+    const auto load_all = [&] {
+        if constexpr (!detail::is_tall<result_tile>) {
+            const detail::runs<V, result_tile, From> all{block};
+            if (all.is_aligned) {
+                all.each_vector([&](int n, const T* from, bool exists) { words[n / V] = exists ? detail::load_word<T, V>(from) : fill_word; });
+                return all.each_cut(single);
             }
-            all.each_cut(single);
-            return result;
         }
+        detail::for_each_run_of_many<V, result_tile>(
+            block, [&](int n, const T* from) { words[n / V] = detail::load_word<T, V>(from); }, single);
+    };
+    load_all();
+    result_tile result;
+    TK_UNROLL
+    for (int n = 0; n < result_tile::size; n += V) {
+        const auto v = __builtin_bit_cast(detail::vector<T, V>, words[n / V]);
+        TK_UNROLL
+        for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
     }
-    detail::for_each_run_of_many<V, result_tile>(
-        block,
-        [&](int n, const T* from) {
-            const auto v = detail::load_vector<T, V>(from);
-            TK_UNROLL
-            for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
-        },
-        single, [&](int n) { result.data[n] = convert<T>(fill_value); });
     return result;
 }
 
