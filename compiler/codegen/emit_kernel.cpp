@@ -150,10 +150,9 @@ class KernelEmitter {
 
  private:
   void Head() {
-    const int resident = ResidentBlocks();
-    const std::string kind = kernel_.cluster > 1 ? fmt::format("TK_CLUSTER_KERNEL({}, {})", kernel_.threads, kernel_.cluster)
-                             : resident > 1      ? fmt::format("TK_KERNEL({}, {})", kernel_.threads, resident)
-                                                 : fmt::format("TK_KERNEL({})", kernel_.threads);
+    const std::string kind = kernel_.cluster > 1    ? fmt::format("TK_CLUSTER_KERNEL({}, {})", kernel_.threads, kernel_.cluster)
+                             : kernel_.resident > 1 ? fmt::format("TK_KERNEL({}, {})", kernel_.threads, kernel_.resident)
+                                                    : fmt::format("TK_KERNEL({})", kernel_.threads);
     std::string params;
     for (const KernelParam& param : KernelParams(kernel_, uses_)) {
       params += fmt::format("{}{} {}", params.empty() ? "" : ", ", param.type, param.CppName());
@@ -182,19 +181,9 @@ class KernelEmitter {
     const Target* target = FindTarget(kernel_.target);
     return target ? target->registers.file : RegisterRule{}.file;
   }
-  /// How many blocks share a multiprocessor: where all roles compute, their registers are a limit and none gives any to another.
-  int ResidentBlocks() const {
-    int registers = 0;
-    for (const ir::Worker& role : kernel_.workers) {
-      if (role.kind != ir::RoleKind::kCompute || role.registers == 0) return 1;
-      registers = std::max(registers, role.registers);
-    }
-    return registers == 0 ? 1 : RegisterFile() / (static_cast<int>(kernel_.threads) * registers);
-  }
-
   /// setmaxnreg: all four warps of the warpgroup pass here together.
   void Registers(const ir::Worker& role) {
-    if (role.registers == 0 || ResidentBlocks() > 1) return;
+    if (role.registers == 0 || kernel_.resident > 1) return;
     const int at_entry = std::min(255, RegisterFile() / kernel_.threads / 8 * 8);
     if (role.registers == at_entry) return;
     out_.Line(

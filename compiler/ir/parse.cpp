@@ -67,6 +67,7 @@ class KernelParser {
   bool Depth() { return text_.Integer(&kernel_.depth); }
   bool Level() { return kernel_.is_schedule = lexer_.Expect("schedule"); }
   bool Threads() { return Small(&kernel_.threads); }
+  bool Resident() { return Small(&kernel_.resident); }
   bool Tiles() { return text_.ScalarText(&kernel_.tiles); }
   bool SharedBytes() { return text_.Integer(&kernel_.shared_bytes); }
   bool Launch() {
@@ -268,6 +269,7 @@ const KernelParser::Keyword KernelParser::kKeywords[] = {
     {"pipe", &KernelParser::PipeOf},
     {"level", &KernelParser::Level},
     {"threads", &KernelParser::Threads},
+    {"resident", &KernelParser::Resident},
     {"launch", &KernelParser::Launch},
     {"tiles", &KernelParser::Tiles},
     {"shared", &KernelParser::SharedOf},

@@ -49,23 +49,27 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
   return cols == 0 ? 0 : cols / 2 + kForOperands;
 }
 
-/// Roles that only compute on rows: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
-/// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used.
-void ShareMultiprocessor(ir::Kernel& kernel, const RegisterRule& rule) {
-  constexpr int64_t kForLoads = 40, kForTensor = 4;
-  constexpr int64_t kThreads = 2048;  // of a multiprocessor
-  const int64_t addresses = kForLoads + kForTensor * static_cast<int64_t>(kernel.tensors.size());
+/// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
+/// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used. On an
+/// H200, kernels that only stream gained up to a seventh by one more resident block, and lost more than that to a spilled tile.
+void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
+  const RegisterRule& rule = target.registers;
+  constexpr int64_t kForLoads = 30, kForPositions = 16;
+  constexpr int64_t kThreads = 2048;   // of a multiprocessor
+  constexpr int64_t kReserved = 1024;  // bytes of shared memory that a block takes beside its own
   int64_t most = 0;
   for (const ir::Worker& worker : kernel.workers) {
     bool multiplies = false;
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
     if (multiplies) return;
-    most = std::max({most, MostKeptRegisters(kernel, worker) + addresses, MostLiveTiles(kernel, worker).registers + kForAddresses});
+    most = std::max({most, MostKeptRegisters(kernel, worker) + kForLoads, MostLiveTiles(kernel, worker).registers + kForPositions});
   }
   if (most == 0) return;  // no worker
   const int64_t needed = (most + kUnit - 1) / kUnit * kUnit;
-  const int64_t blocks = std::min(int64_t{rule.file} / (kernel.threads * needed), kThreads / kernel.threads);
+  const int64_t by_memory = target.shared_memory_per_processor / (kernel.shared_bytes + kReserved);
+  const int64_t blocks = std::min({int64_t{rule.file} / (kernel.threads * needed), kThreads / kernel.threads, by_memory});
   if (blocks < 2) return;
+  kernel.resident = static_cast<int>(blocks);
   const int64_t each = std::min<int64_t>(rule.most_per_thread, rule.file / (kernel.threads * blocks)) / kUnit * kUnit;
   for (ir::Worker& worker : kernel.workers) worker.registers = static_cast<int>(each);
 }
@@ -129,7 +133,8 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics
     return Failure{};
   }
   // Elsewhere a multiprocessor takes as many blocks as the registers leave room for that the kernel turns out to have.
-  if (!copies && !target.folds_copies) ShareMultiprocessor(kernel, target.registers);
+  const bool may_share = !copies || (computing == 1 && !kernel.persistent);
+  if (may_share && !target.folds_copies) ShareMultiprocessor(kernel, target);
   return {};
 }
 

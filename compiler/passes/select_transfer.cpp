@@ -21,6 +21,7 @@ using ir::Region;
 using ir::ValueId;
 
 constexpr int64_t kMaxBox = 256;      // elements of a box along one dimension
+constexpr int64_t kMaxAxis = 8192;    // elements of an access along one dimension, in several boxes
 constexpr int64_t kCopyGranule = 16;  // bytes
 constexpr size_t kMaxRank = 5;
 
@@ -65,7 +66,7 @@ struct Transfer {
     if (access.axes.size() > kMaxRank || !access.scalars.empty() || access.slot == "transposed") return false;
     size_t kept = 0;
     for (const ir::AxisRange& axis : access.axes) {
-      if (axis.lo || axis.hi || axis.extent > kMaxBox * 4) return false;
+      if (axis.lo || axis.hi || axis.extent > kMaxAxis) return false;
       kept += !axis.dropped;
     }
     if (kept == 0 || access.axes.back().dropped) return false;

@@ -13,8 +13,8 @@ namespace {
 // As the kernel says, for sm_90a: BM = 64, BN = 128.
 //
 // One block for each tile:
-//   warps 0..3    move, 80 registers a thread
-TK_KERNEL(128, 6)
+//   warps 0..3    move, 64 registers a thread
+TK_KERNEL(128, 8)
 copy_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2> Y, const int n_blocks) {
   tk::block::is_one_warpgroup();
   // So far under the end of the launch before; from here on its writes are seen and its reads are done.
