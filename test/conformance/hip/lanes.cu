@@ -47,6 +47,7 @@ TK_KERNEL(64) hints_kernel(const uint32_t* in, uint32_t* out) {
     gfx9::set_priority<1>();
     const uint32_t value = get(in, t);
     gfx9::schedule_barrier();
+    gfx9::schedule_group<gfx9::scheduled::scalars, 1>();
     gfx9::set_priority<0>();
     put(out, t, value);
 }
@@ -78,7 +79,7 @@ EXPECTED(gfx9_xor) {
         for (int t = 0; t < 64; ++t) out[n * 64 + t] = in[t ^ masks[n]];
 }
 
-// case: gfx9_hints in 64 out 64 exact covers set_priority, schedule_barrier
+// case: gfx9_hints in 64 out 64 exact covers set_priority, schedule_barrier, schedule_group
 CASE(gfx9_hints) { return start<hints_kernel>(stream, 1, 64, 0, input(in), output(out)); }
 EXPECTED(gfx9_hints) {
     for (int t = 0; t < 64; ++t) out[t] = in[t];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tk/hip/fragment.h"
+#include "tk/hip/gfx9/barrier.h"
 #include "tk/hip/gfx9/matrix.h"
 #include "tk/types/register_tile.h"
 #if TK_HAS_GFX950
@@ -36,17 +37,35 @@ TK_DEVICE void issue_mfma(float* d, const uint32_t* left, const uint32_t* right)
     __builtin_memcpy(d, &sums, sizeof sums);
 }
 
+/// Asks the compiler to begin with `First` loads from shared memory, and to put one, and a scalar instruction of copies or addresses,
+/// between the matrix instructions: they keep the unit busy for the time of four others each.
+template <int First, int Products>
+TK_DEVICE void mix_instructions() {
+    gfx9::schedule_group<gfx9::scheduled::shared_loads, First>();
+    TK_UNROLL
+    for (int n = 0; n < Products; ++n) {
+        gfx9::schedule_group<gfx9::scheduled::products, 1>();
+        gfx9::schedule_group<gfx9::scheduled::shared_loads, 1>();
+        gfx9::schedule_group<gfx9::scheduled::scalars, 1>();
+    }
+}
+
 /// acc (+)= left @ right; left(i, h) and right(j, h) are the registers of half h of K.
 template <class T, int K, int R, int C, class L, class Left, class Right>
 TK_DEVICE void multiply_fragments(register_tile<float, R, C, L>& acc, Left left, Right right) {
     static_assert(std::is_same_v<L, matrix_layout<L::WarpRows, L::WarpCols>>, "the layout in which the matrix unit leaves its sums");
     constexpr int depth = TK_HAS_GFX950 && K % 32 == 0 ? 32 : 16;
+    constexpr int rows = register_tile<float, R, C, L>::I, cols = register_tile<float, R, C, L>::J;  // of blocks
     TK_UNROLL
     for (int k = 0; k < K; k += depth)
         TK_UNROLL
-        for (int i = 0; i < acc.I; ++i)
-            TK_UNROLL
-            for (int j = 0; j < acc.J; ++j) issue_mfma<T, depth>(acc.data + acc.number_of({i, j, 0, 0}), left(i, k / 16), right(j, k / 16));
+        for (int n = 0; n < rows * cols; ++n) {
+            // The operand of fewer blocks is used over and over while the other one's arrive.
+            const int i = rows < cols ? n % rows : n / cols, j = rows < cols ? n / rows : n % cols;
+            issue_mfma<T, depth>(acc.data + acc.number_of({i, j, 0, 0}), left(i, k / 16), right(j, k / 16));
+        }
+    // Smaller tiles have too many loads for their products, and so has a chip that gathers operands element by element.
+    if constexpr (TK_HAS_GFX950 && rows * cols >= 32) mix_instructions<2 * (rows < cols ? rows : cols), K / depth * rows * cols>();
 }
 
 /// The left operand's registers with all signs turned: the matrix unit only adds.

@@ -108,9 +108,11 @@ inline bool pieces_serve(const tk_tensor& t) {
 }
 
 /// t, whose dimensions of one element (or all, if it has none) have strides that say nothing: they become those of rows of whole pieces.
+/// Nor does the address of no elements say anything.
 inline tk_tensor with_strides_of_pieces(tk_tensor t) {
     const int64_t piece = 16 / dtype_bytes(t.dtype), inner = t.rank - 1;
     const bool empty = is_empty(t);
+    if (empty) t.data = nullptr;
     for (int d = 0; d < inner; ++d)
         if (empty || t.extent[d] == 1) t.stride[d] = max<int64_t>((t.extent[inner] + piece - 1) / piece, 1) * piece;
     if (empty || t.extent[inner] == 1) t.stride[inner] = 1;

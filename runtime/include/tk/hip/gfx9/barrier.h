@@ -43,6 +43,12 @@ TK_DEVICE void set_priority() { __builtin_amdgcn_s_setprio(N); }
 /// No instruction: the compiler moves none across.
 TK_DEVICE void schedule_barrier() { __builtin_amdgcn_sched_barrier(0); }
 
+/// Kinds of instructions, by the compiler's number.
+enum class scheduled { scalars = 4, products = 8, shared_loads = 0x100 };
+/// No instruction: N of this kind come next in the order that the calls in a straight run of code ask for.
+template <scheduled Kind, int N>
+TK_DEVICE void schedule_group() { __builtin_amdgcn_sched_group_barrier(int(Kind), N, 0); }
+
 }  // namespace tk::gfx9
 
 #endif

@@ -26,4 +26,8 @@ TK_DEVICE void set_priority() {
 }
 TK_DEVICE void schedule_barrier() {}
 
+enum class scheduled { scalars, products, shared_loads };
+template <scheduled Kind, int N>
+TK_DEVICE void schedule_group() {}
+
 }  // namespace tk::gfx9
