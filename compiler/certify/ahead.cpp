@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "compiler/symbolic/polynomial.h"
 
@@ -19,6 +20,8 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
+
+constexpr int64_t kByBlock = 2;  // kCopyToShared's number
 
 /// One copy into a slot, with its block resolved.
 struct Copy {
@@ -86,6 +89,13 @@ class AheadProof {
           break;
         case OpCode::kAdvance: straight.turns[op.symbol] += 1; break;
         case OpCode::kCopyAsync: Gather(op, straight); break;
+        case OpCode::kCopyToShared:
+          if (op.operands.size() == 2) CheckHeld(op);
+          if (op.number == kByBlock) Gather(op, straight);
+          break;
+        case OpCode::kFetch: held_[op.results[0]] = BlockOf(op); break;
+        case OpCode::kVar:
+        case OpCode::kAssign: Hold(op); break;
         case OpCode::kUnroll:
           for (int64_t i = 0; i < op.number; ++i) {
             scope_.Bind(op.symbol, symbolic::Int(i));
@@ -124,13 +134,77 @@ class AheadProof {
   void Gather(const Op& op, Straight& straight) {
     const auto view = views_.find(op.operands[0]);
     if (view == views_.end() || SlotsOf(view->second.ring) == 0) return;  // filled and read in one iteration
-    Copy copy{&op, view->second.buffer, view->second.ring, straight.turns[view->second.ring] + view->second.ahead, {},
-              {},  view->second.part};
+    Copy copy = BlockOf(op);
+    copy.buffer = view->second.buffer;
+    copy.ring = view->second.ring;
+    copy.part = view->second.part;
+    copy.turn = straight.turns[copy.ring] + view->second.ahead;
+    straight.copies.push_back(std::move(copy));
+  }
+
+  Copy BlockOf(const Op& op) const {
+    Copy copy{&op, "", "", 0, {}, {}, ""};
     for (const ir::AxisRange& axis : op.axes) {
       for (const Scalar& bound : {axis.start, axis.lo, axis.hi}) copy.bounds.push_back(bound ? scope_.Resolve(bound) : bound);
       copy.extents.push_back(axis.dropped ? 0 : axis.extent);
     }
-    straight.copies.push_back(std::move(copy));
+    return copy;
+  }
+
+  /// Blocks in registers, on their way into slots.
+  void Hold(const Op& op) {
+    const bool assigns = op.code == OpCode::kAssign;
+    if (op.operands.size() != (assigns ? 2 : 1)) return;
+    const auto source = held_.find(op.operands[assigns]);
+    const ir::ValueId target = assigns ? op.operands[0] : op.results[0];
+    if (source == held_.end())
+      held_.erase(target);
+    else
+      held_[target] = Copy(source->second);
+  }
+
+  /// A slot is filled with the block that its operation names.
+  void CheckHeld(const Op& op) {
+    const auto held = held_.find(op.operands[1]);
+    const Copy named = BlockOf(op);
+    if (!checks_held_ || (held != held_.end() && IsSame(held->second, named, scope_))) return;
+    Fail(op, DiagnosticKind::kCertificateCoverage,
+         fmt::format("`{}` is filled with another block of `{}` than was fetched", kernel_.values[op.operands[0]].name, op.symbol),
+         held == held_.end() ? nullptr : held->second.op);
+  }
+
+  static bool IsSame(const Copy& a, const Copy& b, const Scope& scope) {
+    return a.op->symbol == b.op->symbol && a.op->slot == b.op->slot && a.extents == b.extents && SameBlock(b, a, scope);
+  }
+
+  /// What registers hold when an iteration begins: what the one before left there. Of the first that is what stands before the
+  /// loop.
+  void HoldAcross(const Op& loop, int depth) {
+    const auto entry = held_;
+    if (entry.empty()) return;
+    const bool checks = std::exchange(checks_held_, false);
+    Straight unused;
+    Walk(loop.regions[0], unused, false);
+    checks_held_ = checks;
+    const std::string ordinal = OrdinalName(depth);
+    const auto at = [&](Copy block, const Scalar& iteration) {
+      for (Scalar& bound : block.bounds) bound = bound ? symbolic::Substitute(bound, ordinal, iteration) : bound;
+      return block;
+    };
+    auto begin = entry;
+    for (const auto& [value, before] : entry) {
+      const auto left = held_.find(value);
+      if (left == held_.end()) {
+        begin.erase(value);
+      } else if (!IsSame(left->second, before, scope_)) {
+        if (checks && !IsSame(at(left->second, symbolic::Int(-1)), before, scope_))
+          Fail(*before.op, DiagnosticKind::kCertificateCoverage,
+               fmt::format("another block of `{}` is fetched before the loop than the loop would fetch", before.op->symbol),
+               left->second.op);
+        begin[value] = at(left->second, symbolic::Sub(symbolic::Name(ordinal), symbolic::Int(1)));
+      }
+    }
+    held_ = std::move(begin);
   }
 
   /// Under a condition nothing may be copied ahead: nobody says here whether it will be read.
@@ -152,6 +226,7 @@ class AheadProof {
     const Scope saved = scope_;
     const int depth = depth_++;
     scope_.BindLoop(op, depth);
+    HoldAcross(op, depth);
     Straight body;
     Walk(op.regions[0], body, true);
     scope_ = saved;
@@ -159,6 +234,10 @@ class AheadProof {
     if (op.code == OpCode::kFor) {
       for (const Copy& copy : body.copies) {
         const int64_t turns = body.turns[copy.ring];
+        if (copy.turn > 0 && turns == 0 && body.unsure.count(copy.ring) == 0)
+          return Fail(
+              *copy.op, DiagnosticKind::kCertificateCoverage,
+              fmt::format("`{}` is filled {} turns ahead in a loop that does not turn `{}`", copy.buffer, copy.turn, copy.ring));
         if (copy.turn > 0 && body.unsure.count(copy.ring) != 0)
           return Fail(*copy.op, DiagnosticKind::kCertificateUnknown, "a copy is ahead in a ring that turns under a condition");
         for (int64_t i = 1; turns > 0 && copy.turn - i * turns >= 0; ++i) Prologue(depth, i, copy, copy.turn - i * turns, before);
@@ -207,6 +286,8 @@ class AheadProof {
   const Agent& agent_;
   Scope scope_;
   std::map<ir::ValueId, View> views_;
+  std::map<ir::ValueId, Copy> held_;  // blocks in registers
+  bool checks_held_ = true;
   int depth_ = 0;
   std::optional<Finding> finding_;
 };
@@ -216,7 +297,7 @@ class AheadProof {
 std::optional<Finding> CheckAhead(const Program& program) {
   for (const Agent& agent : program.agents) {
     const bool copies = std::any_of(agent.steps.begin(), agent.steps.end(), [](const Step& step) {
-      return step.kind == StepKind::kOp && step.op->code == OpCode::kCopyAsync;
+      return step.kind == StepKind::kOp && (step.op->code == OpCode::kCopyAsync || step.op->code == OpCode::kCopyToShared);
     });
     if (!copies) continue;
     if (auto found = AheadProof(program, agent).Run()) return found;

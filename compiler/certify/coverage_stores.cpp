@@ -161,7 +161,7 @@ class StoreWalk {
       extents.push_back(axis.dropped ? 1 : axis.extent);
       if (!axis.dropped)
         CheckClip(op, starts.back(), extents.back(), axis.hi ? scope_.Resolve(axis.hi) : scope_.Resolve(tensor->extents[i]),
-                  op.code == OpCode::kCopyAsync ? Ahead(op.operands[0]) : 0);
+                  op.code == OpCode::kCopyAsync || op.code == OpCode::kCopyToShared ? Ahead(op.operands[0]) : 0);
     }
     const bool adds = op.code == OpCode::kStore && op.number != 0;
     if (op.code == OpCode::kStore || op.code == OpCode::kCopyToGlobal) AddSite(op, op.symbol, starts, extents, adds);

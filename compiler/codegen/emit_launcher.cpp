@@ -340,7 +340,7 @@ class CallEmitter {
     std::set<std::string> names;
     for (const ir::Worker& worker : kernel.workers) {
       passes::ForEachOp(worker.body, [&](const ir::Op& op) {
-        if (op.code == ir::OpCode::kCopyAsync && op.number == 1) names.insert(op.symbol);
+        if ((op.code == ir::OpCode::kCopyAsync && op.number == 1) || op.code == ir::OpCode::kFetch) names.insert(op.symbol);
       });
     }
     return names;

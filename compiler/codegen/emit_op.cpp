@@ -281,6 +281,10 @@ bool OpEmitter::EmitShared(const Op& op) {
       out_.Line(fmt::format("tk::warpgroup::store_shared({}, {});", Argument(op.operands[0]), Argument(op.operands[1])));
       return true;
     case OpCode::kCopyToShared: {
+      if (op.operands.size() == 2) {
+        out_.Line(fmt::format("tk::block::put<{}>({}, {});", kernel_.threads, Argument(op.operands[0]), Argument(op.operands[1])));
+        return true;
+      }
       const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
       const std::string scope = op.number == 0 ? "warpgroup" : op.number == 1 ? "warp" : "block";
       const std::string threads = op.number == 2 ? fmt::format("<{}>", kernel_.threads) : "";
@@ -292,6 +296,14 @@ bool OpEmitter::EmitShared(const Op& op) {
       out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == 1 ? "pieces" : "async", kernel_.threads,
                             Argument(op.operands[0]), Block(op)));
       return true;
+    case OpCode::kFetch: {
+      const ir::Type& type = kernel_.values[op.results[0]].type;
+      Op block = op;
+      block.slot.clear();
+      out_.Line(fmt::format("const auto {} = tk::block::fetch{}<{}, {}, {}>({});", Mangle(kernel_.values[op.results[0]].name),
+                            op.slot.empty() ? "" : "_turned", kernel_.threads, type.rows, type.cols, Block(block)));
+      return true;
+    }
     case OpCode::kCommitCopies: {
       const Target* target = FindTarget(kernel_.target);
       if (!target || !target->counts_copy_instructions) out_.Line("tk::commit_copies();");

@@ -30,6 +30,7 @@
 #include "compiler/passes/select_transfer.h"
 #include "compiler/passes/split_sums.h"
 #include "compiler/passes/stage_operands.h"
+#include "compiler/passes/turn_operands.h"
 #include "compiler/sema/check.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/syntax/ast_print.h"
@@ -47,6 +48,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("split_sums", passes::SplitSums) &&              // on values, before they have places
       pass("assign_roles", passes::AssignRoles) &&          // who executes: layouts and transfers differ by role
       pass.Enter(ir::Level::kLowering) &&                   // from here on tiles have layouts and places
+      pass("turn_operands", passes::TurnOperands) &&        // before layouts and staging, which see which way operands lie
       pass("select_layout", passes::SelectLayout) &&      // before staging: which parts of a register tile stay with their threads
       pass("stage_operands", passes::StageOperands) &&    // where tiles live; before transfers, which move between places
       pass("select_transfer", passes::SelectTransfer) &&  // makes the buffers that plan_shared places

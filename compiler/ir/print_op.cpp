@@ -110,6 +110,7 @@ class OpPrinter {
       if (element.field == 'a' || element.field == 'A') ++scalars;
       if (element.field == 's' && op_.symbol.empty()) return false;
       if (element.field == 'l' && op_.slot.empty()) return false;
+      if ((element.field == 'o' || element.field == 'O') && operands_ == op_.operands.size()) return false;
       if ((element.field == 'n' || element.field == 'w') && op_.number == format_.default_number) return false;
     }
     return scalars_ + scalars <= op_.scalars.size();

@@ -57,6 +57,7 @@ class Verifier {
   void CheckScheduleOp(const Op& op);
   void CheckView(const Op& op);
   void CheckSharedAccess(const Op& op);
+  void CheckFetch(const Op& op);
   void CheckFragment(const Op& op);
   void CheckSlot(const Op& op);
   void CheckBarrierOp(const Op& op);

@@ -13,6 +13,7 @@ void Verifier::CheckScheduleOp(const Op& op) {
     case OpCode::kCopyToShared:
     case OpCode::kCopyAsync:
     case OpCode::kCopyToGlobal: return CheckSharedAccess(op);
+    case OpCode::kFetch: return CheckFetch(op);
     case OpCode::kLoadLeft:
     case OpCode::kLoadRight: return CheckFragment(op);
     case OpCode::kWaitCopies:
@@ -99,7 +100,8 @@ void Verifier::CheckFragment(const Op& op) {
 void Verifier::CheckSharedAccess(const Op& op) {
   const bool loads = op.code == OpCode::kLoadShared;
   const bool copies = op.code == OpCode::kCopyToShared || op.code == OpCode::kCopyToGlobal || op.code == OpCode::kCopyAsync;
-  if (!Counts(op, loads, loads || copies ? 1 : 2, 0, op.code == OpCode::kCopyToShared)) return;
+  const bool is_put = op.code == OpCode::kCopyToShared && op.number == 2 && op.operands.size() == 2;
+  if (!Counts(op, loads, (loads || copies) && !is_put ? 1 : 2, 0, op.code == OpCode::kCopyToShared)) return;
   const Type& view = TypeOf(op.operands[0]);
   if (view.space != Space::kShared) OpFault(op, "`%{}` is not in shared memory", kernel_.values[op.operands[0]].name);
   if (copies) {
@@ -108,6 +110,7 @@ void Verifier::CheckSharedAccess(const Op& op) {
     if (tensor->extents.size() != op.axes.size())
       OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
     if (tensor->dtype != view.dtype) OpFault(op, "{} copied into {}", Name(tensor->dtype), Name(view.dtype));
+    if (is_put) Same(op, view, TypeOf(op.operands[1]));
     return;
   }
   const Type& tile = TypeOf(loads ? op.results[0] : op.operands[1]);
@@ -115,6 +118,17 @@ void Verifier::CheckSharedAccess(const Op& op) {
   if (tile.dtype != view.dtype)
     OpFault(op, "{} in registers, {} in shared memory: this converts nothing", Name(tile.dtype), Name(view.dtype));
   if (tile.space != Space::kRegister) OpFault(op, "the tile is not in registers");
+}
+
+void Verifier::CheckFetch(const Op& op) {
+  if (!Counts(op, 1, 0, 0, 0)) return;
+  const TensorParam* tensor = FindTensor(op.symbol);
+  if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
+  if (tensor->extents.size() != op.axes.size())
+    OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
+  if (tensor->dtype != TypeOf(op.results[0]).dtype)
+    OpFault(op, "{} fetched as {}", Name(tensor->dtype), Name(TypeOf(op.results[0]).dtype));
+  if (!op.slot.empty() && op.slot != "transposed") OpFault(op, "`{}` is no way for a tile to lie", op.slot);
 }
 
 void Verifier::CheckBarrierOp(const Op& op) {

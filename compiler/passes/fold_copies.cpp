@@ -18,6 +18,8 @@ using ir::Region;
 using ir::Scalar;
 using Kind = Traffic::Kind;
 
+constexpr int64_t kStagedCopy = 2;  // of kCopyAsync's number
+
 bool Receives(const Op& op, const std::set<std::string>& pipes) {
   bool receives = op.code == OpCode::kReceive && pipes.count(op.symbol) > 0;
   for (const Region& region : op.regions) {
@@ -39,6 +41,7 @@ struct Level {
   std::vector<std::vector<Traffic>> feeds;  // of each loading worker
   std::map<std::string, int64_t> ahead;     // pipes whose sends run ahead: by how many iterations
   const Op* loop = nullptr;                 // whose body it is
+  Region* prologue = nullptr;               // what stands before that
   Region out;
   size_t start = 0;             // in `out`: behind what has moved to the start
   std::set<std::string> moved;  // the pipes of that
@@ -87,6 +90,15 @@ class Folding {
     });
     return copy;
   }
+  /// Copies in whole pieces, of a target whose copies go through registers: fetched, and put down at once.
+  Region Staged(Region sends);
+  /// Those of a loop that runs ahead: put down as they were fetched an iteration before, and the next ones fetched. `before`: the
+  /// first.
+  void StageAhead(Region& sends, const Op& loop, Region& before);
+  static bool IsStaged(const Op& op) { return op.code == OpCode::kCopyAsync && op.number == kStagedCopy; }
+  Op FetchOf(const Op& copy, const std::string& name);
+  Op PutOf(Op copy, ir::ValueId fetched) const;
+
   Op Comment(const std::string& text, Span span) const { return SyncOp(OpCode::kComment, text, "", 0, span); }
   void Fail(Span span, const std::string& what, const std::string& help) {
     if (!failed_) {
@@ -106,6 +118,75 @@ class Folding {
   std::set<std::string> fed_;  // pipes that loading workers fill
   bool failed_ = false;
 };
+
+Op Folding::FetchOf(const Op& copy, const std::string& name) {
+  ir::Type type = kernel_.values[copy.operands[0]].type;
+  type.space = ir::Space::kRegister;
+  Op fetch{OpCode::kFetch, {kernel_.AddValue(name, type)}};
+  fetch.symbol = copy.symbol;
+  fetch.axes = copy.axes;
+  fetch.slot = copy.slot;
+  fetch.span = copy.span;
+  return fetch;
+}
+
+Op Folding::PutOf(Op copy, ir::ValueId fetched) const {
+  constexpr int64_t kByBlock = 2;
+  copy.code = OpCode::kCopyToShared;
+  copy.number = kByBlock;
+  copy.operands.push_back(fetched);
+  return copy;
+}
+
+Region Folding::Staged(Region sends) {
+  ForEachOp(sends, [&](Op& send) {
+    if (send.code != OpCode::kSend) return;
+    Region fetches, rest;
+    const auto buffers = BuffersOfViews(kernel_, send.regions[0]);
+    for (Op& op : send.regions[0]) {
+      if (!IsStaged(op)) {
+        rest.push_back(std::move(op));
+        continue;
+      }
+      fetches.push_back(FetchOf(op, buffers.at(op.operands[0]) + "_first"));
+      rest.push_back(PutOf(std::move(op), fetches.back().results[0]));
+    }
+    fetches.insert(fetches.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+    send.regions[0] = std::move(fetches);
+  });
+  return sends;
+}
+
+void Folding::StageAhead(Region& sends, const Op& loop, Region& before) {
+  const Scalar index = symbolic::Name(loop.symbol);
+  for (Op& send : sends) {
+    if (send.code != OpCode::kSend) continue;
+    Region out;
+    const auto buffers = BuffersOfViews(kernel_, send.regions[0]);
+    for (Op& op : send.regions[0]) {
+      if (!IsStaged(op)) {
+        out.push_back(std::move(op));
+        continue;
+      }
+      const std::string& name = buffers.at(op.operands[0]);
+      Region first{FetchOf(op, name + "_second")};
+      Substitute(first, loop.symbol, loop.scalars[0]);
+      Op held{OpCode::kVar, {}, first[0].results};
+      held.results = {kernel_.AddValue(name + "_next", kernel_.values[first[0].results[0]].type, true)};
+      held.span = op.span;
+      Region next{FetchOf(op, name + "_fetched")};
+      Substitute(next, loop.symbol, symbolic::Add(index, symbolic::Int(loop.number)));
+      Op assign{OpCode::kAssign, {}, {held.results[0], next[0].results[0]}};
+      assign.span = op.span;
+      before.push_back(std::move(first[0]));
+      before.push_back(held);
+      out.push_back(PutOf(std::move(op), held.results[0]));
+      out.push_back(std::move(next[0]));
+      out.push_back(std::move(assign));
+    }
+    send.regions[0] = std::move(out);
+  }
+}
 
 Traffic* Folding::Next(Level& level, const std::string& pipe, Kind kind) {
   for (std::vector<Traffic>& feed : level.feeds) {
@@ -145,7 +226,7 @@ Region Folding::Prologue(const std::vector<Traffic*>& sends, const Op& loop, int
     Region copies = InSlot(step->ops, stages == 1 ? pipe : fmt::format("{}+{}", pipe, stage_));
     const Scalar distance = stages == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(stage_), symbolic::Int(loop.number));
     Substitute(copies, loop.symbol, symbolic::Add(loop.scalars[0], distance));
-    for (Op& op : copies) body.push_back(std::move(op));
+    for (Op& op : Staged(std::move(copies))) body.push_back(std::move(op));
   }
   const Span span = sends.front()->ops.front().span;
   if (stages == 1) {
@@ -176,7 +257,8 @@ void Folding::MoveToStart(Level& level) {
       ++filled[pipe];
       step.is_early = true;
       level.moved.insert(pipe);
-      for (Op& op : InSlot(step.ops, number == 0 ? pipe : fmt::format("{}+{}", pipe, number))) level.out.push_back(std::move(op));
+      for (Op& op : Staged(InSlot(step.ops, number == 0 ? pipe : fmt::format("{}+{}", pipe, number))))
+        level.out.push_back(std::move(op));
     }
   }
   level.start = level.out.size();
@@ -185,6 +267,7 @@ void Folding::MoveToStart(Level& level) {
 Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds, const Op* loop, Region* prologue) {
   Level level;
   level.loop = loop;
+  level.prologue = prologue;
   Names kept;
   size_t first = 0;
   if (!loop) {
@@ -256,7 +339,7 @@ void Folding::Receive(const Op& op, Level& level) {
     if (!is_early && !step) step = Next(level, op.symbol, Kind::kBranch);
     if (step && !step->ops.empty()) {
       step->done.insert(op.symbol);
-      for (Op& each : InSlot(OnlyPipe(step->ops, op.symbol), op.symbol)) level.out.push_back(std::move(each));
+      for (Op& each : Staged(InSlot(OnlyPipe(step->ops, op.symbol), op.symbol))) level.out.push_back(std::move(each));
     } else if (!is_early) {
       Fail(op.span, fmt::format("a receive from `{}` in another nest of loops than its send", op.symbol),
            "send and receive in loops of one shape");
@@ -274,6 +357,7 @@ void Folding::Refill(const Op& receive, Level& level) {
   Region copies = InSlot(step->ops, receive.symbol + ".previous");
   Substitute(copies, level.loop->symbol,
              symbolic::Add(symbolic::Name(level.loop->symbol), symbolic::Int(ahead * level.loop->number)));
+  StageAhead(copies, *level.loop, *level.prologue);
   level.out.push_back(Comment(fmt::format("{} block{} ahead, into the slot that was read last.", ahead, ahead == 1 ? "" : "s"),
                               copies.front().span));
   for (Op& op : copies) level.out.push_back(std::move(op));

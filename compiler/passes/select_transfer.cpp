@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/copy_pieces.h"
 #include "compiler/passes/index_facts.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/walk.h"
@@ -99,25 +100,6 @@ struct Transfer {
     return map.name;
   }
 
-  /// Where waits count copy instructions, a whole tile of rows goes in as many as the target takes for it, always; elsewhere an
-  /// operand of products does, whose copies are then few instructions without a branch. The launcher packs tensors whose rows are
-  /// no whole pieces.
-  bool IsInPieces(const Op& read, const std::string& buffer) const {
-    if (read.axes.size() < 2 || read.axes.back().dropped) return false;
-    const ir::TensorParam& tensor = FindTensor(kernel, read.symbol);
-    const ir::Type& type = kernel.values[read.results[0]].type;
-    const int64_t kept = std::count_if(read.axes.begin(), read.axes.end(), [](const ir::AxisRange& axis) { return !axis.dropped; });
-    const bool is_ranged = std::any_of(read.axes.begin(), read.axes.end(), [&](const ir::AxisRange& axis) {
-      return axis.lo || axis.hi || !facts.IsNonNegative(axis.start);
-    });
-    if (tensor.is_work || tensor.mode != typed::TensorMode::kIn || kept != 2 || is_ranged) return false;
-    if (facts.Divisor(read.axes.back().start) * Bytes(type.dtype) % target.copy_bytes != 0) return false;
-    const int64_t pieces = type.rows * type.cols * Bytes(type.dtype) / target.copy_bytes;
-    if (target.counts_copy_instructions)
-      return type.cols * Bytes(type.dtype) % target.copy_bytes == 0 && pieces % kernel.threads == 0;
-    return operands.contains(buffer) && type.cols * Bytes(type.dtype) % target.copy_bytes == 0;
-  }
-
   void NoteOperands(const ir::Worker& worker) {
     const auto buffers = BuffersOfViews(kernel, worker.body);
     ForEachOp(worker.body, [&](const Op& op) {
@@ -155,9 +137,14 @@ Op Transfer::CopyOf(const Op& read, const ir::Buffer& buffer, bool is_whole, ir:
     constexpr int64_t kByBlock = 2;
     const bool is_zero_outside = read.scalars.empty() || IsZero(read.scalars[0]);
     copy.slot = read.slot;
-    if (is_zero_outside && read.slot.empty()) {
+    constexpr int64_t kStagedCopy = 2;
+    const bool is_operand = operands.contains(buffer.name), is_turned = read.slot == "transposed";
+    const ir::Type& tile = kernel.values[read.results[0]].type;
+    const bool is_staged =
+        is_zero_outside && is_whole && is_operand && GoesThroughRegisters(kernel, facts, target, read, tile, is_turned);
+    if (is_staged || (is_zero_outside && read.slot.empty())) {
       copy.code = OpCode::kCopyAsync;
-      copy.number = is_whole && IsInPieces(read, buffer.name);
+      copy.number = is_staged ? kStagedCopy : is_whole && GoesInPieces(kernel, facts, target, read, is_operand);
     } else {
       copy.scalars = read.scalars;
       copy.number = kByBlock;

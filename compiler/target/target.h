@@ -51,6 +51,7 @@ struct Target {
   bool folds_copies = false;              // no engine that copies and signals a barrier: who computes issues the copies, too
   bool counts_copy_instructions = false;  // its waits count copy instructions of a thread, not groups of them
   bool has_grid_dependency = false;       // a launch may begin under the end of the one before
+  bool stages_copies = false;             // copies of operands go through registers, fetched a step before they are put down
   int most_slots = 6;                     // of a pipe that says none: more hide no latency that fewer do not
   int copy_bytes = 16;                    // that one asynchronous copy instruction of a thread moves
   std::string_view runtime_header = "tk/sm90.h";

@@ -141,6 +141,11 @@ MUTANTS = [
     ("barrier_of_the_instance", "sm80_attention_64", [(r"      sync_block\n", "      sync_role warpgroup\n", 2)], MAP_GROUPS),
     ("barrier_of_one_instance", "sm80_attention_64", [(r"(      wait_copies 5\n)      sync_block\n", r"\1      if w < 1 {\n        sync_block\n      }\n", 2)], HANG_COUNT),
     ("copied_by_one_instance", "sm80_attention_64", [(r"(      copy_async %ks_slot_2 .*\n)", r"      if w < 1 {\n\1      }\n")], ""),
+    ("fetched_before_the_loop_once_more", "gfx942_gemm", [(r"(%ab_0_second = fetch A\[m : 64,) 64", r"\1 0")], MAP_COUNTS),
+    ("fetched_a_block_too_far_ahead", "gfx942_gemm", [(r"(%ab_1_fetched = fetch B\[k \+) 128", r"\1 192")], MAP_COUNTS),
+    ("not_fetched_anew", "gfx942_gemm", [(r"      assign %ab_1_next = %ab_1_fetched\n", "")], MAP_COUNTS),
+    ("put_down_where_it_is_read", "gfx942_gemm", [(r"%ab_0_2 = view ab_0\[ab.previous\]", "%ab_0_2 = view ab_0[ab]")], ""),
+    ("turned_by_one_worker", "gfx942_gemm", [(r"(%ab_1_fetched = fetch .*) as transposed", r"\1")], ""),
     ("shares_collected_before_they_are_published", "gemm_decode", [(r"(    split_wait acc_shares_ready\n)(    %acc_sum = split_collect .*\n)", r"\2\1")], WRONG_ATOMIC),
 ]
 

@@ -40,7 +40,7 @@ KERNELS = [
     Kernel("gfx950_gemm", "examples/gemm_pipe/gemm_pipe.tk", None, [({"M": 70, "N": 136, "K": 840}, 2), ({"M": 64, "N": 128, "K": 40}, 2)],
            arguments=("--target=gfx950",), note="waits count instructions"),
     Kernel("gfx942_gemm", "examples/gemm_pipe/gemm_pipe.tk", None, [({"M": 70, "N": 136, "K": 840}, 2), ({"M": 64, "N": 128, "K": 40}, 2)],
-           arguments=("--target=gfx942",), note="waits count instructions of four bytes a thread"),
+           arguments=("--target=gfx942",), note="copies go through registers, put down a step after they were fetched"),
     Kernel("sm80_persistent", "test/certify/inputs/folded_persistent.ir", None, [({"M": 264, "N": 136, "K": 200}, 2), ({"M": 264, "N": 136, "K": 40}, 2)],
            note="sm_80, the ring starts anew in each tile"),
     Kernel("sm80_exchange", "test/certify/inputs/folded_exchange.ir", None, [({"M": 130, "K": 840}, 2)],

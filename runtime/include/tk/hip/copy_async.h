@@ -41,13 +41,29 @@ TK_DEVICE bool copies_in_pieces(const global_block<T>& from, int rows) {
            (from.row_hi >= rows || from.row_stride >= min(from.col_hi, C));
 }
 
+constexpr uint32_t nowhere = 0x80000000u;  // an offset beyond every buffer
+
+/// R x C elements of the block. Rows beyond the last one lie beyond the buffer's size, as a row holds all columns of the tile; columns are
+/// to be compared. Multiplied first and chosen then, so that there is no branch, in scalar registers.
+template <int R, int C, class T>
+TK_DEVICE gfx9::buffer buffer_of(const global_block<T>& from) {
+    const uint32_t row_bytes = uint32_t(from.row_stride) * uint32_t(sizeof(T));
+    const uint32_t some = uint32_t(from.row_hi) * row_bytes, all = uint32_t(R - 1) * row_bytes + uint32_t(C * sizeof(T));
+    return gfx9::make_buffer(from.origin, from.row_hi >= R ? all : from.row_hi > 0 ? some : 0);
+}
+
+/// Where a piece lies in it.
+template <class T>
+TK_DEVICE uint32_t offset_in(const global_block<T>& from, int r, int c) {
+    return c < from.col_hi ? uint32_t(r) * uint32_t(from.row_stride) * uint32_t(sizeof(T)) + uint32_t(c) * uint32_t(sizeof(T)) : nowhere;
+}
+
 /// The pieces of a thread lie Threads pieces apart in the tile's storage. Where a panel is a multiple of that, they differ in a whole
 /// number of rows and panels, which is the same for all threads.
 template <int Threads, class View, class T>
 TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from) {
     using geometry = typename View::geometry;
     constexpr int size = int(sizeof(T)), round = Threads * copy_piece, rounds = geometry::bytes / round;
-    constexpr uint32_t nowhere = 0x80000000u;  // beyond every buffer
     const uint32_t first = uint32_t(thread::index()) * copy_piece;
     const uint32_t wave = arch::broadcast_first(uint32_t(thread::index()) / arch::lanes) * uint32_t(arch::lanes * copy_piece);
     // What a lane writes at `place` of the storage is the element whose swizzled place that is; the XOR is its own inverse. Tiles start
@@ -57,11 +73,8 @@ TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from) {
     const auto col_of = [](uint32_t offset) {
         return int(offset / geometry::panel_bytes * geometry::panel_cols + offset % geometry::pitch / size);
     };
-    // Rows beyond the last one lie beyond the buffer's size, as a row holds all columns of the tile; columns are compared. Multiplied first
-    // and chosen then, so that there is no branch, in scalar registers.
     const uint32_t row_bytes = uint32_t(from.row_stride) * size;
-    const uint32_t some = uint32_t(from.row_hi) * row_bytes, all = uint32_t(View::rows - 1) * row_bytes + uint32_t(View::cols * size);
-    const auto source = gfx9::make_buffer(from.origin, from.row_hi >= View::rows ? all : from.row_hi > 0 ? some : 0);
+    const auto source = buffer_of<View::rows, View::cols>(from);
     const uint32_t offset = place_of(first);
     const int row = row_of(offset), col = col_of(offset);
     TK_UNROLL

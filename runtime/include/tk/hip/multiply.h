@@ -65,7 +65,7 @@ TK_DEVICE void multiply_fragments(register_tile<float, R, C, L>& acc, Left left,
             issue_mfma<T, depth>(acc.data + acc.number_of({i, j, 0, 0}), left(i, k / 16), right(j, k / 16));
         }
     // Smaller tiles have too many loads for their products, and so has a chip that gathers operands element by element.
-    if constexpr (TK_HAS_GFX950 && rows * cols >= 32) mix_instructions<2 * (rows < cols ? rows : cols), K / depth * rows * cols>();
+    if constexpr (rows * cols >= 32) mix_instructions<2 * (rows < cols ? rows : cols), K / depth * rows * cols>();
 }
 
 /// The left operand's registers with all signs turned: the matrix unit only adds.

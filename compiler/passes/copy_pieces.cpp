@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/copy_pieces.h"
+
+#include <algorithm>
+
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+constexpr int64_t kPiece = 16;  // bytes
+
+/// Rows and columns of an input, none of them outside it but at its end, the first column at a multiple of `granule` bytes.
+bool IsBlockOfRows(const ir::Kernel& kernel, const IndexFacts& facts, const ir::Op& read, int64_t granule) {
+  if (read.axes.size() < 2 || read.axes.back().dropped) return false;
+  const ir::TensorParam& tensor = FindTensor(kernel, read.symbol);
+  const auto kept = std::count_if(read.axes.begin(), read.axes.end(), [](const ir::AxisRange& axis) { return !axis.dropped; });
+  const bool is_ranged = std::any_of(read.axes.begin(), read.axes.end(), [&](const ir::AxisRange& axis) {
+    return axis.lo || axis.hi || !facts.IsNonNegative(axis.start);
+  });
+  return !tensor.is_work && tensor.mode == typed::TensorMode::kIn && kept == 2 && !is_ranged &&
+         facts.Divisor(read.axes.back().start) * Bytes(tensor.dtype) % granule == 0;
+}
+
+}  // namespace
+
+bool GoesInPieces(const ir::Kernel& kernel, const IndexFacts& facts, const Target& target, const ir::Op& read, bool is_operand) {
+  const ir::Type& tile = kernel.values[read.results[0]].type;
+  const int64_t row = tile.cols * Bytes(tile.dtype);
+  if (!read.slot.empty() || row % target.copy_bytes != 0 || !IsBlockOfRows(kernel, facts, read, target.copy_bytes)) return false;
+  return target.counts_copy_instructions ? tile.rows * row / target.copy_bytes % kernel.threads == 0 : is_operand;
+}
+
+bool GoesThroughRegisters(const ir::Kernel& kernel, const IndexFacts& facts, const Target& target, const ir::Op& read,
+                          const ir::Type& tile, bool is_turned) {
+  const int64_t bytes = Bytes(tile.dtype), round = kPiece * kernel.threads, elements = tile.rows * tile.cols;
+  if (!target.stages_copies || !IsBlockOfRows(kernel, facts, read, kPiece)) return false;
+  if (!is_turned) return tile.cols * bytes % kPiece == 0 && elements * bytes % round == 0;
+  return bytes == 2 && tile.cols % 4 == 0 && tile.rows % 8 == 0 && elements % round == 0;
+}
+
+}  // namespace tkc::passes

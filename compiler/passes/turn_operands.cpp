@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/turn_operands.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "compiler/passes/copy_pieces.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+/// What keeps a field of a pipe from being turned, and what is to be changed where nothing does.
+struct Field {
+  bool can_turn = true;
+  std::set<ValueId> sent, received;
+};
+using Fields = std::map<std::string, std::vector<Field>>;
+
+void Survey(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target, Fields& fields) {
+  const IndexFacts facts(kernel);
+  const auto can_turn = [&](const Op& read) {
+    ir::Type tile = kernel.values[read.results[0]].type;
+    std::swap(tile.rows, tile.cols);
+    return read.slot.empty() && read.scalars.empty() && GoesThroughRegisters(kernel, facts, target, read, tile, true);
+  };
+  std::map<ValueId, const Op*> reads;
+  std::set<ValueId> in_slots;  // what is received, and parts of it
+  ForEachOp(worker.body, [&](const Op& op) {
+    if (op.code == OpCode::kReceive) in_slots.insert(op.results.begin(), op.results.end());
+    const bool is_view = op.code == OpCode::kPart || op.code == OpCode::kTranspose;
+    if (is_view && in_slots.count(op.operands[0]) > 0) in_slots.insert(op.results[0]);
+    if (op.code == OpCode::kRead) reads[op.results[0]] = &op;
+    if (op.code != OpCode::kSend && op.code != OpCode::kReceive) return;
+    const bool sends = op.code == OpCode::kSend;
+    std::vector<Field>& all = fields[op.symbol];
+    all.resize(FindPipe(kernel, op.symbol).fields.size());
+    for (size_t i = 0; i < all.size(); ++i) {
+      Field& field = all[i];
+      const std::vector<ValueId>& values = sends ? op.operands : op.results;
+      if ((sends && op.number >= 0) || i >= values.size()) {
+        field.can_turn = false;
+        continue;
+      }
+      (sends ? field.sent : field.received).insert(values[i]);
+      const auto read = reads.find(values[i]);
+      if (sends) field.can_turn &= read != reads.end() && can_turn(*read->second) && CountUses(worker.body, values[i]) == 1;
+    }
+  });
+  // A right operand is the last one of a product. Beside a left one in registers it is loaded four terms at a time, and those of 16
+  // rows that lie turned meet in banks.
+  for (auto& [pipe, all] : fields) {
+    for (Field& field : all) {
+      ForEachOp(worker.body, [&](const Op& op) {
+        const bool is_product = (op.code == OpCode::kMatmul || op.code == OpCode::kAccumulate) &&
+                                in_slots.count(op.operands[op.operands.size() - 2]) > 0;
+        for (size_t i = 0; i < op.operands.size(); ++i)
+          field.can_turn &= field.received.count(op.operands[i]) == 0 || (is_product && i + 1 == op.operands.size());
+      });
+    }
+  }
+}
+
+/// Received as it lies, and turned back.
+Region Turned(ir::Kernel& kernel, const Region& region, const std::set<ValueId>& received) {
+  Region out;
+  for (const Op& source : region) {
+    out.push_back(source);
+    Op& op = out.back();
+    for (Region& inner : op.regions) inner = Turned(kernel, inner, received);
+    if (op.code != OpCode::kReceive) continue;
+    Region turns;
+    for (ValueId& value : op.results) {
+      if (received.count(value) == 0) continue;
+      const ir::Value field = kernel.values[value];
+      ir::Type type = field.type;
+      std::swap(type.rows, type.cols);
+      Op turn{OpCode::kTranspose, {value}, {kernel.AddValue(field.name + "_turned", type)}};
+      turn.span = op.span;
+      value = turn.operands[0];
+      turns.push_back(std::move(turn));
+    }
+    out.insert(out.end(), turns.begin(), turns.end());
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<void> TurnOperands(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+  if (!target.stages_copies) return {};
+  Fields fields;
+  for (const ir::Worker& worker : kernel.workers) Survey(kernel, worker, target, fields);
+  std::set<ValueId> sent, received;
+  for (ir::Pipe& pipe : kernel.pipes) {
+    const auto found = fields.find(pipe.name);
+    if (found == fields.end()) continue;
+    for (size_t i = 0; i < pipe.fields.size() && i < found->second.size(); ++i) {
+      const Field& field = found->second[i];
+      if (!field.can_turn || field.sent.empty() || field.received.empty() || Bytes(pipe.fields[i].dtype) != 2) continue;
+      std::swap(pipe.fields[i].rows, pipe.fields[i].cols);
+      sent.insert(field.sent.begin(), field.sent.end());
+      received.insert(field.received.begin(), field.received.end());
+    }
+  }
+  if (received.empty()) return {};
+  for (ir::Worker& worker : kernel.workers) {
+    worker.body = Turned(kernel, worker.body, received);
+    ForEachOp(worker.body, [&](Op& op) {
+      if (op.code != OpCode::kRead || sent.count(op.results[0]) == 0) return;
+      op.slot = "transposed";
+      ir::Type& type = kernel.values[op.results[0]].type;
+      std::swap(type.rows, type.cols);
+    });
+  }
+  return {};
+}
+
+}  // namespace tkc::passes
