@@ -34,7 +34,7 @@ bool GoesInPieces(const ir::Kernel& kernel, const IndexFacts& facts, const Targe
 bool GoesThroughRegisters(const ir::Kernel& kernel, const IndexFacts& facts, const Target& target, const ir::Op& read,
                           const ir::Type& tile, bool is_turned) {
   const int64_t bytes = Bytes(tile.dtype), round = kPiece * kernel.threads, elements = tile.rows * tile.cols;
-  if (!target.stages_copies || !IsBlockOfRows(kernel, facts, read, kPiece)) return false;
+  if (!target.stages_copies || kernel.threads == 0 || !IsBlockOfRows(kernel, facts, read, kPiece)) return false;
   if (!is_turned) return tile.cols * bytes % kPiece == 0 && elements * bytes % round == 0;
   return bytes == 2 && tile.cols % 4 == 0 && tile.rows % 8 == 0 && elements % round == 0;
 }
