@@ -231,6 +231,17 @@ TEST_F(OpCpp, CopiesOfThreads) {
   Op copy = Make(OpCode::kCopyAsync, {}, {view_}, {}, "A");
   copy.axes = {{N("m"), 128, false, nullptr, nullptr}, {N("k"), 64, false, nullptr, nullptr}};
   EXPECT_EQ(Print(copy), "tk::block::copy_async<256>(v, A.block(tk::span(m), tk::span(k)));\n");
+  const std::vector<ir::AxisRange> axes = copy.axes;
+  copy.number = 1;
+  EXPECT_EQ(Print(copy), "tk::block::copy_pieces<256>(v, A.block(tk::span(m), tk::span(k)));\n");
+  const ir::ValueId fetched = New(Reg(128, 64, DType::kBF16));
+  Op fetch = Make(OpCode::kFetch, {fetched}, {}, {}, "A", "transposed");
+  fetch.axes = axes;
+  EXPECT_EQ(Print(fetch), "const auto r = tk::block::fetch_turned<256, 128, 64>(A.block(tk::span(m), tk::span(k)));\n");
+  Op put = Make(OpCode::kCopyToShared, {}, {view_, fetched}, {}, "A");
+  put.axes = axes;
+  put.number = 2;
+  EXPECT_EQ(Print(put), "tk::block::put<256>(v, r);\n");
   EXPECT_EQ(Print(Plain(OpCode::kCommitCopies)), "tk::commit_copies();\n");
   EXPECT_EQ(Print(Plain(OpCode::kWaitCopies, "", "", 2)), "tk::wait_copies<2>();\n");
   EXPECT_EQ(Print(Plain(OpCode::kSyncBlock)), "tk::block::sync();\n");
@@ -304,7 +315,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 57) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 58) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace
