@@ -39,6 +39,12 @@ CppExpr OpEmitter::Value(ir::ValueId id) const {
   return found != expressions_.end() ? found->second : CppExpr{Mangle(kernel_.values[id].name)};
 }
 
+std::string OpEmitter::Arguments(const Op& op) const {
+  std::string text;
+  for (const ir::ValueId operand : op.operands) text += ", " + Argument(operand);
+  return text;
+}
+
 std::string OpEmitter::TileType(const ir::Type& type) const {
   return fmt::format("tk::register_tile<{}, {}, {}, layout>", type.dtype == DType::kI64 ? "int" : CppType(type.dtype), type.rows,
                      type.cols);
@@ -86,8 +92,9 @@ std::string OpEmitter::Coordinates(const Op& op, size_t count) const {
 }
 
 std::string OpEmitter::Block(const Op& op) const {
-  std::string text = Mangle(op.symbol) + ".block(";
-  for (size_t i = 0; i < op.axes.size(); ++i) {
+  const bool has_parts = op.code == OpCode::kReadParts || op.code == OpCode::kStoreParts;
+  std::string text = Mangle(op.symbol) + (has_parts ? ".parts(" : ".block(");
+  for (size_t i = 0; i + has_parts < op.axes.size(); ++i) {
     const ir::AxisRange& axis = op.axes[i];
     if (i) text += ", ";
     if (axis.dropped) {
@@ -239,6 +246,8 @@ bool OpEmitter::EmitTile(const Op& op) {
       out_.Line(fmt::format("tk::warpgroup::{}({}, {});", kNames[op.number], Block(op), Argument(op.operands[0])));
       return true;
     }
+    case OpCode::kReadParts: ReadParts(op); return true;
+    case OpCode::kStoreParts: out_.Line(fmt::format("tk::warpgroup::store_parts({}{});", Block(op), Arguments(op))); return true;
     case OpCode::kMmaFence:
     case OpCode::kMmaWait: {
       // The tiles named are those that ordinary code touched before, or reads next.

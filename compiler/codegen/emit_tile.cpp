@@ -184,6 +184,15 @@ CppExpr OpEmitter::Read(const Op& op) {
   return {fmt::format("tk::warpgroup::load<{}, {}, layout>({}{})", type.rows, type.cols, Block(op), fill)};
 }
 
+void OpEmitter::ReadParts(const Op& op) {
+  const ir::Type& type = TypeOf(op.results[0]);
+  std::string names;
+  for (const ir::ValueId part : op.results) names += (names.empty() ? "" : ", ") + Mangle(kernel_.values[part].name);
+  const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
+  out_.Line(fmt::format("const auto [{}] = tk::warpgroup::load_parts<{}, {}, {}, layout>({}{});", names, op.results.size(),
+                        type.rows, type.cols, Block(op), fill));
+}
+
 CppExpr OpEmitter::View(const Op& op) {
   const std::string buffer = Buffer(op.symbol);
   return {Element(buffer, kernel_.buffers[buffers_.at(op.symbol)].count, op, 0)};

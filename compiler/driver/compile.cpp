@@ -21,6 +21,7 @@
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/fold_copies.h"
 #include "compiler/passes/insert_sync.h"
+#include "compiler/passes/join_parts.h"
 #include "compiler/passes/lower_grid.h"
 #include "compiler/passes/multicast.h"
 #include "compiler/passes/plan_registers.h"
@@ -47,6 +48,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("split_sums", passes::SplitSums) &&              // on values, before they have places
       pass("assign_roles", passes::AssignRoles) &&          // who executes: layouts and transfers differ by role
       pass.Enter(ir::Level::kLowering) &&                   // from here on tiles have layouts and places
+      pass("join_parts", passes::JoinParts) &&            // before layouts: a lane takes whole structures
       pass("select_layout", passes::SelectLayout) &&      // before staging: which parts of a register tile stay with their threads
       pass("stage_operands", passes::StageOperands) &&    // where tiles live; before transfers, which move between places
       pass("select_transfer", passes::SelectTransfer) &&  // makes the buffers that plan_shared places

@@ -138,6 +138,18 @@ TEST_F(OpCpp, ReadsAndStores) {
   EXPECT_EQ(Print(copy), "tk::warpgroup::copy_shared_to_global(A.block(tk::span(m), tk::span(0)), v);\n");
 }
 
+TEST_F(OpCpp, PartsOfStructures) {
+  const std::vector<ir::AxisRange> axes = {
+      {N("m"), 64, false, nullptr, nullptr}, {N("k"), 64, false, nullptr, nullptr}, {I(0), 2, true, nullptr, nullptr}};
+  Op read = Make(OpCode::kReadParts, {New(Reg(64, 64)), New(Reg(64, 64))}, {}, {symbolic::Float(1)}, "A");
+  read.axes = axes;
+  EXPECT_EQ(Print(read),
+            "const auto [r, r_1] = tk::warpgroup::load_parts<2, 64, 64, layout>(A.parts(tk::span(m), tk::span(k)), 1.0f);\n");
+  Op store = Make(OpCode::kStoreParts, {}, {x_, y_}, {}, "C");
+  store.axes = axes;
+  EXPECT_EQ(Print(store), "tk::warpgroup::store_parts(C.parts(tk::span(m), tk::span(k)), x, y);\n");
+}
+
 TEST_F(OpCpp, Variables) {
   const ir::ValueId r = New(Reg(64, 64));
   EXPECT_EQ(Print(Make(OpCode::kVar, {r}, {x_})), "auto r = x;\n");

@@ -44,6 +44,19 @@ TK_HOST_DEVICE constexpr global_block<T> transposed(const global_block<T>& b) {
     return {b.origin, b.col_stride, b.row_stride, b.col_lo, b.col_hi, b.row_lo, b.row_hi};
 }
 
+/// Windows of the parts of small structures: part p of structure (r, c) is element (r, c) of part(p).
+template <class T>
+struct global_parts {
+    global_block<T> first;  // part 0
+    int64_t stride;         // from one part to the next, in elements
+
+    TK_HOST_DEVICE constexpr global_block<T> part(int p) const {
+        global_block<T> result = first;
+        result.origin += p * stride;
+        return result;
+    }
+};
+
 /// A tensor of fixed rank: passed to kernels by value. Strides count elements.
 template <class T, int Rank>
 struct tensor {
@@ -77,6 +90,12 @@ struct tensor {
         }
         if (empty) result.row_hi = result.row_lo;
         return result;
+    }
+
+    /// A tensor of structures, whose last dimension counts their parts: the window given by the axes before it.
+    template <class... Axis>
+    TK_HOST_DEVICE constexpr global_parts<T> parts(Axis... axes) const {
+        return {block(axes..., at(0)), stride[Rank - 1]};
     }
 
     /// One element; zero outside the tensor.
