@@ -170,7 +170,7 @@ TEST(IrVerify, PartsOfStructures) {
   EXPECT_EQ(FirstFault(kParts, Level::kLowering, "0 : 2 dropped", "0 : 4 dropped"), where + "0 : 4 dropped" + types + not_all);
   EXPECT_EQ(FirstFault(kParts, Level::kLowering, "0 : 2 dropped", "1 : 2 dropped"), where + "1 : 2 dropped" + types + not_all);
   EXPECT_EQ(FirstFault(kParts, Level::kLowering, ", bf16[64, 64]\n", ", bf16[64, 32]\n"),
-            where + "0 : 2 dropped] : bf16[64, 64], bf16[64, 32]`: 64 x 64 where 64 x 32 is wanted");
+            where + "0 : 2 dropped] : bf16[64, 64], bf16[64, 32]`: 64 x 32 where 64 x 64 is wanted");
 }
 
 TEST(IrVerify, ValuesEndWithTheirRegion) {

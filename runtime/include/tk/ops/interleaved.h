@@ -89,7 +89,7 @@ TK_DEVICE auto load_parts(const global_parts<From>& from, Fill fill_value = 0) {
         TK_UNROLL
         for (int p = 0; p < P; ++p) {
             const auto element = [&](int n, const T* value) { all.data[n].set(p, arch::load_global(value)); };
-            detail::for_each_run_of_many<1, part_tile>(from.part(p), element, element, [](int) {});
+            detail::for_each_run<1, part_tile>(from.part(p), element, element);
         }
     }
     return [&]<int... p>(std::integer_sequence<int, p...>) {
@@ -110,7 +110,7 @@ TK_DEVICE void store_parts(const global_parts<T>& to, const register_tile<T, R, 
     TK_UNROLL
     for (int p = 0; p < P; ++p) {
         const auto element = [&](int n, T* value) { arch::store_global(value, all.data[n].part(p)); };
-        detail::for_each_run_of_many<1, register_tile<T, R, C, L>>(to.part(p), element, element, [](int) {});
+        detail::for_each_run<1, register_tile<T, R, C, L>>(to.part(p), element, element);
     }
 }
 
