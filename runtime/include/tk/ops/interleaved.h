@@ -61,6 +61,20 @@ TK_DEVICE auto structures(const global_parts<T>& parts) {
                                  first.row_lo, first.row_hi, first.col_lo, first.col_hi};
 }
 
+/// f(register, address) for each element of the tile that exists, one after the other: addresses and conditions are computed anew, as
+/// all of them together would take more registers than the tile.
+template <class Tile, class T, class F>
+TK_DEVICE void for_each_element(const global_block<T>& block, F f) {
+    using L = typename Tile::layout_type;
+    const lane_position at = warpgroup::position();
+    TK_UNROLL
+    for (int n = 0; n < Tile::size; ++n) {
+        const place p = Tile::place_of(n);
+        const int r = anew(Tile::rows == 1 ? 0 : L::row(at, p.i, p.h)), c = anew(Tile::cols == 1 ? 0 : L::col(at, p.j, p.e));
+        if (block.has_row(r) && block.has_col(c)) f(n, block.at(r, c));
+    }
+}
+
 /// Part p of every structure.
 template <class T, int P, int R, int C, class L>
 TK_DEVICE auto part_of(const register_tile<structure<T, P>, R, C, L>& tile, int p) {
@@ -87,10 +101,8 @@ TK_DEVICE auto load_parts(const global_parts<From>& from, Fill fill_value = 0) {
         TK_UNROLL
         for (int n = 0; n < all.size; ++n) all.data[n] = filled;
         TK_UNROLL
-        for (int p = 0; p < P; ++p) {
-            const auto element = [&](int n, const T* value) { all.data[n].set(p, arch::load_global(value)); };
-            detail::for_each_run<1, part_tile>(from.part(p), element, element);
-        }
+        for (int p = 0; p < P; ++p)
+            detail::for_each_element<part_tile>(from.part(p), [&](int n, const T* part) { all.data[n].set(p, arch::load_global(part)); });
     }
     return [&]<int... p>(std::integer_sequence<int, p...>) {
         return part_tiles<part_tile, P>{detail::part_of(all, p)...};
@@ -108,10 +120,8 @@ TK_DEVICE void store_parts(const global_parts<T>& to, const register_tile<T, R, 
     if (detail::holds_structures<P>(to)) return store(detail::structures<P>(to), all);
     if (!detail::stores<register_tile<T, R, C, L>>()) return;
     TK_UNROLL
-    for (int p = 0; p < P; ++p) {
-        const auto element = [&](int n, T* value) { arch::store_global(value, all.data[n].part(p)); };
-        detail::for_each_run<1, register_tile<T, R, C, L>>(to.part(p), element, element);
-    }
+    for (int p = 0; p < P; ++p)
+        detail::for_each_element<register_tile<T, R, C, L>>(to.part(p), [&](int n, T* part) { arch::store_global(part, all.data[n].part(p)); });
 }
 
 }  // namespace warpgroup
