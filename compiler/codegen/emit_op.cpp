@@ -91,6 +91,16 @@ std::string OpEmitter::Coordinates(const Op& op, size_t count) const {
   return text;
 }
 
+/// Whether an access takes all of a dimension whose extent is a literal: the launcher holds the caller to it.
+bool OpEmitter::IsAll(const Op& op, size_t i) const {
+  const ir::AxisRange& axis = op.axes[i];
+  const auto tensor =
+      std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const ir::TensorParam& t) { return t.name == op.symbol; });
+  int64_t start = 1, extent = 0;
+  return tensor != kernel_.tensors.end() && !axis.lo && !axis.hi && symbolic::IsInt(axis.start, &start) && start == 0 &&
+         symbolic::IsInt(tensor->extents[i], &extent) && extent == axis.extent;
+}
+
 std::string OpEmitter::Block(const Op& op) const {
   const bool has_parts = op.code == OpCode::kReadParts || op.code == OpCode::kStoreParts;
   std::string text = Mangle(op.symbol) + (has_parts ? ".parts(" : ".block(");
@@ -99,6 +109,8 @@ std::string OpEmitter::Block(const Op& op) const {
     if (i) text += ", ";
     if (axis.dropped) {
       text += fmt::format("tk::at({})", Coordinate(axis.start));
+    } else if (IsAll(op, i)) {
+      text += fmt::format("tk::all<{}>()", axis.extent);
     } else if (axis.lo || axis.hi) {
       text += fmt::format("tk::span({}, {}, {})", Coordinate(axis.start), axis.lo ? Coordinate(axis.lo) : "0",
                           axis.hi ? Coordinate(axis.hi) : fmt::format("{}.extent[{}]", Mangle(op.symbol), i));

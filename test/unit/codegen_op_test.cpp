@@ -138,6 +138,15 @@ TEST_F(OpCpp, ReadsAndStores) {
   EXPECT_EQ(Print(copy), "tk::warpgroup::copy_shared_to_global(A.block(tk::span(m), tk::span(0)), v);\n");
 }
 
+TEST_F(OpCpp, AllOfALiteralExtent) {
+  kernel_.tensors = {{"A", DType::kF32, {N("M"), I(64)}}};
+  Op read = Make(OpCode::kRead, {New(Reg(64, 64))}, {}, {}, "A");
+  read.axes = {{I(0), 64, false, nullptr, nullptr}, {I(0), 64, false, nullptr, nullptr}};
+  EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load<64, 64, layout>(A.block(tk::span(0), tk::all<64>()));\n");
+  read.axes[1].extent = 32;
+  EXPECT_EQ(Print(read), "const auto r_1 = tk::warpgroup::load<64, 64, layout>(A.block(tk::span(0), tk::span(0)));\n");
+}
+
 TEST_F(OpCpp, PartsOfStructures) {
   const std::vector<ir::AxisRange> axes = {
       {N("m"), 64, false, nullptr, nullptr}, {N("k"), 64, false, nullptr, nullptr}, {I(0), 2, true, nullptr, nullptr}};

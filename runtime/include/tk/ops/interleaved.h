@@ -49,15 +49,17 @@ namespace detail {
 template <int P, class T>
 TK_DEVICE bool holds_structures(const global_parts<T>& parts) {
     const global_block<T>& first = parts.first;
-    return parts.stride == 1 && (first.row_stride | first.col_stride) % P == 0 && reinterpret_cast<uint64_t>(first.origin) % (P * sizeof(T)) == 0;
+    const auto bytes = uint32_t(first.row_stride | first.col_stride) * uint32_t(sizeof(T)) | uint32_t(reinterpret_cast<uint64_t>(first.origin));
+    return parts.stride == 1 && bytes % (P * sizeof(T)) == 0;
 }
 
 template <int P, class T>
 TK_DEVICE auto structures(const global_parts<T>& parts) {
     using S = structure<std::remove_const_t<T>, P>;
     using element = std::conditional_t<std::is_const_v<T>, const S, S>;
+    constexpr int shift = P == 2 ? 1 : 2;
     const global_block<T>& first = parts.first;
-    return global_block<element>{reinterpret_cast<element*>(first.origin), first.row_stride / P, first.col_stride / P,
+    return global_block<element>{reinterpret_cast<element*>(first.origin), first.row_stride >> shift, first.col_stride >> shift,
                                  first.row_lo, first.row_hi, first.col_lo, first.col_hi};
 }
 
