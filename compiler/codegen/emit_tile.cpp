@@ -109,7 +109,8 @@ bool IsAddress(const Op& op, const ir::Kernel& kernel) {
 }  // namespace
 
 /// A pure operation is written at its only use if that is a later operation of the same statement in the same region and nothing
-/// between the two changes what it reads: for addresses of shared memory nothing but a ring's advance, else only pure operations.
+/// between the two changes what it reads: for addresses of shared memory nothing but a ring's advance, else only pure operations. A
+/// read that is converted later than at once stays in its place among the reads.
 void OpEmitter::FindInlined(const ir::Region& region) {
   struct Pending {
     const Op* op;
@@ -120,7 +121,9 @@ void OpEmitter::FindInlined(const ir::Region& region) {
     for (ir::ValueId operand : op.operands) {
       const auto found = open.find(operand);
       if (found == open.end()) continue;
-      if (quoter_.SameStatement(op.span, found->second.op->span)) inlined_.insert(operand);
+      const Op* source = found->second.op;
+      const bool is_read_ahead = source->code == OpCode::kRead && op.code == OpCode::kConvert && source + 1 != &op;
+      if (!is_read_ahead && quoter_.SameStatement(op.span, source->span)) inlined_.insert(operand);
       open.erase(found);
     }
     const bool is_pure = IsPure(op);

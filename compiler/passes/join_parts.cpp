@@ -2,6 +2,7 @@
 #include "compiler/passes/join_parts.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <vector>
@@ -118,7 +119,7 @@ class Joining {
         if (--missing == 0) return group;
         continue;
       }
-      if (is_store ? !StoresPass(region, group, op) : !ReadsPass(op)) return {};
+      if (is_store ? !StoresPass(region, group, access, op) : !ReadsPass(op)) return {};
     }
     return {};
   }
@@ -128,15 +129,12 @@ class Joining {
     return op.code == OpCode::kRead || (op.code == OpCode::kLet && op.number == 0) || OnlyComputes(op);
   }
 
-  /// Whether the stores of the group so far may as well stand below. A tensor that is written shares no memory with another.
-  static bool StoresPass(const Region& region, const std::vector<size_t>& group, const Op& op) {
-    const std::string* tensor = nullptr;
-    for (const size_t i : group) {
-      if (i == region.size()) continue;
-      if (Writes(op, region[i].operands[0])) return false;
-      tensor = &region[i].symbol;
-    }
-    if (op.code == OpCode::kRead || op.code == OpCode::kStore) return op.symbol != *tensor;
+  /// Whether the stores of the group so far, of which `access` is one, may as well stand below. A tensor that is written shares no
+  /// memory with another.
+  static bool StoresPass(const Region& region, const std::vector<size_t>& group, const Op& access, const Op& op) {
+    const auto changes = [&](size_t i) { return i < region.size() && Writes(op, region[i].operands[0]); };
+    if (std::any_of(group.begin(), group.end(), changes)) return false;
+    if (op.code == OpCode::kRead || op.code == OpCode::kStore) return op.symbol != access.symbol;
     return OnlyComputes(op);
   }
 
@@ -154,14 +152,12 @@ class Joining {
     }
     joined.axes.back().start = symbolic::Int(0);
     joined.axes.back().extent = static_cast<int64_t>(group.size());
-    Region out;
-    for (size_t i = 0; i < region.size(); ++i) {
-      if (i == place)
-        out.push_back(std::move(joined));
-      else if (std::find(group.begin(), group.end(), i) == group.end())
-        out.push_back(std::move(region[i]));
+    region[place] = std::move(joined);
+    std::vector<size_t> gone = group;
+    std::sort(gone.begin(), gone.end(), std::greater<>());
+    for (const size_t i : gone) {
+      if (i != place) region.erase(region.begin() + static_cast<Region::difference_type>(i));
     }
-    region = std::move(out);
   }
 
   const ir::Kernel& kernel_;

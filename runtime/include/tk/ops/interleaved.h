@@ -14,16 +14,9 @@ namespace tk {
 /// and to take one apart is to wait for it.
 template <class T, int P>
 struct structure {
-    static constexpr int size = P * int(sizeof(T));
-    typename detail::word<size>::type bits;
+    typename detail::word<P * int(sizeof(T))>::type bits;
 
-    /// By shifts: a vector of 16-bit values would be taken apart by an instruction of its own, before what is done with them.
-    TK_HOST_DEVICE T part(int p) const {
-        using whole = typename detail::word<int(sizeof(T))>::type;
-        constexpr int width = 8 * int(sizeof(T));
-        if constexpr (size <= 4) return __builtin_bit_cast(T, whole(bits >> width * p));
-        else return __builtin_bit_cast(T, whole(__builtin_bit_cast(detail::vector<uint32_t, size / 4>, bits).value[width * p / 32] >> width * p % 32));
-    }
+    TK_HOST_DEVICE T part(int p) const { return detail::element_of<T, P>(bits, p); }
     TK_HOST_DEVICE void set(int p, T value) {
         auto all = __builtin_bit_cast(detail::vector<T, P>, bits);
         all.value[p] = value;
