@@ -11,10 +11,18 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 
-/// Makes a wider tile of another; a conversion that narrows stays where it is, as its operand would have to be kept.
-bool Widens(const ir::Kernel& kernel, const Op& op) {
-  return op.code == OpCode::kConvert &&
-         Bytes(kernel.values[op.operands[0]].type.dtype) <= Bytes(kernel.values[op.results[0]].type.dtype);
+int64_t Elements(const ir::Type& type) { return type.rows * type.cols; }
+
+/// Whether a read of this type may as well stand above the operation: a conversion, unless it narrows, as its operand would have to
+/// be kept; and what is computed of tiles larger than a row or column that is read.
+bool Passes(const ir::Kernel& kernel, const Op& op, const ir::Type& read) {
+  switch (op.code) {
+    case OpCode::kConvert: return Bytes(kernel.values[op.operands[0]].type.dtype) <= Bytes(kernel.values[op.results[0]].type.dtype);
+    case OpCode::kUnary:
+    case OpCode::kBinary:
+    case OpCode::kSelect: return Elements(read) < Elements(kernel.values[op.results[0]].type);
+    default: return false;
+  }
 }
 
 void Hoist(const ir::Kernel& kernel, Region& region) {
@@ -22,7 +30,8 @@ void Hoist(const ir::Kernel& kernel, Region& region) {
     for (Region& inner : op->regions) Hoist(kernel, inner);
     if (op->code != OpCode::kRead && op->code != OpCode::kReadParts) continue;
     auto place = op;
-    while (place != region.begin() && Widens(kernel, *std::prev(place))) --place;
+    const ir::Type& type = kernel.values[op->results[0]].type;
+    while (place != region.begin() && Passes(kernel, *std::prev(place), type)) --place;
     std::rotate(place, op, std::next(op));
   }
 }
