@@ -91,17 +91,14 @@ std::string OpEmitter::Coordinates(const Op& op, size_t count) const {
   return text;
 }
 
-/// `tk::all<64>()`, where what an access takes of a dimension exists as the dimension's extent is a literal, to which the launcher
-/// holds the caller; else empty.
-std::string OpEmitter::All(const Op& op, size_t i) const {
+/// Whether an access takes all of a dimension whose extent is a literal, to which the launcher holds the caller.
+bool OpEmitter::IsAll(const Op& op, size_t i) const {
   const ir::AxisRange& axis = op.axes[i];
   const auto tensor =
       std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const ir::TensorParam& t) { return t.name == op.symbol; });
-  int64_t start = 0, extent = 0;
-  const bool is_literal = tensor != kernel_.tensors.end() && !axis.lo && !axis.hi && symbolic::IsInt(axis.start, &start) &&
-                          symbolic::IsInt(tensor->extents[i], &extent);
-  if (!is_literal || start < 0 || start + axis.extent > extent) return "";
-  return fmt::format("tk::all<{}>({})", axis.extent, start == 0 ? "" : Coordinate(axis.start));
+  int64_t start = 1, extent = 0;
+  return tensor != kernel_.tensors.end() && !axis.lo && !axis.hi && symbolic::IsInt(axis.start, &start) && start == 0 &&
+         symbolic::IsInt(tensor->extents[i], &extent) && extent == axis.extent;
 }
 
 std::string OpEmitter::Block(const Op& op) const {
@@ -112,8 +109,8 @@ std::string OpEmitter::Block(const Op& op) const {
     if (i) text += ", ";
     if (axis.dropped) {
       text += fmt::format("tk::at({})", Coordinate(axis.start));
-    } else if (const std::string all = All(op, i); !all.empty()) {
-      text += all;
+    } else if (IsAll(op, i)) {
+      text += fmt::format("tk::all<{}>()", axis.extent);
     } else if (axis.lo || axis.hi) {
       text += fmt::format("tk::span({}, {}, {})", Coordinate(axis.start), axis.lo ? Coordinate(axis.lo) : "0",
                           axis.hi ? Coordinate(axis.hi) : fmt::format("{}.extent[{}]", Mangle(op.symbol), i));

@@ -71,7 +71,7 @@ class OpEmitter {
   bool IsBesideRegisters(ir::ValueId right) const;
   std::string TileType(const ir::Type& type) const;
   std::string Block(const ir::Op& op) const;
-  std::string All(const ir::Op& op, size_t axis) const;
+  bool IsAll(const ir::Op& op, size_t axis) const;
   std::string Element(const std::string& array, int64_t count, const ir::Op& op, size_t scalar) const;
   std::string Barrier(const ir::Op& op, size_t scalar = 0) const;
   std::string Buffer(const std::string& name) const;

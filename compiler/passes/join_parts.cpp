@@ -32,7 +32,7 @@ bool SameRange(const ir::AxisRange& a, const ir::AxisRange& b) {
 
 /// Whether two accesses differ in nothing but the part.
 bool Agree(const Op& a, const Op& b) {
-  return a.code == b.code && a.symbol == b.symbol && a.axes.size() == b.axes.size() &&
+  return a.code == b.code && a.symbol == b.symbol && a.slot == b.slot && a.axes.size() == b.axes.size() &&
          std::equal(a.axes.begin(), a.axes.end() - 1, b.axes.begin(), SameRange) &&
          std::equal(a.scalars.begin(), a.scalars.end(), b.scalars.begin(), b.scalars.end(), SameScalar);
 }
@@ -62,7 +62,8 @@ bool OnlyComputes(const Op& op) {
 
 class Joining {
  public:
-  Joining(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel) {
+  Joining(const ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel) {
+    Turn(worker.body, worker.body);
     ForEachOp(worker.body, [&](const Op& op) {
       const bool moves =
           op.code == OpCode::kTranspose || op.code == OpCode::kPart || op.code == OpCode::kSend || IsProduct(op.code);
@@ -86,11 +87,29 @@ class Joining {
   }
 
  private:
+  /// Columns of parts that are only used as rows are read as rows.
+  void Turn(const Region& body, Region& region) const {
+    for (Op& op : region) {
+      for (Region& inner : op.regions) Turn(body, inner);
+    }
+    for (size_t i = 0; i < region.size(); ++i) {
+      if (region[i].code != OpCode::kTranspose) continue;
+      const ValueId column = region[i].operands[0];
+      const auto read = std::find_if(region.begin(), region.end(), [&](const Op& op) {
+        return op.code == OpCode::kRead && op.results[0] == column && op.slot.empty() && PartOf(op);
+      });
+      if (read == region.end() || kernel_.values[column].type.cols != 1 || CountUses(body, column) != 1) continue;
+      read->results = region[i].results;
+      read->slot = "transposed";
+      region.erase(region.begin() + static_cast<Region::difference_type>(i--));
+    }
+  }
+
   /// Which part of its tensor's structures an access is about, if it can be joined with others. Tiles that go through shared memory
   /// are copied there instead.
   std::optional<Part> PartOf(const Op& op) const {
     const bool is_store = op.code == OpCode::kStore;
-    if ((!is_store && op.code != OpCode::kRead) || !op.slot.empty()) return std::nullopt;
+    if ((!is_store && op.code != OpCode::kRead) || (is_store && !op.slot.empty())) return std::nullopt;
     if (is_store && static_cast<typed::StoreOp>(op.number) != typed::StoreOp::kSet) return std::nullopt;
     const ir::TensorParam& tensor = FindTensor(kernel_, op.symbol);
     const ValueId tile = is_store ? op.operands[0] : op.results[0];

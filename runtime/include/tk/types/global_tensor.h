@@ -22,9 +22,9 @@ TK_HOST_DEVICE constexpr axis span(int start) { return {start, 0, 0x7fffffff, fa
 /// From `start` on, only tensor indices lo .. hi - 1.
 TK_HOST_DEVICE constexpr axis span(int start, int lo, int hi) { return {start, lo, hi, false}; }
 
-/// From `start` on, as many as the dimension is known to have: nothing is left to be asked when the kernel runs.
-template <int Count>
-TK_HOST_DEVICE constexpr axis all(int start = 0) { return {start, start, start + Count, false, true}; }
+/// All of a dimension of this extent: nothing is left to be asked when the kernel runs.
+template <int Extent>
+TK_HOST_DEVICE constexpr axis all() { return {0, 0, Extent, false, true}; }
 
 /// A two-dimensional window. Element (r, c) exists iff row_lo <= r < row_hi and col_lo <= c < col_hi; what
 /// does not exist reads as the fill value and is dropped on writing. `origin` itself may not exist.
@@ -61,6 +61,9 @@ struct global_parts {
         return result;
     }
 };
+
+template <class T>
+TK_HOST_DEVICE constexpr global_parts<T> transposed(const global_parts<T>& parts) { return {transposed(parts.first), parts.stride}; }
 
 /// A tensor of fixed rank: passed to kernels by value. Strides count elements.
 template <class T, int Rank>
