@@ -79,6 +79,7 @@ bool MentionsLayout(const ir::Region& region) {
   for (const ir::Op& op : region) {
     switch (op.code) {
       case ir::OpCode::kRead:
+      case ir::OpCode::kReadParts:
       case ir::OpCode::kFill:
       case ir::OpCode::kPositions:
       case ir::OpCode::kLoadLeft:

@@ -39,6 +39,12 @@ CppExpr OpEmitter::Value(ir::ValueId id) const {
   return found != expressions_.end() ? found->second : CppExpr{Mangle(kernel_.values[id].name)};
 }
 
+std::string OpEmitter::Arguments(const Op& op) const {
+  std::string text;
+  for (const ir::ValueId operand : op.operands) text += ", " + Argument(operand);
+  return text;
+}
+
 std::string OpEmitter::TileType(const ir::Type& type) const {
   return fmt::format("tk::register_tile<{}, {}, {}, layout>", type.dtype == DType::kI64 ? "int" : CppType(type.dtype), type.rows,
                      type.cols);
@@ -85,13 +91,26 @@ std::string OpEmitter::Coordinates(const Op& op, size_t count) const {
   return text;
 }
 
+/// Whether an access takes all of a dimension whose extent is a literal, to which the launcher holds the caller.
+bool OpEmitter::IsAll(const Op& op, size_t i) const {
+  const ir::AxisRange& axis = op.axes[i];
+  const auto tensor =
+      std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const ir::TensorParam& t) { return t.name == op.symbol; });
+  int64_t start = 1, extent = 0;
+  return tensor != kernel_.tensors.end() && !axis.lo && !axis.hi && symbolic::IsInt(axis.start, &start) && start == 0 &&
+         symbolic::IsInt(tensor->extents[i], &extent) && extent == axis.extent;
+}
+
 std::string OpEmitter::Block(const Op& op) const {
-  std::string text = Mangle(op.symbol) + ".block(";
-  for (size_t i = 0; i < op.axes.size(); ++i) {
+  const bool has_parts = op.code == OpCode::kReadParts || op.code == OpCode::kStoreParts;
+  std::string text = Mangle(op.symbol) + (has_parts ? ".parts(" : ".block(");
+  for (size_t i = 0; i + has_parts < op.axes.size(); ++i) {
     const ir::AxisRange& axis = op.axes[i];
     if (i) text += ", ";
     if (axis.dropped) {
       text += fmt::format("tk::at({})", Coordinate(axis.start));
+    } else if (IsAll(op, i)) {
+      text += fmt::format("tk::all<{}>()", axis.extent);
     } else if (axis.lo || axis.hi) {
       text += fmt::format("tk::span({}, {}, {})", Coordinate(axis.start), axis.lo ? Coordinate(axis.lo) : "0",
                           axis.hi ? Coordinate(axis.hi) : fmt::format("{}.extent[{}]", Mangle(op.symbol), i));
@@ -239,6 +258,8 @@ bool OpEmitter::EmitTile(const Op& op) {
       out_.Line(fmt::format("tk::warpgroup::{}({}, {});", kNames[op.number], Block(op), Argument(op.operands[0])));
       return true;
     }
+    case OpCode::kReadParts: ReadParts(op); return true;
+    case OpCode::kStoreParts: out_.Line(fmt::format("tk::warpgroup::store_parts({}{});", Block(op), Arguments(op))); return true;
     case OpCode::kMmaFence:
     case OpCode::kMmaWait: {
       // The tiles named are those that ordinary code touched before, or reads next.

@@ -57,17 +57,21 @@ class OpEmitter {
   CppExpr Part(const ir::Op& op);
   CppExpr Reduce(const ir::Op& op);
   CppExpr Read(const ir::Op& op);
+  void ReadParts(const ir::Op& op);
   CppExpr View(const ir::Op& op);
   void Define(const ir::Op& op, CppExpr expr);
   void FindInlined(const ir::Region& region);
 
   CppExpr Value(ir::ValueId id) const;
   std::string Argument(ir::ValueId id) const { return Value(id).text; }
+  /// All operands, each behind a comma.
+  std::string Arguments(const ir::Op& op) const;
   const ir::Type& TypeOf(ir::ValueId id) const { return kernel_.values[id].type; }
   /// A right operand whose left one is a tile of registers: on AMD its elements lie in another order then.
   bool IsBesideRegisters(ir::ValueId right) const;
   std::string TileType(const ir::Type& type) const;
   std::string Block(const ir::Op& op) const;
+  bool IsAll(const ir::Op& op, size_t axis) const;
   std::string Element(const std::string& array, int64_t count, const ir::Op& op, size_t scalar) const;
   std::string Barrier(const ir::Op& op, size_t scalar = 0) const;
   std::string Buffer(const std::string& name) const;

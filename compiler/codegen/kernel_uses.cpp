@@ -27,7 +27,9 @@ void KernelUses::Region(const ir::Region& region) {
     }
     switch (op->code) {
       case OpCode::kRead:
+      case OpCode::kReadParts:
       case OpCode::kStore:
+      case OpCode::kStoreParts:
       case OpCode::kCopyToShared:
       case OpCode::kCopyAsync:
       case OpCode::kCopyToGlobal: tensors.insert(op->symbol); break;

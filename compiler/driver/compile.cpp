@@ -20,7 +20,9 @@
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/fold_copies.h"
+#include "compiler/passes/hoist_reads.h"
 #include "compiler/passes/insert_sync.h"
+#include "compiler/passes/join_parts.h"
 #include "compiler/passes/lower_grid.h"
 #include "compiler/passes/multicast.h"
 #include "compiler/passes/plan_registers.h"
@@ -47,8 +49,10 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("split_sums", passes::SplitSums) &&              // on values, before they have places
       pass("assign_roles", passes::AssignRoles) &&          // who executes: layouts and transfers differ by role
       pass.Enter(ir::Level::kLowering) &&                   // from here on tiles have layouts and places
+      pass("join_parts", passes::JoinParts) &&            // before layouts: a lane takes whole structures
       pass("select_layout", passes::SelectLayout) &&      // before staging: which parts of a register tile stay with their threads
       pass("stage_operands", passes::StageOperands) &&    // where tiles live; before transfers, which move between places
+      pass("hoist_reads", passes::HoistReads) &&          // on reads in their places; before what makes more operations of some
       pass("select_transfer", passes::SelectTransfer) &&  // makes the buffers that plan_shared places
       pass("select_swizzle", passes::SelectSwizzle) &&    // before plan_shared: tiles start where their pattern does
       pass("multicast", passes::Multicast) &&             // before insert_sync: who arrives at a slot depends on it

@@ -138,6 +138,27 @@ TEST_F(OpCpp, ReadsAndStores) {
   EXPECT_EQ(Print(copy), "tk::warpgroup::copy_shared_to_global(A.block(tk::span(m), tk::span(0)), v);\n");
 }
 
+TEST_F(OpCpp, AllOfALiteralExtent) {
+  kernel_.tensors = {{"A", DType::kF32, {N("M"), I(64)}}};
+  Op read = Make(OpCode::kRead, {New(Reg(64, 64))}, {}, {}, "A");
+  read.axes = {{I(0), 64, false, nullptr, nullptr}, {I(0), 64, false, nullptr, nullptr}};
+  EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load<64, 64, layout>(A.block(tk::span(0), tk::all<64>()));\n");
+  read.axes[1] = {I(32), 32, false, nullptr, nullptr};
+  EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load<64, 64, layout>(A.block(tk::span(0), tk::span(32)));\n");
+}
+
+TEST_F(OpCpp, PartsOfStructures) {
+  const std::vector<ir::AxisRange> axes = {
+      {N("m"), 64, false, nullptr, nullptr}, {N("k"), 64, false, nullptr, nullptr}, {I(0), 2, true, nullptr, nullptr}};
+  Op read = Make(OpCode::kReadParts, {New(Reg(64, 64)), New(Reg(64, 64))}, {}, {symbolic::Float(1)}, "A");
+  read.axes = axes;
+  EXPECT_EQ(Print(read),
+            "const auto [r, r_1] = tk::warpgroup::load_parts<2, 64, 64, layout>(A.parts(tk::span(m), tk::span(k)), 1.0f);\n");
+  Op store = Make(OpCode::kStoreParts, {}, {x_, y_}, {}, "C");
+  store.axes = axes;
+  EXPECT_EQ(Print(store), "tk::warpgroup::store_parts(C.parts(tk::span(m), tk::span(k)), x, y);\n");
+}
+
 TEST_F(OpCpp, Variables) {
   const ir::ValueId r = New(Reg(64, 64));
   EXPECT_EQ(Print(Make(OpCode::kVar, {r}, {x_})), "auto r = x;\n");
@@ -304,7 +325,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 57) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 59) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace
