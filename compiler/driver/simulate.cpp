@@ -93,7 +93,7 @@ Result<SimulatedKernel> PrepareSimulation(Session& session, const Generated& cod
   Result<std::string> simulator = FindSimulator(session.diagnostics);
   if (!simulator) return Failure{};
   const codegen::EmitOptions names = EmitOptionsOf(session.options);
-  Result<Build> build = CompileForSimulator(code.emitted, names, session.diagnostics);
+  Result<Build> build = CompileForSimulator(code.emitted, names, code.is_part ? code.target->Number() : 0, session.diagnostics);
   if (!build) return Failure{};
   SimulatedKernel kernel{build.Take(), simulator.Take(), {}, {}, names.source_name, kNoFile, code.emitted.origins};
   NameFunctions(code, entry, kernel.function, kernel.workspace_query);
