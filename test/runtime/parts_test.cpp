@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// spec: ab-14
 // Which part of a file for several targets runs on which device, with a made-up device in place of the driver's answers.
 #include "check.h"
 #include "tk/host.h"
