@@ -8,7 +8,6 @@
 
 #include "compiler/codegen/mangle.h"
 #include "compiler/support/internal_error.h"
-#include "compiler/target/target.h"
 
 namespace tkc::codegen {
 
@@ -313,11 +312,7 @@ bool OpEmitter::EmitShared(const Op& op) {
       out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == 1 ? "pieces" : "async", kernel_.threads,
                             Argument(op.operands[0]), Block(op)));
       return true;
-    case OpCode::kCommitCopies: {
-      const Target* target = FindTarget(kernel_.target);
-      if (!target || !target->counts_copy_instructions) out_.Line("tk::commit_copies();");
-      return true;
-    }
+    case OpCode::kCommitCopies: out_.Line("tk::commit_copies();"); return true;
     case OpCode::kWaitCopies: out_.Line(fmt::format("tk::wait_copies<{}>();", op.number)); return true;
     case OpCode::kSyncBlock: out_.Line("tk::block::sync();"); return true;
     case OpCode::kCopyToGlobal:

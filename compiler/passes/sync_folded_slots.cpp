@@ -154,7 +154,7 @@ void FoldedSync::Copies(const Op& send, State& state, Region& out, bool is_check
   for (const Op& op : send.regions[0]) out.push_back(op);
   state.written.insert(written.begin(), written.end());
   if (!is_async) return;
-  out.push_back(SyncOp(OpCode::kCommitCopies, "", "", 0, send.span));
+  if (!target_.counts_copy_instructions) out.push_back(SyncOp(OpCode::kCommitCopies, "", "", 0, send.span));
   const int64_t cost = CostOf(send.regions[0]);
   for (auto& [place, since] : state.pending) since += cost;
   for (const Place& place : filled) state.pending[place] = 0;

@@ -198,6 +198,7 @@ public:
     // The run.
     uint64_t seed = 1;
     int sms = 1;
+    int shared_bytes = 0;  // that a block may have, of a GPU that has less than the largest of its kind; 0: what that has
     site_table sites;
     access_log log;
     findings found{20};
