@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/split_instances.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -51,11 +52,16 @@ Result<void> AssignRoles(ir::Kernel& kernel, const Target& target, Diagnostics& 
     worker.kind = ir::RoleKind::kCopyThread;
     worker.first_warp = copy_warps++;
   }
+  if (target.folds_copies) {
+    for (ir::Worker& worker : kernel.workers) {
+      if (worker.in_turn) TakeEveryTile(worker);
+    }
+    SplitInstances(kernel);
+  }
   // Copies that are folded need no warps of their own.
   int warps = target.folds_copies ? 0 : (copy_warps + kWarpsPerWarpgroup - 1) / kWarpsPerWarpgroup * kWarpsPerWarpgroup;
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kUnassigned) continue;
-    if (target.folds_copies && worker.in_turn) TakeEveryTile(worker);
     worker.kind = ir::RoleKind::kCompute;
     worker.first_warp = warps;
     warps += kWarpsPerWarpgroup * static_cast<int>(worker.instances);

@@ -31,7 +31,46 @@ bool Meets(const ir::Worker& worker, const Op& op) {
   return is_own || (op.code == OpCode::kReduce && !op.symbol.empty() && worker.layout.SpansWarps(op.slot));
 }
 
+class Divergence {
+ public:
+  using Visit = std::function<void(const Op& op, int branches, int loops)>;
+  Divergence(const ir::Worker& worker, const Visit& visit) : visit_(visit) { differs_.insert(worker.instance_name); }
+
+  void Walk(const ir::Region& region, int branches, int loops) {
+    for (const Op& op : region) {
+      visit_(op, branches, loops);
+      const bool is_inside = branches + loops > 0;
+      const bool differs = is_inside || std::any_of(op.scalars.begin(), op.scalars.end(), [&](const ir::Scalar& scalar) {
+                             return std::any_of(differs_.begin(), differs_.end(), [&](const std::string& name) {
+                               return scalar && symbolic::Mentions(scalar, name);
+                             });
+                           });
+      if (op.code == OpCode::kLet && differs) differs_.insert(op.symbol);
+      const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles;
+      const int inner_branches = branches + (op.code == OpCode::kIf && differs), inner_loops = loops + (is_loop && differs);
+      for (const ir::Region& inner : op.regions) Walk(inner, inner_branches, inner_loops);
+    }
+  }
+
+ private:
+  const Visit& visit_;
+  std::set<std::string> differs_;  // scalars that are not the same in all instances
+};
+
 }  // namespace
+
+void ForEachApart(const ir::Worker& worker, const std::function<void(const Op& op, int branches, int loops)>& visit) {
+  if (worker.instances < 2 || worker.instance_name.empty()) return;
+  Divergence(worker, visit).Walk(worker.body, 0, 0);
+}
+
+bool StagesApart(const ir::Kernel& kernel, const ir::Worker& worker) {
+  bool stages = false;
+  ForEachApart(worker, [&](const Op& op, int branches, int loops) {
+    if (branches + loops > 0 && op.code == OpCode::kView) stages |= FindBuffer(kernel, op.symbol).instances > 1;
+  });
+  return stages;
+}
 
 const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe) {
   std::vector<const ir::Worker*> receiving;
@@ -114,8 +153,8 @@ int64_t BarrierBytes(const ir::Kernel& kernel, const Target& target) {
   }
   for (const ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute || target.named_barriers > 0) continue;
-    // Instances of the only worker meet at the block's barrier, but for reductions.
-    bool reduces = false;
+    // Instances of the only worker meet at the block's barrier, but for reductions and where they go apart.
+    bool reduces = StagesApart(kernel, worker);
     ForEachOp(worker.body, [&](const Op& op) { reduces |= Meets(worker, op); });
     if (!IsWholeBlock(kernel, worker))
       barriers += worker.instances + 1;

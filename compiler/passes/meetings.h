@@ -2,6 +2,7 @@
 // Who meets where on targets that fold copies: a worker's threads among themselves, and workers with each other through pipes.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 
@@ -16,6 +17,13 @@ const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe);
 
 /// Pipes by which different workers that compute meet: their slots have barriers. In all others one worker's threads meet.
 std::set<std::string> Channels(const ir::Kernel& kernel);
+
+/// Calls `visit` for every operation with what around it is not the same for all instances: so many branches and loops, from the
+/// first such one inwards.
+void ForEachApart(const ir::Worker& worker, const std::function<void(const ir::Op& op, int branches, int loops)>& visit);
+
+/// Whether an instance uses buffers of its own where others do not, so that its warps have to meet without them.
+bool StagesApart(const ir::Kernel& kernel, const ir::Worker& worker);
 
 /// Threads of all instances.
 int64_t ThreadsOf(const ir::Worker& worker, const Target& target);

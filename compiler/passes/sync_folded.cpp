@@ -54,13 +54,16 @@ FoldedSync::FoldedSync(ir::Kernel& kernel, const ir::Worker& worker, const Targe
   ForEachOp(worker.body, [&](const Op& op) { used_.insert(op.operands.begin(), op.operands.end()); });
   for (const ir::Buffer& buffer : kernel.buffers) {
     // The block's barrier costs less than one in shared memory.
-    if (buffer.instances > 1 && (target.named_barriers > 0 || !is_whole_block_)) own_.insert(buffer.name);
+    const bool meets_alone = target.named_barriers > 0 || !is_whole_block_ || StagesApart(kernel, worker);
+    if (buffer.instances > 1 && meets_alone) own_.insert(buffer.name);
   }
 }
 
 Region FoldedSync::Run(Region body) {
+  std::set<std::string> received;
   ForEachOp(body, [&](const Op& op) {
     if (op.code == OpCode::kSend && !op.regions.empty()) copied_.insert(op.symbol);
+    if (op.code == OpCode::kReceive && !received.insert(op.symbol).second) refilled_.insert(op.symbol);
   });
   body = ExpandSends(body);
   PlaceAdvances(body, false);

@@ -78,12 +78,13 @@ class FoldedSync {
   std::map<std::string, int64_t> slots_;
   std::map<std::string, std::string> pipe_of_buffer_;
   std::set<ValueId> used_;
-  std::set<std::string> copied_;   // pipes that copies fill
-  std::set<std::string> own_;      // buffers of each instance
-  std::set<std::string> guarded_;  // pipes between workers
-  std::set<std::string> differs_;  // scalars that differ between instances
-  int divergent_ = 0;              // conditions around that do
-  int divergent_loops_ = 0;        // and loops
+  std::set<std::string> copied_;    // pipes that copies fill
+  std::set<std::string> refilled_;  // received in several places, each of another turn of the ring
+  std::set<std::string> own_;       // buffers of each instance
+  std::set<std::string> guarded_;   // pipes between workers
+  std::set<std::string> differs_;   // scalars that differ between instances
+  int divergent_ = 0;               // conditions around that do
+  int divergent_loops_ = 0;         // and loops
   bool has_failed_ = false;
 };
 

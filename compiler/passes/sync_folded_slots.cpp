@@ -90,7 +90,8 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats) const {
     for (Region& inner : op.regions) {
       if (op.code != OpCode::kSend) PlaceAdvances(inner, repeats || is_loop);
     }
-    if (op.code == OpCode::kReceive && slots_.at(op.symbol) > 1) held.emplace_back(op.symbol, op.span);
+    if (op.code == OpCode::kReceive && (slots_.at(op.symbol) > 1 || refilled_.contains(op.symbol)))
+      held.emplace_back(op.symbol, op.span);
     out.push_back(std::move(op));
   }
   for (const auto& [pipe, span] : held) {
