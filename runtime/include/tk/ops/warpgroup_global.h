@@ -34,6 +34,16 @@ TK_DEVICE int anew(int x) {
     return x;
 }
 
+/// A stride whose multiples are computed where they are used. AMD's compiler would compute those of all elements beforehand, once for the
+/// wave, and scalar registers are few.
+TK_DEVICE int64_t stride_anew(int64_t stride) {
+#ifdef TK_GFX
+    return int64_t(uint64_t(uint32_t(anew(int(stride)))) | uint64_t(uint32_t(anew(int(stride >> 32)))) << 32);
+#else
+    return stride;
+#endif
+}
+
 /// For tiles with many rows in a thread, and for blocks that are not aligned. whole(register, address) for each run of V
 /// neighbouring columns in this thread that may move as a vector, single(register, address) for each element of the
 /// others that exists.
@@ -68,16 +78,17 @@ TK_DEVICE void for_each_run_of_many(const global_block<T>& block, Whole whole, S
             const int here = anew(r);
             T* const row = block.at(here, c);
             const bool has_row = block.has_row(here);
+            const int64_t col_stride = stride_anew(block.col_stride);
             TK_UNROLL
             for (int e = 0; e < Tile::E; e += V) {
                 const int n = Tile::number_of({i, j, h, e}), d = j * L::block_cols + e;
                 if (aligned && has_row && block.has_col(c + d) && block.has_col(c + d + V - 1)) {
-                    whole(n, row + d * block.col_stride);
+                    whole(n, row + d * col_stride);
                     continue;
                 }
                 TK_UNROLL
                 for (int k = 0; k < V; ++k)
-                    if (has_row && block.has_col(c + d + k)) single(n + k, row + (d + k) * block.col_stride);
+                    if (has_row && block.has_col(c + d + k)) single(n + k, row + (d + k) * col_stride);
             }
         }
     });
