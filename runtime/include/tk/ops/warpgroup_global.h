@@ -34,15 +34,16 @@ TK_DEVICE int anew(int x) {
     return x;
 }
 
-/// A stride whose multiples are computed where they are used. AMD's compiler would compute those of all elements beforehand, once for the
-/// wave, and scalar registers are few.
-TK_DEVICE int64_t stride_anew(int64_t stride) {
+/// What is computed from x is computed where it is used. AMD's compiler would compute multiples of a stride, or conditions on columns,
+/// of all elements beforehand, and keep them in scalar registers, which are few.
+TK_DEVICE int late(int x) {
 #ifdef TK_GFX
-    return int64_t(uint64_t(uint32_t(anew(int(stride)))) | uint64_t(uint32_t(anew(int(stride >> 32)))) << 32);
+    return anew(x);
 #else
-    return stride;
+    return x;
 #endif
 }
+TK_DEVICE int64_t late(int64_t x) { return int64_t(uint64_t(uint32_t(late(int(x)))) | uint64_t(uint32_t(late(int(x >> 32)))) << 32); }
 
 /// For tiles with many rows in a thread, and for blocks that are not aligned. whole(register, address) for each run of V
 /// neighbouring columns in this thread that may move as a vector, single(register, address) for each element of the
@@ -78,7 +79,7 @@ TK_DEVICE void for_each_run_of_many(const global_block<T>& block, Whole whole, S
             const int here = anew(r);
             T* const row = block.at(here, c);
             const bool has_row = block.has_row(here);
-            const int64_t col_stride = stride_anew(block.col_stride);
+            const int64_t col_stride = late(block.col_stride);
             TK_UNROLL
             for (int e = 0; e < Tile::E; e += V) {
                 const int n = Tile::number_of({i, j, h, e}), d = j * L::block_cols + e;
@@ -154,7 +155,7 @@ struct runs {
             for (int j = 0; j < Tile::J; ++j)
                 TK_UNROLL
                 for (int e = 0; e < Tile::E; e += V) {
-                    const int d = j * L::block_cols + e, c = first_col + d;
+                    const int d = j * L::block_cols + e, c = late(first_col) + d;
                     const bool is_cut = (c < block.col_lo && c + V > block.col_lo) || (c < block.col_hi && c + V > block.col_hi);
                     if (!has_row || !is_cut) continue;
                     TK_UNROLL
