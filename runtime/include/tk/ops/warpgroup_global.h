@@ -130,8 +130,8 @@ struct runs {
     template <bool HasEdges, class F>
     TK_DEVICE void each_vector_if(F f) const {
         const int64_t col_stride = V == 1 ? block.col_stride : 1;
-        const int lo = block.col_lo - first_col, hi = block.col_hi - first_col - V;
         each_row([&](int i, int h, int r) {
+            const int lo = late(block.col_lo - first_col), hi = late(block.col_hi - first_col - V);
             T* const row = block.at(r, 0) + first_col * col_stride;
             const bool has_row = block.has_row(r);
             TK_UNROLL
