@@ -49,6 +49,14 @@ std::string OpEmitter::TileType(const ir::Type& type) const {
                      type.cols);
 }
 
+namespace {
+/// Of "+2" or "+stage".
+std::string AheadOf(const std::string& place) {
+  const std::string ahead = place.substr(1);
+  return ahead.find_first_not_of("0123456789") == std::string::npos ? ahead : Mangle(ahead);
+}
+}  // namespace
+
 /// `array[slot]`: the element that `op.slot` (or the scalar at `scalar`) names; just `array` where there is only one.
 std::string OpEmitter::Element(const std::string& array, int64_t count, const Op& op, size_t scalar) const {
   if (count <= 1) return array;
@@ -59,9 +67,7 @@ std::string OpEmitter::Element(const std::string& array, int64_t count, const Op
   const std::string ring = ir::RingOf(op.slot), place = op.slot.substr(ring.size());
   if (!uses_.rings.contains(ring)) return fmt::format("{}[{}]", array, Mangle(op.slot));
   if (place.empty() || place[0] == '.') return fmt::format("{}[{}.{}]", array, Mangle(ring), place.empty() ? "slot" : "previous()");
-  const std::string ahead = place.substr(1);
-  const bool is_number = ahead.find_first_not_of("0123456789") == std::string::npos;
-  return fmt::format("{}[{}.ahead({})]", array, Mangle(ring), is_number ? ahead : Mangle(ahead));
+  return fmt::format("{}[{}.ahead({})]", array, Mangle(ring), AheadOf(place));
 }
 
 std::string OpEmitter::Barrier(const Op& op, size_t scalar) const {
@@ -76,6 +82,19 @@ std::string OpEmitter::Buffer(const std::string& name) const {
   Ensure(found != buffers_.end(), "no buffer of this name: " + name);
   const bool is_set = kernel_.buffers[found->second].instances > 1;
   return "shared." + Mangle(name) + (is_set ? fmt::format("[{}]", Mangle(InstanceName(*role_))) : "");
+}
+
+/// The barrier in shared memory of this instance's warps.
+std::string OpEmitter::WarpsMeet() const {
+  const std::string name = "shared." + Mangle(role_->warps_meet);
+  return role_->instances > 1 ? fmt::format("{}[{}]", name, Mangle(InstanceName(*role_))) : name;
+}
+
+/// The role's: how many, and from which of the block on.
+std::string OpEmitter::CopyingThreads() const {
+  const Target* target = FindTarget(kernel_.target);
+  const int64_t lanes = target ? target->lanes : 32, threads = role_->instances * 4 * lanes;
+  return role_->first_warp == 0 ? fmt::format("{}", threads) : fmt::format("{}, {}", threads, role_->first_warp * lanes);
 }
 
 /// Tensor coordinates are ints; what was computed as 64 bits lies in the tensor all the same.
@@ -129,7 +148,7 @@ void OpEmitter::Body(const ir::Region& region) {
 }
 
 void OpEmitter::Emit(const Op& op) {
-  const bool is_unused_let = op.code == OpCode::kLet && op.number == 0 && !uses_.names.contains(op.symbol);
+  const bool is_unused_let = op.code == OpCode::kLet && op.number == 0 && !uses_.names_of.at(role_).contains(op.symbol);
   if (is_unused_let) return;
   if (const CppExpr expr = Expression(op); !expr.text.empty()) return Define(op, expr);
   Quote(op.span);
@@ -303,13 +322,13 @@ bool OpEmitter::EmitShared(const Op& op) {
     case OpCode::kCopyToShared: {
       const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
       const std::string scope = op.number == 0 ? "warpgroup" : op.number == 1 ? "warp" : "block";
-      const std::string threads = op.number == 2 ? fmt::format("<{}>", kernel_.threads) : "";
+      const std::string threads = op.number == 2 ? fmt::format("<{}>", CopyingThreads()) : "";
       out_.Line(
           fmt::format("tk::{}::copy_global_to_shared{}({}, {}{});", scope, threads, Argument(op.operands[0]), Block(op), fill));
       return true;
     }
     case OpCode::kCopyAsync:
-      out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == 1 ? "pieces" : "async", kernel_.threads,
+      out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == 1 ? "pieces" : "async", CopyingThreads(),
                             Argument(op.operands[0]), Block(op)));
       return true;
     case OpCode::kCommitCopies: out_.Line("tk::commit_copies();"); return true;
@@ -322,12 +341,19 @@ bool OpEmitter::EmitShared(const Op& op) {
     case OpCode::kSyncRole:
       if (op.number == 1) {
         out_.Line("tk::warp::sync();");
+      } else if (!role_->warps_meet.empty()) {
+        out_.Line(fmt::format("tk::warp::meet({});", WarpsMeet()));
       } else {
         const std::string id = op.scalars.empty() ? "" : scalars_.Text(symbolic::Add(symbolic::Int(1), op.scalars[0]));
         out_.Line(fmt::format("tk::warpgroup::sync({});", id));
       }
       return true;
     case OpCode::kNamedSync:
+      if (!role_->all_meet.empty()) {
+        out_.Line(fmt::format("tk::warp::meet(shared.{});", Mangle(role_->all_meet)));
+        return true;
+      }
+      [[fallthrough]];
     case OpCode::kNamedArrive:
       out_.Line(fmt::format("tk::named_barrier_{}({}, {});", op.code == OpCode::kNamedSync ? "sync" : "arrive",
                             scalars_.Text(op.scalars[0]), op.number));
@@ -346,7 +372,6 @@ bool OpEmitter::EmitShared(const Op& op) {
 }
 
 bool OpEmitter::EmitPipe(const Op& op) {
-  const std::string ring = Mangle(op.slot);
   switch (op.code) {
     case OpCode::kRing: out_.Line(fmt::format("tk::ring<{}> {};", op.number, Mangle(op.symbol))); return true;
     case OpCode::kAdvance:
@@ -357,9 +382,14 @@ bool OpEmitter::EmitPipe(const Op& op) {
       return true;
     case OpCode::kWaitFull:
     case OpCode::kWaitEmpty: {
-      Ensure(uses_.rings.contains(op.slot), "a wait needs a ring's phase", op.span);
+      const std::string ring = ir::RingOf(op.slot), place = op.slot.substr(ring.size());
+      Ensure(uses_.rings.contains(ring), "a wait needs a ring's phase", op.span);
+      const std::string phase = place.empty()     ? ".phase"
+                                : place[0] == '.' ? ".phase_of_previous()"
+                                                  : fmt::format(".phase_ahead({})", AheadOf(place));
       const std::string_view wait = uses_.remote.contains(op.symbol) ? "wait_cluster" : "wait";
-      out_.Line(fmt::format("tk::{}({}, {}.phase{});", wait, Barrier(op), ring, op.code == OpCode::kWaitEmpty ? " ^ 1" : ""));
+      out_.Line(
+          fmt::format("tk::{}({}, {}{}{});", wait, Barrier(op), Mangle(ring), phase, op.code == OpCode::kWaitEmpty ? " ^ 1" : ""));
       return true;
     }
     case OpCode::kExpect: out_.Line(fmt::format("tk::expect_bytes({}, {});", Barrier(op), op.number)); return true;

@@ -18,9 +18,10 @@ namespace tkc::codegen {
 
 /// How often values and scalar names of a kernel are used, and by names: what its parameters are.
 struct KernelUses {
-  std::vector<int> values;                     // by ValueId
-  std::set<std::string, std::less<>> names;    // scalars that some printed operation mentions
-  std::set<std::string, std::less<>> tensors;  // tensors accessed by ordinary loads and stores
+  std::vector<int> values;                                                   // by ValueId
+  std::set<std::string, std::less<>> names;                                  // scalars that some printed operation mentions
+  std::map<const ir::Worker*, std::set<std::string, std::less<>>> names_of;  // of each role
+  std::set<std::string, std::less<>> tensors;                                // tensors accessed by ordinary loads and stores
   std::set<std::string, std::less<>> rings;
   std::set<std::string, std::less<>> remote;  // barriers at which other blocks of the cluster arrive
 
@@ -75,6 +76,8 @@ class OpEmitter {
   std::string Element(const std::string& array, int64_t count, const ir::Op& op, size_t scalar) const;
   std::string Barrier(const ir::Op& op, size_t scalar = 0) const;
   std::string Buffer(const std::string& name) const;
+  std::string WarpsMeet() const;
+  std::string CopyingThreads() const;
   std::string Coordinates(const ir::Op& op, size_t count) const;
   std::string Coordinate(const ir::Scalar& scalar) const;
 

@@ -177,7 +177,8 @@ CppExpr OpEmitter::Part(const Op& op) {
 
 CppExpr OpEmitter::Reduce(const Op& op) {
   const std::string_view name = ReduceName(static_cast<typed::Op>(op.number));
-  const std::string scratch = op.symbol.empty() ? "" : ", " + Buffer(op.symbol);
+  const bool meets = !role_->warps_meet.empty() && role_->layout.SpansWarps(op.slot);
+  const std::string scratch = op.symbol.empty() ? "" : ", " + Buffer(op.symbol) + (meets ? ", " + WarpsMeet() : "");
   return {fmt::format("tk::{}_{}({}{})", op.slot == "rows" ? "row" : "col", name, Argument(op.operands[0]), scratch)};
 }
 

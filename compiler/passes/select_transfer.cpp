@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "compiler/passes/index_facts.h"
+#include "compiler/passes/meetings.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
@@ -102,7 +103,7 @@ struct Transfer {
   /// Where waits count copy instructions, a whole tile of rows goes in as many as the target takes for it, always; elsewhere an
   /// operand of products does, whose copies are then few instructions without a branch. The launcher packs tensors whose rows are
   /// no whole pieces.
-  bool IsInPieces(const Op& read, const std::string& buffer) const {
+  bool IsInPieces(const Op& read, const std::string& pipe, const std::string& buffer) const {
     if (read.axes.size() < 2 || read.axes.back().dropped) return false;
     const ir::TensorParam& tensor = FindTensor(kernel, read.symbol);
     const ir::Type& type = kernel.values[read.results[0]].type;
@@ -114,7 +115,7 @@ struct Transfer {
     if (facts.Divisor(read.axes.back().start) * Bytes(type.dtype) % target.copy_bytes != 0) return false;
     const int64_t pieces = type.rows * type.cols * Bytes(type.dtype) / target.copy_bytes;
     if (target.counts_copy_instructions)
-      return type.cols * Bytes(type.dtype) % target.copy_bytes == 0 && pieces % kernel.threads == 0;
+      return type.cols * Bytes(type.dtype) % target.copy_bytes == 0 && pieces % ThreadsOf(*FillerOf(kernel, pipe), target) == 0;
     return operands.contains(buffer) && type.cols * Bytes(type.dtype) % target.copy_bytes == 0;
   }
 
@@ -134,14 +135,14 @@ struct Transfer {
   }
 
   /// How a read fills a field's tile, or part of it.
-  Op CopyOf(const Op& read, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker);
+  Op CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker);
   void CopyRole(ir::Worker& worker, Region& region);
   void ComputeRole(ir::Worker& worker, Region& region);
   Region StagedStore(const ir::Worker& worker, const Op& store);
   Region DirectStore(const Op& store);
 };
 
-Op Transfer::CopyOf(const Op& read, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker) {
+Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker) {
   Op copy{OpCode::kCopyToShared};
   if (!target.folds_copies && is_whole && EngineServes(read, kernel.values[read.results[0]].type)) {
     copy.code = OpCode::kLoadAsync;
@@ -157,7 +158,7 @@ Op Transfer::CopyOf(const Op& read, const ir::Buffer& buffer, bool is_whole, ir:
     copy.slot = read.slot;
     if (is_zero_outside && read.slot.empty()) {
       copy.code = OpCode::kCopyAsync;
-      copy.number = is_whole && IsInPieces(read, buffer.name);
+      copy.number = is_whole && IsInPieces(read, pipe, buffer.name);
     } else {
       copy.scalars = read.scalars;
       copy.number = kByBlock;
@@ -191,7 +192,7 @@ void Transfer::CopyRole(ir::Worker& worker, Region& region) {
       const ir::Buffer& buffer = FindBuffer(kernel, FieldBuffer(pipe, field));
       const ir::Type& type = kernel.values[read.results[0]].type;
       const bool is_whole = type.rows == buffer.rows && type.cols == buffer.cols;
-      Op copy = CopyOf(read, buffer, is_whole, worker);
+      Op copy = CopyOf(read, pipe.name, buffer, is_whole, worker);
       copy.span = op.span;
       const ValueId slot =
           kernel.AddValue(buffer.name, ir::Type{buffer.dtype, buffer.rows, buffer.cols, ir::Space::kShared, false});

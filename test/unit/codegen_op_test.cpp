@@ -67,7 +67,7 @@ class OpCpp : public testing::Test {
     KernelUses uses(kernel_);
     for (int& count : uses.values) ++count;
     for (const char* name : {"ab", "q"}) uses.rings.insert(name);
-    for (const char* name : {"n", "flag", "go"}) uses.names.insert(name);
+    for (const char* name : {"n", "flag", "go"}) uses.names_of[kernel_.workers.data()].insert(name);
     OpEmitter(kernel_, uses, out, quoter, scalars).Role(kernel_.workers[0]);
     return out.Take();
   }
@@ -228,6 +228,10 @@ TEST_F(OpCpp, Pipes) {
   EXPECT_EQ(Print(Plain(OpCode::kAdvance, "ab", "", 0, {N("n")})), "ab.skip(n);\n");
   EXPECT_EQ(Print(Plain(OpCode::kWaitFull, "ab_full", "ab")), "tk::wait(shared.ab_full[ab.slot], ab.phase);\n");
   EXPECT_EQ(Print(Plain(OpCode::kWaitEmpty, "ab_empty", "ab")), "tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kWaitEmpty, "ab_empty", "ab.previous")),
+            "tk::wait(shared.ab_empty[ab.previous()], ab.phase_of_previous() ^ 1);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kWaitEmpty, "ab_empty", "ab+stage")),
+            "tk::wait(shared.ab_empty[ab.ahead(stage)], ab.phase_ahead(stage) ^ 1);\n");
   EXPECT_EQ(Print(Plain(OpCode::kWaitFull, "q_full", "q")), "tk::wait(shared.q_full, q.phase);\n");
   EXPECT_EQ(Print(Plain(OpCode::kExpect, "ab_full", "ab", 49152)), "tk::expect_bytes(shared.ab_full[ab.slot], 49152);\n");
   EXPECT_EQ(Print(Plain(OpCode::kArrive, "ab_empty", "ab.previous")), "tk::warp::arrive(shared.ab_empty[ab.previous()]);\n");
@@ -268,6 +272,16 @@ TEST_F(OpCpp, ProductsOfWarps) {
   EXPECT_EQ(Print(Make(OpCode::kMultiply, {}, {acc_, left, right}, {}, "", "", 1)),
             "tk::warpgroup::multiply_subtract(acc, r, r_1);\n");
   EXPECT_EQ(Print(Make(OpCode::kMultiply, {}, {acc_, left, right}, {}, "", "", 2)), "tk::warpgroup::multiply_zero(acc, r, r_1);\n");
+}
+
+TEST_F(OpCpp, MeetingsInSharedMemory) {
+  role_.warps_meet = "ws";
+  role_.all_meet = "all";
+  role_.layout = {16, 4, 1, 4, 4, 1, false};
+  EXPECT_EQ(Print(Plain(OpCode::kSyncRole)), "tk::warp::meet(shared.ws[w]);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kNamedSync, "", "", 512, {I(9)})), "tk::warp::meet(shared.all);\n");
+  EXPECT_EQ(Print(Make(OpCode::kReduce, {New(Reg(1, 64))}, {x_}, {}, "scratch", "cols", static_cast<int64_t>(typed::Op::kAdd))),
+            "const auto r = tk::col_sum(x, shared.scratch[w], shared.ws[w]);\n");
 }
 
 TEST_F(OpCpp, RolesAndComments) {

@@ -66,6 +66,7 @@ namespace arch = gfx9;
 #include "tk/cuda/sm80/convert.h"
 #include "tk/cuda/sm80/global_memory.h"
 #include "tk/cuda/sm80/math.h"
+#include "tk/cuda/sm80/mbarrier.h"
 #include "tk/cuda/sm80/reduce_global.h"
 #include "tk/cuda/sm80/shared_memory.h"
 #include "tk/cuda/sm80/special_registers.h"

@@ -6,6 +6,7 @@
 #define TK_GFX 942
 
 #include "tk/arch.h"
+#include "tk/hip/barrier.h"
 #include "tk/hip/copy_async.h"
 #include "tk/hip/fragment_load.h"
 #include "tk/hip/multiply.h"

@@ -5,6 +5,7 @@
 
 #include "tk/arch.h"
 #include "tk/ops/atomic_global.h"
+#include "tk/ops/barrier.h"
 #include "tk/ops/copy_async.h"
 #include "tk/ops/copy_guarded.h"
 #include "tk/ops/elementwise.h"
