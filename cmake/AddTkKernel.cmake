@@ -1,14 +1,37 @@
 # SPDX-License-Identifier: MIT
 # add_tk_kernel(<target> SOURCES <a.tk>... [DEFINE <name=value>...] [TARGETS <sm_90a>...] [INCLUDE <folder>...] [GENERATE_ONLY])
 #
-# Compiles .tk files to CUDA and builds them. If <target> exists, the generated files become part of it; if not, it is made a static
-# library. Whoever links <target> includes "a.h", the header of the entries of a.tk. Files are compiled again when they, a file that
-# they import, or tkc itself change.
+# Compiles .tk files to CUDA or HIP and builds them. If <target> exists, the generated files become part of it; if not, it is made a
+# static library. Whoever links <target> includes "a.h", the header of the entries of a.tk. Files are compiled again when they, a file
+# that they import, or tkc itself change.
 #
 #   DEFINE         compile-time parameters, as -D of tkc
-#   TARGETS        what the code is for; sm_90a when left out. This version takes one
+#   TARGETS        what the code is for; sm_90a when left out. Several (sm_80 sm_90a) go into one file, whose launcher chooses by the
+#                  device; they are all NVIDIA's (CUDA) or all AMD's (gfx942 gfx950: HIP)
 #   INCLUDE        folders in which imports are looked up, as -I of tkc
-#   GENERATE_ONLY  makes <target> a target that only writes the files (property TK_GENERATED lists them); needs no CUDA
+#   GENERATE_ONLY  makes <target> a target that only writes the files (property TK_GENERATED lists them); needs no CUDA and no HIP
+#
+# CUDA is built by the language CUDA, with the architectures that TARGETS name. HIP is built by the language HIP, if the project enables
+# it, or by the compiler that the variable TKC_HIP_COMPILER names (hipcc, or a clang++ that finds HIP's headers by the options in
+# TKC_HIP_FLAGS).
+
+# Adds a command that makes an object file of a HIP file, and the object to the target.
+function(_tk_hip_object target source folder offload)
+  cmake_path(GET source FILENAME name)
+  set(object ${folder}/${name}.o)
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${TKC_HIP_COMPILER} -x hip ${offload} -std=c++20 -O3 -fPIC ${TKC_HIP_FLAGS}
+      "-I$<JOIN:$<TARGET_PROPERTY:tkc::runtime,INTERFACE_INCLUDE_DIRECTORIES>,;-I>" -MD -MF ${object}.d -c ${source} -o ${object}
+    DEPENDS ${source}
+    DEPFILE ${object}.d
+    COMMENT "HIP ${name}"
+    COMMAND_EXPAND_LISTS
+    VERBATIM)
+  target_sources(${target} PRIVATE ${object})
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+endfunction()
 
 function(add_tk_kernel target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "GENERATE_ONLY" "" "SOURCES;DEFINE;TARGETS;INCLUDE")
@@ -22,19 +45,31 @@ function(add_tk_kernel target)
     set(arg_TARGETS sm_90a)
   endif()
   list(REMOVE_DUPLICATES arg_TARGETS)
-  list(LENGTH arg_TARGETS count)
-  if(count GREATER 1)
-    list(JOIN arg_TARGETS "`, `" names)
-    message(FATAL_ERROR "add_tk_kernel(${target}): one entry for several TARGETS is specified, not yet implemented: name one of `${names}`, "
-      "or call add_tk_kernel for each with a target of its own")
+  list(JOIN arg_TARGETS "," names)
+  set(amd ${arg_TARGETS})
+  list(FILTER amd INCLUDE REGEX "^gfx")
+  set(language CUDA)
+  set(extension cu)
+  if(amd)
+    if(NOT amd STREQUAL arg_TARGETS)
+      message(FATAL_ERROR "add_tk_kernel(${target}): `${names}` are for CUDA and for HIP, which are two files: call add_tk_kernel for each, "
+        "with a target of its own")
+    endif()
+    set(language HIP)
+    set(extension hip)
   endif()
-  if(NOT arg_GENERATE_ONLY AND NOT CMAKE_CUDA_COMPILER)
-    message(FATAL_ERROR "add_tk_kernel(${target}): generated code needs the CUDA language: project(.. LANGUAGES CXX CUDA); or GENERATE_ONLY")
+  if(NOT arg_GENERATE_ONLY AND NOT CMAKE_${language}_COMPILER)
+    if(language STREQUAL CUDA)
+      message(FATAL_ERROR "add_tk_kernel(${target}): generated code needs the CUDA language: project(.. LANGUAGES CXX CUDA); or GENERATE_ONLY")
+    elseif(NOT TKC_HIP_COMPILER)
+      message(FATAL_ERROR "add_tk_kernel(${target}): generated code needs the HIP language: project(.. LANGUAGES CXX HIP); or a compiler in "
+        "TKC_HIP_COMPILER; or GENERATE_ONLY")
+    endif()
   endif()
 
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/tk/${target})
   file(MAKE_DIRECTORY ${folder})
-  set(options --target ${arg_TARGETS})
+  set(options --target ${names})
   foreach(define IN LISTS arg_DEFINE)
     list(APPEND options -D ${define})
   endforeach()
@@ -43,40 +78,62 @@ function(add_tk_kernel target)
     list(APPEND options -I ${include})
   endforeach()
 
-  set(generated "")
+  set(code "")
+  set(headers "")
   foreach(source IN LISTS arg_SOURCES)
     cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
     cmake_path(GET source STEM LAST_ONLY name)
-    if(${folder}/${name}.cu IN_LIST generated)
+    set(output ${folder}/${name}.${extension})
+    if(output IN_LIST code)
       message(FATAL_ERROR "add_tk_kernel(${target}): two sources are called ${name}.tk; give them a target each")
     endif()
     add_custom_command(
-      OUTPUT ${folder}/${name}.cu ${folder}/${name}.h
-      COMMAND tkc::tkc ${path} ${options} -o ${folder}/${name}.cu --depfile ${folder}/${name}.d
+      OUTPUT ${output} ${folder}/${name}.h
+      COMMAND tkc::tkc ${path} ${options} -o ${output} --depfile ${folder}/${name}.d
       DEPENDS ${path} tkc::tkc
       DEPFILE ${folder}/${name}.d
       COMMENT "tkc ${name}.tk"
       VERBATIM)
-    list(APPEND generated ${folder}/${name}.cu ${folder}/${name}.h)
+    list(APPEND code ${output})
+    list(APPEND headers ${folder}/${name}.h)
   endforeach()
 
   if(arg_GENERATE_ONLY)
-    add_custom_target(${target} ALL DEPENDS ${generated})
-    set_target_properties(${target} PROPERTIES TK_GENERATED "${generated}")
+    add_custom_target(${target} ALL DEPENDS ${code} ${headers})
+    set_target_properties(${target} PROPERTIES TK_GENERATED "${code};${headers}")
     return()
   endif()
   if(NOT TARGET ${target})
     add_library(${target} STATIC)
   endif()
-  target_sources(${target} PRIVATE ${generated})
+  get_target_property(before ${target} TK_TARGETS)
+  if(before AND NOT before STREQUAL names)
+    message(FATAL_ERROR "add_tk_kernel(${target}): its kernels are for `${before}` already, and one target has one list of architectures: "
+      "give those for `${names}` a target of their own")
+  endif()
+  set_target_properties(${target} PROPERTIES TK_TARGETS ${names})
+  target_sources(${target} PRIVATE ${headers})
   target_include_directories(${target} PUBLIC ${folder})
   target_link_libraries(${target} PUBLIC tkc::runtime)
-  if(CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
-    target_compile_features(${target} PRIVATE cuda_std_20)
+  if(NOT CMAKE_${language}_COMPILER)
+    list(TRANSFORM arg_TARGETS PREPEND --offload-arch= OUTPUT_VARIABLE offload)
+    foreach(file IN LISTS code)
+      _tk_hip_object(${target} ${file} ${folder} "${offload}")
+    endforeach()
+    return()
+  endif()
+  target_sources(${target} PRIVATE ${code})
+  if(CMAKE_${language}20_STANDARD_COMPILE_OPTION)
+    string(TOLOWER ${language} feature)
+    target_compile_features(${target} PRIVATE ${feature}_std_20)
   else()  # CMake before 3.26 has no C++20 for nvcc, nvcc has
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:${language}>:-std=c++20>)
+  endif()
+  if(language STREQUAL HIP)
+    set_target_properties(${target} PROPERTIES HIP_ARCHITECTURES "${arg_TARGETS}")
+    return()
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
-  string(REGEX REPLACE "^sm_" "" architecture ${arg_TARGETS})
-  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES ${architecture})
+  list(TRANSFORM arg_TARGETS REPLACE "^sm_" "" OUTPUT_VARIABLE architectures)
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
 endfunction()

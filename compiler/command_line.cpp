@@ -20,6 +20,8 @@ Examples
   tkc gemm.tk --emit=report              say what was decided and why: memory map, timeline, registers, limits
   tkc gemm.tk -D BM=192 -o gemm.cu       with another value for a parameter of the kernel
   tkc gemm.tk --target sm_90a -o gemm.cu for a given GPU; `tkc --list-targets` shows which
+  tkc gemm.tk --target sm_80,sm_90a -o gemm.cu
+                                         one file for several GPUs of one vendor, whose launcher chooses by the device
   tkc gemm.tk --emit=schedule            the program of every role, before it is printed as C++
   tkc gemm.tk --dump-after=insert_sync   the IR behind a pass, on standard error
   tkc --from=tile --run-pass=select_layout x.ir   one pass over IR text
@@ -58,7 +60,8 @@ void AddCompileOptions(CLI::App& app, Options& options) {
       ->allow_extra_args(false)
       ->type_name("NAME=value");
   app.add_option("-I", options.include_dirs, "look here for imports")->allow_extra_args(false)->type_name("DIR");
-  app.add_option("--target", options.target, "the GPU to compile for (default sm_90a)")->type_name("NAME");
+  app.add_option("--target", options.target, "the GPU to compile for (default sm_90a), or several for one file: sm_80,sm_90a")
+      ->type_name("NAME,..");
   static const std::map<std::string, bool> kForms = {{"text", false}, {"json", true}};
   app.add_option("--diagnostics", options.json_diagnostics, "`text`, or `json`: one object a line")
       ->transform(CLI::CheckedTransformer(kForms))

@@ -29,6 +29,8 @@ class Collector {
     if (target && target->lanes != layout::kLanes) waves_ = target;
   }
 
+  /// Of the role, which copies.
+  int64_t Threads() const { return role_->instances * kWarpgroup; }
   void Role(const ir::Worker& role) {
     role_ = &role;
     passes::ForEachOp(role.body, [&](const Op& op) {
@@ -95,8 +97,8 @@ void Collector::Visit(const Op& op) {
     case OpCode::kLoadLeft:
     case OpCode::kLoadRight: return Fragment(op);
     case OpCode::kCopyToShared:
-      return Guarded(op, op.number == 2 ? kernel_.threads : op.number == 1 ? kWarp : kWarpgroup, AccessClass::kSharedStore);
-    case OpCode::kCopyAsync: return Guarded(op, kernel_.threads, AccessClass::kAsyncWrite);
+      return Guarded(op, op.number == 2 ? Threads() : op.number == 1 ? kWarp : kWarpgroup, AccessClass::kSharedStore);
+    case OpCode::kCopyAsync: return Guarded(op, Threads(), AccessClass::kAsyncWrite);
     case OpCode::kCopyToGlobal: return Guarded(op, kWarpgroup, AccessClass::kSharedLoad);
     case OpCode::kLoadAsync:
     case OpCode::kLoadMulticast: return Engine(op, AccessClass::kEngineWrite);

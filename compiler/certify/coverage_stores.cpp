@@ -84,8 +84,10 @@ class StoreWalk {
       case OpCode::kIf: return If(op);
       case OpCode::kIfElected: return Walk(op.regions[0]);
       case OpCode::kStore:
+      case OpCode::kStoreParts:
       case OpCode::kCopyToGlobal:
       case OpCode::kRead:
+      case OpCode::kReadParts:
       case OpCode::kCopyAsync:
       case OpCode::kCopyToShared: return Guarded(op);
       case OpCode::kView: return Bind(op);
@@ -158,13 +160,14 @@ class StoreWalk {
     for (size_t i = 0; i < op.axes.size(); ++i) {
       const ir::AxisRange& axis = op.axes[i];
       starts.push_back(scope_.Resolve(axis.start));
-      extents.push_back(axis.dropped ? 1 : axis.extent);
+      extents.push_back(axis.extent);
       if (!axis.dropped)
         CheckClip(op, starts.back(), extents.back(), axis.hi ? scope_.Resolve(axis.hi) : scope_.Resolve(tensor->extents[i]),
                   op.code == OpCode::kCopyAsync || op.code == OpCode::kCopyToShared ? Ahead(op.operands[0]) : 0);
     }
     const bool adds = op.code == OpCode::kStore && op.number != 0;
-    if (op.code == OpCode::kStore || op.code == OpCode::kCopyToGlobal) AddSite(op, op.symbol, starts, extents, adds);
+    if (op.code == OpCode::kStore || op.code == OpCode::kStoreParts || op.code == OpCode::kCopyToGlobal)
+      AddSite(op, op.symbol, starts, extents, adds);
   }
 
   void Engine(const Op& op) {

@@ -117,7 +117,7 @@ State Machine::Start() const {
   state.barriers.resize(element_of_.size());
   state.written.resize(places_.size());
   state.contents.resize(places_.size());
-  state.joint.resize(static_cast<size_t>(program_.blocks));
+  state.joint.resize(static_cast<size_t>(program_.blocks) * kernel_.workers.size());
   state.named.resize(static_cast<size_t>(program_.blocks * kNamed) + 1);
   for (const Agent& agent : program_.agents) {
     AgentState self;
@@ -283,7 +283,8 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kWaitFull:
     case OpCode::kWaitEmpty: {
       const int64_t slots = c.agent.rings[static_cast<size_t>(c.step.ring)].slots;
-      const int64_t lap = FloorDiv(Position(c), slots);
+      // The slot before the present one is filled for the next lap.
+      const int64_t lap = FloorDiv(Position(c) + (c.step.offset < 0 ? slots : 0), slots);
       return Wait(c, lap + (c.op.code == OpCode::kWaitFull), ElementOfStep(c, c.agent.block));
     }
     case OpCode::kSplitWait: return Wait(c, 1, ElementOfStep(c, c.agent.block));

@@ -125,7 +125,7 @@ struct State {
   std::vector<Record> records{};
   std::vector<std::vector<Rect>> written{};  // of each place, since the start
   std::vector<Turn> contents{};              // of each place that a ring without barriers indexes
-  std::vector<std::vector<Joint>> joint{};   // of each block: what not all of its agents have executed yet
+  std::vector<std::vector<Joint>> joint{};   // of each block and worker: what not all instances have executed yet
   Trail trail{};
 };
 
@@ -254,6 +254,10 @@ class Machine {
 
   // machine_copies.cpp
   bool Together(Context& c, int place);
+  static bool IsTogether(const Agent& a, const Agent& b) { return a.block == b.block && a.worker == b.worker; }
+  size_t JointOf(const Agent& agent) const {
+    return static_cast<size_t>(agent.block) * kernel_.workers.size() + static_cast<size_t>(agent.worker - kernel_.workers.data());
+  }
   int Dealt(Context& c);
   bool CopyTogether(Context& c);
   bool CopyAsync(Context& c);

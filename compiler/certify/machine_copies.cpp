@@ -13,34 +13,35 @@ using ir::OpCode;
 
 namespace {
 
+constexpr int64_t kWarpsOfInstance = 4;
 constexpr int kMostDealt = 31;  // tensors that the normal form tells apart
 
 }  // namespace
 
-/// Copies and barriers of the block are executed by all of its agents, in one order: each brings its own pieces.
+/// Copies and barriers of the block are executed by all agents of a worker, in one order: each brings its own pieces.
 bool Machine::Together(Context& c, int place) {
   if (!c.agent.computes || c.step.is_elected)
     return Fail(c, DiagnosticKind::kCertificateBarrier,
-                fmt::format("only some threads of the block come to this: `{}` {}", c.agent.name, Doing(kernel_, c.op)));
-  std::vector<Joint>& joint = c.state.joint[static_cast<size_t>(c.agent.block)];
+                fmt::format("only some threads of the worker come to this: `{}` {}", c.agent.name, Doing(kernel_, c.op)));
+  std::vector<Joint>& joint = c.state.joint[JointOf(c.agent)];
   if (c.self.together == joint.size()) {
     joint.push_back({&c.op, place});
   } else if (const Joint& other = joint[c.self.together]; !(other == Joint{&c.op, place})) {
-    return Fail(c, DiagnosticKind::kCertificateBarrier,
-                fmt::format("`{}` {} where others of its block do not: all must execute it, in one order", c.agent.name,
-                            Doing(kernel_, c.op)),
-                {{other.op->span, fmt::format("where another one {}", Doing(kernel_, *other.op))}});
+    return Fail(
+        c, DiagnosticKind::kCertificateBarrier,
+        fmt::format("`{}` {} where other instances do not: all must execute it, in one order", c.agent.name, Doing(kernel_, c.op)),
+        {{other.op->span, fmt::format("where another one {}", Doing(kernel_, *other.op))}});
   }
   ++c.self.together;
   // What all have behind them is over with.
   size_t least = joint.size();
   for (size_t i = 0; i < program_.agents.size(); ++i) {
-    if (program_.agents[i].block == c.agent.block) least = std::min(least, c.state.agents[i].together);
+    if (IsTogether(program_.agents[i], c.agent)) least = std::min(least, c.state.agents[i].together);
   }
   if (least == 0) return true;
   joint.erase(joint.begin(), joint.begin() + static_cast<std::ptrdiff_t>(least));
   for (size_t i = 0; i < program_.agents.size(); ++i) {
-    if (program_.agents[i].block == c.agent.block) c.state.agents[i].together -= least;
+    if (IsTogether(program_.agents[i], c.agent)) c.state.agents[i].together -= least;
   }
   return true;
 }
@@ -65,7 +66,7 @@ bool Machine::CopyTogether(Context& c) {
 /// A slot is filled once in each turn: twice means that its ring did not go on.
 bool Machine::FillsAnew(Context& c, const Access& access) {
   const int place = c.self.roots[static_cast<size_t>(access.root)];
-  const bool is_first = c.self.together == c.state.joint[static_cast<size_t>(c.agent.block)].size();
+  const bool is_first = c.self.together == c.state.joint[JointOf(c.agent)].size();
   if (!IsCounted(place) || !is_first || !HoldsTurn(c, access, true) || !IsWritten(c.state, place, access.rect)) return true;
   const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
   return Fail(c, DiagnosticKind::kCertificateHazard,
@@ -83,7 +84,7 @@ bool Machine::CopyAsync(Context& c) {
   // Each instruction of a wave copies a piece for each of its lanes. What is not made of whole ones goes by ordinary stores.
   const Place& place = places_[static_cast<size_t>(c.self.roots[static_cast<size_t>(access.root)])];
   const int64_t bytes = kernel_.buffers[static_cast<size_t>(place.buffer)].TileBytes(),
-                round = program_.copy_bytes * kernel_.threads;
+                round = int64_t{program_.copy_bytes} * c.agent.worker->instances * kWarpsOfInstance * program_.lanes;
   group.instructions = bytes % round == 0 ? bytes / round : 0;
   if (group.instructions > 0) {
     c.self.copies.push_back(std::move(group));

@@ -51,6 +51,7 @@ std::set<std::string> RingsOf(const Op& loop) {
   passes::ForEachOp(loop.regions[0], [&](const Op& op) {
     if (op.code == OpCode::kAdvance) rings.insert(op.symbol);
     if (op.code == OpCode::kSyncBlock) rings.insert("the block");
+    if (op.code == OpCode::kNamedSync) rings.insert("named barrier " + symbolic::CanonicalText(op.scalars[0]));
   });
   return rings;
 }

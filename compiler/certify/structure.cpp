@@ -104,6 +104,36 @@ std::optional<Finding> CheckWarps(const Program& program) {
   return std::nullopt;
 }
 
+/// Where the block has no named barriers, one in shared memory stands for each: it counts all who meet, and no pipe uses it.
+std::optional<Finding> CheckMeeting(const Program& program, const Agent& agent, const ir::Op& op, bool is_own) {
+  const ir::Kernel& kernel = *program.kernel;
+  const ir::Worker& worker = *agent.worker;
+  // A role that is the whole block has the block's barrier to itself.
+  if (is_own && kernel.workers.size() == 1 && worker.instances == 1 && worker.warps_meet.empty()) return std::nullopt;
+  const std::string& name = is_own ? worker.warps_meet : worker.all_meet;
+  const int64_t warps = is_own ? kWarpsPerGroup : kWarpsPerGroup * worker.instances, count = is_own ? worker.instances : 1;
+  const auto finding = [&](std::string headline) {
+    return Finding{DiagnosticKind::kCertificateBarrier, op.span, std::move(headline)};
+  };
+  const auto barrier =
+      std::find_if(kernel.barriers.begin(), kernel.barriers.end(), [&](const ir::Barrier& b) { return b.name == name; });
+  if (barrier == kernel.barriers.end())
+    return finding(fmt::format("`{}` meets at a named barrier, and the target has none", agent.name));
+  for (const ir::Worker& other : kernel.workers) {
+    const int uses = (other.warps_meet == name) + (other.all_meet == name);
+    if (uses > (&other == &worker ? 1 : 0)) return finding(fmt::format("`{}` is used by others, too", name));
+  }
+  const auto number = static_cast<int>(barrier - kernel.barriers.begin());
+  for (const Agent& other : program.agents) {
+    for (const Step& step : other.steps) {
+      if (step.barrier == number) return finding(fmt::format("`{}` is used for a pipe, too", name));
+    }
+  }
+  if (barrier->arrivals != warps || barrier->count != count || (!is_own && op.number != warps * program.lanes))
+    return finding(fmt::format("`{}` meets with {} warps at `{}`, which counts {}", agent.name, warps, name, barrier->arrivals));
+  return std::nullopt;
+}
+
 /// A warpgroup's own barrier is used by nobody else, and all are of those that the block has.
 std::optional<Finding> CheckNamedBarriers(const Program& program, const Target& target) {
   std::map<int64_t, std::string> owner;  // of a warpgroup's own barrier
@@ -116,8 +146,10 @@ std::optional<Finding> CheckNamedBarriers(const Program& program, const Target& 
       const bool is_own = (code == OpCode::kSyncRole && step.op->number == 0) ||
                           (code == OpCode::kReduce && step.buffer >= 0 && agent.worker->layout.SpansWarps(step.op->slot));
       if (!is_own && code != OpCode::kNamedSync && code != OpCode::kNamedArrive) continue;
-      // Where the block has but one barrier, a role that is the whole block has it to itself.
-      if (is_own && target.named_barriers == 0 && program.kernel->workers.size() == 1 && agent.worker->instances == 1) continue;
+      if (target.named_barriers == 0) {
+        if (auto found = CheckMeeting(program, agent, *step.op, is_own)) return found;
+        continue;
+      }
       const bool is_default = code == OpCode::kReduce || (is_own && step.op->scalars.empty());
       const int64_t group = agent.worker->first_warp / kWarpsPerGroup + agent.instance;
       const int64_t id = is_default ? 1 + group : is_own ? 1 + step.element : step.element;

@@ -3,28 +3,45 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_launcher.h"
-#include "compiler/target/target.h"
+#include "compiler/codegen/emit_parts.h"
 
 namespace tkc::codegen {
-
 namespace {
 
-/// The file's first include: it says which architecture's wrappers the rest takes.
-std::string_view RuntimeHeader(const ir::Module& module) {
-  const Target* target = module.kernels.empty() ? nullptr : FindTarget(module.kernels.front().target);
-  return target ? target->runtime_header : Target{}.runtime_header;
+/// Kernels and what calls them, inside the anonymous namespace.
+void EmitModule(const ir::Module& module, const SourceManager& sources, const EmitOptions& options, std::string_view condition,
+                CodeWriter& out) {
+  for (const ir::Kernel& kernel : module.kernels) {
+    out.Blank();
+    EmitKernel(kernel, sources, options, condition, out);
+  }
+  out.Blank();
+  out.From(kNoSpan);
+  for (const ir::Entry& entry : module.entries) EmitCall(module, entry, out);
+}
+
+/// Of one vendor's headers, each has all that those with a smaller number have.
+std::string_view RuntimeHeader(std::span<const ir::Module> modules) {
+  std::string_view largest;
+  for (const ir::Module& module : modules) largest = std::max(largest, TargetOf(module).runtime_header);
+  return largest;
 }
 
 }  // namespace
 
-Emitted EmitCuda(const ir::Module& module, const SourceManager& sources, const EmitOptions& options) {
+Emitted EmitCuda(std::span<const ir::Module> modules, const SourceManager& sources, const EmitOptions& options) {
+  const bool has_parts = modules.size() > 1;
   CodeWriter out;
   if (options.line_directives) out.NeverBreak();
   out.Comment(Provenance(options));
+  if (has_parts) EmitTargetOfPass(modules, out);
   // First what says for which machine the other headers are.
-  out.Raw(fmt::format("#include \"{}\"", RuntimeHeader(module)));
+  out.Raw(fmt::format("#include \"{}\"", RuntimeHeader(modules)));
   out.Blank();
   out.Raw(fmt::format("#include \"{}\"", options.header_name));
   out.Blank();
@@ -32,20 +49,25 @@ Emitted EmitCuda(const ir::Module& module, const SourceManager& sources, const E
   out.Raw("#include \"tk/host/launcher.h\"");
   out.Blank();
   out.Raw("namespace {");
-  for (const ir::Kernel& kernel : module.kernels) {
-    out.Blank();
-    EmitKernel(kernel, sources, options, out);
+  for (const ir::Module& module : modules) {
+    const PartOfFile part(has_parts ? &TargetOf(module) : nullptr, out);
+    EmitModule(module, sources, options, part.Condition(), out);
+    if (!has_parts) continue;
+    for (const ir::Entry& entry : module.entries) {
+      EmitEntry(module, entry, "", out);
+      out.Blank();
+    }
   }
-  out.Blank();
-  out.From(kNoSpan);
-  for (const ir::Entry& entry : module.entries) EmitCall(module, entry, out);
   out.Raw("}  // namespace");
-  for (const ir::Entry& entry : module.entries) {
+  for (const ir::Entry& entry : modules.front().entries) {
     out.Blank();
-    EmitEntry(module, entry, out);
+    if (has_parts)
+      EmitDispatch(modules, entry, out);
+    else
+      EmitEntry(modules.front(), entry, "extern \"C\" ", out);
   }
   std::vector<LineOrigin> origins = out.Origins();
-  return {out.Take(), EmitHeader(module, options), std::move(origins)};
+  return {out.Take(), EmitHeader(modules.front(), options), std::move(origins)};
 }
 
 }  // namespace tkc::codegen

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Printing: a module at schedule level becomes one CUDA source file and its header. Nothing is decided here: every operation
+// Printing: modules at schedule level become one source file, CUDA or HIP, and its header. Nothing is decided here: every operation
 // has one form, every launch is made as the kernel says.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,12 @@ struct Emitted {
   std::vector<LineOrigin> origins;  // of the lines of `source`
 };
 
-/// `module` must have passed the verifier at schedule level.
-Emitted EmitCuda(const ir::Module& module, const SourceManager& sources, const EmitOptions& options);
+/// One module for each target: the same entries for different GPUs of one vendor. They must have passed the verifier at schedule
+/// level.
+Emitted EmitCuda(std::span<const ir::Module> modules, const SourceManager& sources, const EmitOptions& options);
+inline Emitted EmitCuda(const ir::Module& module, const SourceManager& sources, const EmitOptions& options) {
+  return EmitCuda(std::span(&module, 1), sources, options);
+}
 
 /// What was decided, for people: memory map, pipes, roles and registers of every kernel.
 std::string EmitReport(const ir::Module& module, const SourceManager& sources);

@@ -31,9 +31,9 @@ bool Chooses(const ir::Module& module, const ir::Entry& entry) {
   return entry.alternatives.size() > 1 || FirstKernel(module, entry).when;
 }
 
-bool ForHip(const ir::Module& module) {
+const Target& TargetOf(const ir::Module& module) {
   const Target* target = module.kernels.empty() ? nullptr : FindTarget(module.kernels.front().target);
-  return target && target->is_hip;
+  return target ? *target : Targets().front();
 }
 
 const ir::Kernel& FirstKernel(const ir::Module& module, const ir::Entry& entry) {
@@ -97,24 +97,32 @@ std::string EntryParamList(const std::vector<EntryParam>& params) {
   return Join(parts);
 }
 
-void EmitEntry(const ir::Module& module, const ir::Entry& entry, CodeWriter& out) {
+std::string WorkspaceHead(const ir::Module& module, const ir::Entry& entry) {
+  return fmt::format("size_t {}({})", WorkspaceFunction(module, entry), EntryParamList(EntryParams(FirstKernel(module, entry))));
+}
+
+std::string EntryHead(const ir::Module& module, const ir::Entry& entry) {
+  const std::string list = EntryParamList(EntryParams(FirstKernel(module, entry)));
+  return fmt::format("tk_status {}({}{}void* workspace, size_t workspace_bytes, {}Stream_t stream)", EntryFunction(entry), list,
+                     list.empty() ? "" : ", ", TargetOf(module).is_hip ? "hip" : "cuda");
+}
+
+void EmitEntry(const ir::Module& module, const ir::Entry& entry, std::string_view linkage, CodeWriter& out) {
   const std::vector<EntryParam> params = EntryParams(FirstKernel(module, entry));
-  const std::string list = EntryParamList(params);
   std::vector<std::string> values;
   for (const EntryParam& param : params) values.push_back(", " + Mangle(param.name));
   const std::string type = Mangle(entry.name) + "_call";
   const auto arguments = [&](std::string_view stream) {
     return fmt::format("{{{{{}, {}}}{}}}", StringLiteral(entry.name), stream, Join(values, ""));
   };
-  out.Open(fmt::format("extern \"C\" size_t {}({})", WorkspaceFunction(module, entry), list));
+  out.Open(fmt::format("{}{}", linkage, WorkspaceHead(module, entry)));
   out.Line(fmt::format("{} query{};", type, arguments("nullptr")));
   out.Line("query.check();");
   out.Line(
       fmt::format("return query.call.failed() ? 0 : query.workspace_size({});", Chooses(module, entry) ? "query.choose()" : ""));
   out.Close();
   out.Blank();
-  out.Open(fmt::format("extern \"C\" tk_status {}({}{}void* workspace, size_t workspace_bytes, {}Stream_t stream)",
-                       EntryFunction(entry), list, list.empty() ? "" : ", ", ForHip(module) ? "hip" : "cuda"));
+  out.Open(fmt::format("{}{}", linkage, EntryHead(module, entry)));
   out.Line(fmt::format("return {}{}.launch(workspace, workspace_bytes);", type, arguments("stream")));
   out.Close();
 }

@@ -30,7 +30,7 @@ std::string TypedName(const std::string& entry) {
 }
 
 /// What the runtime's stream type points to.
-std::string_view StreamStruct(const ir::Module& module) { return ForHip(module) ? "ihipStream_t" : "CUstream_st"; }
+std::string_view StreamStruct(const ir::Module& module) { return TargetOf(module).is_hip ? "ihipStream_t" : "CUstream_st"; }
 
 std::string StreamParam(const ir::Module& module, const std::string& list) {
   return fmt::format("{}{}void* workspace, size_t workspace_bytes, struct {}* stream", list, list.empty() ? "" : ", ",
@@ -91,7 +91,7 @@ std::string EmitHeader(const ir::Module& module, const EmitOptions& options) {
   out.Raw(fmt::format("#error \"generated for version {} of the tkc runtime: generate again, or use that runtime\"", kAbiVersion));
   out.Raw("#endif");
   out.Blank();
-  out.Raw(fmt::format("struct {}; /* {}Stream_t points to it */", StreamStruct(module), ForHip(module) ? "hip" : "cuda"));
+  out.Raw(fmt::format("struct {}; /* {}Stream_t points to it */", StreamStruct(module), TargetOf(module).is_hip ? "hip" : "cuda"));
   out.Blank();
   out.Raw("#ifdef __cplusplus");
   out.Raw("extern \"C\" {");
@@ -104,7 +104,7 @@ std::string EmitHeader(const ir::Module& module, const EmitOptions& options) {
   out.Raw("#ifdef __cplusplus");
   out.Raw("}  // extern \"C\"");
   out.Blank();
-  out.Raw(fmt::format("#if defined({}) || defined(TK_SIM)", ForHip(module) ? "__HIP__" : "__CUDACC__"));
+  out.Raw(fmt::format("#if defined({}) || defined(TK_SIM)", TargetOf(module).is_hip ? "__HIP__" : "__CUDACC__"));
   out.Raw("#include \"tk/host/typed.h\"");
   out.Blank();
   out.Raw("namespace tk {");

@@ -79,6 +79,7 @@ bool MentionsLayout(const ir::Region& region) {
   for (const ir::Op& op : region) {
     switch (op.code) {
       case ir::OpCode::kRead:
+      case ir::OpCode::kReadParts:
       case ir::OpCode::kFill:
       case ir::OpCode::kPositions:
       case ir::OpCode::kLoadLeft:
@@ -120,12 +121,26 @@ std::vector<Group> GroupRoles(const ir::Kernel& kernel) {
 
 class KernelEmitter {
  public:
-  KernelEmitter(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, CodeWriter& out)
-      : kernel_(kernel), options_(options), out_(out), uses_(kernel), quoter_(sources, out, options.line_directives) {}
+  KernelEmitter(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, std::string_view condition,
+                CodeWriter& out)
+      : kernel_(kernel),
+        options_(options),
+        condition_(condition),
+        out_(out),
+        uses_(kernel),
+        quoter_(sources, out, options.line_directives) {}
 
   void Run() {
     if (HasSharedMemory(kernel_)) EmitSharedStruct(kernel_, out_);
     Head();
+    if (!condition_.empty()) out_.Raw(fmt::format("#if {}", condition_));
+    Body();
+    if (!condition_.empty()) out_.Raw("#endif");
+    out_.Close();
+  }
+
+ private:
+  void Body() {
     if (HasSharedMemory(kernel_)) {
       out_.Line(fmt::format("auto& shared = tk::block::shared<{}>();", SharedStruct(kernel_)));
       EmitBarrierSetup(kernel_, uses_, out_);
@@ -145,10 +160,8 @@ class KernelEmitter {
       out_.Comment("No block leaves while another may still reach into its shared memory.");
       out_.Line("tk::cluster::sync();");
     }
-    out_.Close();
   }
 
- private:
   void Head() {
     const std::string kind = kernel_.cluster > 1    ? fmt::format("TK_CLUSTER_KERNEL({}, {})", kernel_.threads, kernel_.cluster)
                              : kernel_.resident > 1 ? fmt::format("TK_KERNEL({}, {})", kernel_.threads, kernel_.resident)
@@ -239,6 +252,7 @@ class KernelEmitter {
 
   const ir::Kernel& kernel_;
   const EmitOptions& options_;
+  const std::string condition_;
   CodeWriter& out_;
   KernelUses uses_;
   SourceQuoter quoter_;
@@ -274,11 +288,12 @@ std::string KernelFunction(const ir::Kernel& kernel) {
   return MangleEntry(kernel.name) + (kernel.name == kernel.entry ? "_kernel" : "");
 }
 
-void EmitKernel(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, CodeWriter& out) {
+void EmitKernel(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, std::string_view condition,
+                CodeWriter& out) {
   Ensure(kernel.is_schedule, "only kernels at schedule level can be printed", kernel.span);
   out.From(kernel.span);
   for (const std::string& line : DescribeKernel(kernel, sources)) out.Comment(line);
-  KernelEmitter(kernel, sources, options, out).Run();
+  KernelEmitter(kernel, sources, options, condition, out).Run();
 }
 
 }  // namespace tkc::codegen

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/codegen/code_writer.h"
@@ -28,7 +29,9 @@ std::string KernelFunction(const ir::Kernel& kernel);
 inline std::string SharedStruct(const ir::Kernel& kernel) { return KernelFunction(kernel) + "_shared"; }
 inline bool HasSharedMemory(const ir::Kernel& kernel) { return !kernel.buffers.empty() || !kernel.barriers.empty(); }
 
-void EmitKernel(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, CodeWriter& out);
+/// `condition`, if not empty, of the preprocessor: the compiler's pass takes the body if it holds. It takes the head always.
+void EmitKernel(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, std::string_view condition,
+                CodeWriter& out);
 
 /// The lines above a kernel: its roles, its pipes as a drawing, its shared memory. Without `//`.
 std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceManager& sources);

@@ -11,6 +11,7 @@
 #include "compiler/codegen/mangle.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/target/target.h"
 
 namespace tkc::codegen {
 namespace {
@@ -119,7 +120,7 @@ class CallEmitter {
       if (kernel->shared_bytes > largest->shared_bytes) largest = kernel;
     }
     const std::string bytes = HasSharedMemory(*largest) ? fmt::format("sizeof({})", SharedStruct(*largest)) : "0";
-    out_.Line(fmt::format("call.device({}, {});", Capability(), bytes));
+    out_.Line(fmt::format("call.device({}, {});", TargetOf(module_).Number(), bytes));
     out_.Close();
     out_.Blank();
   }
@@ -135,15 +136,6 @@ class CallEmitter {
       width = std::max(width, checks.back().size());
     }
     for (size_t i = 0; i < checks.size(); ++i) out_.Line(fmt::format("{:{}}  // {}", checks[i], width, comments[i]));
-  }
-
-  /// 90 of sm_90a.
-  std::string Capability() const {
-    std::string digits;
-    for (const char c : first_.target) {
-      if (c >= '0' && c <= '9') digits += c;
-    }
-    return digits;
   }
 
   /// The first extent that is a bare name defines the dimension, all others are compared with it.

@@ -39,10 +39,24 @@ CppExpr OpEmitter::Value(ir::ValueId id) const {
   return found != expressions_.end() ? found->second : CppExpr{Mangle(kernel_.values[id].name)};
 }
 
+std::string OpEmitter::Arguments(const Op& op) const {
+  std::string text;
+  for (const ir::ValueId operand : op.operands) text += ", " + Argument(operand);
+  return text;
+}
+
 std::string OpEmitter::TileType(const ir::Type& type) const {
   return fmt::format("tk::register_tile<{}, {}, {}, layout>", type.dtype == DType::kI64 ? "int" : CppType(type.dtype), type.rows,
                      type.cols);
 }
+
+namespace {
+/// Of "+2" or "+stage".
+std::string AheadOf(const std::string& place) {
+  const std::string ahead = place.substr(1);
+  return ahead.find_first_not_of("0123456789") == std::string::npos ? ahead : Mangle(ahead);
+}
+}  // namespace
 
 /// `array[slot]`: the element that `op.slot` (or the scalar at `scalar`) names; just `array` where there is only one.
 std::string OpEmitter::Element(const std::string& array, int64_t count, const Op& op, size_t scalar) const {
@@ -54,9 +68,7 @@ std::string OpEmitter::Element(const std::string& array, int64_t count, const Op
   const std::string ring = ir::RingOf(op.slot), place = op.slot.substr(ring.size());
   if (!uses_.rings.contains(ring)) return fmt::format("{}[{}]", array, Mangle(op.slot));
   if (place.empty() || place[0] == '.') return fmt::format("{}[{}.{}]", array, Mangle(ring), place.empty() ? "slot" : "previous()");
-  const std::string ahead = place.substr(1);
-  const bool is_number = ahead.find_first_not_of("0123456789") == std::string::npos;
-  return fmt::format("{}[{}.ahead({})]", array, Mangle(ring), is_number ? ahead : Mangle(ahead));
+  return fmt::format("{}[{}.ahead({})]", array, Mangle(ring), AheadOf(place));
 }
 
 std::string OpEmitter::Barrier(const Op& op, size_t scalar) const {
@@ -73,6 +85,19 @@ std::string OpEmitter::Buffer(const std::string& name) const {
   return "shared." + Mangle(name) + (is_set ? fmt::format("[{}]", Mangle(InstanceName(*role_))) : "");
 }
 
+/// The barrier in shared memory of this instance's warps.
+std::string OpEmitter::WarpsMeet() const {
+  const std::string name = "shared." + Mangle(role_->warps_meet);
+  return role_->instances > 1 ? fmt::format("{}[{}]", name, Mangle(InstanceName(*role_))) : name;
+}
+
+/// The role's: how many, and from which of the block on.
+std::string OpEmitter::CopyingThreads() const {
+  const Target* target = FindTarget(kernel_.target);
+  const int64_t lanes = target ? target->lanes : 32, threads = role_->instances * 4 * lanes;
+  return role_->first_warp == 0 ? fmt::format("{}", threads) : fmt::format("{}, {}", threads, role_->first_warp * lanes);
+}
+
 /// Tensor coordinates are ints; what was computed as 64 bits lies in the tensor all the same.
 std::string OpEmitter::Coordinate(const ir::Scalar& scalar) const {
   const std::string text = scalars_.Text(scalar);
@@ -85,13 +110,26 @@ std::string OpEmitter::Coordinates(const Op& op, size_t count) const {
   return text;
 }
 
+/// Whether an access takes all of a dimension whose extent is a literal, to which the launcher holds the caller.
+bool OpEmitter::IsAll(const Op& op, size_t i) const {
+  const ir::AxisRange& axis = op.axes[i];
+  const auto tensor =
+      std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const ir::TensorParam& t) { return t.name == op.symbol; });
+  int64_t start = 1, extent = 0;
+  return tensor != kernel_.tensors.end() && !axis.lo && !axis.hi && symbolic::IsInt(axis.start, &start) && start == 0 &&
+         symbolic::IsInt(tensor->extents[i], &extent) && extent == axis.extent;
+}
+
 std::string OpEmitter::Block(const Op& op) const {
-  std::string text = Mangle(op.symbol) + ".block(";
-  for (size_t i = 0; i < op.axes.size(); ++i) {
+  const bool has_parts = op.code == OpCode::kReadParts || op.code == OpCode::kStoreParts;
+  std::string text = Mangle(op.symbol) + (has_parts ? ".parts(" : ".block(");
+  for (size_t i = 0; i + has_parts < op.axes.size(); ++i) {
     const ir::AxisRange& axis = op.axes[i];
     if (i) text += ", ";
     if (axis.dropped) {
       text += fmt::format("tk::at({})", Coordinate(axis.start));
+    } else if (IsAll(op, i)) {
+      text += fmt::format("tk::all<{}>()", axis.extent);
     } else if (axis.lo || axis.hi) {
       text += fmt::format("tk::span({}, {}, {})", Coordinate(axis.start), axis.lo ? Coordinate(axis.lo) : "0",
                           axis.hi ? Coordinate(axis.hi) : fmt::format("{}.extent[{}]", Mangle(op.symbol), i));
@@ -111,7 +149,7 @@ void OpEmitter::Body(const ir::Region& region) {
 }
 
 void OpEmitter::Emit(const Op& op) {
-  const bool is_unused_let = op.code == OpCode::kLet && op.number == 0 && !uses_.names.contains(op.symbol);
+  const bool is_unused_let = op.code == OpCode::kLet && op.number == 0 && !uses_.names_of.at(role_).contains(op.symbol);
   if (is_unused_let) return;
   if (const CppExpr expr = Expression(op); !expr.text.empty()) return Define(op, expr);
   Quote(op.span);
@@ -239,6 +277,8 @@ bool OpEmitter::EmitTile(const Op& op) {
       out_.Line(fmt::format("tk::warpgroup::{}({}, {});", kNames[op.number], Block(op), Argument(op.operands[0])));
       return true;
     }
+    case OpCode::kReadParts: ReadParts(op); return true;
+    case OpCode::kStoreParts: out_.Line(fmt::format("tk::warpgroup::store_parts({}{});", Block(op), Arguments(op))); return true;
     case OpCode::kMmaFence:
     case OpCode::kMmaWait: {
       // The tiles named are those that ordinary code touched before, or reads next.
@@ -287,13 +327,13 @@ bool OpEmitter::EmitShared(const Op& op) {
       }
       const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
       const std::string scope = op.number == 0 ? "warpgroup" : op.number == 1 ? "warp" : "block";
-      const std::string threads = op.number == 2 ? fmt::format("<{}>", kernel_.threads) : "";
+      const std::string threads = op.number == 2 ? fmt::format("<{}>", CopyingThreads()) : "";
       out_.Line(
           fmt::format("tk::{}::copy_global_to_shared{}({}, {}{});", scope, threads, Argument(op.operands[0]), Block(op), fill));
       return true;
     }
     case OpCode::kCopyAsync:
-      out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == 1 ? "pieces" : "async", kernel_.threads,
+      out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == 1 ? "pieces" : "async", CopyingThreads(),
                             Argument(op.operands[0]), Block(op)));
       return true;
     case OpCode::kFetch: {
@@ -304,11 +344,7 @@ bool OpEmitter::EmitShared(const Op& op) {
                             op.slot.empty() ? "" : "_turned", kernel_.threads, type.rows, type.cols, Block(block)));
       return true;
     }
-    case OpCode::kCommitCopies: {
-      const Target* target = FindTarget(kernel_.target);
-      if (!target || !target->counts_copy_instructions) out_.Line("tk::commit_copies();");
-      return true;
-    }
+    case OpCode::kCommitCopies: out_.Line("tk::commit_copies();"); return true;
     case OpCode::kWaitCopies: out_.Line(fmt::format("tk::wait_copies<{}>();", op.number)); return true;
     case OpCode::kSyncBlock: out_.Line("tk::block::sync();"); return true;
     case OpCode::kCopyToGlobal:
@@ -318,12 +354,19 @@ bool OpEmitter::EmitShared(const Op& op) {
     case OpCode::kSyncRole:
       if (op.number == 1) {
         out_.Line("tk::warp::sync();");
+      } else if (!role_->warps_meet.empty()) {
+        out_.Line(fmt::format("tk::warp::meet({});", WarpsMeet()));
       } else {
         const std::string id = op.scalars.empty() ? "" : scalars_.Text(symbolic::Add(symbolic::Int(1), op.scalars[0]));
         out_.Line(fmt::format("tk::warpgroup::sync({});", id));
       }
       return true;
     case OpCode::kNamedSync:
+      if (!role_->all_meet.empty()) {
+        out_.Line(fmt::format("tk::warp::meet(shared.{});", Mangle(role_->all_meet)));
+        return true;
+      }
+      [[fallthrough]];
     case OpCode::kNamedArrive:
       out_.Line(fmt::format("tk::named_barrier_{}({}, {});", op.code == OpCode::kNamedSync ? "sync" : "arrive",
                             scalars_.Text(op.scalars[0]), op.number));
@@ -342,7 +385,6 @@ bool OpEmitter::EmitShared(const Op& op) {
 }
 
 bool OpEmitter::EmitPipe(const Op& op) {
-  const std::string ring = Mangle(op.slot);
   switch (op.code) {
     case OpCode::kRing: out_.Line(fmt::format("tk::ring<{}> {};", op.number, Mangle(op.symbol))); return true;
     case OpCode::kAdvance:
@@ -353,9 +395,14 @@ bool OpEmitter::EmitPipe(const Op& op) {
       return true;
     case OpCode::kWaitFull:
     case OpCode::kWaitEmpty: {
-      Ensure(uses_.rings.contains(op.slot), "a wait needs a ring's phase", op.span);
+      const std::string ring = ir::RingOf(op.slot), place = op.slot.substr(ring.size());
+      Ensure(uses_.rings.contains(ring), "a wait needs a ring's phase", op.span);
+      const std::string phase = place.empty()     ? ".phase"
+                                : place[0] == '.' ? ".phase_of_previous()"
+                                                  : fmt::format(".phase_ahead({})", AheadOf(place));
       const std::string_view wait = uses_.remote.contains(op.symbol) ? "wait_cluster" : "wait";
-      out_.Line(fmt::format("tk::{}({}, {}.phase{});", wait, Barrier(op), ring, op.code == OpCode::kWaitEmpty ? " ^ 1" : ""));
+      out_.Line(
+          fmt::format("tk::{}({}, {}{}{});", wait, Barrier(op), Mangle(ring), phase, op.code == OpCode::kWaitEmpty ? " ^ 1" : ""));
       return true;
     }
     case OpCode::kExpect: out_.Line(fmt::format("tk::expect_bytes({}, {});", Barrier(op), op.number)); return true;

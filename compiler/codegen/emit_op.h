@@ -18,9 +18,10 @@ namespace tkc::codegen {
 
 /// How often values and scalar names of a kernel are used, and by names: what its parameters are.
 struct KernelUses {
-  std::vector<int> values;                     // by ValueId
-  std::set<std::string, std::less<>> names;    // scalars that some printed operation mentions
-  std::set<std::string, std::less<>> tensors;  // tensors accessed by ordinary loads and stores
+  std::vector<int> values;                                                   // by ValueId
+  std::set<std::string, std::less<>> names;                                  // scalars that some printed operation mentions
+  std::map<const ir::Worker*, std::set<std::string, std::less<>>> names_of;  // of each role
+  std::set<std::string, std::less<>> tensors;                                // tensors accessed by ordinary loads and stores
   std::set<std::string, std::less<>> rings;
   std::set<std::string, std::less<>> remote;  // barriers at which other blocks of the cluster arrive
 
@@ -57,20 +58,26 @@ class OpEmitter {
   CppExpr Part(const ir::Op& op);
   CppExpr Reduce(const ir::Op& op);
   CppExpr Read(const ir::Op& op);
+  void ReadParts(const ir::Op& op);
   CppExpr View(const ir::Op& op);
   void Define(const ir::Op& op, CppExpr expr);
   void FindInlined(const ir::Region& region);
 
   CppExpr Value(ir::ValueId id) const;
   std::string Argument(ir::ValueId id) const { return Value(id).text; }
+  /// All operands, each behind a comma.
+  std::string Arguments(const ir::Op& op) const;
   const ir::Type& TypeOf(ir::ValueId id) const { return kernel_.values[id].type; }
   /// A right operand whose left one is a tile of registers: on AMD its elements lie in another order then.
   bool IsBesideRegisters(ir::ValueId right) const;
   std::string TileType(const ir::Type& type) const;
   std::string Block(const ir::Op& op) const;
+  bool IsAll(const ir::Op& op, size_t axis) const;
   std::string Element(const std::string& array, int64_t count, const ir::Op& op, size_t scalar) const;
   std::string Barrier(const ir::Op& op, size_t scalar = 0) const;
   std::string Buffer(const std::string& name) const;
+  std::string WarpsMeet() const;
+  std::string CopyingThreads() const;
   std::string Coordinates(const ir::Op& op, size_t count) const;
   std::string Coordinate(const ir::Scalar& scalar) const;
 

@@ -109,7 +109,8 @@ bool IsAddress(const Op& op, const ir::Kernel& kernel) {
 }  // namespace
 
 /// A pure operation is written at its only use if that is a later operation of the same statement in the same region and nothing
-/// between the two changes what it reads: for addresses of shared memory nothing but a ring's advance, else only pure operations.
+/// between the two changes what it reads: for addresses of shared memory nothing but a ring's advance, else only pure operations. A
+/// read that is converted later than at once stays in its place among the reads.
 void OpEmitter::FindInlined(const ir::Region& region) {
   struct Pending {
     const Op* op;
@@ -120,7 +121,9 @@ void OpEmitter::FindInlined(const ir::Region& region) {
     for (ir::ValueId operand : op.operands) {
       const auto found = open.find(operand);
       if (found == open.end()) continue;
-      if (quoter_.SameStatement(op.span, found->second.op->span)) inlined_.insert(operand);
+      const Op* source = found->second.op;
+      const bool is_read_ahead = source->code == OpCode::kRead && op.code == OpCode::kConvert && source + 1 != &op;
+      if (!is_read_ahead && quoter_.SameStatement(op.span, source->span)) inlined_.insert(operand);
       open.erase(found);
     }
     const bool is_pure = IsPure(op);
@@ -174,7 +177,8 @@ CppExpr OpEmitter::Part(const Op& op) {
 
 CppExpr OpEmitter::Reduce(const Op& op) {
   const std::string_view name = ReduceName(static_cast<typed::Op>(op.number));
-  const std::string scratch = op.symbol.empty() ? "" : ", " + Buffer(op.symbol);
+  const bool meets = !role_->warps_meet.empty() && role_->layout.SpansWarps(op.slot);
+  const std::string scratch = op.symbol.empty() ? "" : ", " + Buffer(op.symbol) + (meets ? ", " + WarpsMeet() : "");
   return {fmt::format("tk::{}_{}({}{})", op.slot == "rows" ? "row" : "col", name, Argument(op.operands[0]), scratch)};
 }
 
@@ -182,6 +186,15 @@ CppExpr OpEmitter::Read(const Op& op) {
   const ir::Type& type = TypeOf(op.results[0]);
   const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
   return {fmt::format("tk::warpgroup::load<{}, {}, layout>({}{})", type.rows, type.cols, Block(op), fill)};
+}
+
+void OpEmitter::ReadParts(const Op& op) {
+  const ir::Type& type = TypeOf(op.results[0]);
+  std::string names;
+  for (const ir::ValueId part : op.results) names += (names.empty() ? "" : ", ") + Mangle(kernel_.values[part].name);
+  const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
+  out_.Line(fmt::format("const auto [{}] = tk::warpgroup::load_parts<{}, {}, {}, layout>({}{});", names, op.results.size(),
+                        type.rows, type.cols, Block(op), fill));
 }
 
 CppExpr OpEmitter::View(const Op& op) {

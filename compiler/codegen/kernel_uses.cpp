@@ -27,7 +27,9 @@ void KernelUses::Region(const ir::Region& region) {
     }
     switch (op->code) {
       case OpCode::kRead:
+      case OpCode::kReadParts:
       case OpCode::kStore:
+      case OpCode::kStoreParts:
       case OpCode::kCopyToShared:
       case OpCode::kCopyAsync:
       case OpCode::kFetch:
@@ -42,7 +44,14 @@ void KernelUses::Region(const ir::Region& region) {
 }
 
 KernelUses::KernelUses(const ir::Kernel& kernel) : values(kernel.values.size(), 0) {
-  for (const ir::Worker& role : kernel.workers) Region(role.body);
+  std::set<std::string, std::less<>> all;
+  for (const ir::Worker& role : kernel.workers) {
+    names.clear();  // a role's own: what another one needs is no use of it
+    Region(role.body);
+    all.insert(names.begin(), names.end());
+    names_of[&role] = std::move(names);
+  }
+  names = std::move(all);
 }
 
 std::string InstanceName(const ir::Worker& role) { return role.instance_name.empty() ? "w" : role.instance_name; }
@@ -76,6 +85,7 @@ bool MentionsInstance(const ir::Kernel& kernel, const std::string& name, const i
 }  // namespace
 
 bool UsesInstance(const ir::Kernel& kernel, const ir::Worker& role) {
+  if (!role.warps_meet.empty() && role.instances > 1) return true;
   return MentionsInstance(kernel, InstanceName(role), role.body);
 }
 

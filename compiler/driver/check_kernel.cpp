@@ -28,7 +28,8 @@ double Since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 
 /// What is said of one entry.
 struct Report {
-  std::string entry;
+  std::string entry, target;
+  bool is_part = false;  // of a file for several targets
   int shapes = 0, runs = 0, exact = 0, planned = 0;
   double seconds = 0;
   bool gpu = false;
@@ -125,8 +126,10 @@ class Checker {
   CheckOutcome failure_;
 };
 
-std::string RepeatCommand(const Options& options, const typed::Program& program, const typed::Entry& entry, const CheckCase& c) {
+std::string RepeatCommand(const Options& options, const Target& target, const typed::Program& program, const typed::Entry& entry,
+                          const CheckCase& c) {
   std::string command = "tkc run " + options.input;
+  if (target.name != Options().target) command += fmt::format(" --target {}", target.name);
   for (const std::string& define : options.defines) command += " -D " + define;
   for (const std::string& dir : options.include_dirs) command += " -I " + dir;
   if (program.entries.size() > 1) command += " --kernel " + entry.name;
@@ -145,19 +148,20 @@ std::string SchedulesText(const Report& report) {
 }
 
 void PrintText(const Report& report) {
+  const std::string entry = report.is_part ? fmt::format("{} for {}", report.entry, report.target) : report.entry;
   const char* who = report.gpu ? "simulator and GPU agree" : "simulator agrees";
   if (report.failing) {
-    fmt::print("{}: {} after {} runs\n", report.entry, report.problem, report.runs);
+    fmt::print("{}: {} after {} runs\n", entry, report.problem, report.runs);
     return;
   }
-  fmt::print("{}: {} with the reference in {} runs of {} shapes, {} bit for bit{}; {:.1f} s\n", report.entry, who, report.runs,
+  fmt::print("{}: {} with the reference in {} runs of {} shapes, {} bit for bit{}; {:.1f} s\n", entry, who, report.runs,
              report.shapes, report.exact, SchedulesText(report), report.seconds);
   if (report.runs < report.planned)
-    fmt::print("{}: {} runs were left out for want of time; --time gives more\n", report.entry, report.planned - report.runs);
+    fmt::print("{}: {} runs were left out for want of time; --time gives more\n", entry, report.planned - report.runs);
   for (const auto& [name, runs] : report.schedules) {
     if (runs > 0) continue;
     const std::string how = name.empty() ? "" : fmt::format("; `tkc run --schedule {}` does", name);
-    fmt::print("{}: no run came to the set `{}`{}\n", report.entry, SetName(name), how);
+    fmt::print("{}: no run came to the set `{}`{}\n", entry, SetName(name), how);
   }
 }
 
@@ -177,10 +181,11 @@ void PrintJson(const Report& report, const SourceManager& sources) {
                           JsonString(report.repeat), diagnostics);
   }
   fmt::print(
-      "{{\"kernel\":{},\"shapes\":{},\"runs\":{},\"planned\":{},\"exact\":{},\"gpu\":{},\"seconds\":{:.3f},\"schedules\":{{{}}},"
+      "{{\"kernel\":{},\"target\":{},\"shapes\":{},\"runs\":{},\"planned\":{},\"exact\":{},\"gpu\":{},\"seconds\":{:.3f},"
+      "\"schedules\":{{{}}},"
       "\"failure\":{}}}\n",
-      JsonString(report.entry), report.shapes, report.runs, report.planned, report.exact, report.gpu, report.seconds, schedules,
-      failure);
+      JsonString(report.entry), JsonString(report.target), report.shapes, report.runs, report.planned, report.exact, report.gpu,
+      report.seconds, schedules, failure);
 }
 
 /// One entry; false if it failed, or could not be run.
@@ -190,17 +195,19 @@ bool CheckEntry(Session& session, const typed::Program& program, const Generated
   if (!simulated) return false;
   std::optional<GpuKernel> gpu;
   std::string why;
-  if (command.gpu && HasGpu(session.options.target, why)) {
+  if (command.gpu && HasGpu(*code.target, why)) {
     Result<GpuKernel> prepared = PrepareGpu(session, code, entry);
     if (!prepared) return false;
     gpu.emplace(prepared.Take());
   }
   Report report;
   report.entry = entry.name;
+  report.target = code.target->name;
+  report.is_part = code.is_part;
   report.gpu = gpu.has_value();
   const CheckTarget target{entry, *simulated, gpu ? &*gpu : nullptr, session.sources, ArithmeticOf(entry.kernels.front())};
   Checker(target, command, report).Run();
-  if (report.failing) report.repeat = RepeatCommand(session.options, program, entry, *report.failing);
+  if (report.failing) report.repeat = RepeatCommand(session.options, *code.target, program, entry, *report.failing);
   if (command.json) {
     PrintJson(report, session.sources);
   } else {
@@ -212,30 +219,38 @@ bool CheckEntry(Session& session, const typed::Program& program, const Generated
   return !report.failing;
 }
 
+/// All entries of one part; false if one failed.
+bool CheckPart(Session& session, const typed::Program& program, const Generated& code, const CheckCommand& command) {
+  bool ok = true;
+  for (const typed::Entry& entry : program.entries) {
+    if (!command.kernel.empty() && entry.name != command.kernel) continue;
+    ok = CheckEntry(session, program, code, entry, command) && ok;
+    if (session.diagnostics.HasErrors()) break;
+  }
+  return ok;
+}
+
 }  // namespace
 
 int CheckKernel(const Options& options, const CheckCommand& command) {
   Session session(options);
-  const Target* target = RequireTarget(session);
-  if (!target) return session.Finish();
-  Result<typed::Program> program = CheckFile(session, *target);
-  if (!program) return session.Finish();
-  if (program->entries.empty()) {
+  const std::vector<const Target*> targets = RequireTargets(session);
+  if (targets.empty()) return session.Finish();
+  Result<std::vector<typed::Program>> programs = CheckFile(session, targets);
+  if (!programs) return session.Finish();
+  if (programs->front().entries.empty()) {
     session.diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan, "the file has no kernel to check");
     return session.Finish();
   }
   interp::RunOptions wanted;
   wanted.kernel = command.kernel;
-  if (!command.kernel.empty() && !interp::FindEntry(*program, wanted, session.diagnostics)) return session.Finish();
-  Result<Generated> code = Generate(session, *program, *target);
-  if (!code) return session.Finish();
+  if (!command.kernel.empty() && !interp::FindEntry(programs->front(), wanted, session.diagnostics)) return session.Finish();
+  Result<std::vector<Generated>> parts = GenerateParts(session, *programs, targets);
+  if (!parts) return session.Finish();
   SetCrashPass("check");
   bool ok = true;
-  for (const typed::Entry& entry : program->entries) {
-    if (!command.kernel.empty() && entry.name != command.kernel) continue;
-    ok = CheckEntry(session, *program, *code, entry, command) && ok;
-    if (session.diagnostics.HasErrors()) break;
-  }
+  for (size_t i = 0; i < targets.size() && !session.diagnostics.HasErrors(); ++i)
+    ok = CheckPart(session, (*programs)[i], (*parts)[i], command) && ok;
   const int status = session.Finish();
   return ok ? status : kExitUser;
 }

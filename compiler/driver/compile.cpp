@@ -20,7 +20,9 @@
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/fold_copies.h"
+#include "compiler/passes/hoist_reads.h"
 #include "compiler/passes/insert_sync.h"
+#include "compiler/passes/join_parts.h"
 #include "compiler/passes/lower_grid.h"
 #include "compiler/passes/multicast.h"
 #include "compiler/passes/plan_registers.h"
@@ -49,8 +51,10 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("assign_roles", passes::AssignRoles) &&          // who executes: layouts and transfers differ by role
       pass.Enter(ir::Level::kLowering) &&                   // from here on tiles have layouts and places
       pass("turn_operands", passes::TurnOperands) &&        // before layouts and staging, which see which way operands lie
+      pass("join_parts", passes::JoinParts) &&              // before layouts: a lane takes whole structures
       pass("select_layout", passes::SelectLayout) &&      // before staging: which parts of a register tile stay with their threads
       pass("stage_operands", passes::StageOperands) &&    // where tiles live; before transfers, which move between places
+      pass("hoist_reads", passes::HoistReads) &&          // on reads in their places; before what makes more operations of some
       pass("select_transfer", passes::SelectTransfer) &&  // makes the buffers that plan_shared places
       pass("select_swizzle", passes::SelectSwizzle) &&    // before plan_shared: tiles start where their pattern does
       pass("multicast", passes::Multicast) &&             // before insert_sync: who arrives at a slot depends on it
@@ -109,62 +113,149 @@ bool CertifyModule(Session& session, const ir::Module& module, const Target& tar
   return !session.diagnostics.HasErrors() && VerifyText(session, module, ir::Level::kSchedule, &target);
 }
 
-int CompileModule(Session& session, ir::Module& module, const Target& target) {
+/// A note for what is reported for one of several targets.
+std::string WhileCompilingFor(const Target& target) { return fmt::format("found while compiling for `{}`", target.name); }
+
+/// What --emit shows of one stage of one compile.
+bool IsTextOfModule(Emit emit) { return emit == Emit::kTile || emit == Emit::kSchedule; }
+
+/// The module from tile level to what is printed or shown. False: it is finished, or failed; what is shown is in `text`.
+bool LowerModule(Session& session, ir::Module& module, const Target& target, std::string& text) {
   const Options& options = session.options;
-  if (options.emit == Emit::kTile) return session.Write(ir::Print(module));
-  if (options.from != "schedule" && !RunPasses(session, module, target)) return session.Finish();
-  const bool wants_ir = options.emit == Emit::kSchedule || !options.run_passes.empty();
-  if (wants_ir) return session.Write(ir::Print(module));
-  std::string certificate;
-  if (!CertifyModule(session, module, target, options.emit == Emit::kCertificate ? &certificate : nullptr)) return session.Finish();
-  if (options.emit == Emit::kCertificate) return session.Write(certificate);
+  if (options.emit == Emit::kTile) {
+    text += ir::Print(module);
+    return true;
+  }
+  if (options.from != "schedule" && !RunPasses(session, module, target)) return false;
+  if (options.emit == Emit::kSchedule || !options.run_passes.empty()) {
+    text += ir::Print(module);
+    return true;
+  }
+  if (!CertifyModule(session, module, target, options.emit == Emit::kCertificate ? &text : nullptr)) return false;
+  if (options.emit == Emit::kCertificate) return true;
   certify::WarnOfConflicts(module, session.diagnostics);
-  if (options.emit == Emit::kReport) return session.Write(codegen::EmitReport(module, session.sources));
+  if (options.emit == Emit::kReport) text += codegen::EmitReport(module, session.sources);
+  return true;
+}
+
+/// What the modules, one for each target, come to.
+int WriteModules(Session& session, const std::vector<ir::Module>& modules, std::string text) {
+  const Options& options = session.options;
+  const bool is_code = options.emit == Emit::kCode || options.emit == Emit::kSource || options.emit == Emit::kHeader;
+  if (!is_code || !options.run_passes.empty()) return session.Write(std::move(text));
   SetCrashPass("print");
-  return session.Write(CodeFiles(session, codegen::EmitCuda(module, session.sources, EmitOptionsOf(options))));
+  return session.Write(CodeFiles(session, codegen::EmitCuda(modules, session.sources, EmitOptionsOf(options))));
+}
+
+/// IR text, which says nothing about several targets.
+int CompileText(Session& session) {
+  const Target* target = RequireTarget(session, "IR text");
+  if (!target) return session.Finish();
+  Result<ir::Module> module = ReadModule(session);
+  std::string text;
+  if (!module || !LowerModule(session, *module, *target, text)) return session.Finish();
+  std::vector<ir::Module> modules;
+  modules.push_back(module.Take());
+  return WriteModules(session, modules, std::move(text));
+}
+
+/// One kernel for each schedule set of the file that is for `target`; false if it can't be.
+bool CompileFor(Session& session, const ast::Program& program, const Target& target, std::vector<ir::Module>& modules,
+                std::string& text) {
+  Result<typed::Program> checked = CheckParsed(session, program, target);
+  if (!checked) return false;
+  SetCrashPass("from_ast");
+  Result<ir::Module> module = ir::FromAst(*checked, std::string(target.name), session.diagnostics);
+  if (!module || session.diagnostics.HasErrors()) return false;
+  modules.push_back(module.Take());
+  return LowerModule(session, modules.back(), target, text);
 }
 
 }  // namespace
 
 int Compile(const Options& options) {
   Session session(options);
-  const Target* target = RequireTarget(session);
-  if (!target || !RequireOutput(session)) return session.Finish();
-
-  if (!options.from.empty()) {
-    Result<ir::Module> module = ReadModule(session);
-    return module ? CompileModule(session, *module, *target) : session.Finish();
-  }
+  if (!options.from.empty()) return RequireOutput(session) ? CompileText(session) : session.Finish();
+  const std::vector<const Target*> targets = RequireTargets(session);
+  if (targets.empty() || !RequireOutput(session)) return session.Finish();
+  if (IsTextOfModule(options.emit) && !RequireTarget(session, "the text of the IR")) return session.Finish();
   SetCrashPass("parse");
   Result<ast::Program> program = LoadProgram(options.input, options.include_dirs, session.sources, session.diagnostics);
   if (!program) return session.Finish();
   if (options.emit == Emit::kAst) return session.Write(ast::Print(program->files[0]));
 
-  Result<typed::Program> checked = CheckParsed(session, *program, *target);
-  if (!checked) return session.Finish();
-
-  SetCrashPass("from_ast");
-  Result<ir::Module> module = ir::FromAst(*checked, options.target, session.diagnostics);
-  if (!module || session.diagnostics.HasErrors()) return session.Finish();
-  return CompileModule(session, *module, *target);
+  std::vector<ir::Module> modules;
+  std::string text;
+  for (const Target* target : targets) {
+    const bool is_first = modules.empty();
+    const size_t reported = session.diagnostics.All().size();
+    if (targets.size() > 1) text += fmt::format("{}==== {}\n\n", is_first ? "" : "\n", target->name);
+    const bool ok = CompileFor(session, *program, *target, modules, text);
+    const std::string note = is_first && ok ? "" : WhileCompilingFor(*target);
+    if (targets.size() > 1) session.diagnostics.EndCompilation(reported, note);
+    if (!ok) return session.Finish();
+  }
+  return WriteModules(session, modules, std::move(text));
 }
 
-Result<typed::Program> CheckFile(Session& session, const Target& target) {
+Result<std::vector<typed::Program>> CheckFile(Session& session, const std::vector<const Target*>& targets) {
   SetCrashPass("parse");
   Result<ast::Program> program =
       LoadProgram(session.options.input, session.options.include_dirs, session.sources, session.diagnostics);
   if (!program) return Failure{};
-  return CheckParsed(session, *program, target);
+  std::vector<typed::Program> checked;
+  for (const Target* target : targets) {
+    const size_t reported = session.diagnostics.All().size();
+    Result<typed::Program> one = CheckParsed(session, *program, *target);
+    if (!checked.empty()) session.diagnostics.EndCompilation(reported, WhileCompilingFor(*target));
+    if (!one) return Failure{};
+    checked.push_back(one.Take());
+  }
+  return checked;
+}
+
+Result<typed::Program> CheckFile(Session& session, const Target& target) {
+  Result<std::vector<typed::Program>> checked = CheckFile(session, std::vector<const Target*>{&target});
+  if (!checked) return Failure{};
+  return std::move(checked->front());
+}
+
+namespace {
+
+/// From the typed tree to a proved schedule.
+Result<ir::Module> Lower(Session& session, const typed::Program& program, const Target& target) {
+  SetCrashPass("from_ast");
+  Result<ir::Module> module = ir::FromAst(program, std::string(target.name), session.diagnostics);
+  if (!module || session.diagnostics.HasErrors() || !RunPasses(session, *module, target)) return Failure{};
+  if (!CertifyModule(session, *module, target, nullptr)) return Failure{};
+  return module;
+}
+
+}  // namespace
+
+Result<std::vector<Generated>> GenerateParts(Session& session, const std::vector<typed::Program>& programs,
+                                             const std::vector<const Target*>& targets) {
+  std::vector<ir::Module> modules;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const size_t reported = session.diagnostics.All().size();
+    Result<ir::Module> module = Lower(session, programs[i], *targets[i]);
+    if (i > 0) session.diagnostics.EndCompilation(reported, WhileCompilingFor(*targets[i]));
+    if (!module) return Failure{};
+    modules.push_back(module.Take());
+  }
+  SetCrashPass("print");
+  const codegen::Emitted emitted = codegen::EmitCuda(modules, session.sources, EmitOptionsOf(session.options));
+  std::vector<Generated> parts;
+  for (size_t i = 0; i < modules.size(); ++i) parts.push_back({std::move(modules[i]), emitted, targets[i], modules.size() > 1});
+  return parts;
 }
 
 Result<Generated> Generate(Session& session, const typed::Program& program, const Target& target) {
-  SetCrashPass("from_ast");
-  Result<ir::Module> module = ir::FromAst(program, session.options.target, session.diagnostics);
-  if (!module || session.diagnostics.HasErrors() || !RunPasses(session, *module, target)) return Failure{};
-  if (!CertifyModule(session, *module, target, nullptr)) return Failure{};
+  Result<ir::Module> module = Lower(session, program, target);
+  if (!module) return Failure{};
   SetCrashPass("print");
   codegen::Emitted emitted = codegen::EmitCuda(*module, session.sources, EmitOptionsOf(session.options));
-  return Generated{module.Take(), std::move(emitted)};
+  return Generated{module.Take(), std::move(emitted), &target};
 }
 
 }  // namespace tkc

@@ -24,21 +24,6 @@ constexpr std::string_view kRunner =
     ;
 constexpr double kLimit = 120;  // seconds; a kernel that hangs on a GPU is seen by nothing else
 
-/// 90 for sm_90a, whose code no other device runs; that of other targets is kept as PTX, which later devices run, too.
-int Capability(std::string_view target) {
-  int number = 0;
-  for (const char c : target) {
-    if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
-  }
-  return number;
-}
-bool IsExact(std::string_view target) { return target.ends_with('a'); }
-
-std::string CodeFor(const std::string& target) {
-  const std::string number = target.substr(target.find('_') + 1);
-  return fmt::format("-gencode=arch=compute_{0},code={1}_{0}", number, IsExact(target) ? "sm" : "compute");
-}
-
 /// The capability that nvidia-smi tells in the first line, `9.0`, as 90; 0 if there is none.
 int FirstCapability(const std::string& text) {
   int major = 0, minor = 0;
@@ -100,7 +85,7 @@ Result<Build> CompileForGpu(Session& session, const Generated& code, const typed
   request.arguments = {"-std=c++20",
                        "-O3",
                        "--expt-relaxed-constexpr",
-                       CodeFor(session.options.target),
+                       code.target->CompilerOptions().back(),  // PTX where later devices run it, too
                        "-w",
                        "-I",
                        *include,
@@ -115,9 +100,9 @@ Result<Build> CompileForGpu(Session& session, const Generated& code, const typed
 
 }  // namespace
 
-bool HasGpu(const std::string& target, std::string& why) {
-  if (!target.starts_with("sm_")) {
-    why = fmt::format("code for {} can only be simulated", target);
+bool HasGpu(const Target& target, std::string& why) {
+  if (target.is_hip) {
+    why = fmt::format("code for {} can only be simulated", target.name);
     return false;
   }
   if (FindNvcc().empty()) {
@@ -130,15 +115,16 @@ bool HasGpu(const std::string& target, std::string& why) {
     return false;
   }
   const ProcessResult run = RunProcess({smi, "--query-gpu=compute_cap", "--format=csv,noheader"}, {}, 20);
-  const int wanted = Capability(target), found = run.ok() ? FirstCapability(run.output) : 0;  // of the first device, which is used
-  if (IsExact(target) ? found == wanted : found >= wanted) return true;
-  why = fmt::format("there is no GPU of compute capability {}.{}{}", wanted / 10, wanted % 10, IsExact(target) ? "" : " or later");
+  const int wanted = target.Number(), found = run.ok() ? FirstCapability(run.output) : 0;  // of the first device, which is used
+  if (target.RunsOnlyThere() ? found == wanted : found >= wanted) return true;
+  why = fmt::format("there is no GPU of compute capability {}.{}{}", wanted / 10, wanted % 10,
+                    target.RunsOnlyThere() ? "" : " or later");
   return false;
 }
 
 Result<GpuKernel> PrepareGpu(Session& session, const Generated& code, const typed::Entry& entry) {
   std::string why;
-  if (!HasGpu(session.options.target, why)) {
+  if (!HasGpu(*code.target, why)) {
     return session.diagnostics
         .Error(DiagnosticKind::kNoGpu, kNoSpan, fmt::format("this machine can't run kernels on a GPU: {}", why))
         .Help("`--on simulator`, the default, runs the same generated code without one");

@@ -13,7 +13,7 @@
 namespace tkc {
 
 /// Whether there are an nvcc and a GPU that runs code for `target`; if not, `why` says what is missing.
-bool HasGpu(const std::string& target, std::string& why);
+bool HasGpu(const Target& target, std::string& why);
 
 /// A program that runs one entry on the GPU.
 struct GpuKernel {

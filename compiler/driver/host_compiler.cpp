@@ -67,7 +67,8 @@ Result<std::string> RuntimeInclude(Diagnostics& diagnostics) {
   return error.Help("let TKC_RUNTIME_INCLUDE name the folder that holds `tk`");
 }
 
-Result<Build> CompileForSimulator(const codegen::Emitted& files, const codegen::EmitOptions& names, Diagnostics& diagnostics) {
+Result<Build> CompileForSimulator(const codegen::Emitted& files, const codegen::EmitOptions& names, int part,
+                                  Diagnostics& diagnostics) {
   Result<std::vector<std::string>> compiler = FindCompiler(diagnostics);
   Result<std::string> include = RuntimeInclude(diagnostics);
   if (!compiler || !include) return Failure{};
@@ -82,6 +83,7 @@ Result<Build> CompileForSimulator(const codegen::Emitted& files, const codegen::
                                "-fno-optimize-sibling-calls", "-fno-strict-aliasing", "-fPIC", "-shared", "-w"}) {
     request.arguments.push_back(argument);
   }
+  if (part != 0) request.arguments.push_back(fmt::format("-DTK_TARGET={}", part));
   for (const std::string& argument : {std::string("-I"), *include, std::string("-o"), request.product, names.source_name}) {
     request.arguments.push_back(argument);
   }

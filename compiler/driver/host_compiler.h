@@ -13,7 +13,9 @@ namespace tkc {
 /// Where the runtime's headers lie: $TKC_RUNTIME_INCLUDE, ../include beside an installed tkc, or the tree that tkc was built from.
 Result<std::string> RuntimeInclude(Diagnostics& diagnostics);
 
-/// `files` (source_name.cu and its header) with -DTK_SIM by $CXX, c++, g++ or clang++, whichever comes first.
-Result<Build> CompileForSimulator(const codegen::Emitted& files, const codegen::EmitOptions& names, Diagnostics& diagnostics);
+/// `files` (source_name.cu and its header) with -DTK_SIM by $CXX, c++, g++ or clang++, whichever comes first. Of a file for several
+/// targets the part of this number; else `part` is 0.
+Result<Build> CompileForSimulator(const codegen::Emitted& files, const codegen::EmitOptions& names, int part,
+                                  Diagnostics& diagnostics);
 
 }  // namespace tkc

@@ -14,9 +14,9 @@ enum class Emit { kCode, kAst, kTile, kSchedule, kSource, kHeader, kReport, kCer
 
 /// `tkc kernel.tk -o kernel.cu ..`
 struct Options {
-  std::string input;   // `-`: standard input
-  std::string output;  // empty or `-`: standard output
-  std::string target = "sm_90a";
+  std::string input;              // `-`: standard input
+  std::string output;             // empty or `-`: standard output
+  std::string target = "sm_90a";  // or several names with commas between them
   bool target_given = false;
   std::vector<std::string> defines;  // `NAME=value`, as written
   std::vector<std::string> include_dirs;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "compiler/support/dtype.h"
@@ -10,8 +11,27 @@
 
 namespace tkc {
 
-const Target* RequireTarget(Session& session) {
-  const std::string& name = session.options.target;
+namespace {
+
+std::vector<std::string> Split(const std::string& list) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+/// The target of that name, or null and reported.
+const Target* Require(Session& session, const std::string& name) {
+  if (name.empty()) {
+    session.diagnostics
+        .Error(DiagnosticKind::kTargetList, kNoSpan,
+               fmt::format("`--target {}` has no name in one of its places", session.options.target))
+        .Help("write for example `--target sm_80,sm_90a`, without spaces");
+    return nullptr;
+  }
   const Target* target = FindTarget(name);
   if (!target) {
     session.diagnostics.Error(DiagnosticKind::kUnknownTarget, kNoSpan, fmt::format("`{}` is no target of this tkc", name))
@@ -25,6 +45,47 @@ const Target* RequireTarget(Session& session) {
     return nullptr;
   }
   return target;
+}
+
+}  // namespace
+
+std::vector<const Target*> RequireTargets(Session& session) {
+  std::vector<const Target*> targets;
+  bool ok = true;
+  for (const std::string& name : Split(session.options.target)) {
+    const Target* target = Require(session, name);
+    ok = ok && target;
+    if (!target) continue;
+    if (std::find(targets.begin(), targets.end(), target) != targets.end()) {
+      session.diagnostics.Error(DiagnosticKind::kTargetList, kNoSpan, fmt::format("`--target` names `{}` twice", name))
+          .Help("name each target once");
+      ok = false;
+      continue;
+    }
+    targets.push_back(target);
+  }
+  const auto other = std::find_if(targets.begin(), targets.end(), [&](const Target* t) { return t->is_hip != targets[0]->is_hip; });
+  if (ok && other != targets.end()) {
+    const Target* cuda = targets[0]->is_hip ? *other : targets[0];
+    const Target* hip = targets[0]->is_hip ? targets[0] : *other;
+    session.diagnostics
+        .Error(DiagnosticKind::kTargetList, kNoSpan,
+               fmt::format("`{}` is compiled from CUDA C++ and `{}` from HIP C++, which are two files", cuda->name, hip->name))
+        .Help("run tkc twice: with the targets of NVIDIA for the .cu, with those of AMD for the .hip");
+    ok = false;
+  }
+  if (!ok) targets.clear();
+  return targets;
+}
+
+const Target* RequireTarget(Session& session, std::string_view what) {
+  const std::vector<const Target*> targets = RequireTargets(session);
+  if (targets.size() < 2) return targets.empty() ? nullptr : targets.front();
+  session.diagnostics
+      .Error(DiagnosticKind::kTargetList, kNoSpan,
+             fmt::format("{} is for one target at a time; `--target` names {}", what, targets.size()))
+      .Help(fmt::format("name one: `--target {}`", targets.front()->name));
+  return nullptr;
 }
 
 namespace {
@@ -109,7 +170,7 @@ codegen::EmitOptions EmitOptionsOf(const Options& options) {
   if (options.line_info) emit.options += " -g";
   emit.line_directives = options.line_info;
   std::string source = options.output;
-  const Target* target = FindTarget(options.target);
+  const Target* target = FindTarget(Split(options.target).front());
   const std::string extension = target && target->is_hip ? ".hip" : ".cu";
   if (!IsFile(source)) source = std::filesystem::path(BaseName(options.input)).replace_extension(extension).string();
   emit.source_name = BaseName(source);

@@ -2,6 +2,7 @@
 // Between options and phases: what --target and -D mean, and which files come out.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "compiler/codegen/emit.h"
@@ -14,8 +15,10 @@ namespace tkc {
 /// Prints the targets, one a line; kExitOk.
 int ListTargets();
 
-/// The target that the options name, or null and reported.
-const Target* RequireTarget(Session& session);
+/// The targets that the options name, `sm_80,sm_90a`; none and reported if they can't be compiled for into one file.
+std::vector<const Target*> RequireTargets(Session& session);
+/// The one target that the options name, or null and reported. `what` is done for one at a time.
+const Target* RequireTarget(Session& session, std::string_view what);
 
 /// False and reported when source and header would be one file.
 bool RequireOutput(Session& session);

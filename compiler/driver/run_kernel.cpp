@@ -175,7 +175,7 @@ Result<typed::Entry*> FindOwnEntry(typed::Program& program, const interp::RunOpt
 
 int RunKernel(const Options& options, const RunCommand& command) {
   Session session(options);
-  const Target* target = RequireTarget(session);
+  const Target* target = RequireTarget(session, "a run");
   if (!target) return session.Finish();
   Result<typed::Program> checked = CheckFile(session, *target);
   if (!checked) return session.Finish();

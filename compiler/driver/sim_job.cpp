@@ -131,6 +131,7 @@ std::string ToJson(const SimJob& job) {
                      {"workspace_query", job.workspace_query},
                      {"seed", job.seed},
                      {"sms", job.sms},
+                     {"shared_bytes", job.shared_bytes},
                      {"trace", PathOrNull(job.trace)},
                      {"max_findings", job.max_findings},
                      {"result", job.result},

@@ -40,7 +40,8 @@ struct SimJob {
   std::vector<JobArgument> arguments;
   uint64_t seed = 1;  // of the timing; 0: nominal
   int64_t sms = 132;
-  std::string trace;  // where the timeline goes; empty: nowhere
+  int64_t shared_bytes = 0;  // that the simulated GPU gives a block
+  std::string trace;         // where the timeline goes; empty: nowhere
   int max_findings = 20;
   std::string result;
 };

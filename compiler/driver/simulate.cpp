@@ -93,9 +93,10 @@ Result<SimulatedKernel> PrepareSimulation(Session& session, const Generated& cod
   Result<std::string> simulator = FindSimulator(session.diagnostics);
   if (!simulator) return Failure{};
   const codegen::EmitOptions names = EmitOptionsOf(session.options);
-  Result<Build> build = CompileForSimulator(code.emitted, names, session.diagnostics);
+  Result<Build> build = CompileForSimulator(code.emitted, names, code.is_part ? code.target->Number() : 0, session.diagnostics);
   if (!build) return Failure{};
   SimulatedKernel kernel{build.Take(), simulator.Take(), {}, {}, names.source_name, kNoFile, code.emitted.origins};
+  kernel.shared_bytes = code.target->shared_memory_per_block;
   NameFunctions(code, entry, kernel.function, kernel.workspace_query);
   kernel.generated = session.sources.Add(names.source_name, code.emitted.source);
   return kernel;
@@ -167,6 +168,7 @@ Result<Simulation> Simulate(const SimulatedKernel& kernel, const typed::Kernel& 
              images.Take(),
              options.seed,
              arguments.sms,
+             kernel.shared_bytes,
              options.trace ? folder->File("trace.json") : "",
              20,
              folder->File("result.json")};

@@ -22,6 +22,7 @@ struct SimulatedKernel {
   std::string source_name;                   // of the generated file
   uint32_t generated = kNoFile;              // its text in the session's sources
   std::vector<codegen::LineOrigin> origins;  // of its lines
+  int64_t shared_bytes = 0;                  // that the GPU it is for gives a block
 };
 
 /// Names of the C functions of `entry`.

@@ -59,7 +59,7 @@ int TraceKernel(const Options& options, const RunCommand& command) {
         .Help("write `-o trace.svg` for a picture, or `-o trace.json` for Perfetto");
     return session.Finish();
   }
-  const Target* target = RequireTarget(session);
+  const Target* target = RequireTarget(session, "a timeline");
   if (!target) return session.Finish();
   Result<typed::Program> program = CheckFile(session, *target);
   if (!program) return session.Finish();

@@ -150,7 +150,10 @@ struct Worker {
   int registers = 0;                // setmaxnreg; 0: leave
   RegisterLayout layout;            // kCompute
   std::vector<std::string> folded;  // the workers whose copies it issues as well
-  Region body;                      // tile level: one tile; schedule level: the whole role
+  // Where the target has no named barriers: those in shared memory at which the warps of each instance (sync_role, reductions over
+  // warps) and all of them (named_sync) meet. "": the block's own.
+  std::string warps_meet, all_meet;
+  Region body;  // tile level: one tile; schedule level: the whole role
   Span span;
 };
 

@@ -15,6 +15,8 @@ constexpr OpFormat kFormats[] = {
 
     {OpCode::kRead, "$s $x [fill $a] [as $l]"},
     {OpCode::kStore, "$s $x = $o [by $w] [as $l]"},
+    {OpCode::kReadParts, "$s $x [fill $a] [as $l]"},
+    {OpCode::kStoreParts, "$s $x = $O"},
     {OpCode::kReceive, "$s [ring $a]"},
     {OpCode::kSend, "$s $O [field $n] [at $a , $a] [ring $a]", "", -1},
 

@@ -239,7 +239,8 @@ class KernelParser {
       worker.kind = static_cast<RoleKind>(role);
     }
     return Option("first_warp", &worker.first_warp) && Option("registers", &worker.registers) && LayoutOf(worker.layout) &&
-           FoldedOf(worker.folded) && text_.Block(&worker.body);
+           FoldedOf(worker.folded) && (!lexer_.Accept("warps_meet") || text_.Name(&worker.warps_meet)) &&
+           (!lexer_.Accept("all_meet") || text_.Name(&worker.all_meet)) && text_.Block(&worker.body);
   }
 
   TextLexer& lexer_;

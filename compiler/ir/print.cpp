@@ -147,6 +147,8 @@ class KernelPrinter {
                           layout.columns_first ? ", columns_first" : "");
     }
     for (size_t i = 0; i < worker.folded.size(); ++i) line += (i == 0 ? " with " : ", ") + NameText(worker.folded[i]);
+    if (!worker.warps_meet.empty()) line += " warps_meet " + NameText(worker.warps_meet);
+    if (!worker.all_meet.empty()) line += " all_meet " + NameText(worker.all_meet);
     Line("{} {{", line);
     PrintRegion(kernel_, worker.body, 4, out_);
     Line("}}");

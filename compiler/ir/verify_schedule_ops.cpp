@@ -171,7 +171,8 @@ void Verifier::CheckNamedBarrier(const Op& op) {
   if (is_sync_role && op.number == 1) return;  // a warp needs no barrier
   if (!Counts(op, 0, 0, is_sync_role ? 0 : 1, 1)) return;
   int64_t id = 0;
-  const int64_t last = target_ ? target_->named_barriers - 1 : 15;
+  const bool has_named = !target_ || target_->named_barriers > 0;  // else barriers in shared memory stand for them
+  const int64_t last = target_ && has_named ? target_->named_barriers - 1 : 15;
   const int64_t first = is_sync_role ? 0 : 1;  // sync_role counts from the barrier after the block's own
   if (!op.scalars.empty() && symbolic::IsInt(op.scalars[0], &id) && (id < first || id + (is_sync_role ? 1 : 0) > last)) {
     OpFault(op, "barrier {}; a block has 1 to {} beside its own", is_sync_role ? id + 1 : id, last);

@@ -30,6 +30,8 @@ void Verifier::CheckTileOp(const Op& op) {
       return;
     case OpCode::kRead:
     case OpCode::kStore: return CheckAccess(op);
+    case OpCode::kReadParts:
+    case OpCode::kStoreParts: return CheckPartsAccess(op);
     case OpCode::kReceive:
     case OpCode::kSend: return CheckPipeOp(op);
     case OpCode::kVar:
@@ -69,6 +71,28 @@ void Verifier::CheckTileOp(const Op& op) {
 void Verifier::CheckAccess(const Op& op) {
   const bool is_read = op.code == OpCode::kRead;
   if (!Counts(op, is_read, !is_read, 0, is_read)) return;
+  CheckAccess(op, is_read, is_read ? op.results[0] : op.operands[0]);
+}
+
+void Verifier::CheckPartsAccess(const Op& op) {
+  const bool is_read = op.code == OpCode::kReadParts;
+  const TensorParam* tensor = FindTensor(op.symbol);
+  if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
+  int64_t parts = 0, first = 0;
+  const bool is_literal = !tensor->extents.empty() && symbolic::IsInt(tensor->extents.back(), &parts);
+  if (!is_literal || op.axes.empty() || !op.axes.back().dropped || op.axes.back().extent != parts ||
+      !symbolic::IsInt(op.axes.back().start, &first) || first != 0) {
+    return OpFault(op, "the last axis is not all parts of the structures in `{}`", op.symbol);
+  }
+  const auto count = static_cast<size_t>(parts);
+  if (!Counts(op, is_read ? count : 0, is_read ? 0 : count, 0, is_read)) return;
+  for (const ValueId tile : is_read ? op.results : op.operands) {
+    CheckAccess(op, true, tile);
+    if (TypeOf(tile) != TypeOf((is_read ? op.results : op.operands)[0])) OpFault(op, "parts of different types");
+  }
+}
+
+void Verifier::CheckAccess(const Op& op, bool is_of_its_type, ValueId value) {
   const TensorParam* tensor = FindTensor(op.symbol);
   if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
   if (op.axes.size() != tensor->extents.size()) {
@@ -79,10 +103,10 @@ void Verifier::CheckAccess(const Op& op) {
   }
   Type covered = Covered(op.axes);
   if (op.slot == "transposed") std::swap(covered.rows, covered.cols);
-  const Type& tile = TypeOf(is_read ? op.results[0] : op.operands[0]);
+  const Type& tile = TypeOf(value);
   Same(op, covered, tile);
-  if (is_read && tile.dtype != tensor->dtype)
-    OpFault(op, "a tile of {} read from a tensor of {}", Name(tile.dtype), Name(tensor->dtype));
+  if (is_of_its_type && tile.dtype != tensor->dtype)
+    OpFault(op, "a tile of {} for a tensor of {}", Name(tile.dtype), Name(tensor->dtype));
   if (level_ == Level::kSchedule && tile.space != Space::kRegister) OpFault(op, "the tile is not in registers");
 }
 

@@ -49,7 +49,7 @@ int64_t RegisterLayout::PerThread(int64_t rows, int64_t cols) const {
 
 RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles) {
   int64_t rows = 0, cols = 0;  // greatest common divisors over the tiles that have more than one
-  int narrowest = kVectorBytes;
+  int narrowest = 0;
   int64_t most_lanes = kLanes, largest = 0;
   bool is_row = false;
   for (const TileShape& tile : tiles) {
@@ -57,10 +57,13 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles) {
     if (tile.cols > 1) cols = std::gcd(cols, tile.cols);
     if (tile.rows * tile.cols > largest) largest = tile.rows * tile.cols, is_row = tile.rows == 1;
     if (tile.is_turned) most_lanes = kSectorBytes / kVectorBytes;
-    if (tile.in_memory && tile.cols > 1) narrowest = std::min(narrowest, Bytes(tile.dtype));
+    if (tile.in_memory && tile.cols > 1) {
+      const int bytes = static_cast<int>(tile.parts) * Bytes(tile.dtype);
+      narrowest = narrowest == 0 ? bytes : std::min(narrowest, bytes);
+    }
   }
-  if (is_row) rows = 0;                          // beside a long row, every thread may hold all of a short column
-  if (narrowest == kVectorBytes) narrowest = 4;  // nothing wide goes to memory: any width serves
+  if (is_row) rows = 0;               // beside a long row, every thread may hold all of a short column
+  if (narrowest == 0) narrowest = 4;  // nothing wide goes to memory: any width serves
   const int64_t widest = cols == 0 ? 1 : PowerOfTwoIn(cols, kVectorBytes / narrowest);
   RegisterLayout best = Deal(rows, cols, widest, most_lanes);
   for (int64_t vec = widest / 2; vec >= 1 && Threads(best) < kLanes * kWarps; vec /= 2) {

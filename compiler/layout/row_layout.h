@@ -33,6 +33,7 @@ struct TileShape {
   DType dtype = DType::kF32;
   bool in_memory = false;  // read from or stored to global memory: its vectors should be 16 bytes
   bool is_turned = false;  // read from shared memory the other way round
+  int64_t parts = 1;       // elements of memory for each column: of a structure of which this tile is one part
 };
 
 /// One layout that holds all these tiles, whatever their shapes. Vectors of 16 bytes for what goes to memory, then all lanes busy,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/split_instances.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -41,15 +42,6 @@ void TakeEveryTile(ir::Worker& worker) {
   worker.instances = 1;
 }
 
-Result<void> RefuseSecond(const ir::Worker& first, const ir::Worker& second, const Target& target, Diagnostics& diagnostics) {
-  diagnostics
-      .Error(DiagnosticKind::kNotImplemented, second.span,
-             fmt::format("a second worker that computes, for `{}`, is specified, not yet implemented", target.name))
-      .Note(first.span, fmt::format("worker `{}` is the first; those that only load run within it there", first.name))
-      .Help("do the work of both in one worker");
-  return Failure{};
-}
-
 }  // namespace
 
 Result<void> AssignRoles(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
@@ -60,14 +52,16 @@ Result<void> AssignRoles(ir::Kernel& kernel, const Target& target, Diagnostics& 
     worker.kind = ir::RoleKind::kCopyThread;
     worker.first_warp = copy_warps++;
   }
+  if (target.folds_copies) {
+    for (ir::Worker& worker : kernel.workers) {
+      if (worker.in_turn) TakeEveryTile(worker);
+    }
+    SplitInstances(kernel);
+  }
   // Copies that are folded need no warps of their own.
   int warps = target.folds_copies ? 0 : (copy_warps + kWarpsPerWarpgroup - 1) / kWarpsPerWarpgroup * kWarpsPerWarpgroup;
-  const ir::Worker* computing = nullptr;
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kUnassigned) continue;
-    if (target.folds_copies && computing) return RefuseSecond(*computing, worker, target, diagnostics);
-    if (target.folds_copies && worker.in_turn) TakeEveryTile(worker);
-    computing = &worker;
     worker.kind = ir::RoleKind::kCompute;
     worker.first_warp = warps;
     warps += kWarpsPerWarpgroup * static_cast<int>(worker.instances);

@@ -24,17 +24,20 @@ bool IsBlockOfRows(const ir::Kernel& kernel, const IndexFacts& facts, const ir::
 
 }  // namespace
 
-bool GoesInPieces(const ir::Kernel& kernel, const IndexFacts& facts, const Target& target, const ir::Op& read, bool is_operand) {
+bool GoesInPieces(const ir::Kernel& kernel, const IndexFacts& facts, const Target& target, const ir::Op& read, int64_t threads,
+                  bool is_operand) {
   const ir::Type& tile = kernel.values[read.results[0]].type;
   const int64_t row = tile.cols * Bytes(tile.dtype);
   if (!read.slot.empty() || row % target.copy_bytes != 0 || !IsBlockOfRows(kernel, facts, read, target.copy_bytes)) return false;
-  return target.counts_copy_instructions ? tile.rows * row / target.copy_bytes % kernel.threads == 0 : is_operand;
+  return target.counts_copy_instructions ? tile.rows * row / target.copy_bytes % threads == 0 : is_operand;
 }
 
 bool GoesThroughRegisters(const ir::Kernel& kernel, const IndexFacts& facts, const Target& target, const ir::Op& read,
                           const ir::Type& tile, bool is_turned) {
   const int64_t bytes = Bytes(tile.dtype), round = kPiece * kernel.threads, elements = tile.rows * tile.cols;
-  if (!target.stages_copies || kernel.threads == 0 || !IsBlockOfRows(kernel, facts, read, kPiece)) return false;
+  const auto computing = std::count_if(kernel.workers.begin(), kernel.workers.end(),
+                                       [](const ir::Worker& worker) { return worker.kind == ir::RoleKind::kCompute; });
+  if (!target.stages_copies || kernel.threads == 0 || computing != 1 || !IsBlockOfRows(kernel, facts, read, kPiece)) return false;
   if (!is_turned) return tile.cols * bytes % kPiece == 0 && elements * bytes % round == 0;
   return bytes == 2 && tile.cols % 4 == 0 && tile.rows % 8 == 0 && elements % round == 0;
 }

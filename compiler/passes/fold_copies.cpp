@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/meetings.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
@@ -55,14 +56,11 @@ class Folding {
     for (const ir::Pipe& pipe : kernel.pipes) slots_[pipe.name] = pipe.slots;
   }
 
-  bool Run(const std::vector<const ir::Worker*>& loading) {
+  /// `pipes`: those that it fills.
+  bool Run(const std::vector<const ir::Worker*>& loading, std::set<std::string> pipes) {
+    fed_ = std::move(pipes);
     std::vector<Feed> feeds;
-    for (const ir::Worker* worker : loading) {
-      feeds.push_back({&worker->body, {}});
-      ForEachOp(worker->body, [&](const Op& op) {
-        if (op.code == OpCode::kSend) fed_.insert(op.symbol);
-      });
-    }
+    for (const ir::Worker* worker : loading) feeds.push_back({&worker->body, {}});
     worker_.body = FoldRegion(worker_.body, feeds, nullptr, nullptr);
     return !failed_;
   }
@@ -82,6 +80,11 @@ class Folding {
   /// The next step of a loading worker that fills the pipe, or null.
   Traffic* Next(Level& level, const std::string& pipe, Kind kind);
 
+  /// What other workers are to be fed with is left to them.
+  void KeepFed(std::vector<Traffic>& steps) const {
+    for (Traffic& step : steps) std::erase_if(step.pipes, [&](const std::string& pipe) { return fed_.count(pipe) == 0; });
+    std::erase_if(steps, [](const Traffic& step) { return step.pipes.empty(); });
+  }
   Region InSlot(const Region& sends, const std::string& slot) {
     Region copy = Copied(kernel_, sends);
     ForEachOp(copy, [&](Op& op) {
@@ -115,7 +118,7 @@ class Folding {
   Diagnostics& diagnostics_;
   const std::string stage_;  // the variable of prologues
   std::map<std::string, int64_t> slots_;
-  std::set<std::string> fed_;  // pipes that loading workers fill
+  std::set<std::string> fed_;  // pipes that the loading workers fill for this one
   bool failed_ = false;
 };
 
@@ -280,6 +283,7 @@ Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds,
   for (const Feed& feed : feeds) {
     if (!CollectTraffic(feed, kept, level.feeds.emplace_back()))
       Fail(worker_.span, "a scalar variable in a worker that only loads", "use `let`, or compute the place from the loop's index");
+    KeepFed(level.feeds.back());
   }
   if (loop)
     PlanLookahead(region, level, *prologue);
@@ -470,17 +474,36 @@ void Folding::Branch(Op op, Level& level) {
 Result<void> FoldCopies(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   if (!target.folds_copies) return {};
   std::vector<const ir::Worker*> loading;
-  ir::Worker* computing = nullptr;
-  for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute)
-      computing = &worker;
-    else
-      loading.push_back(&worker);
+  for (const ir::Worker& worker : kernel.workers) {
+    if (worker.kind != ir::RoleKind::kCompute) loading.push_back(&worker);
   }
-  if (!computing || loading.empty()) return {};
-  Folding folding(kernel, *computing, diagnostics);
-  if (!folding.Run(loading)) return Failure{};
-  for (const ir::Worker* worker : loading) computing->folded.push_back(worker->name);
+  if (loading.empty() || loading.size() == kernel.workers.size()) return {};
+  // Each pipe is filled by who receives it; the loading workers' programs are there for all to see until the end.
+  std::map<std::string, const ir::Worker*> filler;
+  std::map<const ir::Worker*, std::set<std::string>> sends;
+  for (const ir::Worker* worker : loading) {
+    ForEachOp(worker->body, [&](const Op& op) {
+      if (op.code != OpCode::kSend) return;
+      filler[op.symbol] = FillerOf(kernel, op.symbol);
+      sends[worker].insert(op.symbol);
+    });
+  }
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind != ir::RoleKind::kCompute) continue;
+    std::set<std::string> pipes;
+    for (const auto& [pipe, by] : filler) {
+      if (by == &worker) pipes.insert(pipe);
+    }
+    std::vector<const ir::Worker*> feeding;
+    for (const ir::Worker* each : loading) {
+      const auto fills = [&](const std::string& pipe) { return pipes.count(pipe) > 0; };
+      if (std::any_of(sends[each].begin(), sends[each].end(), fills)) feeding.push_back(each);
+    }
+    if (feeding.empty()) continue;
+    Folding folding(kernel, worker, diagnostics);
+    if (!folding.Run(feeding, std::move(pipes))) return Failure{};
+    for (const ir::Worker* each : feeding) worker.folded.push_back(each->name);
+  }
   std::erase_if(kernel.workers, [](const ir::Worker& worker) { return worker.kind != ir::RoleKind::kCompute; });
   return {};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For targets without an engine that copies by itself: the workers that only load are folded into the one that computes. All of its
-// threads issue the copies, some iterations ahead of the loop that reads them.
+// For targets without an engine that copies by itself: the workers that only load are folded into those that compute, each pipe
+// into the one that receives it. All of its threads issue the copies, some iterations ahead of the loop that reads them.
 //
 // The programs are walked along the loops and branches that they have in common (sema has proved that they meet at every slot).
 //   - A send in the body of a loop runs ahead: the first slots - 1 blocks are copied before the loop, and right behind each receive

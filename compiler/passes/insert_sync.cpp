@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/passes/meetings.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
@@ -127,6 +128,12 @@ Region StoresOf(ir::Kernel& kernel, const Op& op) {
   return out;
 }
 
+void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int64_t empty) {
+  kernel.barriers.push_back({FullBarrier(pipe.name), pipe.slots, full, fmt::format("a slot of {} has been filled", pipe.name)});
+  kernel.barriers.push_back(
+      {EmptyBarrier(pipe.name), pipe.slots, empty, fmt::format("every reader is done with a slot of {}", pipe.name)});
+}
+
 namespace {
 
 void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker) {
@@ -142,10 +149,10 @@ void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker) {
 Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   const size_t errors = diagnostics.ErrorCount();
   if (target.folds_copies) {
-    for (ir::Worker& worker : kernel.workers) {
-      SyncFoldedRole(kernel, worker, target, diagnostics);
-      DeclareRings(kernel, worker);
-    }
+    SyncChannels(kernel, diagnostics);
+    for (ir::Worker& worker : kernel.workers) SyncFoldedRole(kernel, worker, target, diagnostics);
+    PlaceMeetings(kernel, target);
+    for (ir::Worker& worker : kernel.workers) DeclareRings(kernel, worker);
     return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
   }
   FullArrivals arrivals;
@@ -156,11 +163,8 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
       SyncCopyRole(kernel, worker, arrivals);
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
-    kernel.barriers.push_back(
-        {FullBarrier(pipe.name), pipe.slots, arrivals[pipe.name], fmt::format("a slot of {} has been filled", pipe.name)});
     const int64_t blocks = IsShared(kernel, pipe.name) ? kernel.cluster : 1;
-    kernel.barriers.push_back({EmptyBarrier(pipe.name), pipe.slots, pipe.receivers * kWarpsOfInstance * blocks,
-                               fmt::format("every reader is done with a slot of {}", pipe.name)});
+    AddSlotBarriers(kernel, pipe, arrivals[pipe.name], pipe.receivers * kWarpsOfInstance * blocks);
   }
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (!buffer.is_fragments) continue;

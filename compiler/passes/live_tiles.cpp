@@ -31,7 +31,7 @@ class Liveness {
  private:
   Values Before(const Op& op, Values live) {
     Note(op, live);
-    const bool is_load = op.code == OpCode::kRead || op.code == OpCode::kLoadShared;
+    const bool is_load = op.code == OpCode::kRead || op.code == OpCode::kReadParts || op.code == OpCode::kLoadShared;
     if (is_load || op.code == OpCode::kReduce) most_kept = std::max(most_kept, Count(live));
     for (const ValueId result : op.results) live.erase(result);
     const bool overwrites =

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/passes/live_tiles.h"
+#include "compiler/passes/meetings.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
@@ -59,15 +60,18 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
 
 }  // namespace
 
-/// Folded copies run ahead of a loop that sends in each iteration; a slot that is filled elsewhere gains nothing from a second one.
+/// Folded copies run ahead of a loop that sends in each iteration, and so may a worker that another one receives from; a slot that
+/// is filled elsewhere gains nothing from a second one.
 void FixSlotsReadOnce(ir::Kernel& kernel) {
   std::set<std::string> streamed;
+  const std::set<std::string> channels = Channels(kernel);
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) continue;  // from one instance to another: stored, met, read
     ForEachOp(worker.body, [&](const ir::Op& op) {
       if (op.code != ir::OpCode::kFor) return;
       for (const ir::Op& inner : op.regions[0]) {
-        if (inner.code == ir::OpCode::kSend) streamed.insert(inner.symbol);
+        // From one instance of a worker to another: stored, met, read.
+        const bool is_apart = worker.kind != ir::RoleKind::kCompute || channels.count(inner.symbol) > 0;
+        if (inner.code == ir::OpCode::kSend && is_apart) streamed.insert(inner.symbol);
       }
     });
   }
@@ -98,7 +102,10 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
     if (!IsField(kernel, buffer)) fixed += TileBytes(buffer) * buffer.count * buffer.instances + buffer.Alignment();
   }
   int64_t open_slot_bytes = 0;
-  if (target.folds_copies) FixSlotsReadOnce(kernel);
+  if (target.folds_copies) {
+    FixSlotsReadOnce(kernel);
+    fixed += BarrierBytes(kernel, target);
+  }
   for (const ir::Pipe& pipe : kernel.pipes) {
     if (!target.folds_copies) fixed += 2 * int64_t{target.most_slots} * pipe.rings * kBarrierBytes;
     (pipe.slots == 0 ? open_slot_bytes : fixed) += SlotBytes(kernel, pipe) * std::max<int64_t>(pipe.slots, 1);
@@ -130,6 +137,8 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
   for (const ir::Buffer& buffer : kernel.buffers) barriers += buffer.is_fragments ? buffer.instances * kBarrierBytes : 0;
   if (!target.folds_copies) {
     for (const ir::Pipe& pipe : kernel.pipes) barriers += 2 * pipe.slots * pipe.rings * kBarrierBytes;
+  } else {
+    barriers += BarrierBytes(kernel, target);
   }
   kernel.shared_bytes = RoundUp(offset + barriers, kernel.buffers.empty() ? 1 : kernel.buffers.front().Alignment());
   if (kernel.shared_bytes > target.shared_memory_per_block) {

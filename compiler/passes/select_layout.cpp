@@ -34,14 +34,17 @@ ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker)
     if (!op.results.empty() && columns.contains(op.results[0])) return;
     const bool is_transpose = op.code == ir::OpCode::kTranspose;
     const bool is_row = is_transpose && columns.contains(op.operands[0]);
-    const bool is_load = op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive || is_row;
+    const bool has_parts = op.code == ir::OpCode::kReadParts || op.code == ir::OpCode::kStoreParts;
+    const bool is_load = op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive || is_row || has_parts;
     const auto add = [&](ir::ValueId value, bool in_memory) {
       const ir::Type& type = kernel.values[value].type;
       const bool is_turned = is_transpose && !is_row && type.rows > 1 && type.cols > 1;
-      shapes.push_back({type.rows, type.cols, type.dtype, in_memory, is_turned});
+      shapes.push_back({type.rows, type.cols, type.dtype, in_memory, is_turned, has_parts ? op.axes.back().extent : 1});
     };
     for (ir::ValueId value : op.results) add(value, is_load);
-    if (op.code == ir::OpCode::kStore) add(op.operands[0], true);
+    if (op.code == ir::OpCode::kStore || has_parts) {
+      for (ir::ValueId value : op.operands) add(value, true);
+    }
   });
   const layout::RegisterLayout chosen = layout::ChooseRowLayout(shapes);
   return {chosen.lanes, chosen.vec, chosen.halves, chosen.lane_rows, chosen.warp_rows, chosen.warp_cols};

@@ -9,6 +9,7 @@
 
 #include "compiler/passes/copy_pieces.h"
 #include "compiler/passes/index_facts.h"
+#include "compiler/passes/meetings.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
@@ -116,14 +117,14 @@ struct Transfer {
   }
 
   /// How a read fills a field's tile, or part of it.
-  Op CopyOf(const Op& read, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker);
+  Op CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker);
   void CopyRole(ir::Worker& worker, Region& region);
   void ComputeRole(ir::Worker& worker, Region& region);
   Region StagedStore(const ir::Worker& worker, const Op& store);
   Region DirectStore(const Op& store);
 };
 
-Op Transfer::CopyOf(const Op& read, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker) {
+Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker) {
   Op copy{OpCode::kCopyToShared};
   if (!target.folds_copies && is_whole && EngineServes(read, kernel.values[read.results[0]].type)) {
     copy.code = OpCode::kLoadAsync;
@@ -144,7 +145,9 @@ Op Transfer::CopyOf(const Op& read, const ir::Buffer& buffer, bool is_whole, ir:
         is_zero_outside && is_whole && is_operand && GoesThroughRegisters(kernel, facts, target, read, tile, is_turned);
     if (is_staged || (is_zero_outside && read.slot.empty())) {
       copy.code = OpCode::kCopyAsync;
-      copy.number = is_staged ? kStagedCopy : is_whole && GoesInPieces(kernel, facts, target, read, is_operand);
+      copy.number =
+          is_staged ? kStagedCopy
+                    : is_whole && GoesInPieces(kernel, facts, target, read, ThreadsOf(*FillerOf(kernel, pipe), target), is_operand);
     } else {
       copy.scalars = read.scalars;
       copy.number = kByBlock;
@@ -178,7 +181,7 @@ void Transfer::CopyRole(ir::Worker& worker, Region& region) {
       const ir::Buffer& buffer = FindBuffer(kernel, FieldBuffer(pipe, field));
       const ir::Type& type = kernel.values[read.results[0]].type;
       const bool is_whole = type.rows == buffer.rows && type.cols == buffer.cols;
-      Op copy = CopyOf(read, buffer, is_whole, worker);
+      Op copy = CopyOf(read, pipe.name, buffer, is_whole, worker);
       copy.span = op.span;
       const ValueId slot =
           kernel.AddValue(buffer.name, ir::Type{buffer.dtype, buffer.rows, buffer.cols, ir::Space::kShared, false});

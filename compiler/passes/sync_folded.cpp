@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/meetings.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
@@ -34,23 +35,35 @@ State Join(State a, const State& b) {
   return a;
 }
 
+/// Of all instances of the worker.
+bool IsMeeting(const Op& op) { return op.code == OpCode::kSyncBlock || op.code == OpCode::kNamedSync; }
+
 }  // namespace
 
 FoldedSync::FoldedSync(ir::Kernel& kernel, const ir::Worker& worker, const Target& target, Diagnostics& diagnostics)
-    : kernel_(kernel), worker_(worker), target_(target), diagnostics_(diagnostics) {
+    : kernel_(kernel), worker_(worker), target_(target), diagnostics_(diagnostics), is_whole_block_(IsWholeBlock(kernel, worker)) {
+  for (const ir::Barrier& barrier : kernel.barriers) {
+    for (const ir::Pipe& pipe : kernel.pipes) {
+      if (barrier.name == FullBarrier(pipe.name)) guarded_.insert(pipe.name);
+    }
+  }
   for (const ir::Pipe& pipe : kernel.pipes) slots_[pipe.name] = pipe.slots;
   for (const ir::Pipe& pipe : kernel.pipes) {
     for (size_t i = 0; i < pipe.fields.size(); ++i) pipe_of_buffer_[FieldBuffer(pipe, i)] = pipe.name;
   }
   ForEachOp(worker.body, [&](const Op& op) { used_.insert(op.operands.begin(), op.operands.end()); });
   for (const ir::Buffer& buffer : kernel.buffers) {
-    if (buffer.instances > 1 && target.named_barriers > 0) own_.insert(buffer.name);
+    // The block's barrier costs less than one in shared memory.
+    const bool meets_alone = target.named_barriers > 0 || !is_whole_block_ || StagesApart(kernel, worker);
+    if (buffer.instances > 1 && meets_alone) own_.insert(buffer.name);
   }
 }
 
 Region FoldedSync::Run(Region body) {
+  std::set<std::string> received;
   ForEachOp(body, [&](const Op& op) {
     if (op.code == OpCode::kSend && !op.regions.empty()) copied_.insert(op.symbol);
+    if (op.code == OpCode::kReceive && !received.insert(op.symbol).second) refilled_.insert(op.symbol);
   });
   body = ExpandSends(body);
   PlaceAdvances(body, false);
@@ -74,9 +87,16 @@ void FoldedSync::WaitFor(int64_t newest, Span span, State& state, Region& out) c
   }
 }
 
-void FoldedSync::SyncBlock(Span span, State& state, Region& out) {
+void FoldedSync::SyncAll(Span span, State& state, Region& out) {
   if (divergent_loops_ > 0) Refuse(span);
-  out.push_back(SyncOp(OpCode::kSyncBlock, "", "", 0, span));
+  if (is_whole_block_) {
+    out.push_back(SyncOp(OpCode::kSyncBlock, "", "", 0, span));
+  } else if (worker_.instances == 1) {
+    out.push_back(SyncOp(OpCode::kSyncRole, "", "", 0, span));
+  } else {
+    out.push_back(SyncOp(OpCode::kNamedSync, "", "", ThreadsOf(worker_, target_), span));
+    out.back().scalars = {symbolic::Int(WorkerBarrier(kernel_, worker_))};
+  }
   state.arrived.clear();
   state.written.clear();
   state.read.clear();
@@ -105,6 +125,11 @@ void FoldedSync::SyncOwn(Span span, State& state, Region& out) const {
 /// Ordinary stores, or copies, into a place: all others must be done with it.
 void FoldedSync::Write(const Place& place, Span span, State& state, Region& out) {
   if (const auto copy = state.pending.find(place); copy != state.pending.end()) WaitFor(copy->second, span, state, out);
+  if (IsGuarded(place)) {
+    // Copies that nobody was told of: those beyond the end of a loop.
+    if (state.arrived.count(place) > 0) SyncAll(span, state, out);
+    return;
+  }
   if (IsOwn(place)) {
     if (state.own_read.count(place) > 0 || state.own_written.count(place) > 0) SyncOwn(span, state, out);
     return;
@@ -112,18 +137,19 @@ void FoldedSync::Write(const Place& place, Span span, State& state, Region& out)
   // Fields and parts of a slot do not overlap, and the slot is read before it is filled again.
   const bool is_slot = slots_.count(place.name) > 0;
   if (state.read.count(place) > 0 || (state.written.count(place) > 0 && !is_slot) || state.arrived.count(place) > 0) {
-    SyncBlock(span, state, out);
+    SyncAll(span, state, out);
   }
 }
 
 void FoldedSync::Read(const Place& place, Span span, State& state, Region& out) {
+  if (IsGuarded(place)) return;
   if (const auto copy = state.pending.find(place); copy != state.pending.end()) WaitFor(copy->second, span, state, out);
   if (IsOwn(place)) {
     if (state.own_written.count(place) > 0) SyncOwn(span, state, out);
     state.own_read.insert(place);
     return;
   }
-  if (state.written.count(place) > 0 || state.arrived.count(place) > 0) SyncBlock(span, state, out);
+  if (state.written.count(place) > 0 || state.arrived.count(place) > 0) SyncAll(span, state, out);
   state.read.insert(place);
 }
 
@@ -145,7 +171,7 @@ Region FoldedSync::SplitAtBarriers(const Op& branch) {
     end.push_back(side.end());
     ForEachOp(side, [&](const Op& op) {
       for (const Region& inner : op.regions) {
-        if (Contains(inner, OpCode::kSyncBlock)) Refuse(op.span);
+        if (Contains(inner, OpCode::kSyncBlock) || Contains(inner, OpCode::kNamedSync)) Refuse(op.span);
       }
     });
   }
@@ -153,12 +179,12 @@ Region FoldedSync::SplitAtBarriers(const Op& branch) {
   while (true) {
     Op piece = branch;
     bool meets = false;
-    Span span;
+    Op meeting{OpCode::kSyncBlock};
     for (size_t i = 0; i < 2; ++i) {
-      const auto barrier = std::find_if(next[i], end[i], [](const Op& op) { return op.code == OpCode::kSyncBlock; });
+      const auto barrier = std::find_if(next[i], end[i], IsMeeting);
       piece.regions[i].assign(next[i], barrier);
       meets |= barrier != end[i];
-      if (barrier != end[i]) span = barrier->span;
+      if (barrier != end[i]) meeting = *barrier;
       next[i] = barrier == end[i] ? barrier : barrier + 1;
     }
     ForEachOp(piece.regions[0], [&](const Op& op) { NoteUse(op, gone); });
@@ -168,7 +194,7 @@ Region FoldedSync::SplitAtBarriers(const Op& branch) {
     }
     if (!piece.regions[0].empty() || !piece.regions[1].empty()) out.push_back(std::move(piece));
     if (!meets) return out;
-    out.push_back(SyncOp(OpCode::kSyncBlock, "", "", 0, span));
+    out.push_back(meeting);
   }
 }
 
@@ -227,6 +253,14 @@ void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State&
     case OpCode::kReceive: return Receive(region, index, state, out);
     case OpCode::kSend: return Copies(op, state, out, false);
     case OpCode::kAdvance: Advance(op.symbol, state); break;
+    case OpCode::kArrive: {
+      // A slot that this worker copies into is full for each warp when its own copies are complete.
+      const Place place{op.slot, 0};
+      if (op.symbol != FullBarrier(op.slot)) break;
+      if (const auto copy = state.pending.find(place); copy != state.pending.end()) WaitFor(copy->second, op.span, state, out);
+      state.arrived.erase(place);
+      break;
+    }
     case OpCode::kFor:
     case OpCode::kForTiles:
     case OpCode::kUnroll: return Loop(op, state, out);
@@ -265,7 +299,7 @@ void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State&
     case OpCode::kCopyToShared: {
       const Place place = PlaceOf(op.operands[0], state);
       Write(place, op.span, state, out);
-      (IsOwn(place) ? state.own_written : state.written).insert(place);
+      if (!IsGuarded(place)) (IsOwn(place) ? state.own_written : state.written).insert(place);
       break;
     }
     default: break;

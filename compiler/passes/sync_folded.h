@@ -54,13 +54,16 @@ class FoldedSync {
 
   /// Waits until at most `newest` groups, or instructions, are unfinished.
   void WaitFor(int64_t newest, Span span, State& state, Region& out) const;
-  void SyncBlock(Span span, State& state, Region& out);
+  /// All threads of the worker meet: where it is the whole block, at the block's barrier.
+  void SyncAll(Span span, State& state, Region& out);
   void SyncOwn(Span span, State& state, Region& out) const;
   void Refuse(Span span);
   Region SplitAtBarriers(const Op& branch);
   void NoteUse(const Op& op, const std::set<ValueId>& gone);
 
   bool IsOwn(const Place& place) const { return own_.count(place.name) > 0; }
+  /// Slots that barriers of their own guard.
+  bool IsGuarded(const Place& place) const { return guarded_.count(place.name) > 0; }
   Place SlotPlace(const std::string& slot, int64_t stage = 0) const;
   Place PlaceOf(const Op& view, int64_t stage = 0) const;
   Place PlaceOf(ValueId view, const State& state) const;
@@ -71,14 +74,17 @@ class FoldedSync {
   const ir::Worker& worker_;
   const Target& target_;
   Diagnostics& diagnostics_;
+  const bool is_whole_block_;
   std::map<std::string, int64_t> slots_;
   std::map<std::string, std::string> pipe_of_buffer_;
   std::set<ValueId> used_;
-  std::set<std::string> copied_;   // pipes that copies fill
-  std::set<std::string> own_;      // buffers of each instance
-  std::set<std::string> differs_;  // scalars that differ between instances
-  int divergent_ = 0;              // conditions around that do
-  int divergent_loops_ = 0;        // and loops
+  std::set<std::string> copied_;    // pipes that copies fill
+  std::set<std::string> refilled_;  // received in several places, each of another turn of the ring
+  std::set<std::string> own_;       // buffers of each instance
+  std::set<std::string> guarded_;   // pipes between workers
+  std::set<std::string> differs_;   // scalars that differ between instances
+  int divergent_ = 0;               // conditions around that do
+  int divergent_loops_ = 0;         // and loops
   bool has_failed_ = false;
 };
 

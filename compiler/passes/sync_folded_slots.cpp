@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/meetings.h"
 #include "compiler/passes/sync_folded.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
@@ -89,7 +90,8 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats) const {
     for (Region& inner : op.regions) {
       if (op.code != OpCode::kSend) PlaceAdvances(inner, repeats || is_loop);
     }
-    if (op.code == OpCode::kReceive && slots_.at(op.symbol) > 1) held.emplace_back(op.symbol, op.span);
+    if (op.code == OpCode::kReceive && (slots_.at(op.symbol) > 1 || refilled_.contains(op.symbol)))
+      held.emplace_back(op.symbol, op.span);
     out.push_back(std::move(op));
   }
   for (const auto& [pipe, span] : held) {
@@ -110,7 +112,7 @@ void FoldedSync::Receive(const Region& region, size_t index, State& state, Regio
   if (newest >= 0 && state.pending.count(place) > 0) WaitFor(newest, op.span, state, out);
   // What another instance stores, in a branch of its own, this walk does not see.
   const bool is_from_elsewhere = divergent_ > 0 && copied_.count(op.symbol) == 0;
-  if (state.arrived.count(place) > 0 || state.written.count(place) > 0 || is_from_elsewhere) SyncBlock(op.span, state, out);
+  if (state.arrived.count(place) > 0 || state.written.count(place) > 0 || is_from_elsewhere) SyncAll(op.span, state, out);
   const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
   for (size_t i = 0; i < op.results.size(); ++i) {
     state.views[op.results[i]] = place;
@@ -124,13 +126,14 @@ void FoldedSync::Receive(const Region& region, size_t index, State& state, Regio
 /// What a wait counts: groups, or the copy instructions of a thread.
 int64_t FoldedSync::CostOf(const Region& copies) const {
   if (!target_.counts_copy_instructions) return 1;
+  const int64_t threads = ThreadsOf(worker_, target_);
   int64_t cost = 0;
   for (const Op& op : copies) {
     if (op.code != OpCode::kCopyAsync) continue;
     const ir::Type& type = kernel_.values[op.operands[0]].type;
     const int64_t pieces = type.rows * type.cols * Bytes(type.dtype) / target_.copy_bytes;
     // A number of pieces that threads do not share evenly goes by ordinary stores.
-    if (pieces % kernel_.threads == 0) cost += pieces / kernel_.threads;
+    if (pieces % threads == 0) cost += pieces / threads;
   }
   return cost;
 }
@@ -152,9 +155,11 @@ void FoldedSync::Copies(const Op& send, State& state, Region& out, bool is_check
     for (const Place& place : filled) Write(place, send.span, state, out);
   }
   for (const Op& op : send.regions[0]) out.push_back(op);
-  state.written.insert(written.begin(), written.end());
+  for (const Place& place : written) {
+    if (!IsGuarded(place)) state.written.insert(place);
+  }
   if (!is_async) return;
-  out.push_back(SyncOp(OpCode::kCommitCopies, "", "", 0, send.span));
+  if (!target_.counts_copy_instructions) out.push_back(SyncOp(OpCode::kCommitCopies, "", "", 0, send.span));
   const int64_t cost = CostOf(send.regions[0]);
   for (auto& [place, since] : state.pending) since += cost;
   for (const Place& place : filled) state.pending[place] = 0;

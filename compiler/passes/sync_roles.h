@@ -32,7 +32,13 @@ ir::Region StoresOf(ir::Kernel& kernel, const ir::Op& send);
 
 /// Rewrites the body of a role that copies; adds its arrivals.
 void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals);
-/// Rewrites the one role of a folded program: its waits are for copies that its own threads have issued.
+/// The barriers of a pipe's slots, with how many arrivals complete a phase of each.
+void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int64_t empty);
+
+/// In a folded program: rewrites the sends and receives of pipes between different workers, and adds their barriers.
+void SyncChannels(ir::Kernel& kernel, Diagnostics& diagnostics);
+
+/// Rewrites a role of a folded program: its waits are for copies that its own threads have issued.
 void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics);
 
 /// Rewrites the body of a role that computes; adds its arrivals.

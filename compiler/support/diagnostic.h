@@ -138,6 +138,10 @@ class Diagnostics {
     return Report(kind, span, std::move(headline));
   }
 
+  /// Ends one of several compilations of the same source, which reported all from number `first` on: drops what an earlier one has
+  /// said too, and adds `note`, unless it is empty, to the rest.
+  void EndCompilation(size_t first, const std::string& note);
+
   bool HasErrors() const { return error_count_ > 0; }
   size_t ErrorCount() const { return error_count_; }
   /// In the order of reporting; the renderer sorts by place.

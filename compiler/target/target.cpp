@@ -14,6 +14,22 @@ int RegisterRule::AtEntry(int threads) const {
   return std::min(file / threads, most_per_thread + 1) / unit * unit;
 }
 
+int Target::Number() const {
+  int number = 0;
+  for (const char c : name) {
+    if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+std::vector<std::string> Target::CompilerOptions() const {
+  if (is_hip) return {"--offload-arch=" + std::string(name)};
+  const std::string version(name.substr(name.find('_') + 1));
+  std::vector<std::string> options = {"-gencode=arch=compute_" + version + ",code=sm_" + version};
+  if (!RunsOnlyThere()) options.push_back("-gencode=arch=compute_" + version + ",code=compute_" + version);
+  return options;
+}
+
 std::span<const Target> Targets() {
   static constexpr Target kAll[] = {targets::kSm90a, targets::kSm80,   targets::kSm86,   targets::kSm89,
                                     targets::kSm120, targets::kSm100a, targets::kGfx942, targets::kGfx950};

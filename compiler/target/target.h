@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/layout/wave_banks.h"
 #include "compiler/support/dtype.h"
@@ -68,6 +70,13 @@ struct Target {
   int copy_rank = 5;
   std::span<const MatrixShape> matrix_shapes;
   std::span<const layout::BankRule> bank_rules = {};  // of waves of 64 lanes
+
+  /// 80 of sm_80, 90 of sm_90a, 942 of gfx942.
+  int Number() const;
+  /// Whether its code runs on this GPU and on no later one.
+  bool RunsOnlyThere() const { return is_hip || name.ends_with('a'); }
+  /// What the host compiler is told, to make code for it: options of nvcc or hipcc.
+  std::vector<std::string> CompilerOptions() const;
 };
 
 /// All targets of design.md, implemented or not, in the order of --list-targets.

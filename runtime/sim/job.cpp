@@ -51,6 +51,7 @@ std::optional<job> read_job(const std::string& path, std::string& error) {
         j.result = object.at("result");
         j.seed = object.value("seed", uint64_t(1));
         j.sms = object.value("sms", 4);
+        j.shared_bytes = object.value("shared_bytes", 0);
         j.most_findings = object.value("max_findings", size_t(20));
         j.workspace = object.value("workspace", true);
         j.trace = text_or_null(object, "trace");

@@ -28,6 +28,7 @@ struct job {
     std::string library, entry, result;
     uint64_t seed = 1;
     int sms = 4;
+    int shared_bytes = 0;  // that a block may have; 0: what the chip has
     size_t most_findings = 20;
     std::optional<std::string> trace;
     std::vector<job_tensor> tensors;

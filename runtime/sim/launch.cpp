@@ -14,6 +14,11 @@ namespace {
 constexpr int kSharedBytes[] = {232448, 65536, 163840};  // by chip
 constexpr int kRegisters = 65536, kStaticBytes = 49152;
 
+int most_shared_bytes(chip on) {
+    const int chosen = the().shared_bytes;
+    return chosen > 0 ? std::min(chosen, kSharedBytes[size_t(on)]) : kSharedBytes[size_t(on)];
+}
+
 void (*kernel)(const void*) = nullptr;
 const void* kernel_arguments = nullptr;
 
@@ -118,7 +123,7 @@ void run_cluster(machine& sim, int number, int64_t start) {
 
 host_device device(chip on) {
     constexpr int capability[] = {90, 942, 950};
-    return {the().sms, kSharedBytes[size_t(on)], capability[size_t(on)]};
+    return {the().sms, most_shared_bytes(on), capability[size_t(on)]};
 }
 
 const char* launch(const host_launch& shape, void (*body)(const void* arguments), const void* arguments) {
@@ -128,7 +133,7 @@ const char* launch(const host_launch& shape, void (*body)(const void* arguments)
     const bool waves = shape.on != chip::sm90;
     if (shape.threads <= 0 || shape.threads > 1024 || shape.threads % (waves ? 64 : 32) != 0)
         return waves ? "a block has 64 to 1024 threads, a multiple of 64" : "a block has 32 to 1024 threads, a multiple of 32";
-    if (shape.shared_bytes > kSharedBytes[size_t(shape.on)]) return "more shared memory than a block may have";
+    if (shape.shared_bytes > most_shared_bytes(shape.on)) return "more shared memory than a block may have";
     if (shape.cluster < 1 || shape.cluster > 16 || shape.blocks % shape.cluster != 0)
         return "the grid is no multiple of the cluster";
     ++sim.launch_number;

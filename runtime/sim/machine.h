@@ -92,6 +92,8 @@ struct lane {
     uint32_t waited_groups = 0, waited_reads = 0;
     uint32_t products_waited = 0, products_committed = 0;
     std::vector<mbarrier*> unfenced;    // initialised since the last fence_mbarrier_init
+    mbarrier* polled = nullptr;         // the counter that it has read last
+    uint32_t polled_phase = 0;          // and what it was told
     std::array<access_id, 8> recent{};  // accesses that may repeat
     uint32_t cluster_arrivals = 0;
     int in_warp = 0;  // number
@@ -198,6 +200,7 @@ public:
     // The run.
     uint64_t seed = 1;
     int sms = 1;
+    int shared_bytes = 0;  // that a block may have, of a GPU that has less than the largest of its kind; 0: what that has
     site_table sites;
     access_log log;
     findings found{20};
@@ -268,6 +271,9 @@ std::string describe(const std::vector<lane*>& lanes);
 
 // mbarrier.cpp
 mbarrier* find_barrier(uint32_t address, const char* what, site here, bool must_be_own);
+void arrive(mbarrier& b, const char* what, site here, order how);
+/// Blocks the current lane until another phase is over than the first `wanted`.
+void wait_for_phase(mbarrier& b, uint32_t wanted, const char* what, site here);
 void complete_bytes(mbarrier& b, int64_t bytes);
 void check_end_of_block(block& b);
 // agent.cpp

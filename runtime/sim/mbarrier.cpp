@@ -37,6 +37,8 @@ void check_complete(mbarrier& b) {
     for (lane* l : go) sim.ready(*l, sim.now + 16 + (sim.random(16) == 0 ? sim.random(2000) : sim.random(20)));
 }
 
+}  // namespace
+
 void arrive(mbarrier& b, const char* what, site here, order how) {
     machine& sim = the();
     lane& l = *sim.current;
@@ -66,9 +68,7 @@ void arrive(mbarrier& b, const char* what, site here, order how) {
     check_complete(b);
 }
 
-}  // namespace
-
-void barrier_init(uint32_t address, uint32_t arrivals) {
+void barrier_init(uint32_t address, uint32_t arrivals, bool needs_fence) {
     machine& sim = the();
     lane& l = *sim.current;
     sim.settle(4);
@@ -104,7 +104,8 @@ void barrier_init(uint32_t address, uint32_t arrivals) {
     b->init_clock.self = l.clock.self;
     b->init_site = here;
     b->near_done = b->far_done = sim.nothing;
-    l.unfenced.push_back(b.get());
+    b->fenced = !needs_fence;
+    if (needs_fence) l.unfenced.push_back(b.get());
 }
 
 void barrier_init_fence() {
@@ -180,31 +181,45 @@ void complete_bytes(mbarrier& b, int64_t bytes) {
     check_complete(b);
 }
 
-bool barrier_try_wait(uint32_t address, uint32_t parity, order how) {
+void wait_for_phase(mbarrier& b, uint32_t wanted, const char* what, site here) {
+    machine& sim = the();
+    b.waiters.push_back(sim.current);
+    sim.block_on(waits_for::mbarrier, what, here, &b, wanted);
+    if (b.phase < wanted + 2) return;
+    finding f = misuse("this wait is for phase " + std::to_string(wanted) + " of the barrier, but while it waited phase " +
+                           std::to_string(b.phase - 1) +
+                           " ended, too: the parity says the same of both, and the hardware may wait on",
+                       &b, {{"waits", here}});
+    f.kind = "stale-phase";
+    sim.found.add(std::move(f), thread());
+}
+
+namespace {
+
+bool wait_in_loop(uint32_t address, uint32_t parity, order how, const char* what, site here) {
     machine& sim = the();
     sim.settle(8);
     lane& l = *sim.current;
-    const site here = TK_SIM_HERE();
-    mbarrier* b = find_barrier(address, "mbarrier.try_wait", here, true);
+    mbarrier* b = find_barrier(address, what, here, true);
     if (!b) return true;
     if (b->phase % 2 == parity % 2) {  // the phase of this parity is the present one
         const uint32_t wanted = b->phase;
-        b->waiters.push_back(&l);
-        sim.block_on(waits_for::mbarrier, "mbarrier.try_wait", here, b, wanted);
-        if (b->phase >= wanted + 2) {
-            finding f = misuse("this wait is for phase " + std::to_string(wanted) +
-                                   " of the barrier, but while it waited phase " + std::to_string(b->phase - 1) +
-                                   " ended, too: the parity says the same of both, and the hardware may wait on",
-                               b, {{"waits", here}});
-            f.kind = "stale-phase";
-            sim.found.add(std::move(f), thread());
-        }
+        wait_for_phase(*b, wanted, what, here);
         if (sim.seed != 0 && b->phase == wanted + 1 && sim.random(8) == 0) return false;  // as try_wait may
     }
     if (b->phase > 0) b->last_seen_phase = std::max(b->last_seen_phase, b->phase);
     l.clock.acquire(b->near_done);
     if (how == order::cluster) l.clock.acquire(b->far_done);
     return true;
+}
+
+}  // namespace
+
+bool barrier_try_wait(uint32_t address, uint32_t parity, order how) {
+    return wait_in_loop(address, parity, how, "mbarrier.try_wait", TK_SIM_HERE());
+}
+bool barrier_test_wait(uint32_t address, uint32_t parity) {
+    return wait_in_loop(address, parity, order::block, "mbarrier.test_wait", TK_SIM_HERE());
 }
 
 void check_end_of_block(block& home) {

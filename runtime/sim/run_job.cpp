@@ -77,6 +77,7 @@ void mark_elements(region& r, const job_tensor& t) {
 
 int run_job(const job& j) {
     machine& sim = new_machine(j.seed, j.sms);
+    sim.shared_bytes = j.shared_bytes;
     sim.found.limit(std::max<size_t>(j.most_findings * 16, 64));
     sim.trace.on = j.trace.has_value();
     void* library = dlopen(j.library.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -53,8 +53,29 @@ CASES = [
     ("gemm", "one instance does not copy", [(r"(      copy_async %next_b.*\n)", r"      if w < 1 {\n\1      }\n")], "barrier", "all must execute it, in one order"),
     ("gemm", "one instance does not meet", [(r"(      sync_block\n)", r"      if w < 1 {\n\1      }\n")], "barrier", "all must execute it, in one order"),
     ("gemm", "two orders", [(r"(      copy_async %next_a.*\n)(      copy_async %next_b.*\n)", r"      if w < 1 {\n\1\2      } else {\n\2\1      }\n")], "barrier", "all must execute it, in one order"),
-    ("gemm", "one thread copies", [(r"(      copy_async %next_b.*\n)", r"      if_elected warpgroup {\n\1      }\n")], "barrier", "only some threads of the block come to this"),
+    ("gemm", "one thread copies", [(r"(      copy_async %next_b.*\n)", r"      if_elected warpgroup {\n\1      }\n")], "barrier", "only some threads of the worker come to this"),
     ("gemm", "one thread waits", [(r"(      wait_copies 1\n)", r"      if_elected warpgroup {\n\1      }\n")], "hazard", "the others do not"),
+    # ---- workers, and the barriers of the slots between them
+    ("workers", "reads a slot that may not be full", [(r"      wait_full h_full\[h\]\n", "")], "hazard", "of `h_slot`"),
+    ("workers", "stores into a slot that may not be empty", [(r"      wait_empty h_empty\[h\]\n", "")], "hazard", "of `h_slot`"),
+    ("workers", "arrives before it has stored", [(r"(      store_shared .*\n)(      arrive h_full.*\n)", r"\2\1")], "hazard", "of `h_slot`"),
+    ("workers", "gives back a slot before it has read", [(r"(      %part_values = .*\n)(      arrive h_empty.*\n)", r"\2\1")], "hazard", "of `h_slot`"),
+    ("workers", "never gives a slot back", [(r"      arrive h_empty.*\n", "")], "deadlock", "wait for each other"),
+    ("workers", "one warp too many is awaited", [(r"(barrier h_full x2 arrivals )4", r"\g<1>5")], "deadlock", "wait for each other"),
+    ("workers", "one instance gives back for both", [(r"(barrier h_empty x2 arrivals )8", r"\g<1>4")], "hazard", ""),
+    ("workers", "the sender's ring is not turned", [(r"(      arrive h_full.*\n)      advance h\n", r"\1")], "phase", ""),
+    ("workers", "the warps of the first do not meet", [(r"      sync_role warpgroup\n", "")], "hazard", "of `x_slot`"),
+    ("workers", "the instances of the second do not meet", [(r"    named_sync 9 threads 256\n", "")], "hazard", "of `g_slot`"),
+    ("workers", "each instance of the second meets alone", [(r"    named_sync 9 threads 256\n", "    sync_role warpgroup\n")], "hazard", "of `g_slot`"),
+    ("workers", "half of the second is awaited", [(r"named_sync 9 threads 256", "named_sync 9 threads 128")], "barrier", "while others still use it"),
+    ("workers", "more threads are awaited than come", [(r"named_sync 9 threads 256", "named_sync 9 threads 384")], "deadlock", "wait for each other"),
+    ("workers", "meets at a warpgroup's own barrier", [(r"named_sync 9 threads", "named_sync 1 threads")], "barrier", "for its own warps"),
+    ("waves", "a meeting without a barrier", [(r" warps_meet square_warps", "")], "barrier", "the target has none"),
+    ("waves", "a barrier that counts too few", [(r"(barrier finish_all arrivals )8", r"\g<1>4")], "barrier", "which counts 4"),
+    ("waves", "a barrier for both", [(r"all_meet finish_all", "all_meet square_warps")], "barrier", ""),
+    ("waves", "the barrier of a slot", [(r"all_meet finish_all", "all_meet h_empty")], "barrier", "used for a pipe"),
+    ("waves", "the waves of the first do not meet", [(r"      sync_role warpgroup\n", "")], "hazard", "of `x_slot`"),
+    ("waves", "copies are not waited for", [(r"(    commit_copies\n)    wait_copies 0\n", r"\1")], "hazard", "of `g_slot`"),
     # ---- registers
     ("attention", "added to what nothing has set", [(r"multiply %p, %l, %r set", "multiply %p, %l, %r add")], "accumulator", "nothing has set"),
     # ---- no larger than needed
@@ -69,7 +90,7 @@ CASES = [
 def prove(tkc, text, folder):
     file = folder / "program.ir"
     file.write_text(text)
-    done = subprocess.run([tkc, "--from=schedule", "--target=sm_80", file, "--emit=certificate"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([tkc, "--from=schedule", f"--target={re.search(r'target (.*)', text)[1]}", file, "--emit=certificate"], capture_output=True, text=True, timeout=60)
     if done.returncode == 0:
         return "", ""
     found = re.search(r"^error: (.*) \[certificate-([\w-]+)\]$", done.stderr, re.M)

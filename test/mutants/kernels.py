@@ -46,6 +46,10 @@ KERNELS = [
     Kernel("sm80_exchange", "test/certify/inputs/folded_exchange.ir", None, [({"M": 130, "K": 840}, 2)],
            note="sm_80, parts exchanged through a barrier of the block"),
     Kernel("sm80_one_slot", "test/certify/inputs/folded_one_slot.ir", None, [({"M": 130, "K": 840}, 2)], note="sm_80, one slot and no ring"),
+    Kernel("sm80_workers", "test/certify/inputs/folded_workers.ir", None, [({"M": 130, "N": 456}, 2), ({"M": 66, "N": 64}, 2)],
+           note="sm_80, two workers that compute, with barriers between them"),
+    Kernel("gfx950_workers", "test/certify/inputs/folded_waves.ir", None, [({"M": 130, "N": 456}, 2), ({"M": 66, "N": 64}, 2)],
+           note="the same with counters in shared memory for all barriers"),
     Kernel("gemm_by_hand", "test/mutants/inputs/gemm.tk", None, [({"M": 264, "N": 264, "K": 712}, 2), ({"M": 130, "N": 133, "K": 64}, 1)],
            note="for mutants by hand only", mechanical=False),
 ]

@@ -387,5 +387,19 @@ TEST(Fault, endless_loop) {
     EXPECT_TRUE(result.has("deadlock")) << result.text();
 }
 
+// A simulated GPU may have less shared memory than the largest of its kind: the launcher says so, and a launch is refused.
+TEST(Fault, less_shared_memory) {
+    for (const int limit : {0, 101376}) {
+        fresh_machine(0);
+        sim::the().shared_bytes = limit;
+        host::call call("spins", nullptr);
+        call.device(90, 101377);
+        EXPECT_EQ(call.status().code, limit ? TK_UNSUPPORTED_DEVICE : TK_OK);
+        float* flag = tensor_memory<float>("flag", 1, true, 1.0f);
+        EXPECT_EQ(host::launch_kernel<spins>({1, 32, 101377, nullptr}, flag).code, limit ? TK_CUDA : TK_OK);
+        EXPECT_EQ(host::launch_kernel<spins>({1, 32, 101376, nullptr}, flag).code, TK_OK);
+    }
+}
+
 }  // namespace
 }  // namespace tk::sim_test

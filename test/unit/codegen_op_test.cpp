@@ -67,7 +67,7 @@ class OpCpp : public testing::Test {
     KernelUses uses(kernel_);
     for (int& count : uses.values) ++count;
     for (const char* name : {"ab", "q"}) uses.rings.insert(name);
-    for (const char* name : {"n", "flag", "go"}) uses.names.insert(name);
+    for (const char* name : {"n", "flag", "go"}) uses.names_of[kernel_.workers.data()].insert(name);
     OpEmitter(kernel_, uses, out, quoter, scalars).Role(kernel_.workers[0]);
     return out.Take();
   }
@@ -136,6 +136,27 @@ TEST_F(OpCpp, ReadsAndStores) {
   EXPECT_EQ(Print(copy), "tk::warp::copy_global_to_shared(v, A.block(tk::span(m), tk::span(0)));\n");
   copy.code = OpCode::kCopyToGlobal;
   EXPECT_EQ(Print(copy), "tk::warpgroup::copy_shared_to_global(A.block(tk::span(m), tk::span(0)), v);\n");
+}
+
+TEST_F(OpCpp, AllOfALiteralExtent) {
+  kernel_.tensors = {{"A", DType::kF32, {N("M"), I(64)}}};
+  Op read = Make(OpCode::kRead, {New(Reg(64, 64))}, {}, {}, "A");
+  read.axes = {{I(0), 64, false, nullptr, nullptr}, {I(0), 64, false, nullptr, nullptr}};
+  EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load<64, 64, layout>(A.block(tk::span(0), tk::all<64>()));\n");
+  read.axes[1] = {I(32), 32, false, nullptr, nullptr};
+  EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load<64, 64, layout>(A.block(tk::span(0), tk::span(32)));\n");
+}
+
+TEST_F(OpCpp, PartsOfStructures) {
+  const std::vector<ir::AxisRange> axes = {
+      {N("m"), 64, false, nullptr, nullptr}, {N("k"), 64, false, nullptr, nullptr}, {I(0), 2, true, nullptr, nullptr}};
+  Op read = Make(OpCode::kReadParts, {New(Reg(64, 64)), New(Reg(64, 64))}, {}, {symbolic::Float(1)}, "A");
+  read.axes = axes;
+  EXPECT_EQ(Print(read),
+            "const auto [r, r_1] = tk::warpgroup::load_parts<2, 64, 64, layout>(A.parts(tk::span(m), tk::span(k)), 1.0f);\n");
+  Op store = Make(OpCode::kStoreParts, {}, {x_, y_}, {}, "C");
+  store.axes = axes;
+  EXPECT_EQ(Print(store), "tk::warpgroup::store_parts(C.parts(tk::span(m), tk::span(k)), x, y);\n");
 }
 
 TEST_F(OpCpp, Variables) {
@@ -207,6 +228,10 @@ TEST_F(OpCpp, Pipes) {
   EXPECT_EQ(Print(Plain(OpCode::kAdvance, "ab", "", 0, {N("n")})), "ab.skip(n);\n");
   EXPECT_EQ(Print(Plain(OpCode::kWaitFull, "ab_full", "ab")), "tk::wait(shared.ab_full[ab.slot], ab.phase);\n");
   EXPECT_EQ(Print(Plain(OpCode::kWaitEmpty, "ab_empty", "ab")), "tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kWaitEmpty, "ab_empty", "ab.previous")),
+            "tk::wait(shared.ab_empty[ab.previous()], ab.phase_of_previous() ^ 1);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kWaitEmpty, "ab_empty", "ab+stage")),
+            "tk::wait(shared.ab_empty[ab.ahead(stage)], ab.phase_ahead(stage) ^ 1);\n");
   EXPECT_EQ(Print(Plain(OpCode::kWaitFull, "q_full", "q")), "tk::wait(shared.q_full, q.phase);\n");
   EXPECT_EQ(Print(Plain(OpCode::kExpect, "ab_full", "ab", 49152)), "tk::expect_bytes(shared.ab_full[ab.slot], 49152);\n");
   EXPECT_EQ(Print(Plain(OpCode::kArrive, "ab_empty", "ab.previous")), "tk::warp::arrive(shared.ab_empty[ab.previous()]);\n");
@@ -258,6 +283,16 @@ TEST_F(OpCpp, ProductsOfWarps) {
   EXPECT_EQ(Print(Make(OpCode::kMultiply, {}, {acc_, left, right}, {}, "", "", 1)),
             "tk::warpgroup::multiply_subtract(acc, r, r_1);\n");
   EXPECT_EQ(Print(Make(OpCode::kMultiply, {}, {acc_, left, right}, {}, "", "", 2)), "tk::warpgroup::multiply_zero(acc, r, r_1);\n");
+}
+
+TEST_F(OpCpp, MeetingsInSharedMemory) {
+  role_.warps_meet = "ws";
+  role_.all_meet = "all";
+  role_.layout = {16, 4, 1, 4, 4, 1, false};
+  EXPECT_EQ(Print(Plain(OpCode::kSyncRole)), "tk::warp::meet(shared.ws[w]);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kNamedSync, "", "", 512, {I(9)})), "tk::warp::meet(shared.all);\n");
+  EXPECT_EQ(Print(Make(OpCode::kReduce, {New(Reg(1, 64))}, {x_}, {}, "scratch", "cols", static_cast<int64_t>(typed::Op::kAdd))),
+            "const auto r = tk::col_sum(x, shared.scratch[w], shared.ws[w]);\n");
 }
 
 TEST_F(OpCpp, RolesAndComments) {
@@ -315,7 +350,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 58) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 60) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace

@@ -156,6 +156,23 @@ TEST(IrVerify, TileLevelFaults) {
   for (const Case& c : cases) EXPECT_EQ(FirstFault(kTile, Level::kTile, c.from, c.to), c.message);
 }
 
+TEST(IrVerify, PartsOfStructures) {
+  constexpr const char* kParts = R"(kernel k {
+  tensor A : in bf16[64, 64, 2]
+  worker compute role compute {
+    %a, %b = read_parts A[0 : 64, 0 : 64, 0 : 2 dropped] : bf16[64, 64], bf16[64, 64]
+  }
+})";
+  EXPECT_EQ(FirstFault(kParts, Level::kLowering, "worker", "worker"), "no fault");
+  const std::string where = "worker `compute`: `%a, %b = read_parts A[0 : 64, 0 : 64, ";
+  const std::string types = "] : bf16[64, 64], bf16[64, 64]`: ";
+  const std::string not_all = "the last axis is not all parts of the structures in `A`";
+  EXPECT_EQ(FirstFault(kParts, Level::kLowering, "0 : 2 dropped", "0 : 4 dropped"), where + "0 : 4 dropped" + types + not_all);
+  EXPECT_EQ(FirstFault(kParts, Level::kLowering, "0 : 2 dropped", "1 : 2 dropped"), where + "1 : 2 dropped" + types + not_all);
+  EXPECT_EQ(FirstFault(kParts, Level::kLowering, ", bf16[64, 64]\n", ", bf16[64, 32]\n"),
+            where + "0 : 2 dropped] : bf16[64, 64], bf16[64, 32]`: 64 x 32 where 64 x 64 is wanted");
+}
+
 TEST(IrVerify, ValuesEndWithTheirRegion) {
   // The parser knows no regions, so that what a pass moved wrongly can be written down.
   EXPECT_EQ(FirstFault(kTile, Level::kTile, "binary mul %acc, %r", "binary mul %x, %r"),

@@ -6,6 +6,7 @@
 #define TK_GFX 942
 
 #include "tk/arch.h"
+#include "tk/hip/barrier.h"
 #include "tk/hip/copy_async.h"
 #include "tk/hip/fragment_load.h"
 #include "tk/hip/multiply.h"
@@ -13,6 +14,7 @@
 #include "tk/ops/atomic_global.h"
 #include "tk/ops/copy_guarded.h"
 #include "tk/ops/elementwise.h"
+#include "tk/ops/interleaved.h"
 #include "tk/ops/random.h"
 #include "tk/ops/reduce.h"
 #include "tk/ops/ring.h"

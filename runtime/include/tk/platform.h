@@ -13,6 +13,11 @@
 #define TK_ON_DEVICE
 #endif
 
+// Of a file for several targets a pass sees the kernels of the others as heads without bodies.
+#if defined(TK_TARGETS) && (defined(TK_SIM) || defined(__clang__))
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
+
 #ifdef TK_SIM
 
 #define TK_KERNEL(...) void
@@ -79,8 +84,12 @@ using cluster_result = typename cluster_kernel<Blocks>::result;
 /// A kernel of exactly `threads` threads, with registers for one block on each SM (`setmaxnreg` needs both promises), or
 /// for `TK_KERNEL(threads, blocks)`.
 #define TK_KERNEL(threads, ...) __global__ void __launch_bounds__(threads, 1 __VA_OPT__(* __VA_ARGS__))
-/// The same, in clusters of `blocks` neighbouring blocks.
+/// The same, in clusters of `blocks` neighbouring blocks. A pass for GPUs without clusters sees its head only (TK_TARGET).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define TK_CLUSTER_KERNEL(threads, blocks) TK_KERNEL(threads)
+#else
 #define TK_CLUSTER_KERNEL(threads, blocks) __global__ void __cluster_dims__(blocks, 1, 1) __launch_bounds__(threads, 1)
+#endif
 #define TK_DEVICE __device__ __forceinline__
 #define TK_HOST_DEVICE __host__ __device__ __forceinline__
 /// The tensor copy engine reads its map from the parameter bank, so the map must not be copied.

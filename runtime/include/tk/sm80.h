@@ -5,10 +5,12 @@
 
 #include "tk/arch.h"
 #include "tk/ops/atomic_global.h"
+#include "tk/ops/barrier.h"
 #include "tk/ops/copy_async.h"
 #include "tk/ops/copy_guarded.h"
 #include "tk/ops/elementwise.h"
 #include "tk/ops/fragment_load.h"
+#include "tk/ops/interleaved.h"
 #include "tk/ops/random.h"
 #include "tk/ops/reduce.h"
 #include "tk/ops/ring.h"

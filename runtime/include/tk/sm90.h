@@ -8,7 +8,7 @@
 #endif
 #define TK_ARCH 90
 
-#include "tk/ops/barrier.h"
+#include "tk/ops/cluster_barrier.h"
 #include "tk/ops/cluster.h"
 #include "tk/ops/grid.h"
 #include "tk/ops/roles.h"

@@ -5,8 +5,9 @@
 namespace conformance {
 namespace {
 
+template <bool Sleeps = true>
 TK_DEVICE void wait(uint32_t barrier, uint32_t parity) {
-    while (!sm90::mbarrier_try_wait(barrier, parity)) {
+    while (!(Sleeps ? sm90::mbarrier_try_wait(barrier, parity) : sm80::mbarrier_test_wait(barrier, parity))) {
     }
 }
 
@@ -16,29 +17,30 @@ TK_KERNEL(32) parity_kernel(uint32_t* out) {
     sm90::grid_dependency_wait();
     if (sm80::thread_index() != 0) return;
     const uint32_t barrier = shared_base();
-    sm90::mbarrier_init(barrier, 2);
+    sm80::mbarrier_init(barrier, 2);
     sm90::fence_mbarrier_init();
     put(out, 0, sm90::mbarrier_try_wait(barrier, 1));
     for (int phase = 0; phase < 5; ++phase) {
         if (phase % 2)
             sm90::mbarrier_arrive_expect_tx(barrier, 0);
         else
-            sm90::mbarrier_arrive(barrier);
+            sm80::mbarrier_arrive(barrier);
         put(out, 1 + 2 * phase, sm90::mbarrier_try_wait(barrier, uint32_t(phase & 1) ^ 1));  // one arrival is missing
-        sm90::mbarrier_arrive(barrier);
+        sm80::mbarrier_arrive(barrier);
         put(out, 2 + 2 * phase, sm90::mbarrier_try_wait(barrier, uint32_t(phase & 1)));
     }
 }
 
-/// A ring of two slots, a warp writing, a warp reading.
+/// A ring of two slots, a warp writing, a warp reading, which ask again and again or sleep.
+template <bool Sleeps>
 TK_KERNEL(64) ring_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
     const int t = sm80::thread_index(), lane = t % 32;
     const uint32_t base = shared_base(), full = base + 256, empty = base + 272;
     if (t == 0) {
         for (uint32_t slot = 0; slot < 2; ++slot) {
-            sm90::mbarrier_init(full + slot * 8, 32);
-            sm90::mbarrier_init(empty + slot * 8, 32);
+            sm80::mbarrier_init(full + slot * 8, 32);
+            sm80::mbarrier_init(empty + slot * 8, 32);
         }
         sm90::fence_mbarrier_init();
     }
@@ -46,13 +48,13 @@ TK_KERNEL(64) ring_kernel(const uint32_t* in, uint32_t* out) {
     for (int n = 0; n < 9; ++n) {
         const uint32_t slot = uint32_t(n & 1), lap = uint32_t(n / 2), place = base + slot * 128;
         if (t < 32) {
-            wait(empty + slot * 8, (lap & 1) ^ 1);
+            wait<Sleeps>(empty + slot * 8, (lap & 1) ^ 1);
             put_shared(place + uint32_t(lane) * 4, get(in, n * 32 + lane));
-            sm90::mbarrier_arrive(full + slot * 8);
+            sm80::mbarrier_arrive(full + slot * 8);
         } else {
-            wait(full + slot * 8, lap & 1);
+            wait<Sleeps>(full + slot * 8, lap & 1);
             put(out, n * 32 + lane, get_shared(place + uint32_t(31 - lane) * 4));
-            sm90::mbarrier_arrive(empty + slot * 8);
+            sm80::mbarrier_arrive(empty + slot * 8);
         }
     }
 }
@@ -64,8 +66,8 @@ TK_CLUSTER_KERNEL(32, 2) cluster_arrivals_kernel(const uint32_t* in, uint32_t* o
     const int lane = sm80::thread_index(), rank = int(sm90::cluster_block_rank());
     const uint32_t base = shared_base(), ready = base + 512, done = base + 520;
     if (lane == 0) {
-        sm90::mbarrier_init(ready, 2);
-        sm90::mbarrier_init(done, 2);
+        sm80::mbarrier_init(ready, 2);
+        sm80::mbarrier_init(done, 2);
         sm90::fence_mbarrier_init();
     }
     sm90::cluster_arrive();
@@ -100,8 +102,14 @@ EXPECTED(mbarrier_parity) {
 }
 
 // case: mbarrier_ring in 288 out 288 exact covers mbarrier_init, mbarrier_arrive, mbarrier_try_wait, fence_mbarrier_init
-CASE(mbarrier_ring) { return start<ring_kernel>(stream, 1, 64, 1024, input(in), output(out)); }
+CASE(mbarrier_ring) { return start<ring_kernel<true>>(stream, 1, 64, 1024, input(in), output(out)); }
 EXPECTED(mbarrier_ring) {
+    for (int n = 0; n < 288; ++n) out[n] = in[n / 32 * 32 + 31 - n % 32];
+}
+
+// case: mbarrier_ring_asking in 288 out 288 exact covers mbarrier_init, mbarrier_arrive, mbarrier_test_wait
+CASE(mbarrier_ring_asking) { return start<ring_kernel<false>>(stream, 1, 64, 1024, input(in), output(out)); }
+EXPECTED(mbarrier_ring_asking) {
     for (int n = 0; n < 288; ++n) out[n] = in[n / 32 * 32 + 31 - n % 32];
 }
 

@@ -22,7 +22,7 @@ load_kernel(TK_TENSOR_MAP map, uint32_t* out, const positions<Rank> boxes, const
     const uint32_t base = shared_base(), barrier = base + uint32_t(words) * 4;
     if (t == 0) {
         sm90::prefetch_tensor_map(&map);
-        sm90::mbarrier_init(barrier, 1);
+        sm80::mbarrier_init(barrier, 1);
         sm90::fence_mbarrier_init();
     }
     for (int n = 0; n < boxes.count; ++n) {
@@ -90,7 +90,7 @@ multicast_kernel(TK_TENSOR_MAP map, uint32_t* out) {
     const int t = sm80::thread_index(), rank = int(sm90::cluster_block_rank());
     const uint32_t base = shared_base(), barrier = base + 4096;
     if (t == 0) {
-        sm90::mbarrier_init(barrier, 1);
+        sm80::mbarrier_init(barrier, 1);
         sm90::fence_mbarrier_init();
     }
     sm90::cluster_arrive();
@@ -115,7 +115,7 @@ TK_DEVICE void multicast_box(const tensor_map& map, uint32_t* out, const positio
     const int t = sm80::thread_index(), rank = int(sm90::cluster_block_rank());
     const uint32_t base = shared_base(), barrier = base + 1024;
     if (t == 0) {
-        sm90::mbarrier_init(barrier, 1);
+        sm80::mbarrier_init(barrier, 1);
         sm90::fence_mbarrier_init();
         sm90::mbarrier_arrive_expect_tx(barrier, rank == 0 ? 64 : 128);
     }
@@ -180,11 +180,11 @@ expect_late_kernel(TK_TENSOR_MAP map, uint32_t* out) {
     const int t = sm80::thread_index();
     const uint32_t base = shared_base(), barrier = base + 256;
     if (t == 0) {
-        sm90::mbarrier_init(barrier, 2);
+        sm80::mbarrier_init(barrier, 2);
         sm90::fence_mbarrier_init();
         const int at[] = {0};
         sm90::tensor_copy<1>::load(base, &map, at, barrier);
-        sm90::mbarrier_arrive(barrier);
+        sm80::mbarrier_arrive(barrier);
         sm90::mbarrier_arrive_expect_tx(barrier, 256);
     }
     sm80::block_sync();

@@ -7,6 +7,7 @@
 #include "tk/hip/gfx9/global_memory.h"
 #include "tk/hip/gfx9/math.h"
 #include "tk/hip/gfx9/reduce_global.h"
+#include "tk/hip/gfx9/shared_counter.h"
 #include "tk/hip/gfx9/shared_memory.h"
 #include "tk/hip/gfx9/special_registers.h"
 #include "tk/hip/gfx9/warp.h"

@@ -61,11 +61,11 @@ TK_DEVICE uint32_t offset_in(const global_block<T>& from, int r, int c) {
 /// The pieces of a thread lie Threads pieces apart in the tile's storage. Where a panel is a multiple of that, they differ in a whole
 /// number of rows and panels, which is the same for all threads.
 template <int Threads, class View, class T>
-TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from) {
+TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from, int thread) {
     using geometry = typename View::geometry;
     constexpr int size = int(sizeof(T)), round = Threads * copy_piece, rounds = geometry::bytes / round;
-    const uint32_t first = uint32_t(thread::index()) * copy_piece;
-    const uint32_t wave = arch::broadcast_first(uint32_t(thread::index()) / arch::lanes) * uint32_t(arch::lanes * copy_piece);
+    const uint32_t first = uint32_t(thread) * copy_piece;
+    const uint32_t wave = arch::broadcast_first(uint32_t(thread) / arch::lanes) * uint32_t(arch::lanes * copy_piece);
     // What a lane writes at `place` of the storage is the element whose swizzled place that is; the XOR is its own inverse. Tiles start
     // where its pattern does.
     const auto place_of = [](uint32_t place) { return swizzled<View::swizzling>(place); };
@@ -98,10 +98,10 @@ TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from) {
 
 /// Element by element by ordinary loads and stores, complete when it returns. Code of a few lines, as it stands beside every copy.
 template <class View, class T>
-TK_DEVICE void copy_elements(const View& to, const global_block<T>& from, int threads) {
+TK_DEVICE void copy_elements(const View& to, const global_block<T>& from, int thread, int threads) {
     using value = std::remove_const_t<T>;
     TK_NO_UNROLL
-    for (int n = thread::index(); n < View::rows * View::cols; n += threads) {
+    for (int n = thread; n < View::rows * View::cols; n += threads) {
         const int r = n / View::cols, c = n % View::cols;
         const bool exists = from.has_row(r) && from.has_col(c);
         arch::store_shared(to.address(r, c), exists ? arch::load_global<value>(from.at(r, c)) : value());
@@ -113,10 +113,10 @@ TK_DEVICE void copy_elements(const View& to, const global_block<T>& from, int th
 
 namespace block {
 
-/// Issues the copy of an R x C block into a shared tile, in pieces; what the block does not have becomes 0. All Threads threads of the
-/// block take part. The block's rows start at multiples of a piece and end at one, if need be behind zeros: launchers pack tensors
+/// Issues the copy of an R x C block into a shared tile, in pieces; what the block does not have becomes 0. Threads threads of the
+/// block take part, from number First on. The block's rows start at multiples of a piece and end at one, if need be behind zeros: launchers pack tensors
 /// where that is not so (host::launcher::pieces). There is no branch, so that what is computed next to it can lie between its instructions.
-template <int Threads, class To, class T>
+template <int Threads, int First = 0, class To, class T>
 TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
     const auto view = as_view(to);
     using View = std::remove_const_t<decltype(view)>;
@@ -127,21 +127,21 @@ TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
     padded.col_hi += -padded.col_hi & (detail::copy_piece / int(sizeof(T)) - 1);
     if (!detail::copies_in_pieces<View::cols>(padded, View::rows)) sim::report_misuse("a block that can't be copied in pieces");
 #endif
-    detail::copy_pieces<Threads>(view, from);
+    detail::copy_pieces<Threads>(view, from, thread::index() - First);
 }
 
 /// The same for any block. Tiles and tensors that no piece fits go by ordinary loads and stores, with everything issued before complete behind them,
 /// so that whoever counts instructions for a wait never waits for too few.
-template <int Threads, class To, class T>
+template <int Threads, int First = 0, class To, class T>
 TK_DEVICE void copy_async(const To& to, const global_block<T>& from) {
     const auto view = as_view(to);
     using View = std::remove_const_t<decltype(view)>;
     if constexpr (!detail::is_transposed<View>) {
         if constexpr (View::rows == View::parent_rows && View::cols == View::parent_cols && View::cols % (detail::copy_piece / int(sizeof(T))) == 0 &&
                       detail::copy_instructions(View::geometry::bytes, Threads) > 0)
-            if (detail::copies_in_pieces<View::cols>(from, View::rows)) return detail::copy_pieces<Threads>(view, from);
+            if (detail::copies_in_pieces<View::cols>(from, View::rows)) return detail::copy_pieces<Threads>(view, from, thread::index() - First);
     }
-    detail::copy_elements(view, from, Threads);
+    detail::copy_elements(view, from, thread::index() - First, Threads);
 }
 
 }  // namespace block

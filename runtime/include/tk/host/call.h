@@ -3,7 +3,7 @@
 // everything after it into nothing, so a launcher is a straight list of what must hold and what is done.
 #pragma once
 
-#include "tk/host/driver.h"
+#include "tk/host/parts.h"
 #include "tk/host/repack.h"
 #include "tk/host/tensor.h"
 
@@ -59,18 +59,16 @@ public:
         if (!failed() && may_overlap(*t, *other)) fail(TK_OVERLAP, "%s: `%s` is written, but shares memory with `%s`", entry_, name, other_name);
     }
 
-    /// The current device can run code for `capability` (950: gfx950) with this much shared memory a block. 90 is sm_90a, which no
-    /// other device runs, nor AMD's code; the PTX of others is compiled by later ones' drivers. Kernels of tk/sm90.h
-    /// overlap the launch before them.
+    /// The current device can run code for `capability` (950: gfx950) with this much shared memory a block. Kernels of sm_90a overlap
+    /// the launch before them.
     void device(int capability, size_t shared_bytes) {
         if (failed()) return;
         status_ = current_device(device_number_);
         if (!failed()) status_ = cached_device(device_number_, device_);
         if (failed()) return;
-        const bool exact = capability == 90 || is_amd;
-        overlaps_ = TK_HAS_SM90 && capability >= 90;
-        if (exact ? device_->capability != capability : device_->capability < capability)
-            return fail(TK_UNSUPPORTED_DEVICE, "%s: compiled for %s%d%s, device %d is %s%d", entry_, device_prefix, capability, capability == 90 ? "a" : "", device_number_,
+        overlaps_ = TK_HAS_SM90 && capability == 90;
+        if (runs_only_there(capability) ? device_->capability != capability : device_->capability < capability)
+            return fail(TK_UNSUPPORTED_DEVICE, "%s: compiled for %s%d%s, device %d is %s%d", entry_, device_prefix, capability, target_suffix(capability), device_number_,
                         device_prefix, device_->capability);
         if (size_t(device_->shared_bytes) < shared_bytes)
             fail(TK_UNSUPPORTED_DEVICE, "%s: needs %zu bytes of shared memory a block, device %d has %d", entry_, shared_bytes, device_number_, device_->shared_bytes);

@@ -17,6 +17,7 @@
 namespace tk::host::inline TK_MACHINE {
 
 constexpr int max_devices = 64;
+constexpr int no_code = -1;  // of a file for several targets: none of its parts is compiled for the device
 
 #ifdef TK_GFX
 using stream = hipStream_t;
@@ -56,7 +57,7 @@ struct launch_shape {
 #ifndef TK_GFX
 inline constexpr sim::chip simulated_chip = sim::chip::sm90;
 #else
-inline constexpr sim::chip simulated_chip = TK_GFX == 942 ? sim::chip::gfx942 : sim::chip::gfx950;
+inline constexpr sim::chip simulated_chip = TK_HAS_GFX950 ? sim::chip::gfx950 : sim::chip::gfx942;
 #endif
 
 inline tk_status current_device(int& device) {
@@ -67,7 +68,18 @@ inline tk_status current_device(int& device) {
 inline tk_status query_device(int, device_info& info) {
     const sim::host_device device = sim::device(simulated_chip);
     // What is not written for one GPU runs on all from some on: the simulated one is the newest of them.
-    info = {device.processors, device.shared_bytes, TK_ARCH == 80 ? 120 : device.capability};
+    info = {device.processors, device.shared_bytes, TK_ARCH != 0 && !TK_HAS_SM90 ? 120 : device.capability};
+    return ok();
+}
+
+/// The simulator has compiled one part of a file for several targets.
+template <auto Kernel>
+tk_status query_code(int, int& code) {
+#ifdef TK_TARGET
+    code = TK_TARGET;
+#else
+    code = no_code;
+#endif
     return ok();
 }
 
@@ -117,6 +129,21 @@ inline tk_status query_device(int device, device_info& info) {
     if (error == cudaSuccess) error = get(minor, cudaDevAttrComputeCapabilityMinor);
     info.capability = major * 10 + minor;
     return cuda_status(error, "cudaDeviceGetAttribute");
+}
+
+/// The architecture as which the code of `Kernel` that the driver loaded was compiled: 80 of compute_80, also where it was made from PTX
+/// for something newer; no_code if there is none for the current device.
+template <auto Kernel>
+tk_status query_code(int, int& code) {
+    cudaFuncAttributes attributes{};
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, Kernel);
+    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction) {
+        cudaGetLastError();  // answered
+        code = no_code;
+        return ok();
+    }
+    code = attributes.ptxVersion;
+    return cuda_status(error, "cudaFuncGetAttributes");
 }
 
 static __device__ uint4 zero_bytes;

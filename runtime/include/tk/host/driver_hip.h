@@ -27,6 +27,15 @@ inline tk_status query_device(int device, device_info& info) {
     return ok();
 }
 
+/// The driver loads what is compiled for the device's own architecture and nothing else.
+template <auto Kernel>
+tk_status query_code(int device, int& code) {
+    device_info info{};
+    const tk_status status = query_device(device, info);
+    code = info.capability;
+    return status;
+}
+
 /// AMD has no tensor copy engine: nothing asks for a map.
 inline tk_status zero_element(void*& place) {
     place = nullptr;

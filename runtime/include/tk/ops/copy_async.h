@@ -81,22 +81,22 @@ TK_DEVICE void copy_elements(const View& to, const global_block<T>& from, int th
 }
 
 template <int Threads, class View, class T>
-TK_DEVICE void copy_view_async(const View& to, const global_block<T>& from) {
+TK_DEVICE void copy_view_async(const View& to, const global_block<T>& from, int thread) {
     with_widest_piece<View>(from, [&](auto width) {
         constexpr int V = decltype(width)::value;
         // Pieces that begin outside the block, and elements of 2 bytes: through registers.
         if constexpr (V * sizeof(T) >= 4) {
             if (from.col_lo <= 0 || from.col_lo >= View::cols || from.col_lo % V == 0)
-                return copy_pieces_async<V, Threads>(to, from, thread::index());
+                return copy_pieces_async<V, Threads>(to, from, thread);
         }
-        copy_elements<Threads>(to, from, thread::index());
+        copy_elements<Threads>(to, from, thread);
     });
 }
 
 /// Pieces of 16 bytes in the order of the tile's storage, dealt to threads in turn. Where panels and rounds are multiples of each other,
 /// those of a thread differ in a whole number of rows and panels, the same for all threads, and one address serves all of them.
 template <int Threads, class View, class T>
-TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from) {
+TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from, int thread) {
     using geometry = typename View::geometry;
     constexpr int size = int(sizeof(T)), round = Threads * 16, rounds = cdiv(geometry::bytes, round), repeats = 1024;
     constexpr bool in_panel = geometry::panel_bytes % round == 0 && round % geometry::pitch == 0;
@@ -105,7 +105,7 @@ TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from) {
     const auto col_of = [](uint32_t place) {
         return int(place / geometry::panel_bytes * geometry::panel_cols + place % geometry::pitch / size);
     };
-    const uint32_t first = uint32_t(thread::index()) * 16;
+    const uint32_t first = uint32_t(thread) * 16;
     const int row = row_of(first), col = col_of(first);
     const uint32_t address = to.base + swizzled<View::swizzling>(first);
     const T* origin = from.origin + (uint64_t(uint32_t(row)) * uint64_t(from.row_stride) + uint32_t(col));
@@ -128,10 +128,10 @@ TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from) {
 
 namespace block {
 
-/// Issues the copy of a block into a whole tile in pieces of 16 bytes, by all `Threads` threads of the block. The block's rows start at
+/// Issues the copy of a block into a whole tile in pieces of 16 bytes, by `Threads` threads of the block, from number `First` on. The block's rows start at
 /// multiples of a piece and end at one; launchers pack tensors where that is not so (host::launcher::pieces). Without a branch, so that
 /// what is computed next to it can lie between its instructions.
-template <int Threads, class To, class T>
+template <int Threads, int First = 0, class To, class T>
 TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
     const auto view = as_view(to);
     using View = std::remove_const_t<decltype(view)>;
@@ -142,22 +142,23 @@ TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
     const bool ends = from.col_hi >= View::cols || from.row_hi <= 0 || from.row_stride >= end;
     if (from.col_stride != 1 || bits % 16 != 0 || from.row_lo > 0 || from.col_lo > 0 || !ends) sim::report_misuse("a block that can't be copied in pieces");
 #endif
-    detail::copy_pieces<Threads>(view, from);
+    detail::copy_pieces<Threads>(view, from, thread::index() - First);
 }
 
 /// The same for any block and view.
-template <int Threads, class To, class T>
+template <int Threads, int First = 0, class To, class T>
 TK_DEVICE void copy_async(const To& to, const global_block<T>& from) {
     const auto view = as_view(to);
+    const int thread = thread::index() - First;
     using View = std::remove_const_t<decltype(view)>;
     if constexpr (detail::is_transposed<View>) {
-        detail::copy_view_async<Threads>(view.view, transposed(from));
+        detail::copy_view_async<Threads>(view.view, transposed(from), thread);
     } else if constexpr (View::cols == 1 && View::parent_cols == 1 && View::swizzling == swizzle::none) {
         // A column lies in shared memory as a row does.
         const shared_view<typename View::value_type, 1, View::rows, swizzle::none, 1, View::parent_rows> row{view.base, 0, view.row0};
-        detail::copy_view_async<Threads>(row, transposed(from));
+        detail::copy_view_async<Threads>(row, transposed(from), thread);
     } else {
-        detail::copy_view_async<Threads>(view, from);
+        detail::copy_view_async<Threads>(view, from, thread);
     }
 }
 

@@ -95,10 +95,10 @@ TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, 
 }  // namespace warp
 
 namespace block {
-/// The same by all `Threads` threads of the block.
-template <int Threads, class To, class T, class Fill = float>
+/// The same by `Threads` threads of the block, from number `First` on.
+template <int Threads, int First = 0, class To, class T, class Fill = float>
 TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value = 0) {
-    detail::copy_global_to_shared<4>(to, from, fill_value, thread::index(), Threads);
+    detail::copy_global_to_shared<4>(to, from, fill_value, thread::index() - First, Threads);
 }
 }  // namespace block
 

@@ -7,6 +7,9 @@
 
 #include "tk/ops/elementwise.h"
 #include "tk/ops/scope.h"
+#ifdef TK_GFX
+#include "tk/hip/barrier.h"
+#endif
 
 namespace tk {
 
@@ -17,6 +20,18 @@ struct reduce_scratch {
 };
 
 namespace detail {
+
+/// The warpgroup meets at its own named barrier.
+struct at_named_barrier {
+    TK_DEVICE void meet() const { warpgroup::sync(); }
+};
+#ifdef TK_GFX
+/// Or at one in shared memory, where the block's barrier would wait for others.
+struct at_shared_barrier {
+    barrier& where;
+    TK_DEVICE void meet() const { warp::meet(where); }
+};
+#endif
 
 template <class T>
 TK_DEVICE T shuffle_xor(T x, int mask) { return __builtin_bit_cast(T, arch::shuffle_xor(__builtin_bit_cast(uint32_t, x), mask)); }
@@ -46,14 +61,15 @@ TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>&
 
 /// Combines the results of `Count` warps, the first of them and every `Step`-th after it. Register n of a warp lies at place(n) of its
 /// row of the scratch; `writes`: this lane is the first of those that hold the same.
-template <int Count, int Step, class Result, class T, int N, class F, class Place>
-TK_DEVICE void combine_warps(Result& result, reduce_scratch<T, N>& scratch, int warp, int first, bool writes, F f, Place place) {
-    warpgroup::sync();  // the scratch may still be read from its last use
+template <int Count, int Step, class Result, class T, int N, class Meeting, class F, class Place>
+TK_DEVICE void combine_warps(Result& result, reduce_scratch<T, N>& scratch, const Meeting& at, int warp, int first, bool writes, F f,
+                             Place place) {
+    at.meet();  // the scratch may still be read from its last use
     TK_UNROLL
     for (int n = 0; n < Result::size; ++n) {
         if (writes) arch::store_shared_variable(scratch.partial[warp][place(n)], result.data[n]);
     }
-    warpgroup::sync();
+    at.meet();
     TK_UNROLL
     for (int n = 0; n < Result::size; ++n) {
         T value = arch::load_shared_variable(scratch.partial[first][place(n)]);
@@ -64,20 +80,22 @@ TK_DEVICE void combine_warps(Result& result, reduce_scratch<T, N>& scratch, int 
 }
 
 /// The row reduction where warps lie side by side; those left over compute what the others do.
-template <class T, int R, int C, class L, class F>
-TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>& x, reduce_scratch<T, R>& scratch, F f) {
+template <class T, int R, int C, class L, class Meeting, class F>
+TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>& x, reduce_scratch<T, R>& scratch, const Meeting& meeting,
+                                                F f) {
     register_tile<T, R, 1, L> result = reduce_rows(x, f);
     const lane_position at = warpgroup::position();
     const int row = L::lane_row(at.lane);
     const bool writes = at.lane < L::Lanes * L::LaneRows && L::lane_col(at.lane) == 0 && (R > 1 || row == 0);
-    combine_warps<L::WarpCols, L::WarpRows>(result, scratch, at.warp, at.warp % L::WarpRows, writes, f, [&](int n) {
+    combine_warps<L::WarpCols, L::WarpRows>(result, scratch, meeting, at.warp, at.warp % L::WarpRows, writes, f, [&](int n) {
         return R == 1 ? 0 : n * L::LaneRows + row;
     });
     return result;
 }
 
-template <class T, int R, int C, class L, class F>
-TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>& x, reduce_scratch<T, C>& scratch, F f) {
+template <class T, int R, int C, class L, class Meeting, class F>
+TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>& x, reduce_scratch<T, C>& scratch, const Meeting& meeting,
+                                                F f) {
     static_assert(R > 1, "nothing to reduce");
     register_tile<T, 1, C, L> result;
     TK_UNROLL
@@ -92,7 +110,7 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
         // Columns in the order of registers, not of the tile: neighbouring lanes take neighbouring banks.
         const lane_position at = warpgroup::position();
         const bool writes = at.lane < L::Lanes * L::LaneRows && L::lane_row(at.lane) == 0 && (C > 1 || L::lane_col(at.lane) == 0);
-        combine_warps<L::WarpRows, 1>(result, scratch, at.warp, L::warp_col(at) * L::WarpRows, writes, f, [&](int n) {
+        combine_warps<L::WarpRows, 1>(result, scratch, meeting, at.warp, L::warp_col(at) * L::WarpRows, writes, f, [&](int n) {
             return C == 1 ? 0 : (n * L::WarpCols + L::warp_col(at)) * L::Lanes + L::lane_col(at.lane);
         });
     }
@@ -101,6 +119,23 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
 
 }  // namespace detail
 
+// With scratch all threads of the warpgroup take part, and its warps meet twice: at the warpgroup's own barrier, or at a given one.
+#define TK_REDUCTION_AT(NAME, EXPRESSION, PARAMETER, MEETING)                                                          \
+    template <tile X>                                                                                                  \
+    TK_DEVICE auto row_##NAME(const X& x, reduce_scratch<typename X::value_type, X::rows>& scratch PARAMETER) {        \
+        return detail::reduce_rows(x, scratch, detail::MEETING, [](auto a, auto b) { return EXPRESSION; });            \
+    }                                                                                                                  \
+    template <tile X>                                                                                                  \
+    TK_DEVICE auto col_##NAME(const X& x, reduce_scratch<typename X::value_type, X::cols>& scratch PARAMETER) {        \
+        return detail::reduce_cols(x, scratch, detail::MEETING, [](auto a, auto b) { return EXPRESSION; });            \
+    }
+#define TK_NOTHING
+#define TK_BARRIER , barrier& where
+#ifdef TK_GFX
+#define TK_REDUCTION_AT_GIVEN(NAME, EXPRESSION) TK_REDUCTION_AT(NAME, EXPRESSION, TK_BARRIER, at_shared_barrier{where})
+#else
+#define TK_REDUCTION_AT_GIVEN(NAME, EXPRESSION)
+#endif
 #define TK_REDUCTION(NAME, EXPRESSION)                                                                                 \
     /** [R, C] -> [R, 1] */                                                                                            \
     template <tile X>                                                                                                  \
@@ -108,20 +143,17 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
         static_assert(X::layout_type::WarpCols == 1, "rows over several warps need scratch");                          \
         return detail::reduce_rows(x, [](auto a, auto b) { return EXPRESSION; });                                      \
     }                                                                                                                  \
-    /** With scratch all 128 threads take part, and meet twice at the warpgroup's own barrier. */                      \
-    template <tile X>                                                                                                  \
-    TK_DEVICE auto row_##NAME(const X& x, reduce_scratch<typename X::value_type, X::rows>& scratch) {                  \
-        return detail::reduce_rows(x, scratch, [](auto a, auto b) { return EXPRESSION; });                             \
-    }                                                                                                                  \
-    /** [R, C] -> [1, C] */                                                                                            \
-    template <tile X>                                                                                                  \
-    TK_DEVICE auto col_##NAME(const X& x, reduce_scratch<typename X::value_type, X::cols>& scratch) {                  \
-        return detail::reduce_cols(x, scratch, [](auto a, auto b) { return EXPRESSION; });                             \
-    }
+    /** [R, C] -> [R, 1], and [R, C] -> [1, C] */                                                                      \
+    TK_REDUCTION_AT(NAME, EXPRESSION, TK_NOTHING, at_named_barrier{})                                                  \
+    TK_REDUCTION_AT_GIVEN(NAME, EXPRESSION)
 TK_REDUCTION(sum, a + b)
 TK_REDUCTION(max, max(a, b))
 TK_REDUCTION(min, min(a, b))
 #undef TK_REDUCTION
+#undef TK_REDUCTION_AT
+#undef TK_REDUCTION_AT_GIVEN
+#undef TK_NOTHING
+#undef TK_BARRIER
 
 /// start + row number: the positions of a tile's rows in a tensor.
 template <int R, class L, class T = int>

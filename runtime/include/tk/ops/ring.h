@@ -25,6 +25,9 @@ struct ring {
     TK_HOST_DEVICE constexpr int previous() const { return slot + (slot == 0 ? N - 1 : -1); }
     /// The slot n behind this one, 0 <= n <= N.
     TK_HOST_DEVICE constexpr int ahead(int n) const { return slot + n < N ? slot + n : slot + n - N; }
+    /// The parity of the lap for which the slot n behind this one is filled next, and the slot before this one.
+    TK_HOST_DEVICE constexpr uint32_t phase_ahead(int n) const { return slot + n < N ? phase : phase ^ 1; }
+    TK_HOST_DEVICE constexpr uint32_t phase_of_previous() const { return phase_ahead(N - 1); }
 };
 
 }  // namespace tk

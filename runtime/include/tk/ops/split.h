@@ -10,7 +10,7 @@
 // warps of a worker in every block. No block may leave, or publish again, before the others have collected.
 #pragma once
 
-#include "tk/ops/barrier.h"
+#include "tk/ops/cluster_barrier.h"
 #include "tk/ops/vector.h"
 #include "tk/types/register_tile.h"
 

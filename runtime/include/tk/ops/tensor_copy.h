@@ -7,7 +7,7 @@
 #pragma once
 
 #include "tk/cuda/sm90/tma.h"
-#include "tk/ops/barrier.h"
+#include "tk/ops/cluster_barrier.h"
 #include "tk/types/shared_tile.h"
 
 namespace tk {

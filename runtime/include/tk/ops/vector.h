@@ -63,4 +63,17 @@ TK_DEVICE void store_shared_vector(uint32_t to, const vector<T, N>& v) {
     arch::store_shared(to, __builtin_bit_cast(W, v));
 }
 
+/// Value n of the N that a word holds. By shifts: a vector of 16-bit values would be taken apart by instructions of its own.
+template <class T, int N>
+TK_HOST_DEVICE T element_of(const typename word<N * int(sizeof(T))>::type& bits, int n) {
+    constexpr int width = 8 * int(sizeof(T)), size = N * int(sizeof(T));
+    if constexpr (N == 1 || width > 32) {
+        return __builtin_bit_cast(vector<T, N>, bits).value[n];
+    } else {
+        using whole = typename word<int(sizeof(T))>::type;
+        if constexpr (size <= 4) return __builtin_bit_cast(T, whole(bits >> width * n));
+        else return __builtin_bit_cast(T, whole(__builtin_bit_cast(vector<uint32_t, size / 4>, bits).value[width * n / 32] >> width * n % 32));
+    }
+}
+
 }  // namespace tk::detail

@@ -34,6 +34,17 @@ TK_DEVICE int anew(int x) {
     return x;
 }
 
+/// What is computed from x is computed where it is used. AMD's compiler would compute multiples of a stride, or conditions on columns,
+/// of all elements beforehand, and keep them in scalar registers, which are few.
+TK_DEVICE int late(int x) {
+#ifdef TK_GFX
+    return anew(x);
+#else
+    return x;
+#endif
+}
+TK_DEVICE int64_t late(int64_t x) { return int64_t(uint64_t(uint32_t(late(int(x)))) | uint64_t(uint32_t(late(int(x >> 32)))) << 32); }
+
 /// For tiles with many rows in a thread, and for blocks that are not aligned. whole(register, address) for each run of V
 /// neighbouring columns in this thread that may move as a vector, single(register, address) for each element of the
 /// others that exists.
@@ -68,16 +79,17 @@ TK_DEVICE void for_each_run_of_many(const global_block<T>& block, Whole whole, S
             const int here = anew(r);
             T* const row = block.at(here, c);
             const bool has_row = block.has_row(here);
+            const int64_t col_stride = late(block.col_stride);
             TK_UNROLL
             for (int e = 0; e < Tile::E; e += V) {
                 const int n = Tile::number_of({i, j, h, e}), d = j * L::block_cols + e;
                 if (aligned && has_row && block.has_col(c + d) && block.has_col(c + d + V - 1)) {
-                    whole(n, row + d * block.col_stride);
+                    whole(n, row + d * col_stride);
                     continue;
                 }
                 TK_UNROLL
                 for (int k = 0; k < V; ++k)
-                    if (has_row && block.has_col(c + d + k)) single(n + k, row + (d + k) * block.col_stride);
+                    if (has_row && block.has_col(c + d + k)) single(n + k, row + (d + k) * col_stride);
             }
         }
     });
@@ -118,8 +130,8 @@ struct runs {
     template <bool HasEdges, class F>
     TK_DEVICE void each_vector_if(F f) const {
         const int64_t col_stride = V == 1 ? block.col_stride : 1;
-        const int lo = block.col_lo - first_col, hi = block.col_hi - first_col - V;
         each_row([&](int i, int h, int r) {
+            const int lo = late(block.col_lo - first_col), hi = late(block.col_hi - first_col - V);
             T* const row = block.at(r, 0) + first_col * col_stride;
             const bool has_row = block.has_row(r);
             TK_UNROLL
@@ -143,7 +155,7 @@ struct runs {
             for (int j = 0; j < Tile::J; ++j)
                 TK_UNROLL
                 for (int e = 0; e < Tile::E; e += V) {
-                    const int d = j * L::block_cols + e, c = first_col + d;
+                    const int d = j * L::block_cols + e, c = late(first_col) + d;
                     const bool is_cut = (c < block.col_lo && c + V > block.col_lo) || (c < block.col_hi && c + V > block.col_hi);
                     if (!has_row || !is_cut) continue;
                     TK_UNROLL

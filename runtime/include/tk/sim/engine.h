@@ -52,11 +52,23 @@ uint32_t map_to_block(uint32_t address, uint32_t rank);
 
 // mbarrier (the PTX manual, and what was measured: runtime/sim/README.md).
 enum class order : uint8_t { block, cluster_relaxed, cluster };  // which arrivals publish writes, which waits acquire them
-void barrier_init(uint32_t barrier, uint32_t arrivals);
+/// `needs_fence`: others may use it behind barrier_init_fence only.
+void barrier_init(uint32_t barrier, uint32_t arrivals, bool needs_fence);
 void barrier_init_fence();
 void barrier_arrive(uint32_t barrier, order how);
 void barrier_arrive_expect(uint32_t barrier, uint32_t bytes);
 bool barrier_try_wait(uint32_t barrier, uint32_t parity, order how);
+/// Whoever asks in a loop is taken to wait, here too.
+bool barrier_test_wait(uint32_t barrier, uint32_t parity);
+
+// Counters in shared memory that go round (ds_inc), which are CDNA's mbarriers: `last` is twice the arrivals of a phase less one.
+void counter_start(uint32_t counter, uint32_t last);
+void counter_step(uint32_t counter, uint32_t last);
+uint32_t counter_last(uint32_t counter);
+/// Makes visible what came before the steps of the phases that are over.
+uint32_t counter_read(uint32_t counter);
+/// s_sleep in a loop that reads a counter: until another phase of the one that the lane has read last is over.
+void sleep();
 
 // Barriers of warp, block and cluster; fences.
 void sync_warp();

@@ -12,6 +12,7 @@ struct axis {
     int start;    // tensor index of the block's element 0
     int lo, hi;   // tensor indices that may be touched, before clipping to the extent
     bool dropped; // one index, no axis in the block
+    bool exists = false;  // the dimension is known to have all of lo .. hi
 };
 
 /// One index: the dimension does not appear in the block. Out of range: the block is empty.
@@ -20,6 +21,10 @@ TK_HOST_DEVICE constexpr axis at(int i) { return {i, i, i + 1, true}; }
 TK_HOST_DEVICE constexpr axis span(int start) { return {start, 0, 0x7fffffff, false}; }
 /// From `start` on, only tensor indices lo .. hi - 1.
 TK_HOST_DEVICE constexpr axis span(int start, int lo, int hi) { return {start, lo, hi, false}; }
+
+/// All of a dimension of this extent: nothing is left to be asked when the kernel runs.
+template <int Extent>
+TK_HOST_DEVICE constexpr axis all() { return {0, 0, Extent, false, true}; }
 
 /// A two-dimensional window. Element (r, c) exists iff row_lo <= r < row_hi and col_lo <= c < col_hi; what
 /// does not exist reads as the fill value and is dropped on writing. `origin` itself may not exist.
@@ -44,6 +49,22 @@ TK_HOST_DEVICE constexpr global_block<T> transposed(const global_block<T>& b) {
     return {b.origin, b.col_stride, b.row_stride, b.col_lo, b.col_hi, b.row_lo, b.row_hi};
 }
 
+/// Windows of the parts of small structures: part p of structure (r, c) is element (r, c) of part(p).
+template <class T>
+struct global_parts {
+    global_block<T> first;  // part 0
+    int64_t stride;         // from one part to the next, in elements
+
+    TK_HOST_DEVICE constexpr global_block<T> part(int p) const {
+        global_block<T> result = first;
+        result.origin += p * stride;
+        return result;
+    }
+};
+
+template <class T>
+TK_HOST_DEVICE constexpr global_parts<T> transposed(const global_parts<T>& parts) { return {transposed(parts.first), parts.stride}; }
+
 /// A tensor of fixed rank: passed to kernels by value. Strides count elements.
 template <class T, int Rank>
 struct tensor {
@@ -63,7 +84,7 @@ struct tensor {
         TK_UNROLL
         for (int d = 0; d < Rank; ++d) {
             const axis a = all[d];
-            const int lo = max(a.lo, 0) - a.start, hi = min(a.hi, extent[d]) - a.start;
+            const int lo = (a.exists ? a.lo : max(a.lo, 0)) - a.start, hi = (a.exists ? a.hi : min(a.hi, extent[d])) - a.start;
             result.origin += a.start * stride[d];
             if (a.dropped) {
                 empty |= hi <= lo;
@@ -77,6 +98,12 @@ struct tensor {
         }
         if (empty) result.row_hi = result.row_lo;
         return result;
+    }
+
+    /// A tensor of structures, whose last dimension counts their parts: the window given by the axes before it.
+    template <class... Axis>
+    TK_HOST_DEVICE constexpr global_parts<T> parts(Axis... axes) const {
+        return {block(axes..., axis{0, 0, 1, true, true}), stride[Rank - 1]};
     }
 
     /// One element; zero outside the tensor.

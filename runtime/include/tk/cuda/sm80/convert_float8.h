@@ -5,7 +5,7 @@
 
 #include "tk/arch.h"
 
-#if defined(TK_SIM) && TK_ARCH == 90
+#if defined(TK_SIM) && TK_HAS_SM90
 #define TK_HAS_FLOAT8 1
 #include "tk/sim/sm80/convert_float8.h"
 #elif !defined(TK_SIM) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mbarrier: counts arrivals and copied bytes; a phase ends when both are complete, then its parity flips.
-// A fresh barrier answers parity 1 as already past: a producer's first wait does not block.
+// What came to mbarriers with sm_90: they count copied bytes, too, and a phase ends when both are complete; waits that sleep; arrivals
+// from other blocks of a cluster. The rest is in sm80/mbarrier.h.
 #pragma once
 
 #include "tk/platform.h"
@@ -9,15 +9,6 @@
 #else
 
 namespace tk::sm90 {
-
-TK_DEVICE void mbarrier_init(uint32_t barrier, uint32_t arrivals) {
-    TK_PTX("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-
-/// One arrival, ordered after this thread's earlier accesses (release).
-TK_DEVICE void mbarrier_arrive(uint32_t barrier) {
-    TK_PTX("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
 
 /// One arrival at a barrier of another block; `barrier` is an address from map_to_block. It hands back a slot whose
 /// reads are complete, so it releases no writes: `.release.cluster` would cost a fence of the whole GPU each time.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mbarrier on the simulator.
+// What came to mbarriers with sm_90, on the simulator.
 #pragma once
 
 #include "tk/platform.h"
@@ -7,8 +7,6 @@
 
 namespace tk::sm90 {
 
-TK_DEVICE void mbarrier_init(uint32_t barrier, uint32_t arrivals) { sim::barrier_init(barrier, arrivals); }
-TK_DEVICE void mbarrier_arrive(uint32_t barrier) { sim::barrier_arrive(barrier, sim::order::block); }
 TK_DEVICE void mbarrier_arrive_cluster(uint32_t barrier) { sim::barrier_arrive(barrier, sim::order::cluster_relaxed); }
 TK_DEVICE void mbarrier_arrive_release_cluster(uint32_t barrier) { sim::barrier_arrive(barrier, sim::order::cluster); }
 TK_DEVICE void mbarrier_arrive_expect_tx(uint32_t barrier, uint32_t bytes) { sim::barrier_arrive_expect(barrier, bytes); }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/hoist_reads.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+
+int64_t Elements(const ir::Type& type) { return type.rows * type.cols; }
+
+/// Whether a read of this type may as well stand above the operation: a conversion, unless it narrows, as its operand would have to
+/// be kept; and what is computed of tiles larger than a row or column that is read.
+bool Passes(const ir::Kernel& kernel, const Op& op, const ir::Type& read) {
+  switch (op.code) {
+    case OpCode::kConvert: return Bytes(kernel.values[op.operands[0]].type.dtype) <= Bytes(kernel.values[op.results[0]].type.dtype);
+    case OpCode::kUnary:
+    case OpCode::kBinary:
+    case OpCode::kSelect: return Elements(read) < Elements(kernel.values[op.results[0]].type);
+    default: return false;
+  }
+}
+
+void Hoist(const ir::Kernel& kernel, Region& region) {
+  for (auto op = region.begin(); op != region.end(); ++op) {
+    for (Region& inner : op->regions) Hoist(kernel, inner);
+    if (op->code != OpCode::kRead && op->code != OpCode::kReadParts) continue;
+    auto place = op;
+    const ir::Type& type = kernel.values[op->results[0]].type;
+    while (place != region.begin() && Passes(kernel, *std::prev(place), type)) --place;
+    std::rotate(place, op, std::next(op));
+  }
+}
+
+}  // namespace
+
+Result<void> HoistReads(ir::Kernel& kernel, Diagnostics&) {
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind == ir::RoleKind::kCompute) Hoist(kernel, worker.body);
+  }
+  return {};
+}
+
+}  // namespace tkc::passes

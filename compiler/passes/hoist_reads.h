@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Reads of tensors into registers stand above the conversions in front of them: to convert a tile is to wait for it, and all reads
+// of a statement sequence are to be under way before the first is waited for. What is kept longer is the narrower of two tiles.
+#pragma once
+
+#include "compiler/ir/ir.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/support/result.h"
+
+namespace tkc::passes {
+
+Result<void> HoistReads(ir::Kernel& kernel, Diagnostics& diagnostics);
+
+}  // namespace tkc::passes

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/split_instances.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/meetings.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+
+/// Whether there is traffic that instances do not have in common, but for tiles exchanged directly in a branch: a barrier of the
+/// block between two halves of the branch serves those.
+bool TrafficDiffers(const ir::Worker& worker, const std::set<std::string>& loaded) {
+  bool differs = false;
+  ForEachApart(worker, [&](const Op& op, int branches, int loops) {
+    if (op.code != OpCode::kReceive && op.code != OpCode::kSend) return;
+    differs |= loops > 0 || branches > 1 || (branches > 0 && loaded.count(op.symbol) > 0);
+  });
+  return differs;
+}
+
+/// Branches whose conditions are known are taken.
+Region Decided(Region region) {
+  Region out;
+  for (Op& op : region) {
+    for (Region& inner : op.regions) inner = Decided(std::move(inner));
+    if (op.code != OpCode::kIf || op.scalars[0]->kind != symbolic::Kind::kBool) {
+      out.push_back(std::move(op));
+      continue;
+    }
+    for (Op& each : op.regions[op.scalars[0]->int_value != 0 ? 0 : 1]) out.push_back(std::move(each));
+  }
+  return out;
+}
+
+}  // namespace
+
+void SplitInstances(ir::Kernel& kernel) {
+  std::set<std::string> loaded;
+  for (const ir::Worker& worker : kernel.workers) {
+    if (worker.kind == ir::RoleKind::kUnassigned) continue;
+    ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code == OpCode::kSend) loaded.insert(op.symbol);
+    });
+  }
+  std::vector<ir::Worker> workers;
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind != ir::RoleKind::kUnassigned || !TrafficDiffers(worker, loaded)) {
+      workers.push_back(std::move(worker));
+      continue;
+    }
+    for (int64_t number = 0; number < worker.instances; ++number) {
+      ir::Worker one = worker;
+      one.name = fmt::format("{}_{}", worker.name, number);
+      one.instances = 1;
+      one.instance_name = "";
+      if (number > 0) one.body = Copied(kernel, worker.body);
+      Substitute(one.body, worker.instance_name, symbolic::Int(number));
+      one.body = Decided(std::move(one.body));
+      workers.push_back(std::move(one));
+    }
+  }
+  kernel.workers = std::move(workers);
+}
+
+}  // namespace tkc::passes

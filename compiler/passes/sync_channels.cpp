@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// Pipes between different workers of a folded program: a slot has two barriers in shared memory, as where copy engines fill it. Who
+// sends waits until the slot is empty, stores, and each of his warps arrives at the full one; who receives waits there, reads, and
+// arrives at the empty one behind the last read. No other threads of either worker meet for it.
+//
+// A loaded pipe that several workers receive is filled by one of them: it waits until the slot that it copies into is empty, and
+// when it comes to receive the slot itself, each of its warps waits for its own copies (sync_folded) and arrives at the full one.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/meetings.h"
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+constexpr int64_t kWarps = 4;  // of an instance: each arrives once
+
+/// A received slot until its release.
+struct Held {
+  std::string pipe;
+  size_t last_use;  // index in the region
+  Span span;
+};
+
+class ChannelSync {
+ public:
+  ChannelSync(ir::Kernel& kernel, const ir::Worker& worker, const std::set<std::string>& channels, FullArrivals& arrivals,
+              Diagnostics& diagnostics)
+      : kernel_(kernel),
+        warps_(kWarps * worker.instances),
+        channels_(channels),
+        arrivals_(arrivals),
+        before_(arrivals),
+        diagnostics_(diagnostics) {
+    ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code == OpCode::kSend && !op.regions.empty()) filled_.insert(op.symbol);
+      if (op.code == OpCode::kReceive) {
+        for (const ValueId value : op.results) slot_of_[value] = value;
+      }
+      if (op.code != OpCode::kPart && op.code != OpCode::kTranspose) return;
+      const auto slot = slot_of_.find(op.operands[0]);
+      if (slot != slot_of_.end()) slot_of_[op.results[0]] = slot->second;
+    });
+  }
+
+  Region Rewrite(const Region& region) {
+    Region out;
+    std::vector<Held> held;
+    for (size_t i = 0; i < region.size(); ++i) {
+      const Op& op = region[i];
+      const bool is_channel = channels_.count(op.symbol) > 0;
+      if (op.code == OpCode::kReceive && is_channel) {
+        held.push_back(Receive(region, i, out));
+      } else if (op.code == OpCode::kSend && op.regions.empty() && is_channel) {
+        Send(region, i, out);
+      } else {
+        if (op.code == OpCode::kSend && is_channel) {
+          out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.slot, 0, op.span));
+        }
+        out.push_back(op);
+        if (op.code != OpCode::kSend) {
+          for (Region& inner : out.back().regions) inner = Rewrite(inner);
+        }
+      }
+      for (auto slot = held.begin(); slot != held.end();) {
+        if (slot->last_use != i) {
+          ++slot;
+          continue;
+        }
+        out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(slot->pipe), slot->pipe, 0, slot->span));
+        out.push_back(SyncOp(OpCode::kAdvance, slot->pipe, "", 0, slot->span));
+        held_pipes_.erase(slot->pipe);
+        slot = held.erase(slot);
+      }
+    }
+    return out;
+  }
+
+ private:
+  bool Uses(const Op& op, const std::vector<ValueId>& slots) const {
+    const bool is_used = std::any_of(op.operands.begin(), op.operands.end(), [&](ValueId operand) {
+      const auto slot = slot_of_.find(operand);
+      return slot != slot_of_.end() && std::find(slots.begin(), slots.end(), slot->second) != slots.end();
+    });
+    return is_used || std::any_of(op.regions.begin(), op.regions.end(), [&](const Region& region) {
+             return std::any_of(region.begin(), region.end(), [&](const Op& inner) { return Uses(inner, slots); });
+           });
+  }
+
+  Held Receive(const Region& region, size_t index, Region& out) {
+    const Op& op = region[index];
+    const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
+    if (!held_pipes_.insert(pipe.name).second) {
+      diagnostics_
+          .Error(DiagnosticKind::kNotImplemented, op.span,
+                 fmt::format("holding two values of pipe `{}` at once is specified, not yet implemented", pipe.name))
+          .Help("use the first value for the last time before the second receive, or send both in one slot");
+    }
+    if (filled_.count(pipe.name) > 0) {
+      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, 0, op.span));
+      arrivals_[pipe.name] = warps_;
+    }
+    out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(pipe.name), pipe.name, 0, op.span));
+    size_t last = index;
+    for (size_t i = index + 1; i < region.size(); ++i) {
+      if (Uses(region[i], op.results)) last = i;
+    }
+    for (size_t i = 0; i < op.results.size(); ++i) {
+      const bool is_used =
+          std::any_of(region.begin() + static_cast<ptrdiff_t>(index), region.begin() + static_cast<ptrdiff_t>(last) + 1,
+                      [&](const Op& each) { return Uses(each, {op.results[i]}); });
+      if (!is_used) continue;
+      Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, i), pipe.name, 0, op.span);
+      view.results = {op.results[i]};
+      out.push_back(std::move(view));
+    }
+    return {pipe.name, last, op.span};
+  }
+
+  void Send(const Region& region, size_t index, Region& out) {
+    const Op& op = region[index];
+    const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
+    if (OpensSlot(region, index)) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), pipe.name, 0, op.span));
+    for (Op& each : StoresOf(kernel_, op)) out.push_back(std::move(each));
+    out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, 0, op.span));
+    // Sends in different branches fill different slots: each slot sees the same number of arrivals (sema's cover rule).
+    pending_ += kWarps * pipe.senders;
+    if (!ClosesSlot(region, index)) return;
+    arrivals_[pipe.name] = std::max(arrivals_[pipe.name], before_[pipe.name] + pending_);
+    pending_ = 0;
+    out.push_back(SyncOp(OpCode::kAdvance, pipe.name, "", 0, op.span));
+  }
+
+  ir::Kernel& kernel_;
+  const int64_t warps_;
+  const std::set<std::string>& channels_;
+  FullArrivals& arrivals_;
+  FullArrivals before_;
+  Diagnostics& diagnostics_;
+  std::map<ValueId, ValueId> slot_of_;  // view of a slot -> the received value it is a view of
+  std::set<std::string> filled_;        // pipes into which this worker copies
+  std::set<std::string> held_pipes_;    // received and not yet released, in any region
+  int64_t pending_ = 0;                 // arrivals of the slot being filled
+};
+
+}  // namespace
+
+void SyncChannels(ir::Kernel& kernel, Diagnostics& diagnostics) {
+  FullArrivals arrivals;
+  const std::set<std::string> channels = Channels(kernel);  // while sends and receives still stand
+  for (ir::Worker& worker : kernel.workers)
+    worker.body = ChannelSync(kernel, worker, channels, arrivals, diagnostics).Rewrite(worker.body);
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    if (channels.count(pipe.name) == 0) continue;
+    AddSlotBarriers(kernel, pipe, arrivals[pipe.name], pipe.receivers * kWarps);
+  }
+}
+
+}  // namespace tkc::passes

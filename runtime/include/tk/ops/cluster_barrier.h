@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Barriers that copies and other blocks of a cluster complete as well: `full` by the producer's arrival and the bytes it announced.
+#pragma once
+
+#include "tk/cuda/sm90/cluster.h"
+#include "tk/cuda/sm90/mbarrier.h"
+#include "tk/ops/barrier.h"
+
+namespace tk {
+
+/// One arrival at the same barrier of block `rank` of the cluster (this block's own rank included).
+TK_DEVICE void arrive_remote(barrier& b, int rank) {
+    sm90::mbarrier_arrive_cluster(sm90::map_to_block(arch::shared_address(&b), uint32_t(rank)));
+}
+/// One arrival, announcing that asynchronous copies will bring `bytes`.
+TK_DEVICE void expect_bytes(barrier& b, int bytes) {
+    sm90::mbarrier_arrive_expect_tx(arch::shared_address(&b), uint32_t(bytes));
+}
+
+/// As `wait` where other blocks of the cluster arrive to hand back a slot. They publish no stores, so nothing is
+/// acquired from them: `.acquire.cluster` would empty the L1 cache each time.
+TK_DEVICE void wait_cluster(barrier& b, uint32_t parity) { wait(b, parity); }
+
+/// The same where they arrive to publish what they wrote into shared memory (warp::publish_cluster): it may be read from here on.
+TK_DEVICE void wait_published(barrier& b, uint32_t parity) {
+    const uint32_t address = arch::shared_address(&b);
+    while (!sm90::mbarrier_try_wait_acquire_cluster(address, parity)) {
+    }
+}
+
+namespace warp {
+/// One arrival for the warp at this barrier of each of the cluster's `blocks` blocks.
+TK_DEVICE void arrive_cluster(barrier& b, int blocks) {
+    sync();
+    if (lane() < blocks) tk::arrive_remote(b, lane());
+}
+/// The same, publishing what the warp has written into its block's shared memory to whoever waits with wait_published.
+TK_DEVICE void publish_cluster(barrier& b, int blocks) {
+    sync();
+    if (lane() < blocks) sm90::mbarrier_arrive_release_cluster(sm90::map_to_block(arch::shared_address(&b), uint32_t(lane())));
+}
+}  // namespace warp
+
+}  // namespace tk
