@@ -49,7 +49,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("split_sums", passes::SplitSums) &&              // on values, before they have places
       pass("assign_roles", passes::AssignRoles) &&          // who executes: layouts and transfers differ by role
       pass.Enter(ir::Level::kLowering) &&                   // from here on tiles have layouts and places
-      pass("join_parts", passes::JoinParts) &&            // before layouts: a lane takes whole structures
+      pass("join_parts", passes::JoinParts) &&              // before layouts: a lane takes whole structures
       pass("select_layout", passes::SelectLayout) &&      // before staging: which parts of a register tile stay with their threads
       pass("stage_operands", passes::StageOperands) &&    // where tiles live; before transfers, which move between places
       pass("hoist_reads", passes::HoistReads) &&          // on reads in their places; before what makes more operations of some
