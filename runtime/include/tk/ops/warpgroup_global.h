@@ -205,7 +205,7 @@ TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
     const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
     std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
     TK_UNROLL
-    for (auto& word : words) word = fill_word;
+    for (int n = 0; n < result_tile::size / V; ++n) words[n] = fill_word;
     const auto put = [&](int n, T value) {
         auto v = __builtin_bit_cast(detail::vector<T, V>, words[n / V]);
         v.value[n % V] = value;
@@ -226,11 +226,7 @@ TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
     load_all();
     result_tile result;
     TK_UNROLL
-    for (int n = 0; n < result_tile::size; n += V) {
-        const auto v = __builtin_bit_cast(detail::vector<T, V>, words[n / V]);
-        TK_UNROLL
-        for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
-    }
+    for (int n = 0; n < result_tile::size; ++n) result.data[n] = detail::element_of<T, V>(words[n / V], n % V);
     return result;
 }
 
