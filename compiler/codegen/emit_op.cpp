@@ -8,6 +8,7 @@
 
 #include "compiler/codegen/mangle.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/target/target.h"
 
 namespace tkc::codegen {
 
