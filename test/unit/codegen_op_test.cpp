@@ -259,14 +259,14 @@ TEST_F(OpCpp, CopiesOfThreads) {
   const std::vector<ir::AxisRange> axes = copy.axes;
   copy.number = 1;
   EXPECT_EQ(Print(copy), "tk::block::copy_pieces<256>(v, A.block(tk::span(m), tk::span(k)));\n");
-  const ir::ValueId fetched = New(Reg(128, 64, DType::kBF16));
+  const ir::ValueId fetched = kernel_.AddValue("f", Reg(128, 64, DType::kBF16));
   Op fetch = Make(OpCode::kFetch, {fetched}, {}, {}, "A", "transposed");
   fetch.axes = axes;
-  EXPECT_EQ(Print(fetch), "const auto r = tk::block::fetch_turned<256, 128, 64>(A.block(tk::span(m), tk::span(k)));\n");
+  EXPECT_EQ(Print(fetch), "const auto f = tk::block::fetch_turned<256, 128, 64>(A.block(tk::span(m), tk::span(k)));\n");
   Op put = Make(OpCode::kCopyToShared, {}, {view_, fetched}, {}, "A");
   put.axes = axes;
   put.number = 2;
-  EXPECT_EQ(Print(put), "tk::block::put<256>(v, r);\n");
+  EXPECT_EQ(Print(put), "tk::block::put<256>(v, f);\n");
   EXPECT_EQ(Print(Plain(OpCode::kCommitCopies)), "tk::commit_copies();\n");
   EXPECT_EQ(Print(Plain(OpCode::kWaitCopies, "", "", 2)), "tk::wait_copies<2>();\n");
   EXPECT_EQ(Print(Plain(OpCode::kSyncBlock)), "tk::block::sync();\n");
