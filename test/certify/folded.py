@@ -75,7 +75,7 @@ CASES = [
     ("waves", "a barrier for both", [(r"all_meet finish_all", "all_meet square_warps")], "barrier", ""),
     ("waves", "the barrier of a slot", [(r"all_meet finish_all", "all_meet h_empty")], "barrier", "used for a pipe"),
     ("waves", "the waves of the first do not meet", [(r"      sync_role warpgroup\n", "")], "hazard", "of `x_slot`"),
-    ("waves", "copies are not waited for", [(r"(    commit_copies\n)    wait_copies 0\n", r"\1")], "hazard", "of `g_slot`"),
+    ("waves", "copies are not waited for", [(r"(copy_async %g_slot.*\n)    wait_copies 0\n", r"\1")], "hazard", "of `g_slot`"),
     # ---- registers
     ("attention", "added to what nothing has set", [(r"multiply %p, %l, %r set", "multiply %p, %l, %r add")], "accumulator", "nothing has set"),
     # ---- no larger than needed
