@@ -57,7 +57,7 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
 void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   const RegisterRule& rule = target.registers;
   constexpr int64_t kForBlock = 24, kForRead = 8, kForPositions = 16;
-  constexpr int64_t kWide = 8;         // registers of a tile that takes more than one access
+  constexpr int64_t kWide = 8;  // registers of a tile that takes more than one access
   constexpr int64_t kThreads = 2048;   // of a multiprocessor
   constexpr int64_t kReserved = 1024;  // bytes of shared memory that a block takes beside its own
   int64_t most = 0;
