@@ -2,8 +2,6 @@
 #include "compiler/passes/plan_registers.h"
 
 #include <algorithm>
-#include <set>
-#include <string>
 
 #include <fmt/format.h>
 
@@ -56,22 +54,15 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
 /// H200, kernels that only stream gained up to a seventh by one more resident block, and lost more than that to a spilled tile.
 void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   const RegisterRule& rule = target.registers;
-  constexpr int64_t kForBlock = 24, kForRead = 8, kForPositions = 16;
-  constexpr int64_t kWide = 8;  // registers of a tile that takes more than one access
+  constexpr int64_t kForLoads = 30, kForPositions = 16;
   constexpr int64_t kThreads = 2048;   // of a multiprocessor
   constexpr int64_t kReserved = 1024;  // bytes of shared memory that a block takes beside its own
   int64_t most = 0;
   for (const ir::Worker& worker : kernel.workers) {
     bool multiplies = false;
-    std::set<std::string> read;  // tensors of which the worker loads wide tiles
-    ForEachOp(worker.body, [&](const ir::Op& op) {
-      multiplies |= IsProduct(op.code);
-      if (op.code == ir::OpCode::kRead && RegistersOf(kernel.values[op.results[0]].type, worker.layout) >= kWide)
-        read.insert(op.symbol);
-    });
+    ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
     if (multiplies) return;
-    const int64_t addresses = kForBlock + kForRead * static_cast<int64_t>(read.size());
-    most = std::max({most, MostKeptRegisters(kernel, worker) + addresses, MostLiveTiles(kernel, worker).registers + kForPositions});
+    most = std::max({most, MostKeptRegisters(kernel, worker) + kForLoads, MostLiveTiles(kernel, worker).registers + kForPositions});
   }
   if (most == 0) return;  // no worker
   const int64_t needed = (most + kUnit - 1) / kUnit * kUnit;

@@ -5,8 +5,8 @@ import re
 import subprocess
 import sys
 
-# Elements of two bytes, turned one by one: two of them lie in each word of a bank.
-KNOWN = {"transpose.tk": {"1", "2"}}
+# Elements of two bytes, turned one by one: two of them lie in each word of a bank. And halves of rows of 128 bytes, 8 bytes a lane.
+KNOWN = {"transpose.tk": {"1", "2"}, "rotary.tk": {"1", "2"}}
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
 

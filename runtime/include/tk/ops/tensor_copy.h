@@ -6,6 +6,7 @@
 // the tensor reads as zero and is not written; the barrier counts the full bytes of the tile in any case.
 #pragma once
 
+#include "tk/cuda/sm90/fence.h"
 #include "tk/cuda/sm90/tma.h"
 #include "tk/ops/cluster_barrier.h"
 #include "tk/types/shared_tile.h"
