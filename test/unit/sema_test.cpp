@@ -161,20 +161,25 @@ kernel k(X: f32[M, 256], Y: out f32[M, 64]) {
 }
 
 TEST(Sema, BlocksOfAPartOfAnAxisKeepTheirBounds) {
-  const Checked checked = CheckText(R"(
+  const std::string text = R"(
 kernel k(X: f32[M, N], Y: out f32[M, N], from: i32) {
     grid m in M by 64
     worker w {
-        for g in N by 256 { for n in g by 64 { Y[m, n] <- X[m, n] } }
+        for g in N by 256 { for n in g by BLOCK { Y[m, n] <- X[m, n] } }
     }
     worker v { }
 }
-)");
-  ASSERT_TRUE(checked.ok) << checked.messages;
-  const typed::Stmt& store = *checked.worker(0).body[0]->body.back()->body[0];
-  ASSERT_EQ(store.kind, StmtKind::kStore);
-  EXPECT_EQ(store.axes[0].hi, nullptr);
-  EXPECT_NE(store.axes[1].hi, nullptr);
+)";
+  for (const auto& [block, ends_with_axis] : {std::pair{"96", false}, std::pair{"64", true}}) {  // 64 divides 256: none reaches out
+    std::string with_block = text;
+    with_block.replace(with_block.find("BLOCK"), 5, block);
+    const Checked checked = CheckText(with_block);
+    ASSERT_TRUE(checked.ok) << checked.messages;
+    const typed::Stmt& store = *checked.worker(0).body[0]->body.back()->body[0];
+    ASSERT_EQ(store.kind, StmtKind::kStore);
+    EXPECT_EQ(store.axes[0].hi, nullptr);
+    EXPECT_EQ(store.axes[1].hi == nullptr, ends_with_axis);
+  }
 }
 
 TEST(Sema, MasksAndFillsMakeReductionsRight) {
