@@ -17,11 +17,11 @@ constexpr int kCopyCycles = 600;
 
 void copy_buffer_to_shared(const char* what, uint32_t to, const void* base, uint32_t size, uint64_t offset, int bytes) {
     const uint32_t here = to + uint32_t(the().current->lane_number() * bytes);
-    const char* const from = static_cast<const char*>(base) + offset;
     operation* copy = begin_lane_copy(what);
     if (offset % 4 != 0) report("misaligned", std::string("`") + what + "` from an offset that is no multiple of 4");
     // How many whole dwords of the piece lie inside the buffer.
     const uint32_t inside = offset >= size ? 0 : std::min<uint32_t>(uint32_t(bytes), uint32_t(size - offset) / 4 * 4);
+    const char* const from = inside > 0 ? static_cast<const char*>(base) + offset : nullptr;
     if (inside > 0) read_global(copy, from, inside);
     write_shared(copy, here, bytes);
     const uint32_t place = absolute(here);

@@ -35,7 +35,7 @@ TK_DEVICE float exp(float x) {
 // Not by the hardware's approximation, whose error near 1 is large beside a result near 0.
 TK_DEVICE float log2(float x) { return ::log2f(x); }
 TK_DEVICE float log(float x) { return ::logf(x); }
-// e^-x without what `exp` puts back: beside the 1 it matters below -16 only.
+// e^-x without what `exp` puts back: beside the 1 it matters below -8 only.
 TK_DEVICE float sigmoid(float x) { return reciprocal(1.0f + exp2(-1.4426950408889634f * x)); }
 TK_DEVICE float sqrt(float x) { return ::sqrtf(x); }
 TK_DEVICE float tanh(float x) { return ::tanhf(x); }
