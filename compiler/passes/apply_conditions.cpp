@@ -22,7 +22,7 @@ class Conditions {
     for (const std::string& dim : kernel.dims) known_.Learn(dim, {0, IntRange::kMost});
     if (kernel.when) known_.Assume(kernel.when);
     for (const ir::Scalar& require : kernel.launch_requires) known_.Assume(require);
-    for (const ir::GridAxis& axis : kernel.axes) known_.Learn(axis.name, {known_.Of(axis.lo).lo, IntRange::kMost});
+    for (const ir::GridAxis& axis : kernel.axes) known_.DefineSteps(axis.name, axis.lo, axis.step);
   }
 
   void Apply(Region& region) {
@@ -32,7 +32,7 @@ class Conditions {
         if (const IntRange value = known_.Of(op.scalars[0]); value.IsOne()) op.scalars[0] = symbolic::Int(value.lo);
         known_.Define(op.symbol, op.scalars[0]);
       }
-      if (op.code == OpCode::kFor) known_.Learn(op.symbol, {known_.Of(op.scalars[0]).lo, IntRange::kMost});
+      if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
       for (ValueId& operand : op.operands) {
         if (const auto chosen = chosen_.find(operand); chosen != chosen_.end()) operand = chosen->second;
       }

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 
 #include "compiler/ir/ir.h"
+#include "compiler/passes/known_ranges.h"
 
 namespace tkc::passes {
 
-/// Facts about the names of one kernel before lower_grid; those that a worker defines count for its own code.
+/// Facts about the names of one kernel before lower_grid; what workers name alike shares what is known.
 class IndexFacts {
  public:
   explicit IndexFacts(const ir::Kernel& kernel);
@@ -21,15 +20,9 @@ class IndexFacts {
   bool IsNonNegative(const ir::Scalar& scalar) const;
 
  private:
-  struct Fact {
-    int64_t divisor = 1;
-    bool is_non_negative = false;
-  };
   void Learn(const ir::Region& region);
-  /// A name that starts at `first` and grows in steps.
-  void LearnSteps(const std::string& name, const ir::Scalar& first, int64_t step);
 
-  std::map<std::string, Fact> facts_;
+  KnownRanges known_;
 };
 
 }  // namespace tkc::passes

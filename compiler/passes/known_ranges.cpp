@@ -13,6 +13,7 @@ using symbolic::Kind;
 using symbolic::Scalar;
 
 constexpr int64_t kLeast = IntRange::kLeast, kMost = IntRange::kMost;
+constexpr IntRange kNonNegative{0, kMost};
 
 /// `none` where one of the terms has no bound or their sum overflows.
 int64_t Sum(int64_t a, int64_t b, int64_t none) {
@@ -109,20 +110,34 @@ void KnownRanges::Compare(Kind kind, const Scalar& left, const Scalar& right) {
   }
 }
 
-void KnownRanges::Define(const std::string& name, const Scalar& value) {
-  facts_[name] = {Of(value), std::max<int64_t>(1, symbolic::KnownDivisor(WithDivisors(value)))};
+void KnownRanges::Define(const std::string& name, Fact fact) {
+  if (!defined_.insert(name).second) {
+    const Fact& other = facts_[name];
+    fact = {Either(fact.range, other.range), std::gcd(fact.divisor, other.divisor)};
+  }
+  facts_[name] = fact;
 }
 
-Scalar KnownRanges::WithDivisors(Scalar scalar) const {
+void KnownRanges::Define(const std::string& name, const Scalar& value) { Define(name, Fact{Of(value), Divisor(value)}); }
+
+void KnownRanges::DefineSteps(const std::string& name, const Scalar& first, int64_t step) {
+  Define(name, Fact{{Of(first).lo, kMost}, std::gcd(Divisor(first), step)});
+}
+
+void KnownRanges::DefineWithin(const std::string& name, IntRange range) { Define(name, Fact{range}); }
+
+int64_t KnownRanges::Divisor(const Scalar& scalar) const {
+  Scalar expanded = scalar;  // a name that is a multiple of a number as a product with it
   for (const auto& [name, fact] : facts_) {
-    if (fact.divisor == 1 || !symbolic::Mentions(scalar, name)) continue;
-    scalar = symbolic::Substitute(scalar, name, symbolic::Mul(symbolic::Int(fact.divisor), symbolic::Name(name + "'")));
+    if (fact.divisor == 1 || !symbolic::Mentions(expanded, name)) continue;
+    expanded = symbolic::Substitute(expanded, name, symbolic::Mul(symbolic::Int(fact.divisor), symbolic::Name(name + "'")));
   }
-  return scalar;
+  return symbolic::KnownDivisor(expanded);
 }
 
 IntRange KnownRanges::Of(const Scalar& scalar) const {
   const auto part = [&](size_t i) { return Of(scalar->args[i]); };
+  const auto are_non_negative = [&] { return part(0).lo >= 0 && part(1).lo >= 0; };
   int64_t by = 0;
   switch (scalar->kind) {
     case Kind::kInt: return {scalar->int_value, scalar->int_value};
@@ -134,17 +149,26 @@ IntRange KnownRanges::Of(const Scalar& scalar) const {
     case Kind::kAdd: return Sum(part(0), part(1));
     case Kind::kSub: return Sum(part(0), Negated(part(1)));
     case Kind::kMul: return Product(part(0), part(1));
-    case Kind::kDiv: return symbolic::IsInt(scalar->args[1], &by) && by > 0 ? Quotient(part(0), by) : IntRange{};
-    case Kind::kCdiv: return symbolic::IsInt(scalar->args[1], &by) && by > 0 ? Negated(Quotient(Negated(part(0)), by)) : IntRange{};
+    case Kind::kDiv:
+    case Kind::kCdiv:
+      if (!symbolic::IsInt(scalar->args[1], &by) || by <= 0) return are_non_negative() ? kNonNegative : IntRange{};
+      return scalar->kind == Kind::kDiv ? Quotient(part(0), by) : Negated(Quotient(Negated(part(0)), by));
     case Kind::kMod: {
-      if (!symbolic::IsInt(scalar->args[1], &by) || by <= 0) return {};
-      if (symbolic::KnownDivisor(WithDivisors(scalar->args[0])) % by == 0) return {0, 0};
+      if (!symbolic::IsInt(scalar->args[1], &by) || by <= 0) return are_non_negative() ? kNonNegative : IntRange{};
+      if (Divisor(scalar->args[0]) % by == 0) return {0, 0};
       const IntRange value = part(0);
       return value.lo >= 0 && value.hi < by ? value : IntRange{0, by - 1};
     }
     case Kind::kMin: return {std::min(part(0).lo, part(1).lo), std::min(part(0).hi, part(1).hi)};
     case Kind::kMax: return {std::max(part(0).lo, part(1).lo), std::max(part(0).hi, part(1).hi)};
     case Kind::kSelect: return Either(part(1), part(2));
+    case Kind::kCall: return scalar->name == "cluster::rank" || scalar->name == "block::index" ? kNonNegative : IntRange{};
+    case Kind::kConvert: {  // an integer that its new type may not hold wraps
+      const IntRange value = part(0);
+      constexpr int64_t kHeldByAll = std::numeric_limits<int32_t>::max();
+      if (scalar->dtype == DType::kI64 || (value.lo >= 0 && value.hi <= kHeldByAll)) return value;
+      return {};
+    }
     default: return {};
   }
 }

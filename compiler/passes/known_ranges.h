@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The integers between which a scalar lies, whatever its names stand for, as far as conditions on them tell.
+// What is known at compile time of an integer scalar, whatever its names stand for: between which integers it lies, and what
+// divides it.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 
 #include "compiler/symbolic/scalar.h"
@@ -22,25 +24,30 @@ struct IntRange {
 /// Interval arithmetic (Moore 1966) on scalars. A bound that would overflow is none.
 class KnownRanges {
  public:
-  /// `name` is an integer of this range and a multiple of `divisor`.
+  /// `name`, a dim, lies in this range and is a multiple of `divisor`, beside what is known of it.
   void Learn(const std::string& name, IntRange range, int64_t divisor = 1);
   /// `condition` holds: its conjuncts of the forms name < c, c <= name, name == c, name % c == 0 and the like are kept.
   void Assume(const symbolic::Scalar& condition);
-  /// `name` stands for this scalar.
+  /// Code defines `name`: a `let`; a loop or an axis, that starts at `first` and grows in steps; anything in a range. Workers may
+  /// give one name to several things: then only what holds for all of them is known.
   void Define(const std::string& name, const symbolic::Scalar& value);
+  void DefineSteps(const std::string& name, const symbolic::Scalar& first, int64_t step);
+  void DefineWithin(const std::string& name, IntRange range);
 
   IntRange Of(const symbolic::Scalar& scalar) const;
+  /// A number that divides it, at least 1; 0 for zero itself.
+  int64_t Divisor(const symbolic::Scalar& scalar) const;
 
  private:
   struct Fact {
     IntRange range{};
     int64_t divisor = 1;
   };
+  void Define(const std::string& name, Fact fact);
   void Compare(symbolic::Kind kind, const symbolic::Scalar& left, const symbolic::Scalar& right);
-  /// Names that are multiples of a number as a product with it.
-  symbolic::Scalar WithDivisors(symbolic::Scalar scalar) const;
 
   std::map<std::string, Fact> facts_;
+  std::set<std::string> defined_;  // by code
 };
 
 }  // namespace tkc::passes
