@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from abi import describe, load_entry
+from graphs import graph, time_graphs
 
 
 def call(entry, q, k, v, o, scale):
@@ -74,26 +75,6 @@ def check(entries):
     return bad
 
 
-def graph(run, repeats):
-    run()
-    torch.cuda.synchronize()
-    g = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(g):
-        for _ in range(repeats):
-            run()
-    return g
-
-
-def time_graphs(order):
-    marks = [torch.cuda.Event(enable_timing=True) for _ in range(len(order) + 1)]
-    marks[0].record()
-    for i, g in enumerate(order):
-        g.replay()
-        marks[i + 1].record()
-    torch.cuda.synchronize()
-    return [marks[i].elapsed_time(marks[i + 1]) for i in range(len(order))]
-
-
 def bench(entries, lengths, rounds):
     for causal, entry in entries.items():
         for n in lengths:
@@ -103,8 +84,8 @@ def bench(entries, lengths, rounds):
             flops = 4 * 16 * 16 * n * n * 128 / (2 if causal else 1)
             repeats = max(1, round(3e-3 / (flops / 550e12)))
             with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-                theirs = graph(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=causal), repeats)
-            ours = graph(lambda: call(entry, q, k, v, o, scale), repeats)
+                theirs = graph([lambda: F.scaled_dot_product_attention(q, k, v, is_causal=causal)] * repeats)
+            ours = graph([lambda: call(entry, q, k, v, o, scale)] * repeats)
             time_graphs([ours, theirs, theirs, ours])
             ratios, own, other = [], [], []
             for _ in range(rounds):

@@ -22,6 +22,7 @@ try:
     import torch
 
     import rowwise_cases
+    from graphs import graph, time_graphs
 except ImportError:  # where tkc is, to prepare
     torch = None
 
@@ -74,27 +75,6 @@ def ensure(folder, plan):
             for name in names:
                 print(compile_object(os.path.join(folder, name + ".cu"), plan["target"]) or f"{name}: compiled here", flush=True)
             print(link(folder, library, names) or f"{library}: built here", flush=True)
-
-
-def graph(steps):
-    for step in steps[:3]:
-        step()
-    torch.cuda.synchronize()
-    g = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(g):
-        for step in steps:
-            step()
-    return g
-
-
-def time_graphs(order):
-    marks = [torch.cuda.Event(enable_timing=True) for _ in range(len(order) + 1)]
-    marks[0].record()
-    for i, g in enumerate(order):
-        g.replay()
-        marks[i + 1].record()
-    torch.cuda.synchronize()
-    return [marks[i].elapsed_time(marks[i + 1]) for i in range(len(order))]
 
 
 def compare(a, b, repeats, rounds):
