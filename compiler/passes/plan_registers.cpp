@@ -50,8 +50,8 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
 }
 
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
-/// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used. On an
-/// H200, kernels that only stream gained up to a seventh by one more resident block, and lost more than that to a spilled tile.
+/// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used. What
+/// is added here was chosen by `tools/bench --rowwise` on an H200: so much that none of examples/rowwise spills, and no more.
 void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   const RegisterRule& rule = target.registers;
   constexpr int64_t kForLoads = 30, kForPositions = 16;
