@@ -90,15 +90,29 @@ void DrawPipe(const ir::Kernel& kernel, const ir::Pipe& pipe, const Traffic& tra
   lines.push_back(fmt::format("{}+- {} {}-+", lead, empty, dash));
 }
 
-/// What a folded program does to a pipe: how many copies run ahead of the reads.
+/// What a folded program does to a pipe: by which functions it is filled, and how many copies run ahead of the reads.
 struct FoldedTraffic {
+  std::string filled_by;
   int64_t ahead = 0;
   bool is_read = false;
 };
 
+/// The name of what copies into a slot; "" for other operations.
+std::string FilledBy(const ir::Op& op) {
+  switch (op.code) {
+    case OpCode::kCopyAsync: return op.number == 1 ? "copy_pieces" : "copy_async";
+    case OpCode::kCopyToShared: return op.operands.size() == 2 ? "fetch, put" : "copy_global_to_shared";
+    default: return "";
+  }
+}
+
 void CollectFolded(const ir::Kernel& kernel, const ir::Region& region, std::map<std::string, FoldedTraffic>& traffic) {
+  std::map<ir::ValueId, std::string> rings;  // of the slots that are in sight here
   for (const ir::Op& op : region) {
+    if (const std::string name = FilledBy(op); !name.empty() && rings.count(op.operands[0]) > 0)
+      traffic[rings[op.operands[0]]].filled_by = name;
     if (op.code == OpCode::kView && !op.slot.empty()) {
+      rings[op.results[0]] = ir::RingOf(op.slot);
       FoldedTraffic& pipe = traffic[ir::RingOf(op.slot)];
       pipe.is_read = true;
       if (op.slot.ends_with(".previous")) {
@@ -118,10 +132,11 @@ void DrawFoldedPipe(const ir::Pipe& pipe, const FoldedTraffic& traffic, const ir
   lines.push_back("");
   lines.push_back(fmt::format("Pipe `{}`, {}{}:", pipe.name, Plural(pipe.slots, "slot"), ahead));
   const std::string boxes = SlotBoxes(pipe.slots), who = RoleNames({&role});
-  lines.push_back(fmt::format("  global memory --- copy_async ---> {} ----> {}", boxes, who));
+  const std::string arrow = fmt::format("  global memory --- {} ---> ", traffic.filled_by);
+  lines.push_back(fmt::format("{}{} ----> {}", arrow, boxes, who));
   if (traffic.ahead == 0) return;
   // Where in the ring the two ends of one iteration are.
-  const std::string lead(34, ' ');
+  const std::string lead(arrow.size() - 2, ' ');
   lines.push_back(fmt::format("{}  ^ wait for it, meet, read; the slot before it takes the next copies", lead));
 }
 

@@ -16,8 +16,8 @@ namespace {
 //   warps 0..3    compute; all threads issue the copies of load
 //
 // Pipe `ab`, 4 slots; copies run 3 blocks ahead of the loop that reads:
-//   global memory --- copy_async ---> [ 0 | 1 | 2 | 3 ] ----> compute
-//                                     ^ wait for it, meet, read; the slot before it takes the next copies
+//   global memory --- copy_pieces ---> [ 0 | 1 | 2 | 3 ] ----> compute
+//                                      ^ wait for it, meet, read; the slot before it takes the next copies
 //
 // Shared memory, 69632 bytes:
 //    offset   bytes
@@ -105,8 +105,8 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
 //   warps 0..3    compute; all threads issue the copies of load
 //
 // Pipe `ab`, 4 slots; copies run 3 blocks ahead of the loop that reads:
-//   global memory --- copy_async ---> [ 0 | 1 | 2 | 3 ] ----> compute
-//                                     ^ wait for it, meet, read; the slot before it takes the next copies
+//   global memory --- copy_pieces ---> [ 0 | 1 | 2 | 3 ] ----> compute
+//                                      ^ wait for it, meet, read; the slot before it takes the next copies
 //
 // Shared memory, 73728 bytes:
 //    offset   bytes
