@@ -13,13 +13,14 @@ def normal(*shape, dtype=BF16):
 
 class Case:
     """`inputs(dims)`, and `outputs(dims)` as (shape, dtype), in the order of the entry's parameters, outputs last. `reference` takes the
-    inputs in float64 and `peer` as they are; both return as many results as there are outputs (`peer` may return one)."""
+    inputs in float64 and `peer` as they are; both return as many results as there are outputs (`peer` may return one). `terms`, of the
+    same inputs, is what the first output is a difference of: where that cancels to less than 2^-10, an error is measured by it."""
 
-    def __init__(self, name, inputs, outputs, reference, peer, shapes, check_shapes, scalars=(), of_copy=0.95, of_compile=1.0, reads=1, tolerance=None):
+    def __init__(self, name, inputs, outputs, reference, peer, shapes, check_shapes, scalars=(), of_copy=0.95, of_compile=1.0, tolerance=None, terms=None):
         self.name, self.inputs, self.outputs, self.peer = name, inputs, outputs, peer
         self.reference = lambda *a: (lambda r: r if isinstance(r, tuple) else (r,))(reference(*a))
         self.shapes, self.check_shapes, self.scalars = shapes, check_shapes, scalars
-        self.of_copy, self.of_compile = of_copy, of_compile
+        self.of_copy, self.of_compile, self.terms = of_copy, of_compile, terms
         self.tolerance = {BF16: 4e-3, F32: 2e-5, torch.float8_e4m3fn: 4e-2, **(tolerance or {})}
 
     def order(self, inputs, outputs):
@@ -246,7 +247,8 @@ CASES = [
     Case("layer_norm_backward", layer_backward_inputs, lambda d: [same(d), ((d["N"],), F32), ((d["N"],), F32)], layer_backward, layer_backward,
          rows((65536, 1024), (32768, 2048), (64, 1024)), ODD_SHORT, of_copy=0.9, tolerance={F32: 1e-4}),
     Case("rms_norm_backward", lambda d: [matrix(d), normal(d["N"]), matrix(d)], lambda d: [same(d), ((d["N"],), F32)], rms_backward, rms_backward,
-         rows((65536, 1024), (32768, 2048), (64, 1024)), ODD_SHORT, scalars=(("f32", 1e-5),), of_copy=0.9, tolerance={F32: 1e-4}),
+         rows((65536, 1024), (32768, 2048), (64, 1024)), ODD_SHORT, scalars=(("f32", 1e-5),), of_copy=0.9, tolerance={F32: 1e-4},
+         terms=lambda x, g, dy: dy * g * torch.rsqrt((x * x).mean(1, keepdim=True) + 1e-5)),
     Case("transpose", lambda d: [matrix(d)], lambda d: [((d["N"], d["M"]), BF16)], lambda x: x.t().contiguous(), lambda x: x.t().contiguous(),
          rows((8192, 8192), (16384, 4096), (512, 512)), ODD),
     Case("conv_silu", lambda d: [normal(d["B"], d["T"], d["C"]), normal(4, d["C"]), normal(d["C"])], lambda d: [((d["B"], d["T"], d["C"]), BF16)],
