@@ -67,6 +67,7 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section, 
   kernel.cluster = section.cluster;
   kernel.split = section.split;
   kernel.depth = section.depth;
+  kernel.resident = static_cast<int>(section.resident);
   CopyPipes(section, kernel);
   kernel.TakeNames();
   lowering.LowerBlock(section.lets, kernel.lets);

@@ -234,7 +234,7 @@ struct Kernel {
   // Schedule level
   bool is_schedule = false;
   int threads = 0;
-  int resident = 1;  // blocks that a multiprocessor is to hold at once: registers are dealt out for so many
+  int resident = 0;  // blocks that a multiprocessor is to hold at once: registers are dealt out for so many; 0: for one
   std::vector<std::pair<std::string, Scalar>>
       launch_lets;  // scalars computed on the host side and passed to or recomputed in the kernel: m_blocks, n_blocks, tiles
   Scalar tiles;     // number of tiles (blocks of the grid, or work items of the persistent loop)

@@ -103,7 +103,7 @@ class KernelPrinter {
   void Schedule() {
     if (kernel_.is_schedule) Line("level schedule");
     Number("threads", kernel_.threads, 0);
-    Number("resident", kernel_.resident, 1);
+    Number("resident", kernel_.resident, 0);
     for (const auto& [name, value] : kernel_.launch_lets) Line("launch {} = {}", NameText(name), symbolic::ToString(value));
     if (kernel_.tiles) Line("tiles {}", symbolic::ToString(kernel_.tiles));
     for (const Buffer& buffer : kernel_.buffers) PrintBuffer(buffer);

@@ -49,14 +49,18 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
   return cols == 0 ? 0 : cols / 2 + kForOperands;
 }
 
+/// Registers of a thread where as many blocks as planned share a multiprocessor.
+int64_t RegistersOfResident(const ir::Kernel& kernel, const Target& target) {
+  const RegisterRule& rule = target.registers;
+  return std::min<int64_t>(rule.most_per_thread, rule.file / (kernel.threads * kernel.resident)) / kUnit * kUnit;
+}
+
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
 /// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used. What
 /// is added here was chosen by `tools/bench --rowwise` on an H200: so much that none of examples/rowwise spills, and no more.
 void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   const RegisterRule& rule = target.registers;
   constexpr int64_t kForLoads = 30, kForPositions = 16;
-  constexpr int64_t kThreads = 2048;   // of a multiprocessor
-  constexpr int64_t kReserved = 1024;  // bytes of shared memory that a block takes beside its own
   int64_t most = 0;
   for (const ir::Worker& worker : kernel.workers) {
     bool multiplies = false;
@@ -66,17 +70,37 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   }
   if (most == 0) return;  // no worker
   const int64_t needed = (most + kUnit - 1) / kUnit * kUnit;
-  const int64_t by_memory = target.shared_memory_per_processor / (kernel.shared_bytes + kReserved);
-  const int64_t blocks = std::min({int64_t{rule.file} / (kernel.threads * needed), kThreads / kernel.threads, by_memory});
+  const int64_t by_memory = target.BlocksByMemory(kernel.shared_bytes);
+  const int64_t blocks =
+      std::min({int64_t{rule.file} / (kernel.threads * needed), int64_t{target.threads_per_processor} / kernel.threads, by_memory});
   if (blocks < 2) return;
   kernel.resident = static_cast<int>(blocks);
-  const int64_t each = std::min<int64_t>(rule.most_per_thread, rule.file / (kernel.threads * blocks)) / kUnit * kUnit;
-  for (ir::Worker& worker : kernel.workers) worker.registers = static_cast<int>(each);
+  for (ir::Worker& worker : kernel.workers) worker.registers = static_cast<int>(RegistersOfResident(kernel, target));
+}
+
+/// The schedule says how many blocks share a multiprocessor. What is kept must fit; the rest is the compiler's of the output, which
+/// computes element by element.
+Result<void> DealToResident(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  const int64_t each = RegistersOfResident(kernel, target);
+  for (ir::Worker& worker : kernel.workers) {
+    worker.registers = static_cast<int>(each);
+    const int64_t kept = MostKeptRegisters(kernel, worker);
+    if (kept <= each) continue;
+    diagnostics
+        .Error(DiagnosticKind::kRegisterOverflow, worker.span,
+               fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left to it", worker.name, kept, each))
+        .Note(worker.span, fmt::format("{} resident blocks of {} threads share {} registers", kernel.resident, kernel.threads,
+                                       target.registers.file))
+        .Help("take fewer resident blocks, or smaller tiles");
+    return Failure{};
+  }
+  return {};
 }
 
 }  // namespace
 
 Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  if (kernel.resident > 1) return DealToResident(kernel, target, diagnostics);
   const int64_t warpgroups = kernel.threads / 128;
   int64_t computing = 0;
   bool copies = false;
@@ -134,7 +158,7 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics
   }
   // Elsewhere a multiprocessor takes as many blocks as the registers leave room for that the kernel turns out to have.
   const bool may_share = !copies || (computing == 1 && !kernel.persistent);
-  if (may_share && !target.folds_copies) ShareMultiprocessor(kernel, target);
+  if (kernel.resident == 0 && may_share && !target.folds_copies) ShareMultiprocessor(kernel, target);
   return {};
 }
 

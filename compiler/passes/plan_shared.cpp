@@ -43,15 +43,17 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
   }
   const Span span = largest ? largest->span : kernel.span;
   const std::string set = kernel.schedule.empty() ? "" : fmt::format(" under schedule `{}`", kernel.schedule);
-  auto report = diagnostics.Error(DiagnosticKind::kSharedMemoryOverflow, span,
-                                  fmt::format("the block needs {} bytes of shared memory{}; `{}` has {}", total, set, target.name,
-                                              target.shared_memory_per_block));
+  const int64_t limit = target.SharedMemoryOfEach(std::max(1, kernel.resident));
+  const std::string each = kernel.resident > 1 ? fmt::format(" for each of {} resident blocks", kernel.resident) : "";
+  auto report = diagnostics.Error(
+      DiagnosticKind::kSharedMemoryOverflow, span,
+      fmt::format("the block needs {} bytes of shared memory{}; `{}` has {}{}", total, set, target.name, limit, each));
   if (!largest) return;
   const int64_t slot = SlotBytes(kernel, *largest);
   report.Label(span, fmt::format("{} slots of {} bytes", largest->slots, slot));
   if (fixed > 0) report.Note(fmt::format("staging buffers and barriers take {} bytes", fixed));
   const int64_t others = total - slot * largest->slots;
-  const int64_t fit = (target.shared_memory_per_block - others) / slot;
+  const int64_t fit = (limit - others) / slot;
   if (fit >= 1)
     report.Help(fmt::format("{} slots fit ({} bytes): write `{}[{}]`", fit, others + fit * slot, largest->name, fit));
   else
@@ -83,20 +85,20 @@ void FixSlotsReadOnce(ir::Kernel& kernel) {
 /// The shared memory that slots may fill: all of a block's, or where registers allow two blocks on a multiprocessor and half of its
 /// memory still holds a pipeline, that half. Two blocks hide each other's waits at barriers.
 int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fixed, int64_t slot_bytes) {
-  constexpr int64_t kReserved = 1024;      // that the hardware takes of each block
   constexpr int64_t kForAddresses = 24;    // registers beside the tiles
   constexpr int64_t kWorthwhileSlots = 3;  // in flight, in use, and one more for the time that they do not take alike
-  if (!target.folds_copies) return target.shared_memory_per_block;
+  if (!target.folds_copies || kernel.resident > 0) return target.SharedMemoryOfEach(std::max(1, kernel.resident));
   for (const ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute) continue;
     const int64_t registers = MostLiveTiles(kernel, worker).registers + kForAddresses;
     if (registers * kernel.threads * 2 > target.registers.file) return target.shared_memory_per_block;
   }
-  const int64_t half = target.shared_memory_per_processor / 2 - kReserved;
+  const int64_t half = target.SharedMemoryOfEach(2);
   return half - fixed >= kWorthwhileSlots * slot_bytes ? half : target.shared_memory_per_block;
 }
 
 Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  if (kernel.resident > 0) kernel.resident = std::clamp(target.threads_per_processor / kernel.threads, 1, kernel.resident);
   int64_t fixed = 0;
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (!IsField(kernel, buffer)) fixed += TileBytes(buffer) * buffer.count * buffer.instances + buffer.Alignment();
@@ -141,7 +143,7 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
     barriers += BarrierBytes(kernel, target);
   }
   kernel.shared_bytes = RoundUp(offset + barriers, kernel.buffers.empty() ? 1 : kernel.buffers.front().Alignment());
-  if (kernel.shared_bytes > target.shared_memory_per_block) {
+  if (kernel.shared_bytes > target.SharedMemoryOfEach(std::max(1, kernel.resident))) {
     ReportOverflow(kernel, target, kernel.shared_bytes, staging + barriers, diagnostics);
     return Failure{};
   }

@@ -188,7 +188,7 @@ void Checker::CheckNames() {
 }
 
 void Checker::CheckDefines() {
-  static const std::set<std::string> kWords = {"split", "depth", "cluster", "order", "persistent"};
+  static const std::set<std::string> kWords = {"split", "depth", "cluster", "order", "persistent", "resident"};
   std::set<std::string> seen;
   for (const Define& define : options_.defines) {
     bool known = kWords.count(define.name) > 0;

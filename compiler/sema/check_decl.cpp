@@ -319,6 +319,27 @@ void Elaborator::SetSplit(const ast::Expr& value, typed::Section& section) {
   section.split = *ways;
 }
 
+void Elaborator::SetDepth(const ast::Expr& value, typed::Section& section) {
+  const std::optional<int64_t> depth = Constant(value, "the depth");
+  if (!depth) return;
+  if (*depth < 0 || *depth > 16) {
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span, fmt::format("a depth of {}; it lies between 0 and 16", *depth));
+    return;
+  }
+  section.depth = *depth;
+}
+
+void Elaborator::SetResident(const ast::Expr& value, typed::Section& section) {
+  const std::optional<int64_t> blocks = Constant(value, "the number of resident blocks");
+  if (!blocks) return;
+  if (*blocks < 1 || *blocks > 32) {
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span,
+                       fmt::format("{} resident blocks; a multiprocessor holds 1 to 32", *blocks));
+    return;
+  }
+  section.resident = *blocks;
+}
+
 void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section) {
   using Kind = ast::ScheduleItem::Kind;
   switch (item.kind) {
@@ -328,16 +349,8 @@ void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section
     case Kind::kOrder: return SetOrder(*item.value, section);
     case Kind::kCluster: return SetCluster(*item.value, section);
     case Kind::kSplit: return SetSplit(*item.value, section);
-    case Kind::kDepth: {
-      const std::optional<int64_t> depth = Constant(*item.value, "the depth");
-      if (depth && (*depth < 0 || *depth > 16)) {
-        diagnostics_.Error(DiagnosticKind::kBadSchedule, item.value->span,
-                           fmt::format("a depth of {}; it lies between 0 and 16", *depth));
-        return;
-      }
-      section.depth = depth.value_or(1);
-      return;
-    }
+    case Kind::kDepth: return SetDepth(*item.value, section);
+    case Kind::kResident: return SetResident(*item.value, section);
     case Kind::kSlots: {
       const std::optional<int64_t> slots = Constant(*item.value, "the number of slots");
       if (!slots) return;
@@ -372,7 +385,8 @@ void Elaborator::ApplyDefines(typed::Section& section) {
     if (define.name == "split") SetSplit(*define.value, section);
     if (define.name == "cluster") SetCluster(*define.value, section);
     if (define.name == "order") SetOrder(*define.value, section);
-    if (define.name == "depth") section.depth = Constant(*define.value, "the depth").value_or(1);
+    if (define.name == "depth") SetDepth(*define.value, section);
+    if (define.name == "resident") SetResident(*define.value, section);
     if (define.name == "persistent") section.persistent = Constant(*define.value, "`persistent`").value_or(0) != 0;
   }
 }

@@ -88,6 +88,8 @@ class Elaborator {
   void SetOrder(const ast::Expr& value, typed::Section& section);
   void SetCluster(const ast::Expr& value, typed::Section& section);
   void SetSplit(const ast::Expr& value, typed::Section& section);
+  void SetDepth(const ast::Expr& value, typed::Section& section);
+  void SetResident(const ast::Expr& value, typed::Section& section);
 
   // check_section.cpp
   void ElaborateSection(const ast::GridSection& source);

@@ -432,6 +432,7 @@ struct ScheduleItem {
     kSplit,       // split = 4, split = stream
     kInTurn,      // in turn compute   name
     kDepth,       // depth = 1
+    kResident,    // resident = 4
   };
   Kind kind;
   Name name;      // parameter, pipe or worker

@@ -115,13 +115,14 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
   static constexpr Word kWords[] = {{"order", ScheduleItem::Kind::kOrder},
                                     {"cluster", ScheduleItem::Kind::kCluster},
                                     {"split", ScheduleItem::Kind::kSplit},
-                                    {"depth", ScheduleItem::Kind::kDepth}};
+                                    {"depth", ScheduleItem::Kind::kDepth},
+                                    {"resident", ScheduleItem::Kind::kResident}};
   item.kind = ScheduleItem::Kind::kParam;
   if (!At(TokenKind::kName)) {
     ErrorExpected("a parameter or a word of the schedule")
         .Note(
             "`NAME = value`, `persistent`, `dynamic`, `slots PIPE = n`, `order = rows`, `cluster = n`, `split = n`, `in turn "
-            "WORKER`, `depth = n`");
+            "WORKER`, `depth = n`, `resident = n`");
     return false;
   }
   for (const Word& word : kWords) {

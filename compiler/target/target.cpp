@@ -14,6 +14,12 @@ int RegisterRule::AtEntry(int threads) const {
   return std::min(file / threads, most_per_thread + 1) / unit * unit;
 }
 
+int64_t Target::SharedMemoryOfEach(int64_t blocks) const { return shared_memory_per_processor / blocks - TakenOfEach(); }
+
+int64_t Target::BlocksByMemory(int64_t bytes) const {
+  return shared_memory_per_processor / std::max<int64_t>(1, bytes + TakenOfEach());
+}
+
 int Target::Number() const {
   int number = 0;
   for (const char c : name) {

@@ -44,6 +44,7 @@ struct Target {
   bool implemented = false;
   int64_t shared_memory_per_block = 0;  // bytes a block may use
   int64_t shared_memory_per_processor = 0;
+  int threads_per_processor = 2048;
   int max_threads_per_block = 1024;
   int lanes = 32;           // of a warp
   int warps_per_group = 4;  // that issue a matrix instruction of the warpgroup together; 1 where there is none
@@ -70,6 +71,13 @@ struct Target {
   int copy_rank = 5;
   std::span<const MatrixShape> matrix_shapes;
   std::span<const layout::BankRule> bank_rules = {};  // of waves of 64 lanes
+
+  /// Bytes of shared memory that the hardware takes of each block beside its own: what the largest one leaves.
+  int64_t TakenOfEach() const { return shared_memory_per_processor - shared_memory_per_block; }
+  /// Bytes of shared memory that a block may use where `blocks` of them are on a multiprocessor.
+  int64_t SharedMemoryOfEach(int64_t blocks) const;
+  /// How many blocks of so many bytes are on a multiprocessor at once.
+  int64_t BlocksByMemory(int64_t bytes) const;
 
   /// 80 of sm_80, 90 of sm_90a, 942 of gfx942.
   int Number() const;
