@@ -164,6 +164,7 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
     case ExprKind::kReduce:
       op.code = OpCode::kReduce;
       op.slot = expr.axis == 1 ? "rows" : "cols";
+      if ((expr.axis == 1 ? expr.args[0]->type.cols : expr.args[0]->type.rows) == 1) op = {OpCode::kConvert};  // of one element
       break;
     case ExprKind::kCumsum:
       op.code = OpCode::kCumsum;

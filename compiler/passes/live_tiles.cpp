@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/layout/row_layout.h"
+#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {
@@ -26,13 +27,13 @@ class Liveness {
   }
 
   LiveTiles most;
-  int64_t most_kept = 0;
+  LiveTiles most_kept;
 
  private:
   Values Before(const Op& op, Values live) {
-    Note(op, live);
+    Note(op, live, most);
     const bool is_load = op.code == OpCode::kRead || op.code == OpCode::kReadParts || op.code == OpCode::kLoadShared;
-    if (is_load || op.code == OpCode::kReduce) most_kept = std::max(most_kept, Count(live));
+    if (is_load || op.code == OpCode::kReduce || IsProduct(op.code)) Note(op, live, most_kept);
     for (const ValueId result : op.results) live.erase(result);
     const bool overwrites =
         op.code == OpCode::kAssign || ((op.code == OpCode::kMma || op.code == OpCode::kMultiply) && op.number == 2);
@@ -49,18 +50,13 @@ class Liveness {
       }
     }
     live.insert(op.operands.begin() + (overwrites ? 1 : 0), op.operands.end());
-    Note(op, live);
+    Note(op, live, most);
     return live;
   }
 
-  int64_t Count(const Values& live) const {
+  void Note(const Op& op, const Values& live, LiveTiles& most) const {
     int64_t registers = 0;
     for (const ValueId value : live) registers += RegistersOf(kernel_.values[value].type, layout_);
-    return registers;
-  }
-
-  void Note(const Op& op, const Values& live) {
-    const int64_t registers = Count(live);
     if (registers < most.registers || registers == 0) return;
     most = {registers, &op, {live.begin(), live.end()}};
   }
@@ -68,6 +64,14 @@ class Liveness {
   const ir::Kernel& kernel_;
   const ir::RegisterLayout& layout_;
 };
+
+LiveTiles LargestFirst(const ir::Kernel& kernel, const ir::RegisterLayout& layout, LiveTiles tiles) {
+  const auto registers = [&](ValueId value) { return RegistersOf(kernel.values[value].type, layout); };
+  std::erase_if(tiles.in_use, [&](ValueId value) { return registers(value) == 0; });
+  std::sort(tiles.in_use.begin(), tiles.in_use.end(),
+            [&](ValueId a, ValueId b) { return registers(a) != registers(b) ? registers(a) > registers(b) : a < b; });
+  return tiles;
+}
 
 }  // namespace
 
@@ -86,20 +90,15 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l) {
 }
 
 LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
-  const auto registers = [&](ValueId value) { return RegistersOf(kernel.values[value].type, worker.layout); };
   Liveness liveness(kernel, worker.layout);
   liveness.Before(worker.body, {});
-  std::vector<ValueId>& in_use = liveness.most.in_use;
-  std::erase_if(in_use, [&](ValueId value) { return registers(value) == 0; });
-  std::sort(in_use.begin(), in_use.end(),
-            [&](ValueId a, ValueId b) { return registers(a) != registers(b) ? registers(a) > registers(b) : a < b; });
-  return std::move(liveness.most);
+  return LargestFirst(kernel, worker.layout, std::move(liveness.most));
 }
 
-int64_t MostKeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
+LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
   Liveness liveness(kernel, worker.layout);
   liveness.Before(worker.body, {});
-  return liveness.most_kept;
+  return LargestFirst(kernel, worker.layout, std::move(liveness.most_kept));
 }
 
 }  // namespace tkc::passes

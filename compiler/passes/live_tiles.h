@@ -22,9 +22,8 @@ struct LiveTiles {
 /// elements are computed one by one. A tile that the next iteration of a loop reads is in use all around the loop.
 LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker);
 
-/// The registers that the compiler of the output can't do without, at most at once: tiles that are loaded, and that are in use
-/// behind a load or a reduction, where all their elements have to be there. Between these an expression is computed element by
-/// element.
-int64_t MostKeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker);
+/// The same, but only what the compiler of the output can't do without: tiles in use behind a load, a reduction or a product, where
+/// all their elements have to be there. Between these an expression is computed element by element.
+LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker);
 
 }  // namespace tkc::passes

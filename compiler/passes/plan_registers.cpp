@@ -66,7 +66,8 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
     bool multiplies = false;
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
     if (multiplies) return;
-    most = std::max({most, MostKeptRegisters(kernel, worker) + kForLoads, MostLiveTiles(kernel, worker).registers + kForPositions});
+    most = std::max(
+        {most, MostKeptTiles(kernel, worker).registers + kForLoads, MostLiveTiles(kernel, worker).registers + kForPositions});
   }
   if (most == 0) return;  // no worker
   const int64_t needed = (most + kUnit - 1) / kUnit * kUnit;
@@ -84,7 +85,7 @@ Result<void> DealToResident(ir::Kernel& kernel, const Target& target, Diagnostic
   const int64_t each = RegistersOfResident(kernel, target);
   for (ir::Worker& worker : kernel.workers) {
     worker.registers = static_cast<int>(each);
-    const int64_t kept = MostKeptRegisters(kernel, worker);
+    const int64_t kept = MostKeptTiles(kernel, worker).registers;
     if (kept <= each) continue;
     diagnostics
         .Error(DiagnosticKind::kRegisterOverflow, worker.span,
@@ -133,7 +134,7 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics
     const std::string share =
         fmt::format("{} threads share {} registers: {} each for this worker, {} of them for addresses and counters", kernel.threads,
                     target.registers.file, budget, kForAddresses);
-    if (const LiveTiles live = MostLiveTiles(kernel, worker);
+    if (const LiveTiles live = MostKeptTiles(kernel, worker);
         kept + kForAddresses <= budget && live.registers + kForAddresses > budget) {
       const int64_t widest = RegistersOf(kernel.values[live.in_use[0]].type, worker.layout);
       const bool is_one = widest + kForAddresses > budget;

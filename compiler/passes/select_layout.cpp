@@ -26,32 +26,6 @@ std::set<ir::ValueId> TurnedColumns(const ir::Kernel& kernel, const ir::Worker& 
   return columns;
 }
 
-/// A layout that holds every tile of the worker.
-ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker) {
-  std::vector<layout::TileShape> shapes;
-  const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
-  ForEachOp(worker.body, [&](const ir::Op& op) {
-    if (!op.results.empty() && columns.contains(op.results[0])) return;
-    const bool is_transpose = op.code == ir::OpCode::kTranspose;
-    const bool is_row = is_transpose && columns.contains(op.operands[0]);
-    const bool has_parts = op.code == ir::OpCode::kReadParts || op.code == ir::OpCode::kStoreParts;
-    const bool is_load = op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive || is_row || has_parts;
-    const auto add = [&](ir::ValueId value, bool in_memory) {
-      const ir::Type& type = kernel.values[value].type;
-      const bool is_turned = is_transpose && !is_row && type.rows > 1 && type.cols > 1;
-      shapes.push_back({type.rows, type.cols, type.dtype, in_memory, is_turned, has_parts ? op.axes.back().extent : 1});
-    };
-    for (ir::ValueId value : op.results) add(value, is_load);
-    if (op.code == ir::OpCode::kStore || has_parts) {
-      for (ir::ValueId value : op.operands) add(value, true);
-    }
-  });
-  const layout::RegisterLayout chosen = layout::ChooseRowLayout(shapes);
-  return {chosen.lanes, chosen.vec, chosen.halves, chosen.lane_rows, chosen.warp_rows, chosen.warp_cols};
-}
-
-constexpr int kWarps = 4;  // of a worker instance
-
 /// The tiles of a worker that lie in memory as they are: received, read, or a part or the transpose of such.
 std::set<ir::ValueId> TilesInMemory(const ir::Worker& worker) {
   std::set<ir::ValueId> tiles;
@@ -63,6 +37,46 @@ std::set<ir::ValueId> TilesInMemory(const ir::Worker& worker) {
   });
   return tiles;
 }
+
+/// Tiles in memory that are only read by parts: no layout need hold them whole.
+std::set<ir::ValueId> ReadByParts(const ir::Worker& worker) {
+  std::set<ir::ValueId> parted, whole;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    for (ir::ValueId value : op.operands) (op.code == ir::OpCode::kPart ? parted : whole).insert(value);
+  });
+  std::erase_if(parted, [&](ir::ValueId value) { return whole.contains(value); });
+  return parted;
+}
+
+/// A layout that holds every tile of the worker.
+ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker) {
+  std::vector<layout::TileShape> shapes;
+  const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
+  const std::set<ir::ValueId> in_memory = TilesInMemory(worker), by_parts = ReadByParts(worker);
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (!op.results.empty() && columns.contains(op.results[0])) return;
+    const bool is_transpose = op.code == ir::OpCode::kTranspose;
+    const bool is_row = is_transpose && columns.contains(op.operands[0]);
+    const bool has_parts = op.code == ir::OpCode::kReadParts || op.code == ir::OpCode::kStoreParts;
+    const bool is_part = op.code == ir::OpCode::kPart && in_memory.contains(op.results[0]);
+    const bool is_load = op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive || is_row || has_parts || is_part;
+    const auto add = [&](ir::ValueId value, bool in_memory) {
+      const ir::Type& type = kernel.values[value].type;
+      const bool is_turned = is_transpose && !is_row && type.rows > 1 && type.cols > 1;
+      shapes.push_back({type.rows, type.cols, type.dtype, in_memory, is_turned, has_parts ? op.axes.back().extent : 1});
+    };
+    for (ir::ValueId value : op.results) {
+      if (op.code != ir::OpCode::kReceive || !by_parts.contains(value)) add(value, is_load);
+    }
+    if (op.code == ir::OpCode::kStore || has_parts) {
+      for (ir::ValueId value : op.operands) add(value, true);
+    }
+  });
+  const layout::RegisterLayout chosen = layout::ChooseRowLayout(shapes);
+  return {chosen.lanes, chosen.vec, chosen.halves, chosen.lane_rows, chosen.warp_rows, chosen.warp_cols};
+}
+
+constexpr int kWarps = 4;  // of a worker instance
 
 /// Whether each warp must have whole rows: where rows are reduced or parts of registers taken, and where a product takes a tile of
 /// registers as its left operand, which is dealt to warps by rows.

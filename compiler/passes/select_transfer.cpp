@@ -79,6 +79,8 @@ struct Transfer {
         !std::all_of(access.axes.begin(), access.axes.end(), [&](const ir::AxisRange& a) { return facts.IsNonNegative(a.start); }))
       return false;
     if (kept == 1) return inner <= kMaxBox;
+    // A row lies in one piece, so its boxes may be as wide as any; of several rows each box is a panel of a swizzle.
+    if (type.rows == 1 && access.code == OpCode::kRead) return inner <= kMaxBox || inner % kMaxBox == 0;
     return type.rows <= kMaxBox && ChooseSwizzle(type.dtype, type.rows, type.cols) != ir::Swizzle::kNone;
   }
 
@@ -89,7 +91,8 @@ struct Transfer {
     map.swizzle = buffer.swizzle;
     map.is_store = is_store;
     for (const ir::AxisRange& axis : access.axes) map.box.push_back(axis.dropped ? 1 : axis.extent);
-    if (buffer.swizzle != ir::Swizzle::kNone) map.box.back() = static_cast<int64_t>(buffer.swizzle) / Bytes(buffer.dtype);
+    map.box.back() = buffer.swizzle == ir::Swizzle::kNone ? std::min(map.box.back(), kMaxBox)
+                                                          : static_cast<int64_t>(buffer.swizzle) / Bytes(buffer.dtype);
     int same_tensor = 0;
     for (const ir::TensorMap& other : kernel.maps) {
       if (other.tensor != map.tensor) continue;

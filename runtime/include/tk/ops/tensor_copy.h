@@ -2,7 +2,8 @@
 // Tiles moved by the tensor copy engine. Called by one thread (`if (tk::warp::elect())`).
 //
 // Coordinates are tensor indices in tensor order, outermost dimension first, the tile's columns last. The
-// engine's boxes are one swizzle panel wide, so a tile is one copy for each of its panels. What lies outside
+// engine's boxes are one swizzle panel wide, so a tile is one copy for each of its panels; a row without a
+// swizzle goes in boxes of 256 elements, the widest there are. What lies outside
 // the tensor reads as zero and is not written; the barrier counts the full bytes of the tile in any case.
 #pragma once
 
@@ -30,11 +31,13 @@ struct box_position {
 template <class View, int Rank, class F>
 TK_DEVICE void for_each_panel(const View& view, const int (&at)[Rank], F f) {
     using geometry = typename View::geometry;
-    static_assert(View::rows <= 256, "a box has at most 256 rows");
-    constexpr int panels = cdiv(View::cols, geometry::panel_cols);
+    constexpr int widest = 256, width = geometry::panel_cols < widest ? geometry::panel_cols : widest;
+    static_assert(View::rows <= widest, "a box has at most 256 rows");
+    static_assert(width == geometry::panel_cols || (View::rows == 1 && View::cols % width == 0), "boxes side by side");
+    constexpr int panels = cdiv(View::cols, width);
     TK_UNROLL
     for (int p = 0; p < panels; ++p)
-        f(view.linear_address(0, p * geometry::panel_cols), box_position<Rank>(at, p * geometry::panel_cols).c);
+        f(view.linear_address(0, p * width), box_position<Rank>(at, p * width).c);
 }
 
 }  // namespace detail
