@@ -16,6 +16,14 @@ using symbolic::Kind;
 
 std::string OrdinalName(int depth) { return fmt::format("@{}", depth); }
 
+/// `chiplet_order(block::index(), block::count(), n)`: the blocks of a launch, each with the number of another.
+static bool RenumbersBlocks(const symbolic::Node& call) {
+  if (call.name != "chiplet_order" || call.args.size() != 3) return false;
+  int64_t chiplets = 0;
+  return call.args[0]->kind == Kind::kCall && call.args[0]->name == "block::index" && call.args[1]->kind == Kind::kCall &&
+         call.args[1]->name == "block::count" && symbolic::IsInt(call.args[2], &chiplets) && chiplets > 0;
+}
+
 std::optional<int64_t> Constant(const Scalar& scalar) {
   return symbolic::Evaluate(scalar, [](std::string_view) { return std::nullopt; });
 }
@@ -36,6 +44,8 @@ Scalar Scope::Resolve(const Scalar& scalar) const {
     const auto place = names_.find("@rank");
     return place == names_.end() ? scalar : place->second;
   }
+  // One to one on the numbers of blocks: what holds of all blocks under one numbering holds under the other.
+  if (scalar->kind == Kind::kCall && RenumbersBlocks(*scalar)) return scalar->args[0];
   if (scalar->args.empty()) return scalar;
   std::vector<Scalar> args;
   bool changes = false;

@@ -24,10 +24,13 @@ int64_t CountOps(const ir::Region& region) {
 }
 
 std::string Order(const ir::Kernel& kernel) {
+  const Target* target = FindTarget(kernel.target);
+  const bool has_runs = target && target->chiplets > 1 && kernel.axes.size() >= 2;
+  const std::string runs = has_runs ? fmt::format("; each of {} chiplets takes tiles in a row", target->chiplets) : "";
   switch (kernel.order) {
-    case typed::GridOrder::kRows: return "row by row";
-    case typed::GridOrder::kColumns: return "column by column";
-    case typed::GridOrder::kGrouped: return fmt::format("in groups of {} rows of tiles", kernel.group);
+    case typed::GridOrder::kRows: return "row by row" + runs;
+    case typed::GridOrder::kColumns: return "column by column" + runs;
+    case typed::GridOrder::kGrouped: return fmt::format("in groups of {} rows of tiles{}", kernel.group, runs);
   }
   return "";
 }

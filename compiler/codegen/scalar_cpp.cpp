@@ -112,7 +112,8 @@ bool ScalarPrinter::IsNonNegative(const Scalar& scalar) const {
     case Kind::kMax: return IsNonNegative(scalar->args[0]) || IsNonNegative(scalar->args[1]);
     case Kind::kSelect: return IsNonNegative(scalar->args[1]) && IsNonNegative(scalar->args[2]);
     case Kind::kCall:
-      return scalar->name.ends_with("::index") || scalar->name.ends_with("::count") || scalar->name.ends_with("::rank");
+      return scalar->name.ends_with("::index") || scalar->name.ends_with("::count") || scalar->name.ends_with("::rank") ||
+             scalar->name == "chiplet_order";
     default: return false;
   }
 }

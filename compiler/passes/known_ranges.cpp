@@ -162,7 +162,10 @@ IntRange KnownRanges::Of(const Scalar& scalar) const {
     case Kind::kMin: return {std::min(part(0).lo, part(1).lo), std::min(part(0).hi, part(1).hi)};
     case Kind::kMax: return {std::max(part(0).lo, part(1).lo), std::max(part(0).hi, part(1).hi)};
     case Kind::kSelect: return Either(part(1), part(2));
-    case Kind::kCall: return scalar->name == "cluster::rank" || scalar->name == "block::index" ? kNonNegative : IntRange{};
+    case Kind::kCall: {
+      const std::string& name = scalar->name;
+      return name == "cluster::rank" || name == "block::index" || name == "chiplet_order" ? kNonNegative : IntRange{};
+    }
     case Kind::kConvert: {  // an integer that its new type may not hold wraps
       const IntRange value = part(0);
       constexpr int64_t kHeldByAll = std::numeric_limits<int32_t>::max();

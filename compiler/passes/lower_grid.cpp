@@ -36,7 +36,7 @@ Scalar Count(const ir::GridAxis& axis) {
 
 class GridLowering {
  public:
-  explicit GridLowering(ir::Kernel& kernel) : kernel_(kernel), used_(kernel.UsedNames()) {}
+  GridLowering(ir::Kernel& kernel, const Target& target) : kernel_(kernel), target_(target), used_(kernel.UsedNames()) {}
 
   /// `tiles`: what a block, or a cluster of blocks working together, takes at a time.
   void CountTiles() {
@@ -91,8 +91,8 @@ class GridLowering {
   /// The body for every tile that the worker takes.
   Region Wrap(const ir::Worker& worker, Region body) const {
     const std::string unit = kernel_.cluster > 1 ? "cluster" : "block";
-    const Scalar first = symbolic::Call(unit + "::index", DType::kI32, {});
     const Scalar stride = symbolic::Call(unit + "::count", DType::kI32, {});
+    const Scalar first = First(symbolic::Call(unit + "::index", DType::kI32, {}), stride);
     Region inside = Decode();
     inside.insert(inside.end(), kernel_.lets.begin(), kernel_.lets.end());
     inside.insert(inside.end(), std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
@@ -145,6 +145,12 @@ class GridLowering {
   }
 
  private:
+  /// The tile that a block begins with. Blocks next to each other run on different chiplets, tiles next to each other share rows or
+  /// columns of the tensors: so each chiplet's blocks, taken together, have tiles next to each other.
+  Scalar First(const Scalar& number, const Scalar& count) const {
+    if (target_.chiplets == 1 || kernel_.axes.size() < 2) return number;
+    return symbolic::Call("chiplet_order", DType::kI32, {number, count, Int(target_.chiplets)});
+  }
   /// The blocks of a cluster lie below each other along this axis: the first of the plane.
   size_t RowAxis() const { return kernel_.axes.size() >= 2 ? kernel_.axes.size() - 2 : 0; }
   bool SharesRows() const { return kernel_.cluster > 1 && kernel_.split == 1 && !kernel_.axes.empty(); }
@@ -182,12 +188,13 @@ class GridLowering {
   }
 
   ir::Kernel& kernel_;
+  const Target& target_;
   const std::set<std::string> used_;
 };
 
 }  // namespace
 
-Result<void> LowerGrid(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
+Result<void> LowerGrid(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   for (const ir::GridAxis& axis : kernel.axes) {
     for (const ir::GridAxis& other : kernel.axes) {
       if (!symbolic::Mentions(axis.lo, other.name) && !symbolic::Mentions(axis.hi, other.name)) continue;
@@ -196,7 +203,7 @@ Result<void> LowerGrid(ir::Kernel& kernel, const Target&, Diagnostics& diagnosti
           fmt::format("grid axis `{}` that depends on `{}` is specified, not yet implemented", axis.name, other.name));
     }
   }
-  GridLowering grid(kernel);
+  GridLowering grid(kernel, target);
   for (ir::Worker& worker : kernel.workers) {
     if (!worker.in_turn) continue;
     kernel.persistent = true;  // turns are taken over the tiles of a block

@@ -56,6 +56,7 @@ struct Target {
   bool has_grid_dependency = false;       // a launch may begin under the end of the one before
   bool stages_copies = false;             // copies of operands go through registers, fetched a step before they are put down
   int most_slots = 6;                     // of a pipe that says none: more hide no latency that fewer do not
+  int chiplets = 1;                       // groups of multiprocessors with a cache each, to which blocks go in turn
   int copy_bytes = 16;                    // that one asynchronous copy instruction of a thread moves
   std::string_view runtime_header = "tk/sm90.h";
   bool has_tensor_copy = false;     // TMA

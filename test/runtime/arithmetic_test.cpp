@@ -45,6 +45,21 @@ void CheckOrder() {
             }
 }
 
+/// Whatever the number of blocks: each has a tile of its own, and those of a chiplet lie in a row.
+void CheckChiplets() {
+    for (int chiplets : {1, 2, 3, 8})
+        for (int count = 1; count < 300; ++count) {
+            std::set<int> seen;
+            int next = 0;
+            for (int chiplet = 0; chiplet < chiplets; ++chiplet)
+                for (int number = chiplet; number < count; number += chiplets) {
+                    CHECK(tk::chiplet_order(number, count, chiplets) == next++);
+                    CHECK(seen.insert(tk::chiplet_order(number, count, chiplets)).second);
+                }
+            CHECK(next == count && *seen.begin() == 0 && *seen.rbegin() == count - 1);
+        }
+}
+
 void CheckBlocks() {
     float data[4 * 5 * 6];
     const tk::tensor<float, 3> x{data, {4, 5, 6}, {30, 6, 1}};
@@ -89,6 +104,7 @@ int main() {
     CheckIntegers();
     CheckRing();
     CheckOrder();
+    CheckChiplets();
     CheckBlocks();
     CheckHalves();
     return 0;

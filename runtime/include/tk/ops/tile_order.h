@@ -20,4 +20,11 @@ TK_HOST_DEVICE constexpr tile_position grouped_order(int number, int tiles_m, in
     return {first + inside % rows, inside / rows};
 }
 
+/// What block `number` of `count` takes where blocks go to `chiplets` in turn, each with a cache of its own: every chiplet has a
+/// run of neighbours in the list of tiles, the first count % chiplets of them one more than the others. A bijection.
+TK_HOST_DEVICE constexpr int chiplet_order(int number, int count, int chiplets) {
+    const int chiplet = number % chiplets;
+    return chiplet * (count / chiplets) + min(chiplet, count % chiplets) + number / chiplets;
+}
+
 }  // namespace tk
