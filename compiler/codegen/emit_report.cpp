@@ -36,7 +36,9 @@ std::string Order(const ir::Kernel& kernel) {
 }
 
 void Figures(const ir::Kernel& kernel, std::string& out) {
-  out += fmt::format("\n  threads       {} ({} warpgroups)\n", kernel.threads, kernel.threads / 128);
+  const Target* target = FindTarget(kernel.target);
+  const int threads_of_group = target ? 4 * target->lanes : 128;
+  out += fmt::format("\n  threads       {} ({} warpgroups)\n", kernel.threads, kernel.threads / threads_of_group);
   int64_t registers = 0;
   for (const ir::Worker& role : kernel.workers) {
     if (role.registers == 0) continue;

@@ -7,7 +7,6 @@
 namespace tkc::layout {
 namespace {
 
-constexpr int kLanes = 32;
 constexpr int kWarps = 4;
 constexpr int kVectorBytes = 16;
 constexpr int kSectorBytes = 32;  // of global memory
@@ -20,15 +19,15 @@ int64_t PowerOfTwoIn(int64_t n, int64_t most) {
 }
 
 /// Columns over lanes, rows over the lanes left, then rows and columns over warps. 0: no tile has more than one row (column).
-RegisterLayout Deal(int64_t rows, int64_t cols, int64_t vec, int64_t most_lanes) {
+RegisterLayout Deal(int64_t rows, int64_t cols, int64_t vec, int64_t most_lanes, int lanes) {
   const auto share = [](int64_t n, int64_t most) { return n == 0 ? 1 : static_cast<int>(PowerOfTwoIn(n, most)); };
   RegisterLayout layout;
   layout.halves = 1;
   layout.vec = static_cast<int>(vec);
   layout.lanes = share(cols / vec, most_lanes);
-  layout.lane_rows = share(rows, kLanes / layout.lanes);
+  layout.lane_rows = share(rows, lanes / layout.lanes);
   layout.warp_rows = share(rows / layout.lane_rows, kWarps);
-  if (layout.lanes == kLanes) layout.warp_cols = share(cols / (vec * kLanes), kWarps / layout.warp_rows);
+  if (layout.lanes == lanes) layout.warp_cols = share(cols / (vec * lanes), kWarps / layout.warp_rows);
   return layout;
 }
 
@@ -47,10 +46,10 @@ int64_t RegisterLayout::PerThread(int64_t rows, int64_t cols) const {
   return down * across;
 }
 
-RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles) {
+RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes) {
   int64_t rows = 0, cols = 0;  // greatest common divisors over the tiles that have more than one
   int narrowest = 0;
-  int64_t most_lanes = kLanes, largest = 0;
+  int64_t most_lanes = lanes, largest = 0;
   bool is_row = false;
   for (const TileShape& tile : tiles) {
     if (tile.rows > 1) rows = std::gcd(rows, tile.rows);
@@ -65,9 +64,9 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles) {
   if (is_row) rows = 0;               // beside a long row, every thread may hold all of a short column
   if (narrowest == 0) narrowest = 4;  // nothing wide goes to memory: any width serves
   const int64_t widest = cols == 0 ? 1 : PowerOfTwoIn(cols, kVectorBytes / narrowest);
-  RegisterLayout best = Deal(rows, cols, widest, most_lanes);
-  for (int64_t vec = widest / 2; vec >= 1 && Threads(best) < kLanes * kWarps; vec /= 2) {
-    const RegisterLayout layout = Deal(rows, cols, vec, most_lanes);
+  RegisterLayout best = Deal(rows, cols, widest, most_lanes, lanes);
+  for (int64_t vec = widest / 2; vec >= 1 && Threads(best) < lanes * kWarps; vec /= 2) {
+    const RegisterLayout layout = Deal(rows, cols, vec, most_lanes, lanes);
     if (Threads(layout) > Threads(best)) best = layout;
   }
   return best;

@@ -49,7 +49,7 @@ std::set<ir::ValueId> ReadByParts(const ir::Worker& worker) {
 }
 
 /// A layout that holds every tile of the worker.
-ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker) {
+ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target) {
   std::vector<layout::TileShape> shapes;
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   const std::set<ir::ValueId> in_memory = TilesInMemory(worker), by_parts = ReadByParts(worker);
@@ -72,7 +72,7 @@ ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker)
       for (ir::ValueId value : op.operands) add(value, true);
     }
   });
-  const layout::RegisterLayout chosen = layout::ChooseRowLayout(shapes);
+  const layout::RegisterLayout chosen = layout::ChooseRowLayout(shapes, target.lanes);
   return {chosen.lanes, chosen.vec, chosen.halves, chosen.lane_rows, chosen.warp_rows, chosen.warp_cols};
 }
 
@@ -160,7 +160,7 @@ Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics&
     if (multiplies)
       CheckMatrixTiles(kernel, worker, diagnostics);
     else
-      worker.layout = RowLayout(kernel, worker);
+      worker.layout = RowLayout(kernel, worker, target);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

@@ -246,6 +246,15 @@ TEST(RowLayout, HoldsAnyShapes) {
   }
 }
 
+TEST(RowLayout, WavesOf64Lanes) {
+  const auto choose = [](std::vector<TileShape> tiles) { return ChooseRowLayout(tiles, 64); };
+  EXPECT_EQ(choose({{4, 1024, DType::kBF16, true}, {4, 1}}), (RegisterLayout{64, 8, 1, 1, 4}));
+  EXPECT_EQ(choose({{64, 64, DType::kBF16, true}}), (RegisterLayout{8, 8, 1, 8, 4}));
+  EXPECT_EQ(choose({{1, 2048, DType::kBF16, true}, {1, 1}}), (RegisterLayout{64, 8, 1, 1, 1, 4}));
+  EXPECT_EQ(choose({{4, 128, DType::kF32, true}}), (RegisterLayout{64, 2, 1, 1, 4}));  // narrower vectors rather than copies
+  EXPECT_EQ(choose({{128, 1, DType::kF32, true}}), (RegisterLayout{1, 1, 1, 64, 2}));
+}
+
 TEST(RowLayout, Choices) {
   const auto choose = [](std::vector<TileShape> tiles) { return ChooseRowLayout(tiles); };
   EXPECT_EQ(choose({{1, 1024, DType::kBF16, true}}), (RegisterLayout{32, 8, 1, 1, 1, 4}));

@@ -27,7 +27,9 @@ struct register_tile {
     static constexpr int H = R == 1 ? 1 : L::Halves, E = C == 1 ? 1 : L::Vec;
     static constexpr int size = I * J * H * E;
 
-    alignas(alignof(T) < 4 && size * sizeof(T) % 4 == 0 ? 4 : alignof(T)) T data[size];
+    /// Whole registers where they are filled; so is a single bool, which clang would pass as one bit and load from memory as a byte.
+    static constexpr bool fills_words = size * sizeof(T) % 4 == 0 || (size == 1 && std::is_same_v<T, bool>);
+    alignas(alignof(T) < 4 && fills_words ? 4 : alignof(T)) T data[size];
 
     /// Register number n's place.
     static TK_HOST_DEVICE constexpr place place_of(int n) { return {n / (E * H * J), n / (E * H) % J, n / E % H, n % E}; }
