@@ -252,9 +252,7 @@ class StoreWalk {
 
   /// Another tile, or another iteration, stores elsewhere.
   void CheckPlace(const Op& op, const std::string& tensor, const Site& site) {
-    const auto mentions = [&](const std::string& name) {
-      return std::any_of(site.base.begin(), site.base.end(), [&](const Scalar& s) { return symbolic::Mentions(s, name); });
-    };
+    const auto mentions = [&](const std::string& name) { return DependsOn(site.base, name); };
     for (const ir::GridAxis& axis : kernel_.axes) {
       const Range& range = ranges_.at(axis.name);
       int64_t count = 0;
@@ -268,6 +266,15 @@ class StoreWalk {
     for (const std::string& loop : loops_) {
       if (!mentions(loop)) return Fail(op, fmt::format("`{}` is stored again in every iteration of a loop around", tensor));
     }
+  }
+
+  /// By itself, or by where a loop starts.
+  bool DependsOn(const std::vector<Scalar>& base, const std::string& name) const {
+    if (std::any_of(base.begin(), base.end(), [&](const Scalar& s) { return symbolic::Mentions(s, name); })) return true;
+    return std::any_of(loops_.begin(), loops_.end(), [&](const std::string& loop) {
+      return loop != name && std::any_of(base.begin(), base.end(), [&](const Scalar& s) { return symbolic::Mentions(s, loop); }) &&
+             DependsOn({ranges_.at(loop).lo}, name);
+    });
   }
 
   /// A loop over the blocks, or elements, of the tile's own range along the axis: other tiles walk over others.

@@ -31,7 +31,7 @@ using typed::VarId;
 struct Iteration {
   VarId var = typed::kNone;
   int64_t step = 1;
-  std::optional<int64_t> span;  // hi - lo where it is a number
+  std::optional<int64_t> span;  // hi - lo at most, where that is a number
   bool is_grid = false;
   VarId parent = typed::kNone;     // the variable whose block it cuts again
   std::string number{};            // the term of its block's number: rises by 1 from one execution to the next
@@ -81,14 +81,20 @@ class GridMap {
     Collect(worker.body, table, around, branches);
   }
 
+  /// hi - lo at most: of several ends the nearest counts.
+  static std::optional<int64_t> MostBetween(const symbolic::Scalar& lo, const symbolic::Scalar& hi) {
+    std::optional<int64_t> most = symbolic::ConstantDifference(hi, lo);
+    if (most || hi->kind != symbolic::Kind::kMin) return most;
+    for (const symbolic::Scalar& end : hi->args) {
+      const std::optional<int64_t> span = MostBetween(lo, end);
+      if (span && (!most || *span < *most)) most = span;
+    }
+    return most;
+  }
+
   Iteration IterationOf(VarId var, const typed::Expr& lo, const typed::Expr& hi, int64_t step, bool is_grid, SymbolicTable& table) {
-    Iteration iteration{var,
-                        step,
-                        symbolic::ConstantDifference(table.Of(hi), table.Of(lo)),
-                        is_grid,
-                        typed::kNone,
-                        "",
-                        symbolic::ToPolynomial(table.Of(lo))};
+    Iteration iteration{var,          step, MostBetween(table.Of(lo), table.Of(hi)), is_grid,
+                        typed::kNone, "",   symbolic::ToPolynomial(table.Of(lo))};
     const symbolic::Scalar offset = symbolic::Sub(symbolic::Name(table.NameOf(var)), table.Of(lo));
     const auto number = symbolic::ToPolynomial(symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {offset, symbolic::Int(step)}));
     if (number && number->size() == 1 && number->begin()->second == 1) iteration.number = number->begin()->first;
@@ -153,11 +159,19 @@ class GridMap {
       };
       std::vector<Stride> strides;
       bool affine = true;
-      for (const auto& [key, coefficient] : axis.start) {
+      // A loop that starts where others are stands for its distance from there.
+      Polynomial start = axis.start;
+      for (auto iteration = store.around.rbegin(); iteration != store.around.rend(); ++iteration) {
+        const auto own = start.find(fmt::format("v{}*", iteration->var));
+        if (own == start.end() || !iteration->lo || own->second < 0 || own->second > (int64_t{1} << 20)) continue;
+        Add(start, *iteration->lo, own->second);
+      }
+      for (const auto& [key, coefficient] : start) {
         bool found = key.empty();
         for (const Iteration& iteration : store.around) {
           const std::string own = fmt::format("v{}*", iteration.var);
           if (key == own || (key == iteration.number && !key.empty())) {
+            if (iteration.span && *iteration.span <= iteration.step) continue;  // of one value
             const int64_t size = coefficient < 0 ? -coefficient : coefficient;
             if (size > (int64_t{1} << 40)) return separated;
             const int64_t step = key == own ? iteration.step : 1;
