@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A loop that turns a ring `turns` times in an iteration fills, with a copy that is `lead` turns ahead, the turn lead + i * turns
 // in iteration i, counted from where the ring stands before the loop. Turns that no iteration from 0 on fills that way are those of
-// i = -1, -2, ..: the prologue's.
+// i = -1, -2, ..: the prologue's. What is held in registers over the back edge (blocks on their way, operands of the next
+// product, the place of a block's pieces) is in iteration i what the iteration before left there, and before the first what the same
+// would have been in iteration -1.
 #include "compiler/certify/ahead.h"
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/passes/walk.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
@@ -31,6 +34,13 @@ struct Copy {
   std::vector<Scalar> bounds{};
   std::vector<int64_t> extents{};
   std::string part;  // of the slot
+};
+
+/// One step of an operand, in registers, and where it was loaded from: the turn counted as a copy's.
+struct Fragment {
+  const Op* op = nullptr;
+  std::string buffer, ring, part;
+  int64_t turn = 0;
 };
 
 /// The copies of a region outside loops and conditions, in order, and the turns of its rings.
@@ -55,12 +65,14 @@ class AheadProof {
   struct View {
     std::string buffer, ring, part;
     int64_t ahead = 0;
+    int64_t turn = 0;  // that it shows, counted from the start of the region
   };
 
   void Fail(const Op& op, DiagnosticKind kind, std::string headline, const Op* other = nullptr) {
     if (finding_) return;
     finding_ = Finding{kind, op.span, std::move(headline)};
-    if (other) finding_->notes.emplace_back(other->span, "in the loop, it is copied here");
+    const bool loads = other && (other->code == OpCode::kLoadLeft || other->code == OpCode::kLoadRight);
+    if (other) finding_->notes.emplace_back(other->span, loads ? "it is loaded here" : "in the loop, it is copied here");
   }
 
   /// 0: the role has no such ring.
@@ -78,7 +90,7 @@ class AheadProof {
       switch (op.code) {
         case OpCode::kLet:
         case OpCode::kTilePosition: scope_.BindOp(op); break;
-        case OpCode::kView: Bind(op); break;
+        case OpCode::kView: Bind(op, straight); break;
         case OpCode::kPart:
         case OpCode::kTranspose:
           if (const auto base = views_.find(op.operands[0]); base != views_.end()) {
@@ -88,14 +100,24 @@ class AheadProof {
           }
           break;
         case OpCode::kAdvance: straight.turns[op.symbol] += 1; break;
-        case OpCode::kCopyAsync: Gather(op, straight); break;
+        case OpCode::kCopyAsync:
+          if (op.operands.size() == 2) CheckHeld(op);
+          Gather(op, straight);
+          break;
         case OpCode::kCopyToShared:
           if (op.operands.size() == 2) CheckHeld(op);
           if (op.number == kByBlock) Gather(op, straight);
           break;
+        case OpCode::kPieces:
         case OpCode::kFetch: held_[op.results[0]] = BlockOf(op); break;
+        case OpCode::kMovePieces: Move(op); break;
+        case OpCode::kLoadLeft:
+        case OpCode::kLoadRight: Load(op); break;
         case OpCode::kVar:
-        case OpCode::kAssign: Hold(op); break;
+        case OpCode::kAssign:
+          Hold(op, held_);
+          Hold(op, fragments_);
+          break;
         case OpCode::kUnroll:
           for (int64_t i = 0; i < op.number; ++i) {
             scope_.Bind(op.symbol, symbolic::Int(i));
@@ -118,9 +140,9 @@ class AheadProof {
     }
   }
 
-  void Bind(const Op& op) {
+  void Bind(const Op& op, const Straight& straight) {
     const size_t end = op.slot.find_first_of(".+");
-    View view{op.symbol, op.slot.substr(0, end), "", 0};
+    View view{op.symbol, op.slot.substr(0, end), "", 0, 0};
     if (end != std::string::npos && op.slot[end] == '.') {
       view.ahead = SlotsOf(view.ring) - 1;
     } else if (end != std::string::npos) {
@@ -128,7 +150,15 @@ class AheadProof {
       const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
       view.ahead = is_number ? std::stoll(text) : Constant(scope_.Resolve(symbolic::Name(text))).value_or(0);
     }
+    const auto turns = straight.turns.find(view.ring);
+    view.turn = view.ahead + (turns == straight.turns.end() ? 0 : turns->second);
     views_[op.results[0]] = view;
+  }
+
+  void Load(const Op& op) {
+    const auto view = views_.find(op.operands[0]);
+    if (view == views_.end()) return;
+    fragments_[op.results[0]] = {&op, view->second.buffer, view->second.ring, view->second.part, view->second.turn};
   }
 
   void Gather(const Op& op, Straight& straight) {
@@ -151,16 +181,46 @@ class AheadProof {
     return copy;
   }
 
-  /// Blocks in registers, on their way into slots.
-  void Hold(const Op& op) {
+  /// What is in registers: blocks on their way into slots, fragments on their way into products.
+  template <typename What>
+  static void Hold(const Op& op, std::map<ir::ValueId, What>& held) {
     const bool assigns = op.code == OpCode::kAssign;
     if (op.operands.size() != (assigns ? 2 : 1)) return;
-    const auto source = held_.find(op.operands[assigns]);
+    const auto source = held.find(op.operands[assigns]);
     const ir::ValueId target = assigns ? op.operands[0] : op.results[0];
-    if (source == held_.end())
-      held_.erase(target);
+    if (source == held.end())
+      held.erase(target);
     else
-      held_[target] = Copy(source->second);
+      held[target] = What(source->second);
+  }
+
+  /// The block so many rows and columns on.
+  static void Shift(Copy& block, const std::vector<Scalar>& by) {
+    size_t kept = 0;
+    for (size_t i = 0; i < block.extents.size(); ++i) {
+      if (block.extents[i] == 0 || kept == by.size()) continue;
+      Scalar& start = block.bounds[3 * i];
+      start = symbolic::Add(start, by[kept++]);
+    }
+  }
+
+  void Move(const Op& op) {
+    const auto held = held_.find(op.operands[0]);
+    if (held == held_.end()) return;
+    std::vector<Scalar> by;
+    for (const Scalar& scalar : op.scalars) by.push_back(scope_.Resolve(scalar));
+    Shift(held->second, by);
+    auto [moved, is_first] = moved_.try_emplace(op.operands[0], by);
+    for (size_t i = 0; !is_first && i < by.size(); ++i) moved->second[i] = symbolic::Add(moved->second[i], by[i]);
+  }
+
+  /// What a region changes is not known any more: behind a loop, or where somebody might not have gone through it.
+  void Forget(const Region& region) {
+    passes::ForEachOp(region, [&](const Op& op) {
+      if (op.code != OpCode::kAssign && op.code != OpCode::kMovePieces) return;
+      held_.erase(op.operands[0]);
+      fragments_.erase(op.operands[0]);
+    });
   }
 
   /// A slot is filled with the block that its operation names.
@@ -169,12 +229,15 @@ class AheadProof {
     const Copy named = BlockOf(op);
     if (!checks_held_ || (held != held_.end() && IsSame(held->second, named, scope_))) return;
     Fail(op, DiagnosticKind::kCertificateCoverage,
-         fmt::format("`{}` is filled with another block of `{}` than was fetched", kernel_.values[op.operands[0]].name, op.symbol),
+         op.code == OpCode::kCopyAsync
+             ? fmt::format("`{}` is copied into, from pieces of another block of `{}`", kernel_.values[op.operands[0]].name, op.symbol)
+             : fmt::format("`{}` is filled with another block of `{}` than was fetched", kernel_.values[op.operands[0]].name, op.symbol),
          held == held_.end() ? nullptr : held->second.op);
   }
 
   static bool IsSame(const Copy& a, const Copy& b, const Scope& scope) {
-    return a.op->symbol == b.op->symbol && a.op->slot == b.op->slot && a.extents == b.extents && SameBlock(b, a, scope);
+    const bool same_way = (a.op->slot == "transposed") == (b.op->slot == "transposed");
+    return a.op->symbol == b.op->symbol && same_way && a.extents == b.extents && SameBlock(b, a, scope);
   }
 
   /// What registers hold when an iteration begins: what the one before left there. Of the first that is what stands before the
@@ -183,9 +246,14 @@ class AheadProof {
     const auto entry = held_;
     if (entry.empty()) return;
     const bool checks = std::exchange(checks_held_, false);
+    const auto fragments = fragments_;
+    moved_.clear();
     Straight unused;
     Walk(loop.regions[0], unused, false);
     checks_held_ = checks;
+    fragments_ = fragments;
+    const auto moved = std::move(moved_);
+    moved_.clear();
     const std::string ordinal = OrdinalName(depth);
     const auto at = [&](Copy block, const Scalar& iteration) {
       for (Scalar& bound : block.bounds) bound = bound ? symbolic::Substitute(bound, ordinal, iteration) : bound;
@@ -196,6 +264,16 @@ class AheadProof {
       const auto left = held_.find(value);
       if (left == held_.end()) {
         begin.erase(value);
+      } else if (const auto step = moved.find(value); step != moved.end()) {
+        // Iteration i begins i steps on, if all that changes it is to be moved.
+        Copy next = before;
+        Shift(next, step->second);
+        std::vector<Scalar> so_far;
+        for (const Scalar& by : step->second) so_far.push_back(symbolic::Mul(symbolic::Name(ordinal), by));
+        if (IsSame(left->second, next, scope_))
+          Shift(begin[value], so_far);
+        else
+          begin.erase(value);
       } else if (!IsSame(left->second, before, scope_)) {
         if (checks && !IsSame(at(left->second, symbolic::Int(-1)), before, scope_))
           Fail(*before.op, DiagnosticKind::kCertificateCoverage,
@@ -211,6 +289,7 @@ class AheadProof {
   void Condition(const Region& region, Straight& around, bool proves) {
     Straight inner;
     Walk(region, inner, proves);
+    Forget(region);
     for (const Copy& copy : inner.copies) {
       if (copy.turn >= inner.turns[copy.ring])
         Fail(*copy.op, DiagnosticKind::kCertificateUnknown, "a copy under a condition is ahead of what is read under it");
@@ -221,14 +300,42 @@ class AheadProof {
     around.unsure.insert(inner.unsure.begin(), inner.unsure.end());
   }
 
+  /// An operand that is held over the back edge is of the turn that the iteration behind it begins with, or as far on, as what was
+  /// loaded before the loop is of the loop's first.
+  void CheckOperands(const Op& loop, const std::map<ir::ValueId, Fragment>& entry, const Straight& before, const Straight& body) {
+    const auto turns_of = [](const Straight& straight, const std::string& ring) {
+      const auto turns = straight.turns.find(ring);
+      return turns == straight.turns.end() ? 0 : turns->second;
+    };
+    for (const auto& [value, first] : entry) {
+      if (!kernel_.values[value].is_mutable || turns_of(body, first.ring) == 0) continue;
+      bool is_used = false;
+      passes::ForEachOp(loop.regions[0], [&, v = value](const Op& op) { is_used |= passes::Uses(op, v); });
+      const auto found = fragments_.find(value);
+      if (!is_used || found == fragments_.end()) continue;
+      const Fragment& next = found->second;
+      const bool is_same = next.buffer == first.buffer && next.ring == first.ring && next.part == first.part;
+      if (next.op != first.op && is_same && next.turn - turns_of(body, next.ring) == first.turn - turns_of(before, first.ring)) continue;
+      const std::string& name = kernel_.values[value].name;
+      return Fail(*first.op, DiagnosticKind::kCertificateCoverage,
+                  next.op == first.op
+                      ? fmt::format("`{}` is loaded before a loop that turns `{}`, and never again", name, first.ring)
+                      : fmt::format("`{}` is loaded before the loop from another place than for its next iterations", name),
+                  next.op);
+    }
+  }
+
   void Loop(const Op& op, Straight& before, bool proves) {
-    if (!proves) return;
+    if (!proves) return Forget(op.regions[0]);
+    const auto entry = fragments_;
     const Scope saved = scope_;
     const int depth = depth_++;
     scope_.BindLoop(op, depth);
     HoldAcross(op, depth);
     Straight body;
     Walk(op.regions[0], body, true);
+    CheckOperands(op, entry, before, body);
+    Forget(op.regions[0]);
     scope_ = saved;
     --depth_;
     if (op.code == OpCode::kFor) {
@@ -286,7 +393,9 @@ class AheadProof {
   const Agent& agent_;
   Scope scope_;
   std::map<ir::ValueId, View> views_;
-  std::map<ir::ValueId, Copy> held_;  // blocks in registers
+  std::map<ir::ValueId, Copy> held_;  // blocks in registers, and those that pieces are of
+  std::map<ir::ValueId, std::vector<Scalar>> moved_;  // pieces, since the loop's body began
+  std::map<ir::ValueId, Fragment> fragments_;
   bool checks_held_ = true;
   int depth_ = 0;
   std::optional<Finding> finding_;

@@ -332,7 +332,22 @@ bool OpEmitter::EmitShared(const Op& op) {
           fmt::format("tk::{}::copy_global_to_shared{}({}, {}{});", scope, threads, Argument(op.operands[0]), Block(op), fill));
       return true;
     }
+    case OpCode::kPieces: {
+      const bool is_array = kernel_.buffers[buffers_.find(op.slot)->second].count > 1;
+      Op block = op;
+      block.slot.clear();
+      out_.Line(fmt::format("auto {} = tk::block::pieces<{}>({}{}, {});", Mangle(kernel_.values[op.results[0]].name),
+                            CopyingThreads(), Buffer(op.slot), is_array ? "[0]" : "", Block(block)));
+      return true;
+    }
+    case OpCode::kMovePieces:
+      out_.Line(fmt::format("{}.move({}, {});", Argument(op.operands[0]), scalars_.Text(op.scalars[0]), scalars_.Text(op.scalars[1])));
+      return true;
     case OpCode::kCopyAsync:
+      if (op.operands.size() == 2) {
+        out_.Line(fmt::format("tk::block::copy_pieces<{}>({}, {});", CopyingThreads(), Argument(op.operands[0]), Argument(op.operands[1])));
+        return true;
+      }
       out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == 1 ? "pieces" : "async", CopyingThreads(),
                             Argument(op.operands[0]), Block(op)));
       return true;

@@ -101,6 +101,8 @@ bool IsPure(const Op& op) {
   }
 }
 
+bool IsFragmentLoad(const Op& op) { return op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight; }
+
 bool IsAddress(const Op& op, const ir::Kernel& kernel) {
   return op.code == OpCode::kView || ((op.code == OpCode::kPart || op.code == OpCode::kTranspose) &&
                                       kernel.values[op.results[0]].type.space == ir::Space::kShared);
@@ -110,7 +112,7 @@ bool IsAddress(const Op& op, const ir::Kernel& kernel) {
 
 /// A pure operation is written at its only use if that is a later operation of the same statement in the same region and nothing
 /// between the two changes what it reads: for addresses of shared memory nothing but a ring's advance, else only pure operations. A
-/// read that is converted later than at once stays in its place among the reads.
+/// read that is converted later than at once stays in its place among the reads. A fragment goes straight into its variable.
 void OpEmitter::FindInlined(const ir::Region& region) {
   struct Pending {
     const Op* op;
@@ -123,14 +125,16 @@ void OpEmitter::FindInlined(const ir::Region& region) {
       if (found == open.end()) continue;
       const Op* source = found->second.op;
       const bool is_read_ahead = source->code == OpCode::kRead && op.code == OpCode::kConvert && source + 1 != &op;
-      if (!is_read_ahead && quoter_.SameStatement(op.span, source->span)) inlined_.insert(operand);
+      const bool is_held = source + 1 == &op && (op.code == OpCode::kVar || op.code == OpCode::kAssign);
+      if (!is_read_ahead && (is_held || !IsFragmentLoad(*source)) && quoter_.SameStatement(op.span, source->span)) inlined_.insert(operand);
       open.erase(found);
     }
     const bool is_pure = IsPure(op);
     if (!is_pure) {
       const bool moves_ring = op.code == OpCode::kAdvance || !op.regions.empty();
       for (auto it = open.begin(); it != open.end();) it = moves_ring || !it->second.is_address ? open.erase(it) : std::next(it);
-    } else if (uses_.values[op.results[0]] == 1 && !kernel_.values[op.results[0]].is_mutable) {
+    }
+    if ((is_pure || IsFragmentLoad(op)) && uses_.values[op.results[0]] == 1 && !kernel_.values[op.results[0]].is_mutable) {
       open.emplace(op.results[0], Pending{&op, IsAddress(op, kernel_)});
     }
   }

@@ -33,6 +33,7 @@ void KernelUses::Region(const ir::Region& region) {
       case OpCode::kCopyToShared:
       case OpCode::kCopyAsync:
       case OpCode::kFetch:
+      case OpCode::kPieces:
       case OpCode::kCopyToGlobal: tensors.insert(op->symbol); break;
       case OpCode::kRing: rings.insert(op->symbol); break;
       case OpCode::kArrive:

@@ -16,6 +16,7 @@
 #include "compiler/ir/parse.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
+#include "compiler/passes/advance_copies.h"
 #include "compiler/passes/apply_conditions.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/expand_workers.h"
@@ -23,6 +24,7 @@
 #include "compiler/passes/hoist_reads.h"
 #include "compiler/passes/insert_sync.h"
 #include "compiler/passes/join_parts.h"
+#include "compiler/passes/load_ahead.h"
 #include "compiler/passes/lower_grid.h"
 #include "compiler/passes/multicast.h"
 #include "compiler/passes/plan_registers.h"
@@ -62,6 +64,8 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("plan_registers", passes::PlanRegisters) &&    //
       pass("lower_grid", passes::LowerGrid) &&            // before insert_sync: a slot's life may cross tiles
       pass("fold_copies", passes::FoldCopies) &&          // on whole programs, which have their names; before what waits for copies
+      pass("advance_copies", passes::AdvanceCopies) &&    // on loops with their copies in place
+      pass("load_ahead", passes::LoadAhead) &&            // on the same loops; moves receives, which insert_sync serves
       pass("insert_sync", passes::InsertSync) &&          // last: orders what all others have put in place
       pass.Enter(ir::Level::kSchedule);
   if (ok) pass.CheckNames();

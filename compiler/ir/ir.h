@@ -31,7 +31,8 @@ inline constexpr int kNone = -1;
 
 /// Where a tile lives. Tile level: kAbstract. Schedule level: registers of the role's warpgroup, or a view of shared memory;
 /// kLeft and kRight: one step of a product's operand, in registers as the matrix instruction of a warp takes it.
-enum class Space : uint8_t { kAbstract, kRegister, kShared, kLeft, kRight };
+/// kPieces: no tile, but where each thread's pieces of one lie in a tensor.
+enum class Space : uint8_t { kAbstract, kRegister, kShared, kLeft, kRight, kPieces };
 
 /// Swizzle of a shared tile: bytes of the XOR atom's row (0: none).
 /// Bytes of the rows that are swizzled; kT128 (128 bytes) is for AMD's transposing loads (layout::kTransposingSwizzle).

@@ -300,7 +300,7 @@ bool TextParser::Types(const std::vector<Token>& names, Op* op) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (i > 0 && !lexer_.Expect(",")) return false;
     Type type;
-    bool is_mutable = op->code == OpCode::kVar;
+    bool is_mutable = op->code == OpCode::kVar || op->code == OpCode::kPieces;
     if (lexer_.Accept("mutable")) is_mutable = true;
     if (lexer_.Accept("fixed")) is_mutable = false;
     if (lexer_.Accept("reg")) {
@@ -311,6 +311,8 @@ bool TextParser::Types(const std::vector<Token>& names, Op* op) {
       type.space = Space::kLeft;
     } else if (lexer_.Accept("right")) {
       type.space = Space::kRight;
+    } else if (lexer_.Accept("pieces")) {
+      type.space = Space::kPieces;
     }
     type.transposed = lexer_.Accept("transposed");
     if (!Shape(&type.dtype, &type.rows, &type.cols)) return false;

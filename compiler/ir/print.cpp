@@ -161,7 +161,7 @@ class KernelPrinter {
 }  // namespace
 
 std::string ToString(const Type& type) {
-  constexpr std::string_view kSpaces[] = {"", "reg ", "smem ", "left ", "right "};
+  constexpr std::string_view kSpaces[] = {"", "reg ", "smem ", "left ", "right ", "pieces "};
   return fmt::format("{}{}{}[{}, {}]", kSpaces[static_cast<size_t>(type.space)], type.transposed ? "transposed " : "",
                      Name(type.dtype), type.rows, type.cols);
 }

@@ -5,6 +5,12 @@
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {
+namespace {
+
+constexpr int64_t kInPieces = 1;  // of kCopyAsync's number
+
+}  // namespace
+
 void Verifier::CheckScheduleOp(const Op& op) {
   switch (op.code) {
     case OpCode::kView: return CheckView(op);
@@ -14,6 +20,8 @@ void Verifier::CheckScheduleOp(const Op& op) {
     case OpCode::kCopyAsync:
     case OpCode::kCopyToGlobal: return CheckSharedAccess(op);
     case OpCode::kFetch: return CheckFetch(op);
+    case OpCode::kPieces:
+    case OpCode::kMovePieces: return CheckPieces(op);
     case OpCode::kLoadLeft:
     case OpCode::kLoadRight: return CheckFragment(op);
     case OpCode::kWaitCopies:
@@ -101,7 +109,8 @@ void Verifier::CheckSharedAccess(const Op& op) {
   const bool loads = op.code == OpCode::kLoadShared;
   const bool copies = op.code == OpCode::kCopyToShared || op.code == OpCode::kCopyToGlobal || op.code == OpCode::kCopyAsync;
   const bool is_put = op.code == OpCode::kCopyToShared && op.number == 2 && op.operands.size() == 2;
-  if (!Counts(op, loads, (loads || copies) && !is_put ? 1 : 2, 0, op.code == OpCode::kCopyToShared)) return;
+  const bool by_pieces = op.code == OpCode::kCopyAsync && op.number == kInPieces && op.operands.size() == 2;
+  if (!Counts(op, loads, (loads || copies) && !is_put && !by_pieces ? 1 : 2, 0, op.code == OpCode::kCopyToShared)) return;
   const Type& view = TypeOf(op.operands[0]);
   if (view.space != Space::kShared) OpFault(op, "`%{}` is not in shared memory", kernel_.values[op.operands[0]].name);
   if (copies) {
@@ -110,7 +119,8 @@ void Verifier::CheckSharedAccess(const Op& op) {
     if (tensor->extents.size() != op.axes.size())
       OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
     if (tensor->dtype != view.dtype) OpFault(op, "{} copied into {}", Name(tensor->dtype), Name(view.dtype));
-    if (is_put) Same(op, view, TypeOf(op.operands[1]));
+    if (is_put || by_pieces) Same(op, view, TypeOf(op.operands[1]));
+    if (by_pieces && TypeOf(op.operands[1]).space != Space::kPieces) OpFault(op, "the second operand is no place of pieces");
     return;
   }
   const Type& tile = TypeOf(loads ? op.results[0] : op.operands[1]);
@@ -129,6 +139,26 @@ void Verifier::CheckFetch(const Op& op) {
   if (tensor->dtype != TypeOf(op.results[0]).dtype)
     OpFault(op, "{} fetched as {}", Name(tensor->dtype), Name(TypeOf(op.results[0]).dtype));
   if (!op.slot.empty() && op.slot != "transposed") OpFault(op, "`{}` is no way for a tile to lie", op.slot);
+}
+
+/// Where the pieces of a block lie, and on to another one.
+void Verifier::CheckPieces(const Op& op) {
+  const bool moves = op.code == OpCode::kMovePieces;
+  if (!Counts(op, !moves, moves, moves ? 2 : 0, moves ? 2 : 0)) return;
+  const ValueId value = moves ? op.operands[0] : op.results[0];
+  const Type& type = TypeOf(value);
+  if (type.space != Space::kPieces) OpFault(op, "`%{}` is no place of pieces", kernel_.values[value].name);
+  if (!kernel_.values[value].is_mutable) OpFault(op, "`%{}` is not mutable", kernel_.values[value].name);
+  if (moves) return;
+  const TensorParam* tensor = FindTensor(op.symbol);
+  if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
+  if (tensor->extents.size() != op.axes.size())
+    OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
+  if (tensor->dtype != type.dtype) OpFault(op, "pieces of {} for a tensor of {}", Name(type.dtype), Name(tensor->dtype));
+  const Buffer* buffer = FindBuffer(op.slot);
+  if (!buffer) return OpFault(op, "there is no buffer `{}`", op.slot);
+  if (buffer->rows != type.rows || buffer->cols != type.cols || buffer->dtype != type.dtype)
+    OpFault(op, "`{}` holds tiles of another type", op.slot);
 }
 
 void Verifier::CheckBarrierOp(const Op& op) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
@@ -47,12 +48,17 @@ struct Level {
   size_t start = 0;             // in `out`: behind what has moved to the start
   std::set<std::string> moved;  // the pipes of that
   bool has_received = false;    // behind the start
+  bool loads_ahead = false;     // the loop's: slots are filled again where they were read
 };
 
 class Folding {
  public:
-  Folding(ir::Kernel& kernel, ir::Worker& worker, Diagnostics& diagnostics)
-      : kernel_(kernel), worker_(worker), diagnostics_(diagnostics), stage_(ir::FreeName(kernel.UsedNames(), "stage")) {
+  Folding(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics)
+      : kernel_(kernel),
+        worker_(worker),
+        diagnostics_(diagnostics),
+        loads_ahead_(target.loads_ahead && IsWholeBlock(kernel, worker)),
+        stage_(ir::FreeName(kernel.UsedNames(), "stage")) {
     for (const ir::Pipe& pipe : kernel.pipes) slots_[pipe.name] = pipe.slots;
   }
 
@@ -116,6 +122,7 @@ class Folding {
   ir::Kernel& kernel_;
   ir::Worker& worker_;
   Diagnostics& diagnostics_;
+  const bool loads_ahead_;   // operands are loaded over back edges (load_ahead)
   const std::string stage_;  // the variable of prologues
   std::map<std::string, int64_t> slots_;
   std::set<std::string> fed_;  // pipes that the loading workers fill for this one
@@ -203,7 +210,7 @@ Traffic* Folding::Next(Level& level, const std::string& pipe, Kind kind) {
 
 /// Which pipes run ahead in this loop, and their first blocks.
 void Folding::PlanLookahead(const Region& region, Level& level, Region& prologue) {
-  std::map<int64_t, std::vector<Traffic*>> by_depth;
+  std::vector<Traffic*> steps;
   for (std::vector<Traffic>& feed : level.feeds) {
     for (Traffic& step : feed) {
       const std::string& pipe = *step.pipes.begin();
@@ -213,10 +220,15 @@ void Folding::PlanLookahead(const Region& region, Level& level, Region& prologue
           std::any_of(region.begin(), region.end(), [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == pipe; });
       const bool is_alone = receives == 1 && is_direct && std::count_if(feed.begin(), feed.end(), fills) == 1;
       if (step.kind != Kind::kSend || !is_alone || slots_.at(pipe) < 2 || ReadsElements(step.ops)) continue;
+      steps.push_back(&step);
       level.ahead[pipe] = slots_.at(pipe) - 1;
-      by_depth[slots_.at(pipe) - 1].push_back(&step);
     }
   }
+  const auto runs_ahead = [&](const Op& op) { return op.code != OpCode::kReceive || level.ahead.count(op.symbol) > 0; };
+  level.loads_ahead = loads_ahead_ && std::all_of(region.begin(), region.end(), runs_ahead) && CanLoadAhead(*level.loop);
+  for (auto& [pipe, ahead] : level.ahead) ahead += level.loads_ahead;
+  std::map<int64_t, std::vector<Traffic*>> by_depth;
+  for (Traffic* step : steps) by_depth[level.ahead.at(*step->pipes.begin())].push_back(step);
   for (auto depth = by_depth.rbegin(); depth != by_depth.rend(); ++depth) {
     for (Op& op : Prologue(depth->second, *level.loop, depth->first)) prologue.push_back(std::move(op));
   }
@@ -305,7 +317,7 @@ void Folding::Rewrite(const Region& region, Level& level) {
   };
   for (size_t i = 0; i < region.size(); ++i) {
     const Op& op = region[i];
-    if (!waiting.empty() && !awaits_product && op.code != OpCode::kReceive) {
+    if (!waiting.empty() && !awaits_product && op.code != OpCode::kReceive && !level.loads_ahead) {
       awaits_product = HasProductAhead(region, i);
       if (!awaits_product) refill();
     }
@@ -352,13 +364,14 @@ void Folding::Receive(const Op& op, Level& level) {
   level.out.push_back(op);
 }
 
-/// The block that will be read last of all that have a slot, into the slot that was read last.
+/// The block that will be read last of all that have a slot, into the slot that was read last: in the iteration before, or in this
+/// one, at its end.
 void Folding::Refill(const Op& receive, Level& level) {
   Traffic* step = Next(level, receive.symbol, Kind::kSend);
   if (!step) return;
   step->done.insert(receive.symbol);
   const int64_t ahead = level.ahead.at(receive.symbol);
-  Region copies = InSlot(step->ops, receive.symbol + ".previous");
+  Region copies = InSlot(step->ops, receive.symbol + (level.loads_ahead ? "" : ".previous"));
   Substitute(copies, level.loop->symbol,
              symbolic::Add(symbolic::Name(level.loop->symbol), symbolic::Int(ahead * level.loop->number)));
   StageAhead(copies, *level.loop, *level.prologue);
@@ -500,7 +513,7 @@ Result<void> FoldCopies(ir::Kernel& kernel, const Target& target, Diagnostics& d
       if (std::any_of(sends[each].begin(), sends[each].end(), fills)) feeding.push_back(each);
     }
     if (feeding.empty()) continue;
-    Folding folding(kernel, worker, diagnostics);
+    Folding folding(kernel, worker, target, diagnostics);
     if (!folding.Run(feeding, std::move(pipes))) return Failure{};
     for (const ir::Worker* each : feeding) worker.folded.push_back(each->name);
   }

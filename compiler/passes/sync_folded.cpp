@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
@@ -63,7 +64,7 @@ Region FoldedSync::Run(Region body) {
   std::set<std::string> received;
   ForEachOp(body, [&](const Op& op) {
     if (op.code == OpCode::kSend && !op.regions.empty()) copied_.insert(op.symbol);
-    if (op.code == OpCode::kReceive && !received.insert(op.symbol).second) refilled_.insert(op.symbol);
+    if (op.code == OpCode::kReceive && op.number != kEarlyReceive && !received.insert(op.symbol).second) refilled_.insert(op.symbol);
   });
   body = ExpandSends(body);
   PlaceAdvances(body, false);

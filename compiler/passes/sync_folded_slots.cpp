@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sync_folded.h"
 #include "compiler/passes/walk.h"
@@ -75,11 +76,18 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats) const {
     });
     return found;
   };
+  // Receives that follow each other stay together: they share a wait and a barrier.
+  const auto comes_to = [&](size_t index, const std::string& pipe) {
+    bool found = touches(region[index], pipe);
+    for (size_t i = index; i < region.size() && region[i].code == OpCode::kReceive; ++i) found |= touches(region[i], pipe);
+    return found;
+  };
   Region out;
   std::vector<std::pair<std::string, Span>> held;
-  for (Op& op : region) {
+  for (size_t i = 0; i < region.size(); ++i) {
+    Op& op = region[i];
     for (auto slot = held.begin(); slot != held.end();) {
-      if (!touches(op, slot->first)) {
+      if (!comes_to(i, slot->first)) {
         ++slot;
         continue;
       }
@@ -90,7 +98,8 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats) const {
     for (Region& inner : op.regions) {
       if (op.code != OpCode::kSend) PlaceAdvances(inner, repeats || is_loop);
     }
-    if (op.code == OpCode::kReceive && (slots_.at(op.symbol) > 1 || refilled_.contains(op.symbol)))
+    const bool is_last = op.code == OpCode::kReceive && op.number != kEarlyReceive;  // of this slot
+    if (is_last && (slots_.at(op.symbol) > 1 || refilled_.contains(op.symbol)))
       held.emplace_back(op.symbol, op.span);
     out.push_back(std::move(op));
   }

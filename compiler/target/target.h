@@ -55,6 +55,8 @@ struct Target {
   bool counts_copy_instructions = false;  // its waits count copy instructions of a thread, not groups of them
   bool has_grid_dependency = false;       // a launch may begin under the end of the one before
   bool stages_copies = false;             // copies of operands go through registers, fetched a step before they are put down
+  bool loads_ahead = false;               // fragments of a loop's first product are loaded in front of the last product before it
+  bool advances_copies = false;           // copies in a loop keep where their pieces lie
   int most_slots = 6;                     // of a pipe that says none: more hide no latency that fewer do not
   int chiplets = 1;                       // groups of multiprocessors with a cache each, to which blocks go in turn
   int copy_bytes = 16;                    // that one asynchronous copy instruction of a thread moves

@@ -93,56 +93,93 @@ TK_DEVICE void copy_view_async(const View& to, const global_block<T>& from, int 
     });
 }
 
-/// Pieces of 16 bytes in the order of the tile's storage, dealt to threads in turn. Where panels and rounds are multiples of each other,
-/// those of a thread differ in a whole number of rows and panels, the same for all threads, and one address serves all of them.
+/// Where a thread's pieces of a block lie: 16 bytes each, in the order of the tile's storage, dealt to threads in turn. Where panels
+/// and rounds are multiples of each other, those of a thread differ in a whole number of rows and panels, the same for all threads,
+/// and one address serves all of them.
 template <int Threads, class View, class T>
-TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from, int thread) {
+struct block_pieces {
     using geometry = typename View::geometry;
-    constexpr int size = int(sizeof(T)), round = Threads * 16, rounds = cdiv(geometry::bytes, round), repeats = 1024;
-    constexpr bool in_panel = geometry::panel_bytes % round == 0 && round % geometry::pitch == 0;
-    constexpr bool whole = rounds == 1 || (round % repeats == 0 && (in_panel || round % geometry::panel_bytes == 0));
-    const auto row_of = [](uint32_t place) { return int(place % geometry::panel_bytes / geometry::pitch); };
-    const auto col_of = [](uint32_t place) {
+    static constexpr int size = int(sizeof(T)), round = Threads * 16, rounds = cdiv(geometry::bytes, round), repeats = 1024;
+    static constexpr bool in_panel = geometry::panel_bytes % round == 0 && round % geometry::pitch == 0;
+    static constexpr bool whole = rounds == 1 || (round % repeats == 0 && (in_panel || round % geometry::panel_bytes == 0));
+
+    const T* origin;      // of the thread's first piece
+    int64_t row_stride;   // in elements
+    int rows, cols;       // of the block, from there on
+    uint32_t first;       // the thread's first piece in the tile, in bytes, before swizzling
+
+    static TK_DEVICE int row_of(uint32_t place) { return int(place % geometry::panel_bytes / geometry::pitch); }
+    static TK_DEVICE int col_of(uint32_t place) {
         return int(place / geometry::panel_bytes * geometry::panel_cols + place % geometry::pitch / size);
-    };
-    const uint32_t first = uint32_t(thread) * 16;
-    const int row = row_of(first), col = col_of(first);
-    const uint32_t address = to.base + swizzled<View::swizzling>(first);
-    const T* origin = from.origin + (uint64_t(uint32_t(row)) * uint64_t(from.row_stride) + uint32_t(col));
-    TK_UNROLL
-    for (int n = 0; n < rounds; ++n) {
-        if (geometry::bytes % round != 0 && first + uint32_t(n * round) >= geometry::bytes) return;
-        if constexpr (whole) {
-            const int down = n * round % geometry::panel_bytes / geometry::pitch, across = n * round / geometry::panel_bytes * geometry::panel_cols;
-            arch::copy_async_or_zeros(address + uint32_t(n * round), origin + (down * from.row_stride + across),
-                                      row + down < from.row_hi && col + across < from.col_hi);
-        } else {
+    }
+
+    TK_DEVICE block_pieces(const global_block<T>& from, int thread) : row_stride(from.row_stride), first(uint32_t(thread) * 16) {
+        const int row = row_of(first), col = col_of(first);
+        origin = from.origin + (uint64_t(uint32_t(row)) * uint64_t(from.row_stride) + uint32_t(col));
+        rows = from.row_hi - row, cols = from.col_hi - col;
+    }
+
+    /// To the block that lies so far on.
+    TK_DEVICE void move(int down, int across) {
+        origin += down * row_stride + across;
+        rows -= down, cols -= across;
+    }
+
+    TK_DEVICE void copy(const View& to) const {
+        const uint32_t address = to.base + swizzled<View::swizzling>(first);
+        TK_UNROLL
+        for (int n = 0; n < rounds; ++n) {
             const uint32_t place = first + uint32_t(n * round);
-            const int r = row_of(place), c = col_of(place);
-            arch::copy_async_or_zeros(to.base + swizzled<View::swizzling>(place), from.at(r, c), r < from.row_hi && c < from.col_hi);
+            if (geometry::bytes % round != 0 && place >= geometry::bytes) return;
+            const int down = whole ? n * round % geometry::panel_bytes / geometry::pitch : row_of(place) - row_of(first);
+            const int across = whole ? n * round / geometry::panel_bytes * geometry::panel_cols : col_of(place) - col_of(first);
+            arch::copy_async_or_zeros(whole ? address + uint32_t(n * round) : to.base + swizzled<View::swizzling>(place),
+                                      origin + (down * row_stride + across), down < rows && across < cols);
         }
     }
+};
+
+/// A whole tile.
+template <class To>
+TK_DEVICE auto tile_of_pieces(const To& to) {
+    const auto view = as_view(to);
+    using View = std::remove_const_t<decltype(view)>;
+    static_assert(View::rows == View::parent_rows && View::cols == View::parent_cols && View::cols * sizeof(typename View::value_type) % 16 == 0);
+    return view;
 }
 
 }  // namespace detail
 
 namespace block {
 
-/// Issues the copy of a block into a whole tile in pieces of 16 bytes, by `Threads` threads of the block, from number `First` on. The block's rows start at
-/// multiples of a piece and end at one; launchers pack tensors where that is not so (host::launcher::pieces). Without a branch, so that
-/// what is computed next to it can lie between its instructions.
+/// Where the pieces of a block lie, of 16 bytes, that `Threads` threads of the block, from number `First` on, copy into a whole tile
+/// like `to`: for copy_pieces, again and again. The block's rows start at multiples of a piece and end at one; launchers pack tensors
+/// where that is not so (host::launcher::pieces).
 template <int Threads, int First = 0, class To, class T>
-TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
-    const auto view = as_view(to);
+TK_DEVICE auto pieces(const To& to, const global_block<T>& from) {
+    const auto view = detail::tile_of_pieces(to);
     using View = std::remove_const_t<decltype(view)>;
-    static_assert(View::rows == View::parent_rows && View::cols == View::parent_cols && View::cols * sizeof(T) % 16 == 0);
 #ifdef TK_SIM
     const uint64_t bits = reinterpret_cast<uint64_t>(from.origin) | uint64_t(from.row_stride) * sizeof(T);
     const int64_t end = cdiv(max(from.col_hi, 0) * int(sizeof(T)), 16) * 16 / int(sizeof(T));  // of a row: zeros behind the last column
     const bool ends = from.col_hi >= View::cols || from.row_hi <= 0 || from.row_stride >= end;
     if (from.col_stride != 1 || bits % 16 != 0 || from.row_lo > 0 || from.col_lo > 0 || !ends) sim::report_misuse("a block that can't be copied in pieces");
 #endif
-    detail::copy_pieces<Threads>(view, from, thread::index() - First);
+    return detail::block_pieces<Threads, View, T>(from, thread::index() - First);
+}
+
+/// Issues the copy of these pieces into a whole tile. Without a branch, so that what is computed next to it can lie between its
+/// instructions.
+template <int Threads, int First = 0, class To, class View, class T>
+TK_DEVICE void copy_pieces(const To& to, const detail::block_pieces<Threads, View, T>& from) {
+    const View view = detail::tile_of_pieces(to);
+    from.copy(view);
+}
+
+/// The same of a block that is copied once.
+template <int Threads, int First = 0, class To, class T>
+TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
+    copy_pieces<Threads, First>(to, pieces<Threads, First>(to, from));
 }
 
 /// The same for any block and view.

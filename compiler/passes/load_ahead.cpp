@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/load_ahead.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+
+#include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/meetings.h"
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+bool IsLoad(const Op& op) { return op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight; }
+bool IsViewOfView(const Op& op) { return op.code == OpCode::kPart || op.code == OpCode::kTranspose; }
+
+/// What of a loop's body moves, and where.
+struct Plan {
+  size_t first_receive = 0, end_receives = 0;
+  size_t first_product = 0, last_product = 0;
+  std::vector<size_t> loads;  // of the first product's fragments
+  std::vector<size_t> views;  // that these take, in order
+};
+
+/// Reads the form of one loop.
+class Form {
+ public:
+  explicit Form(const Op& loop) : loop_(loop), body_(loop.regions[0]) {}
+  /// Empty if the loop is not of that form.
+  std::optional<Plan> Read() const;
+
+ private:
+  bool FindProducts(Plan& plan) const;
+  bool FindLoads(Plan& plan) const;
+  bool FindViews(Plan& plan) const;
+
+  const Op& loop_;
+  const Region& body_;
+};
+
+bool Form::FindProducts(Plan& plan) const {
+  const auto is_product = [](const Op& op) { return op.code == OpCode::kMultiply; };
+  const auto first = std::find_if(body_.begin(), body_.end(), is_product);
+  const auto last = std::find_if(body_.rbegin(), body_.rend(), is_product);
+  if (first == body_.end()) return false;
+  plan.first_product = static_cast<size_t>(first - body_.begin());
+  plan.last_product = body_.size() - 1 - static_cast<size_t>(last - body_.rbegin());
+  return plan.end_receives <= plan.first_product && plan.first_product < plan.last_product;
+}
+
+bool Form::FindLoads(Plan& plan) const {
+  std::set<ValueId> slots;  // views of what is received
+  const Op& product = body_[plan.first_product];
+  for (size_t i = plan.first_receive; i < body_.size(); ++i) {
+    const Op& op = body_[i];
+    const bool shows_slot = !op.operands.empty() && slots.count(op.operands[0]) > 0;
+    if (i < plan.end_receives || (IsViewOfView(op) && shows_slot)) {
+      slots.insert(op.results.begin(), op.results.end());
+      continue;
+    }
+    // What comes behind the last product would see the next slot received already.
+    if (shows_slot && i > plan.last_product) return false;
+    const bool feeds = IsLoad(op) && shows_slot && std::count(product.operands.begin() + 1, product.operands.end(), op.results[0]) > 0;
+    if (!feeds || i > plan.first_product) continue;
+    const bool lasts = std::any_of(body_.begin() + static_cast<ptrdiff_t>(plan.last_product), body_.end(),
+                                   [&](const Op& other) { return Uses(other, op.results[0]); });
+    if (!lasts) plan.loads.push_back(i);
+  }
+  return !plan.loads.empty();
+}
+
+/// They are the same in all iterations.
+bool Form::FindViews(Plan& plan) const {
+  std::set<std::string> changing{loop_.symbol};
+  for (const Op& op : body_) {
+    if (op.code == OpCode::kLet) changing.insert(op.symbol);
+  }
+  std::set<ValueId> wanted;
+  for (const size_t i : plan.loads) wanted.insert(body_[i].operands[0]);
+  for (size_t i = plan.first_product; i-- > plan.end_receives;) {
+    const Op& op = body_[i];
+    if (!IsViewOfView(op) || wanted.count(op.results[0]) == 0) continue;
+    for (const ir::Scalar& scalar : op.scalars) {
+      for (const std::string& name : changing) {
+        if (symbolic::Mentions(scalar, name)) return false;
+      }
+    }
+    plan.views.insert(plan.views.begin(), i);
+    wanted.insert(op.operands[0]);
+  }
+  return true;
+}
+
+std::optional<Plan> Form::Read() const {
+  const auto is_receive = [](const Op& op) { return op.code == OpCode::kReceive; };
+  Plan plan;
+  const auto first = std::find_if(body_.begin(), body_.end(), is_receive);
+  const auto end = std::find_if_not(first, body_.end(), is_receive);
+  plan.first_receive = static_cast<size_t>(first - body_.begin());
+  plan.end_receives = static_cast<size_t>(end - body_.begin());
+  int64_t received = 0;
+  bool is_straight = true;
+  for (const Op& op : body_) {
+    received += is_receive(op);
+    is_straight &= op.regions.empty() || op.code == OpCode::kSend;
+  }
+  if (received == 0 || received != end - first || !is_straight) return std::nullopt;
+  if (!FindProducts(plan) || !FindLoads(plan) || !FindViews(plan)) return std::nullopt;
+  return plan;
+}
+
+class Ahead {
+ public:
+  explicit Ahead(ir::Kernel& kernel) : kernel_(kernel) {}
+
+  void Rewrite(Region& region) {
+    Region out;
+    for (Op& op : region) {
+      for (Region& inner : op.regions) Rewrite(inner);
+      const std::optional<Plan> plan = op.code == OpCode::kFor ? Form(op).Read() : std::nullopt;
+      if (plan && RefillsAtEnd(op.regions[0], *plan)) Turn(op, *plan, out);
+      out.push_back(std::move(op));
+    }
+    region = std::move(out);
+  }
+
+ private:
+  static bool Refills(const Op& op, const std::string& pipe) {
+    return op.code == OpCode::kSend && op.symbol == pipe && op.slot == pipe;
+  }
+  /// Every slot that is received is filled again behind the last product.
+  static bool RefillsAtEnd(const Region& body, const Plan& plan);
+  void Turn(Op& loop, const Plan& plan, Region& before);
+  Region Early(const Region& body, const Plan& plan, const std::string& comment);
+  /// Takes the copies from the end of the body, for the slot before the present one.
+  static Region TakeRefills(Region& body, const Plan& plan);
+  static void DropUnused(Region& body);
+
+  ir::Kernel& kernel_;
+};
+
+bool Ahead::RefillsAtEnd(const Region& body, const Plan& plan) {
+  for (size_t i = plan.first_receive; i < plan.end_receives; ++i) {
+    const auto behind = body.begin() + static_cast<ptrdiff_t>(plan.last_product);
+    if (std::none_of(behind, body.end(), [&](const Op& op) { return Refills(op, body[i].symbol); })) return false;
+  }
+  return true;
+}
+
+Region Ahead::TakeRefills(Region& body, const Plan& plan) {
+  std::set<std::string> pipes;
+  for (size_t i = plan.first_receive; i < plan.end_receives; ++i) pipes.insert(body[i].symbol);
+  Region taken, rest;
+  for (Op& op : body) {
+    if (op.code != OpCode::kSend || pipes.count(op.symbol) == 0) {
+      rest.push_back(std::move(op));
+      continue;
+    }
+    // The line that explains the copies goes with them.
+    if (!rest.empty() && rest.back().code == OpCode::kComment) {
+      taken.push_back(std::move(rest.back()));
+      rest.pop_back();
+    }
+    op.slot = op.symbol + ".previous";
+    for (Op& copy : op.regions[0]) {
+      if (copy.code == OpCode::kView) copy.slot = op.slot;
+    }
+    taken.push_back(std::move(op));
+  }
+  body = std::move(rest);
+  return taken;
+}
+
+/// The receives, views and loads once more, with values of their own.
+Region Ahead::Early(const Region& body, const Plan& plan, const std::string& comment) {
+  Region early;
+  for (size_t i = plan.first_receive; i < plan.end_receives; ++i) {
+    early.push_back(body[i]);
+    early.back().number = kEarlyReceive;
+  }
+  for (const size_t i : plan.views) early.push_back(body[i]);
+  for (const size_t i : plan.loads) early.push_back(body[i]);
+  early = Copied(kernel_, early);
+  early.insert(early.begin(), SyncOp(OpCode::kComment, comment, "", 0, body[plan.first_product].span));
+  return early;
+}
+
+/// Behind each load of the region what `hold` makes of its number and the loaded fragment.
+template <typename Hold>
+void HoldLoads(Region& region, const Hold& hold) {
+  Region out;
+  size_t number = 0;
+  for (Op& op : region) {
+    const bool is_load = IsLoad(op);
+    const ValueId loaded = is_load ? op.results[0] : 0;
+    const Span span = op.span;
+    out.push_back(std::move(op));
+    if (!is_load) continue;
+    out.push_back(hold(number++, loaded));
+    out.back().span = span;
+  }
+  region = std::move(out);
+}
+
+void Ahead::Turn(Op& loop, const Plan& plan, Region& before) {
+  Region& body = loop.regions[0];
+  std::vector<ValueId> held;
+  Region first = Early(body, plan, "The operands of the loop's first product.");
+  HoldLoads(first, [&](size_t number, ValueId loaded) {
+    const ir::Value source = kernel_.values[body[plan.loads[number]].results[0]];
+    held.push_back(kernel_.AddValue(source.name + "_held", source.type, true));
+    return Op{OpCode::kVar, {held.back()}, {loaded}};
+  });
+  Region next = Early(body, plan, "Those of the next iteration's, so that they are on their way beside the last product of this one.");
+  HoldLoads(next, [&](size_t number, ValueId loaded) { return Op{OpCode::kAssign, {}, {held[number], loaded}}; });
+  before.insert(before.end(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
+  const Region refills = TakeRefills(body, plan);
+  next.insert(next.end(), refills.begin(), refills.end());
+
+  Region out;
+  for (size_t i = 0; i < body.size(); ++i) {
+    if (i == plan.last_product) {
+      for (Op& op : next) out.push_back(std::move(op));
+    }
+    if (std::count(plan.loads.begin(), plan.loads.end(), i) > 0) continue;
+    out.push_back(std::move(body[i]));
+    for (ValueId& operand : out.back().operands) {
+      for (size_t n = 0; n < held.size(); ++n) {
+        if (operand == body[plan.loads[n]].results[0]) operand = held[n];
+      }
+    }
+  }
+  body = std::move(out);
+  DropUnused(body);
+}
+
+/// Views of which nothing is loaded any more.
+void Ahead::DropUnused(Region& body) {
+  for (size_t i = body.size(); i-- > 0;) {
+    if (IsViewOfView(body[i]) && CountUses(body, body[i].results[0]) == 0) body.erase(body.begin() + static_cast<ptrdiff_t>(i));
+  }
+}
+
+}  // namespace
+
+bool CanLoadAhead(const Op& loop) { return loop.code == OpCode::kFor && Form(loop).Read().has_value(); }
+
+Result<void> LoadAhead(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+  if (!target.loads_ahead) return {};
+  for (ir::Worker& worker : kernel.workers) {
+    // Slots that several workers receive have barriers that say when one is done with them.
+    if (worker.kind == ir::RoleKind::kCompute && IsWholeBlock(kernel, worker)) Ahead(kernel).Rewrite(worker.body);
+  }
+  return {};
+}
+
+}  // namespace tkc::passes
