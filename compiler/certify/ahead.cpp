@@ -2,8 +2,8 @@
 // A loop that turns a ring `turns` times in an iteration fills, with a copy that is `lead` turns ahead, the turn lead + i * turns
 // in iteration i, counted from where the ring stands before the loop. Turns that no iteration from 0 on fills that way are those of
 // i = -1, -2, ..: the prologue's. What is held in registers over the back edge (blocks on their way, operands of the next
-// product, the place of a block's pieces) is in iteration i what the iteration before left there, and before the first what the same
-// would have been in iteration -1.
+// product, the place of a block's pieces) is in iteration i what the iteration before left there, and before the first what the
+// same would have been in iteration -1.
 #include "compiler/certify/ahead.h"
 
 #include <fmt/format.h>
@@ -229,9 +229,10 @@ class AheadProof {
     const Copy named = BlockOf(op);
     if (!checks_held_ || (held != held_.end() && IsSame(held->second, named, scope_))) return;
     Fail(op, DiagnosticKind::kCertificateCoverage,
-         op.code == OpCode::kCopyAsync
-             ? fmt::format("`{}` is copied into, from pieces of another block of `{}`", kernel_.values[op.operands[0]].name, op.symbol)
-             : fmt::format("`{}` is filled with another block of `{}` than was fetched", kernel_.values[op.operands[0]].name, op.symbol),
+         op.code == OpCode::kCopyAsync ? fmt::format("`{}` is copied into, from pieces of another block of `{}`",
+                                                     kernel_.values[op.operands[0]].name, op.symbol)
+                                       : fmt::format("`{}` is filled with another block of `{}` than was fetched",
+                                                     kernel_.values[op.operands[0]].name, op.symbol),
          held == held_.end() ? nullptr : held->second.op);
   }
 
@@ -315,7 +316,8 @@ class AheadProof {
       if (!is_used || found == fragments_.end()) continue;
       const Fragment& next = found->second;
       const bool is_same = next.buffer == first.buffer && next.ring == first.ring && next.part == first.part;
-      if (next.op != first.op && is_same && next.turn - turns_of(body, next.ring) == first.turn - turns_of(before, first.ring)) continue;
+      if (next.op != first.op && is_same && next.turn - turns_of(body, next.ring) == first.turn - turns_of(before, first.ring))
+        continue;
       const std::string& name = kernel_.values[value].name;
       return Fail(*first.op, DiagnosticKind::kCertificateCoverage,
                   next.op == first.op
@@ -393,7 +395,7 @@ class AheadProof {
   const Agent& agent_;
   Scope scope_;
   std::map<ir::ValueId, View> views_;
-  std::map<ir::ValueId, Copy> held_;  // blocks in registers, and those that pieces are of
+  std::map<ir::ValueId, Copy> held_;                  // blocks in registers, and those that pieces are of
   std::map<ir::ValueId, std::vector<Scalar>> moved_;  // pieces, since the loop's body began
   std::map<ir::ValueId, Fragment> fragments_;
   bool checks_held_ = true;

@@ -341,11 +341,13 @@ bool OpEmitter::EmitShared(const Op& op) {
       return true;
     }
     case OpCode::kMovePieces:
-      out_.Line(fmt::format("{}.move({}, {});", Argument(op.operands[0]), scalars_.Text(op.scalars[0]), scalars_.Text(op.scalars[1])));
+      out_.Line(
+          fmt::format("{}.move({}, {});", Argument(op.operands[0]), scalars_.Text(op.scalars[0]), scalars_.Text(op.scalars[1])));
       return true;
     case OpCode::kCopyAsync:
       if (op.operands.size() == 2) {
-        out_.Line(fmt::format("tk::block::copy_pieces<{}>({}, {});", CopyingThreads(), Argument(op.operands[0]), Argument(op.operands[1])));
+        out_.Line(fmt::format("tk::block::copy_pieces<{}>({}, {});", CopyingThreads(), Argument(op.operands[0]),
+                              Argument(op.operands[1])));
         return true;
       }
       out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == 1 ? "pieces" : "async", CopyingThreads(),

@@ -126,7 +126,8 @@ void OpEmitter::FindInlined(const ir::Region& region) {
       const Op* source = found->second.op;
       const bool is_read_ahead = source->code == OpCode::kRead && op.code == OpCode::kConvert && source + 1 != &op;
       const bool is_held = source + 1 == &op && (op.code == OpCode::kVar || op.code == OpCode::kAssign);
-      if (!is_read_ahead && (is_held || !IsFragmentLoad(*source)) && quoter_.SameStatement(op.span, source->span)) inlined_.insert(operand);
+      if (!is_read_ahead && (is_held || !IsFragmentLoad(*source)) && quoter_.SameStatement(op.span, source->span))
+        inlined_.insert(operand);
       open.erase(found);
     }
     const bool is_pure = IsPure(op);

@@ -300,7 +300,7 @@ bool TextParser::Types(const std::vector<Token>& names, Op* op) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (i > 0 && !lexer_.Expect(",")) return false;
     Type type;
-    bool is_mutable = op->code == OpCode::kVar || op->code == OpCode::kPieces;
+    bool is_mutable = op->code == OpCode::kVar;
     if (lexer_.Accept("mutable")) is_mutable = true;
     if (lexer_.Accept("fixed")) is_mutable = false;
     if (lexer_.Accept("reg")) {

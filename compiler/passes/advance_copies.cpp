@@ -47,9 +47,12 @@ class Advancing {
 
 std::optional<std::vector<Scalar>> Advancing::StepOf(const Op& copy, const Op& loop) const {
   const auto changes = [&](const Scalar& scalar) {
-    return std::any_of(changing_.begin(), changing_.end(), [&](const std::string& name) { return symbolic::Mentions(scalar, name); });
+    return std::any_of(changing_.begin(), changing_.end(),
+                       [&](const std::string& name) { return symbolic::Mentions(scalar, name); });
   };
-  const auto is_fixed = [&](const Scalar& scalar) { return !scalar || (!changes(scalar) && !symbolic::Mentions(scalar, loop.symbol)); };
+  const auto is_fixed = [&](const Scalar& scalar) {
+    return !scalar || (!changes(scalar) && !symbolic::Mentions(scalar, loop.symbol));
+  };
   const Scalar next = symbolic::Add(symbolic::Name(loop.symbol), symbolic::Int(loop.number));
   std::vector<Scalar> step;
   for (const ir::AxisRange& axis : copy.axes) {

@@ -68,7 +68,8 @@ bool Form::FindLoads(Plan& plan) const {
     }
     // What comes behind the last product would see the next slot received already.
     if (shows_slot && i > plan.last_product) return false;
-    const bool feeds = IsLoad(op) && shows_slot && std::count(product.operands.begin() + 1, product.operands.end(), op.results[0]) > 0;
+    const bool feeds =
+        IsLoad(op) && shows_slot && std::count(product.operands.begin() + 1, product.operands.end(), op.results[0]) > 0;
     if (!feeds || i > plan.first_product) continue;
     const bool lasts = std::any_of(body_.begin() + static_cast<ptrdiff_t>(plan.last_product), body_.end(),
                                    [&](const Op& other) { return Uses(other, op.results[0]); });
@@ -219,7 +220,8 @@ void Ahead::Turn(Op& loop, const Plan& plan, Region& before) {
     held.push_back(kernel_.AddValue(source.name + "_held", source.type, true));
     return Op{OpCode::kVar, {held.back()}, {loaded}};
   });
-  Region next = Early(body, plan, "Those of the next iteration's, so that they are on their way beside the last product of this one.");
+  Region next =
+      Early(body, plan, "Those of the next iteration's, so that they are on their way beside the last product of this one.");
   HoldLoads(next, [&](size_t number, ValueId loaded) { return Op{OpCode::kAssign, {}, {held[number], loaded}}; });
   before.insert(before.end(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
   const Region refills = TakeRefills(body, plan);

@@ -64,7 +64,8 @@ Region FoldedSync::Run(Region body) {
   std::set<std::string> received;
   ForEachOp(body, [&](const Op& op) {
     if (op.code == OpCode::kSend && !op.regions.empty()) copied_.insert(op.symbol);
-    if (op.code == OpCode::kReceive && op.number != kEarlyReceive && !received.insert(op.symbol).second) refilled_.insert(op.symbol);
+    if (op.code == OpCode::kReceive && op.number != kEarlyReceive && !received.insert(op.symbol).second)
+      refilled_.insert(op.symbol);
   });
   body = ExpandSends(body);
   PlaceAdvances(body, false);

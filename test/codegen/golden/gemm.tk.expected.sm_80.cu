@@ -46,40 +46,59 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
   // var acc: f32[BM / W, BN] = 0
   auto acc = tk::fill<float, 64, 64, layout>(0.0f);
   // ab <- (A[m, k], B[k, n])
-  // The first 3 blocks of the loop below.
+  // The first 4 blocks of the loop below.
   TK_UNROLL
-  for (int stage = 0; stage < 3; ++stage) {
+  for (int stage = 0; stage < 4; ++stage) {
     tk::block::copy_pieces<128>(shared.ab_0[ab.ahead(stage)], A.block(tk::span(m), tk::span(stage * 64)));
     tk::block::copy_pieces<128>(shared.ab_1[ab.ahead(stage)], B.block(tk::span(stage * 64), tk::span(n)));
     tk::commit_copies();
   }
+  auto A_pieces = tk::block::pieces<128>(shared.ab_0[0], A.block(tk::span(m), tk::span(256)));
+  auto B_pieces = tk::block::pieces<128>(shared.ab_1[0], B.block(tk::span(256), tk::span(n)));
+  // acc += a.rows(w) @ b
+  // The operands of the loop's first product.
+  // let (a, b) = <-ab
+  tk::wait_copies<3>();
+  tk::block::sync();
+  const auto& a_4 = shared.ab_0[ab.slot];
+  const auto& b_4 = shared.ab_1[ab.slot];
+  // acc += a.rows(w) @ b
+  auto a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_4, 0));
+  auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_4, 0));
   // for k in K by BK
   for (int k = 0; k < K; k += 64) {
     // let (a, b) = <-ab
-    tk::wait_copies<2>();
-    tk::block::sync();
     const auto& a = shared.ab_0[ab.slot];
     const auto& b = shared.ab_1[ab.slot];
     // acc += a.rows(w) @ b
-    const auto a_0 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 0));
-    const auto b_0 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 0));
     const auto a_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 16));
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
-    tk::warpgroup::multiply(acc, a_0, b_0);
-    // ab <- (A[m, k], B[k, n])
-    // 3 blocks ahead, into the slot that was read last.
-    tk::block::copy_pieces<128>(shared.ab_0[ab.previous()], A.block(tk::span(m), tk::span(k + 192)));
-    tk::block::copy_pieces<128>(shared.ab_1[ab.previous()], B.block(tk::span(k + 192), tk::span(n)));
-    tk::commit_copies();
-    // acc += a.rows(w) @ b
+    tk::warpgroup::multiply(acc, a_0_held, b_0_held);
     const auto a_2 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 32));
     const auto b_2 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 32));
     tk::warpgroup::multiply(acc, a_1, b_1);
     const auto a_3 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 48));
     const auto b_3 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 48));
     tk::warpgroup::multiply(acc, a_2, b_2);
-    tk::warpgroup::multiply(acc, a_3, b_3);
+    // Those of the next iteration's, so that they are on their way beside the last product of this one.
     ab.advance();
+    // let (a, b) = <-ab
+    tk::wait_copies<2>();
+    tk::block::sync();
+    const auto& a_5 = shared.ab_0[ab.slot];
+    const auto& b_5 = shared.ab_1[ab.slot];
+    // acc += a.rows(w) @ b
+    a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_5, 0));
+    b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_5, 0));
+    // ab <- (A[m, k], B[k, n])
+    // 4 blocks ahead, into the slot that was read last.
+    tk::block::copy_pieces<128>(shared.ab_0[ab.previous()], A_pieces);
+    A_pieces.move(0, 64);
+    tk::block::copy_pieces<128>(shared.ab_1[ab.previous()], B_pieces);
+    B_pieces.move(64, 0);
+    tk::commit_copies();
+    // acc += a.rows(w) @ b
+    tk::warpgroup::multiply(acc, a_3, b_3);
   }
   // ab <- (A[m, k], B[k, n])
   // The copies beyond the end: zeros, or blocks that nobody reads.
@@ -134,34 +153,53 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
   // var acc: f32[BM / W, BN] = 0
   auto acc = tk::fill<float, 128, 128, layout>(0.0f);
   // ab <- (A[m, k], B[k, n])
-  // The first 3 blocks of the loop below.
+  // The first 4 blocks of the loop below.
   TK_UNROLL
-  for (int stage = 0; stage < 3; ++stage) {
+  for (int stage = 0; stage < 4; ++stage) {
     tk::block::copy_pieces<128>(shared.ab_0[ab.ahead(stage)], A.block(tk::span(m), tk::span(stage * 32)));
     tk::block::copy_pieces<128>(shared.ab_1[ab.ahead(stage)], B.block(tk::span(stage * 32), tk::span(n)));
     tk::commit_copies();
   }
+  auto A_pieces = tk::block::pieces<128>(shared.ab_0[0], A.block(tk::span(m), tk::span(128)));
+  auto B_pieces = tk::block::pieces<128>(shared.ab_1[0], B.block(tk::span(128), tk::span(n)));
+  // acc += a.rows(w) @ b
+  // The operands of the loop's first product.
+  // let (a, b) = <-ab
+  tk::wait_copies<3>();
+  tk::block::sync();
+  const auto& a_2 = shared.ab_0[ab.slot];
+  const auto& b_2 = shared.ab_1[ab.slot];
+  // acc += a.rows(w) @ b
+  auto a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_2, 0));
+  auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_2, 0));
   // for k in K by BK
   for (int k = 0; k < K; k += 32) {
     // let (a, b) = <-ab
-    tk::wait_copies<2>();
-    tk::block::sync();
     const auto& a = shared.ab_0[ab.slot];
     const auto& b = shared.ab_1[ab.slot];
     // acc += a.rows(w) @ b
-    const auto a_0 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 0));
-    const auto b_0 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 0));
     const auto a_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 16));
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
-    tk::warpgroup::multiply(acc, a_0, b_0);
+    tk::warpgroup::multiply(acc, a_0_held, b_0_held);
+    // Those of the next iteration's, so that they are on their way beside the last product of this one.
+    ab.advance();
+    // let (a, b) = <-ab
+    tk::wait_copies<2>();
+    tk::block::sync();
+    const auto& a_3 = shared.ab_0[ab.slot];
+    const auto& b_3 = shared.ab_1[ab.slot];
+    // acc += a.rows(w) @ b
+    a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_3, 0));
+    b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_3, 0));
     // ab <- (A[m, k], B[k, n])
-    // 3 blocks ahead, into the slot that was read last.
-    tk::block::copy_pieces<128>(shared.ab_0[ab.previous()], A.block(tk::span(m), tk::span(k + 96)));
-    tk::block::copy_pieces<128>(shared.ab_1[ab.previous()], B.block(tk::span(k + 96), tk::span(n)));
+    // 4 blocks ahead, into the slot that was read last.
+    tk::block::copy_pieces<128>(shared.ab_0[ab.previous()], A_pieces);
+    A_pieces.move(0, 32);
+    tk::block::copy_pieces<128>(shared.ab_1[ab.previous()], B_pieces);
+    B_pieces.move(32, 0);
     tk::commit_copies();
     // acc += a.rows(w) @ b
     tk::warpgroup::multiply(acc, a_1, b_1);
-    ab.advance();
   }
   // ab <- (A[m, k], B[k, n])
   // The copies beyond the end: zeros, or blocks that nobody reads.
@@ -176,6 +214,107 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     tk::warpgroup::store_shared(staged, rounded_chunk);
     tk::block::sync();
     tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
+  }
+}
+
+// C = A · B, accumulated in f32.
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `oblong`, for sm_80: BM = 128, BN = 256, BK = 32, W = 2.
+//
+// One block for each tile:
+//   warps 0..7    compute[0..1]; all threads issue the copies of load
+//
+// Pipe `ab`, 4 slots; copies run 3 blocks ahead of the loop that reads:
+//   global memory --- copy_pieces ---> [ 0 | 1 | 2 | 3 ] ----> compute[0..1]
+//                                      ^ wait for it, meet, read; the slot before it takes the next copies
+//
+// Shared memory, 106496 bytes:
+//    offset   bytes
+//         0   32768  ab_0[4]     bf16[128, 32], swizzle 64   pipe ab, field 0
+//     32768   65536  ab_1[4]     bf16[32, 256], swizzle 128  pipe ab, field 1
+//     98304    8192  C_stage[2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+struct gemm_oblong_shared {
+  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> ab_0[4];
+  tk::shared_tile<tk::bf16, 32, 256, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
+};
+
+TK_KERNEL(256)
+gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, const tk::tensor<tk::bf16, 2> C, const int K,
+            const int m_blocks, const int n_blocks) {
+  auto& shared = tk::block::shared<gemm_oblong_shared>();
+  // worker compute[W] as w
+  using layout = tk::layout<4, 2, 2, 8, 1, 4>;
+  const int w = tk::warpgroup::index();
+  tk::ring<4> ab;
+  const int tile = tk::block::index();
+  const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+  const int m = m_block * 128;
+  const int n = n_block * 256;
+  // var acc: f32[BM / W, BN] = 0
+  auto acc = tk::fill<float, 64, 256, layout>(0.0f);
+  // ab <- (A[m, k], B[k, n])
+  // The first 4 blocks of the loop below.
+  TK_UNROLL
+  for (int stage = 0; stage < 4; ++stage) {
+    tk::block::copy_pieces<256>(shared.ab_0[ab.ahead(stage)], A.block(tk::span(m), tk::span(stage * 32)));
+    tk::block::copy_pieces<256>(shared.ab_1[ab.ahead(stage)], B.block(tk::span(stage * 32), tk::span(n)));
+    tk::commit_copies();
+  }
+  auto A_pieces = tk::block::pieces<256>(shared.ab_0[0], A.block(tk::span(m), tk::span(128)));
+  auto B_pieces = tk::block::pieces<256>(shared.ab_1[0], B.block(tk::span(128), tk::span(n)));
+  // acc += a.rows(w) @ b
+  // The operands of the loop's first product.
+  // let (a, b) = <-ab
+  tk::wait_copies<3>();
+  tk::block::sync();
+  const auto& a_1 = shared.ab_0[ab.slot];
+  const auto& b_2 = shared.ab_1[ab.slot];
+  // acc += a.rows(w) @ b
+  auto part_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a_1, w * 64), 0));
+  auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_2, 0));
+  // for k in K by BK
+  for (int k = 0; k < K; k += 32) {
+    // let (a, b) = <-ab
+    const auto& a = shared.ab_0[ab.slot];
+    const auto& b = shared.ab_1[ab.slot];
+    // acc += a.rows(w) @ b
+    const auto part_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a, w * 64), 16));
+    const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
+    tk::warpgroup::multiply(acc, part_0_held, b_0_held);
+    // Those of the next iteration's, so that they are on their way beside the last product of this one.
+    ab.advance();
+    // let (a, b) = <-ab
+    tk::wait_copies<2>();
+    tk::block::sync();
+    const auto& a_2 = shared.ab_0[ab.slot];
+    const auto& b_3 = shared.ab_1[ab.slot];
+    // acc += a.rows(w) @ b
+    part_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a_2, w * 64), 0));
+    b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_3, 0));
+    // ab <- (A[m, k], B[k, n])
+    // 4 blocks ahead, into the slot that was read last.
+    tk::block::copy_pieces<256>(shared.ab_0[ab.previous()], A_pieces);
+    A_pieces.move(0, 32);
+    tk::block::copy_pieces<256>(shared.ab_1[ab.previous()], B_pieces);
+    B_pieces.move(32, 0);
+    tk::commit_copies();
+    // acc += a.rows(w) @ b
+    tk::warpgroup::multiply(acc, part_1, b_1);
+  }
+  // ab <- (A[m, k], B[k, n])
+  // The copies beyond the end: zeros, or blocks that nobody reads.
+  tk::wait_copies<0>();
+  // C[m, n].rows(w) <- acc
+  const auto rounded = tk::convert<tk::bf16>(acc);
+  TK_UNROLL
+  for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
+    const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+    const auto& staged = shared.C_stage[w];
+    tk::warpgroup::sync();
+    tk::warpgroup::store_shared(staged, rounded_chunk);
+    tk::warpgroup::sync();
+    tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
   }
 }
 
@@ -199,7 +338,7 @@ struct gemm_call {
     call.written("C", C);
     call.disjoint("C", C, "A", A);
     call.disjoint("C", C, "B", B);
-    call.device(80, sizeof(gemm_pair_shared));
+    call.device(80, sizeof(gemm_oblong_shared));
   }
 
   // The number of the first schedule whose condition holds, or -1.
@@ -207,7 +346,9 @@ struct gemm_call {
     const tk::index sms = call.processors();
     // patch when cdiv(M, 128) * cdiv(N, 128) <= sms
     if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms) return 0;
-    return 1;  // pair
+    // pair when cdiv(M, 128) * cdiv(N, 256) < sms
+    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256) < sms) return 1;
+    return 2;  // oblong
   }
 
   void launch_gemm_patch() {
@@ -232,6 +373,17 @@ struct gemm_call {
                            int(m_blocks), int(n_blocks));
   }
 
+  void launch_gemm_oblong() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    call.launch<gemm_oblong>(int(tiles), 256, sizeof(gemm_oblong_shared), tk::host::as_tensor<tk::bf16, 2>(call.pieces(A)),
+                             tk::host::as_tensor<tk::bf16, 2>(call.pieces(B)), tk::host::as_tensor<tk::bf16, 2>(*C), int(K),
+                             int(m_blocks), int(n_blocks));
+  }
+
   // Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.
   size_t workspace_size(int schedule) const { return schedule < 0 ? 0 : tk::host::pieces_bytes(*A) + tk::host::pieces_bytes(*B); }
 
@@ -244,6 +396,7 @@ struct gemm_call {
     switch (schedule) {
       case 0: launch_gemm_patch(); break;
       case 1: launch_gemm_pair(); break;
+      case 2: launch_gemm_oblong(); break;
       default: call.require(false, "a schedule for these dimensions");
     }
     return call.status();

@@ -125,16 +125,22 @@ struct block_pieces {
         rows -= down, cols -= across;
     }
 
+    /// From row to row one addition: compilers would keep a register pair for each row's distance from the first.
     TK_DEVICE void copy(const View& to) const {
         const uint32_t address = to.base + swizzled<View::swizzling>(first);
+        const T* row = origin;
+        int reached = 0;
         TK_UNROLL
         for (int n = 0; n < rounds; ++n) {
             const uint32_t place = first + uint32_t(n * round);
             if (geometry::bytes % round != 0 && place >= geometry::bytes) return;
             const int down = whole ? n * round % geometry::panel_bytes / geometry::pitch : row_of(place) - row_of(first);
             const int across = whole ? n * round / geometry::panel_bytes * geometry::panel_cols : col_of(place) - col_of(first);
-            arch::copy_async_or_zeros(whole ? address + uint32_t(n * round) : to.base + swizzled<View::swizzling>(place),
-                                      origin + (down * row_stride + across), down < rows && across < cols);
+            if (down == 0) row = origin;
+            else if (down != reached) row += (down - reached) * row_stride;
+            reached = down;
+            arch::copy_async_or_zeros(whole ? address + uint32_t(n * round) : to.base + swizzled<View::swizzling>(place), row + across,
+                                      down < rows && across < cols);
         }
     }
 };
