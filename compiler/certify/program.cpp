@@ -269,11 +269,11 @@ class Builder {
   }
 
   /// Loops of different roles are one family when they have the same range, stand in the same iteration of the same loops and turn
-  /// a ring together the same number of times before.
+  /// a ring together the same number of times before, or turn none and come as the n-th of that range.
   std::string LoopFamily(const Op& op, const std::string& extent, bool is_constant) {
     const std::string range = fmt::format("{}|{}/{}", around_.path, extent, op.number);
     const std::set<std::string> rings = RingsOf(op);
-    if (rings.empty()) return fmt::format("{}|alone {} {}", range, agent_.name, agent_.loops.size());
+    if (rings.empty()) return fmt::format("{}|alone {}", range, turns_[range]++);
     std::string name;
     std::vector<std::string> keys;
     for (const std::string& ring : rings) {

@@ -72,6 +72,15 @@ bool ClosesSlot(const Region& region, size_t index) {
   return true;
 }
 
+bool IsReceivedNext(const Region& region, size_t index) {
+  const std::string& pipe = region[index].symbol;
+  for (size_t i = index + 1; i < region.size(); ++i) {
+    const bool is_traffic = region[i].code == OpCode::kSend || region[i].code == OpCode::kReceive;
+    if (is_traffic && region[i].symbol == pipe) return region[i].code == OpCode::kReceive;
+  }
+  return false;
+}
+
 bool IsShared(const ir::Kernel& kernel, const std::string& pipe) {
   bool shared = false;
   for (const ir::Worker& worker : kernel.workers) {

@@ -137,6 +137,7 @@ class ChannelSync {
     if (!ClosesSlot(region, index)) return;
     arrivals_[pipe.name] = std::max(arrivals_[pipe.name], before_[pipe.name] + pending_);
     pending_ = 0;
+    if (IsReceivedNext(region, index)) return;
     out.push_back(SyncOp(OpCode::kAdvance, pipe.name, "", 0, op.span));
   }
 

@@ -80,7 +80,7 @@ class ComputeRoleSync {
   Region Rewrite(Region region);
   void RewriteOp(Op op, Region& region, size_t index, Region& out);
   void Receive(Op op, const Region& region, size_t index, Region& out);
-  void Send(Op op, bool opens, bool closes, Region& out);
+  void Send(const Op& op, const Region& region, size_t index, Region& out);
   void Product(Op op, Region& out);
   void StoreShared(Op op, Region& out);
   void Loop(Op op, Region& out);
@@ -249,17 +249,18 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
   written_.insert(buffer);
 }
 
-void ComputeRoleSync::Send(Op op, bool opens, bool closes, Region& out) {
+void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Region& out) {
   const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
   WaitFor(op, out);
-  if (opens) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), pipe.name, 0, op.span));
+  if (OpensSlot(region, index)) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), pipe.name, 0, op.span));
   for (Op& each : StoresOf(kernel_, op)) out.push_back(std::move(each));
   out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, op.span));
   out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, 0, op.span));
   pending_arrivals_ += kWarps * pipe.senders;
-  if (!closes) return;
+  if (!ClosesSlot(region, index)) return;
   arrivals_[pipe.name] = std::max(arrivals_[pipe.name], before_[pipe.name] + pending_arrivals_);
   pending_arrivals_ = 0;
+  if (IsReceivedNext(region, index)) return;
   out.push_back(SyncOp(OpCode::kAdvance, pipe.name, "", 0, op.span));
 }
 
@@ -387,7 +388,7 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
 void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out) {
   switch (op.code) {
     case OpCode::kReceive: return Receive(std::move(op), region, index, out);
-    case OpCode::kSend: return Send(std::move(op), OpensSlot(region, index), ClosesSlot(region, index), out);
+    case OpCode::kSend: return Send(op, region, index, out);
     case OpCode::kMma: return Product(std::move(op), out);
     case OpCode::kStoreShared:
     case OpCode::kCopyToShared: return StoreShared(std::move(op), out);

@@ -21,6 +21,8 @@ std::string EmptyBarrier(const std::string& pipe);
 /// Several part sends in one region fill one slot together.
 bool OpensSlot(const ir::Region& region, size_t index);
 bool ClosesSlot(const ir::Region& region, size_t index);
+/// The instance receives the slot that this send closes before it sends the next one: its ring turns when the slot goes back.
+bool IsReceivedNext(const ir::Region& region, size_t index);
 
 /// Whether blocks of the cluster fill each other's slots of this pipe: then a slot is empty when all of them have read it.
 bool IsShared(const ir::Kernel& kernel, const std::string& pipe);

@@ -4,7 +4,8 @@ waits on it and gives every slot that it waited for to the other side.
 
 Counted block by block: what stands in a loop, a branch or a role's body must come out even on its own, as a branch may not be taken and a
 loop may run any number of times. A loop that keeps a product in flight gives its slots back an iteration later (`.previous`, under a
-condition): those in it count for its body, the one behind it for none. Parts that fill one slot arrive more often than once."""
+condition): those in it count for its body, the one behind it for none. Parts that fill one slot arrive more often than once.
+An instance that receives the slot that it has just sent waits for it empty and full, and turns its ring once."""
 import pathlib
 import re
 import subprocess
@@ -27,9 +28,10 @@ class Block:
     def faults(self):
         found = []
         for pipe in {p for p, _ in self.waits} | set(self.turns):
-            waits = sum(n for (p, _), n in self.waits.items() if p == pipe)
-            if waits != self.turns.get(pipe, 0):
-                found.append(f"waits {waits} times on the ring of {pipe}, turns it {self.turns.get(pipe, 0)} times")
+            kinds = [n for (p, _), n in self.waits.items() if p == pipe]
+            turns = self.turns.get(pipe, 0)
+            if turns != sum(kinds) and kinds != [turns, turns]:
+                found.append(f"waits {sum(kinds)} times on the ring of {pipe}, turns it {turns} times")
         for (pipe, kind), waits in self.waits.items():
             other = "empty" if kind == "full" else "full"
             gives = self.gives.get((pipe, other), 0)
