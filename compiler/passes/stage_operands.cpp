@@ -218,6 +218,8 @@ void Staging::RewriteTranspose(const Op& op, Region& out) {
       turned.slot =
           turned.code == OpCode::kPositions ? (turned.slot == "cols" ? "rows" : "cols") : (turned.slot.empty() ? "transposed" : "");
       pending_[result] = turned;
+      // No product takes a vector: it is read where the source says, which may be long before it is used.
+      if (turned.code == OpCode::kRead) InRegisters(result, out, op.span);
       return;
     }
   }

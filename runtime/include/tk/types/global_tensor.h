@@ -49,6 +49,17 @@ TK_HOST_DEVICE constexpr global_block<T> transposed(const global_block<T>& b) {
     return {b.origin, b.col_stride, b.row_stride, b.col_lo, b.col_hi, b.row_lo, b.row_hi};
 }
 
+/// A window of a vector, as a column, and the same as a row. What rows of a matrix share (weights, say) is read from wherever the part
+/// at hand begins, which need not be a multiple of anything.
+template <class T>
+struct vector_column : global_block<T> {};
+template <class T>
+struct vector_row : global_block<T> {};
+template <class T>
+TK_HOST_DEVICE constexpr vector_row<T> transposed(const vector_column<T>& b) {
+    return {transposed(static_cast<const global_block<T>&>(b))};
+}
+
 /// Windows of the parts of small structures: part p of structure (r, c) is element (r, c) of part(p).
 template <class T>
 struct global_parts {
@@ -75,7 +86,7 @@ struct tensor {
     /// The window given by one axis for each dimension. The first kept axis becomes the rows, the second the
     /// columns; with one kept axis the block is a column [n, 1], with none [1, 1].
     template <class... Axis>
-    TK_HOST_DEVICE constexpr global_block<T> block(Axis... axes) const {
+    TK_HOST_DEVICE constexpr auto block(Axis... axes) const {
         static_assert(sizeof...(Axis) == Rank, "one axis for each dimension");
         const axis all[] = {axes...};
         global_block<T> result{data, 0, 0, 0, 1, 0, 1};
@@ -97,7 +108,8 @@ struct tensor {
             }
         }
         if (empty) result.row_hi = result.row_lo;
-        return result;
+        if constexpr (Rank == 1) return vector_column<T>{result};
+        else return result;
     }
 
     /// A tensor of structures, whose last dimension counts their parts: the window given by the axes before it.

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Parts of a vector in global memory as rows of register tiles. A part that begins anywhere is read as the two aligned runs of up to 16
+// bytes around each run of the tile, whose words are then shifted: 15 instructions for 8 values, where 8 loads would each touch as
+// much of the cache as one of 16 bytes. Neighbouring threads read a run twice, the second time from the first-level cache.
+#pragma once
+
+#include "tk/ops/warpgroup_global.h"
+
+namespace tk {
+
+namespace detail {
+
+/// Bytes `from` .. `from` + Bytes - 1 of two words that follow each other.
+template <int Bytes>
+TK_DEVICE auto shifted_word(const typename word<Bytes>::type& first, const typename word<Bytes>::type& second, int from) {
+    constexpr int N = Bytes / 4;
+    uint32_t all[2 * N];
+    const auto halves = __builtin_bit_cast(vector<uint32_t, N>, first), others = __builtin_bit_cast(vector<uint32_t, N>, second);
+    TK_UNROLL
+    for (int n = 0; n < N; ++n) all[n] = halves.value[n], all[N + n] = others.value[n];
+    TK_UNROLL
+    for (int step = N / 2; step > 0; step /= 2) {
+        const bool moves = (from & 4 * step) != 0;
+        TK_UNROLL
+        for (int n = 0; n < N + step; ++n) all[n] = moves ? all[n + step] : all[n];
+    }
+    vector<uint32_t, N> result;
+    TK_UNROLL
+    for (int n = 0; n < N; ++n) result.value[n] = uint32_t((uint64_t(all[n + 1]) << 32 | all[n]) >> 8 * (from & 3));
+    return __builtin_bit_cast(typename word<Bytes>::type, result);
+}
+
+}  // namespace detail
+
+namespace warpgroup {
+
+/// The C elements from the row's 0 on, dealt as Layout.
+template <int R, int C, class Layout, class From, class Fill = float>
+TK_DEVICE auto load(const vector_row<From>& block, Fill fill_value = 0) {
+    using T = std::remove_const_t<From>;
+    using result_tile = register_tile<T, R, C, Layout>;
+    constexpr int V = detail::vector_length<T, result_tile::E>, bytes = V * int(sizeof(T));
+    const global_block<From>& any = block;
+    if constexpr (R == 1 && V > 1 && bytes >= 4) {
+        const int before = int(reinterpret_cast<uint64_t>(any.origin) % uint64_t(bytes)) / int(sizeof(T));
+        if (before != 0 && any.col_stride == 1 && any.has_row(0)) {
+            const int first_col = C == 1 ? 0 : Layout::col(position(), 0, 0);
+            const From* const start = any.origin + first_col;
+            // Both runs around columns c .. c + V - 1 exist.
+            const int lo = any.col_lo + before - first_col, hi = any.col_hi + before - first_col - 2 * V;
+            const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
+            result_tile result;
+            TK_UNROLL
+            for (int j = 0; j < result_tile::J; ++j)
+                TK_UNROLL
+                for (int e = 0; e < result_tile::E; e += V) {
+                    const int n = result_tile::number_of({0, j, 0, e}), d = j * Layout::block_cols + e;
+                    const bool exist = d >= lo && d <= hi;
+                    const auto first = exist ? detail::load_word<T, V>(start + d - before) : fill_word;
+                    const auto second = exist ? detail::load_word<T, V>(start + d - before + V) : fill_word;
+                    const auto all = detail::shifted_word<bytes>(first, second, before * int(sizeof(T)));
+                    TK_UNROLL
+                    for (int k = 0; k < V; ++k) result.data[n + k] = detail::element_of<T, V>(all, k);
+                }
+            TK_UNROLL
+            for (int j = 0; j < result_tile::J; ++j)
+                TK_UNROLL
+                for (int e = 0; e < result_tile::E; e += V) {
+                    const int n = result_tile::number_of({0, j, 0, e}), d = j * Layout::block_cols + e;
+                    if (d >= lo && d <= hi) continue;
+                    TK_UNROLL
+                    for (int k = 0; k < V; ++k)
+                        if (any.has_col(first_col + d + k)) result.data[n + k] = arch::load_global(start + d + k);
+                }
+            return result;
+        }
+    }
+    return load<R, C, Layout>(any, fill_value);
+}
+
+}  // namespace warpgroup
+
+}  // namespace tk
