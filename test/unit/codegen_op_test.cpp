@@ -259,6 +259,13 @@ TEST_F(OpCpp, CopiesOfThreads) {
   const std::vector<ir::AxisRange> axes = copy.axes;
   copy.number = 1;
   EXPECT_EQ(Print(copy), "tk::block::copy_pieces<256>(v, A.block(tk::span(m), tk::span(k)));\n");
+  const ir::ValueId place = kernel_.AddValue("A_pieces", {DType::kBF16, 128, 64, ir::Space::kPieces, false}, true);
+  Op pieces = Make(OpCode::kPieces, {place}, {}, {}, "A", "ab_0");
+  pieces.axes = axes;
+  EXPECT_EQ(Print(pieces), "auto A_pieces = tk::block::pieces<256>(shared.ab_0[0], A.block(tk::span(m), tk::span(k)));\n");
+  copy.operands.push_back(place);
+  EXPECT_EQ(Print(copy), "tk::block::copy_pieces<256>(v, A_pieces);\n");
+  EXPECT_EQ(Print(Make(OpCode::kMovePieces, {}, {place}, {I(0), I(64)})), "A_pieces.move(0, 64);\n");
   const ir::ValueId fetched = kernel_.AddValue("f", Reg(128, 64, DType::kBF16));
   Op fetch = Make(OpCode::kFetch, {fetched}, {}, {}, "A", "transposed");
   fetch.axes = axes;

@@ -173,6 +173,31 @@ TEST(IrVerify, PartsOfStructures) {
             where + "0 : 2 dropped] : bf16[64, 64], bf16[64, 32]`: 64 x 32 where 64 x 64 is wanted");
 }
 
+TEST(IrVerify, PlacesOfPieces) {
+  constexpr const char* kPieces = R"(kernel k {
+  tensor A : in bf16[64, 64]
+  shared s : bf16[64, 32] swizzle 64 offset 0
+  worker compute role compute {
+    %p = pieces A[0 : 64, 0 : 32] for s : mutable pieces bf16[64, 32]
+    %v = view s : smem bf16[64, 32]
+    copy_async %v from %p = A[0 : 64, 0 : 32] in_pieces
+    move_pieces %p by 0, 32
+  }
+})";
+  const std::string where = "worker `compute`: `%p = pieces A[0 : 64, 0 : 32] for ";
+  EXPECT_EQ(FirstFault(kPieces, Level::kLowering, "worker", "worker"), "no fault");
+  EXPECT_EQ(FirstFault(kPieces, Level::kLowering, "for s", "for t"),
+            where + "t : mutable pieces bf16[64, 32]`: there is no buffer `t`");
+  EXPECT_EQ(FirstFault(kPieces, Level::kLowering, "mutable pieces", "pieces"),
+            where + "s : pieces bf16[64, 32]`: `%p` is not mutable");
+  EXPECT_EQ(FirstFault(kPieces, Level::kLowering, "mutable pieces", "mutable reg"),
+            where + "s : mutable reg bf16[64, 32]`: `%p` is no place of pieces");
+  EXPECT_EQ(FirstFault(kPieces, Level::kLowering, "bf16[64, 32] swizzle", "bf16[32, 32] swizzle"),
+            where + "s : mutable pieces bf16[64, 32]`: `s` holds tiles of another type");
+  EXPECT_EQ(FirstFault(kPieces, Level::kLowering, "move_pieces %p", "move_pieces %v"),
+            "worker `compute`: `move_pieces %v by 0, 32`: `%v` is no place of pieces");
+}
+
 TEST(IrVerify, ValuesEndWithTheirRegion) {
   // The parser knows no regions, so that what a pass moved wrongly can be written down.
   EXPECT_EQ(FirstFault(kTile, Level::kTile, "binary mul %acc, %r", "binary mul %x, %r"),
