@@ -258,9 +258,7 @@ class StoreWalk {
       int64_t count = 0;
       const bool is_single =
           symbolic::IsInt(symbolic::Cdiv(symbolic::Sub(range.hi, range.lo), symbolic::Int(range.step)), &count) && count <= 1;
-      const bool walks_tile = std::any_of(loops_.begin(), loops_.end(),
-                                          [&](const std::string& loop) { return mentions(loop) && StaysInTile(loop, axis); });
-      if (!is_single && !walks_tile && !mentions(axis.name))
+      if (!is_single && !mentions(axis.name))
         return Fail(op, fmt::format("`{}` is stored in every tile along `{}`", tensor, axis.name));
     }
     for (const std::string& loop : loops_) {
@@ -268,27 +266,24 @@ class StoreWalk {
     }
   }
 
-  /// By itself, or by where a loop starts.
+  /// By itself, or by where a loop starts that is over before it would come to where the next one starts.
   bool DependsOn(const std::vector<Scalar>& base, const std::string& name) const {
-    if (std::any_of(base.begin(), base.end(), [&](const Scalar& s) { return symbolic::Mentions(s, name); })) return true;
-    return std::any_of(loops_.begin(), loops_.end(), [&](const std::string& loop) {
-      return loop != name && std::any_of(base.begin(), base.end(), [&](const Scalar& s) { return symbolic::Mentions(s, loop); }) &&
-             DependsOn({ranges_.at(loop).lo}, name);
-    });
+    const auto mentions = [&](const std::string& other) {
+      return std::any_of(base.begin(), base.end(), [&](const Scalar& s) { return symbolic::Mentions(s, other); });
+    };
+    return mentions(name) || std::any_of(loops_.begin(), loops_.end(), [&](const std::string& loop) {
+             return loop != name && mentions(loop) && StartsApart(ranges_.at(loop), name);
+           });
   }
 
-  /// A loop over the blocks, or elements, of the tile's own range along the axis: other tiles walk over others.
-  bool StaysInTile(const std::string& loop, const ir::GridAxis& axis) const {
-    const Range& range = ranges_.at(loop);
-    const Scalar start = symbolic::Name(axis.name);
-    return axis.step % range.step == 0 && symbolic::Equal(range.lo, start) &&
-           EndsBy(range.hi, symbolic::Add(start, symbolic::Int(axis.step)));
-  }
-
-  static bool EndsBy(const Scalar& hi, const Scalar& end) {
-    if (hi->kind == symbolic::Kind::kMin) return EndsBy(hi->args[0], end) || EndsBy(hi->args[1], end);
-    const std::optional<int64_t> beyond = symbolic::ConstantDifference(hi, end);
-    return beyond && *beyond <= 0;
+  /// Whether a range starts elsewhere for each value of `name`, further away than its blocks reach.
+  bool StartsApart(const Range& range, const std::string& name) const {
+    const std::optional<int64_t> length = symbolic::MostDifference(range.hi, range.lo);
+    const auto start = symbolic::ToPolynomial(range.lo);
+    if (!length || !start) return false;
+    const auto own = start->find(name + "*");
+    const int64_t reach = (*length + range.step - 1) / range.step * range.step;
+    return own != start->end() && std::abs(own->second) * ranges_.at(name).step >= reach;
   }
 
   const ir::Kernel& kernel_;

@@ -81,20 +81,14 @@ class GridMap {
     Collect(worker.body, table, around, branches);
   }
 
-  /// hi - lo at most: of several ends the nearest counts.
-  static std::optional<int64_t> MostBetween(const symbolic::Scalar& lo, const symbolic::Scalar& hi) {
-    std::optional<int64_t> most = symbolic::ConstantDifference(hi, lo);
-    if (most || hi->kind != symbolic::Kind::kMin) return most;
-    for (const symbolic::Scalar& end : hi->args) {
-      const std::optional<int64_t> span = MostBetween(lo, end);
-      if (span && (!most || *span < *most)) most = span;
-    }
-    return most;
-  }
-
   Iteration IterationOf(VarId var, const typed::Expr& lo, const typed::Expr& hi, int64_t step, bool is_grid, SymbolicTable& table) {
-    Iteration iteration{var,          step, MostBetween(table.Of(lo), table.Of(hi)), is_grid,
-                        typed::kNone, "",   symbolic::ToPolynomial(table.Of(lo))};
+    Iteration iteration{var,
+                        step,
+                        symbolic::MostDifference(table.Of(hi), table.Of(lo)),
+                        is_grid,
+                        typed::kNone,
+                        "",
+                        symbolic::ToPolynomial(table.Of(lo))};
     const symbolic::Scalar offset = symbolic::Sub(symbolic::Name(table.NameOf(var)), table.Of(lo));
     const auto number = symbolic::ToPolynomial(symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {offset, symbolic::Int(step)}));
     if (number && number->size() == 1 && number->begin()->second == 1) iteration.number = number->begin()->first;
@@ -149,6 +143,15 @@ class GridMap {
     return false;
   }
 
+  /// Whether the variables occur as multiples only.
+  static bool IsAffine(const Polynomial& polynomial, const std::vector<Iteration>& around) {
+    return std::all_of(polynomial.begin(), polynomial.end(), [&](const auto& term) {
+      return std::all_of(around.begin(), around.end(), [&](const Iteration& iteration) {
+        return term.first == fmt::format("v{}*", iteration.var) || !Mentions(term.first, iteration.var);
+      });
+    });
+  }
+
   /// Variables of `store` that some axis tells apart.
   std::set<VarId> Separated(const Store& store) const {
     std::set<VarId> separated;
@@ -163,8 +166,8 @@ class GridMap {
       Polynomial start = axis.start;
       for (auto iteration = store.around.rbegin(); iteration != store.around.rend(); ++iteration) {
         const auto own = start.find(fmt::format("v{}*", iteration->var));
-        if (own == start.end() || !iteration->lo || own->second < 0 || own->second > (int64_t{1} << 20)) continue;
-        Add(start, *iteration->lo, own->second);
+        if (own == start.end() || own->second < 0 || own->second > (int64_t{1} << 20)) continue;
+        if (iteration->lo && IsAffine(*iteration->lo, store.around)) Add(start, *iteration->lo, own->second);
       }
       for (const auto& [key, coefficient] : start) {
         bool found = key.empty();

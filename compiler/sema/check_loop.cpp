@@ -92,6 +92,15 @@ class NeedsNumber {
 
 }  // namespace
 
+ExprPtr Elaborator::EdgeOf(const typed::Expr& lo, const typed::Expr& hi, int64_t step) {
+  if (hi.kind != ExprKind::kCall || hi.op != Op::kMin || hi.args.size() != 2) return nullptr;
+  for (const int i : {0, 1}) {
+    const auto length = symbolic::ConstantDifference(symbolic_.Of(*hi.args[i]), symbolic_.Of(lo));
+    if (length && *length % step == 0) return Clone(*hi.args[1 - i]);
+  }
+  return nullptr;
+}
+
 RangeInfo Elaborator::CheckRange(const ast::Range& range) {
   RangeInfo info;
   bool ok = true;
@@ -109,6 +118,7 @@ RangeInfo Elaborator::CheckRange(const ast::Range& range) {
   if (range.low) {
     info.lo = IntegerScalar(Eval(*range.low), "the start of a range");
     info.hi = IntegerScalar(std::move(high), "the end of a range");
+    if (info.lo && info.hi) info.edge = EdgeOf(*info.lo, *info.hi, info.step);
   } else if (high.kind == Value::Kind::kBlock) {
     const BlockIndex& block = *high.block;
     info.lo = Clone(*block.start);

@@ -118,6 +118,8 @@ class Elaborator {
   bool UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range);
   void CheckIf(const ast::IfStmt& stmt);
   RangeInfo CheckRange(const ast::Range& range);
+  /// What cuts the last block of a range that ends with the nearer of two bounds, where the other lies whole blocks away; or null.
+  typed::ExprPtr EdgeOf(const typed::Expr& lo, const typed::Expr& hi, int64_t step);
   Value LoopValue(typed::VarId var, const RangeInfo& range, Span span);
   void DeclareValue(const ast::Name& name, Value value);
   void BindLet(const ast::Pattern& pattern, const ast::TypeExpr* type, Value value, bool is_mutable);

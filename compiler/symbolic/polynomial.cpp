@@ -110,6 +110,16 @@ std::optional<int64_t> ConstantDifference(const Scalar& a, const Scalar& b) {
   return difference->begin()->second;
 }
 
+std::optional<int64_t> MostDifference(const Scalar& a, const Scalar& b) {
+  std::optional<int64_t> most = ConstantDifference(a, b);
+  if (most || a->kind != Kind::kMin) return most;
+  for (const Scalar& one : a->args) {
+    const std::optional<int64_t> difference = MostDifference(one, b);
+    if (difference && (!most || *difference < *most)) most = difference;
+  }
+  return most;
+}
+
 int64_t KnownDivisor(const Scalar& scalar) {
   if (scalar->dtype != DType::kI64) return 1;
   switch (scalar->kind) {

@@ -21,6 +21,9 @@ std::optional<Polynomial> ToPolynomial(const Scalar& scalar);
 /// a - b, if that is the same integer whatever the names stand for.
 std::optional<int64_t> ConstantDifference(const Scalar& a, const Scalar& b);
 
+/// a - b at most, where that is known: of the least of several the smallest counts.
+std::optional<int64_t> MostDifference(const Scalar& a, const Scalar& b);
+
 /// The largest integer known to divide `scalar` for every value of its names (0 for the literal 0).
 int64_t KnownDivisor(const Scalar& scalar);
 

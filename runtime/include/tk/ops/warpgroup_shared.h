@@ -90,9 +90,9 @@ TK_DEVICE auto load_shared(const From& from) {
     } else {
         constexpr int V = detail::shared_vector<result_tile, View>;
         detail::for_each_shared_vector<V, result_tile>(position(), view, [&](int n, uint32_t address) {
-            const auto v = detail::load_shared_vector<T, V>(address);
+            const auto bits = arch::load_shared<typename detail::word<V * int(sizeof(T))>::type>(address);
             TK_UNROLL
-            for (int e = 0; e < V; ++e) result.data[n + e] = v.value[e];
+            for (int e = 0; e < V; ++e) result.data[n + e] = detail::element_of<T, V>(bits, e);
         });
         if constexpr (constexpr int turn = detail::turned_columns<result_tile, View>(); turn > 0) detail::turn_blocks<turn>(result);
     }
