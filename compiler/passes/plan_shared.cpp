@@ -50,7 +50,14 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
       fmt::format("the block needs {} bytes of shared memory{}; `{}` has {}{}", total, set, target.name, limit, each));
   if (!largest) return;
   const int64_t slot = SlotBytes(kernel, *largest);
-  report.Label(span, fmt::format("{} slots of {} bytes", largest->slots, slot));
+  const auto slots = [](int64_t count, int64_t bytes) {
+    return fmt::format("{} slot{} of {} bytes", count, count == 1 ? "" : "s", bytes);
+  };
+  report.Label(span, slots(largest->slots, slot));
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    if (&pipe != largest)
+      report.Note(pipe.span, fmt::format("pipe `{}` has {}", pipe.name, slots(pipe.slots, SlotBytes(kernel, pipe))));
+  }
   if (fixed > 0) report.Note(fmt::format("staging buffers and barriers take {} bytes", fixed));
   const int64_t others = total - slot * largest->slots;
   const int64_t fit = (limit - others) / slot;
