@@ -39,7 +39,8 @@ bool GoesThroughRegisters(const ir::Kernel& kernel, const IndexFacts& facts, con
                                        [](const ir::Worker& worker) { return worker.kind == ir::RoleKind::kCompute; });
   if (!target.stages_copies || kernel.threads == 0 || computing != 1 || !IsBlockOfRows(kernel, facts, read, kPiece)) return false;
   if (!is_turned) return tile.cols * bytes % kPiece == 0 && elements * bytes % round == 0;
-  return bytes == 2 && tile.cols % 4 == 0 && tile.rows % 8 == 0 && elements % round == 0;
+  constexpr int64_t kLeastPatch = 4 * 2;  // elements of a thread
+  return bytes == 2 && tile.cols % 4 == 0 && tile.rows % 8 == 0 && elements % (kLeastPatch * kernel.threads) == 0;
 }
 
 }  // namespace tkc::passes

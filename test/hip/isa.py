@@ -109,25 +109,28 @@ def waits(loop, counter):
 
 
 def mca_share(loop, arch):
-    """The part of the steady state's cycles in which one wave keeps the matrix unit busy, by llvm-mca."""
+    """The part of the steady state's cycles in which one wave keeps the matrix unit busy, by llvm-mca; 0 where that takes too long."""
     text = [re.sub(r"^v_(sub|add)_co_u32_e64 (v\d+), \S+ ", r"v_\1_u32_e64 \2, ", i)  # the others make llvm-mca 22 hang
             for i in loop if not re.match(r"s_c?branch|s_endpgm", i)]
     rounds = 20
-    done = subprocess.run([MCA, "-mtriple=amdgcn-amd-amdhsa", f"-mcpu={arch}", f"-iterations={rounds}"], input="\n".join(text) + "\n",
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    try:
+        done = subprocess.run([MCA, "-mtriple=amdgcn-amd-amdhsa", f"-mcpu={arch}", f"-iterations={rounds}"], input="\n".join(text) + "\n",
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=20)
+    except subprocess.TimeoutExpired:
+        return 0.0
     cycles = re.search(r"Total Cycles:\s+(\d+)", done.stdout)
     if not cycles:
         raise RuntimeError(f"llvm-mca: {done.stdout[-500:]}")
     return MFMA_UNITS * count(loop, "mfma") * rounds / int(cycles.group(1))
 
 
-def describe(kernel, arch):
-    """A line of figures."""
+def describe(kernel, arch, share=None):
+    """A line of figures; `share`: what llvm-mca said."""
     loop = kernel.main_loop()
     text = f"{kernel.registers} registers, {kernel.spills} spilt"
     if loop:
         kinds = Counter(re.split(r"\s", i)[0] for i in loop)
         moves = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()) if re.match(r"ds_|buffer_|global_", kind))
         text += f"; main loop: {len(loop)} instructions, {count(loop, 'mfma')} MFMA, {moves}; waits vmcnt {waits(loop, 'vmcnt')}"
-        text += f"; MFMA {100 * mca_share(loop, arch):.0f}% of a wave's cycles"
+        text += f"; MFMA {100 * (mca_share(loop, arch) if share is None else share):.0f}% of a wave's cycles"
     return text

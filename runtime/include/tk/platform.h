@@ -40,6 +40,7 @@
 #define TK_NO_UNROLL
 #define TK_UNROLL_FOUR
 #define TK_TIE(...)
+#define TK_TIE_VALUE(...)
 using cudaStream_t = struct CUstream_st*;
 using hipStream_t = struct ihipStream_t*;
 
@@ -75,6 +76,8 @@ using cluster_result = typename cluster_kernel<Blocks>::result;
 #define TK_UNROLL_FOUR _Pragma("unroll 4")
 /// Ties a variable ("+" TK_REGISTER (x)) to this point: neither its accesses nor those to memory are moved across. No instruction.
 #define TK_TIE(...) asm volatile("" : __VA_ARGS__ :: "memory")
+/// The same among ties only: memory may be accessed across.
+#define TK_TIE_VALUE(...) asm volatile("" : __VA_ARGS__)
 /// The constraint of a register for TK_TIE, of floats and of integers.
 #define TK_REGISTER "v"
 #define TK_FLOAT_REGISTER "v"

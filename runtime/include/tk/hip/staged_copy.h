@@ -19,11 +19,12 @@ struct fetched_tile {
     static TK_DEVICE int col(int n) { return (n * Threads + thread::index()) % per_row * (16 / int(sizeof(T))); }
 };
 
-/// The same of a tile that is turned: patches of 4 columns of the tile (rows of the block) by 8 rows, or 4 where threads are many.
+/// The same of a tile that is turned: patches of 4 columns of the tile (rows of the block) by 8 rows, or 4 or 2 where threads
+/// are many.
 template <class T, int R, int C, int Threads>
 struct fetched_turned_tile {
     static_assert(sizeof(T) == 2 && C % 4 == 0, "elements of 2 bytes, four to a store");
-    static constexpr int rows = R * C % (32 * Threads) == 0 ? 8 : 4, per_row = C / 4, count = R * C / (4 * rows * Threads);
+    static constexpr int rows = R * C % (32 * Threads) == 0 ? 8 : R * C % (16 * Threads) == 0 ? 4 : 2, per_row = C / 4, count = R * C / (4 * rows * Threads);
     static_assert(R % rows == 0 && R * C % (4 * rows * Threads) == 0, "threads share the patches evenly");
     uint32_t pairs[count][4][rows / 2];  // of neighbouring rows of the tile
 
@@ -74,9 +75,11 @@ TK_DEVICE auto fetch_turned(const global_block<T>& from) {
                 const gfx9::words4 x = gfx9::load_buffer_b128(source, offset);
                 TK_UNROLL
                 for (int w = 0; w < 4; ++w) result.pairs[n][k][w] = x[w];
-            } else {
+            } else if constexpr (tile::rows == 4) {
                 const gfx9::words2 x = gfx9::load_buffer_b64(source, offset);
                 result.pairs[n][k][0] = x[0], result.pairs[n][k][1] = x[1];
+            } else {
+                result.pairs[n][k][0] = gfx9::load_buffer_b32(source, offset);
             }
         }
     return result;
@@ -100,11 +103,20 @@ TK_DEVICE void put(const To& to, const fetched_turned_tile<T, R, C, Threads>& fr
     TK_UNROLL
     for (int n = 0; n < tile::count; ++n) {
         const int r = tile::row(n), c = tile::col(n);
+        // The exchange of halves is not moved in front of fetches that are issued before this: it would wait for those, too.
+        uint32_t pairs[4][tile::rows / 2];
+        TK_UNROLL
+        for (int k = 0; k < 4; ++k)
+            TK_UNROLL
+            for (int w = 0; w < tile::rows / 2; ++w) {
+                pairs[k][w] = from.pairs[n][k][w];
+                TK_TIE_VALUE("+" TK_REGISTER(pairs[k][w]));
+            }
         const auto row = [&](int w, bool high) {
             gfx9::words2 x;
             TK_UNROLL
             for (int k = 0; k < 2; ++k) {
-                const uint32_t first = from.pairs[n][2 * k][w], second = from.pairs[n][2 * k + 1][w];
+                const uint32_t first = pairs[2 * k][w], second = pairs[2 * k + 1][w];
                 x[k] = high ? gfx9::pack_halves(uint16_t(first >> 16), uint16_t(second >> 16)) : gfx9::pack_halves(uint16_t(first), uint16_t(second));
             }
             return x;

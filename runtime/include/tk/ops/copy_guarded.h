@@ -33,11 +33,9 @@ TK_DEVICE auto load_piece(const global_block<T>& from, int r, int c, Fill fill_v
 template <int Together, int V, class View, class T, class Fill>
 TK_DEVICE void copy_in(const View& to, const global_block<T>& from, Fill fill_value, int thread, int threads) {
     constexpr int per_row = View::cols / V, pieces = View::rows * per_row;
-#ifdef TK_GFX
-    // Which pieces and elements exist is the same in every iteration of a loop around this; kept as masks of lanes, they are more than
-    // there are scalar registers.
-    TK_TIE("+" TK_REGISTER(thread));
-#endif
+    // AMD: which pieces and elements exist is the same in every iteration of a loop around this; kept as masks of lanes, they are more
+    // than there are scalar registers.
+    thread = late(thread);
     TK_NO_UNROLL
     for (int first = thread; first < pieces; first += Together * threads) {
         vector<std::remove_const_t<T>, V> v[Together];
