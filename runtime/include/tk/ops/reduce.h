@@ -44,20 +44,6 @@ TK_DEVICE T reduce_lanes(T x, F f) {
     return x;
 }
 
-/// Combines the N values of this thread, value(0) and on, in four chains: each waits for the step before it, not for the three others.
-template <int N, class T, class Value, class F>
-TK_DEVICE T reduce_values(Value value, F f) {
-    constexpr int chains = N < 4 ? N : 4;
-    T partial[chains];
-    TK_UNROLL
-    for (int k = 0; k < chains; ++k) partial[k] = value(k);
-    TK_UNROLL
-    for (int k = chains; k < N; ++k) partial[k % chains] = f(partial[k % chains], value(k));
-    TK_UNROLL
-    for (int k = 1; k < chains; ++k) partial[0] = f(partial[0], partial[k]);
-    return partial[0];
-}
-
 template <class T, int R, int C, class L, class F>
 TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>& x, F f) {
     static_assert(C > 1, "nothing to reduce");
@@ -65,8 +51,9 @@ TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>&
     TK_UNROLL
     for (int n = 0; n < result.size; ++n) {
         const place p = result.place_of(n);
-        const auto at = [&](int k) { return x.data[x.number_of({p.i, k / x.E, p.h, k % x.E})]; };
-        const T value = reduce_values<register_tile<T, R, C, L>::J * register_tile<T, R, C, L>::E, T>(at, f);
+        T value = x.data[x.number_of({p.i, 0, p.h, 0})];
+        TK_UNROLL
+        for (int k = 1; k < x.J * x.E; ++k) value = f(value, x.data[x.number_of({p.i, k / x.E, p.h, k % x.E})]);
         result.data[n] = reduce_lanes<L::row_step, L::Lanes>(value, f);
     }
     return result;
@@ -114,8 +101,9 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
     TK_UNROLL
     for (int n = 0; n < result.size; ++n) {
         const place p = result.place_of(n);
-        const auto at = [&](int k) { return x.data[x.number_of({k / x.H, p.j, k % x.H, p.e})]; };
-        const T value = reduce_values<register_tile<T, R, C, L>::I * register_tile<T, R, C, L>::H, T>(at, f);
+        T value = x.data[x.number_of({0, p.j, 0, p.e})];
+        TK_UNROLL
+        for (int k = 1; k < x.I * x.H; ++k) value = f(value, x.data[x.number_of({k / x.H, p.j, k % x.H, p.e})]);
         result.data[n] = reduce_lanes<L::col_step, L::LaneRows>(value, f);
     }
     if constexpr (L::WarpRows > 1) {

@@ -41,41 +41,37 @@ TK_DEVICE auto load(const vector_row<From>& block, Fill fill_value = 0) {
     using result_tile = register_tile<T, R, C, Layout>;
     constexpr int V = detail::vector_length<T, result_tile::E>, bytes = V * int(sizeof(T));
     const global_block<From>& any = block;
-    if constexpr (R == 1 && V > 1 && bytes >= 4) {
-        const int before = int(reinterpret_cast<uint64_t>(any.origin) % uint64_t(bytes)) / int(sizeof(T));
-        if (before != 0 && any.col_stride == 1 && any.has_row(0)) {
-            const int first_col = C == 1 ? 0 : Layout::col(position(), 0, 0);
-            const From* const start = any.origin + first_col;
-            // Both runs around columns c .. c + V - 1 exist.
-            const int lo = any.col_lo + before - first_col, hi = any.col_hi + before - first_col - 2 * V;
-            const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
-            result_tile result;
+    const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
+    using Word = std::remove_const_t<decltype(fill_word)>;
+    Word words[result_tile::size / V];
+    const int before = int(reinterpret_cast<uint64_t>(any.origin) % uint64_t(bytes)) / int(sizeof(T));
+    if (R != 1 || V == 1 || bytes < 4 || before == 0 || any.col_stride != 1 || !any.has_row(0)) {
+        detail::load_words<V, result_tile>(any, fill_word, words);
+    } else if constexpr (R == 1 && V > 1 && bytes >= 4) {
+        const int first_col = C == 1 ? 0 : Layout::col(position(), 0, 0);
+        const From* const start = any.origin + first_col;
+        // Both runs around columns c .. c + V - 1 exist.
+        const int lo = any.col_lo + before - first_col, hi = any.col_hi + before - first_col - 2 * V;
+        TK_UNROLL
+        for (int n = 0; n < result_tile::size; n += V) {
+            const int d = n / result_tile::E * Layout::block_cols + n % result_tile::E;
+            const bool exist = d >= lo && d <= hi;
+            const auto first = exist ? detail::load_word<T, V>(start + d - before) : fill_word;
+            const auto second = exist ? detail::load_word<T, V>(start + d - before + V) : fill_word;
+            words[n / V] = detail::shifted_word<bytes>(first, second, before * int(sizeof(T)));
+        }
+        TK_UNROLL
+        for (int n = 0; n < result_tile::size; n += V) {
+            const int d = n / result_tile::E * Layout::block_cols + n % result_tile::E;
+            if (d >= lo && d <= hi) continue;
+            auto v = __builtin_bit_cast(detail::vector<T, V>, words[n / V]);
             TK_UNROLL
-            for (int j = 0; j < result_tile::J; ++j)
-                TK_UNROLL
-                for (int e = 0; e < result_tile::E; e += V) {
-                    const int n = result_tile::number_of({0, j, 0, e}), d = j * Layout::block_cols + e;
-                    const bool exist = d >= lo && d <= hi;
-                    const auto first = exist ? detail::load_word<T, V>(start + d - before) : fill_word;
-                    const auto second = exist ? detail::load_word<T, V>(start + d - before + V) : fill_word;
-                    const auto all = detail::shifted_word<bytes>(first, second, before * int(sizeof(T)));
-                    TK_UNROLL
-                    for (int k = 0; k < V; ++k) result.data[n + k] = detail::element_of<T, V>(all, k);
-                }
-            TK_UNROLL
-            for (int j = 0; j < result_tile::J; ++j)
-                TK_UNROLL
-                for (int e = 0; e < result_tile::E; e += V) {
-                    const int n = result_tile::number_of({0, j, 0, e}), d = j * Layout::block_cols + e;
-                    if (d >= lo && d <= hi) continue;
-                    TK_UNROLL
-                    for (int k = 0; k < V; ++k)
-                        if (any.has_col(first_col + d + k)) result.data[n + k] = arch::load_global(start + d + k);
-                }
-            return result;
+            for (int k = 0; k < V; ++k)
+                if (any.has_col(first_col + d + k)) v.value[k] = arch::load_global(start + d + k);
+            words[n / V] = __builtin_bit_cast(Word, v);
         }
     }
-    return load<R, C, Layout>(any, fill_value);
+    return detail::taken_apart<V, result_tile>(words);
 }
 
 }  // namespace warpgroup

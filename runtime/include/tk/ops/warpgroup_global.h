@@ -190,6 +190,38 @@ TK_DEVICE void for_each_stored(const global_block<T>& block, const register_tile
     for_each_run<1, from_tile>(block, each, each);
 }
 
+/// The words of V neighbours that a tile is made of; those of elements that do not exist are `fill_word`. As words on every path, taken
+/// apart behind all of them: to take one apart is to wait for it, and it must not be waited for before the loads of the next tile are
+/// under way.
+template <int V, class Tile, class From, class Word>
+TK_DEVICE void load_words(const global_block<From>& block, Word fill_word, Word (&words)[Tile::size / V]) {
+    using T = std::remove_const_t<From>;
+    TK_UNROLL
+    for (int n = 0; n < Tile::size / V; ++n) words[n] = fill_word;
+    const auto single = [&](int n, const T* from) {
+        auto v = __builtin_bit_cast(vector<T, V>, words[n / V]);
+        v.value[n % V] = arch::load_global(from);
+        words[n / V] = __builtin_bit_cast(Word, v);
+    };
+    if constexpr (!is_tall<Tile>) {
+        const runs<V, Tile, From> all{block};
+        if (all.is_aligned) {
+            all.each_vector([&](int n, const T* from, bool exists) { words[n / V] = exists ? load_word<T, V>(from) : fill_word; });
+            return all.each_cut(single);
+        }
+    }
+    for_each_run_of_many<V, Tile>(block, [&](int n, const T* from) { words[n / V] = load_word<T, V>(from); }, single);
+}
+
+/// The tile of these words.
+template <int V, class Tile, class Word>
+TK_DEVICE Tile taken_apart(const Word (&words)[Tile::size / V]) {
+    Tile result;
+    TK_UNROLL
+    for (int n = 0; n < Tile::size; ++n) result.data[n] = element_of<typename Tile::value_type, V>(words[n / V], n % V);
+    return result;
+}
+
 }  // namespace detail
 
 namespace warpgroup {
@@ -200,34 +232,10 @@ TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
     using T = std::remove_const_t<From>;
     using result_tile = register_tile<T, R, C, Layout>;
     constexpr int V = detail::vector_length<T, result_tile::E>;
-    // As words on every path, taken apart behind all of them: to take one apart is to wait for it, and it must not be waited for
-    // before the loads of the next tile are under way.
     const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
     std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
-    TK_UNROLL
-    for (int n = 0; n < result_tile::size / V; ++n) words[n] = fill_word;
-    const auto put = [&](int n, T value) {
-        auto v = __builtin_bit_cast(detail::vector<T, V>, words[n / V]);
-        v.value[n % V] = value;
-        words[n / V] = __builtin_bit_cast(std::remove_const_t<decltype(fill_word)>, v);
-    };
-    const auto single = [&](int n, const T* from) { put(n, arch::load_global(from)); };
-    const auto load_all = [&] {
-        if constexpr (!detail::is_tall<result_tile>) {
-            const detail::runs<V, result_tile, From> all{block};
-            if (all.is_aligned) {
-                all.each_vector([&](int n, const T* from, bool exists) { words[n / V] = exists ? detail::load_word<T, V>(from) : fill_word; });
-                return all.each_cut(single);
-            }
-        }
-        detail::for_each_run_of_many<V, result_tile>(
-            block, [&](int n, const T* from) { words[n / V] = detail::load_word<T, V>(from); }, single);
-    };
-    load_all();
-    result_tile result;
-    TK_UNROLL
-    for (int n = 0; n < result_tile::size; ++n) result.data[n] = detail::element_of<T, V>(words[n / V], n % V);
-    return result;
+    detail::load_words<V, result_tile>(block, fill_word, words);
+    return detail::taken_apart<V, result_tile>(words);
 }
 
 /// Writes the tile; of threads with copies of an element one writes it.
