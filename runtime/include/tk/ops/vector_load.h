@@ -22,7 +22,11 @@ TK_DEVICE auto shifted_word(const typename word<Bytes>::type& first, const typen
     for (int step = N / 2; step > 0; step /= 2) {
         const bool moves = (from & 4 * step) != 0;
         TK_UNROLL
-        for (int n = 0; n < N + step; ++n) all[n] = moves ? all[n + step] : all[n];
+        for (int n = 0; n < N + step; ++n) {
+            // By value: clang would choose an address, and keep the words in memory.
+            const uint32_t here = all[n], there = all[n + step];
+            all[n] = moves ? there : here;
+        }
     }
     vector<uint32_t, N> result;
     TK_UNROLL
