@@ -134,6 +134,10 @@ ValueId WorkerLowering::LowerPositions(const typed::Expr& expr, DType dtype, Reg
   return Emit(region, std::move(op), type, name, expr.span);
 }
 
+bool IsItsOperand(const typed::Expr& expr) {
+  return expr.kind == ExprKind::kReduce && (expr.axis == 1 ? expr.args[0]->type.cols : expr.args[0]->type.rows) == 1;
+}
+
 ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const std::string& wish) {
   const std::string name = wish.empty() ? DefaultName(expr, source_) : wish;
   Op op{OpCode::kFill};
@@ -164,7 +168,7 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
     case ExprKind::kReduce:
       op.code = OpCode::kReduce;
       op.slot = expr.axis == 1 ? "rows" : "cols";
-      if ((expr.axis == 1 ? expr.args[0]->type.cols : expr.args[0]->type.rows) == 1) op = {OpCode::kConvert};  // of one element
+      if (IsItsOperand(expr)) return LowerTile(*expr.args[0], region, wish);
       break;
     case ExprKind::kCumsum:
       op.code = OpCode::kCumsum;

@@ -79,7 +79,9 @@ void WorkerLowering::LowerBinding(const typed::Stmt& stmt, Region& region) {
     region.push_back(std::move(op));
     return;
   }
-  const bool names_another = stmt.expr->kind == typed::ExprKind::kVar;
+  const typed::Expr* named = stmt.expr.get();
+  while (IsItsOperand(*named)) named = named->args[0].get();
+  const bool names_another = named->kind == typed::ExprKind::kVar;
   const ValueId value = LowerTile(*stmt.expr, region, is_mutable ? "" : var.name);
   if (!is_mutable && !(names_another && kernel_.values[value].is_mutable)) {
     tiles_[stmt.var] = value;

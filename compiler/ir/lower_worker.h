@@ -12,6 +12,9 @@
 
 namespace tkc::ir {
 
+/// A reduction along an axis of one element: the value is that element.
+bool IsItsOperand(const typed::Expr& expr);
+
 /// Names and values of one kernel while its bodies are lowered.
 class WorkerLowering {
  public:

@@ -103,6 +103,26 @@ Op SyncOp(OpCode code, const std::string& symbol, const std::string& slot, int64
   return op;
 }
 
+void SlotArrivals::Add(const std::string& pipe, int64_t arrivals, bool closes) {
+  pending_ += arrivals;
+  if (!closes) return;
+  all_[pipe] = std::max(all_[pipe], of_others_[pipe] + pending_);
+  pending_ = 0;
+}
+
+void SendTiles(ir::Kernel& kernel, const Region& region, size_t index, bool fences, SlotArrivals& arrivals, Region& out) {
+  constexpr int64_t kWarps = 4;  // of an instance: each arrives once
+  const Op& op = region[index];
+  const ir::Pipe& pipe = FindPipe(kernel, op.symbol);
+  if (OpensSlot(region, index)) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), pipe.name, 0, op.span));
+  for (Op& each : StoresOf(kernel, op)) out.push_back(std::move(each));
+  if (fences) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, op.span));
+  out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, 0, op.span));
+  const bool closes = ClosesSlot(region, index);
+  arrivals.Add(pipe.name, kWarps * pipe.senders, closes);
+  if (closes && !IsReceivedNext(region, index)) out.push_back(SyncOp(OpCode::kAdvance, pipe.name, "", 0, op.span));
+}
+
 Region StoresOf(ir::Kernel& kernel, const Op& op) {
   Region out;
   const ir::Pipe& pipe = FindPipe(kernel, op.symbol);

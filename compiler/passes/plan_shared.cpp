@@ -67,8 +67,6 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
     report.Help("make the tiles smaller");
 }
 
-}  // namespace
-
 /// Folded copies run ahead of a loop that sends in each iteration, and so may a worker that another one receives from; a slot that
 /// is filled elsewhere gains nothing from a second one.
 void FixSlotsReadOnce(ir::Kernel& kernel) {
@@ -103,6 +101,8 @@ int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fi
   const int64_t half = target.SharedMemoryOfEach(2);
   return half - fixed >= kWorthwhileSlots * slot_bytes ? half : target.shared_memory_per_block;
 }
+
+}  // namespace
 
 Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   if (kernel.resident > 0) kernel.resident = std::clamp(target.threads_per_processor / kernel.threads, 1, kernel.resident);

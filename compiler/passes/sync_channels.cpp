@@ -39,7 +39,7 @@ class ChannelSync {
         warps_(kWarps * worker.instances),
         channels_(channels),
         arrivals_(arrivals),
-        before_(arrivals),
+        own_arrivals_(arrivals),
         diagnostics_(diagnostics) {
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kSend && !op.regions.empty()) filled_.insert(op.symbol);
@@ -61,7 +61,7 @@ class ChannelSync {
       if (op.code == OpCode::kReceive && is_channel) {
         held.push_back(Receive(region, i, out));
       } else if (op.code == OpCode::kSend && op.regions.empty() && is_channel) {
-        Send(region, i, out);
+        SendTiles(kernel_, region, i, false, own_arrivals_, out);
       } else {
         if (op.code == OpCode::kSend && is_channel) {
           out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.slot, 0, op.span));
@@ -126,26 +126,11 @@ class ChannelSync {
     return {pipe.name, last, op.span};
   }
 
-  void Send(const Region& region, size_t index, Region& out) {
-    const Op& op = region[index];
-    const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
-    if (OpensSlot(region, index)) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), pipe.name, 0, op.span));
-    for (Op& each : StoresOf(kernel_, op)) out.push_back(std::move(each));
-    out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, 0, op.span));
-    // Sends in different branches fill different slots: each slot sees the same number of arrivals (sema's cover rule).
-    pending_ += kWarps * pipe.senders;
-    if (!ClosesSlot(region, index)) return;
-    arrivals_[pipe.name] = std::max(arrivals_[pipe.name], before_[pipe.name] + pending_);
-    pending_ = 0;
-    if (IsReceivedNext(region, index)) return;
-    out.push_back(SyncOp(OpCode::kAdvance, pipe.name, "", 0, op.span));
-  }
-
   ir::Kernel& kernel_;
   const int64_t warps_;
   const std::set<std::string>& channels_;
   FullArrivals& arrivals_;
-  FullArrivals before_;
+  SlotArrivals own_arrivals_;
   Diagnostics& diagnostics_;
   std::map<ValueId, ValueId> slot_of_;  // view of a slot -> the received value it is a view of
   std::set<std::string> filled_;        // pipes into which this worker copies

@@ -47,7 +47,7 @@ struct Held {
 class ComputeRoleSync {
  public:
   ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, FullArrivals& arrivals, Diagnostics& diagnostics)
-      : kernel_(kernel), worker_(worker), arrivals_(arrivals), before_(arrivals), diagnostics_(diagnostics) {
+      : kernel_(kernel), worker_(worker), arrivals_(arrivals), diagnostics_(diagnostics) {
     for (const ir::Pipe& pipe : kernel.pipes) release_kind_[pipe.name] = IsShared(kernel, pipe.name) ? kInAllBlocks : 0;
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kView) buffer_of_[op.results[0]] = op.symbol;
@@ -99,8 +99,7 @@ class ComputeRoleSync {
 
   ir::Kernel& kernel_;
   const ir::Worker& worker_;
-  FullArrivals& arrivals_;
-  FullArrivals before_;
+  SlotArrivals arrivals_;
   Diagnostics& diagnostics_;
   std::map<ValueId, std::string> buffer_of_;     // view -> staging buffer
   std::map<ValueId, ValueId> slot_of_;           // view of a slot -> the received value it is a view of
@@ -112,8 +111,7 @@ class ComputeRoleSync {
   std::set<std::string> held_pipes_;  // received and not yet released, in any region
   int depth_ = 0;                     // loops around the operation at hand
   std::set<std::string> written_;     // staging buffers written so far
-  int64_t pending_arrivals_ = 0;
-  bool flies_around_ = false;  // the product at hand stays in flight over the back edge of its loop
+  bool flies_around_ = false;         // the product at hand stays in flight over the back edge of its loop
 };
 
 bool ComputeRoleSync::UsesSlot(const Op& op, const std::vector<ValueId>& slots) const {
@@ -250,18 +248,8 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
 }
 
 void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Region& out) {
-  const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
   WaitFor(op, out);
-  if (OpensSlot(region, index)) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), pipe.name, 0, op.span));
-  for (Op& each : StoresOf(kernel_, op)) out.push_back(std::move(each));
-  out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, op.span));
-  out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, 0, op.span));
-  pending_arrivals_ += kWarps * pipe.senders;
-  if (!ClosesSlot(region, index)) return;
-  arrivals_[pipe.name] = std::max(arrivals_[pipe.name], before_[pipe.name] + pending_arrivals_);
-  pending_arrivals_ = 0;
-  if (IsReceivedNext(region, index)) return;
-  out.push_back(SyncOp(OpCode::kAdvance, pipe.name, "", 0, op.span));
+  SendTiles(kernel_, region, index, true, arrivals_, out);
 }
 
 bool ComputeRoleSync::KeepsInFlight(const Op& loop) const {

@@ -72,12 +72,8 @@ class CopyRoleSync {
       out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), pipe, 0, send.span));
       ++arrivals;
     }
-    // Sends that stand in different branches fill different slots: each slot sees the same number of arrivals (sema's cover rule).
-    pending_ += arrivals;
-    if (!closes) return;
-    arrivals_[pipe] = std::max(arrivals_[pipe], before_[pipe] + pending_);
-    pending_ = 0;
-    out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, send.span));
+    arrivals_.Add(pipe, arrivals, closes);
+    if (closes) out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, send.span));
   }
 
   /// What the engine counts: whole boxes, each as wide as a panel of the tile.
@@ -90,9 +86,7 @@ class CopyRoleSync {
 
   ir::Kernel& kernel_;
   bool by_warp_;
-  FullArrivals& arrivals_;
-  FullArrivals before_ = arrivals_;  // of other roles
-  int64_t pending_ = 0;              // arrivals of the slot being filled
+  SlotArrivals arrivals_;
 };
 
 }  // namespace

@@ -14,6 +14,21 @@ namespace tkc::passes {
 /// Arrivals that complete one phase of a pipe's full barrier, summed over its senders while their roles are rewritten.
 using FullArrivals = std::map<std::string, int64_t>;
 
+/// The arrivals that one role adds, slot by slot.
+class SlotArrivals {
+ public:
+  explicit SlotArrivals(FullArrivals& all) : all_(all), of_others_(all) {}
+
+  /// Of a send that fills a slot or a part of it; `closes`: that is the last part. Sends that stand in different branches fill
+  /// different slots, and each slot sees the same number of arrivals (sema's cover rule).
+  void Add(const std::string& pipe, int64_t arrivals, bool closes);
+
+ private:
+  FullArrivals& all_;
+  FullArrivals of_others_;
+  int64_t pending_ = 0;  // of the slot being filled
+};
+
 std::string FullBarrier(const std::string& pipe);
 std::string EmptyBarrier(const std::string& pipe);
 
@@ -31,6 +46,11 @@ ir::Op SyncOp(ir::OpCode code, const std::string& symbol, const std::string& slo
 
 /// The stores of a send of computed tiles into its slot: rounded to the field's type, each into its field or the part of it.
 ir::Region StoresOf(ir::Kernel& kernel, const ir::Op& send);
+
+/// A send of computed tiles, at `index` of the region: the wait for an empty slot where it opens one, its stores, the arrival of
+/// its warps, and where it closes the slot the ring's turn. `fences`: the copy engine or matrix unit of another role may read what
+/// was stored.
+void SendTiles(ir::Kernel& kernel, const ir::Region& region, size_t index, bool fences, SlotArrivals& arrivals, ir::Region& out);
 
 /// Rewrites the body of a role that copies; adds its arrivals.
 void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals);

@@ -233,5 +233,13 @@ TEST(Symbolic, Errors) {
   EXPECT_EQ(ErrorOf(std::string(5000, '-') + "m"), "expected at most 256 nested terms, found `-`");
 }
 
+TEST(Polynomials, TheMostThatADifferenceCanBe) {
+  EXPECT_EQ(MostDifference(Read("m + 8"), Read("m")), 8);
+  EXPECT_EQ(MostDifference(Read("min(m + 8, n)"), Read("m")), 8);
+  EXPECT_EQ(MostDifference(Read("min(n, min(m + 8, m + 4))"), Read("m")), 4);
+  EXPECT_EQ(MostDifference(Read("min(k, n)"), Read("m")), std::nullopt);
+  EXPECT_EQ(MostDifference(Read("max(m + 8, n)"), Read("m")), std::nullopt);
+}
+
 }  // namespace
 }  // namespace tkc::symbolic
