@@ -135,7 +135,6 @@ class ChannelSync {
   std::map<ValueId, ValueId> slot_of_;  // view of a slot -> the received value it is a view of
   std::set<std::string> filled_;        // pipes into which this worker copies
   std::set<std::string> held_pipes_;    // received and not yet released, in any region
-  int64_t pending_ = 0;                 // arrivals of the slot being filled
 };
 
 }  // namespace
