@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace tkc::layout {
 namespace {
 
 constexpr int kWarps = 4;
 constexpr int kVectorBytes = 16;
-constexpr int kSectorBytes = 32;  // of global memory
+constexpr int kSectorBytes = 32;       // of global memory
+constexpr int kNarrowVectorBytes = 8;  // two to a bank's turn, as good as 16
 
 /// The largest power of two that divides n, at most `most`; for n = 0 (nothing to divide) `most`.
 int64_t PowerOfTwoIn(int64_t n, int64_t most) {
@@ -28,6 +30,16 @@ RegisterLayout Deal(int64_t rows, int64_t cols, int64_t vec, int64_t most_lanes,
   layout.lane_rows = share(rows, lanes / layout.lanes);
   layout.warp_rows = share(rows / layout.lane_rows, kWarps);
   if (layout.lanes == lanes) layout.warp_cols = share(cols / (vec * lanes), kWarps / layout.warp_rows);
+  return layout;
+}
+
+/// A row to all lanes, and to each warp as many neighbouring rows as it gets; vectors as wide as that leaves them. Nothing, if they
+/// get too narrow.
+std::optional<RegisterLayout> NeighbouringRows(int64_t rows, int64_t cols, int64_t widest, int bytes, int lanes) {
+  const int64_t vec = std::min(widest, PowerOfTwoIn(cols, cols) / lanes);
+  if (rows <= kWarps || vec * bytes < kNarrowVectorBytes) return std::nullopt;
+  RegisterLayout layout = Deal(rows, cols, vec, lanes, lanes);
+  layout.halves = static_cast<int>(rows / layout.warp_rows);
   return layout;
 }
 
@@ -50,12 +62,14 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes) {
   int64_t rows = 0, cols = 0;  // greatest common divisors over the tiles that have more than one
   int narrowest = 0;
   int64_t most_lanes = lanes, largest = 0;
-  bool is_row = false;
+  bool is_row = false, has_windows = false, is_turned = false;
   for (const TileShape& tile : tiles) {
     if (tile.rows > 1) rows = std::gcd(rows, tile.rows);
     if (tile.cols > 1) cols = std::gcd(cols, tile.cols);
     if (tile.rows * tile.cols > largest) largest = tile.rows * tile.cols, is_row = tile.rows == 1;
     if (tile.is_turned) most_lanes = kSectorBytes / kVectorBytes;
+    is_turned |= tile.is_turned;
+    has_windows |= tile.is_window;
     if (tile.in_memory && tile.cols > 1) {
       const int bytes = static_cast<int>(tile.parts) * Bytes(tile.dtype);
       narrowest = narrowest == 0 ? bytes : std::min(narrowest, bytes);
@@ -64,6 +78,9 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes) {
   if (is_row) rows = 0;               // beside a long row, every thread may hold all of a short column
   if (narrowest == 0) narrowest = 4;  // nothing wide goes to memory: any width serves
   const int64_t widest = cols == 0 ? 1 : PowerOfTwoIn(cols, kVectorBytes / narrowest);
+  if (has_windows && !is_turned) {
+    if (const auto layout = NeighbouringRows(rows, cols, widest, narrowest, lanes)) return *layout;
+  }
   RegisterLayout best = Deal(rows, cols, widest, most_lanes, lanes);
   for (int64_t vec = widest / 2; vec >= 1 && Threads(best) < lanes * kWarps; vec /= 2) {
     const RegisterLayout layout = Deal(rows, cols, vec, most_lanes, lanes);

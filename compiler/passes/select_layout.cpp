@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/select_layout.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -48,11 +51,31 @@ std::set<ir::ValueId> ReadByParts(const ir::Worker& worker) {
   return parted;
 }
 
+/// Parts of one tile that start at different rows and overlap.
+std::set<ir::ValueId> Windows(const ir::Kernel& kernel, const ir::Worker& worker) {
+  std::map<ir::ValueId, std::vector<const ir::Op*>> parts;  // by what they are part of
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (op.code == ir::OpCode::kPart && symbolic::IsInt(op.scalars[0])) parts[op.operands[0]].push_back(&op);
+  });
+  std::set<ir::ValueId> windows;
+  for (const auto& [whole, all] : parts) {
+    for (const ir::Op* part : all) {
+      const int64_t first = part->scalars[0]->int_value, end = first + kernel.values[part->results[0]].type.rows;
+      const bool overlaps = std::any_of(all.begin(), all.end(), [&](const ir::Op* other) {
+        const int64_t start = other->scalars[0]->int_value;
+        return start > first && start < end && symbolic::Equal(other->scalars[1], part->scalars[1]);
+      });
+      if (overlaps) windows.insert(part->results[0]);
+    }
+  }
+  return windows;
+}
+
 /// A layout that holds every tile of the worker.
 ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target) {
   std::vector<layout::TileShape> shapes;
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
-  const std::set<ir::ValueId> in_memory = TilesInMemory(worker), by_parts = ReadByParts(worker);
+  const std::set<ir::ValueId> in_memory = TilesInMemory(worker), by_parts = ReadByParts(worker), windows = Windows(kernel, worker);
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (!op.results.empty() && columns.contains(op.results[0])) return;
     const bool is_transpose = op.code == ir::OpCode::kTranspose;
@@ -63,7 +86,8 @@ ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker,
     const auto add = [&](ir::ValueId value, bool in_memory) {
       const ir::Type& type = kernel.values[value].type;
       const bool is_turned = is_transpose && !is_row && type.rows > 1 && type.cols > 1;
-      shapes.push_back({type.rows, type.cols, type.dtype, in_memory, is_turned, has_parts ? op.axes.back().extent : 1});
+      const int64_t parts = has_parts ? op.axes.back().extent : 1;
+      shapes.push_back({type.rows, type.cols, type.dtype, in_memory, is_turned, windows.contains(value), parts});
     };
     for (ir::ValueId value : op.results) {
       if (op.code != ir::OpCode::kReceive || !by_parts.contains(value)) add(value, is_load);

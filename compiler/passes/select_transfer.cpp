@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/layout/conflict.h"
 #include "compiler/passes/copy_pieces.h"
 #include "compiler/passes/index_facts.h"
 #include "compiler/passes/meetings.h"
@@ -341,7 +342,35 @@ void Transfer::ComputeRole(ir::Worker& worker, Region& region) {
   region = std::move(out);
 }
 
-void MakePipeBuffers(ir::Kernel& kernel) {
+/// Whether a slot serves without a swizzle: it is loaded from memory, and all who receive it read rows of it as vectors that meet
+/// no bank twice as they lie. What the matrix unit reads, and what is turned, wants one.
+bool LiesAsItIs(const ir::Kernel& kernel, const Target& target, const ir::Pipe& pipe, size_t field) {
+  const ir::PipeField& slot = pipe.fields[field];
+  bool lies = target.lanes == layout::kLanes && slot.cols <= kMaxBox, is_read = false;
+  for (const ir::Worker& worker : kernel.workers) {
+    const ir::RegisterLayout& l = worker.layout;
+    const layout::RegisterLayout registers{l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols};
+    std::set<ValueId> views;
+    ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code == OpCode::kReceive && op.symbol == pipe.name) views.insert(op.results[field]);
+      if (op.code == OpCode::kSend && op.symbol == pipe.name) lies &= worker.kind != ir::RoleKind::kCompute;
+      const auto is_view = [&](ValueId operand) { return views.contains(operand); };
+      if (std::none_of(op.operands.begin(), op.operands.end(), is_view)) return;
+      if (op.code == OpCode::kPart) {
+        views.insert(op.results[0]);
+      } else if (op.code == OpCode::kLoadShared) {
+        const ir::Type& type = kernel.values[op.results[0]].type;
+        is_read = true;
+        lies &= type.cols == slot.cols && layout::Conflicts(registers, {slot.dtype, type.rows, type.cols}, {}).degree <= 1;
+      } else {
+        lies = false;
+      }
+    });
+  }
+  return lies && is_read;
+}
+
+void MakePipeBuffers(ir::Kernel& kernel, const Target& target) {
   for (const ir::Pipe& pipe : kernel.pipes) {
     for (size_t i = 0; i < pipe.fields.size(); ++i) {
       const ir::PipeField& field = pipe.fields[i];
@@ -351,7 +380,7 @@ void MakePipeBuffers(ir::Kernel& kernel) {
       buffer.rows = field.rows;
       buffer.cols = field.cols;
       buffer.count = pipe.slots;
-      buffer.swizzle = ChooseSwizzle(field.dtype, field.rows, field.cols);
+      if (!LiesAsItIs(kernel, target, pipe, i)) buffer.swizzle = ChooseSwizzle(field.dtype, field.rows, field.cols);
       buffer.purpose = pipe.fields.size() == 1
                            ? "pipe " + pipe.name
                            : fmt::format("pipe {}, field {}", pipe.name, field.name.empty() ? std::to_string(i) : field.name);
@@ -366,7 +395,7 @@ Result<void> SelectTransfer(ir::Kernel& kernel, const Target& target, Diagnostic
   for (ir::Buffer& buffer : kernel.buffers) {
     if (!buffer.is_scratch && !buffer.is_fragments) buffer.swizzle = ChooseSwizzle(buffer.dtype, buffer.rows, buffer.cols);
   }
-  MakePipeBuffers(kernel);
+  MakePipeBuffers(kernel, target);
   Transfer transfer{kernel, target};
   for (const ir::Worker& worker : kernel.workers) transfer.NoteOperands(worker);
   for (ir::Worker& worker : kernel.workers) {

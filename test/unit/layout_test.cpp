@@ -264,6 +264,11 @@ TEST(RowLayout, Choices) {
   EXPECT_EQ(choose({{128, 1, DType::kF32, true}}), (RegisterLayout{1, 1, 1, 32, 4}));
   EXPECT_EQ(choose({{7, 5, DType::kF32, true}}), (RegisterLayout{1, 1, 1, 1, 1}));
   EXPECT_EQ(choose({}), (RegisterLayout{1, 1, 1, 1, 1}));
+  // Windows: neighbouring rows for a thread, while its vectors do not get too narrow.
+  EXPECT_EQ(choose({{32, 128, DType::kBF16, true, false, true}, {1, 128}}), (RegisterLayout{32, 4, 8, 1, 4}));
+  EXPECT_EQ(choose({{32, 512, DType::kBF16, true, false, true}}), (RegisterLayout{32, 8, 8, 1, 4}));
+  EXPECT_EQ(choose({{32, 64, DType::kBF16, true, false, true}}), (RegisterLayout{8, 8, 1, 4, 4}));
+  EXPECT_EQ(choose({{4, 128, DType::kF32, true, false, true}}), (RegisterLayout{32, 4, 1, 1, 4}));
   EXPECT_EQ(choose({{64, 64, DType::kF32, true}}).PerThread(64, 64), 32);
   EXPECT_EQ(kMatrixFragment.PerThread(64, 256), 128);
 }
