@@ -4,6 +4,7 @@
 
 #include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
+#include "compiler/ir/op_words.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
@@ -41,27 +42,6 @@ Operator BinaryOperator(typed::Op op, bool is_integer) {
     case Op::kPow: return {"pow"};
     case Op::kRandom: return {"random"};
     default: InternalError("not a binary operator of tiles");
-  }
-}
-
-std::string_view UnaryFunction(typed::Op op) {
-  using typed::Op;
-  switch (op) {
-    case Op::kAbs: return "abs";
-    case Op::kExp: return "exp";
-    case Op::kExp2: return "exp2";
-    case Op::kLog: return "log";
-    case Op::kLog2: return "log2";
-    case Op::kSqrt: return "sqrt";
-    case Op::kRsqrt: return "rsqrt";
-    case Op::kTanh: return "tanh";
-    case Op::kErf: return "erf";
-    case Op::kSigmoid: return "sigmoid";
-    case Op::kFloor: return "floor";
-    case Op::kCeil: return "ceil";
-    case Op::kSin: return "sin";
-    case Op::kCos: return "cos";
-    default: InternalError("not a function of tiles");
   }
 }
 
@@ -220,7 +200,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
       const auto function = static_cast<typed::Op>(op.number);
       if (function == typed::Op::kNeg) return {"-" + Value(op.operands[0]).Within(CppExpr::kPrimary), CppExpr::kUnary};
       if (function == typed::Op::kNot) return {"!" + Value(op.operands[0]).Within(CppExpr::kUnary), CppExpr::kUnary};
-      return {fmt::format("tk::{}({})", UnaryFunction(function), argument())};
+      return {fmt::format("tk::{}({})", ir::OpWord(function), argument())};
     }
     case OpCode::kBinary: return Binary(op);
     case OpCode::kSelect: return Select(op);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Typed scalar expressions to symbolic trees. Every worker recomputes the scalars it uses, so they stay expressions.
 #include "compiler/ir/lower_worker.h"
+#include "compiler/ir/op_words.h"
 #include "compiler/sema/symbolic_table.h"
 #include "compiler/support/internal_error.h"
 
@@ -13,28 +14,8 @@ symbolic::Kind ScalarKind(typed::Op op, Span span) {
   return kind;
 }
 
-/// The runtime's scalar function of the same name.
-const char* FunctionName(typed::Op op) {
-  using typed::Op;
-  switch (op) {
-    case Op::kAbs: return "abs";
-    case Op::kExp: return "exp";
-    case Op::kExp2: return "exp2";
-    case Op::kLog: return "log";
-    case Op::kLog2: return "log2";
-    case Op::kSqrt: return "sqrt";
-    case Op::kRsqrt: return "rsqrt";
-    case Op::kTanh: return "tanh";
-    case Op::kErf: return "erf";
-    case Op::kSigmoid: return "sigmoid";
-    case Op::kFloor: return "floor";
-    case Op::kCeil: return "ceil";
-    case Op::kPow: return "pow";
-    case Op::kSin: return "sin";
-    case Op::kCos: return "cos";
-    default: return nullptr;
-  }
-}
+/// Whether the runtime has a scalar function of the same name.
+bool IsRuntimeFunction(typed::Op op) { return op >= typed::Op::kAbs && op <= typed::Op::kCos; }
 
 }  // namespace
 
@@ -64,7 +45,7 @@ Scalar WorkerLowering::LowerScalar(const typed::Expr& expr) {
     case ExprKind::kSelect: return symbolic::Make(symbolic::Kind::kSelect, dtype, args());
     case ExprKind::kConvert: return symbolic::Convert(LowerScalar(*expr.args[0]), dtype);
     case ExprKind::kCall:
-      if (const char* name = FunctionName(expr.op)) return symbolic::Call(name, dtype, args());
+      if (IsRuntimeFunction(expr.op)) return symbolic::Call(std::string(OpWord(expr.op)), dtype, args());
       return symbolic::Make(ScalarKind(expr.op, expr.span), dtype, args());
     default:
       // A scalar made of tile elements: only the worker that computed it knows it.

@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "compiler/sema/typed.h"
+
 namespace tkc::ir {
 
 /// In the order of typed::Op.
@@ -15,6 +17,8 @@ inline constexpr std::string_view kOpWords[] = {"none", "neg",  "not", "add",  "
                                                 "lt",   "le",   "gt",  "ge",   "and",    "or",    "min",  "max", "cdiv",    "abs",
                                                 "exp",  "exp2", "log", "log2", "sqrt",   "rsqrt", "tanh", "erf", "sigmoid", "floor",
                                                 "ceil", "pow",  "sin", "cos",  "random", "any",   "all"};
+/// Of a function, abs to random, also its name in the language and in the runtime.
+constexpr std::string_view OpWord(typed::Op op) { return kOpWords[static_cast<size_t>(op)]; }
 /// typed::StoreOp.
 inline constexpr std::string_view kStoreWords[] = {"set", "add", "max", "min"};
 /// typed::TensorMode.

@@ -2,20 +2,11 @@
 // Ordinary accesses to global memory on the simulator.
 #pragma once
 
-#include "tk/platform.h"
-#include "tk/sim/engine.h"
+#include "tk/sim/sm80/global_memory.h"
 
 namespace tk::gfx9 {
 
-template <class T>
-TK_DEVICE T load_global(const T* from) {
-    T value;
-    sim::load_global(from, &value, int(sizeof(T)));
-    return value;
-}
-template <class T>
-TK_DEVICE void store_global(T* to, const T& value) {
-    sim::store_global(to, &value, int(sizeof(T)));
-}
+using sm80::load_global;
+using sm80::store_global;
 
 }  // namespace tk::gfx9

@@ -2,41 +2,27 @@
 // Atomics without a result on the simulator: one atomic access each. f32 additions flush subnormals (not measured), 16-bit ones do not.
 #pragma once
 
-#include "tk/sim/sm80/reduce_global.h"
+#include "tk/sim/sm90/reduce_global.h"
 
 namespace tk::gfx9 {
 
-TK_DEVICE void red_add_f32(float* p, float x) { sim::reduce_add(p, sim::reduce_f32, &x, 1); }
-TK_DEVICE void red_add_f32x2(float* p, float x, float y) {
-    const float values[] = {x, y};
-    sim::reduce_add(p, sim::reduce_f32, values, 2);
-}
-TK_DEVICE void red_add_f32x4(float* p, float x, float y, float z, float w) {
-    const float values[] = {x, y, z, w};
-    sim::reduce_add(p, sim::reduce_f32, values, 4);
-}
-TK_DEVICE void red_add_bf16(void* p, uint16_t bits) { sim::reduce_add(p, sim::reduce_bf16, &bits, 1); }
-TK_DEVICE void red_add_f16(void* p, uint16_t bits) { sim::reduce_add(p, sim::reduce_f16, &bits, 1); }
-TK_DEVICE void red_add_s32(void* p, int x) { sim::reduce_add(p, sim::reduce_i32, &x, 1); }
-TK_DEVICE void red_max_s32(void* p, int x) { sim::reduce_max(p, sim::reduce_i32, &x); }
-TK_DEVICE void red_min_s32(void* p, int x) { sim::reduce_min(p, sim::reduce_i32, &x); }
-TK_DEVICE void red_add_u32(void* p, uint32_t x) { sim::reduce_add(p, sim::reduce_u32, &x, 1); }
-TK_DEVICE void red_max_u32(void* p, uint32_t x) { sim::reduce_max(p, sim::reduce_u32, &x); }
-TK_DEVICE void red_min_u32(void* p, uint32_t x) { sim::reduce_min(p, sim::reduce_u32, &x); }
-TK_DEVICE void red_add_u64(void* p, uint64_t x) { sim::reduce_add(p, sim::reduce_u64, &x, 1); }
-TK_DEVICE void red_max_s64(void* p, int64_t x) { sim::reduce_max(p, sim::reduce_i64, &x); }
-TK_DEVICE void red_min_s64(void* p, int64_t x) { sim::reduce_min(p, sim::reduce_i64, &x); }
-TK_DEVICE void red_max_u64(void* p, uint64_t x) { sim::reduce_max(p, sim::reduce_u64, &x); }
-TK_DEVICE void red_min_u64(void* p, uint64_t x) { sim::reduce_min(p, sim::reduce_u64, &x); }
-
-TK_DEVICE uint16_t load_relaxed_b16(const void* p) {
-    uint16_t held = 0;
-    const auto read = [](void* place, void* to) { __builtin_memcpy(to, place, sizeof(uint16_t)); };
-    sim::atomic_global(const_cast<void*>(p), sizeof held, read, &held);
-    return held;
-}
-TK_DEVICE uint16_t compare_and_swap_b16(void* p, uint16_t expected, uint16_t desired) {
-    return sim::compare_and_swap(p, expected, desired);
-}
+using sm80::compare_and_swap_b16;
+using sm80::load_relaxed_b16;
+using sm80::red_add_f16;
+using sm80::red_add_f32;
+using sm80::red_add_s32;
+using sm80::red_add_u32;
+using sm80::red_add_u64;
+using sm80::red_max_s32;
+using sm80::red_max_s64;
+using sm80::red_max_u32;
+using sm80::red_max_u64;
+using sm80::red_min_s32;
+using sm80::red_min_s64;
+using sm80::red_min_u32;
+using sm80::red_min_u64;
+using sm90::red_add_bf16;
+using sm90::red_add_f32x2;
+using sm90::red_add_f32x4;
 
 }  // namespace tk::gfx9

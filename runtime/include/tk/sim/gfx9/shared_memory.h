@@ -2,31 +2,15 @@
 // The block's shared memory on the simulator.
 #pragma once
 
-#include "tk/platform.h"
-#include "tk/sim/engine.h"
+#include "tk/sim/sm80/shared_memory.h"
 
 namespace tk::gfx9 {
 
-TK_DEVICE void* dynamic_shared_memory() { return sim::dynamic_shared_memory(); }
-TK_DEVICE uint32_t shared_address(const void* pointer) { return sim::shared_address(pointer); }
-
-template <class T>
-TK_DEVICE T load_shared(uint32_t address) {
-    T value;
-    sim::load_shared(address, &value, int(sizeof(T)));
-    return value;
-}
-template <class T>
-TK_DEVICE void store_shared(uint32_t address, const T& value) {
-    sim::store_shared(address, &value, int(sizeof(T)));
-}
-template <class T>
-TK_DEVICE T load_shared_variable(const T& variable) {
-    return load_shared<T>(sim::shared_address(&variable));
-}
-template <class T>
-TK_DEVICE void store_shared_variable(T& variable, const T& value) {
-    store_shared<T>(sim::shared_address(&variable), value);
-}
+using sm80::dynamic_shared_memory;
+using sm80::load_shared;
+using sm80::load_shared_variable;
+using sm80::shared_address;
+using sm80::store_shared;
+using sm80::store_shared_variable;
 
 }  // namespace tk::gfx9
