@@ -75,6 +75,10 @@ int main() {
     CheckTile<tk::bf16, 32, 32, swizzle::b32>(256);
     CheckTile<tk::bf16, 16, 48, swizzle::none>(128);
     CheckTile<float, 64, 64, swizzle::b128>(1024);
+    // Panels that are no multiple of the pattern.
+    CheckTile<float, 22, 40, swizzle::b32>(1024);
+    CheckTile<tk::bf16, 18, 96, swizzle::b64>(1024);
+    CheckTile<tk::bf16, 12, 128, swizzle::b128>(1024);
     static_assert(sizeof(tk::shared_tile<float, 100, 1>) == 512 && alignof(tk::shared_tile<tk::bf16, 8, 64, swizzle::b128>) == 1024);
     CheckWindows();
     CheckConflicts();

@@ -30,6 +30,8 @@ struct shared_geometry {
     static constexpr int pitch = panel_cols * size;  // bytes from row to row
     static constexpr int panel_bytes = R * pitch;    // bytes from panel to panel
     static constexpr int bytes = panels * panel_bytes;
+    /// The pattern repeats from panel to panel.
+    static constexpr bool panels_repeat = panel_bytes % (S == swizzle::t128 ? 2048 : 8 * pitch) == 0;
 
     /// Byte offset of element (r, c) before swizzling.
     static TK_HOST_DEVICE constexpr uint32_t offset(uint32_t r, uint32_t c) {
@@ -58,14 +60,14 @@ struct shared_view {
     TK_HOST_DEVICE constexpr uint32_t address(int r, int c) const { return swizzled<S>(linear_address(r, c)); }
 
     /// Addresses along row r: walk(r, c)(d) is that of element (r, c + d), for constant d whose bits are 0 in c.
-    /// In a whole tile that costs one instruction for each d, as swizzling is linear in XOR.
+    /// In a whole tile whose panels repeat that costs one instruction for each d, as swizzling is linear in XOR.
     struct row_walk {
         shared_view view;
         int r, c;
         uint32_t start;
         TK_HOST_DEVICE constexpr uint32_t operator()(int d) const {
             if constexpr (S == swizzle::none) return start + uint32_t(d * geometry::size);
-            else if constexpr (C != ParentC) return view.address(r, c + d);
+            else if constexpr (C != ParentC || !geometry::panels_repeat) return view.address(r, c + d);
             else return (start ^ geometry::offset(0, d % geometry::panel_cols)) + geometry::offset(0, d / geometry::panel_cols * geometry::panel_cols);
         }
     };
