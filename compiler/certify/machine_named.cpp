@@ -38,7 +38,8 @@ Outcome Machine::NamedBarrier(Context& c) {
   };
   Knowledge& knowledge = c.state.knowledge;
   if (!c.self.has_arrived) {
-    if (is_block && !Together(c, -1)) return Outcome::kFailed;
+    // Instances that alternate meet from different places: the barrier counts their waves wherever they are.
+    if (is_block && !c.agent.worker->alternates && !Together(c, -1)) return Outcome::kFailed;
     if (c.step.is_elected || c.agent.worker->kind == ir::RoleKind::kCopyThread)
       return fail(fmt::format("one thread of `{}` comes to {}, which counts whole warps", c.agent.name, name));
     if (barrier.count > 0 && barrier.wanted != wanted)

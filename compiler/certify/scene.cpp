@@ -42,6 +42,7 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kCommitCopies: return "closes a group of its copies";
     case OpCode::kWaitCopies: return fmt::format("waits until at most {} of its copies are unfinished", op.number);
     case OpCode::kSyncBlock: return "meets the whole block";
+    case OpCode::kPriority: return "changes its priority";
     case OpCode::kLoadLeft:
     case OpCode::kLoadRight: return fmt::format("reads `{}`", ViewName(kernel, op));
     case OpCode::kMultiply: return fmt::format("multiplies into `{}`", ViewName(kernel, op));

@@ -364,6 +364,7 @@ bool OpEmitter::EmitShared(const Op& op) {
     case OpCode::kCommitCopies: out_.Line("tk::commit_copies();"); return true;
     case OpCode::kWaitCopies: out_.Line(fmt::format("tk::wait_copies<{}>();", op.number)); return true;
     case OpCode::kSyncBlock: out_.Line("tk::block::sync();"); return true;
+    case OpCode::kPriority: out_.Line(fmt::format("tk::warp::set_priority<{}>();", op.number)); return true;
     case OpCode::kCopyToGlobal:
       out_.Line(fmt::format("tk::warpgroup::copy_shared_to_global({}, {});", Block(op), Argument(op.operands[0])));
       return true;

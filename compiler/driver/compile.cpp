@@ -17,6 +17,7 @@
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
 #include "compiler/passes/advance_copies.h"
+#include "compiler/passes/alternate.h"
 #include "compiler/passes/apply_conditions.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/expand_workers.h"
@@ -66,6 +67,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("fold_copies", passes::FoldCopies) &&          // on whole programs, which have their names; before what waits for copies
       pass("advance_copies", passes::AdvanceCopies) &&    // on loops with their copies in place
       pass("load_ahead", passes::LoadAhead) &&            // on the same loops; moves receives, which insert_sync serves
+      pass("alternate", passes::Alternate) &&             // on the same loops, as load_ahead left them
       pass("insert_sync", passes::InsertSync) &&          // last: orders what all others have put in place
       pass.Enter(ir::Level::kSchedule);
   if (ok) pass.CheckNames();

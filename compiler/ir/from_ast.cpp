@@ -77,6 +77,8 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section, 
     copy.name = worker.name;
     copy.instances = worker.instances;
     copy.in_turn = worker.in_turn;
+    copy.alternates = worker.alternates;
+    copy.alternates_span = worker.alternates_span;
     copy.span = worker.span;
     lowering.BeginWorker();
     if (worker.instance_var != typed::kNone) copy.instance_name = lowering.ScalarName(worker.instance_var);

@@ -146,6 +146,8 @@ struct Worker {
   int64_t instances = 1;
   std::string instance_name;  // scalar name of the instance number, "" if unused
   bool in_turn = false;
+  bool alternates = false;  // one of its two instances loads while the other multiplies
+  Span alternates_span;     // where the schedule says so
   RoleKind kind = RoleKind::kUnassigned;
   int first_warp = 0;               // of the block; compute roles start at a multiple of 4
   int registers = 0;                // setmaxnreg; 0: leave
@@ -263,6 +265,10 @@ struct Module {
   std::vector<Kernel> kernels;
   std::vector<Entry> entries;
 };
+
+/// kAlternate's number: from kApart to kTogether the second instance of the worker is a meeting behind the first one; kProducts and
+/// kLoads begin the part of an iteration that multiplies, and the one that loads.
+enum Alternation : int64_t { kApart = 0, kProducts = 1, kLoads = 2, kTogether = 3 };
 
 std::string_view OpText(OpCode code);
 bool InTileLevel(OpCode code);

@@ -73,6 +73,8 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kNamedSync, "$a threads $n"},
     {OpCode::kNamedArrive, "$a threads $n"},
     {OpCode::kClusterSync, ""},
+    {OpCode::kAlternate, "$e", "apart|products|loads|together"},
+    {OpCode::kPriority, "$n"},
     {OpCode::kComment, "$q"},
     {OpCode::kSplitPublish, "$s $t = $o ways $n"},
     {OpCode::kSplitWait, "$s $t"},

@@ -233,6 +233,7 @@ class KernelParser {
     if (!text_.Name(&worker.name) || !Times(&worker.instances)) return false;
     if (lexer_.Accept("as") && !text_.Name(&worker.instance_name)) return false;
     worker.in_turn = lexer_.Accept("in_turn");
+    worker.alternates = lexer_.Accept("alternates");
     if (lexer_.Accept("role")) {
       int64_t role = 0;
       if (!text_.Words(kRoleWords, &role)) return false;

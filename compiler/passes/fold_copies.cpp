@@ -57,7 +57,7 @@ class Folding {
       : kernel_(kernel),
         worker_(worker),
         diagnostics_(diagnostics),
-        loads_ahead_(target.loads_ahead && IsWholeBlock(kernel, worker)),
+        loads_ahead_(target.loads_ahead && !worker.alternates && IsWholeBlock(kernel, worker)),
         stage_(ir::FreeName(kernel.UsedNames(), "stage")) {
     for (const ir::Pipe& pipe : kernel.pipes) slots_[pipe.name] = pipe.slots;
   }

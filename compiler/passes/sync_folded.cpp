@@ -28,9 +28,12 @@ State Join(State a, const State& b) {
     const auto [found, is_new] = a.pending.try_emplace(place, since);
     if (!is_new) found->second = std::min(found->second, since);
   }
-  a.arrived.insert(b.arrived.begin(), b.arrived.end());
-  a.written.insert(b.written.begin(), b.written.end());
-  a.read.insert(b.read.begin(), b.read.end());
+  const auto join = [](Unsettled& to, const Unsettled& from) {
+    for (const auto& [place, meetings] : from) to[place] = std::max(to[place], meetings);
+  };
+  join(a.arrived, b.arrived);
+  join(a.written, b.written);
+  join(a.read, b.read);
   a.own_written.insert(b.own_written.begin(), b.own_written.end());
   a.own_read.insert(b.own_read.begin(), b.own_read.end());
   return a;
@@ -84,7 +87,7 @@ void FoldedSync::WaitFor(int64_t newest, Span span, State& state, Region& out) c
       ++copy;
       continue;
     }
-    state.arrived.insert(copy->first);
+    Note(state.arrived, copy->first);
     copy = state.pending.erase(copy);
   }
 }
@@ -99,11 +102,7 @@ void FoldedSync::SyncAll(Span span, State& state, Region& out) {
     out.push_back(SyncOp(OpCode::kNamedSync, "", "", ThreadsOf(worker_, target_), span));
     out.back().scalars = {symbolic::Int(WorkerBarrier(kernel_, worker_))};
   }
-  state.arrived.clear();
-  state.written.clear();
-  state.read.clear();
-  state.own_written.clear();
-  state.own_read.clear();
+  Meet(state);
 }
 
 void FoldedSync::Refuse(Span span) {
@@ -129,7 +128,7 @@ void FoldedSync::Write(const Place& place, Span span, State& state, Region& out)
   if (const auto copy = state.pending.find(place); copy != state.pending.end()) WaitFor(copy->second, span, state, out);
   if (IsGuarded(place)) {
     // Copies that nobody was told of: those beyond the end of a loop.
-    if (state.arrived.count(place) > 0) SyncAll(span, state, out);
+    while (state.arrived.count(place) > 0) SyncAll(span, state, out);
     return;
   }
   if (IsOwn(place)) {
@@ -138,9 +137,8 @@ void FoldedSync::Write(const Place& place, Span span, State& state, Region& out)
   }
   // Fields and parts of a slot do not overlap, and the slot is read before it is filled again.
   const bool is_slot = slots_.count(place.name) > 0;
-  if (state.read.count(place) > 0 || (state.written.count(place) > 0 && !is_slot) || state.arrived.count(place) > 0) {
+  while (state.read.count(place) > 0 || (state.written.count(place) > 0 && !is_slot) || state.arrived.count(place) > 0)
     SyncAll(span, state, out);
-  }
 }
 
 void FoldedSync::Read(const Place& place, Span span, State& state, Region& out) {
@@ -151,8 +149,8 @@ void FoldedSync::Read(const Place& place, Span span, State& state, Region& out) 
     state.own_read.insert(place);
     return;
   }
-  if (state.written.count(place) > 0 || state.arrived.count(place) > 0) SyncAll(span, state, out);
-  state.read.insert(place);
+  while (state.written.count(place) > 0 || state.arrived.count(place) > 0) SyncAll(span, state, out);
+  Note(state.read, place);
 }
 
 // ---- the walk --------------------------------------------------------------------------------------------------------
@@ -255,6 +253,7 @@ void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State&
     case OpCode::kReceive: return Receive(region, index, state, out);
     case OpCode::kSend: return Copies(op, state, out, false);
     case OpCode::kAdvance: Advance(op.symbol, state); break;
+    case OpCode::kAlternate: return Alternate(region, index, state, out);
     case OpCode::kArrive: {
       // A slot that this worker copies into is full for each warp when its own copies are complete.
       const Place place{op.slot, 0};
@@ -301,7 +300,10 @@ void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State&
     case OpCode::kCopyToShared: {
       const Place place = PlaceOf(op.operands[0], state);
       Write(place, op.span, state, out);
-      if (!IsGuarded(place)) (IsOwn(place) ? state.own_written : state.written).insert(place);
+      if (IsOwn(place))
+        state.own_written.insert(place);
+      else if (!IsGuarded(place))
+        Note(state.written, place);
       break;
     }
     default: break;

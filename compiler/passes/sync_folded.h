@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compiler/passes/sync_roles.h"
 
@@ -23,10 +24,12 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 using Places = std::set<Place>;
+/// Places with the meetings of all threads that are still to come before the others know.
+using Unsettled = std::map<Place, int64_t>;
 
 struct State {
   std::map<Place, int64_t> pending;
-  Places arrived, written, read;
+  Unsettled arrived, written, read;
   Places own_written, own_read;    // buffers of each instance, since its warps met
   std::map<ValueId, Place> views;  // what a view shows
   bool operator==(const State&) const = default;
@@ -57,6 +60,15 @@ class FoldedSync {
   /// All threads of the worker meet: where it is the whole block, at the block's barrier.
   void SyncAll(Span span, State& state, Region& out);
   void SyncOwn(Span span, State& state, Region& out) const;
+  /// What all know behind one more meeting.
+  static void Meet(State& state);
+  void Note(Unsettled& places, const Place& place) const;
+  void Alternate(const Region& region, size_t index, State& state, Region& out);
+  void GoApart(const Region& region, size_t index, State& state, Region& out);
+  void BeginProducts(const Region& region, size_t index, State& state, Region& out);
+  /// The instance alone meets the other.
+  Op MeetAlone(int64_t instance, Span span) const;
+  void AwaitSlots(const std::vector<std::string>& pipes, int64_t ahead, Span span, State& state, Region& out);
   void Refuse(Span span);
   Region SplitAtBarriers(const Op& branch);
   void NoteUse(const Op& op, const std::set<ValueId>& gone);
@@ -85,6 +97,7 @@ class FoldedSync {
   std::set<std::string> differs_;   // scalars that differ between instances
   int divergent_ = 0;               // conditions around that do
   int divergent_loops_ = 0;         // and loops
+  int64_t apart_ = 0;               // meetings that one instance is behind the other
   bool has_failed_ = false;
 };
 

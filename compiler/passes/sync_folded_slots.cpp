@@ -41,9 +41,9 @@ void FoldedSync::Advance(const std::string& pipe, State& state) const {
   std::map<Place, int64_t> pending;
   for (const auto& [place, since] : state.pending) pending[moved(place)] = since;
   state.pending = std::move(pending);
-  for (Places* places : {&state.arrived, &state.written, &state.read}) {
-    Places after;
-    for (const Place& place : *places) after.insert(moved(place));
+  for (Unsettled* places : {&state.arrived, &state.written, &state.read}) {
+    Unsettled after;
+    for (const auto& [place, meetings] : *places) after[moved(place)] = meetings;
     *places = std::move(after);
   }
   for (auto& [view, place] : state.views) place = moved(place);
@@ -120,7 +120,8 @@ void FoldedSync::Receive(const Region& region, size_t index, State& state, Regio
   if (newest >= 0 && state.pending.count(place) > 0) WaitFor(newest, op.span, state, out);
   // What another instance stores, in a branch of its own, this walk does not see.
   const bool is_from_elsewhere = divergent_ > 0 && copied_.count(op.symbol) == 0;
-  if (state.arrived.count(place) > 0 || state.written.count(place) > 0 || is_from_elsewhere) SyncAll(op.span, state, out);
+  if (is_from_elsewhere) SyncAll(op.span, state, out);
+  while (state.arrived.count(place) > 0 || state.written.count(place) > 0) SyncAll(op.span, state, out);
   const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
   for (size_t i = 0; i < op.results.size(); ++i) {
     state.views[op.results[i]] = place;
@@ -164,7 +165,7 @@ void FoldedSync::Copies(const Op& send, State& state, Region& out, bool is_check
   }
   for (const Op& op : send.regions[0]) out.push_back(op);
   for (const Place& place : written) {
-    if (!IsGuarded(place)) state.written.insert(place);
+    if (!IsGuarded(place)) Note(state.written, place);
   }
   if (!is_async) return;
   if (!target_.counts_copy_instructions) out.push_back(SyncOp(OpCode::kCommitCopies, "", "", 0, send.span));

@@ -368,6 +368,7 @@ void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section
       in_turn_.insert(item.name.text);
       if (!kHasInTurn) GateFeature(item.span, "instances that take tiles in turn");
       return;
+    case Kind::kAlternate: alternates_.emplace(item.name.text, item.span); return;
   }
 }
 

@@ -196,6 +196,29 @@ void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection
   DeclareFixed(source.name, std::move(symbol), "pipe");
 }
 
+/// One of two instances loads its part while the other multiplies its own.
+void Elaborator::CheckAlternates(const ast::WorkerDecl& source, typed::Worker& worker) {
+  const auto item = alternates_.find(worker.name);
+  if (item == alternates_.end()) return;
+  worker.alternates = true;
+  worker.alternates_span = item->second;
+  const auto fail = [&](const std::string& why) {
+    return diagnostics_.Error(DiagnosticKind::kBadSchedule, item->second,
+                              fmt::format("`{}` can't alternate: {}", worker.name, why));
+  };
+  if (worker.instances != 2) {
+    fail(fmt::format("it has {} instance{}, and two are needed", worker.instances, worker.instances == 1 ? "" : "s"))
+        .Note(source.name.span, "declared here")
+        .Help("give it two: one loads while the other multiplies");
+  } else if (worker.in_turn) {
+    fail("its instances take whole tiles in turn").Help("leave out `in turn` or `alternate`");
+  } else if (!source.index) {
+    fail("its instances are not told apart")
+        .Note(source.name.span, "declared here")
+        .Help(fmt::format("write `worker {}[2] as w`, and let each have its part of the tile", worker.name));
+  }
+}
+
 void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& section, size_t index) {
   typed::Worker worker;
   worker.name = source.name.text;
@@ -219,6 +242,7 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
       worker.instances = count.value_or(1);
     }
   }
+  CheckAlternates(source, worker);
   for (size_t i = 0; i < index; ++i) {
     if (section.workers[i].name != worker.name) continue;
     diagnostics_.Error(DiagnosticKind::kDuplicateName, source.name.span, fmt::format("`{}` names two workers", worker.name))

@@ -96,6 +96,7 @@ class Elaborator {
   void DeclareAxis(const ast::GridAxis& axis, typed::Section& section);
   void DeclarePipe(const ast::PipeDecl& pipe, const ast::GridSection& source, typed::Section& section);
   bool AddPipeFields(const ast::TypeExpr& type, const std::string& name, typed::Pipe& pipe);
+  void CheckAlternates(const ast::WorkerDecl& source, typed::Worker& worker);
   void ElaborateWorker(const ast::WorkerDecl& source, typed::Section& section, size_t index);
   void CheckEach(const ast::GridSection& source);
   void CheckHandedOn();
@@ -233,7 +234,8 @@ class Elaborator {
   /// The first read of each tensor that the kernel writes: in the section, and in those before.
   std::map<typed::ParamId, Span> read_, read_before_;
   std::map<typed::ParamId, Span> written_before_;
-  std::set<std::string> in_turn_;  // workers that the schedule set lets take turns
+  std::set<std::string> in_turn_;           // workers that the schedule set lets take turns
+  std::map<std::string, Span> alternates_;  // those whose instances it lets alternate, and where
   int depth_ = 0;
   int64_t expansions_ = 0;  // inlined calls and unrolled iterations
 };

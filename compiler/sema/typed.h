@@ -219,6 +219,8 @@ struct Worker {
   std::string name;
   int64_t instances = 1;
   bool in_turn = false;        // instances take whole tiles alternately
+  bool alternates = false;     // one instance loads while the other multiplies
+  Span alternates_span;        // where that is said
   VarId instance_var = kNone;  // 0 .. instances - 1
   Block body;
   Span span;

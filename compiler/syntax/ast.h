@@ -433,6 +433,7 @@ struct ScheduleItem {
     kInTurn,      // in turn compute   name
     kDepth,       // depth = 1
     kResident,    // resident = 4
+    kAlternate,   // alternate compute name
   };
   Kind kind;
   Name name;      // parameter, pipe or worker

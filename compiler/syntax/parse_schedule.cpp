@@ -97,6 +97,11 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
     item.kind = ScheduleItem::Kind::kInTurn;
     return ExpectName("a worker after `in turn`", item.name);
   }
+  if (AtWord("alternate") && Peek(1).kind == TokenKind::kName) {
+    Take();
+    item.kind = ScheduleItem::Kind::kAlternate;
+    return ExpectName("a worker", item.name);
+  }
   if (AtWord("slots") && Peek(1).kind == TokenKind::kName) {
     Take();
     item.kind = ScheduleItem::Kind::kSlots;
@@ -122,7 +127,7 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
     ErrorExpected("a parameter or a word of the schedule")
         .Note(
             "`NAME = value`, `persistent`, `dynamic`, `slots PIPE = n`, `order = rows`, `cluster = n`, `split = n`, `in turn "
-            "WORKER`, `depth = n`, `resident = n`");
+            "WORKER`, `alternate WORKER`, `depth = n`, `resident = n`");
     return false;
   }
   for (const Word& word : kWords) {

@@ -53,6 +53,7 @@ struct Target {
   bool is_hip = false;
   bool folds_copies = false;              // no engine that copies and signals a barrier: who computes issues the copies, too
   bool counts_copy_instructions = false;  // its waits count copy instructions of a thread, not groups of them
+  bool alternates = false;                // waves of two instances share a matrix unit, and meet wherever each stands
   bool has_grid_dependency = false;       // a launch may begin under the end of the one before
   bool stages_copies = false;             // copies of operands go through registers, fetched a step before they are put down
   bool loads_ahead = false;               // fragments of a loop's first product are loaded in front of the last product before it

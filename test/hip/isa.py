@@ -108,20 +108,40 @@ def waits(loop, counter):
     return [int(n) for i in loop if i.startswith("s_waitcnt") for n in re.findall(rf"{counter}\((\d+)\)", i)]
 
 
-def mca_share(loop, arch):
-    """The part of the steady state's cycles in which one wave keeps the matrix unit busy, by llvm-mca; 0 where that takes too long."""
+def mca_cycles(instructions, arch, rounds):
+    """Cycles (units of four clocks) of that many rounds by llvm-mca; None where it takes too long."""
     text = [re.sub(r"^v_(sub|add)_co_u32_e64 (v\d+), \S+ ", r"v_\1_u32_e64 \2, ", i)  # the others make llvm-mca 22 hang
-            for i in loop if not re.match(r"s_c?branch|s_endpgm", i)]
-    rounds = 20
+            for i in instructions if not re.match(r"s_c?branch|s_endpgm", i)]
     try:
         done = subprocess.run([MCA, "-mtriple=amdgcn-amd-amdhsa", f"-mcpu={arch}", f"-iterations={rounds}"], input="\n".join(text) + "\n",
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=20)
     except subprocess.TimeoutExpired:
-        return 0.0
+        return None
     cycles = re.search(r"Total Cycles:\s+(\d+)", done.stdout)
     if not cycles:
         raise RuntimeError(f"llvm-mca: {done.stdout[-500:]}")
-    return MFMA_UNITS * count(loop, "mfma") * rounds / int(cycles.group(1))
+    return int(cycles.group(1))
+
+
+def mca_share(loop, arch):
+    """The part of the steady state's cycles in which one wave keeps the matrix unit busy, by llvm-mca; 0 where that takes too long."""
+    rounds = 20
+    cycles = mca_cycles(loop, arch, rounds)
+    return MFMA_UNITS * count(loop, "mfma") * rounds / cycles if cycles else 0.0
+
+
+def alternation(loop):
+    """The parts of a loop whose waves alternate, from barrier to barrier: (what multiplies, what loads). None for any other loop."""
+    barriers = [n for n, i in enumerate(loop) if re.match(r"s_barrier\b", i)]
+    if len(barriers) != 2 or count(loop, r"^s_setprio [1-3]") != 1:
+        return None
+    parts = loop[barriers[0] + 1 : barriers[1]], loop[barriers[1] + 1 :] + loop[: barriers[0]]
+    return parts if count(parts[0], "s_setprio [1-3]") else parts[::-1]
+
+
+def alternating_share(parts, arch):
+    """The part of the cycles in which two waves that alternate keep their matrix unit busy: each part lasts as long as the longer one."""
+    return MFMA_UNITS * count(parts[0], "mfma") / max(mca_cycles(part, arch, 1) or float("inf") for part in parts)
 
 
 def describe(kernel, arch, share=None):
@@ -133,4 +153,6 @@ def describe(kernel, arch, share=None):
         moves = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()) if re.match(r"ds_|buffer_|global_", kind))
         text += f"; main loop: {len(loop)} instructions, {count(loop, 'mfma')} MFMA, {moves}; waits vmcnt {waits(loop, 'vmcnt')}"
         text += f"; MFMA {100 * (mca_share(loop, arch) if share is None else share):.0f}% of a wave's cycles"
+        if alternation(loop):
+            text += f", {100 * alternating_share(alternation(loop), arch):.0f}% of those of two that alternate"
     return text

@@ -10,6 +10,7 @@
 #include "tk/hip/copy_async.h"
 #include "tk/hip/fragment_load.h"
 #include "tk/hip/multiply.h"
+#include "tk/hip/priority.h"
 #include "tk/hip/staged_copy.h"
 #include "tk/ops/atomic_global.h"
 #include "tk/ops/copy_guarded.h"
