@@ -73,7 +73,7 @@ std::string Describe(const Program& program, const Target& target, const ReplayR
       "the printer prints each operation as op.def says, the barrier setup before it and the waits on other launches around it");
   assumed("the runtime's functions synchronise as lang-spec/certificate.md lists them");
   assumed("the launcher starts one block (or cluster) for each tile, or any number of them where the kernel is persistent");
-  if (program.blocks > 1) assumed("the printed kernel ends with a barrier of the cluster");
+  if (program.blocks > 1 && !kernel.leaves_alone) assumed("the printed kernel ends with a barrier of the cluster");
   if (!program.parameters.empty())
     assumed("trip counts that instances in turn skip by: tried up to two laps of the longest ring and three, periodic beyond");
   for (const Family& family : program.families) {
@@ -93,6 +93,7 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
                   diagnostics);
   }
   if (const auto finding = CheckRings(program)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckCluster(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckBudgets(program, target)) return Report(*finding, diagnostics);
   if (const auto finding = CheckGrid(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckStores(program)) return Report(*finding, diagnostics);

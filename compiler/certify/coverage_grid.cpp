@@ -121,7 +121,7 @@ class GridProof {
       const std::optional<Scalar> number = Unscale(symbolic::Sub(start, scope_.Resolve(axis.lo)), axis.step);
       if (!number) return Fail(fmt::format("`{}` does not start at multiples of {} in `{}`", axis.name, axis.step, agent_.name));
       Scalar digit = *number;
-      if (kernel_.cluster > 1 && kernel_.split == 1 && i == shared) {
+      if (kernel_.cluster > 1 && !kernel_.SharesTile() && i == shared) {
         int64_t rank = 0;
         const bool has_rank = digit->kind == Kind::kAdd && symbolic::IsInt(digit->args[1], &rank);
         if (has_rank) digit = digit->args[0];

@@ -347,7 +347,7 @@ std::vector<std::pair<int64_t, int64_t>> Bounds(const std::vector<Site>& sites) 
 
 /// Blocks of a cluster that share a tile store parts of it; others have tiles of their own.
 std::vector<std::vector<const Agent*>> Tiles(const Program& program) {
-  std::vector<std::vector<const Agent*>> tiles(program.kernel->split > 1 ? 1 : static_cast<size_t>(program.blocks));
+  std::vector<std::vector<const Agent*>> tiles(program.kernel->SharesTile() ? 1 : static_cast<size_t>(program.blocks));
   for (const Agent& agent : program.agents) tiles[tiles.size() == 1 ? 0 : static_cast<size_t>(agent.block)].push_back(&agent);
   return tiles;
 }

@@ -31,8 +31,8 @@ std::vector<bool> AsyncBuffers(const Program& program) {
       if (step.root >= 0) buffer_of_root[static_cast<size_t>(step.root)] = step.buffer;
       if (step.kind != StepKind::kOp) continue;
       const OpCode code = step.op->code;
-      const bool is_async =
-          code == OpCode::kMma || code == OpCode::kLoadAsync || code == OpCode::kLoadMulticast || code == OpCode::kStoreAsync;
+      const bool is_async = code == OpCode::kMma || code == OpCode::kLoadAsync || code == OpCode::kLoadMulticast ||
+                            code == OpCode::kStoreAsync || code == OpCode::kStoreCluster;
       if (!is_async) continue;
       for (const Access& access : step.accesses)
         async[static_cast<size_t>(buffer_of_root[static_cast<size_t>(access.root)])] = true;
@@ -91,8 +91,8 @@ void Machine::FindUsers() {
       if (step.root >= 0) buffer_of_root[static_cast<size_t>(step.root)] = step.buffer;
       const OpCode code = step.op->code;
       if (code == OpCode::kWaitEmpty) is_empty_barrier_[static_cast<size_t>(step.barrier)] = true;
-      const bool reaches_out = code == OpCode::kLoadMulticast || code == OpCode::kSplitPublish || code == OpCode::kSplitCollect ||
-                               (code == OpCode::kArrive && step.op->number == kInAllBlocks);
+      const bool reaches_out = code == OpCode::kLoadMulticast || code == OpCode::kStoreCluster || code == OpCode::kSplitPublish ||
+                               code == OpCode::kSplitCollect || (code == OpCode::kArrive && step.op->number == kInAllBlocks);
       for (size_t block = 0; block < blocks; ++block) {
         if (!reaches_out && static_cast<int>(block) != agent.block) continue;
         if (step.barrier >= 0) barrier_users_[block * barriers + static_cast<size_t>(step.barrier)] |= uint64_t{1} << i;
@@ -316,6 +316,7 @@ Outcome Machine::Execute(Context& c) {
     }
     case OpCode::kLoadAsync:
     case OpCode::kLoadMulticast: return ran(Load(c));
+    case OpCode::kStoreCluster: return ran(Touch(c) && StoreCluster(c));
     case OpCode::kSyncRole: return ran(SyncGroup(c));
     case OpCode::kSyncBlock:
     case OpCode::kNamedSync:
@@ -433,6 +434,7 @@ bool Machine::MayRelease(Context& c) {
   for (const Record& record : c.state.records) {
     if (record.agent != c.number || !record.is_async || c.state.knowledge.Knows(record.warp, record.event)) continue;
     const Place& place = places_[static_cast<size_t>(record.place)];
+    if (place.block != c.agent.block) continue;  // what it sends to other blocks, those wait for
     if (place.index != element || program_.ring_of_buffer[static_cast<size_t>(place.buffer)] != ring) continue;
     return Fail(c, DiagnosticKind::kCertificateHazard,
                 fmt::format("`{}` gives back a slot of `{}` that it may still be reading", c.agent.name, ring),
@@ -516,18 +518,32 @@ bool Machine::Load(Context& c) {
   int64_t mask = int64_t{1} << c.agent.block;
   if (c.op.code == OpCode::kLoadMulticast && !symbolic::IsInt(c.op.scalars.back(), &mask))
     return Fail(c, DiagnosticKind::kCertificateUnknown, "to which blocks this copy goes is not known here");
+  return Bring(c, mask, bytes, shares, "starts a copy that completes");
+}
+
+/// Every thread stores what it holds into all blocks; a word that several hold is stored by one of them.
+bool Machine::StoreCluster(Context& c) {
+  const ir::Type& type = kernel_.values[static_cast<size_t>(c.op.operands[0])].type;
+  const int64_t bytes = type.rows * type.cols * tkc::Bytes(type.dtype);
+  return Bring(c, (int64_t{1} << program_.blocks) - 1, bytes, Shares(c), "stores what completes");
+}
+
+/// Bytes for the view's place in each of these blocks, and for its barrier there.
+bool Machine::Bring(Context& c, int64_t blocks, int64_t bytes, const ShareList& shares, const char* what) {
   const int own = c.self.roots[static_cast<size_t>(c.step.accesses[0].root)];
   for (int block = 0; block < program_.blocks; ++block) {
-    if ((mask >> block & 1) == 0) continue;
+    if ((blocks >> block & 1) == 0) continue;
     const int element = ElementOfStep(c, block);
-    if (!MayArrive(c, element, shares[0].warp, "starts a copy that completes")) return false;
+    for (const Share& share : shares) {
+      if (!MayArrive(c, element, share.warp, what)) return false;
+    }
     const Place& place = places_[static_cast<size_t>(own)];
     const int there =
         place_base_[static_cast<size_t>(block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)] +
         (own - place_base_[static_cast<size_t>(place.block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)]);
     std::vector<std::pair<int, int>> events;
     if (!AccessShared(c, there, c.step.accesses[0].rect, true, true, shares, &events)) return false;
-    c.state.knowledge.Join(Arriving(element), shares[0].warp);
+    for (const Share& share : shares) c.state.knowledge.Join(Arriving(element), share.warp);
     for (const auto& [warp, event] : events) c.state.knowledge.Learn(Arriving(element), event);
     c.state.barriers[static_cast<size_t>(element)].issued += bytes;
     CompleteIfDone(c, element);

@@ -230,6 +230,8 @@ class Machine {
   void CompleteIfDone(Context& c, int element);
   void Empty(State& state, int number) const;
   bool Load(Context& c);
+  bool StoreCluster(Context& c);
+  bool Bring(Context& c, int64_t blocks, int64_t bytes, const ShareList& shares, const char* what);
   Outcome NamedBarrier(Context& c);
   bool SyncGroup(Context& c);
 

@@ -110,6 +110,10 @@ void Places::Fill(const Op& op, Step& step) {
       step.barrier = static_cast<int>(op.number);
       if (!op.slot.empty()) ElementOf(op, step, op.scalars.size());
       break;
+    case OpCode::kStoreCluster:
+      step.barrier = BarrierOf(op.symbol);
+      ElementOf(op, step, 0);
+      break;
     case OpCode::kSplitWait:
     case OpCode::kSplitPublish:
     case OpCode::kSplitCollect:

@@ -26,6 +26,7 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kMmaWait: return fmt::format("waits until at most {} products are in flight", op.number);
     case OpCode::kStoreAsync: return fmt::format("starts a store from `{}`", ViewName(kernel, op));
     case OpCode::kWaitStores: return fmt::format("waits until the engine has read all but {} of its stores", op.number);
+    case OpCode::kStoreCluster: return fmt::format("stores into `{}` of every block", ViewName(kernel, op));
     case OpCode::kStoreShared:
     case OpCode::kCopyToShared: return fmt::format("writes `{}`", ViewName(kernel, op));
     case OpCode::kLoadShared:
@@ -37,6 +38,7 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kSyncRole: return "meets the other warps of its warpgroup";
     case OpCode::kNamedSync: return "waits at a named barrier";
     case OpCode::kNamedArrive: return "arrives at a named barrier";
+    case OpCode::kClusterWait: return "waits until the barriers of all blocks stand";
     case OpCode::kClusterSync: return "meets the other blocks of the cluster";
     case OpCode::kCopyAsync: return fmt::format("copies into `{}`", ViewName(kernel, op));
     case OpCode::kCommitCopies: return "closes a group of its copies";
@@ -64,6 +66,7 @@ bool IsTold(const ir::Op& op) {
     case OpCode::kStoreAsync:
     case OpCode::kWaitStores:
     case OpCode::kStoreShared:
+    case OpCode::kStoreCluster:
     case OpCode::kCopyToShared:
     case OpCode::kSplitPublish:
     case OpCode::kSplitWait:

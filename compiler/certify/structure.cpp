@@ -7,6 +7,9 @@
 #include <map>
 #include <set>
 
+#include "compiler/certify/scene.h"
+#include "compiler/passes/walk.h"
+
 namespace tkc::certify {
 namespace {
 
@@ -197,7 +200,8 @@ std::optional<Finding> CheckRings(Program& program) {
     for (const Step& step : agent.steps) {
       if (step.kind != StepKind::kOp) continue;
       const Span span = step.op->span;
-      program.shares_slots |= step.op->code == OpCode::kLoadMulticast || (step.op->code == OpCode::kArrive && step.op->number == 2);
+      program.shares_slots |= step.op->code == OpCode::kLoadMulticast || step.op->code == OpCode::kStoreCluster ||
+                              (step.op->code == OpCode::kArrive && step.op->number == 2);
       const bool waits = step.op->code == OpCode::kWaitFull || step.op->code == OpCode::kWaitEmpty;
       const bool advances = step.op->code == OpCode::kAdvance;
       if (step.ring < 0) {
@@ -227,6 +231,49 @@ std::optional<Finding> CheckRings(Program& program) {
         const ir::Buffer& buffer = kernel.buffers[static_cast<size_t>(step.buffer)];
         if (auto found = check(program.ring_of_buffer[static_cast<size_t>(step.buffer)], buffer.name, buffer.count)) return found;
       }
+    }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+bool ReachesOut(const ir::Op& op) {
+  return op.code == OpCode::kLoadMulticast || op.code == OpCode::kStoreCluster || op.code == OpCode::kSplitPublish ||
+         op.code == OpCode::kSplitCollect || (op.code == OpCode::kArrive && op.number == 2);
+}
+
+}  // namespace
+
+std::optional<Finding> CheckCluster(const Program& program) {
+  const ir::Kernel& kernel = *program.kernel;
+  const bool waits = std::any_of(kernel.workers.begin(), kernel.workers.end(),
+                                 [](const ir::Worker& worker) { return passes::Contains(worker.body, OpCode::kClusterWait); });
+  for (const ir::Worker& worker : kernel.workers) {
+    const auto finding = [&](Span span, std::string headline) {
+      return Finding{DiagnosticKind::kCertificateHazard, span, std::move(headline)};
+    };
+    int count = 0, inside = 0;
+    for (const ir::Op& op : worker.body) count += op.code == OpCode::kClusterWait;
+    passes::ForEachOp(worker.body, [&](const ir::Op& op) { inside += op.code == OpCode::kClusterWait; });
+    if (waits && (count != 1 || inside != 1))
+      return finding(worker.span,
+                     fmt::format("`{}` does not wait for the other blocks once, outside of loops and conditions", worker.name));
+  }
+  for (const Agent& agent : program.agents) {
+    bool has_waited = !waits;
+    for (const Step& step : agent.steps) {
+      if (step.kind != StepKind::kOp) continue;
+      has_waited |= step.op->code == OpCode::kClusterWait;
+      const bool reaches = program.blocks > 1 && ReachesOut(*step.op);
+      if (!has_waited && (step.barrier >= 0 || reaches))
+        return Finding{DiagnosticKind::kCertificateHazard, step.op->span,
+                       fmt::format("`{}` {} before it knows that barriers stand and the other blocks have begun", agent.name,
+                                   Doing(kernel, *step.op))};
+      // Stores are waited for where they arrive, which the replay proves; nobody knows of the end of the others.
+      if (reaches && kernel.leaves_alone && step.op->code != OpCode::kStoreCluster)
+        return Finding{DiagnosticKind::kCertificateHazard, step.op->span,
+                       fmt::format("`{}` {} in a block that may have ended", agent.name, Doing(kernel, *step.op))};
     }
   }
   return std::nullopt;

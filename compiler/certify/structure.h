@@ -14,6 +14,10 @@ namespace tkc::certify {
 /// Program::ring_of_buffer and ring_of_barrier.
 std::optional<Finding> CheckRings(Program& program);
 
+/// No block of a cluster is reached into before it has begun, or, where they end each for itself, otherwise than by stores that it
+/// waits for.
+std::optional<Finding> CheckCluster(const Program& program);
+
 /// Registers within the pool of the launch, shared memory within the block's and without overlap, warps and barriers within range.
 std::optional<Finding> CheckBudgets(const Program& program, const Target& target);
 

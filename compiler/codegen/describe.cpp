@@ -30,11 +30,13 @@ void Collect(const ir::Worker& role, const ir::Region& region, std::map<std::str
         AddOnce(traffic[op.slot].senders, role);
         traffic[op.slot].empty = op.symbol;
         break;
+      case OpCode::kStoreCluster: AddOnce(traffic[op.slot].senders, role); break;
       case OpCode::kWaitFull:
         AddOnce(traffic[op.slot].receivers, role);
         traffic[op.slot].full = op.symbol;
         break;
-      case OpCode::kExpect: traffic[op.slot].bytes = op.number; break;
+      // Where the instances that receive announce what comes, each announces its share.
+      case OpCode::kExpect: traffic[op.slot].bytes = op.number * (role.kind == ir::RoleKind::kCompute ? role.instances : 1); break;
       default: break;
     }
     for (const ir::Region& inner : op.regions) Collect(role, inner, traffic);
@@ -73,10 +75,12 @@ std::string SlotBoxes(int64_t slots) {
 
 /// Senders above the left end, receivers above the right end of two arrows: full slots go one way, empty ones the other.
 void DrawPipe(const ir::Kernel& kernel, const ir::Pipe& pipe, const Traffic& traffic, std::vector<std::string>& lines) {
-  const std::string from = RoleNames(traffic.senders), to = RoleNames(traffic.receivers), boxes = SlotBoxes(pipe.slots);
+  const std::string from = RoleNames(traffic.senders) + (kernel.Spread() > 1 ? " of all blocks" : ""),
+                    to = RoleNames(traffic.receivers), boxes = SlotBoxes(pipe.slots);
   std::string full = fmt::format("{}: {}", traffic.full, Plural(Arrivals(kernel, traffic.full), "arrival"));
   if (traffic.bytes > 0) full += fmt::format(" and {} bytes", traffic.bytes);
-  const std::string empty = fmt::format("{}: {}", traffic.empty, Plural(Arrivals(kernel, traffic.empty), "arrival"));
+  const std::string empty =
+      traffic.empty.empty() ? "" : fmt::format("{}: {}", traffic.empty, Plural(Arrivals(kernel, traffic.empty), "arrival"));
   const size_t label = std::max(full.size(), empty.size());
   // The receivers' name starts where the arrow that comes back starts.
   const size_t between = std::max({boxes.size() + 12, label + 6});
@@ -86,6 +90,7 @@ void DrawPipe(const ir::Kernel& kernel, const ir::Pipe& pipe, const Traffic& tra
   const std::string lead(from.size() / 2 + 2, ' ');
   const size_t inner = from.size() - from.size() / 2 + between - 1;
   lines.push_back(fmt::format("{}^  {:<{}}|", lead, full, inner - 2));
+  if (traffic.empty.empty()) return;  // no slot goes back
   const std::string dash(inner > empty.size() + 4 ? inner - empty.size() - 4 : 1, '-');
   lines.push_back(fmt::format("{}+- {} {}-+", lead, empty, dash));
 }
@@ -215,6 +220,14 @@ void DescribeSource(const ir::Kernel& kernel, const SourceManager& sources, std:
 
 }  // namespace
 
+/// Who takes the tiles.
+static std::string Walks(const ir::Kernel& kernel) {
+  const int64_t blocks = kernel.Spread();
+  if (blocks == 1) return kernel.persistent ? "One block on each multiprocessor walks over the tiles:" : "One block for each tile:";
+  return fmt::format("{} of {} blocks{}; block r has instances r * {} and on:", kernel.persistent ? "Clusters" : "One cluster",
+                     blocks, kernel.persistent ? " walk over the tiles" : " for each tile", kernel.workers.front().instances);
+}
+
 std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceManager& sources) {
   std::vector<std::string> lines;
   if (PointsSomewhere(sources, kernel.span)) DescribeSource(kernel, sources, lines);
@@ -224,7 +237,7 @@ std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceMa
   head += fmt::format(", for {}{}{}.", kernel.target, bindings.empty() ? "" : ": ", bindings);
   lines.push_back(head);
   lines.push_back("");
-  lines.push_back(kernel.persistent ? "One block on each multiprocessor walks over the tiles:" : "One block for each tile:");
+  lines.push_back(Walks(kernel));
   DescribeRoles(kernel, lines);
   std::map<std::string, Traffic> traffic;
   for (const ir::Worker& role : kernel.workers) Collect(role, role.body, traffic);
@@ -232,8 +245,9 @@ std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceMa
     const auto found = traffic.find(pipe.name);
     if (found == traffic.end()) continue;
     lines.push_back("");
-    lines.push_back(fmt::format("Pipe `{}`, {}. A slot is written when it is empty and read when it is full:", pipe.name,
-                                Plural(pipe.slots, "slot")));
+    lines.push_back(fmt::format("Pipe `{}`, {}{}. A slot is written {} and read when it is full:", pipe.name,
+                                Plural(pipe.slots, "slot"), kernel.Spread() > 1 ? " in each block" : "",
+                                found->second.empty.empty() ? "once" : "when it is empty"));
     DrawPipe(kernel, pipe, found->second, lines);
   }
   if (traffic.empty() && !kernel.workers.empty()) {

@@ -50,7 +50,8 @@ void EmitSharedStruct(const ir::Kernel& kernel, CodeWriter& out) {
 
 void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWriter& out) {
   if (kernel.maps.empty() && kernel.barriers.empty()) return;
-  out.Comment("One thread prepares the barriers; everybody waits until they stand.");
+  out.Comment(uses.waits_for_cluster ? "One thread prepares the barriers; who uses them waits until those of all blocks stand."
+                                     : "One thread prepares the barriers; everybody waits until they stand.");
   out.Open("if (tk::thread::index() == 0)");
   for (const ir::TensorMap& map : kernel.maps) {
     const std::string usable = map.name + "_usable";  // a map that can't be used holds nothing
@@ -71,7 +72,10 @@ void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWrit
   }
   if (!kernel.barriers.empty()) out.Line("tk::fence_barrier_init();");
   out.Close();
-  if (!kernel.barriers.empty()) out.Line(kernel.cluster > 1 ? "tk::cluster::sync();" : "tk::block::sync();");
+  const std::string_view meet = uses.waits_for_cluster ? "tk::cluster::arrive();"
+                                : kernel.cluster > 1   ? "tk::cluster::sync();"
+                                                       : "tk::block::sync();";
+  if (!kernel.barriers.empty()) out.Line(meet);
   out.Blank();
 }
 
@@ -155,7 +159,7 @@ class KernelEmitter {
     const std::vector<Group> groups = GroupRoles(kernel_);
     for (size_t i = 0; i < groups.size(); ++i) Branch(groups, i);
     if (groups.size() > 1) out_.Close();
-    if (kernel_.cluster > 1) {
+    if (kernel_.cluster > 1 && !kernel_.leaves_alone) {
       out_.Blank();
       out_.Comment("No block leaves while another may still reach into its shared memory.");
       out_.Line("tk::cluster::sync();");
@@ -163,7 +167,9 @@ class KernelEmitter {
   }
 
   void Head() {
-    const std::string kind = kernel_.cluster > 1    ? fmt::format("TK_CLUSTER_KERNEL({}, {})", kernel_.threads, kernel_.cluster)
+    const std::string resident = kernel_.resident > 1 ? fmt::format(", {}", kernel_.resident) : "";
+    const std::string kind = kernel_.cluster > 1
+                                 ? fmt::format("TK_CLUSTER_KERNEL({}, {}{})", kernel_.threads, kernel_.cluster, resident)
                              : kernel_.resident > 1 ? fmt::format("TK_KERNEL({}, {})", kernel_.threads, kernel_.resident)
                                                     : fmt::format("TK_KERNEL({})", kernel_.threads);
     std::string params;

@@ -320,6 +320,10 @@ bool OpEmitter::EmitShared(const Op& op) {
     case OpCode::kStoreShared:
       out_.Line(fmt::format("tk::warpgroup::store_shared({}, {});", Argument(op.operands[0]), Argument(op.operands[1])));
       return true;
+    case OpCode::kStoreCluster:
+      out_.Line(fmt::format("tk::warpgroup::store_cluster<{}>({}, {}, {});", op.number, Argument(op.operands[0]),
+                            Argument(op.operands[1]), Barrier(op)));
+      return true;
     case OpCode::kCopyToShared: {
       if (op.operands.size() == 2) {
         out_.Line(fmt::format("tk::block::put<{}>({}, {});", kernel_.threads, Argument(op.operands[0]), Argument(op.operands[1])));
@@ -389,6 +393,7 @@ bool OpEmitter::EmitShared(const Op& op) {
       out_.Line(fmt::format("tk::named_barrier_{}({}, {});", op.code == OpCode::kNamedSync ? "sync" : "arrive",
                             scalars_.Text(op.scalars[0]), op.number));
       return true;
+    case OpCode::kClusterWait: out_.Line("tk::cluster::wait();"); return true;
     case OpCode::kClusterSync: out_.Line("tk::cluster::sync();"); return true;
     case OpCode::kStoreAsync:
       out_.Line(fmt::format("tk::store_async({}, {}{});", Mangle(op.symbol), Argument(op.operands[0]),

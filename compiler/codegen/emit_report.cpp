@@ -52,6 +52,8 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
   out += fmt::format("  order         {}\n", Order(kernel));
   if (kernel.cluster > 1) out += fmt::format("  cluster       {} blocks\n", kernel.cluster);
   if (kernel.split > 1) out += fmt::format("  split         sums in {} parts, one a block of the cluster\n", kernel.split);
+  if (const int64_t blocks = kernel.Spread(); blocks > 1)
+    out += fmt::format("  spread        one tile's instances over the {} blocks of the cluster\n", blocks);
   for (const ir::Pipe& pipe : kernel.pipes) {
     int64_t bytes = 0;
     for (const ir::PipeField& field : pipe.fields) bytes += field.rows * field.cols * Bytes(field.dtype);

@@ -34,6 +34,7 @@
 #include "compiler/passes/select_swizzle.h"
 #include "compiler/passes/select_transfer.h"
 #include "compiler/passes/split_sums.h"
+#include "compiler/passes/spread_instances.h"
 #include "compiler/passes/stage_operands.h"
 #include "compiler/passes/turn_operands.h"
 #include "compiler/sema/check.h"
@@ -51,6 +52,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("apply_conditions", passes::ApplyConditions) &&  // first: what can never run needs no roles, layouts or registers
       pass("expand_workers", passes::ExpandWorkers) &&      // all below counts senders and receivers of pipes
       pass("split_sums", passes::SplitSums) &&              // on values, before they have places
+      pass("spread_instances", passes::SpreadInstances) &&  // on whole workers: below, a block's own instances are counted
       pass("assign_roles", passes::AssignRoles) &&          // who executes: layouts and transfers differ by role
       pass.Enter(ir::Level::kLowering) &&                   // from here on tiles have layouts and places
       pass("turn_operands", passes::TurnOperands) &&        // before layouts and staging, which see which way operands lie

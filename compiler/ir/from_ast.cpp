@@ -79,6 +79,7 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section, 
     copy.in_turn = worker.in_turn;
     copy.alternates = worker.alternates;
     copy.alternates_span = worker.alternates_span;
+    copy.spread = worker.spread;
     copy.span = worker.span;
     lowering.BeginWorker();
     if (worker.instance_var != typed::kNone) copy.instance_name = lowering.ScalarName(worker.instance_var);

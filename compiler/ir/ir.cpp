@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace tkc::ir {
@@ -43,6 +44,12 @@ std::string FreeName(const std::set<std::string>& used, const std::string& base)
   std::string name = base;
   for (int i = 1; used.count(name) > 0; ++i) name = fmt::format("{}_{}", base, i);
   return name;
+}
+
+int64_t Kernel::Spread() const {
+  int64_t blocks = 1;
+  for (const Worker& worker : workers) blocks = std::max(blocks, worker.spread);
+  return blocks;
 }
 
 void Kernel::TakeNames() {

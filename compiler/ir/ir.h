@@ -148,6 +148,7 @@ struct Worker {
   bool in_turn = false;
   bool alternates = false;  // one of its two instances loads while the other multiplies
   Span alternates_span;     // where the schedule says so
+  int64_t spread = 1;  // blocks of a cluster, each of which has `instances` of its own; spread_instances deals them out
   RoleKind kind = RoleKind::kUnassigned;
   int first_warp = 0;               // of the block; compute roles start at a multiple of 4
   int registers = 0;                // setmaxnreg; 0: leave
@@ -245,7 +246,13 @@ struct Kernel {
   std::vector<Barrier> barriers;
   std::vector<TensorMap> maps;
   int64_t shared_bytes = 0;
+  bool leaves_alone = false;  // a block of a cluster may end before the others: nothing reaches into it any more
   Span span;
+
+  /// Blocks of a cluster over which a worker's instances are spread, and which exchange every pipe.
+  int64_t Spread() const;
+  /// The blocks of a cluster take one tile together.
+  bool SharesTile() const { return split > 1 || Spread() > 1; }
 
   ValueId AddValue(std::string name, Type type, bool is_mutable = false);  // makes the name unique
   void TakeNames();  // everything else that is a name in the output: no value is called so

@@ -70,6 +70,7 @@ class KernelParser {
   bool Resident() { return Small(&kernel_.resident); }
   bool Tiles() { return text_.ScalarText(&kernel_.tiles); }
   bool SharedBytes() { return text_.Integer(&kernel_.shared_bytes); }
+  bool LeavesAlone() { return kernel_.leaves_alone = true; }
   bool Launch() {
     auto& [name, value] = kernel_.launch_lets.emplace_back();
     if (!text_.Name(&name) || !lexer_.Expect("=") || !text_.ScalarText(&value)) return false;
@@ -234,6 +235,7 @@ class KernelParser {
     if (lexer_.Accept("as") && !text_.Name(&worker.instance_name)) return false;
     worker.in_turn = lexer_.Accept("in_turn");
     worker.alternates = lexer_.Accept("alternates");
+    if (lexer_.Accept("spread") && !text_.Integer(&worker.spread)) return false;
     if (lexer_.Accept("role")) {
       int64_t role = 0;
       if (!text_.Words(kRoleWords, &role)) return false;
@@ -278,6 +280,7 @@ const KernelParser::Keyword KernelParser::kKeywords[] = {
     {"barrier", &KernelParser::BarrierOf},
     {"map", &KernelParser::MapOf},
     {"shared_bytes", &KernelParser::SharedBytes},
+    {"leaves_alone", &KernelParser::LeavesAlone},
     {"worker", &KernelParser::WorkerOf},
 };
 

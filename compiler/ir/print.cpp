@@ -118,6 +118,7 @@ class KernelPrinter {
            static_cast<int>(map.swizzle), map.is_store ? " store" : "");
     }
     Number("shared_bytes", kernel_.shared_bytes, 0);
+    if (kernel_.leaves_alone) Line("leaves_alone");
   }
 
   static std::string Purpose(const std::string& purpose) { return purpose.empty() ? "" : " " + Quote(purpose); }
@@ -139,6 +140,7 @@ class KernelPrinter {
     if (!worker.instance_name.empty()) line += " as " + NameText(worker.instance_name);
     if (worker.in_turn) line += " in_turn";
     if (worker.alternates) line += " alternates";
+    if (worker.spread != 1) line += fmt::format(" spread {}", worker.spread);
     if (worker.kind != RoleKind::kUnassigned) line += fmt::format(" role {}", kRoleWords[static_cast<int>(worker.kind)]);
     if (worker.first_warp != 0) line += fmt::format(" first_warp {}", worker.first_warp);
     if (worker.registers != 0) line += fmt::format(" registers {}", worker.registers);

@@ -16,6 +16,7 @@ void Verifier::CheckScheduleOp(const Op& op) {
     case OpCode::kView: return CheckView(op);
     case OpCode::kLoadShared:
     case OpCode::kStoreShared:
+    case OpCode::kStoreCluster:
     case OpCode::kCopyToShared:
     case OpCode::kCopyAsync:
     case OpCode::kCopyToGlobal: return CheckSharedAccess(op);
@@ -108,6 +109,11 @@ void Verifier::CheckFragment(const Op& op) {
 void Verifier::CheckSharedAccess(const Op& op) {
   const bool loads = op.code == OpCode::kLoadShared;
   const bool copies = op.code == OpCode::kCopyToShared || op.code == OpCode::kCopyToGlobal || op.code == OpCode::kCopyAsync;
+  if (op.code == OpCode::kStoreCluster) {
+    if (!FindBarrier(op.symbol) && level_ == Level::kSchedule) return OpFault(op, "there is no barrier `{}`", op.symbol);
+    if (op.number != kernel_.cluster) OpFault(op, "into {} blocks of a cluster of {}", op.number, kernel_.cluster);
+    CheckSlot(op);
+  }
   const bool is_put = op.code == OpCode::kCopyToShared && op.number == 2 && op.operands.size() == 2;
   const bool by_pieces = op.code == OpCode::kCopyAsync && op.number == kInPieces && op.operands.size() == 2;
   if (!Counts(op, loads, (loads || copies) && !is_put && !by_pieces ? 1 : 2, 0, op.code == OpCode::kCopyToShared)) return;
@@ -231,6 +237,7 @@ int64_t Verifier::LoadedBytes(const Op& op, const std::string& barrier, bool* un
 
 /// From one `expect` to the next on the same barrier, the loads bring exactly the bytes announced.
 void Verifier::CheckExpectedBytes(const Region& region) {
+  if (kernel_.Spread() > 1) return;  // what all blocks store arrives there; the certificate counts it
   for (size_t i = 0; i < region.size(); ++i) {
     if (region[i].code != OpCode::kExpect) continue;
     int64_t bytes = 0;

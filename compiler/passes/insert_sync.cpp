@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sync_roles.h"
@@ -185,6 +186,11 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
   }
   FullArrivals arrivals;
+  std::set<std::string> once;  // while sends and receives still stand
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    if (kernel.Spread() > 1 && IsFilledOnce(kernel, pipe)) once.insert(pipe.name);
+  }
+  kernel.leaves_alone = kernel.Spread() > 1 && once.size() == kernel.pipes.size();
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind == ir::RoleKind::kCompute)
       SyncComputeRole(kernel, worker, arrivals, diagnostics);
@@ -192,6 +198,10 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
       SyncCopyRole(kernel, worker, arrivals);
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
+    if (kernel.Spread() > 1) {
+      AddClusterBarriers(kernel, pipe, once.count(pipe.name) > 0);
+      continue;
+    }
     const int64_t blocks = IsShared(kernel, pipe.name) ? kernel.cluster : 1;
     AddSlotBarriers(kernel, pipe, arrivals[pipe.name], pipe.receivers * kWarpsOfInstance * blocks);
   }
@@ -202,6 +212,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
   }
   for (ir::Worker& worker : kernel.workers) {
     LinkBarriers(kernel, worker.body);
+    if (kernel.Spread() > 1) WaitForCluster(worker);
     DeclareRings(kernel, worker);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};

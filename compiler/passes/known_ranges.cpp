@@ -14,6 +14,7 @@ using symbolic::Scalar;
 
 constexpr int64_t kLeast = IntRange::kLeast, kMost = IntRange::kMost;
 constexpr IntRange kNonNegative{0, kMost};
+constexpr int64_t kMostBlocksOfCluster = 16;
 
 /// `none` where one of the terms has no bound or their sum overflows.
 int64_t Sum(int64_t a, int64_t b, int64_t none) {
@@ -164,7 +165,8 @@ IntRange KnownRanges::Of(const Scalar& scalar) const {
     case Kind::kSelect: return Either(part(1), part(2));
     case Kind::kCall: {
       const std::string& name = scalar->name;
-      return name == "cluster::rank" || name == "block::index" || name == "chiplet_order" ? kNonNegative : IntRange{};
+      if (name == "cluster::rank") return {0, kMostBlocksOfCluster - 1};
+      return name == "block::index" || name == "chiplet_order" ? kNonNegative : IntRange{};
     }
     case Kind::kConvert: {  // an integer that its new type may not hold wraps
       const IntRange value = part(0);

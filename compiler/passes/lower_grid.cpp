@@ -153,7 +153,7 @@ class GridLowering {
   }
   /// The blocks of a cluster lie below each other along this axis: the first of the plane.
   size_t RowAxis() const { return kernel_.axes.size() >= 2 ? kernel_.axes.size() - 2 : 0; }
-  bool SharesRows() const { return kernel_.cluster > 1 && kernel_.split == 1 && !kernel_.axes.empty(); }
+  bool SharesRows() const { return kernel_.cluster > 1 && !kernel_.SharesTile() && !kernel_.axes.empty(); }
   /// Names of the output, unless the source has them.
   std::string Free(const std::string& base) const { return ir::FreeName(used_, base); }
   std::string CountName(const ir::GridAxis& axis) const { return Free(axis.name + "_blocks"); }

@@ -115,7 +115,7 @@ void DropUnusedMaps(ir::Kernel& kernel) {
 }  // namespace
 
 Result<void> Multicast(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
-  if (kernel.cluster == 1 || kernel.split > 1 || kernel.axes.empty()) return {};
+  if (kernel.cluster == 1 || kernel.SharesTile() || kernel.axes.empty()) return {};
   Sharing sharing(kernel, kernel.axes[kernel.axes.size() >= 2 ? kernel.axes.size() - 2 : 0].name);
   for (ir::Worker& worker : kernel.workers) {
     if (sharing.Diverges(worker.body)) {

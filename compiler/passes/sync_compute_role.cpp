@@ -48,7 +48,11 @@ class ComputeRoleSync {
  public:
   ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, FullArrivals& arrivals, Diagnostics& diagnostics)
       : kernel_(kernel), worker_(worker), arrivals_(arrivals), diagnostics_(diagnostics) {
-    for (const ir::Pipe& pipe : kernel.pipes) release_kind_[pipe.name] = IsShared(kernel, pipe.name) ? kInAllBlocks : 0;
+    is_spread_ = kernel.Spread() > 1;
+    for (const ir::Pipe& pipe : kernel.pipes) {
+      release_kind_[pipe.name] = IsShared(kernel, pipe.name) || is_spread_ ? kInAllBlocks : 0;
+      if (is_spread_ && IsFilledOnce(kernel, pipe)) filled_once_.insert(pipe.name);
+    }
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kView) buffer_of_[op.results[0]] = op.symbol;
       if (op.code == OpCode::kReceive) {
@@ -105,6 +109,8 @@ class ComputeRoleSync {
   std::map<ValueId, ValueId> slot_of_;           // view of a slot -> the received value it is a view of
   std::map<ValueId, std::string> pipe_of_;       // received value -> its pipe
   std::map<std::string, int64_t> release_kind_;  // of each pipe: what kArrive's number says
+  bool is_spread_ = false;                       // over the blocks of a cluster
+  std::set<std::string> filled_once_;            // pipes whose slots never go back
   std::set<std::string> stored_from_;            // buffers that the copy engine stores from
   std::deque<Group> in_flight_;
   std::vector<Held> held_;            // received in the region at hand
@@ -137,7 +143,8 @@ size_t ComputeRoleSync::LastUse(const Region& region, size_t from, const std::ve
 
 void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
   held_pipes_.erase(release.pipe);
-  out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe, release_kind_.at(release.pipe), release.span));
+  if (filled_once_.count(release.pipe) == 0)
+    out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe, release_kind_.at(release.pipe), release.span));
   out.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
 }
 
@@ -181,6 +188,7 @@ void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region&
                fmt::format("holding two values of pipe `{}` at once is specified, not yet implemented", pipe.name))
         .Help("use the first value for the last time before the second receive, or send both in one slot");
   }
+  if (is_spread_) AnnounceSlot(pipe, worker_, op.span, out);
   out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(pipe.name), pipe.name, 0, op.span));
   for (size_t i = 0; i < op.results.size(); ++i) {
     const std::vector<ValueId> slots{op.results[i]};
@@ -249,7 +257,12 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
 
 void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Region& out) {
   WaitFor(op, out);
-  SendTiles(kernel_, region, index, true, arrivals_, out);
+  if (!is_spread_) return SendTiles(kernel_, region, index, true, arrivals_, out);
+  if (OpensSlot(region, index) && filled_once_.count(op.symbol) == 0)
+    out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.symbol, 0, op.span));
+  SendToCluster(kernel_, op, out);
+  if (ClosesSlot(region, index) && !IsReceivedNext(region, index))
+    out.push_back(SyncOp(OpCode::kAdvance, op.symbol, "", 0, op.span));
 }
 
 bool ComputeRoleSync::KeepsInFlight(const Op& loop) const {

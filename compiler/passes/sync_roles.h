@@ -57,6 +57,16 @@ void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals
 /// The barriers of a pipe's slots, with how many arrivals complete a phase of each.
 void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int64_t empty);
 
+/// Instances spread over a cluster: no slot of the pipe is filled a second time, so that none has to be given back.
+bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe);
+/// The stores of a send into the slots of all blocks.
+void SendToCluster(ir::Kernel& kernel, const ir::Op& send, ir::Region& out);
+/// In front of a receive: the instance's share of the bytes that come.
+void AnnounceSlot(const ir::Pipe& pipe, const ir::Worker& worker, Span span, ir::Region& out);
+void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled_once);
+/// In front of the first use of barriers: the other blocks are there, and their barriers stand.
+void WaitForCluster(ir::Worker& worker);
+
 /// In a folded program: rewrites the sends and receives of pipes between different workers, and adds their barriers.
 void SyncChannels(ir::Kernel& kernel, Diagnostics& diagnostics);
 

@@ -70,6 +70,12 @@ std::string FieldBuffer(const ir::Pipe& pipe, size_t field) {
   return pipe.fields.size() == 1 ? pipe.name + "_slot" : fmt::format("{}_{}", pipe.name, field);
 }
 
+int64_t SlotBytes(const ir::Pipe& pipe) {
+  int64_t bytes = 0;
+  for (const ir::PipeField& field : pipe.fields) bytes += field.rows * field.cols * Bytes(field.dtype);
+  return bytes;
+}
+
 std::map<ir::ValueId, std::string> BuffersOfViews(const ir::Kernel& kernel, const ir::Region& region) {
   std::map<ir::ValueId, std::string> buffers;
   ForEachOp(region, [&](const ir::Op& op) {

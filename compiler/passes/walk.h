@@ -43,6 +43,9 @@ const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& n
 /// The name of the buffer that holds field `field` of a pipe.
 std::string FieldBuffer(const ir::Pipe& pipe, size_t field);
 
+/// Of all fields of a slot.
+int64_t SlotBytes(const ir::Pipe& pipe);
+
 /// The buffer that each view of the region shows: of what is received, of views, and of their parts.
 std::map<ir::ValueId, std::string> BuffersOfViews(const ir::Kernel& kernel, const ir::Region& region);
 

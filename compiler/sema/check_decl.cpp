@@ -369,6 +369,7 @@ void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section
       if (!kHasInTurn) GateFeature(item.span, "instances that take tiles in turn");
       return;
     case Kind::kAlternate: alternates_.emplace(item.name.text, item.span); return;
+    case Kind::kSpread: spread_.emplace(item.name.text, &item); return;
   }
 }
 

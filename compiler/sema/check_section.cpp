@@ -219,6 +219,33 @@ void Elaborator::CheckAlternates(const ast::WorkerDecl& source, typed::Worker& w
   }
 }
 
+/// `spread WORKER = n`, once the number of instances is known.
+void Elaborator::SetSpread(typed::Worker& worker) {
+  const auto place = spread_.find(worker.name);
+  if (place == spread_.end()) return;
+  const ast::Expr& value = *place->second->value;
+  const std::optional<int64_t> blocks = Constant(value, "the number of blocks");
+  if (!blocks) return;
+  if (*blocks < 1 || *blocks > 8 || (*blocks & (*blocks - 1)) != 0) {
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span,
+                       fmt::format("`{}` spread over {} blocks; a cluster has 1, 2, 4 or 8", worker.name, *blocks));
+  } else if (worker.in_turn) {
+    diagnostics_
+        .Error(DiagnosticKind::kBadSchedule, place->second->span,
+               fmt::format("worker `{}` takes tiles in turn, and its instances share no tile", worker.name))
+        .Label(place->second->span, "the blocks of a cluster have parts of one tile");
+  } else if (worker.instances % *blocks != 0) {
+    diagnostics_
+        .Error(DiagnosticKind::kBadSchedule, value.span,
+               fmt::format("`{}` has {} instance{}, which {} blocks can't share out evenly", worker.name, worker.instances,
+                           worker.instances == 1 ? "" : "s", *blocks))
+        .Note(worker.span, "declared here")
+        .Help(fmt::format("let the number of instances be a multiple of {}", *blocks));
+  } else {
+    worker.spread = *blocks;
+  }
+}
+
 void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& section, size_t index) {
   typed::Worker worker;
   worker.name = source.name.text;
@@ -243,6 +270,7 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
     }
   }
   CheckAlternates(source, worker);
+  SetSpread(worker);
   for (size_t i = 0; i < index; ++i) {
     if (section.workers[i].name != worker.name) continue;
     diagnostics_.Error(DiagnosticKind::kDuplicateName, source.name.span, fmt::format("`{}` names two workers", worker.name))

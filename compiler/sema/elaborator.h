@@ -90,6 +90,7 @@ class Elaborator {
   void SetSplit(const ast::Expr& value, typed::Section& section);
   void SetDepth(const ast::Expr& value, typed::Section& section);
   void SetResident(const ast::Expr& value, typed::Section& section);
+  void SetSpread(typed::Worker& worker);
 
   // check_section.cpp
   void ElaborateSection(const ast::GridSection& source);
@@ -236,6 +237,7 @@ class Elaborator {
   std::map<typed::ParamId, Span> written_before_;
   std::set<std::string> in_turn_;           // workers that the schedule set lets take turns
   std::map<std::string, Span> alternates_;  // those whose instances it lets alternate, and where
+  std::map<std::string, const ast::ScheduleItem*> spread_;  // workers that it spreads over a cluster
   int depth_ = 0;
   int64_t expansions_ = 0;  // inlined calls and unrolled iterations
 };

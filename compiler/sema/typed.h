@@ -221,6 +221,7 @@ struct Worker {
   bool in_turn = false;        // instances take whole tiles alternately
   bool alternates = false;     // one instance loads while the other multiplies
   Span alternates_span;        // where that is said
+  int64_t spread = 1;          // blocks of a cluster that share out the instances
   VarId instance_var = kNone;  // 0 .. instances - 1
   Block body;
   Span span;

@@ -434,6 +434,7 @@ struct ScheduleItem {
     kDepth,       // depth = 1
     kResident,    // resident = 4
     kAlternate,   // alternate compute name
+    kSpread,      // spread rows = 4   name, value
   };
   Kind kind;
   Name name;      // parameter, pipe or worker

@@ -108,6 +108,12 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
     return ExpectName("a pipe", item.name) && Expect(TokenKind::kEqual, "and the number of slots") &&
            (item.value = ParseExpr()) != nullptr;
   }
+  if (AtWord("spread") && Peek(1).kind == TokenKind::kName) {
+    Take();
+    item.kind = ScheduleItem::Kind::kSpread;
+    return ExpectName("a worker", item.name) && Expect(TokenKind::kEqual, "and a number of blocks") &&
+           (item.value = ParseExpr()) != nullptr;
+  }
   if (!followed_by_equal && (AtWord("persistent") || AtWord("dynamic"))) {
     item.kind = AtWord("persistent") ? ScheduleItem::Kind::kPersistent : ScheduleItem::Kind::kDynamic;
     Take();
@@ -127,7 +133,7 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
     ErrorExpected("a parameter or a word of the schedule")
         .Note(
             "`NAME = value`, `persistent`, `dynamic`, `slots PIPE = n`, `order = rows`, `cluster = n`, `split = n`, `in turn "
-            "WORKER`, `alternate WORKER`, `depth = n`, `resident = n`");
+            "WORKER`, `alternate WORKER`, `depth = n`, `resident = n`, `spread WORKER = n`");
     return false;
   }
   for (const Word& word : kWords) {

@@ -173,7 +173,7 @@ void wait_shared(int newest) {
     }
 }
 
-void cluster_arrive() {
+void cluster_arrive(bool releases) {
     machine& sim = the();
     sim.settle();
     lane& l = *sim.current;
@@ -184,7 +184,7 @@ void cluster_arrive() {
     }
     l.at = TK_SIM_HERE();
     ++l.cluster_arrivals;
-    b.sum.add(l.clock);
+    releases ? b.sum.add(l.clock) : b.sum.add(l.at_fence);
     if (++b.arrived < int(sim.lanes.size())) return;
     b.done = b.sum.value();
     b.sum.clear();

@@ -92,6 +92,7 @@ struct lane {
     uint32_t waited_groups = 0, waited_reads = 0;
     uint32_t products_waited = 0, products_committed = 0;
     std::vector<mbarrier*> unfenced;    // initialised since the last fence_mbarrier_init
+    clock_ref at_fence;                 // what it knew then
     mbarrier* polled = nullptr;         // the counter that it has read last
     uint32_t polled_phase = 0;          // and what it was told
     std::array<access_id, 8> recent{};  // accesses that may repeat

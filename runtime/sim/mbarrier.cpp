@@ -109,8 +109,12 @@ void barrier_init(uint32_t address, uint32_t arrivals, bool needs_fence) {
 }
 
 void barrier_init_fence() {
-    for (mbarrier* b : the().current->unfenced) b->fenced = true;
-    the().current->unfenced.clear();
+    lane& l = *the().current;
+    for (mbarrier* b : l.unfenced) b->fenced = true;
+    l.unfenced.clear();
+    clock_sum known_here;
+    known_here.add(l.clock);
+    l.at_fence = known_here.value();
 }
 
 mbarrier* find_barrier(uint32_t address, const char* what, site here, bool must_be_own) {

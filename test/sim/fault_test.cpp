@@ -374,6 +374,50 @@ TEST(Fault, cluster) {
     found("exited-with-pending", "reaches into", run_neighbour<reads_neighbour<true, true, false>>);
 }
 
+// A tile stored into every block of the cluster is read behind the wait for its bytes, and nobody leaves while others still tell him
+// that they have read theirs.
+struct hearing_shared {
+    shared_tile<float, 2, 1> values;
+    barrier full, empty;
+};
+template <bool Waits, bool Stays>
+TK_CLUSTER_KERNEL(128, 2)
+hears_all(float* out) {
+    using layout = tk::layout<32, 1, 1, 1, 1, 4>;
+    auto& shared = block::shared<hearing_shared>();
+    const int t = thread::index();
+    if (t == 0) {
+        init(shared.full, 1);
+        init(shared.empty, 8);
+        fence_barrier_init();
+    }
+    cluster::sync();
+    grid::wait_previous();
+    warpgroup::store_cluster<2>(rows<1>(shared.values, cluster::rank()), fill<float, 1, 1, layout>(float(block::index() + 1)),
+                                shared.full);
+    if (t == 0) expect_bytes(shared.full, 8);
+    if (Waits) wait(shared.full, 0);
+    const auto all = warpgroup::load_shared<layout>(shared.values);
+    warp::arrive_cluster(shared.empty, 2);
+    if (t == 0) sm80::store_global(out + block::index(), all.data[0] * all.data[all.size - 1]);
+    if (Stays) cluster::sync();
+}
+template <auto Kernel>
+outcome run_hearing(bool agrees) {
+    float* out = tensor_memory<float>("out", 4, false);
+    const outcome result = run<Kernel>(4, 128, sizeof(hearing_shared), out);
+    if (agrees) {
+        EXPECT_EQ(out[1], 2.0f);
+        EXPECT_EQ(out[2], 12.0f);
+    }
+    return result;
+}
+TEST(Fault, exchange_in_a_cluster) {
+    silent([] { return run_hearing<hears_all<true, true>>(true); });
+    found("race", "", [] { return run_hearing<hears_all<false, true>>(false); });
+    found("exited-with-pending", "reaches into", [] { return run_hearing<hears_all<true, false>>(true); });
+}
+
 // A loop that waits for what never comes, without a barrier.
 TK_KERNEL(32)
 spins(const float* flag) {

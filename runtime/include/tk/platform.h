@@ -22,7 +22,7 @@
 
 #define TK_KERNEL(...) void
 /// A launch needs the size of a kernel's clusters, and can only know its type: the qualifiers of `void` say it.
-#define TK_CLUSTER_KERNEL(threads, blocks) tk::cluster_result<(blocks)>
+#define TK_CLUSTER_KERNEL(threads, blocks, ...) tk::cluster_result<(blocks)>
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wdeprecated-volatile"
 #else
@@ -87,11 +87,12 @@ using cluster_result = typename cluster_kernel<Blocks>::result;
 /// A kernel of exactly `threads` threads, with registers for one block on each SM (`setmaxnreg` needs both promises), or
 /// for `TK_KERNEL(threads, blocks)`.
 #define TK_KERNEL(threads, ...) __global__ void __launch_bounds__(threads, 1 __VA_OPT__(* __VA_ARGS__))
-/// The same, in clusters of `blocks` neighbouring blocks. A pass for GPUs without clusters sees its head only (TK_TARGET).
+/// The same, in clusters of `blocks` neighbouring blocks; the third argument is what the second of TK_KERNEL is. A pass for GPUs without clusters sees its head only (TK_TARGET).
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#define TK_CLUSTER_KERNEL(threads, blocks) TK_KERNEL(threads)
+#define TK_CLUSTER_KERNEL(threads, blocks, ...) TK_KERNEL(threads __VA_OPT__(, ) __VA_ARGS__)
 #else
-#define TK_CLUSTER_KERNEL(threads, blocks) __global__ void __cluster_dims__(blocks, 1, 1) __launch_bounds__(threads, 1)
+#define TK_CLUSTER_KERNEL(threads, blocks, ...) \
+    __global__ void __cluster_dims__(blocks, 1, 1) __launch_bounds__(threads, 1 __VA_OPT__(* __VA_ARGS__))
 #endif
 #define TK_DEVICE __device__ __forceinline__
 #define TK_HOST_DEVICE __host__ __device__ __forceinline__

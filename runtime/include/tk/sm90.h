@@ -10,6 +10,7 @@
 
 #include "tk/ops/cluster_barrier.h"
 #include "tk/ops/cluster.h"
+#include "tk/ops/cluster_store.h"
 #include "tk/ops/grid.h"
 #include "tk/ops/roles.h"
 #include "tk/ops/split.h"

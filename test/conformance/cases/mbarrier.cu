@@ -90,6 +90,26 @@ TK_CLUSTER_KERNEL(32, 2) cluster_arrivals_kernel(const uint32_t* in, uint32_t* o
     sm90::cluster_wait();
 }
 
+/// Each lane of each block stores a word into its own and into the other block, and each block waits for all of them.
+TK_CLUSTER_KERNEL(32, 2) store_async_kernel(const uint32_t* in, uint32_t* out) {
+    sm90::grid_dependency_wait();
+    const int lane = sm80::thread_index(), rank = int(sm90::cluster_block_rank());
+    const uint32_t base = shared_base(), full = base + 512, place = base + uint32_t(rank * 32 + lane) * 4;
+    if (lane == 0) {
+        sm80::mbarrier_init(full, 1);
+        sm90::fence_mbarrier_init();
+    }
+    sm90::cluster_arrive_relaxed();
+    sm90::cluster_wait();
+    if (lane == 0) sm90::mbarrier_arrive_expect_tx(full, 64 * 4);
+    for (uint32_t to = 0; to < 2; ++to)
+        sm90::store_async_b32(sm90::map_to_block(place, to), get(in, rank * 32 + lane), sm90::map_to_block(full, to));
+    wait(full, 0);
+    for (int n = 0; n < 2; ++n) put(out, rank * 64 + n * 32 + lane, get_shared(base + uint32_t(n * 32 + 31 - lane) * 4));
+    sm90::cluster_arrive();
+    sm90::cluster_wait();
+}
+
 }  // namespace
 }  // namespace conformance
 
@@ -119,4 +139,11 @@ EXPECTED(mbarrier_cluster) {
     for (int rank = 0; rank < 2; ++rank)
         for (int lane = 0; lane < 32; ++lane)
             for (int e = 0; e < 4; ++e) out[(rank * 32 + lane) * 4 + e] = in[((1 - rank) * 32 + 31 - lane) * 4 + e];
+}
+
+// case: mbarrier_store_async in 64 out 128 exact covers store_async_b32, cluster_arrive_relaxed, cluster_wait, map_to_block, mbarrier_arrive_expect_tx
+CASE(mbarrier_store_async) { return start<store_async_kernel>(stream, 2, 32, 1024, input(in), output(out)); }
+EXPECTED(mbarrier_store_async) {
+    for (int rank = 0; rank < 2; ++rank)
+        for (int n = 0; n < 64; ++n) out[rank * 64 + n] = in[n / 32 * 32 + 31 - n % 32];
 }

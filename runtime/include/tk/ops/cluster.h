@@ -17,6 +17,10 @@ TK_DEVICE void sync() {
     sm90::cluster_arrive();
     sm90::cluster_wait();
 }
+/// The two halves of a meeting at which blocks tell each other that their barriers stand (fence_barrier_init): who has waited may use
+/// those of all blocks.
+TK_DEVICE void arrive() { sm90::cluster_arrive_relaxed(); }
+TK_DEVICE void wait() { sm90::cluster_wait(); }
 }  // namespace cluster
 
 }  // namespace tk

@@ -75,7 +75,8 @@ void sync_warp();
 void sync_named(int id, int threads);
 void arrive_named(int id, int threads);
 void sync_block();
-void cluster_arrive();
+/// `releases`: what the lane has written before; else only the barriers that it has initialised, with their fence behind them.
+void cluster_arrive(bool releases = true);
 void cluster_wait();
 void fence_proxy_async();
 /// s_barrier of CDNA: waits for no memory. What a lane's shared-memory accesses did is published as far as wait_shared says.
@@ -93,6 +94,9 @@ void bulk_wait(int newest, bool read_only);
 void products_fence();
 void products_commit();
 void products_wait(int newest);
+
+/// Four bytes into shared memory of a block of the cluster; a barrier of that block counts them (st.async).
+void store_async(uint32_t to, uint32_t word, uint32_t barrier);
 
 // Registers, programmatic launch.
 void set_registers(int count, bool increase);

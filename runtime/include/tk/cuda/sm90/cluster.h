@@ -32,6 +32,10 @@ TK_DEVICE uint32_t cluster_count() {
 TK_DEVICE void cluster_arrive() { TK_PTX("barrier.cluster.arrive.release;" ::: "memory"); }
 TK_DEVICE void cluster_wait() { TK_PTX("barrier.cluster.wait.acquire;" ::: "memory"); }
 
+/// The same without making writes visible, but for barriers initialised before a fence_mbarrier_init: a release would wait for all
+/// that the thread has written.
+TK_DEVICE void cluster_arrive_relaxed() { TK_PTX("barrier.cluster.arrive.relaxed;" ::: "memory"); }
+
 /// mapa: the address of the same place in the block `rank` of this cluster.
 TK_DEVICE uint32_t map_to_block(uint32_t address, uint32_t rank) {
     uint32_t remote;
@@ -45,6 +49,11 @@ TK_DEVICE void load_cluster_f32x4(float (&v)[4], uint32_t address) {
            : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
            : "r"(address)
            : "memory");
+}
+
+/// st.async: four bytes to an address of map_to_block, which complete as bytes on a barrier of the same block, as those of a copy do.
+TK_DEVICE void store_async_b32(uint32_t address, uint32_t word, uint32_t barrier) {
+    TK_PTX("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(address), "r"(word), "r"(barrier) : "memory");
 }
 
 }  // namespace tk::sm90

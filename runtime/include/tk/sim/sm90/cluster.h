@@ -12,10 +12,13 @@ TK_DEVICE uint32_t cluster_index() { return uint32_t(sim::self().block / sim::se
 TK_DEVICE uint32_t cluster_count() { return uint32_t(sim::self().blocks / sim::self().cluster); }
 
 TK_DEVICE void cluster_arrive() { sim::cluster_arrive(); }
+TK_DEVICE void cluster_arrive_relaxed() { sim::cluster_arrive(false); }
 TK_DEVICE void cluster_wait() { sim::cluster_wait(); }
 
 TK_DEVICE uint32_t map_to_block(uint32_t address, uint32_t rank) { return sim::map_to_block(address, rank); }
 
 TK_DEVICE void load_cluster_f32x4(float (&v)[4], uint32_t address) { sim::load_shared(address, v, 16); }
+
+TK_DEVICE void store_async_b32(uint32_t address, uint32_t word, uint32_t barrier) { sim::store_async(address, word, barrier); }
 
 }  // namespace tk::sm90

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Pipes between instances that are spread over the blocks of a cluster. A slot lies in every block, and what an instance sends is
+// stored into all of them; the full barrier of each counts the bytes, of which the instances there announce equal shares when they
+// come to receive. A slot that is filled again is given back to all blocks before; one that never is needs no empty barrier, and
+// then no block reaches into another behind the end of what that one waits for: each leaves when it is done.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+
+constexpr int64_t kWarps = 4;  // of an instance: each arrives once
+
+/// How many slots of the pipe one tile receives, at most; kLoops: there is traffic in a loop.
+constexpr int64_t kLoops = -1;
+int64_t Receives(const Region& region, const std::string& pipe) {
+  int64_t count = 0;
+  for (const Op& op : region) {
+    count += op.code == OpCode::kReceive && op.symbol == pipe;
+    for (const Region& inner : op.regions) {
+      const int64_t inside = Receives(inner, pipe);
+      const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
+      if (inside == kLoops || (inside > 0 && is_loop)) return kLoops;
+      count += inside;
+    }
+  }
+  return count;
+}
+
+bool UsesBarrier(const Op& op) {
+  switch (op.code) {
+    case OpCode::kWaitEmpty:
+    case OpCode::kWaitFull:
+    case OpCode::kExpect:
+    case OpCode::kArrive:
+    case OpCode::kStoreCluster: return true;
+    default:
+      return std::any_of(op.regions.begin(), op.regions.end(), [](const Region& region) {
+        return std::any_of(region.begin(), region.end(), [](const Op& inner) { return UsesBarrier(inner); });
+      });
+  }
+}
+
+}  // namespace
+
+bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe) {
+  return std::all_of(kernel.workers.begin(), kernel.workers.end(), [&](const ir::Worker& worker) {
+    const int64_t slots = Receives(worker.body, pipe.name);
+    return slots != kLoops && slots <= pipe.slots;
+  });
+}
+
+void SendToCluster(ir::Kernel& kernel, const Op& send, Region& out) {
+  for (Op& each : StoresOf(kernel, send)) {
+    if (each.code == OpCode::kStoreShared) {
+      each.code = OpCode::kStoreCluster;
+      each.symbol = FullBarrier(send.symbol);
+      each.slot = send.symbol;
+      each.number = kernel.cluster;
+    }
+    out.push_back(std::move(each));
+  }
+}
+
+void AnnounceSlot(const ir::Pipe& pipe, const ir::Worker& worker, Span span, Region& out) {
+  Op elected = SyncOp(OpCode::kIfElected, "", "", 0, span);
+  elected.regions = {{SyncOp(OpCode::kExpect, FullBarrier(pipe.name), pipe.name, SlotBytes(pipe) / worker.instances, span)}};
+  out.push_back(std::move(elected));
+}
+
+void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled_once) {
+  // Senders and receivers of the pipe are those of all blocks.
+  kernel.barriers.push_back({FullBarrier(pipe.name), pipe.slots, pipe.receivers / kernel.Spread(),
+                             fmt::format("all blocks have filled their parts of a slot of {}", pipe.name)});
+  if (is_filled_once) return;
+  kernel.barriers.push_back({EmptyBarrier(pipe.name), pipe.slots, pipe.receivers * kWarps,
+                             fmt::format("every reader in every block is done with a slot of {}", pipe.name)});
+}
+
+void WaitForCluster(ir::Worker& worker) {
+  const auto first = std::find_if(worker.body.begin(), worker.body.end(), UsesBarrier);
+  if (first != worker.body.end()) worker.body.insert(first, SyncOp(OpCode::kClusterWait, "", "", 0, first->span));
+}
+
+}  // namespace tkc::passes
