@@ -121,8 +121,8 @@ void Checker::CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::K
           .Note(place->second, "said here first");
     }
     if (item.kind == Kind::kParam && FindParam(kernel, item.name.text) == nullptr) ReportNoParam(kernel, item.name, diagnostics_);
-    if (item.kind != Kind::kSlots && item.kind != Kind::kInTurn && item.kind != Kind::kAlternate &&
-        item.kind != Kind::kSpread) continue;
+    if (item.kind != Kind::kSlots && item.kind != Kind::kInTurn && item.kind != Kind::kAlternate && item.kind != Kind::kSpread)
+      continue;
     bool found = false;
     std::vector<std::string> names;
     for (const ast::GridSection& grid : kernel.grids) {

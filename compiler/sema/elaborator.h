@@ -235,8 +235,8 @@ class Elaborator {
   /// The first read of each tensor that the kernel writes: in the section, and in those before.
   std::map<typed::ParamId, Span> read_, read_before_;
   std::map<typed::ParamId, Span> written_before_;
-  std::set<std::string> in_turn_;           // workers that the schedule set lets take turns
-  std::map<std::string, Span> alternates_;  // those whose instances it lets alternate, and where
+  std::set<std::string> in_turn_;                           // workers that the schedule set lets take turns
+  std::map<std::string, Span> alternates_;                  // those whose instances it lets alternate, and where
   std::map<std::string, const ast::ScheduleItem*> spread_;  // workers that it spreads over a cluster
   int depth_ = 0;
   int64_t expansions_ = 0;  // inlined calls and unrolled iterations

@@ -368,7 +368,7 @@ class Printer {
   }
 
   void PrintItem(const ScheduleItem& item) {
-    static constexpr std::string_view kWords[] = {"",      "persistent", "dynamic", "slots ",   "order",     "cluster",
+    static constexpr std::string_view kWords[] = {"",      "persistent", "dynamic", "slots ",   "order",      "cluster",
                                                   "split", "in turn ",   "depth",   "resident", "alternate ", "spread "};
     Indent();
     Text("{}{}", kWords[static_cast<int>(item.kind)], item.name.text);
