@@ -5,7 +5,8 @@ waits on it and gives every slot that it waited for to the other side.
 Counted block by block: what stands in a loop, a branch or a role's body must come out even on its own, as a branch may not be taken and a
 loop may run any number of times. A loop that keeps a product in flight gives its slots back an iteration later (`.previous`, under a
 condition): those in it count for its body, the one behind it for none. Parts that fill one slot arrive more often than once.
-An instance that receives the slot that it has just sent waits for it empty and full, and turns its ring once."""
+An instance that receives the slot that it has just sent waits for it empty and full, and turns its ring once. Slots that are filled
+once (by all blocks of a cluster) have no barrier to be given back at."""
 import pathlib
 import re
 import subprocess
@@ -13,12 +14,13 @@ import sys
 
 WAIT = re.compile(r"wait_(full|empty) (\w+)_(?:full|empty)\[")
 GIVE = re.compile(r"(?:arrive|expect) (\w+)_(full|empty)\[\w+(\.previous)?\]")
+EMPTY = re.compile(r"barrier (\w+)_empty ")
 TURN = re.compile(r"advance (\w+)$")
 
 
 class Block:
-    def __init__(self, head, parent):
-        self.head, self.parent = head, parent
+    def __init__(self, head, parent, returned):
+        self.head, self.parent, self.returned = head, parent, returned
         self.waits, self.turns, self.gives = {}, {}, {}
         self.holds_previous = False
 
@@ -34,6 +36,8 @@ class Block:
                 found.append(f"waits {sum(kinds)} times on the ring of {pipe}, turns it {turns} times")
         for (pipe, kind), waits in self.waits.items():
             other = "empty" if kind == "full" else "full"
+            if kind == "full" and pipe not in self.returned:
+                continue
             gives = self.gives.get((pipe, other), 0)
             if gives < waits or (kind == "full" and gives != waits):
                 found.append(f"waits for {waits} {kind} slots of {pipe}, gives {gives} back")
@@ -41,16 +45,20 @@ class Block:
 
 
 def check(text):
-    faults, block = [], None
+    faults, block, returned = [], None, set()  # pipes whose slots are given back, in the kernel at hand
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
         if line.startswith("comment "):
             continue
+        if line.startswith("kernel "):
+            returned = set()
+        if match := EMPTY.match(line):
+            returned.add(match[1])
         if line.endswith("{"):
             if line.startswith("} else"):
                 faults += [f"{number}: `{block.head}` {fault}" for fault in block.faults()]
                 block = block.parent
-            block = Block(line, block)
+            block = Block(line, block, returned)
         elif line == "}":
             if not block.head.startswith("if"):
                 faults += [f"{number}: `{block.head}` {fault}" for fault in block.faults()]
