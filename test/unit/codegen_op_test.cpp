@@ -217,6 +217,8 @@ TEST_F(OpCpp, SharedMemory) {
   EXPECT_EQ(Print(Make(OpCode::kLoadShared, {New(Reg(128, 64))}, {view_})),
             "const auto r_3 = tk::warpgroup::load_shared<layout>(v);\n");
   EXPECT_EQ(Print(Make(OpCode::kStoreShared, {}, {view_, x_})), "tk::warpgroup::store_shared(v, x);\n");
+  EXPECT_EQ(Print(Make(OpCode::kStoreCluster, {}, {view_, x_}, {}, "ab_full", "ab", 2)),
+            "tk::warpgroup::store_cluster<2>(v, x, shared.ab_full[ab.slot]);\n");
   EXPECT_EQ(Print(Plain(OpCode::kFenceAsync)), "tk::fence_async_proxy();\n");
   EXPECT_EQ(Print(Plain(OpCode::kSyncRole, "", "", 0, {N("w")})), "tk::warpgroup::sync(w + 1);\n");
   EXPECT_EQ(Print(Plain(OpCode::kSyncRole, "", "", 1)), "tk::warp::sync();\n");
@@ -306,6 +308,8 @@ TEST_F(OpCpp, RolesAndComments) {
   EXPECT_EQ(Print(Plain(OpCode::kNamedSync, "", "", 256, {I(8)})), "tk::named_barrier_sync(8, 256);\n");
   EXPECT_EQ(Print(Plain(OpCode::kNamedArrive, "", "", 256, {I(8)})), "tk::named_barrier_arrive(8, 256);\n");
   EXPECT_EQ(Print(Plain(OpCode::kClusterSync)), "tk::cluster::sync();\n");
+  EXPECT_EQ(Print(Plain(OpCode::kClusterWait)), "tk::cluster::wait();\n");
+  EXPECT_EQ(Print(Plain(OpCode::kPriority, "", "", 1)), "tk::warp::set_priority<1>();\n");
   EXPECT_EQ(Print(Plain(OpCode::kComment, "why \\")), "// why \\ .\n");
 }
 
@@ -357,7 +361,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 62) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 65) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace
