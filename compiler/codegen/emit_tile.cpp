@@ -170,7 +170,8 @@ CppExpr OpEmitter::Reduce(const Op& op) {
 CppExpr OpEmitter::Read(const Op& op) {
   const ir::Type& type = TypeOf(op.results[0]);
   const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
-  return {fmt::format("tk::warpgroup::load<{}, {}, layout>({}{})", type.rows, type.cols, Block(op), fill)};
+  return {fmt::format("tk::warpgroup::load{}<{}, {}, layout>({}{})", op.number == 1 ? "_exactly" : "", type.rows, type.cols,
+                      Block(op), fill)};
 }
 
 void OpEmitter::ReadParts(const Op& op) {

@@ -126,6 +126,13 @@ MUTANTS = [
     # ---- clusters
     ("multicast_to_oneself", "two_stage", [(r"\* 32, n, 3 on", "* 32, n, 1 on")], HANG_CLUSTER),
     ("multicast_of_one_half", "two_stage", [(r"(B_map_share at) @cluster::rank.i32\(\) \* 32", r"\1 0")], ""),
+    # ---- instances over the blocks of a cluster
+    ("store_before_blocks_have_begun", "spread", [(r"    cluster_wait\n((?:.*\n){0,2}?)(    store_cluster .*\n)", r"\1\2    cluster_wait\n")], HANG_CLUSTER),
+    ("bytes_of_a_block_announced_twice", "spread", [(r"bytes 16", "bytes 32")], HANG_CLUSTER),
+    ("bytes_of_the_own_block", "spread", [(r"bytes 16", "bytes 4")], ""),
+    ("one_announcement_is_enough", "spread", [(r"seen_full arrivals 2", "seen_full arrivals 1")], ""),
+    ("numbers_of_the_own_block", "spread", [(r"let w = .*", "let w = w_here")], ""),
+    ("read_before_all_blocks_sent", "spread", [(r"    wait_full seen_full\[seen\]\n", "")], ""),
     # ---- copies by all threads
     ("prologue_a_block_shorter", "sm80_gemm", [(r"unroll stage times 3", "unroll stage times 2")], ""),
     ("prologue_a_block_longer", "sm80_gemm", [(r"unroll stage times 3", "unroll stage times 4")], ""),

@@ -54,6 +54,8 @@ KERNELS = [
            note="sm_80, two workers that compute, with barriers between them"),
     Kernel("gfx950_workers", "test/certify/inputs/folded_waves.ir", None, [({"M": 130, "N": 456}, 2), ({"M": 66, "N": 64}, 2)],
            note="the same with counters in shared memory for all barriers"),
+    Kernel("spread", "test/spec/spread.tk", "centre_wide", [({"M": 5, "N": 301}, 4), ({"M": 1, "N": 512}, 4)],
+           note="instances over the blocks of a cluster, which store into each other's slots"),
     Kernel("gemm_by_hand", "test/mutants/inputs/gemm.tk", None, [({"M": 264, "N": 264, "K": 712}, 2), ({"M": 130, "N": 133, "K": 64}, 1)],
            note="for mutants by hand only", mechanical=False),
 ]

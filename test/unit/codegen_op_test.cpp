@@ -145,6 +145,8 @@ TEST_F(OpCpp, AllOfALiteralExtent) {
   EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load<64, 64, layout>(A.block(tk::span(0), tk::all<64>()));\n");
   read.axes[1] = {I(32), 32, false, nullptr, nullptr};
   EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load<64, 64, layout>(A.block(tk::span(0), tk::span(32)));\n");
+  read.number = 1;
+  EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load_exactly<64, 64, layout>(A.block(tk::span(0), tk::span(32)));\n");
 }
 
 TEST_F(OpCpp, PartsOfStructures) {

@@ -100,8 +100,16 @@ TK_DEVICE void for_each_run_of_many(const global_block<T>& block, Whole whole, S
 template <class Tile>
 inline constexpr bool is_tall = (Tile::layout_type::Vec == 2 && Tile::layout_type::Halves == 2) || Tile::I * Tile::H > 4;
 
-/// The runs of V neighbouring columns of a tile that each lie in one thread. For blocks that are aligned.
-template <int V, class Tile, class T>
+/// AMD's compiler would keep what masks cut runs in registers of all elements.
+#ifdef TK_GFX
+inline constexpr bool reaches_over_edges = false;
+#else
+inline constexpr bool reaches_over_edges = true;
+#endif
+
+/// The runs of V neighbouring columns of a tile that each lie in one thread. For blocks that are aligned. `Reaches`: a run that an edge
+/// cuts is taken as a whole where what it has beyond belongs to the row before or behind, and is masked; else it goes element by element.
+template <int V, class Tile, class T, bool Reaches = false>
 struct runs {
     using L = typename Tile::layout_type;
     const global_block<T>& block;
@@ -127,11 +135,20 @@ struct runs {
         else each_vector_if<true>(f);
     }
 
+    /// The first and the last run of row r, counted from first_col, that move as vectors.
+    TK_DEVICE int first_run(int r) const { return block.col_lo - first_col - (has_neighbour(r - 1) ? V - 1 : 0); }
+    TK_DEVICE int last_run(int r) const { return block.col_hi - first_col - V + (has_neighbour(r + 1) ? V - 1 : 0); }
+    /// Row r is there and follows its neighbours without a gap.
+    TK_DEVICE bool has_neighbour(int r) const {
+        const int length = block.col_hi - block.col_lo;
+        return Reaches && V > 1 && length >= V && block.row_stride == length && block.has_row(r);
+    }
+
     template <bool HasEdges, class F>
     TK_DEVICE void each_vector_if(F f) const {
         const int64_t col_stride = V == 1 ? block.col_stride : 1;
         each_row([&](int i, int h, int r) {
-            const int lo = late(block.col_lo - first_col), hi = late(block.col_hi - first_col - V);
+            const int lo = late(first_run(r)), hi = late(last_run(r));
             T* const row = block.at(r, 0) + first_col * col_stride;
             const bool has_row = block.has_row(r);
             TK_UNROLL
@@ -144,9 +161,10 @@ struct runs {
         });
     }
 
-    /// single(register, address) for the elements that exist of runs that an edge cuts; after each_vector.
-    template <class Single>
-    TK_DEVICE void each_cut(Single single) const {
+    /// Of the runs that an edge cuts, after each_vector: single(register, address) for the elements that exist, or mask(register, column)
+    /// where the run was taken as a whole.
+    template <class Single, class Mask>
+    TK_DEVICE void each_cut(Single single, Mask mask) const {
         if (cuts_none) return;
         each_row([&](int i, int h, int r) {
             T* const row = block.at(r, 0) + first_col;
@@ -158,6 +176,10 @@ struct runs {
                     const int d = j * L::block_cols + e, c = late(first_col) + d;
                     const bool is_cut = (c < block.col_lo && c + V > block.col_lo) || (c < block.col_hi && c + V > block.col_hi);
                     if (!has_row || !is_cut) continue;
+                    if (Reaches && d >= first_run(r) && d <= last_run(r)) {
+                        mask(Tile::number_of({i, j, h, e}), c);
+                        continue;
+                    }
                     TK_UNROLL
                     for (int k = 0; k < V; ++k)
                         if (block.has_col(c + k)) single(Tile::number_of({i, j, h, e}) + k, row + (d + k));
@@ -175,7 +197,7 @@ TK_DEVICE void for_each_run(const global_block<T>& block, Whole whole, Single si
             all.each_vector([&](int n, T* to, bool exists) {
                 if (exists) whole(n, to);
             });
-            return all.each_cut(single);
+            return all.each_cut(single, [](int, int) {});
         }
     }
     for_each_run_of_many<V, Tile>(block, whole, single);
@@ -193,7 +215,7 @@ TK_DEVICE void for_each_stored(const global_block<T>& block, const register_tile
 /// The words of V neighbours that a tile is made of; those of elements that do not exist are `fill_word`. As words on every path, taken
 /// apart behind all of them: to take one apart is to wait for it, and it must not be waited for before the loads of the next tile are
 /// under way.
-template <int V, class Tile, class From, class Word>
+template <int V, class Tile, bool Reaches = false, class From, class Word>
 TK_DEVICE void load_words(const global_block<From>& block, Word fill_word, Word (&words)[Tile::size / V]) {
     using T = std::remove_const_t<From>;
     TK_UNROLL
@@ -204,10 +226,17 @@ TK_DEVICE void load_words(const global_block<From>& block, Word fill_word, Word 
         words[n / V] = __builtin_bit_cast(Word, v);
     };
     if constexpr (!is_tall<Tile>) {
-        const runs<V, Tile, From> all{block};
+        const runs<V, Tile, From, Reaches> all{block};
         if (all.is_aligned) {
             all.each_vector([&](int n, const T* from, bool exists) { words[n / V] = exists ? load_word<T, V>(from) : fill_word; });
-            return all.each_cut(single);
+            return all.each_cut(single, [&](int n, int c) {
+                auto v = __builtin_bit_cast(vector<T, V>, words[n / V]);
+                const auto fill = __builtin_bit_cast(vector<T, V>, fill_word);
+                TK_UNROLL
+                for (int k = 0; k < V; ++k)
+                    if (!block.has_col(c + k)) v.value[k] = fill.value[k];
+                words[n / V] = __builtin_bit_cast(Word, v);
+            });
         }
     }
     for_each_run_of_many<V, Tile>(block, [&](int n, const T* from) { words[n / V] = load_word<T, V>(from); }, single);
@@ -226,16 +255,21 @@ TK_DEVICE Tile taken_apart(const Word (&words)[Tile::size / V]) {
 
 namespace warpgroup {
 
-/// The R x C elements from the block's (0, 0) on, dealt as Layout.
-template <int R, int C, class Layout, class From, class Fill = float>
+/// The R x C elements from the block's (0, 0) on, dealt as Layout. May read elements of neighbouring rows as well, and drop them.
+template <int R, int C, class Layout, bool Reaches = detail::reaches_over_edges, class From, class Fill = float>
 TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
     using T = std::remove_const_t<From>;
     using result_tile = register_tile<T, R, C, Layout>;
     constexpr int V = detail::vector_length<T, result_tile::E>;
     const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
     std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
-    detail::load_words<V, result_tile>(block, fill_word, words);
+    detail::load_words<V, result_tile, Reaches>(block, fill_word, words);
     return detail::taken_apart<V, result_tile>(words);
+}
+/// The same for tensors that are written meanwhile: no other element is touched.
+template <int R, int C, class Layout, class From, class Fill = float>
+TK_DEVICE auto load_exactly(const global_block<From>& block, Fill fill_value = 0) {
+    return load<R, C, Layout, false>(block, fill_value);
 }
 
 /// Writes the tile; of threads with copies of an element one writes it.
