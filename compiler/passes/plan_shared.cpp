@@ -102,10 +102,23 @@ int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fi
   return half - fixed >= kWorthwhileSlots * slot_bytes ? half : target.shared_memory_per_block;
 }
 
+/// As many blocks as the schedule asks for, if a multiprocessor has threads for them, and registers where loads under way take some
+/// beside the tiles that they fill: blocks of which fewer are promised still share a multiprocessor if they turn out to be small.
+int ResidentBlocks(const ir::Kernel& kernel, const Target& target) {
+  constexpr int64_t kForAddresses = 40;
+  int64_t blocks = target.threads_per_processor / kernel.threads;
+  for (const ir::Worker& worker : kernel.workers) {
+    if (!target.loads_tiles_whole || worker.kind != ir::RoleKind::kCompute) continue;
+    const int64_t needed = MostKeptTiles(kernel, worker).registers + MostLiveTiles(kernel, worker).registers + kForAddresses;
+    blocks = std::min(blocks, target.registers.file / (kernel.threads * needed));
+  }
+  return static_cast<int>(std::clamp<int64_t>(blocks, 1, kernel.resident));
+}
+
 }  // namespace
 
 Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
-  if (kernel.resident > 0) kernel.resident = std::clamp(target.threads_per_processor / kernel.threads, 1, kernel.resident);
+  if (kernel.resident > 0) kernel.resident = ResidentBlocks(kernel, target);
   int64_t fixed = 0;
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (!IsField(kernel, buffer)) fixed += TileBytes(buffer) * buffer.count * buffer.instances + buffer.Alignment();

@@ -56,6 +56,7 @@ struct Target {
   bool alternates = false;                // waves of two instances share a matrix unit, and meet wherever each stands
   bool has_grid_dependency = false;       // a launch may begin under the end of the one before
   bool stages_copies = false;             // copies of operands go through registers, fetched a step before they are put down
+  bool loads_tiles_whole = false;         // its compiler has all loads of a tile under way, each in registers, before it uses the first
   bool loads_ahead = false;               // fragments of a loop's first product are loaded in front of the last product before it
   bool advances_copies = false;           // copies in a loop keep where their pieces lie
   int most_slots = 6;                     // of a pipe that says none: more hide no latency that fewer do not
