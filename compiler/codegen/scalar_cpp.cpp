@@ -73,6 +73,16 @@ bool ScalarPrinter::MentionsExtent(const Scalar& scalar) const {
   return false;
 }
 
+namespace {
+
+/// What remains of a division by a number that an int holds is an int, however wide what is divided.
+bool IsShortRest(const Node& node) {
+  int64_t by = 0;
+  return node.kind == Kind::kMod && node.dtype == DType::kI64 && symbolic::IsInt(node.args[1], &by) && by > 0 && by <= INT32_MAX;
+}
+
+}  // namespace
+
 bool ScalarPrinter::IsWide(const Scalar& scalar) const {
   if (place_ == Place::kHost) return scalar->dtype == DType::kI64;
   switch (scalar->kind) {
@@ -80,6 +90,9 @@ bool ScalarPrinter::IsWide(const Scalar& scalar) const {
     case Kind::kName: return wide_.contains(scalar->name);
     case Kind::kElement: return scalar->dtype == DType::kI64 || scalar->dtype == DType::kU64;
     case Kind::kCall: return false;
+    case Kind::kMod:
+      if (IsShortRest(*scalar)) return false;
+      break;
     case Kind::kConvert: return scalar->dtype == DType::kI64 && IsWide(scalar->args[0]);
     case Kind::kMul:
       if (scalar->dtype == DType::kI64 && MentionsExtent(scalar->args[0]) && MentionsExtent(scalar->args[1])) return true;
@@ -153,8 +166,11 @@ CppExpr ScalarPrinter::Division(const Node& node) const {
   const bool is_integer = !IsFloat(node.dtype);
   if (!is_integer) return Infix(node, "/", CppExpr::kMul);
   const bool divides = node.kind == Kind::kDiv;
-  if (IsNonNegative(node.args[0]) && IsNonNegative(node.args[1])) return Infix(node, divides ? "/" : "%", CppExpr::kMul);
-  return Function(divides ? "tk::floor_div" : "tk::floor_mod", node);
+  const bool is_plain = IsNonNegative(node.args[0]) && IsNonNegative(node.args[1]);
+  CppExpr result =
+      is_plain ? Infix(node, divides ? "/" : "%", CppExpr::kMul) : Function(divides ? "tk::floor_div" : "tk::floor_mod", node);
+  if (place_ == Place::kKernel && IsShortRest(node) && IsWide(node.args[0])) return {fmt::format("int({})", result.text)};
+  return result;
 }
 
 /// `block::index` is tk::block::index(); `grouped_order.m` is member m of what tk::grouped_order returns.

@@ -82,7 +82,7 @@ TK_DEVICE void for_each_run_of_many(const global_block<T>& block, Whole whole, S
             const int64_t col_stride = late(block.col_stride);
             TK_UNROLL
             for (int e = 0; e < Tile::E; e += V) {
-                const int n = Tile::number_of({i, j, h, e}), d = j * L::block_cols + e;
+                const int n = Tile::number_of({i, j, h, e}), d = late(j * L::block_cols + e);
                 if (aligned && has_row && block.has_col(c + d) && block.has_col(c + d + V - 1)) {
                     whole(n, row + d * col_stride);
                     continue;
@@ -173,7 +173,7 @@ struct runs {
             for (int j = 0; j < Tile::J; ++j)
                 TK_UNROLL
                 for (int e = 0; e < Tile::E; e += V) {
-                    const int d = j * L::block_cols + e, c = late(first_col) + d;
+                    const int d = late(j * L::block_cols + e), c = late(first_col) + d;
                     const bool is_cut = (c < block.col_lo && c + V > block.col_lo) || (c < block.col_hi && c + V > block.col_hi);
                     if (!has_row || !is_cut) continue;
                     if (Reaches && d >= first_run(r) && d <= last_run(r)) {
