@@ -25,6 +25,11 @@ class Conditions {
     for (const ir::GridAxis& axis : kernel.axes) known_.DefineSteps(axis.name, axis.lo, axis.step);
   }
 
+  /// The number of an instance, while it stands for all of them.
+  void Enter(const ir::Worker& worker) {
+    if (!worker.instance_name.empty()) known_.DefineWithin(worker.instance_name, {0, worker.instances - 1});
+  }
+
   void Apply(Region& region) {
     std::erase_if(region, [&](const Op& op) { return IsEmpty(op); });
     for (Op& op : region) {
@@ -82,26 +87,58 @@ class Conditions {
           touched_.insert(result);
         }
         return;
-      case OpCode::kBinary: return Compare(op);
+      case OpCode::kBinary: Shift(op); return Compare(op);
       case OpCode::kSelect: return Choose(op);
       default: return;
     }
   }
 
+  /// Positions and a number: positions somewhere else.
+  void Shift(const Op& op) {
+    if (op.operands.size() != 1 || static_cast<typed::Op>(op.number) != typed::Op::kAdd) return;
+    const auto positions = positions_.find(op.operands[0]);
+    const IntRange by = RangeOf(op.scalars[0]);
+    if (positions == positions_.end() || by.lo == IntRange::kLeast || by.hi == IntRange::kMost) return;
+    positions_[op.results[0]] = {positions->second.lo + by.lo, positions->second.hi + by.hi};
+    touched_.insert(op.results[0]);
+  }
+
+  /// A comparison of positions that has one answer, and the other one of two of which one has.
   void Compare(const Op& op) {
+    const auto function = static_cast<typed::Op>(op.number);
+    if (op.operands.size() == 2 && function == typed::Op::kAnd) {
+      for (size_t i = 0; i < 2; ++i) {
+        const ValueId other = op.operands[1 - i];
+        const ir::Value& kept = kernel_.values[other];
+        if (is_true_.count(op.operands[i]) == 0 || kept.is_mutable) continue;
+        if (!IsSame(kept.type, kernel_.values[op.results[0]].type)) continue;
+        touched_.insert(op.results[0]);
+        if (is_true_.count(other) > 0) is_true_.insert(op.results[0]);
+        chosen_[op.results[0]] = other;
+        return;
+      }
+      return;
+    }
     if (op.operands.size() != 1 || op.slot != "right") return;
     const auto positions = positions_.find(op.operands[0]);
-    if (positions == positions_.end()) return;
-    const IntRange bound = known_.Of(op.scalars[0]->kind == symbolic::Kind::kConvert ? op.scalars[0]->args[0] : op.scalars[0]);
-    if (static_cast<typed::Op>(op.number) != typed::Op::kLt || bound.lo == IntRange::kLeast) return;
+    if (positions == positions_.end() || (function != typed::Op::kLt && function != typed::Op::kGe)) return;
+    const IntRange bound = RangeOf(op.scalars[0]);
     touched_.insert(op.results[0]);
-    if (positions->second.hi < bound.lo) is_true_.insert(op.results[0]);
+    const bool is_below = bound.lo != IntRange::kLeast && positions->second.hi < bound.lo;
+    const bool is_above = bound.hi != IntRange::kMost && positions->second.lo >= bound.hi;
+    if (function == typed::Op::kLt ? is_below : is_above) is_true_.insert(op.results[0]);
+  }
+
+  static bool IsSame(const ir::Type& a, const ir::Type& b) { return a.rows == b.rows && a.cols == b.cols; }
+
+  IntRange RangeOf(const ir::Scalar& scalar) const {
+    return known_.Of(scalar->kind == symbolic::Kind::kConvert ? scalar->args[0] : scalar);
   }
 
   void Choose(const Op& op) {
     if (is_true_.count(op.operands[0]) == 0 || op.slot[0] != 't') return;
-    const ir::Type &chosen = kernel_.values[op.operands[1]].type, &type = kernel_.values[op.results[0]].type;
-    if (chosen.rows != type.rows || chosen.cols != type.cols || kernel_.values[op.operands[1]].is_mutable) return;
+    const ir::Type& chosen = kernel_.values[op.operands[1]].type;
+    if (!IsSame(chosen, kernel_.values[op.results[0]].type) || kernel_.values[op.operands[1]].is_mutable) return;
     chosen_[op.results[0]] = op.operands[1];
     std::swap(kernel_.values[op.results[0]].name, kernel_.values[op.operands[1]].name);  // the name that the source gives
     touched_.insert(op.results[0]);
@@ -121,6 +158,7 @@ Result<void> ApplyConditions(ir::Kernel& kernel, Diagnostics&) {
   Conditions conditions(kernel);
   conditions.Apply(kernel.lets);
   for (ir::Worker& worker : kernel.workers) {
+    conditions.Enter(worker);
     conditions.Apply(worker.body);
     conditions.DropUnused(worker.body);
   }

@@ -164,6 +164,29 @@ void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int
       {EmptyBarrier(pipe.name), pipe.slots, empty, fmt::format("every reader is done with a slot of {}", pipe.name)});
 }
 
+std::set<std::string> EnginePipes(const ir::Kernel& kernel) {
+  std::set<std::string> pipes;
+  for (const ir::Worker& worker : kernel.workers) {
+    std::map<ValueId, std::string> pipe_of;  // received value, or a view of it
+    ForEachOp(worker.body, [&](const Op& op) {
+      const bool is_view = op.code == OpCode::kPart || op.code == OpCode::kTranspose;
+      const bool is_engine = op.code == OpCode::kMma || op.code == OpCode::kStoreAsync;
+      if (op.code == OpCode::kReceive) {
+        for (const ValueId value : op.results) pipe_of[value] = op.symbol;
+      }
+      if (op.code == OpCode::kSend && !op.regions.empty()) pipes.insert(op.symbol);
+      if (!is_view && !is_engine) return;
+      for (const ValueId operand : op.operands) {
+        const auto pipe = pipe_of.find(operand);
+        if (pipe == pipe_of.end()) continue;
+        if (is_engine) pipes.insert(pipe->second);
+        if (is_view) pipe_of[op.results[0]] = pipe->second;
+      }
+    });
+  }
+  return pipes;
+}
+
 namespace {
 
 void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker) {
@@ -185,6 +208,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     for (ir::Worker& worker : kernel.workers) DeclareRings(kernel, worker);
     return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
   }
+  const std::set<std::string> engine_pipes = EnginePipes(kernel);
   FullArrivals arrivals;
   std::set<std::string> once;  // while sends and receives still stand
   for (const ir::Pipe& pipe : kernel.pipes) {
@@ -193,7 +217,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
   kernel.leaves_alone = kernel.Spread() > 1 && once.size() == kernel.pipes.size();
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind == ir::RoleKind::kCompute)
-      SyncComputeRole(kernel, worker, arrivals, diagnostics);
+      SyncComputeRole(kernel, worker, engine_pipes, arrivals, diagnostics);
     else
       SyncCopyRole(kernel, worker, arrivals);
   }

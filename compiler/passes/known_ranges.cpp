@@ -102,7 +102,7 @@ void KnownRanges::Compare(Kind kind, const Scalar& left, const Scalar& right) {
   if (left->kind != Kind::kName) return;
   const bool has_next = number<kMost, has_previous = number> kLeast;
   switch (kind) {
-    case Kind::kEq: return Learn(left->name, {number, number});
+    case Kind::kEq: return Learn(left->name, {number, number}, std::max<int64_t>(number, 1));
     case Kind::kLe: return Learn(left->name, {kLeast, number});
     case Kind::kGe: return Learn(left->name, {number, kMost});
     case Kind::kLt: return Learn(left->name, {kLeast, has_previous ? number - 1 : number});

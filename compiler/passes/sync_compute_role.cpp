@@ -46,8 +46,9 @@ struct Held {
 
 class ComputeRoleSync {
  public:
-  ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, FullArrivals& arrivals, Diagnostics& diagnostics)
-      : kernel_(kernel), worker_(worker), arrivals_(arrivals), diagnostics_(diagnostics) {
+  ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, const std::set<std::string>& engine_pipes, FullArrivals& arrivals,
+                  Diagnostics& diagnostics)
+      : kernel_(kernel), worker_(worker), engine_pipes_(engine_pipes), arrivals_(arrivals), diagnostics_(diagnostics) {
     is_spread_ = kernel.Spread() > 1;
     for (const ir::Pipe& pipe : kernel.pipes) {
       release_kind_[pipe.name] = IsShared(kernel, pipe.name) || is_spread_ ? kInAllBlocks : 0;
@@ -103,6 +104,7 @@ class ComputeRoleSync {
 
   ir::Kernel& kernel_;
   const ir::Worker& worker_;
+  const std::set<std::string>& engine_pipes_;
   SlotArrivals arrivals_;
   Diagnostics& diagnostics_;
   std::map<ValueId, std::string> buffer_of_;     // view -> staging buffer
@@ -257,7 +259,7 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
 
 void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Region& out) {
   WaitFor(op, out);
-  if (!is_spread_) return SendTiles(kernel_, region, index, true, arrivals_, out);
+  if (!is_spread_) return SendTiles(kernel_, region, index, engine_pipes_.count(op.symbol) > 0, arrivals_, out);
   if (OpensSlot(region, index) && filled_once_.count(op.symbol) == 0)
     out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.symbol, 0, op.span));
   SendToCluster(kernel_, op, out);
@@ -448,8 +450,9 @@ Region ComputeRoleSync::Rewrite(Region region) {
 
 }  // namespace
 
-void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals, Diagnostics& diagnostics) {
-  ComputeRoleSync sync(kernel, worker, arrivals, diagnostics);
+void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, const std::set<std::string>& engine_pipes, FullArrivals& arrivals,
+                     Diagnostics& diagnostics) {
+  ComputeRoleSync sync(kernel, worker, engine_pipes, arrivals, diagnostics);
   worker.body = sync.Run(std::move(worker.body));
 }
 

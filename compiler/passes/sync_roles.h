@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "compiler/ir/ir.h"
@@ -73,7 +74,12 @@ void SyncChannels(ir::Kernel& kernel, Diagnostics& diagnostics);
 /// Rewrites a role of a folded program: its waits are for copies that its own threads have issued.
 void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics);
 
+/// Pipes whose slots the copy engine fills or stores from, or the matrix unit reads: what ordinary code stores there is fenced.
+/// While sends and receives still stand.
+std::set<std::string> EnginePipes(const ir::Kernel& kernel);
+
 /// Rewrites the body of a role that computes; adds its arrivals.
-void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals, Diagnostics& diagnostics);
+void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, const std::set<std::string>& engine_pipes, FullArrivals& arrivals,
+                     Diagnostics& diagnostics);
 
 }  // namespace tkc::passes

@@ -37,6 +37,13 @@ void CheckTiles() {
                 CHECK(bits.data[n] == tk::philox(seed, number / 4).word[number % 4]);
             }
         }
+    for (const int64_t start : {int64_t(0), int64_t(8), int64_t(6), int64_t(-3)}) {
+        tk::register_tile<int64_t, 16, 1, layout> rows;
+        for (int n = 0; n < rows.size; ++n) rows.data[n] = start + 1000 * n;
+        const tk::row_numbers<int64_t, 16, 32, layout> at(rows);
+        const auto bits = tk::random(seed, at);
+        for (int n = 0; n < at.size; ++n) CHECK(bits.data[n] == tk::philox(seed, uint64_t(at.data[n]) / 4).word[uint64_t(at.data[n]) % 4]);
+    }
     tk::register_tile<int, 16, 1, layout> column;
     for (int n = 0; n < column.size; ++n) column.data[n] = 7 * n + 3;
     const auto bits = tk::random(seed, column);

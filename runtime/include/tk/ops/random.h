@@ -3,7 +3,7 @@
 // 1, 2, 3; SC 2011). Number `index` is word index mod 4 of the block at counter index div 4, the same on every target.
 #pragma once
 
-#include "tk/types/register_tile.h"
+#include "tk/ops/positions.h"
 
 namespace tk {
 
@@ -54,14 +54,57 @@ TK_DEVICE uint32_t word_of(const random_block& block, uint32_t number) {
 
 }  // namespace detail
 
+namespace detail {
+
+/// Of numbers that follow each other in groups from a multiple of the group on: each group shares a block, and all blocks of the
+/// thread are made side by side.
+template <class T, int R, int C, class L, int Group>
+TK_DEVICE register_tile<uint32_t, R, C, L> random_runs(uint64_t seed, const register_tile<T, R, C, L>& at) {
+    register_tile<uint32_t, R, C, L> result;
+    random_block block[result.size / Group];
+    TK_UNROLL
+    for (int n = 0; n < result.size; n += Group) {
+        const uint64_t counter = uint64_t(int64_t(at.data[n])) / 4;
+        block[n / Group] = {{uint32_t(counter), uint32_t(counter >> 32), 0, 0}};
+    }
+    philox(block, seed);
+    TK_UNROLL
+    for (int n = 0; n < result.size; ++n) {
+        const random_block& own = block[n / Group];
+        result.data[n] = Group == 4 ? own.word[n % 4] : word_of(own, uint32_t(at.data[n]));
+    }
+    return result;
+}
+
+/// Of any numbers: each takes a block of its own, in a loop that keeps the code small.
+template <class T, int R, int C, class L>
+TK_DEVICE register_tile<uint32_t, R, C, L> random_each(uint64_t seed, const register_tile<T, R, C, L>& at) {
+    register_tile<uint32_t, R, C, L> result;
+    TK_UNROLL
+    for (int n = 0; n < result.size; ++n) result.data[n] = 0;
+    TK_NO_UNROLL
+    for (int turn = 0; turn < result.size; ++turn) {
+        uint64_t own = 0;
+        TK_UNROLL
+        for (int n = 0; n < result.size; ++n) own = turn == n ? uint64_t(int64_t(at.data[n])) : own;
+        const uint32_t bits = word_of(philox(seed, own / 4), uint32_t(own));
+        TK_UNROLL
+        for (int n = 0; n < result.size; ++n) result.data[n] = turn == n ? bits : result.data[n];
+    }
+    return result;
+}
+
+template <int Size>
+inline constexpr int random_group = Size % 4 == 0 ? 4 : Size % 2 == 0 ? 2 : 1;
+
+}  // namespace detail
+
 /// 32 random bits for each element of a tile of positions. Where each four neighbours of a thread are numbered on from a multiple of
-/// four, the usual case of a row-major position, they share a block, and all blocks of the thread are made side by side; elsewhere
-/// each element takes a block of its own, in a loop that keeps the code small.
+/// four, the usual case of a row-major position, they share a block.
 template <class T, int R, int C, class L>
     requires(std::is_integral_v<T>)
 TK_DEVICE register_tile<uint32_t, R, C, L> random(uint64_t seed, const register_tile<T, R, C, L>& at) {
-    register_tile<uint32_t, R, C, L> result;
-    constexpr int size = register_tile<T, R, C, L>::size, group = size % 4 == 0 ? 4 : size % 2 == 0 ? 2 : 1;
+    constexpr int size = register_tile<T, R, C, L>::size, group = detail::random_group<size>;
     bool are_runs = true;
     TK_UNROLL
     for (int n = 0; n < size; n += group) {
@@ -70,33 +113,18 @@ TK_DEVICE register_tile<uint32_t, R, C, L> random(uint64_t seed, const register_
         TK_UNROLL
         for (int k = 1; k < group; ++k) are_runs = are_runs && uint64_t(int64_t(at.data[n + k])) == first + uint64_t(k);
     }
-    if (are_runs) {
-        random_block block[size / group];
-        TK_UNROLL
-        for (int n = 0; n < size; n += group) {
-            const uint64_t counter = uint64_t(int64_t(at.data[n])) / 4;
-            block[n / group] = {{uint32_t(counter), uint32_t(counter >> 32), 0, 0}};
-        }
-        philox(block, seed);
-        TK_UNROLL
-        for (int n = 0; n < size; ++n) {
-            const random_block& own = block[n / group];
-            result.data[n] = group == 4 ? own.word[n % 4] : detail::word_of(own, uint32_t(at.data[n]));
-        }
-        return result;
-    }
+    return are_runs ? detail::random_runs<T, R, C, L, group>(seed, at) : detail::random_each(seed, at);
+}
+
+/// The same of numbers that are known to follow each other along rows: only where rows begin is to be seen.
+template <class T, int R, int C, class L>
+    requires(std::is_integral_v<T>)
+TK_DEVICE register_tile<uint32_t, R, C, L> random(uint64_t seed, const row_numbers<T, R, C, L>& at) {
+    constexpr int group = detail::random_group<register_tile<T, R, C, L>::E>;
+    bool are_runs = group > 1;
     TK_UNROLL
-    for (int n = 0; n < size; ++n) result.data[n] = 0;
-    TK_NO_UNROLL
-    for (int turn = 0; turn < size; ++turn) {
-        uint64_t own = 0;
-        TK_UNROLL
-        for (int n = 0; n < size; ++n) own = turn == n ? uint64_t(int64_t(at.data[n])) : own;
-        const uint32_t bits = detail::word_of(philox(seed, own / 4), uint32_t(own));
-        TK_UNROLL
-        for (int n = 0; n < size; ++n) result.data[n] = turn == n ? bits : result.data[n];
-    }
-    return result;
+    for (int n = 0; n < at.first.size; ++n) are_runs = are_runs && uint64_t(int64_t(at.first.data[n])) % group == 0;
+    return are_runs ? detail::random_runs<T, R, C, L, group>(seed, at) : detail::random_each(seed, at);
 }
 
 }  // namespace tk

@@ -5,7 +5,7 @@
 // exchange partial results through scratch shared memory afterwards.
 #pragma once
 
-#include "tk/ops/elementwise.h"
+#include "tk/ops/positions.h"
 #include "tk/ops/scope.h"
 #ifdef TK_GFX
 #include "tk/hip/barrier.h"
@@ -154,30 +154,5 @@ TK_REDUCTION(min, min(a, b))
 #undef TK_REDUCTION_AT_GIVEN
 #undef TK_NOTHING
 #undef TK_BARRIER
-
-/// start + row number: the positions of a tile's rows in a tensor.
-template <int R, class L, class T = int>
-TK_DEVICE register_tile<T, R, 1, L> row_positions(T start) {
-    register_tile<T, R, 1, L> result;
-    TK_UNROLL
-    for (int n = 0; n < result.size; ++n) {
-        const place p = result.place_of(n);
-        result.data[n] = start + T(R == 1 ? 0 : L::row(warpgroup::position(), p.i, p.h));
-    }
-    return result;
-}
-
-/// start + column number. This thread's first one, and constants to it: neighbours are seen to be neighbours when this is compiled.
-template <int C, class L, class T = int>
-TK_DEVICE register_tile<T, 1, C, L> col_positions(T start) {
-    register_tile<T, 1, C, L> result;
-    const T first = start + T(C == 1 ? 0 : L::col(warpgroup::position(), 0, 0));
-    TK_UNROLL
-    for (int n = 0; n < result.size; ++n) {
-        const place p = result.place_of(n);
-        result.data[n] = first + T(C == 1 ? 0 : p.j * L::block_cols + p.e);
-    }
-    return result;
-}
 
 }  // namespace tk
