@@ -218,15 +218,17 @@ void DescribeSource(const ir::Kernel& kernel, const SourceManager& sources, std:
   lines.push_back(EscapeComment(StatementAt(text, kernel.span.begin - sources.LineStart(kernel.span.file, line))));
 }
 
-}  // namespace
-
 /// Who takes the tiles.
-static std::string Walks(const ir::Kernel& kernel) {
+std::string Walks(const ir::Kernel& kernel) {
   const int64_t blocks = kernel.Spread();
   if (blocks == 1) return kernel.persistent ? "One block on each multiprocessor walks over the tiles:" : "One block for each tile:";
-  return fmt::format("{} of {} blocks{}; block r has instances r * {} and on:", kernel.persistent ? "Clusters" : "One cluster",
-                     blocks, kernel.persistent ? " walk over the tiles" : " for each tile", kernel.workers.front().instances);
+  const int64_t here = kernel.workers.front().instances;
+  return fmt::format("{} of {} blocks{}; block r has {}:", kernel.persistent ? "Clusters" : "One cluster", blocks,
+                     kernel.persistent ? " walk over the tiles" : " for each tile",
+                     here == 1 ? "instance r" : fmt::format("instances r * {} to r * {} + {}", here, here, here - 1));
 }
+
+}  // namespace
 
 std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceManager& sources) {
   std::vector<std::string> lines;
