@@ -16,7 +16,6 @@ using ir::OpCode;
 
 namespace {
 
-constexpr int64_t kInAllBlocks = 2;  // kArrive's number: at the barrier of every block of the cluster
 constexpr int64_t kThisThread = 1;
 constexpr int64_t kByBlock = 2;  // kCopyToShared's number
 
@@ -91,8 +90,7 @@ void Machine::FindUsers() {
       if (step.root >= 0) buffer_of_root[static_cast<size_t>(step.root)] = step.buffer;
       const OpCode code = step.op->code;
       if (code == OpCode::kWaitEmpty) is_empty_barrier_[static_cast<size_t>(step.barrier)] = true;
-      const bool reaches_out = code == OpCode::kLoadMulticast || code == OpCode::kStoreCluster || code == OpCode::kSplitPublish ||
-                               code == OpCode::kSplitCollect || (code == OpCode::kArrive && step.op->number == kInAllBlocks);
+      const bool reaches_out = ReachesOut(*step.op);
       for (size_t block = 0; block < blocks; ++block) {
         if (!reaches_out && static_cast<int>(block) != agent.block) continue;
         if (step.barrier >= 0) barrier_users_[block * barriers + static_cast<size_t>(step.barrier)] |= uint64_t{1} << i;
@@ -302,7 +300,7 @@ Outcome Machine::Execute(Context& c) {
       if (!MayRelease(c)) return Outcome::kFailed;
       for (const Share& share : Shares(c)) {
         for (int block = 0; block < program_.blocks; ++block) {
-          if (block != c.agent.block && c.op.number != kInAllBlocks) continue;
+          if (block != c.agent.block && c.op.number != ir::kInAllBlocks) continue;
           if (!Arrive(c, ElementOfStep(c, block), share, by_warp ? share.warps : share.threads, "arrives")) return Outcome::kFailed;
         }
       }
@@ -506,50 +504,6 @@ void Machine::Empty(State& state, int number) const {
     state.written[static_cast<size_t>(place_base_[static_cast<size_t>(e.block) * kernel_.buffers.size() + buffer] + e.element)]
         .clear();
   }
-}
-
-bool Machine::Load(Context& c) {
-  const ShareList shares = Shares(c);
-  if (shares[0].threads != 1)
-    return Fail(c, DiagnosticKind::kCertificateBytes, fmt::format("every thread of `{}` starts this copy; one must", c.agent.name));
-  const auto map =
-      std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == c.op.symbol; });
-  const int64_t bytes = ir::EngineBytes(*map, kernel_.values[static_cast<size_t>(c.op.operands[0])].type);
-  int64_t mask = int64_t{1} << c.agent.block;
-  if (c.op.code == OpCode::kLoadMulticast && !symbolic::IsInt(c.op.scalars.back(), &mask))
-    return Fail(c, DiagnosticKind::kCertificateUnknown, "to which blocks this copy goes is not known here");
-  return Bring(c, mask, bytes, shares, "starts a copy that completes");
-}
-
-/// Every thread stores what it holds into all blocks; a word that several hold is stored by one of them.
-bool Machine::StoreCluster(Context& c) {
-  const ir::Type& type = kernel_.values[static_cast<size_t>(c.op.operands[0])].type;
-  const int64_t bytes = type.rows * type.cols * tkc::Bytes(type.dtype);
-  return Bring(c, (int64_t{1} << program_.blocks) - 1, bytes, Shares(c), "stores what completes");
-}
-
-/// Bytes for the view's place in each of these blocks, and for its barrier there.
-bool Machine::Bring(Context& c, int64_t blocks, int64_t bytes, const ShareList& shares, const char* what) {
-  const int own = c.self.roots[static_cast<size_t>(c.step.accesses[0].root)];
-  for (int block = 0; block < program_.blocks; ++block) {
-    if ((blocks >> block & 1) == 0) continue;
-    const int element = ElementOfStep(c, block);
-    for (const Share& share : shares) {
-      if (!MayArrive(c, element, share.warp, what)) return false;
-    }
-    const Place& place = places_[static_cast<size_t>(own)];
-    const int there =
-        place_base_[static_cast<size_t>(block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)] +
-        (own - place_base_[static_cast<size_t>(place.block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)]);
-    std::vector<std::pair<int, int>> events;
-    if (!AccessShared(c, there, c.step.accesses[0].rect, true, true, shares, &events)) return false;
-    for (const Share& share : shares) c.state.knowledge.Join(Arriving(element), share.warp);
-    for (const auto& [warp, event] : events) c.state.knowledge.Learn(Arriving(element), event);
-    c.state.barriers[static_cast<size_t>(element)].issued += bytes;
-    CompleteIfDone(c, element);
-    if (finding) return false;
-  }
-  return true;
 }
 
 }  // namespace tkc::certify

@@ -447,6 +447,11 @@ class Builder {
 
 }  // namespace
 
+bool ReachesOut(const ir::Op& op) {
+  return op.code == OpCode::kLoadMulticast || op.code == OpCode::kStoreCluster || op.code == OpCode::kSplitPublish ||
+         op.code == OpCode::kSplitCollect || (op.code == OpCode::kArrive && op.number == ir::kInAllBlocks);
+}
+
 Program BuildProgram(const ir::Kernel& kernel, const Target& target) {
   Program program;
   program.kernel = &kernel;

@@ -83,6 +83,9 @@ struct Step {
   Linear amount{};  // of a skip, or the barrier id of named_sync
 };
 
+/// Whether the operation touches shared memory or barriers of other blocks of the cluster.
+bool ReachesOut(const ir::Op& op);
+
 struct AgentRing {
   std::string name;
   int64_t slots = 1;

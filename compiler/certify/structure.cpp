@@ -200,8 +200,8 @@ std::optional<Finding> CheckRings(Program& program) {
     for (const Step& step : agent.steps) {
       if (step.kind != StepKind::kOp) continue;
       const Span span = step.op->span;
-      program.shares_slots |= step.op->code == OpCode::kLoadMulticast || step.op->code == OpCode::kStoreCluster ||
-                              (step.op->code == OpCode::kArrive && step.op->number == 2);
+      const bool is_split = step.op->code == OpCode::kSplitPublish || step.op->code == OpCode::kSplitCollect;
+      program.shares_slots |= ReachesOut(*step.op) && !is_split;
       const bool waits = step.op->code == OpCode::kWaitFull || step.op->code == OpCode::kWaitEmpty;
       const bool advances = step.op->code == OpCode::kAdvance;
       if (step.ring < 0) {
@@ -235,15 +235,6 @@ std::optional<Finding> CheckRings(Program& program) {
   }
   return std::nullopt;
 }
-
-namespace {
-
-bool ReachesOut(const ir::Op& op) {
-  return op.code == OpCode::kLoadMulticast || op.code == OpCode::kStoreCluster || op.code == OpCode::kSplitPublish ||
-         op.code == OpCode::kSplitCollect || (op.code == OpCode::kArrive && op.number == 2);
-}
-
-}  // namespace
 
 std::optional<Finding> CheckCluster(const Program& program) {
   const ir::Kernel& kernel = *program.kernel;

@@ -273,6 +273,9 @@ struct Module {
   std::vector<Entry> entries;
 };
 
+/// kArrive's number: at the barrier of every block of the cluster.
+inline constexpr int64_t kInAllBlocks = 2;
+
 /// kAlternate's number: from kApart to kTogether the second instance of the worker is a meeting behind the first one; kProducts and
 /// kLoads begin the part of an iteration that multiplies, and the one that loads.
 enum Alternation : int64_t { kApart = 0, kProducts = 1, kLoads = 2, kTogether = 3 };

@@ -164,6 +164,8 @@ void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int
       {EmptyBarrier(pipe.name), pipe.slots, empty, fmt::format("every reader is done with a slot of {}", pipe.name)});
 }
 
+namespace {
+
 std::set<std::string> EnginePipes(const ir::Kernel& kernel) {
   std::set<std::string> pipes;
   for (const ir::Worker& worker : kernel.workers) {
@@ -187,7 +189,13 @@ std::set<std::string> EnginePipes(const ir::Kernel& kernel) {
   return pipes;
 }
 
-namespace {
+PipeTraffic TrafficOf(const ir::Kernel& kernel) {
+  PipeTraffic traffic{EnginePipes(kernel), {}};
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    if (kernel.Spread() > 1 && IsFilledOnce(kernel, pipe)) traffic.filled_once.insert(pipe.name);
+  }
+  return traffic;
+}
 
 void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker) {
   Region rings;
@@ -208,22 +216,18 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     for (ir::Worker& worker : kernel.workers) DeclareRings(kernel, worker);
     return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
   }
-  const std::set<std::string> engine_pipes = EnginePipes(kernel);
+  const PipeTraffic traffic = TrafficOf(kernel);
+  kernel.leaves_alone = kernel.Spread() > 1 && traffic.filled_once.size() == kernel.pipes.size();
   FullArrivals arrivals;
-  std::set<std::string> once;  // while sends and receives still stand
-  for (const ir::Pipe& pipe : kernel.pipes) {
-    if (kernel.Spread() > 1 && IsFilledOnce(kernel, pipe)) once.insert(pipe.name);
-  }
-  kernel.leaves_alone = kernel.Spread() > 1 && once.size() == kernel.pipes.size();
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind == ir::RoleKind::kCompute)
-      SyncComputeRole(kernel, worker, engine_pipes, arrivals, diagnostics);
+      SyncComputeRole(kernel, worker, traffic, arrivals, diagnostics);
     else
       SyncCopyRole(kernel, worker, arrivals);
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
     if (kernel.Spread() > 1) {
-      AddClusterBarriers(kernel, pipe, once.count(pipe.name) > 0);
+      AddClusterBarriers(kernel, pipe, traffic.filled_once.count(pipe.name) > 0);
       continue;
     }
     const int64_t blocks = IsShared(kernel, pipe.name) ? kernel.cluster : 1;

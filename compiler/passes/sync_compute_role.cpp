@@ -20,7 +20,6 @@ using ir::Region;
 using ir::ValueId;
 
 constexpr int64_t kTurnBarrier = 8;  // first of the named barriers for turns; the warpgroups' own are 1 and on
-constexpr int64_t kInAllBlocks = 2;  // an arrival at this barrier of every block of the cluster
 constexpr int64_t kWarps = 4;        // of an instance: each arrives once
 
 struct Release {
@@ -46,13 +45,12 @@ struct Held {
 
 class ComputeRoleSync {
  public:
-  ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, const std::set<std::string>& engine_pipes, FullArrivals& arrivals,
+  ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, const PipeTraffic& traffic, FullArrivals& arrivals,
                   Diagnostics& diagnostics)
-      : kernel_(kernel), worker_(worker), engine_pipes_(engine_pipes), arrivals_(arrivals), diagnostics_(diagnostics) {
+      : kernel_(kernel), worker_(worker), traffic_(traffic), arrivals_(arrivals), diagnostics_(diagnostics) {
     is_spread_ = kernel.Spread() > 1;
     for (const ir::Pipe& pipe : kernel.pipes) {
-      release_kind_[pipe.name] = IsShared(kernel, pipe.name) || is_spread_ ? kInAllBlocks : 0;
-      if (is_spread_ && IsFilledOnce(kernel, pipe)) filled_once_.insert(pipe.name);
+      release_kind_[pipe.name] = IsShared(kernel, pipe.name) || is_spread_ ? ir::kInAllBlocks : 0;
     }
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kView) buffer_of_[op.results[0]] = op.symbol;
@@ -104,7 +102,7 @@ class ComputeRoleSync {
 
   ir::Kernel& kernel_;
   const ir::Worker& worker_;
-  const std::set<std::string>& engine_pipes_;
+  const PipeTraffic& traffic_;
   SlotArrivals arrivals_;
   Diagnostics& diagnostics_;
   std::map<ValueId, std::string> buffer_of_;     // view -> staging buffer
@@ -112,7 +110,6 @@ class ComputeRoleSync {
   std::map<ValueId, std::string> pipe_of_;       // received value -> its pipe
   std::map<std::string, int64_t> release_kind_;  // of each pipe: what kArrive's number says
   bool is_spread_ = false;                       // over the blocks of a cluster
-  std::set<std::string> filled_once_;            // pipes whose slots never go back
   std::set<std::string> stored_from_;            // buffers that the copy engine stores from
   std::deque<Group> in_flight_;
   std::vector<Held> held_;            // received in the region at hand
@@ -145,7 +142,7 @@ size_t ComputeRoleSync::LastUse(const Region& region, size_t from, const std::ve
 
 void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
   held_pipes_.erase(release.pipe);
-  if (filled_once_.count(release.pipe) == 0)
+  if (traffic_.filled_once.count(release.pipe) == 0)
     out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe, release_kind_.at(release.pipe), release.span));
   out.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
 }
@@ -259,8 +256,8 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
 
 void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Region& out) {
   WaitFor(op, out);
-  if (!is_spread_) return SendTiles(kernel_, region, index, engine_pipes_.count(op.symbol) > 0, arrivals_, out);
-  if (OpensSlot(region, index) && filled_once_.count(op.symbol) == 0)
+  if (!is_spread_) return SendTiles(kernel_, region, index, traffic_.engine.count(op.symbol) > 0, arrivals_, out);
+  if (OpensSlot(region, index) && traffic_.filled_once.count(op.symbol) == 0)
     out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.symbol, 0, op.span));
   SendToCluster(kernel_, op, out);
   if (ClosesSlot(region, index) && !IsReceivedNext(region, index))
@@ -450,9 +447,9 @@ Region ComputeRoleSync::Rewrite(Region region) {
 
 }  // namespace
 
-void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, const std::set<std::string>& engine_pipes, FullArrivals& arrivals,
+void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, FullArrivals& arrivals,
                      Diagnostics& diagnostics) {
-  ComputeRoleSync sync(kernel, worker, engine_pipes, arrivals, diagnostics);
+  ComputeRoleSync sync(kernel, worker, traffic, arrivals, diagnostics);
   worker.body = sync.Run(std::move(worker.body));
 }
 

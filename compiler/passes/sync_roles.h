@@ -74,12 +74,14 @@ void SyncChannels(ir::Kernel& kernel, Diagnostics& diagnostics);
 /// Rewrites a role of a folded program: its waits are for copies that its own threads have issued.
 void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics);
 
-/// Pipes whose slots the copy engine fills or stores from, or the matrix unit reads: what ordinary code stores there is fenced.
-/// While sends and receives still stand.
-std::set<std::string> EnginePipes(const ir::Kernel& kernel);
+/// Names of pipes by what happens to their slots, found while sends and receives still stand.
+struct PipeTraffic {
+  std::set<std::string> engine;       // the copy engine fills or stores them, or the matrix unit reads: ordinary stores are fenced
+  std::set<std::string> filled_once;  // spread over a cluster and never filled again: no slot goes back
+};
 
 /// Rewrites the body of a role that computes; adds its arrivals.
-void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, const std::set<std::string>& engine_pipes, FullArrivals& arrivals,
+void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, FullArrivals& arrivals,
                      Diagnostics& diagnostics);
 
 }  // namespace tkc::passes

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What barriers count in bytes: copies of the engine, and stores into the blocks of a cluster.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/certify/machine.h"
+
+namespace tkc::certify {
+
+using ir::OpCode;
+
+bool Machine::Load(Context& c) {
+  const ShareList shares = Shares(c);
+  if (shares[0].threads != 1)
+    return Fail(c, DiagnosticKind::kCertificateBytes, fmt::format("every thread of `{}` starts this copy; one must", c.agent.name));
+  const auto map =
+      std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == c.op.symbol; });
+  const int64_t bytes = ir::EngineBytes(*map, kernel_.values[static_cast<size_t>(c.op.operands[0])].type);
+  int64_t mask = int64_t{1} << c.agent.block;
+  if (c.op.code == OpCode::kLoadMulticast && !symbolic::IsInt(c.op.scalars.back(), &mask))
+    return Fail(c, DiagnosticKind::kCertificateUnknown, "to which blocks this copy goes is not known here");
+  return Bring(c, mask, bytes, shares, "starts a copy that completes");
+}
+
+/// Every thread stores what it holds into all blocks; a word that several hold is stored by one of them.
+bool Machine::StoreCluster(Context& c) {
+  const ir::Type& type = kernel_.values[static_cast<size_t>(c.op.operands[0])].type;
+  const int64_t bytes = type.rows * type.cols * tkc::Bytes(type.dtype);
+  return Bring(c, (int64_t{1} << program_.blocks) - 1, bytes, Shares(c), "stores what completes");
+}
+
+/// Bytes for the view's place in each of these blocks, and for its barrier there.
+bool Machine::Bring(Context& c, int64_t blocks, int64_t bytes, const ShareList& shares, const char* what) {
+  const int own = c.self.roots[static_cast<size_t>(c.step.accesses[0].root)];
+  for (int block = 0; block < program_.blocks; ++block) {
+    if ((blocks >> block & 1) == 0) continue;
+    const int element = ElementOfStep(c, block);
+    for (const Share& share : shares) {
+      if (!MayArrive(c, element, share.warp, what)) return false;
+    }
+    const Place& place = places_[static_cast<size_t>(own)];
+    const int there =
+        place_base_[static_cast<size_t>(block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)] +
+        (own - place_base_[static_cast<size_t>(place.block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)]);
+    std::vector<std::pair<int, int>> events;
+    if (!AccessShared(c, there, c.step.accesses[0].rect, true, true, shares, &events)) return false;
+    for (const Share& share : shares) c.state.knowledge.Join(Arriving(element), share.warp);
+    for (const auto& [warp, event] : events) c.state.knowledge.Learn(Arriving(element), event);
+    c.state.barriers[static_cast<size_t>(element)].issued += bytes;
+    CompleteIfDone(c, element);
+    if (finding) return false;
+  }
+  return true;
+}
+
+}  // namespace tkc::certify
