@@ -23,19 +23,23 @@ template <int K, bool Wide>
 TK_HOST_DEVICE constexpr int k_of(int g, int h) { return loads_wide<K, Wide> ? h / 2 * 32 + 8 * g + h % 2 * 4 : h * 16 + 4 * g; }
 
 /// Addresses of a lane in a view, by one computation that does not change from slot to slot: at(down, across) is that of element
-/// (r + down, c + across), for constants whose bits are 0 in c and, where rows choose the swizzle, in r. Tiles start where the
-/// pattern of their swizzle does, and views at multiples of their extents.
+/// (r + down, c + across), for constants whose bits are 0 in r and c as far as the swizzle's pattern goes. Tiles start where the
+/// pattern does, and views at multiples of their extents; swizzling is linear in XOR, so that within the pattern constants are
+/// swizzled by themselves.
 template <class View>
 struct lane_walk {
     using geometry = typename View::geometry;
+    static constexpr int pattern_rows = View::swizzling == swizzle::t128 ? 16 : 8;
     View view;
     int r, c;
     uint32_t start;
     TK_DEVICE lane_walk(const View& view_, int r_, int c_)
         : view(view_), r(r_), c(c_), start(view.base + swizzled<View::swizzling>(geometry::offset(uint32_t(view.row0 + r), uint32_t(view.col0 + c)))) {}
     TK_DEVICE uint32_t at(int down, int across) const {
-        const uint32_t address = (start ^ geometry::offset(0, uint32_t(across % geometry::panel_cols))) +
-                                 geometry::offset(uint32_t(down), uint32_t(across / geometry::panel_cols * geometry::panel_cols));
+        const int in_pattern = down % pattern_rows, in_panel = across % geometry::panel_cols;
+        const uint32_t within = swizzled<View::swizzling>(geometry::offset(uint32_t(in_pattern), uint32_t(in_panel)));
+        const uint32_t address = (View::swizzling == swizzle::none ? start + within : start ^ within) +
+                                 geometry::offset(uint32_t(down - in_pattern), uint32_t(across - in_panel));
 #ifdef TK_SIM
         if (address != view.address(r + down, c + across)) sim::report_misuse("a fragment's address is not where its element lies");
 #endif

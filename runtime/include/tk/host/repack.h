@@ -67,8 +67,9 @@ repack_rows(const repack_arguments<T> a) {
         const int64_t at = piece % per_row * 16;
         const T* from = detail::row_start(a, piece / per_row, a.rank - 2) + at;
         T* to = a.to + piece * 16;
-        const bool aligned = reinterpret_cast<uint64_t>(from) % 4 == 0;
-        if (aligned ? at + 16 <= row_bytes : at > 0 && at + 16 < row_bytes) {
+        // From any other address five words are read: the last ends so many bytes behind the piece.
+        const int before = int(reinterpret_cast<uint64_t>(from) % 4), behind = before == 0 ? 0 : 4 - before;
+        if ((before == 0 || at > 0) && at + 16 + behind <= row_bytes) {
             tk::detail::store_vector(to, detail::load_unaligned(from));
         } else {
             TK_NO_UNROLL
