@@ -38,6 +38,22 @@ bool HasProductAhead(const Region& region, size_t first) {
   return next != region.end() && next->code == OpCode::kMultiply;
 }
 
+/// Sends that fill parts of one slot become one: their copies are issued, counted and waited for together.
+Region OneGroup(Region sends) {
+  Region out;
+  for (Op& op : sends) {
+    const auto same = std::find_if(out.begin(), out.end(), [&](const Op& other) {
+      return op.code == OpCode::kSend && other.code == OpCode::kSend && other.symbol == op.symbol && other.slot == op.slot;
+    });
+    if (same == out.end()) {
+      out.push_back(std::move(op));
+      continue;
+    }
+    std::move(op.regions[0].begin(), op.regions[0].end(), std::back_inserter(same->regions[0]));
+  }
+  return out;
+}
+
 /// One region of the computing worker while it is rewritten.
 struct Level {
   std::vector<std::vector<Traffic>> feeds;  // of each loading worker
@@ -83,8 +99,8 @@ class Folding {
   void Branch(Op op, Level& level);
   Region Prologue(const std::vector<Traffic*>& sends, const Op& loop, int64_t stages);
   void PlacePrologue(Region prologue, Level& level);
-  /// The next step of a loading worker that fills the pipe, or null.
-  Traffic* Next(Level& level, const std::string& pipe, Kind kind);
+  /// The next step of each loading worker that fills the pipe: of a slot they fill parts.
+  static std::vector<Traffic*> Next(Level& level, const std::string& pipe);
 
   /// What other workers are to be fed with is left to them.
   void KeepFed(std::vector<Traffic>& steps) const {
@@ -198,14 +214,15 @@ void Folding::StageAhead(Region& sends, const Op& loop, Region& before) {
   }
 }
 
-Traffic* Folding::Next(Level& level, const std::string& pipe, Kind kind) {
+std::vector<Traffic*> Folding::Next(Level& level, const std::string& pipe) {
+  std::vector<Traffic*> steps;
   for (std::vector<Traffic>& feed : level.feeds) {
-    for (Traffic& step : feed) {
-      if (step.pipes.count(pipe) == 0 || step.done.count(pipe) > 0 || step.is_early) continue;
-      return step.kind == kind ? &step : nullptr;
-    }
+    const auto next = std::find_if(feed.begin(), feed.end(), [&](const Traffic& step) {
+      return step.pipes.count(pipe) > 0 && step.done.count(pipe) == 0;
+    });
+    if (next != feed.end()) steps.push_back(&*next);
   }
-  return nullptr;
+  return steps;
 }
 
 /// Which pipes run ahead in this loop, and their first blocks.
@@ -235,14 +252,14 @@ void Folding::PlanLookahead(const Region& region, Level& level, Region& prologue
 }
 
 Region Folding::Prologue(const std::vector<Traffic*>& sends, const Op& loop, int64_t stages) {
-  Region body;
+  Region copies;
   for (const Traffic* step : sends) {
     const std::string& pipe = *step->pipes.begin();
-    Region copies = InSlot(step->ops, stages == 1 ? pipe : fmt::format("{}+{}", pipe, stage_));
-    const Scalar distance = stages == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(stage_), symbolic::Int(loop.number));
-    Substitute(copies, loop.symbol, symbolic::Add(loop.scalars[0], distance));
-    for (Op& op : Staged(std::move(copies))) body.push_back(std::move(op));
+    for (Op& op : InSlot(step->ops, stages == 1 ? pipe : fmt::format("{}+{}", pipe, stage_))) copies.push_back(std::move(op));
   }
+  const Scalar distance = stages == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(stage_), symbolic::Int(loop.number));
+  Substitute(copies, loop.symbol, symbolic::Add(loop.scalars[0], distance));
+  Region body = Staged(OneGroup(std::move(copies)));
   const Span span = sends.front()->ops.front().span;
   if (stages == 1) {
     body.insert(body.begin(), Comment("The first block of the loop below.", span));
@@ -258,6 +275,7 @@ Region Folding::Prologue(const std::vector<Traffic*>& sends, const Op& loop, int
 
 /// The first slots outside loops: all of them are under way before anybody waits.
 void Folding::MoveToStart(Level& level) {
+  Region copies;
   for (std::vector<Traffic>& feed : level.feeds) {
     std::set<std::string> blocked;  // filled by a loop or branch before
     std::map<std::string, int64_t> filled;
@@ -272,10 +290,10 @@ void Folding::MoveToStart(Level& level) {
       ++filled[pipe];
       step.is_early = true;
       level.moved.insert(pipe);
-      for (Op& op : Staged(InSlot(step.ops, number == 0 ? pipe : fmt::format("{}+{}", pipe, number))))
-        level.out.push_back(std::move(op));
+      for (Op& op : InSlot(step.ops, number == 0 ? pipe : fmt::format("{}+{}", pipe, number))) copies.push_back(std::move(op));
     }
   }
+  for (Op& op : Staged(OneGroup(std::move(copies)))) level.out.push_back(std::move(op));
   level.start = level.out.size();
 }
 
@@ -341,25 +359,19 @@ void Folding::Rewrite(const Region& region, Level& level) {
 
 void Folding::Receive(const Op& op, Level& level) {
   if (level.ahead.count(op.symbol) == 0) {
-    bool is_early = false;
-    for (std::vector<Traffic>& feed : level.feeds) {
-      const auto early = std::find_if(feed.begin(), feed.end(), [&](const Traffic& t) {
-        return t.is_early && t.pipes.count(op.symbol) > 0 && t.done.count(op.symbol) == 0;
-      });
-      if (early == feed.end()) continue;
-      early->done.insert(op.symbol);
-      is_early = true;
-      break;
-    }
-    Traffic* step = is_early ? nullptr : Next(level, op.symbol, Kind::kSend);
-    if (!is_early && !step) step = Next(level, op.symbol, Kind::kBranch);
-    if (step && !step->ops.empty()) {
+    const std::vector<Traffic*> steps = Next(level, op.symbol);
+    bool is_fed = !steps.empty();
+    Region sends;
+    for (Traffic* step : steps) {
       step->done.insert(op.symbol);
-      for (Op& each : Staged(InSlot(OnlyPipe(step->ops, op.symbol), op.symbol))) level.out.push_back(std::move(each));
-    } else if (!is_early) {
+      if (step->is_early) continue;
+      is_fed &= step->kind != Kind::kLoop && !step->ops.empty();
+      for (Op& each : InSlot(OnlyPipe(step->ops, op.symbol), op.symbol)) sends.push_back(std::move(each));
+    }
+    if (!is_fed)
       Fail(op.span, fmt::format("a receive from `{}` in another nest of loops than its send", op.symbol),
            "send and receive in loops of one shape");
-    }
+    for (Op& each : Staged(OneGroup(std::move(sends)))) level.out.push_back(std::move(each));
   }
   level.out.push_back(op);
 }
@@ -367,11 +379,14 @@ void Folding::Receive(const Op& op, Level& level) {
 /// The block that will be read last of all that have a slot, into the slot that was read last: in the iteration before, or in this
 /// one, at its end.
 void Folding::Refill(const Op& receive, Level& level) {
-  Traffic* step = Next(level, receive.symbol, Kind::kSend);
-  if (!step) return;
-  step->done.insert(receive.symbol);
+  Region copies;
+  for (Traffic* step : Next(level, receive.symbol)) {
+    step->done.insert(receive.symbol);
+    for (Op& op : InSlot(step->ops, receive.symbol + (level.loads_ahead ? "" : ".previous"))) copies.push_back(std::move(op));
+  }
+  if (copies.empty()) return;
+  copies = OneGroup(std::move(copies));
   const int64_t ahead = level.ahead.at(receive.symbol);
-  Region copies = InSlot(step->ops, receive.symbol + (level.loads_ahead ? "" : ".previous"));
   Substitute(copies, level.loop->symbol,
              symbolic::Add(symbolic::Name(level.loop->symbol), symbolic::Int(ahead * level.loop->number)));
   StageAhead(copies, *level.loop, *level.prologue);

@@ -168,7 +168,7 @@ void FoldedSync::Copies(const Op& send, State& state, Region& out, bool is_check
     if (!IsGuarded(place)) Note(state.written, place);
   }
   if (!is_async) return;
-  if (!target_.counts_copy_instructions) out.push_back(SyncOp(OpCode::kCommitCopies, "", "", 0, send.span));
+  if (!target_.counts_copy_instructions) out.push_back(SyncOp(OpCode::kCommitCopies, "", "", 0, send.regions[0].back().span));
   const int64_t cost = CostOf(send.regions[0]);
   for (auto& [place, since] : state.pending) since += cost;
   for (const Place& place : filled) state.pending[place] = 0;
