@@ -204,14 +204,20 @@ void FoldedSync::NoteUse(const Op& op, const std::set<ValueId>& gone) {
   }
 }
 
-/// Blocks beyond the end of a loop that runs ahead are still on their way.
+/// Blocks beyond the end of a loop that runs ahead are still on their way. Those that each thread stored itself nobody reads, either:
+/// who fills the slot next has to know that all have done so.
 void FoldedSync::Drain(const Op& loop, State& state, Region& out) const {
-  std::set<std::string> ahead;
+  std::set<std::string> ahead, filled;
   Span span;
   for (const Op& op : loop.regions[0]) {
-    if (op.code != OpCode::kSend || !op.slot.ends_with(".previous")) continue;
+    if (op.code != OpCode::kSend) continue;
+    filled.insert(op.symbol);
+    if (!op.slot.ends_with(".previous")) continue;
     ahead.insert(op.symbol);
     span = op.span;
+  }
+  for (const auto& [place, meetings] : state.written) {
+    if (filled.count(place.name) > 0 && !IsGuarded(place)) state.arrived[place] = std::max(state.arrived[place], meetings);
   }
   int64_t newest = -1;
   for (const auto& [place, since] : state.pending) {

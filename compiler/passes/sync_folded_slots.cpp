@@ -160,10 +160,14 @@ void FoldedSync::Copies(const Op& send, State& state, Region& out, bool is_check
     if (op.code == OpCode::kCopyAsync) is_async = true;
     if (op.code == OpCode::kCopyToShared) written.insert(PlaceOf(op.operands[0], state));
   }
+  // Blocks that are fetched into registers are on their way before anybody waits.
+  const Region& copies = send.regions[0];
+  const auto first = std::find_if(copies.begin(), copies.end(), [](const Op& op) { return op.code != OpCode::kFetch; });
+  out.insert(out.end(), copies.begin(), first);
   if (!is_checked) {
     for (const Place& place : filled) Write(place, send.span, state, out);
   }
-  for (const Op& op : send.regions[0]) out.push_back(op);
+  out.insert(out.end(), first, copies.end());
   for (const Place& place : written) {
     if (!IsGuarded(place)) Note(state.written, place);
   }
