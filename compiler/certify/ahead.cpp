@@ -78,7 +78,7 @@ class AheadProof {
   /// 0: the role has no such ring.
   int64_t SlotsOf(const std::string& ring) const {
     for (const AgentRing& known : agent_.rings) {
-      if (known.name == ring) return known.slots;
+      if (known.symbol == ring) return known.slots;
     }
     return 0;
   }

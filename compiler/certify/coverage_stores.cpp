@@ -122,7 +122,7 @@ class StoreWalk {
       return;
     }
     for (const AgentRing& ring : agent_.rings) {
-      if (op.slot.compare(0, end, ring.name) == 0) turns = ring.slots - 1;
+      if (op.slot.compare(0, end, ring.symbol) == 0) turns = ring.slots - 1;
     }
   }
 

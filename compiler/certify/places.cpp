@@ -49,7 +49,7 @@ int Places::RingOf(const Op& op, const std::string& slot, int64_t* offset) {
     if (*offset < 0) NotKnown(op, "how many slots ahead is meant");
   }
   for (size_t i = 0; i < agent_.rings.size(); ++i) {
-    if (agent_.rings[i].name == name) return static_cast<int>(i);
+    if (agent_.rings[i].symbol == name) return static_cast<int>(i);
   }
   return -1;
 }

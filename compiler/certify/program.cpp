@@ -88,9 +88,10 @@ class Builder {
   }
 
   void Run() {
-    for (const auto& [buffer, loops] : slotless_) agent_.rings.push_back({"@" + buffer, 1});
+    for (const auto& [buffer, loops] : slotless_) agent_.rings.push_back({"@" + buffer, 1, "@" + buffer});
     Emit(agent_.worker->body);
     agent_.steps.push_back({StepKind::kEnd});
+    DropUnusedRings();
     FindLastUses();
   }
 
@@ -101,6 +102,30 @@ class Builder {
     std::vector<std::string> rests;                   // the integer each asks about
     std::vector<std::pair<std::string, int>> behind;  // loops that stand before, here: integer, family
   };
+
+  /// A ring that only other instances of the worker turn stands still here: counted from others, it would never come into a state again.
+  void DropUnusedRings() {
+    std::vector<int> place(agent_.rings.size(), -1);
+    for (const Step& step : agent_.steps) {
+      if (step.ring >= 0) place[static_cast<size_t>(step.ring)] = 0;
+    }
+    std::vector<AgentRing> used;
+    for (size_t ring = 0; ring < place.size(); ++ring) {
+      if (place[ring] < 0 && agent_.rings[ring].name[0] != '@') continue;
+      place[ring] = static_cast<int>(used.size());
+      used.push_back(std::move(agent_.rings[ring]));
+    }
+    agent_.rings = std::move(used);
+    const auto moved = [&](int ring) { return ring < 0 ? ring : place[static_cast<size_t>(ring)]; };
+    for (Step& step : agent_.steps) step.ring = moved(step.ring);
+    for (int& ring : agent_.ring_of_root) ring = moved(ring);
+    for (Loop& loop : agent_.loops) {
+      for (std::vector<int>* rings : {&loop.rings, &loop.counters}) {
+        for (int& ring : *rings) ring = moved(ring);
+        std::erase(*rings, -1);
+      }
+    }
+  }
 
   void Unknown(const Op& op, std::string what) { program_.unknowns.push_back({op.span, std::move(what)}); }
 
@@ -151,7 +176,7 @@ class Builder {
         Emit(op.regions[0]);
         --elected_;
         return;
-      case OpCode::kRing: agent_.rings.push_back({op.symbol, op.number}); return;
+      case OpCode::kRing: agent_.rings.push_back({op.slot.empty() ? op.symbol : op.slot, op.number, op.symbol}); return;
       case OpCode::kPart:
       case OpCode::kTranspose:
         if (kernel_.values[op.results[0]].type.space == ir::Space::kShared) return places_.Derive(op);
@@ -173,7 +198,7 @@ class Builder {
     const int index = static_cast<int>(agent_.loops.size());
     for (const std::string& ring : RingsOf(op)) {
       for (size_t i = 0; i < agent_.rings.size(); ++i) {
-        if (agent_.rings[i].name == ring) loop.rings.push_back(static_cast<int>(i));
+        if (agent_.rings[i].symbol == ring) loop.rings.push_back(static_cast<int>(i));
       }
     }
     for (size_t i = 0; i < agent_.rings.size(); ++i) {
@@ -272,7 +297,11 @@ class Builder {
   /// a ring together the same number of times before, or turn none and come as the n-th of that range.
   std::string LoopFamily(const Op& op, const std::string& extent, bool is_constant) {
     const std::string range = fmt::format("{}|{}/{}", around_.path, extent, op.number);
-    const std::set<std::string> rings = RingsOf(op);
+    std::set<std::string> rings;
+    for (const std::string& ring : RingsOf(op)) {
+      const auto own = std::find_if(agent_.rings.begin(), agent_.rings.end(), [&](const AgentRing& r) { return r.symbol == ring; });
+      rings.insert(own == agent_.rings.end() ? ring : own->name);
+    }
     if (rings.empty()) return fmt::format("{}|alone {}", range, turns_[range]++);
     std::string name;
     std::vector<std::string> keys;
@@ -298,6 +327,12 @@ class Builder {
   void EmitIf(const Op& op) {
     const Scalar resolved = scope_.Resolve(op.scalars[0]);
     Condition condition = Read(resolved, op);
+    // What this instance never comes to is no part of its program, nor of what it has in common with others.
+    if (condition.kind == Condition::Kind::kConstant) {
+      if (condition.value) return Emit(op.regions[0]);
+      if (op.regions.size() > 1) Emit(op.regions[1]);
+      return;
+    }
     const int index = static_cast<int>(agent_.conditions.size());
     agent_.conditions.push_back(std::move(condition));
     const int branch = Here();

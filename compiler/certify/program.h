@@ -87,8 +87,9 @@ struct Step {
 bool ReachesOut(const ir::Op& op);
 
 struct AgentRing {
-  std::string name;
+  std::string name;  // of the pipe: an agent may have two, for what it receives and what it sends
   int64_t slots = 1;
+  std::string symbol{};  // in its program
 };
 
 /// One warpgroup of a role, or its one copying warp, in one block of the cluster.

@@ -60,7 +60,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kSyncBlock, ""},
     {OpCode::kFenceAsync, ""},
     {OpCode::kSyncRole, "$e [instance $a]", "warpgroup|warp"},
-    {OpCode::kRing, "$s slots $n"},
+    {OpCode::kRing, "$s slots $n [of $l]"},
     {OpCode::kAdvance, "$s [by $a]"},
     {OpCode::kWaitFull, "$s $t"},
     {OpCode::kWaitEmpty, "$s $t"},

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/sent_slots.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {

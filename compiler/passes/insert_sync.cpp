@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/passes/meetings.h"
+#include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
@@ -21,10 +22,8 @@ namespace {
 
 constexpr int64_t kWarpsOfInstance = 4;
 
-bool IsWhole(const Op& send) { return send.number < 0; }
-
 /// The pipes whose rings this role turns.
-std::vector<std::string> Rings(const ir::Kernel& kernel, const ir::Worker& worker) {
+std::vector<std::string> Rings(const ir::Kernel& kernel, const ir::Worker& worker, const RingsOfSends& of_sends) {
   std::vector<std::string> rings;
   const auto add = [&](const std::string& ring) {
     if (std::find(rings.begin(), rings.end(), ring) == rings.end()) rings.push_back(ring);
@@ -35,7 +34,9 @@ std::vector<std::string> Rings(const ir::Kernel& kernel, const ir::Worker& worke
   // A ring that is never turned names its first slot all the same.
   ForEachOp(worker.body, [&](const Op& op) {
     if (op.code == OpCode::kView && !op.slot.empty() && FindBuffer(kernel, op.symbol).count > 1) {
-      const auto is_ring = [&](const ir::Pipe& pipe) { return pipe.name == ir::RingOf(op.slot); };
+      const auto is_ring = [&](const ir::Pipe& pipe) {
+        return pipe.name == ir::RingOf(op.slot) || RingOfSends(of_sends, pipe.name) == ir::RingOf(op.slot);
+      };
       if (std::any_of(kernel.pipes.begin(), kernel.pipes.end(), is_ring)) add(ir::RingOf(op.slot));
     }
   });
@@ -56,31 +57,6 @@ void LinkBarriers(const ir::Kernel& kernel, Region& region) {
 
 std::string FullBarrier(const std::string& pipe) { return pipe + "_full"; }
 std::string EmptyBarrier(const std::string& pipe) { return pipe + "_empty"; }
-
-bool OpensSlot(const Region& region, size_t index) {
-  if (IsWhole(region[index])) return true;
-  for (size_t i = index; i-- > 0;) {
-    if (region[i].code == OpCode::kSend && region[i].symbol == region[index].symbol) return IsWhole(region[i]);
-  }
-  return true;
-}
-
-bool ClosesSlot(const Region& region, size_t index) {
-  if (IsWhole(region[index])) return true;
-  for (size_t i = index + 1; i < region.size(); ++i) {
-    if (region[i].code == OpCode::kSend && region[i].symbol == region[index].symbol) return IsWhole(region[i]);
-  }
-  return true;
-}
-
-bool IsReceivedNext(const Region& region, size_t index) {
-  const std::string& pipe = region[index].symbol;
-  for (size_t i = index + 1; i < region.size(); ++i) {
-    const bool is_traffic = region[i].code == OpCode::kSend || region[i].code == OpCode::kReceive;
-    if (is_traffic && region[i].symbol == pipe) return region[i].code == OpCode::kReceive;
-  }
-  return false;
-}
 
 bool IsShared(const ir::Kernel& kernel, const std::string& pipe) {
   bool shared = false;
@@ -111,20 +87,19 @@ void SlotArrivals::Add(const std::string& pipe, int64_t arrivals, bool closes) {
   pending_ = 0;
 }
 
-void SendTiles(ir::Kernel& kernel, const Region& region, size_t index, bool fences, SlotArrivals& arrivals, Region& out) {
-  constexpr int64_t kWarps = 4;  // of an instance: each arrives once
+void SendTiles(ir::Kernel& kernel, const Region& region, size_t index, bool fences, const RingsOfSends& rings, Region& out) {
   const Op& op = region[index];
   const ir::Pipe& pipe = FindPipe(kernel, op.symbol);
-  if (OpensSlot(region, index)) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), pipe.name, 0, op.span));
-  for (Op& each : StoresOf(kernel, op)) out.push_back(std::move(each));
+  const std::string& ring = RingOfSends(rings, pipe.name);
+  if (OpensSlot(region, index)) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), ring, 0, op.span));
+  for (Op& each : StoresOf(kernel, op, ring)) out.push_back(std::move(each));
   if (fences) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, op.span));
-  out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, 0, op.span));
-  const bool closes = ClosesSlot(region, index);
-  arrivals.Add(pipe.name, kWarps * pipe.senders, closes);
-  if (closes && !IsReceivedNext(region, index)) out.push_back(SyncOp(OpCode::kAdvance, pipe.name, "", 0, op.span));
+  out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), ring, 0, op.span));
+  const bool turns = ring != pipe.name || !IsReceivedNext(region, index);
+  if (ClosesSlot(region, index) && turns) out.push_back(SyncOp(OpCode::kAdvance, ring, "", 0, op.span));
 }
 
-Region StoresOf(ir::Kernel& kernel, const Op& op) {
+Region StoresOf(ir::Kernel& kernel, const Op& op, const std::string& slot) {
   Region out;
   const ir::Pipe& pipe = FindPipe(kernel, op.symbol);
   for (size_t i = 0; i < op.operands.size(); ++i) {
@@ -141,7 +116,7 @@ Region StoresOf(ir::Kernel& kernel, const Op& op) {
       out.push_back(convert);
       value = rounded;
     }
-    Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, field), pipe.name, 0, op.span);
+    Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, field), slot, 0, op.span);
     view.results = {kernel.AddValue(view.symbol, ir::Type{shape.dtype, shape.rows, shape.cols, ir::Space::kShared, false})};
     out.push_back(view);
     ValueId target = view.results[0];
@@ -197,10 +172,15 @@ PipeTraffic TrafficOf(const ir::Kernel& kernel) {
   return traffic;
 }
 
-void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker) {
+void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker, const RingsOfSends& of_sends) {
+  std::map<std::string, std::string> pipe_of;
+  for (const auto& [pipe, ring] : of_sends) pipe_of[ring] = pipe;
   Region rings;
-  for (const std::string& ring : Rings(kernel, worker)) {
-    rings.push_back(SyncOp(OpCode::kRing, ring, "", FindPipe(kernel, ring).slots, worker.span));
+  for (const std::string& ring : Rings(kernel, worker, of_sends)) {
+    const auto pipe = pipe_of.find(ring);
+    const bool is_own = pipe == pipe_of.end();
+    const int64_t slots = FindPipe(kernel, is_own ? ring : pipe->second).slots;
+    rings.push_back(SyncOp(OpCode::kRing, ring, is_own ? "" : pipe->second, slots, worker.span));
   }
   worker.body.insert(worker.body.begin(), std::make_move_iterator(rings.begin()), std::make_move_iterator(rings.end()));
 }
@@ -209,19 +189,23 @@ void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker) {
 
 Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   const size_t errors = diagnostics.ErrorCount();
+  std::set<std::string> used = kernel.UsedNames();
+  std::vector<RingsOfSends> rings;  // of each worker
+  for (const ir::Worker& worker : kernel.workers) rings.push_back(SendRings(kernel, worker, used));
   if (target.folds_copies) {
-    SyncChannels(kernel, diagnostics);
+    SyncChannels(kernel, rings, diagnostics);
     for (ir::Worker& worker : kernel.workers) SyncFoldedRole(kernel, worker, target, diagnostics);
     PlaceMeetings(kernel, target);
-    for (ir::Worker& worker : kernel.workers) DeclareRings(kernel, worker);
+    for (size_t i = 0; i < rings.size(); ++i) DeclareRings(kernel, kernel.workers[i], rings[i]);
     return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
   }
   const PipeTraffic traffic = TrafficOf(kernel);
   kernel.leaves_alone = kernel.Spread() > 1 && traffic.filled_once.size() == kernel.pipes.size();
   FullArrivals arrivals;
-  for (ir::Worker& worker : kernel.workers) {
+  for (size_t i = 0; i < rings.size(); ++i) {
+    ir::Worker& worker = kernel.workers[i];
     if (worker.kind == ir::RoleKind::kCompute)
-      SyncComputeRole(kernel, worker, traffic, arrivals, diagnostics);
+      SyncComputeRole(kernel, worker, traffic, rings[i], arrivals, diagnostics);
     else
       SyncCopyRole(kernel, worker, arrivals);
   }
@@ -238,10 +222,11 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     kernel.barriers.push_back(
         {buffer.name + "_ready", buffer.instances, kWarpsOfInstance * kernel.cluster, "all blocks have published " + buffer.name});
   }
-  for (ir::Worker& worker : kernel.workers) {
+  for (size_t i = 0; i < rings.size(); ++i) {
+    ir::Worker& worker = kernel.workers[i];
     LinkBarriers(kernel, worker.body);
     if (kernel.Spread() > 1) WaitForCluster(worker);
-    DeclareRings(kernel, worker);
+    DeclareRings(kernel, worker, rings[i]);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "compiler/passes/meetings.h"
+#include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
@@ -33,13 +34,13 @@ struct Held {
 
 class ChannelSync {
  public:
-  ChannelSync(ir::Kernel& kernel, const ir::Worker& worker, const std::set<std::string>& channels, FullArrivals& arrivals,
-              Diagnostics& diagnostics)
+  ChannelSync(ir::Kernel& kernel, const ir::Worker& worker, const std::set<std::string>& channels, const RingsOfSends& rings,
+              FullArrivals& arrivals, Diagnostics& diagnostics)
       : kernel_(kernel),
         warps_(kWarps * worker.instances),
         channels_(channels),
+        rings_(rings),
         arrivals_(arrivals),
-        own_arrivals_(arrivals),
         diagnostics_(diagnostics) {
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kSend && !op.regions.empty()) filled_.insert(op.symbol);
@@ -61,7 +62,7 @@ class ChannelSync {
       if (op.code == OpCode::kReceive && is_channel) {
         held.push_back(Receive(region, i, out));
       } else if (op.code == OpCode::kSend && op.regions.empty() && is_channel) {
-        SendTiles(kernel_, region, i, false, own_arrivals_, out);
+        SendTiles(kernel_, region, i, false, rings_, out);
       } else {
         if (op.code == OpCode::kSend && is_channel) {
           out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.slot, 0, op.span));
@@ -129,8 +130,8 @@ class ChannelSync {
   ir::Kernel& kernel_;
   const int64_t warps_;
   const std::set<std::string>& channels_;
+  const RingsOfSends& rings_;
   FullArrivals& arrivals_;
-  SlotArrivals own_arrivals_;
   Diagnostics& diagnostics_;
   std::map<ValueId, ValueId> slot_of_;  // view of a slot -> the received value it is a view of
   std::set<std::string> filled_;        // pipes into which this worker copies
@@ -139,11 +140,14 @@ class ChannelSync {
 
 }  // namespace
 
-void SyncChannels(ir::Kernel& kernel, Diagnostics& diagnostics) {
+void SyncChannels(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, Diagnostics& diagnostics) {
   FullArrivals arrivals;
   const std::set<std::string> channels = Channels(kernel);  // while sends and receives still stand
-  for (ir::Worker& worker : kernel.workers)
-    worker.body = ChannelSync(kernel, worker, channels, arrivals, diagnostics).Rewrite(worker.body);
+  for (size_t i = 0; i < kernel.workers.size(); ++i) {
+    ir::Worker& worker = kernel.workers[i];
+    for (const std::string& pipe : channels) arrivals[pipe] += kWarps * PartsSent(worker, pipe);
+    worker.body = ChannelSync(kernel, worker, channels, rings[i], arrivals, diagnostics).Rewrite(worker.body);
+  }
   for (const ir::Pipe& pipe : kernel.pipes) {
     if (channels.count(pipe.name) == 0) continue;
     AddSlotBarriers(kernel, pipe, arrivals[pipe.name], pipe.receivers * kWarps);

@@ -58,12 +58,12 @@ bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe) {
   });
 }
 
-void SendToCluster(ir::Kernel& kernel, const Op& send, Region& out) {
-  for (Op& each : StoresOf(kernel, send)) {
+void SendToCluster(ir::Kernel& kernel, const Op& send, const std::string& ring, Region& out) {
+  for (Op& each : StoresOf(kernel, send, ring)) {
     if (each.code == OpCode::kStoreShared) {
       each.code = OpCode::kStoreCluster;
       each.symbol = FullBarrier(send.symbol);
-      each.slot = send.symbol;
+      each.slot = ring;
       each.number = kernel.cluster;
     }
     out.push_back(std::move(each));

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
@@ -45,9 +46,9 @@ struct Held {
 
 class ComputeRoleSync {
  public:
-  ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, const PipeTraffic& traffic, FullArrivals& arrivals,
+  ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, const PipeTraffic& traffic, const RingsOfSends& rings,
                   Diagnostics& diagnostics)
-      : kernel_(kernel), worker_(worker), traffic_(traffic), arrivals_(arrivals), diagnostics_(diagnostics) {
+      : kernel_(kernel), worker_(worker), traffic_(traffic), rings_(rings), diagnostics_(diagnostics) {
     is_spread_ = kernel.Spread() > 1;
     for (const ir::Pipe& pipe : kernel.pipes) {
       release_kind_[pipe.name] = IsShared(kernel, pipe.name) || is_spread_ ? ir::kInAllBlocks : 0;
@@ -103,7 +104,7 @@ class ComputeRoleSync {
   ir::Kernel& kernel_;
   const ir::Worker& worker_;
   const PipeTraffic& traffic_;
-  SlotArrivals arrivals_;
+  const RingsOfSends& rings_;
   Diagnostics& diagnostics_;
   std::map<ValueId, std::string> buffer_of_;     // view -> staging buffer
   std::map<ValueId, ValueId> slot_of_;           // view of a slot -> the received value it is a view of
@@ -256,12 +257,13 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
 
 void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Region& out) {
   WaitFor(op, out);
-  if (!is_spread_) return SendTiles(kernel_, region, index, traffic_.engine.count(op.symbol) > 0, arrivals_, out);
+  if (!is_spread_) return SendTiles(kernel_, region, index, traffic_.engine.count(op.symbol) > 0, rings_, out);
+  const std::string& ring = RingOfSends(rings_, op.symbol);
   if (OpensSlot(region, index) && traffic_.filled_once.count(op.symbol) == 0)
-    out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.symbol, 0, op.span));
-  SendToCluster(kernel_, op, out);
-  if (ClosesSlot(region, index) && !IsReceivedNext(region, index))
-    out.push_back(SyncOp(OpCode::kAdvance, op.symbol, "", 0, op.span));
+    out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), ring, 0, op.span));
+  SendToCluster(kernel_, op, ring, out);
+  const bool turns = ring != op.symbol || !IsReceivedNext(region, index);
+  if (ClosesSlot(region, index) && turns) out.push_back(SyncOp(OpCode::kAdvance, ring, "", 0, op.span));
 }
 
 bool ComputeRoleSync::KeepsInFlight(const Op& loop) const {
@@ -447,9 +449,10 @@ Region ComputeRoleSync::Rewrite(Region region) {
 
 }  // namespace
 
-void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, FullArrivals& arrivals,
-                     Diagnostics& diagnostics) {
-  ComputeRoleSync sync(kernel, worker, traffic, arrivals, diagnostics);
+void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, const RingsOfSends& rings,
+                     FullArrivals& arrivals, Diagnostics& diagnostics) {
+  for (const ir::Pipe& pipe : kernel.pipes) arrivals[pipe.name] += kWarps * PartsSent(worker, pipe.name);
+  ComputeRoleSync sync(kernel, worker, traffic, rings, diagnostics);
   worker.body = sync.Run(std::move(worker.body));
 }
 

@@ -3,6 +3,7 @@
 // slot.
 #include <algorithm>
 
+#include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 

@@ -55,7 +55,7 @@ Region FoldedSync::ExpandSends(const Region& region) {
   for (const Op& op : region) {
     if (op.code == OpCode::kSend && op.regions.empty()) {
       if (slots_.at(op.symbol) > 1) Refuse(op.span);
-      for (Op& each : StoresOf(kernel_, op)) out.push_back(std::move(each));
+      for (Op& each : StoresOf(kernel_, op, op.symbol)) out.push_back(std::move(each));
       continue;
     }
     out.push_back(op);

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compiler/ir/ir.h"
 #include "compiler/support/diagnostic.h"
@@ -33,25 +34,25 @@ class SlotArrivals {
 std::string FullBarrier(const std::string& pipe);
 std::string EmptyBarrier(const std::string& pipe);
 
-/// Whether the send at `index` of the region opens a slot (the send before it of this pipe in the region was of the slot before).
-/// Several part sends in one region fill one slot together.
-bool OpensSlot(const ir::Region& region, size_t index);
-bool ClosesSlot(const ir::Region& region, size_t index);
-/// The instance receives the slot that this send closes before it sends the next one: its ring turns when the slot goes back.
-bool IsReceivedNext(const ir::Region& region, size_t index);
-
 /// Whether blocks of the cluster fill each other's slots of this pipe: then a slot is empty when all of them have read it.
 bool IsShared(const ir::Kernel& kernel, const std::string& pipe);
 
 ir::Op SyncOp(ir::OpCode code, const std::string& symbol, const std::string& slot, int64_t number, Span span);
 
-/// The stores of a send of computed tiles into its slot: rounded to the field's type, each into its field or the part of it.
-ir::Region StoresOf(ir::Kernel& kernel, const ir::Op& send);
+/// The stores of a send of computed tiles into `slot`: rounded to the field's type, each into its field or the part of it.
+ir::Region StoresOf(ir::Kernel& kernel, const ir::Op& send, const std::string& slot);
+
+/// The second rings of one worker (sent_slots).
+using RingsOfSends = std::map<std::string, std::string>;
+inline const std::string& RingOfSends(const RingsOfSends& rings, const std::string& pipe) {
+  const auto own = rings.find(pipe);
+  return own == rings.end() ? pipe : own->second;
+}
 
 /// A send of computed tiles, at `index` of the region: the wait for an empty slot where it opens one, its stores, the arrival of
 /// its warps, and where it closes the slot the ring's turn. `fences`: the copy engine or matrix unit of another role may read what
 /// was stored.
-void SendTiles(ir::Kernel& kernel, const ir::Region& region, size_t index, bool fences, SlotArrivals& arrivals, ir::Region& out);
+void SendTiles(ir::Kernel& kernel, const ir::Region& region, size_t index, bool fences, const RingsOfSends& rings, ir::Region& out);
 
 /// Rewrites the body of a role that copies; adds its arrivals.
 void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals);
@@ -61,7 +62,7 @@ void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int
 /// Instances spread over a cluster: no slot of the pipe is filled a second time, so that none has to be given back.
 bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe);
 /// The stores of a send into the slots of all blocks.
-void SendToCluster(ir::Kernel& kernel, const ir::Op& send, ir::Region& out);
+void SendToCluster(ir::Kernel& kernel, const ir::Op& send, const std::string& ring, ir::Region& out);
 /// In front of a receive: the instance's share of the bytes that come.
 void AnnounceSlot(const ir::Pipe& pipe, const ir::Worker& worker, Span span, ir::Region& out);
 void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled_once);
@@ -69,7 +70,7 @@ void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled
 void WaitForCluster(ir::Worker& worker);
 
 /// In a folded program: rewrites the sends and receives of pipes between different workers, and adds their barriers.
-void SyncChannels(ir::Kernel& kernel, Diagnostics& diagnostics);
+void SyncChannels(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, Diagnostics& diagnostics);
 
 /// Rewrites a role of a folded program: its waits are for copies that its own threads have issued.
 void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics);
@@ -81,7 +82,7 @@ struct PipeTraffic {
 };
 
 /// Rewrites the body of a role that computes; adds its arrivals.
-void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, FullArrivals& arrivals,
-                     Diagnostics& diagnostics);
+void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, const RingsOfSends& rings,
+                     FullArrivals& arrivals, Diagnostics& diagnostics);
 
 }  // namespace tkc::passes

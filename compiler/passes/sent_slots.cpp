@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/sent_slots.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "compiler/passes/expand_workers.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+
+bool IsWhole(const Op& send) { return send.number < 0; }
+bool IsTraffic(const Op& op, const std::string& pipe) {
+  return (op.code == OpCode::kSend || op.code == OpCode::kReceive) && op.symbol == pipe;
+}
+
+/// Of one pipe. A field without a place is all of it.
+bool IsSamePart(const Op& a, const Op& b) {
+  if (a.number != b.number) return false;
+  for (size_t i = 0; i < 2 && i < a.scalars.size() && i < b.scalars.size(); ++i) {
+    if (!symbolic::Equal(a.scalars[i], b.scalars[i])) return false;
+  }
+  return true;
+}
+
+/// Each send is received by the operation of this pipe that follows in its region, and each receive is of such a send.
+bool IsAnsweredAtOnce(const Region& region, const std::string& pipe) {
+  bool is_open = false;  // sent, not yet received
+  for (size_t i = 0; i < region.size(); ++i) {
+    const Op& op = region[i];
+    for (const Region& inner : op.regions) {
+      if (op.code != OpCode::kSend && !IsAnsweredAtOnce(inner, pipe)) return false;
+    }
+    if (!IsTraffic(op, pipe)) continue;
+    const bool is_send = op.code == OpCode::kSend;
+    if (is_send ? is_open && OpensSlot(region, i) : !is_open) return false;
+    is_open = is_send;
+  }
+  return !is_open;
+}
+
+/// The most parts that one slot has in the instance's program.
+int64_t MostParts(const Region& region, const ir::Worker& worker, int64_t instance, const std::string& pipe) {
+  int64_t most = 0, parts = 0;
+  for (size_t i = 0; i < region.size(); ++i) {
+    const Op& op = region[i];
+    if (op.code == OpCode::kSend) {
+      if (op.symbol != pipe) continue;
+      parts = OpensSlot(region, i) ? 1 : parts + 1;
+      most = std::max(most, parts);
+      continue;
+    }
+    for (size_t side = 0; side < op.regions.size(); ++side) {
+      if (Takes(op, side, worker, instance)) most = std::max(most, MostParts(op.regions[side], worker, instance, pipe));
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+bool OpensSlot(const Region& region, size_t index) {
+  if (IsWhole(region[index])) return true;
+  std::vector<const Op*> filled;  // parts of the slot at hand
+  bool opens = true;
+  for (size_t i = 0; i <= index; ++i) {
+    const Op& op = region[i];
+    if (op.code != OpCode::kSend || op.symbol != region[index].symbol) continue;
+    opens = IsWhole(op) || filled.empty() || std::any_of(filled.begin(), filled.end(), [&](const Op* part) { return IsSamePart(*part, op); });
+    if (opens) filled.clear();
+    if (!IsWhole(op)) filled.push_back(&op);
+  }
+  return opens;
+}
+
+bool ClosesSlot(const Region& region, size_t index) {
+  for (size_t i = index + 1; i < region.size(); ++i) {
+    if (region[i].code == OpCode::kSend && region[i].symbol == region[index].symbol) return OpensSlot(region, i);
+  }
+  return true;
+}
+
+bool IsReceivedNext(const Region& region, size_t index) {
+  for (size_t i = index + 1; i < region.size(); ++i) {
+    if (IsTraffic(region[i], region[index].symbol)) return region[i].code == OpCode::kReceive;
+  }
+  return false;
+}
+
+int64_t PartsSent(const ir::Worker& worker, const std::string& pipe) {
+  // Instances in turn fill slots of their own.
+  const int64_t instances = worker.in_turn ? 1 : worker.instances;
+  int64_t parts = 0;
+  for (int64_t i = 0; i < instances; ++i) parts += MostParts(worker.body, worker, i, pipe);
+  return parts;
+}
+
+std::map<std::string, std::string> SendRings(const ir::Kernel& kernel, const ir::Worker& worker, std::set<std::string>& used) {
+  std::map<std::string, std::string> rings;
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    bool does_both = false;
+    for (int64_t i = 0; i < worker.instances && !does_both; ++i) {
+      const Endpoints ends = EndpointsOf(worker, i);
+      does_both = ends.sent.count(pipe.name) > 0 && ends.received.count(pipe.name) > 0;
+    }
+    if (does_both && !IsAnsweredAtOnce(worker.body, pipe.name)) used.insert(rings[pipe.name] = ir::FreeName(used, pipe.name + "_sent"));
+  }
+  return rings;
+}
+
+}  // namespace tkc::passes
