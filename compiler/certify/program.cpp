@@ -103,7 +103,8 @@ class Builder {
     std::vector<std::pair<std::string, int>> behind;  // loops that stand before, here: integer, family
   };
 
-  /// A ring that only other instances of the worker turn stands still here: counted from others, it would never come into a state again.
+  /// A ring that only other instances of the worker turn stands still here: counted from others, it would never come into a state
+  /// again.
   void DropUnusedRings() {
     std::vector<int> place(agent_.rings.size(), -1);
     for (const Step& step : agent_.steps) {

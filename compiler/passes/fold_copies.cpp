@@ -217,9 +217,8 @@ void Folding::StageAhead(Region& sends, const Op& loop, Region& before) {
 std::vector<Traffic*> Folding::Next(Level& level, const std::string& pipe) {
   std::vector<Traffic*> steps;
   for (std::vector<Traffic>& feed : level.feeds) {
-    const auto next = std::find_if(feed.begin(), feed.end(), [&](const Traffic& step) {
-      return step.pipes.count(pipe) > 0 && step.done.count(pipe) == 0;
-    });
+    const auto next = std::find_if(feed.begin(), feed.end(),
+                                   [&](const Traffic& step) { return step.pipes.count(pipe) > 0 && step.done.count(pipe) == 0; });
     if (next != feed.end()) steps.push_back(&*next);
   }
   return steps;

@@ -71,7 +71,8 @@ bool OpensSlot(const Region& region, size_t index) {
   for (size_t i = 0; i <= index; ++i) {
     const Op& op = region[i];
     if (op.code != OpCode::kSend || op.symbol != region[index].symbol) continue;
-    opens = IsWhole(op) || filled.empty() || std::any_of(filled.begin(), filled.end(), [&](const Op* part) { return IsSamePart(*part, op); });
+    opens = IsWhole(op) || filled.empty() ||
+            std::any_of(filled.begin(), filled.end(), [&](const Op* part) { return IsSamePart(*part, op); });
     if (opens) filled.clear();
     if (!IsWhole(op)) filled.push_back(&op);
   }
@@ -108,7 +109,8 @@ std::map<std::string, std::string> SendRings(const ir::Kernel& kernel, const ir:
       const Endpoints ends = EndpointsOf(worker, i);
       does_both = ends.sent.count(pipe.name) > 0 && ends.received.count(pipe.name) > 0;
     }
-    if (does_both && !IsAnsweredAtOnce(worker.body, pipe.name)) used.insert(rings[pipe.name] = ir::FreeName(used, pipe.name + "_sent"));
+    if (does_both && !IsAnsweredAtOnce(worker.body, pipe.name))
+      used.insert(rings[pipe.name] = ir::FreeName(used, pipe.name + "_sent"));
   }
   return rings;
 }

@@ -18,8 +18,8 @@ bool ClosesSlot(const ir::Region& region, size_t index);
 /// The instance receives the slot that this send closes before it sends the next one: its ring turns when the slot goes back.
 bool IsReceivedNext(const ir::Region& region, size_t index);
 
-/// Parts of one slot that the worker's instances send, all together: each instance sends as many for every slot, in whichever branch
-/// of its own.
+/// Parts of one slot that the worker's instances send, all together: each instance sends as many for every slot, in whichever
+/// branch of its own.
 int64_t PartsSent(const ir::Worker& worker, const std::string& pipe);
 
 /// Pipes that have two rings in this worker, and the name of the second, which counts what is sent: those of which an instance both

@@ -17,13 +17,14 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 
-/// Whether there is traffic that instances do not have in common, but for tiles exchanged directly in a branch: a barrier of the
-/// block between two halves of the branch serves those.
-bool TrafficDiffers(const ir::Worker& worker, const std::set<std::string>& loaded) {
+/// Whether there is traffic that instances do not have in common, but for tiles exchanged directly in a branch through one slot: a
+/// barrier of the block between two halves of the branch serves those. Several slots are counted, by each for himself.
+bool TrafficDiffers(const ir::Kernel& kernel, const ir::Worker& worker, const std::set<std::string>& loaded) {
   bool differs = false;
   ForEachApart(worker, [&](const Op& op, int branches, int loops) {
     if (op.code != OpCode::kReceive && op.code != OpCode::kSend) return;
-    differs |= loops > 0 || branches > 1 || (branches > 0 && loaded.count(op.symbol) > 0);
+    const bool is_counted = loaded.count(op.symbol) > 0 || FindPipe(kernel, op.symbol).slots > 1;
+    differs |= loops > 0 || branches > 1 || (branches > 0 && is_counted);
   });
   return differs;
 }
@@ -54,7 +55,7 @@ void SplitInstances(ir::Kernel& kernel) {
   }
   std::vector<ir::Worker> workers;
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kUnassigned || !TrafficDiffers(worker, loaded)) {
+    if (worker.kind != ir::RoleKind::kUnassigned || !TrafficDiffers(kernel, worker, loaded)) {
       workers.push_back(std::move(worker));
       continue;
     }

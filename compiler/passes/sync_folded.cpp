@@ -70,8 +70,9 @@ Region FoldedSync::Run(Region body) {
     if (op.code == OpCode::kReceive && op.number != kEarlyReceive && !received.insert(op.symbol).second)
       refilled_.insert(op.symbol);
   });
-  body = ExpandSends(body);
   PlaceAdvances(body, false);
+  std::map<std::string, int64_t> ahead;
+  body = ExpandSends(body, ahead);
   State state;
   Region out = Walk(body, state);
   if (!state.pending.empty()) out.push_back(SyncOp(OpCode::kWaitCopies, "", "", 0, worker_.span));
@@ -204,8 +205,8 @@ void FoldedSync::NoteUse(const Op& op, const std::set<ValueId>& gone) {
   }
 }
 
-/// Blocks beyond the end of a loop that runs ahead are still on their way. Those that each thread stored itself nobody reads, either:
-/// who fills the slot next has to know that all have done so.
+/// Blocks beyond the end of a loop that runs ahead are still on their way. Those that each thread stored itself nobody reads,
+/// either: who fills the slot next has to know that all have done so.
 void FoldedSync::Drain(const Op& loop, State& state, Region& out) const {
   std::set<std::string> ahead, filled;
   Span span;

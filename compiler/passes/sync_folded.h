@@ -42,7 +42,7 @@ class FoldedSync {
   Region Run(Region body);
 
  private:
-  Region ExpandSends(const Region& region);
+  Region ExpandSends(const Region& region, std::map<std::string, int64_t>& ahead);
   void PlaceAdvances(Region& region, bool repeats) const;
   Region Walk(const Region& region, State& state);
   void WalkOp(const Op& op, const Region& region, size_t index, State& state, Region& out);

@@ -6,6 +6,7 @@
 
 #include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
+#include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_folded.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
@@ -49,18 +50,30 @@ void FoldedSync::Advance(const std::string& pipe, State& state) const {
   for (auto& [view, place] : state.views) place = moved(place);
 }
 
-/// Tiles that instances send each other are stored; one slot has to do.
-Region FoldedSync::ExpandSends(const Region& region) {
+/// Tiles that instances send each other are stored. All instances turn the ring together, when they are done with what they have
+/// received: a slot that is sent lies so far ahead of the present one as slots were sent since, and none is ahead of a loop or
+/// behind it. `ahead`: of each pipe.
+Region FoldedSync::ExpandSends(const Region& region, std::map<std::string, int64_t>& ahead) {
   Region out;
-  for (const Op& op : region) {
+  for (size_t i = 0; i < region.size(); ++i) {
+    const Op& op = region[i];
+    if (op.code == OpCode::kAdvance && ahead[op.symbol] > 0) --ahead[op.symbol];
     if (op.code == OpCode::kSend && op.regions.empty()) {
-      if (slots_.at(op.symbol) > 1) Refuse(op.span);
-      for (Op& each : StoresOf(kernel_, op, op.symbol)) out.push_back(std::move(each));
+      int64_t& distance = ahead[op.symbol];
+      if (distance >= slots_.at(op.symbol)) Refuse(op.span);
+      const std::string slot = distance == 0 ? op.symbol : fmt::format("{}+{}", op.symbol, distance);
+      for (Op& each : StoresOf(kernel_, op, slot)) out.push_back(std::move(each));
+      distance += ClosesSlot(region, i) && slots_.at(op.symbol) > 1;
       continue;
     }
     out.push_back(op);
     if (op.code == OpCode::kSend) continue;
-    for (Region& inner : out.back().regions) inner = ExpandSends(inner);
+    const auto before = ahead;
+    for (Region& inner : out.back().regions) {
+      auto behind = before;
+      inner = ExpandSends(inner, behind);
+      for (const auto& [pipe, distance] : behind) ahead[pipe] = distance;
+    }
   }
   return out;
 }
