@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/syntax/ast_print.h"
 
 namespace tkc::sema {
 
@@ -90,7 +91,42 @@ class NeedsNumber {
   const std::string& name_;
 };
 
+std::string TextOf(const ast::Range& range) { return (range.low ? ast::Print(*range.low) : "") + ".." + ast::Print(*range.high); }
+
+/// The ranges of single numbers of those loops in the block whose index has to be known.
+void CollectUnrolled(const std::vector<ast::StmtPtr>& stmts, std::set<std::string>& ranges) {
+  for (const ast::StmtPtr& stmt : stmts) {
+    switch (stmt->kind) {
+      case ast::StmtKind::kFor: {
+        const auto& loop = ast::Cast<ast::ForStmt>(*stmt);
+        if (!loop.range.step && NeedsNumber(loop.index.text).In(loop.body)) ranges.insert(TextOf(loop.range));
+        CollectUnrolled(loop.body.stmts, ranges);
+        break;
+      }
+      case ast::StmtKind::kIf: {
+        const auto& branch = ast::Cast<ast::IfStmt>(*stmt);
+        CollectUnrolled(branch.then_branch.stmts, ranges);
+        if (branch.else_branch) CollectUnrolled(branch.else_branch->stmts, ranges);
+        break;
+      }
+      case ast::StmtKind::kEach: CollectUnrolled(ast::Cast<ast::EachStmt>(*stmt).body.stmts, ranges); break;
+      default: break;
+    }
+  }
+}
+
 }  // namespace
+
+void Elaborator::FindUnrolled(const ast::GridSection& section) {
+  unrolled_.clear();
+  for (const ast::WorkerDecl& worker : section.workers) CollectUnrolled(worker.body.stmts, unrolled_[&worker]);
+}
+
+bool Elaborator::IsUnrolledElsewhere(const ast::Range& range) const {
+  return std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& worker) {
+    return worker.first != worker_source_ && !worker.second.empty() && worker.second.count(TextOf(range)) > 0;
+  });
+}
 
 ExprPtr Elaborator::EdgeOf(const typed::Expr& lo, const typed::Expr& hi, int64_t step) {
   if (hi.kind != ExprKind::kCall || hi.op != Op::kMin || hi.args.size() != 2) return nullptr;
@@ -160,8 +196,9 @@ Value Elaborator::LoopValue(typed::VarId var, const RangeInfo& range, Span span)
 bool Elaborator::UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range) {
   const std::optional<int64_t> lo = NumberOf(*range.lo);
   const std::optional<int64_t> hi = NumberOf(*range.hi);
-  if (range.is_block || !lo || !hi || !NeedsNumber(stmt.index.text).In(stmt.body)) return false;
-  if (*hi - *lo > kMostUnrolled) return false;
+  if (range.is_block || !lo || !hi || *hi - *lo > kMostUnrolled) return false;
+  // Workers that meet in a loop over one range take its turns alike.
+  if (!NeedsNumber(stmt.index.text).In(stmt.body) && !IsUnrolledElsewhere(stmt.range)) return false;
   for (int64_t i = *lo; i < *hi; ++i) {
     if (++expansions_ > kMostExpansions) {
       if (expansions_ == kMostExpansions + 1) {

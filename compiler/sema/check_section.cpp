@@ -323,7 +323,11 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   }
   for (const ast::PipeDecl& pipe : source.pipes) DeclarePipe(pipe, source, section);
   ApplyScheduleItems(section, source);
-  for (size_t i = 0; i < source.workers.size(); ++i) ElaborateWorker(source.workers[i], section, i);
+  FindUnrolled(source);
+  for (size_t i = 0; i < source.workers.size(); ++i) {
+    worker_source_ = &source.workers[i];
+    ElaborateWorker(source.workers[i], section, i);
+  }
   scope_->Close();
   section_ = nullptr;
   kernel_.sections.push_back(std::move(section));

@@ -5,14 +5,15 @@ waits on it and gives every slot that it waited for to the other side.
 Counted block by block: what stands in a loop, a branch or a role's body must come out even on its own, as a branch may not be taken and a
 loop may run any number of times. A loop that keeps a product in flight gives its slots back an iteration later (`.previous`, under a
 condition): those in it count for its body, the one behind it for none. Parts that fill one slot arrive more often than once.
-An instance that receives the slot that it has just sent waits for it empty and full, and turns its ring once. Slots that are filled
+An instance that receives the slot that it has just sent waits for it empty and full, and turns its ring once; else it has a ring for
+what it sends and one for what it receives. Slots that are filled
 once (by all blocks of a cluster) have no barrier to be given back at."""
 import pathlib
 import re
 import subprocess
 import sys
 
-WAIT = re.compile(r"wait_(full|empty) (\w+)_(?:full|empty)\[")
+WAIT = re.compile(r"wait_(full|empty) (\w+)_(?:full|empty)\[(\w+)")
 GIVE = re.compile(r"(?:arrive|expect) (\w+)_(full|empty)\[\w+(\.previous)?\]")
 EMPTY = re.compile(r"barrier (\w+)_empty ")
 TURN = re.compile(r"advance (\w+)$")
@@ -21,7 +22,7 @@ TURN = re.compile(r"advance (\w+)$")
 class Block:
     def __init__(self, head, parent, returned):
         self.head, self.parent, self.returned = head, parent, returned
-        self.waits, self.turns, self.gives = {}, {}, {}
+        self.waits, self.ring_waits, self.turns, self.gives = {}, {}, {}, {}
         self.holds_previous = False
 
     def add(self, counts, key):
@@ -29,11 +30,11 @@ class Block:
 
     def faults(self):
         found = []
-        for pipe in {p for p, _ in self.waits} | set(self.turns):
-            kinds = [n for (p, _), n in self.waits.items() if p == pipe]
-            turns = self.turns.get(pipe, 0)
+        for ring in {r for r, _ in self.ring_waits} | set(self.turns):
+            kinds = [n for (r, _), n in self.ring_waits.items() if r == ring]
+            turns = self.turns.get(ring, 0)
             if turns != sum(kinds) and kinds != [turns, turns]:
-                found.append(f"waits {sum(kinds)} times on the ring of {pipe}, turns it {turns} times")
+                found.append(f"waits {sum(kinds)} times on the ring {ring}, turns it {turns} times")
         for (pipe, kind), waits in self.waits.items():
             other = "empty" if kind == "full" else "full"
             if kind == "full" and pipe not in self.returned:
@@ -67,6 +68,7 @@ def check(text):
             block = block.parent
         if match := WAIT.match(line):
             block.add(block.waits, (match[2], match[1]))
+            block.add(block.ring_waits, (match[3], match[1]))
         if match := TURN.match(line):
             block.add(block.turns, match[1])
         if match := GIVE.match(line):
