@@ -150,8 +150,7 @@ ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& work
 
 /// A worker that multiplies keeps all its tiles as the matrix unit does: 64 rows at a time, 8 columns at a time on most.
 void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagnostics& diagnostics) {
-  const ir::RegisterLayout& l = worker.layout;
-  const int64_t unit_rows = int64_t{l.halves} * l.lane_rows * l.warp_rows, unit_cols = int64_t{l.lanes} * l.vec * l.warp_cols;
+  const int64_t unit_rows = worker.layout.RowsPerBlock(), unit_cols = worker.layout.ColsPerBlock();
   std::set<Span, decltype([](Span a, Span b) { return a.begin < b.begin; })> reported;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose) return;  // may stay in shared memory
@@ -161,18 +160,22 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagno
       const bool cols_fit = type.cols == 1 || type.cols % unit_cols == 0;
       if ((rows_fit && cols_fit) || op.code == ir::OpCode::kPart) continue;
       if (!reported.insert(op.span).second) continue;
-      diagnostics
-          .Error(DiagnosticKind::kMatrixShape, op.span,
-                 fmt::format("a tile of {} x {} in worker `{}`; a worker that multiplies takes rows in multiples of {} and columns "
-                             "in multiples of {}",
-                             type.rows, type.cols, worker.name, unit_rows, unit_cols))
-          .Label(op.span,
-                 fmt::format("`{}[{}, {}]` in each of {} instances", Name(type.dtype), type.rows, type.cols, worker.instances));
+      ReportMatrixShape(worker, type, op.span, diagnostics);
     }
   });
 }
 
 }  // namespace
+
+DiagnosticBuilder ReportMatrixShape(const ir::Worker& worker, const ir::Type& type, Span span, Diagnostics& diagnostics) {
+  const ir::RegisterLayout& l = worker.layout;
+  return diagnostics
+      .Error(DiagnosticKind::kMatrixShape, span,
+             fmt::format("a tile of {} x {} in worker `{}`; a worker that multiplies takes rows in multiples of {} and columns "
+                         "in multiples of {}",
+                         type.rows, type.cols, worker.name, l.RowsPerBlock(), l.ColsPerBlock()))
+      .Label(span, fmt::format("`{}[{}, {}]` in each of {} instances", Name(type.dtype), type.rows, type.cols, worker.instances));
+}
 
 Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   const size_t errors = diagnostics.ErrorCount();

@@ -12,6 +12,9 @@ namespace tkc::passes {
 /// Chooses one register layout per computing role: the matrix unit's fragment where it multiplies, else rows over lanes.
 Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics);
 
+/// The error for a tile that the fragments of a worker that multiplies do not make up.
+DiagnosticBuilder ReportMatrixShape(const ir::Worker& worker, const ir::Type& type, Span span, Diagnostics& diagnostics);
+
 /// The widest swizzle whose panel divides the columns; none for vectors and for tiles that no panel divides.
 ir::Swizzle ChooseSwizzle(DType dtype, int64_t rows, int64_t cols);
 

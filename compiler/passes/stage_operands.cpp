@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/select_layout.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
@@ -32,8 +33,7 @@ struct ProductUnit {
 
 ProductUnit UnitOf(const Target& target, const ir::RegisterLayout& l) {
   if (target.has_matrix_group) return {};
-  return {int64_t{l.halves} * l.lane_rows * l.warp_rows, int64_t{l.lanes} * l.vec * l.warp_cols, kMatrixDepth,
-          target.is_hip ? 2 * kMatrixDepth : 0};
+  return {l.RowsPerBlock(), l.ColsPerBlock(), kMatrixDepth, target.is_hip ? 2 * kMatrixDepth : 0};
 }
 
 class Staging {
@@ -91,6 +91,11 @@ class Staging {
   /// The part of an operand that step `step` multiplies: a fragment loaded from shared memory, or columns of a register tile.
   ValueId Fragment(ValueId operand, bool is_left, int64_t step, Region& out, Span span);
   void RewriteReduce(Op op, Region& out);
+  /// A reduction along an axis too short for the layout, of a tile in shared memory: its columns (rows) are taken one by one.
+  void ReduceByParts(const Op& op, Region& out);
+  /// Whether the worker's layout holds tiles of this shape: that of a worker that multiplies holds whole fragments only.
+  bool FitsRows(const ir::Type& type) const { return type.rows == 1 || type.rows % worker_.layout.RowsPerBlock() == 0; }
+  bool FitsCols(const ir::Type& type) const { return type.cols == 1 || type.cols % worker_.layout.ColsPerBlock() == 0; }
   void CheckProduct(const Op& op);
   void NotYet(const Op& op, const std::string& what) {
     diagnostics_.Error(DiagnosticKind::kNotImplemented, op.span, what + " is specified, not yet implemented");
@@ -154,6 +159,10 @@ ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
   ir::Type type = TypeOf(value);
   type.space = Space::kRegister;
   type.transposed = false;
+  if (!FitsRows(type) || !FitsCols(type))
+    ReportMatrixShape(worker_, type, span, diagnostics_)
+        .Help(FitsRows(type) ? "take its columns one by one: `x.cols(u)` with a `u` known here"
+                             : "take its rows one by one: `x.rows(u)` with a `u` known here");
   Op load{OpCode::kLoadShared, {}, {value}};
   load.span = span;
   load.results = {kernel_.AddValue(kernel_.values[value].name + "_values", type)};
@@ -243,7 +252,7 @@ void Staging::RewritePart(Op op, Region& out) {
     // Columns of a register tile at a static place are registers of the same threads; anything else moves between threads.
     int64_t col = 0;
     const bool all_rows = TypeOf(result).rows == TypeOf(source).rows && symbolic::IsInt(op.scalars[0]);
-    const int64_t granule = int64_t{worker_.layout.lanes} * worker_.layout.vec * worker_.layout.warp_cols;
+    const int64_t granule = worker_.layout.ColsPerBlock();
     if (all_rows && symbolic::IsInt(op.scalars[1], &col) && col % granule == 0 && TypeOf(result).cols % granule == 0) {
       TypeOf(result).space = Space::kRegister;
       op.operands = {source};
@@ -373,7 +382,45 @@ void Staging::ProductSteps(const Op& op, ValueId acc, ValueId a, ValueId b, Regi
   }
 }
 
+void Staging::ReduceByParts(const Op& op, Region& out) {
+  const ValueId source = Current(op.operands[0]);
+  const bool by_columns = op.slot == "rows";
+  ir::Type type = TypeOf(source);
+  const int64_t parts = by_columns ? type.cols : type.rows;
+  (by_columns ? type.cols : type.rows) = 1;
+  const std::string name = kernel_.values[source].name + "_part";
+  ValueId sum = ir::kNone;
+  for (int64_t i = 0; i < parts; ++i) {
+    const symbolic::Scalar at = symbolic::Int(i), zero = symbolic::Int(0);
+    Op part{OpCode::kPart, {kernel_.AddValue(name, type)}, {source}, {by_columns ? zero : at, by_columns ? at : zero}};
+    part.span = op.span;
+    RewritePart(part, out);
+    ValueId value = InRegisters(part.results[0], out, op.span);
+    const ir::Type& result = TypeOf(op.results[0]);
+    if (TypeOf(value).dtype != result.dtype) {
+      Op convert{OpCode::kConvert, {kernel_.AddValue(name, result)}, {value}};
+      convert.span = op.span;
+      TypeOf(value = convert.results[0]).space = Space::kRegister;
+      out.push_back(std::move(convert));
+    }
+    if (sum == ir::kNone) {
+      sum = value;
+      continue;
+    }
+    Op add{OpCode::kBinary, {kernel_.AddValue(kernel_.values[op.results[0]].name, result)}, {sum, value}};
+    add.number = op.number;
+    add.span = op.span;
+    TypeOf(sum = add.results[0]).space = Space::kRegister;
+    out.push_back(std::move(add));
+  }
+  replaced_[op.results[0]] = sum;
+}
+
 void Staging::RewriteReduce(Op op, Region& out) {
+  if (const ValueId source = Current(op.operands[0]); IsShared(source)) {
+    const bool is_short = op.slot == "rows" ? !FitsCols(TypeOf(source)) : !FitsRows(TypeOf(source));
+    if (is_short) return ReduceByParts(op, out);
+  }
   op.operands[0] = InRegisters(op.operands[0], out, op.span);
   TypeOf(op.results[0]).space = Space::kRegister;
   const bool is_column = op.slot == "cols";
