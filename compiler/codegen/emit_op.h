@@ -59,6 +59,7 @@ class OpEmitter {
   CppExpr Part(const ir::Op& op);
   CppExpr Reduce(const ir::Op& op);
   CppExpr Read(const ir::Op& op);
+  CppExpr Gather(const ir::Op& op);
   void ReadParts(const ir::Op& op);
   CppExpr View(const ir::Op& op);
   void Define(const ir::Op& op, CppExpr expr);

@@ -75,6 +75,7 @@ bool IsPure(const Op& op) {
     case OpCode::kPositions:
     case OpCode::kView:
     case OpCode::kRead:
+    case OpCode::kGather:
     case OpCode::kLoadShared: return true;
     case OpCode::kReduce: return op.symbol.empty();  // where there is scratch the warps meet
     default: return false;
@@ -174,6 +175,14 @@ CppExpr OpEmitter::Read(const Op& op) {
                       Block(op), fill)};
 }
 
+CppExpr OpEmitter::Gather(const Op& op) {
+  size_t column = 0, scalar = 0;
+  std::string indices;
+  for (const char kind : op.slot) indices += ", " + (kind == 't' ? Argument(op.operands[column++]) : Coordinate(op.scalars[scalar++]));
+  const std::string fill = scalar < op.scalars.size() ? scalars_.Text(op.scalars[scalar]) : "0";
+  return {fmt::format("tk::warpgroup::gather({}, {}{})", Mangle(op.symbol), fill, indices)};
+}
+
 void OpEmitter::ReadParts(const Op& op) {
   const ir::Type& type = TypeOf(op.results[0]);
   std::string names;
@@ -192,6 +201,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
   const auto argument = [&] { return Argument(op.operands[0]); };
   switch (op.code) {
     case OpCode::kRead: return Read(op);
+    case OpCode::kGather: return Gather(op);
     case OpCode::kFill: {
       const ir::Type& type = TypeOf(op.results[0]);
       return {fmt::format("tk::fill<{}, {}, {}, layout>({})", type.dtype == DType::kI64 ? "int" : CppType(type.dtype), type.rows,

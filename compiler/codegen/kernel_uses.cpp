@@ -27,6 +27,7 @@ void KernelUses::Region(const ir::Region& region) {
     }
     switch (op->code) {
       case OpCode::kRead:
+      case OpCode::kGather:
       case OpCode::kReadParts:
       case OpCode::kStore:
       case OpCode::kStoreParts:

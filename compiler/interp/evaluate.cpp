@@ -46,6 +46,7 @@ Value Evaluator::Evaluate(const Expr& expr) {
     case ExprKind::kVar: return vars_[static_cast<size_t>(expr.id)].ConvertedTo(expr.type.dtype);
     case ExprKind::kElement:
     case ExprKind::kRead: return Read(expr);
+    case ExprKind::kGather: return Gather(expr);
     case ExprKind::kUnary: return ApplyUnary(expr.op, Evaluate(*expr.args[0]), expr.type);
     case ExprKind::kBinary: return Binary(expr, Rounding::kNow);
     case ExprKind::kSelect: {
@@ -132,6 +133,16 @@ Value Evaluator::Read(const Expr& expr) {
   const std::vector<AxisBounds> axes = Bounds(tensor, expr.axes);
   if (faults_.failed()) return Value::Zero(expr.type);
   return ReadBlock(tensor, axes, fill, expr.type);
+}
+
+Value Evaluator::Gather(const Expr& expr) {
+  const Tensor& tensor = *launch_.tensors[static_cast<size_t>(expr.id)];
+  const auto rank = static_cast<size_t>(tensor.rank());
+  std::vector<Value> indices;
+  for (size_t i = 0; i < rank; ++i) indices.push_back(Evaluate(*expr.args[i]));
+  const Value fill = expr.args.size() == rank ? Value::Zero(Type::Scalar(tensor.dtype)) : Evaluate(*expr.args[rank]);
+  if (faults_.failed()) return Value::Zero(expr.type);
+  return GatherElements(tensor, indices, fill, expr.type);
 }
 
 std::vector<AxisBounds> Evaluator::Bounds(const Tensor& tensor, const std::vector<typed::AxisRange>& axes) {

@@ -31,6 +31,7 @@ class Evaluator {
   Value Call(const typed::Expr& expr);
   Value Cat(const typed::Expr& expr);
   Value Read(const typed::Expr& expr);
+  Value Gather(const typed::Expr& expr);
 
   const Launch& launch_;
   const std::vector<Value>& vars_;

@@ -179,6 +179,25 @@ Value ReadBlock(const Tensor& tensor, const std::vector<AxisBounds>& axes, const
   return result.ConvertedTo(type.dtype);
 }
 
+Value GatherElements(const Tensor& tensor, const std::vector<Value>& indices, const Value& fill, const typed::Type& type) {
+  Value result = Value::Zero(type);
+  for (int64_t row = 0; row < type.rows; ++row) {
+    std::vector<AxisBounds> axes(indices.size());
+    for (size_t i = 0; i < indices.size(); ++i) {
+      axes[i].start = indices[i].Integers()[BroadcastOf(indices[i].type()).At(row, 0)];
+      axes[i].dropped = true;
+      axes[i].hi = tensor.extents[i];
+    }
+    const Value element = ReadBlock(tensor, axes, fill, typed::Type::Scalar(type.dtype));
+    if (result.is_float()) {
+      result.MutableReals()[row] = *element.Reals();
+    } else {
+      result.MutableIntegers()[row] = *element.Integers();
+    }
+  }
+  return result;
+}
+
 bool WriteBlock(Tensor& tensor, const std::vector<AxisBounds>& axes, const Value& value, StoreOp combine,
                 std::vector<bool>* written) {
   const Rectangle block = Locate(tensor, axes);

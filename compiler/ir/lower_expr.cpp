@@ -10,10 +10,8 @@ using typed::ExprKind;
 
 std::string DefaultName(const typed::Expr& expr, const typed::Kernel& source) {
   switch (expr.kind) {
-    case ExprKind::kRead: {
-      std::string name = source.params[expr.id].name + "_tile";
-      return name;
-    }
+    case ExprKind::kGather:
+    case ExprKind::kRead: return source.params[expr.id].name + "_tile";
     case ExprKind::kReduce: return "sum";
     case ExprKind::kPositions: return "position";
     case ExprKind::kMatMul: return "product";
@@ -108,6 +106,21 @@ ValueId WorkerLowering::LowerSelect(const typed::Expr& expr, Region& region, con
   return Emit(region, std::move(op), expr.type, name, expr.span);
 }
 
+ValueId WorkerLowering::LowerGather(const typed::Expr& expr, Region& region, const std::string& name) {
+  const typed::Param& tensor = source_.params[expr.id];
+  Op op{OpCode::kGather};
+  op.symbol = tensor.name;
+  for (size_t i = 0; i < expr.args.size(); ++i) {
+    const typed::Expr& arg = *expr.args[i];
+    if (i < tensor.extents.size()) op.slot += arg.type.is_tile ? 't' : 's';
+    if (arg.type.is_tile)
+      op.operands.push_back(LowerTile(arg, region));
+    else
+      op.scalars.push_back(LowerScalar(arg));
+  }
+  return Emit(region, std::move(op), expr.type, name, expr.span);
+}
+
 namespace {
 
 /// The positions, turned or not, that a conversion to i64 is of: they are counted in i64 from the start, so that neighbours are
@@ -150,6 +163,7 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
       op.axes = LowerAxes(expr.axes);
       if (!expr.args.empty()) op.scalars.push_back(LowerScalar(*expr.args[0]));
       return Emit(region, std::move(op), expr.type, name, expr.span);
+    case ExprKind::kGather: return LowerGather(expr, region, name);
     case ExprKind::kSplat:
       op = {OpCode::kFill};
       op.scalars = {LowerScalar(*expr.args[0])};

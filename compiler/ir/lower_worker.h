@@ -43,6 +43,7 @@ class WorkerLowering {
   /// Positions, turned or not, as numbers of type `dtype`.
   ValueId LowerPositions(const typed::Expr& expr, DType dtype, Region& region, const std::string& name);
   ValueId LowerBinary(const typed::Expr& expr, Region& region, const std::string& name);
+  ValueId LowerGather(const typed::Expr& expr, Region& region, const std::string& name);
   ValueId LowerSelect(const typed::Expr& expr, Region& region, const std::string& name);
   /// `rest + a @ b` or `rest - a @ b`: splits off the product. False if the expression is not of that form.
   struct SplitSum {

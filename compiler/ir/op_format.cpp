@@ -14,6 +14,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kUnroll, "$s times $n"},
 
     {OpCode::kRead, "$s $x [fill $a] [as $l] $e", "|exactly"},
+    {OpCode::kGather, "$s at $k [fill $a]"},
     {OpCode::kStore, "$s $x = $o [by $w] [as $l]"},
     {OpCode::kReadParts, "$s $x [fill $a] [as $l]"},
     {OpCode::kStoreParts, "$s $x = $O"},

@@ -245,7 +245,12 @@ bool TextParser::Mixed(Op* op) {
     op->slot = order.substr(1);
     return true;
   }
-  lexer_.Error(op->code == OpCode::kBinary ? "two operands, at least one of them a value"
+  if (op->code == OpCode::kGather && order.find('t') != std::string::npos) {
+    op->slot = order;
+    return true;
+  }
+  lexer_.Error(op->code == OpCode::kGather   ? "an index that is a value"
+               : op->code == OpCode::kBinary ? "two operands, at least one of them a value"
                                            : "a condition and two operands before this");
   return false;
 }

@@ -176,11 +176,13 @@ class OpPrinter {
     return true;
   }
 
-  /// `%x, (s)`: the order of operands and scalars that `slot` describes.
+  /// `%x, (s)`: operands and scalars in the order that `slot` describes.
   bool Mixed(std::string& out) {
     std::string order;  // t or s
     if (op_.code == OpCode::kBinary) {
       order = op_.slot.empty() ? "tt" : op_.slot == "left" ? "st" : op_.slot == "right" ? "ts" : "";
+    } else if (op_.code == OpCode::kGather) {
+      order = op_.slot;
     } else {
       order = op_.slot.size() == 2 ? "t" + op_.slot : "";
     }

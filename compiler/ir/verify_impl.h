@@ -46,6 +46,7 @@ class Verifier {
   // verify_tile_ops.cpp: operations on tiles
   void CheckTileOp(const Op& op);
   void CheckAccess(const Op& op);
+  void CheckGather(const Op& op);
   void CheckPartsAccess(const Op& op);
   /// One tile that is read or stored; `is_of_its_type`: it must have the tensor's element type.
   void CheckAccess(const Op& op, bool is_of_its_type, ValueId value);

@@ -30,6 +30,7 @@ void Verifier::CheckTileOp(const Op& op) {
       return;
     case OpCode::kRead:
     case OpCode::kStore: return CheckAccess(op);
+    case OpCode::kGather: return CheckGather(op);
     case OpCode::kReadParts:
     case OpCode::kStoreParts: return CheckPartsAccess(op);
     case OpCode::kReceive:
@@ -72,6 +73,25 @@ void Verifier::CheckAccess(const Op& op) {
   const bool is_read = op.code == OpCode::kRead;
   if (!Counts(op, is_read, !is_read, 0, is_read)) return;
   CheckAccess(op, is_read, is_read ? op.results[0] : op.operands[0]);
+}
+
+void Verifier::CheckGather(const Op& op) {
+  const TensorParam* tensor = FindTensor(op.symbol);
+  if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
+  const auto columns = static_cast<size_t>(std::count(op.slot.begin(), op.slot.end(), 't'));
+  const size_t scalars = op.slot.size() - columns;
+  if (op.slot.size() != tensor->extents.size() || columns == 0)
+    return OpFault(op, "`{}` does not choose elements of the {} axes of `{}`", op.slot, tensor->extents.size(), op.symbol);
+  if (!Counts(op, 1, columns, scalars, scalars + 1)) return;
+  const Type& result = TypeOf(op.results[0]);
+  if (result.dtype != tensor->dtype) OpFault(op, "a tile of {} for a tensor of {}", Name(result.dtype), Name(tensor->dtype));
+  for (const ValueId column : op.operands) {
+    const Type& type = TypeOf(column);
+    Same(op, result, Type{type.dtype, type.rows, 1});
+    if (type.dtype != DType::kI32 && type.dtype != DType::kI64) OpFault(op, "{} is no number of an element", Name(type.dtype));
+    if (level_ == Level::kSchedule && type.space != Space::kRegister)
+      OpFault(op, "`%{}` is not in registers", kernel_.values[column].name);
+  }
 }
 
 void Verifier::CheckPartsAccess(const Op& op) {

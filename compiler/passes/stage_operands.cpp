@@ -43,7 +43,12 @@ class Staging {
         worker_(worker),
         by_warps_(!target.has_matrix_group),
         unit_(UnitOf(target, worker.layout)),
-        diagnostics_(diagnostics) {}
+        diagnostics_(diagnostics) {
+    ForEachOp(worker.body, [&](const Op& op) {
+      const bool rearranges = op.code == OpCode::kTranspose || op.code == OpCode::kPart;
+      if (rearranges || IsProduct(op.code) || op.code == OpCode::kSend) movable_.insert(op.operands.begin(), op.operands.end());
+    });
+  }
 
   Region Rewrite(const Region& region) {
     Region out;
@@ -116,6 +121,7 @@ class Staging {
   std::map<ValueId, ValueId> replaced_;      // value -> the one that stands for it now
   std::map<ValueId, ValueId> staged_;        // register value -> the view of its copy in shared memory
   std::map<ValueId, ValueId> transpose_of_;  // shared transposed view -> the view under it
+  std::set<ValueId> movable_;                // what is turned, taken in parts, multiplied or sent: shared memory may be its place
   std::map<ValueId, Op> pending_;            // read or positions not emitted yet: their place depends on the use
 };
 
@@ -227,7 +233,7 @@ void Staging::RewriteTranspose(const Op& op, Region& out) {
       turned.slot =
           turned.code == OpCode::kPositions ? (turned.slot == "cols" ? "rows" : "cols") : (turned.slot.empty() ? "transposed" : "");
       pending_[result] = turned;
-      // No product takes a vector: it is read where the source says, which may be long before it is used.
+      // No product takes a vector: it is read where the source says.
       if (turned.code == OpCode::kRead) InRegisters(result, out, op.span);
       return;
     }
@@ -441,6 +447,10 @@ void Staging::RewriteOp(const Op& source, Region& out) {
       out.push_back(std::move(op));
       return;
     case OpCode::kRead:
+      pending_[op.results[0]] = op;
+      // Read where the source says, which may be long before it is used.
+      if (movable_.count(op.results[0]) == 0) InRegisters(op.results[0], out, op.span);
+      return;
     case OpCode::kPositions: pending_[op.results[0]] = op; return;
     case OpCode::kTranspose: return RewriteTranspose(op, out);
     case OpCode::kPart: return RewritePart(std::move(op), out);

@@ -33,6 +33,17 @@ Type Elaborator::TypeOfAxes(const std::vector<AxisRange>& axes, DType dtype) {
   return kept == 0 ? Type::Scalar(dtype) : Type::Tile(dtype, extents[0], extents[1]);
 }
 
+namespace {
+
+/// What may choose elements of an axis: `i32[n, 1]` or `i64[n, 1]`.
+bool IsIndexColumn(const Type& type) {
+  return type.is_tile && type.cols == 1 && (type.dtype == DType::kI32 || type.dtype == DType::kI64);
+}
+
+bool IsChosen(const AxisRange& axis) { return axis.start->type.is_tile; }
+
+}  // namespace
+
 Value Elaborator::EvalIndex(const ast::IndexExpr& expr) {
   if (const Symbol* tensor = TensorNamed(*expr.base)) return EvalRead(expr, tensor->id);
   if (const auto* name = ast::DynCast<ast::NameExpr>(*expr.base)) {
@@ -144,16 +155,24 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
     BlockAxis(*value.block, extent, axis);
     return true;
   }
-  if (value.IsTile() && value.expr->type.dtype == DType::kI32 && value.expr->type.cols == 1) {
+  if (value.IsTile() && IsIndexColumn(value.expr->type)) {
     if (is_store) {
       diagnostics_
           .Error(DiagnosticKind::kScatterNotUnique, index.span,
                  fmt::format("a store to rows of `{}` that a tile chooses may write an element twice", param.name))
           .Label(index.span, fmt::format("is {}", Describe(value)))
           .Note("a scatter with `<-` needs a `unique` promise: specified, not yet implemented");
-    } else {
-      ReportNotImplemented(diagnostics_, index.span, fmt::format("a gather, `{}` indexed by a tile", param.name));
+      return false;
     }
+    axis.start = std::move(value.expr);
+    axis.dropped = true;
+    return true;
+  }
+  if (value.IsTile()) {
+    diagnostics_
+        .Error(DiagnosticKind::kTypeMismatch, index.span,
+               fmt::format("index {} of `{}` is an integer, a block, or a column `i32[n, 1]` of numbers", dim, param.name))
+        .Label(index.span, fmt::format("is {}", Describe(value)));
     return false;
   }
   axis.start = IntegerScalar(std::move(value), fmt::format("index {} of `{}`", dim, param.name));
@@ -199,6 +218,7 @@ Value Elaborator::EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor) {
   if (param.mode == typed::TensorMode::kOut) read_.emplace(tensor, expr.span);  // CheckHandedOn
   Access access;
   if (!ResolveAxes(expr, tensor, false, access)) return Error();
+  if (std::any_of(access.axes.begin(), access.axes.end(), IsChosen)) return EvalGather(expr, std::move(access));
   if (!access.type.is_tile) {
     if (expr.fill) {
       diagnostics_.Error(DiagnosticKind::kBadIndex, expr.fill->span, "a single element has no fill")
@@ -218,18 +238,58 @@ Value Elaborator::EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor) {
   read->level = Level::kWorker;
   read->axes = std::move(access.axes);
   if (expr.fill) {
-    Value fill = Eval(*expr.fill);
-    if (fill.IsError()) return Error();
-    if (!fill.IsScalar() || fill.expr->level != Level::kConst) {
-      diagnostics_.Error(DiagnosticKind::kNotConstant, expr.fill->span, "a fill is a number known at compile time")
-          .Label(expr.fill->span, fill.IsScalar() ? "known only when the kernel runs" : fmt::format("is {}", Describe(fill)));
-      return Error();
-    }
-    ExprPtr number = Coerce(std::move(fill), Type::Scalar(param.dtype), true, "the fill", kNoSpan);
-    if (!number) return Error();
-    read->args.push_back(std::move(number));
+    ExprPtr fill = FillOf(*expr.fill, param.dtype);
+    if (!fill) return Error();
+    read->args.push_back(std::move(fill));
   }
   return ExprValue(std::move(read), expr.span);
+}
+
+/// The number behind `else`; null if it is none, which has been reported.
+ExprPtr Elaborator::FillOf(const ast::Expr& expr, DType dtype) {
+  Value fill = Eval(expr);
+  if (fill.IsError()) return nullptr;
+  if (!fill.IsScalar() || fill.expr->level != Level::kConst) {
+    diagnostics_.Error(DiagnosticKind::kNotConstant, expr.span, "a fill is a number known at compile time")
+        .Label(expr.span, fill.IsScalar() ? "known only when the kernel runs" : fmt::format("is {}", Describe(fill)));
+    return nullptr;
+  }
+  return Coerce(std::move(fill), Type::Scalar(dtype), true, "the fill", kNoSpan);
+}
+
+/// `X[pos(m), target[m]]`: columns of numbers choose an element each, all of them together.
+Value Elaborator::EvalGather(const ast::IndexExpr& expr, Access access) {
+  const typed::Param& param = kernel_.params[access.tensor];
+  const typed::Expr* first = nullptr;
+  ExprPtr gather = MakeNode(ExprKind::kGather, Op::kNone, Type::Tile(param.dtype, 1, 1), {}, expr.span);
+  gather->id = access.tensor;
+  gather->level = Level::kWorker;
+  for (size_t i = 0; i < access.axes.size(); ++i) {
+    AxisRange& axis = access.axes[i];
+    if (!axis.dropped) {
+      ReportNotImplemented(diagnostics_, expr.span, fmt::format("a gather of rows, `{}` indexed by a tile beside a block", param.name));
+      return Error();
+    }
+    if (IsChosen(axis) && first == nullptr) first = axis.start.get();
+    if (IsChosen(axis) && axis.start->type.rows != first->type.rows) {
+      diagnostics_
+          .Error(DiagnosticKind::kShapeMismatch, expr.indices[i].span,
+                 fmt::format("{} numbers for axis {} of `{}`; an axis before it has {}", axis.start->type.rows, i, param.name,
+                             first->type.rows))
+          .Label(expr.indices[i].span, fmt::format("is `{}`", TypeText(axis.start->type)))
+          .Label(first->span, fmt::format("is `{}`", TypeText(first->type)))
+          .Note("columns that choose elements go together: number i of each for element i of the result");
+      return Error();
+    }
+    gather->args.push_back(std::move(axis.start));
+  }
+  gather->type.rows = first->type.rows;
+  if (expr.fill) {
+    ExprPtr fill = FillOf(*expr.fill, param.dtype);
+    if (!fill) return Error();
+    gather->args.push_back(std::move(fill));
+  }
+  return ExprValue(std::move(gather), expr.span);
 }
 
 /// `C[m, n]`, `C[m, n].rows(w)`, `dG[d].T`: parts and transposes fold into the access.

@@ -198,6 +198,8 @@ class Elaborator {
   // check_access.cpp
   Value EvalIndex(const ast::IndexExpr& expr);
   Value EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor);
+  Value EvalGather(const ast::IndexExpr& expr, Access access);
+  typed::ExprPtr FillOf(const ast::Expr& expr, DType dtype);
   Value EvalSlice(const ast::IndexExpr& expr, Value base);
   bool ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, bool is_store, Access& access);
   bool ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store,

@@ -59,6 +59,7 @@ class FillTaint {
   Taint Binary(const typed::Expr& expr);
   Taint Select(const typed::Expr& expr);
   Taint Read(const typed::Expr& expr);
+  Taint Gather(const typed::Expr& expr);
   Taint Part(const typed::Expr& expr);
   Taint Cumsum(const typed::Expr& expr);
   Taint Cat(const typed::Expr& expr);

@@ -70,6 +70,7 @@ Taint FillTaint::EvalKind(const Expr& expr) {
                  ? Taint{}
                  : vars_[expr.id];
     case ExprKind::kRead: return Read(expr);
+    case ExprKind::kGather: return Gather(expr);
     case ExprKind::kConvert: return Convert(expr);
     case ExprKind::kSplat: return Eval(*expr.args[0]);
     case ExprKind::kUnary: return Unary(expr.op, Eval(*expr.args[0]));
@@ -230,6 +231,20 @@ Taint FillTaint::Read(const Expr& expr) {
     if (lo_suffices || !IsAtMost(lo, zero)) sources_.AddBegin(found, start, lo, fill);
     if (!lo_suffices) sources_.AddBegin(found, start, zero, fill);
   }
+  return taint;
+}
+
+/// Where a number is missing, whatever it would have chosen stands.
+Taint FillTaint::Gather(const Expr& expr) {
+  Taint taint;
+  const size_t rank = kernel_.params[expr.id].extents.size();
+  for (size_t i = 0; i < rank; ++i) {
+    if (!expr.args[i]->type.is_tile) continue;
+    for (const auto& [source, fill] : Eval(*expr.args[i]).axis[0]) taint.axis[0][source] = Fill::kFinite;
+  }
+  if (expr.args.size() == rank || !IsInfinite(Eval(*expr.args[rank]).base)) return taint;
+  for (auto& [source, fill] : taint.axis[0]) fill = Fill::kAny;
+  taint.read_infinite = true;
   return taint;
 }
 

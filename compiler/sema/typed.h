@@ -47,6 +47,7 @@ enum class ExprKind : uint8_t {
   kVar,        // id: let, var, loop, grid or instance variable, received value
   kElement,    // one element of tensor `id` at `axes` (all dropped): a scalar
   kRead,       // a tile of tensor `id` at `axes`; args[0], if present, is the fill (scalar, default 0)
+  kGather,     // elements of tensor `id` that columns choose: args: an index per axis, [n, 1] tiles and scalars; then the fill, if any
   kUnary,      // op; args[0]
   kBinary,     // op; args[0], args[1]; tiles broadcast ([R,C] with [R,1], [1,C], [1,1], scalar)
   kSelect,     // args: condition, value if true, value if false (all evaluated); tiles broadcast

@@ -10,6 +10,7 @@
 #include "tk/ops/copy_guarded.h"
 #include "tk/ops/elementwise.h"
 #include "tk/ops/fragment_load.h"
+#include "tk/ops/gather_global.h"
 #include "tk/ops/interleaved.h"
 #include "tk/ops/random.h"
 #include "tk/ops/reduce.h"

@@ -120,12 +120,16 @@ struct tensor {
 
     /// One element; zero outside the tensor.
     template <class... Index>
-    TK_HOST_DEVICE constexpr T element(Index... indices) const {
+    TK_HOST_DEVICE constexpr T element(Index... indices) const { return element_or(T(), indices...); }
+
+    /// One element; `missing` outside the tensor.
+    template <class... Index>
+    TK_HOST_DEVICE constexpr T element_or(T missing, Index... indices) const {
         static_assert(sizeof...(Index) == Rank, "one index for each dimension");
         const int64_t all[] = {int64_t(indices)...};
         const T* place = data;
         for (int d = 0; d < Rank; ++d) {
-            if (all[d] < 0 || all[d] >= extent[d]) return T();
+            if (all[d] < 0 || all[d] >= extent[d]) return missing;
             place += all[d] * stride[d];
         }
         return arch::load_global(place);
