@@ -178,7 +178,8 @@ CppExpr OpEmitter::Read(const Op& op) {
 CppExpr OpEmitter::Gather(const Op& op) {
   size_t column = 0, scalar = 0;
   std::string indices;
-  for (const char kind : op.slot) indices += ", " + (kind == 't' ? Argument(op.operands[column++]) : Coordinate(op.scalars[scalar++]));
+  for (const char kind : op.slot)
+    indices += ", " + (kind == 't' ? Argument(op.operands[column++]) : Coordinate(op.scalars[scalar++]));
   const std::string fill = scalar < op.scalars.size() ? scalars_.Text(op.scalars[scalar]) : "0";
   return {fmt::format("tk::warpgroup::gather({}, {}{})", Mangle(op.symbol), fill, indices)};
 }

@@ -251,7 +251,7 @@ bool TextParser::Mixed(Op* op) {
   }
   lexer_.Error(op->code == OpCode::kGather   ? "an index that is a value"
                : op->code == OpCode::kBinary ? "two operands, at least one of them a value"
-                                           : "a condition and two operands before this");
+                                             : "a condition and two operands before this");
   return false;
 }
 

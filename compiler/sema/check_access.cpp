@@ -267,7 +267,8 @@ Value Elaborator::EvalGather(const ast::IndexExpr& expr, Access access) {
   for (size_t i = 0; i < access.axes.size(); ++i) {
     AxisRange& axis = access.axes[i];
     if (!axis.dropped) {
-      ReportNotImplemented(diagnostics_, expr.span, fmt::format("a gather of rows, `{}` indexed by a tile beside a block", param.name));
+      ReportNotImplemented(diagnostics_, expr.span,
+                           fmt::format("a gather of rows, `{}` indexed by a tile beside a block", param.name));
       return Error();
     }
     if (IsChosen(axis) && first == nullptr) first = axis.start.get();

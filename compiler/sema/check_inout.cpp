@@ -96,8 +96,7 @@ class InOut {
 
   void Collect(const Expr& expr, const Stmt& stmt) {
     const bool is_access = expr.kind == ExprKind::kRead || expr.kind == ExprKind::kElement || expr.kind == ExprKind::kGather;
-    if (is_access && expr.id == tensor_)
-      others_.push_back({&stmt, &expr, worker_, {}});
+    if (is_access && expr.id == tensor_) others_.push_back({&stmt, &expr, worker_, {}});
     for (const typed::ExprPtr& arg : expr.args) Collect(*arg, stmt);
     for (const typed::AxisRange& axis : expr.axes) Collect(*axis.start, stmt);
   }

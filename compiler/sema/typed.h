@@ -39,19 +39,19 @@ struct Type {
 };
 
 enum class ExprKind : uint8_t {
-  kInt,        // int_value
-  kFloat,      // float_value (dtype of type)
-  kBool,       // int_value
-  kDim,        // id: the extent named by a dimension
-  kParam,      // id: a launch scalar
-  kVar,        // id: let, var, loop, grid or instance variable, received value
-  kElement,    // one element of tensor `id` at `axes` (all dropped): a scalar
-  kRead,       // a tile of tensor `id` at `axes`; args[0], if present, is the fill (scalar, default 0)
-  kGather,     // elements of tensor `id` that columns choose: args: an index per axis, [n, 1] tiles and scalars; then the fill, if any
-  kUnary,      // op; args[0]
-  kBinary,     // op; args[0], args[1]; tiles broadcast ([R,C] with [R,1], [1,C], [1,1], scalar)
-  kSelect,     // args: condition, value if true, value if false (all evaluated); tiles broadcast
-  kCall,       // op is a function: exp, min, max, cdiv, ...; args
+  kInt,      // int_value
+  kFloat,    // float_value (dtype of type)
+  kBool,     // int_value
+  kDim,      // id: the extent named by a dimension
+  kParam,    // id: a launch scalar
+  kVar,      // id: let, var, loop, grid or instance variable, received value
+  kElement,  // one element of tensor `id` at `axes` (all dropped): a scalar
+  kRead,     // a tile of tensor `id` at `axes`; args[0], if present, is the fill (scalar, default 0)
+  kGather,  // elements of tensor `id` that columns choose: args: an index per axis, [n, 1] tiles and scalars; then the fill, if any
+  kUnary,   // op; args[0]
+  kBinary,  // op; args[0], args[1]; tiles broadcast ([R,C] with [R,1], [1,C], [1,1], scalar)
+  kSelect,  // args: condition, value if true, value if false (all evaluated); tiles broadcast
+  kCall,    // op is a function: exp, min, max, cdiv, ...; args
   kConvert,    // args[0] converted to type.dtype (nearest even; float to int truncates and saturates)
   kSplat,      // scalar args[0] as a tile of `type`
   kReduce,     // op kAdd, kMax, kMin, kAny, kAll over `axis` of args[0]: axis 1 gives [R,1], axis 0 gives [1,C]
