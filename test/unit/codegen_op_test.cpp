@@ -2,6 +2,8 @@
 // Each operation of the schedule level and the line it prints as.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <set>
 
@@ -136,6 +138,16 @@ TEST_F(OpCpp, ReadsAndStores) {
   EXPECT_EQ(Print(copy), "tk::warp::copy_global_to_shared(v, A.block(tk::span(m), tk::span(0)));\n");
   copy.code = OpCode::kCopyToGlobal;
   EXPECT_EQ(Print(copy), "tk::warpgroup::copy_shared_to_global(A.block(tk::span(m), tk::span(0)), v);\n");
+}
+
+TEST_F(OpCpp, Gathers) {
+  const auto column = [&] { return New(Reg(64, 1, DType::kI32)); };
+  const ir::ValueId rows = column(), wanted = column();
+  Op gather = Make(OpCode::kGather, {New(Reg(64, 1, DType::kBF16))}, {rows, wanted}, {N("b")}, "A", "tst");
+  EXPECT_EQ(Print(gather), fmt::format("const auto {} = tk::warpgroup::gather(A, 0, {}, b, {});\n", kernel_.values[gather.results[0]].name,
+                                       kernel_.values[rows].name, kernel_.values[wanted].name));
+  gather.scalars.push_back(symbolic::Float(1));
+  EXPECT_NE(Print(gather).find("gather(A, 1.0f, "), std::string::npos);
 }
 
 TEST_F(OpCpp, AllOfALiteralExtent) {
@@ -363,7 +375,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 65) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 66) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace
