@@ -2,7 +2,7 @@
 // Happens-before, as sets instead of clocks. An event is a read, a write, a wait or the completion of a phase that somebody may
 // still have to be ordered behind. A holder is a modelled warp, or a message under way: the arrivals collected by a barrier's
 // phase, the phase completed last. A holder knows an event when the event is complete before whatever the holder does next, in
-// every interleaving. Of stores it also keeps which lie behind a fence to the asynchronous proxy.
+// every interleaving. Of ordinary accesses it also keeps which lie behind a fence to the asynchronous proxy.
 //
 // Events are numbers that are used again: sets stay small, and two states that differ only in how long they ran are equal.
 #pragma once

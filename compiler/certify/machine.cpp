@@ -324,7 +324,7 @@ Outcome Machine::Execute(Context& c) {
       for (const Share& share : Shares(c)) {
         for (const Record& record : state.records) {
           const bool is_ordinary = !record.by_engine && (!record.is_async || state.knowledge.Knows(share.warp, record.event));
-          if (record.warp == share.warp && record.writes && is_ordinary) state.knowledge.LearnFenced(share.warp, record.event);
+          if (record.warp == share.warp && is_ordinary) state.knowledge.LearnFenced(share.warp, record.event);
         }
       }
       return Outcome::kRan;

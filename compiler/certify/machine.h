@@ -189,7 +189,7 @@ class Machine {
     const ElementOf& e = Element(number);
     return barrier_users_[static_cast<size_t>(e.block) * kernel_.barriers.size() + static_cast<size_t>(e.barrier)];
   }
-  bool IsReadByEngine(int buffer) const { return async_buffers_[static_cast<size_t>(buffer)]; }
+  bool IsUsedByEngine(int buffer) const { return async_buffers_[static_cast<size_t>(buffer)]; }
   static constexpr int kNamed = 16;
   /// Whether a ring says which tile is meant, and no barrier which turn it holds.
   bool IsCounted(int place) const { return counted_buffers_[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)]; }

@@ -93,9 +93,10 @@ bool Machine::AccessShared(Context& c, int place, const Rect& rect, bool writes,
                                 who, record.writes ? "writing" : "reading"),
                     {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
       }
-      if (by_engine && record.writes && !record.by_engine && !knowledge.KnowsFenced(share.warp, record.event)) {
+      if (by_engine && !record.by_engine && !knowledge.KnowsFenced(share.warp, record.event)) {
         return Fail(c, DiagnosticKind::kCertificateProxy,
-                    fmt::format("no fence lies between the stores of `{}` to `{}` and what {} here", other, buffer,
+                    fmt::format("no fence lies between the {} of `{}` {} `{}` and what {} here", record.writes ? "stores" : "loads",
+                                other, record.writes ? "to" : "from", buffer,
                                 c.op.code == ir::OpCode::kMma ? "the matrix unit reads" : "the copy engine does"),
                     {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
       }

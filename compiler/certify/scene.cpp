@@ -48,7 +48,7 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kLoadLeft:
     case OpCode::kLoadRight: return fmt::format("reads `{}`", ViewName(kernel, op));
     case OpCode::kMultiply: return fmt::format("multiplies into `{}`", ViewName(kernel, op));
-    case OpCode::kFenceAsync: return "fences its stores";
+    case OpCode::kFenceAsync: return "fences its accesses";
     default: return fmt::format("executes `{}`", ir::OpText(op.code));
   }
 }

@@ -165,9 +165,17 @@ std::set<std::string> EnginePipes(const ir::Kernel& kernel) {
 }
 
 PipeTraffic TrafficOf(const ir::Kernel& kernel) {
-  PipeTraffic traffic{EnginePipes(kernel), {}};
+  PipeTraffic traffic{EnginePipes(kernel), {}, {}};
+  for (const ir::Worker& worker : kernel.workers) {
+    ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code != OpCode::kSend || op.regions.empty()) return;
+      const bool loads = Contains(op.regions[0], OpCode::kLoadAsync) || Contains(op.regions[0], OpCode::kLoadMulticast);
+      if (loads) traffic.refilled.insert(op.symbol);
+    });
+  }
   for (const ir::Pipe& pipe : kernel.pipes) {
-    if (kernel.Spread() > 1 && IsFilledOnce(kernel, pipe)) traffic.filled_once.insert(pipe.name);
+    if (kernel.Spread() <= 1) continue;
+    (IsFilledOnce(kernel, pipe) ? traffic.filled_once : traffic.refilled).insert(pipe.name);
   }
   return traffic;
 }

@@ -68,6 +68,11 @@ class ComputeRoleSync {
         if (buffer != buffer_of_.end()) buffer_of_[op.results[0]] = buffer->second;
       }
       if (op.code == OpCode::kStoreAsync) stored_from_.insert(buffer_of_.at(op.operands[0]));
+      const bool is_view = op.code == OpCode::kPart || op.code == OpCode::kTranspose;
+      if (is_view || op.code == OpCode::kMma || op.code == OpCode::kStoreAsync) return;
+      for (const ValueId operand : op.operands) {
+        if (const auto slot = slot_of_.find(operand); slot != slot_of_.end()) loaded_.insert(pipe_of_.at(slot->second));
+      }
     });
   }
 
@@ -112,6 +117,7 @@ class ComputeRoleSync {
   std::map<std::string, int64_t> release_kind_;  // of each pipe: what kArrive's number says
   bool is_spread_ = false;                       // over the blocks of a cluster
   std::set<std::string> stored_from_;            // buffers that the copy engine stores from
+  std::set<std::string> loaded_;                 // pipes that ordinary code reads
   std::deque<Group> in_flight_;
   std::vector<Held> held_;            // received in the region at hand
   std::set<std::string> held_pipes_;  // received and not yet released, in any region
@@ -143,8 +149,12 @@ size_t ComputeRoleSync::LastUse(const Region& region, size_t from, const std::ve
 
 void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
   held_pipes_.erase(release.pipe);
-  if (traffic_.filled_once.count(release.pipe) == 0)
+  if (traffic_.filled_once.count(release.pipe) == 0) {
+    // An arrival may overtake loads of its own warp, and the copy engine then what they are to read.
+    if (loaded_.count(release.pipe) > 0 && traffic_.refilled.count(release.pipe) > 0)
+      out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, release.span));
     out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe, release_kind_.at(release.pipe), release.span));
+  }
   out.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
 }
 

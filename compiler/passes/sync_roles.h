@@ -78,6 +78,7 @@ void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const Target& target
 /// Names of pipes by what happens to their slots, found while sends and receives still stand.
 struct PipeTraffic {
   std::set<std::string> engine;       // the copy engine fills or stores them, or the matrix unit reads: ordinary stores are fenced
+  std::set<std::string> refilled;     // the copy engine, or another block, fills their slots again: ordinary loads are fenced
   std::set<std::string> filled_once;  // spread over a cluster and never filled again: no slot goes back
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The check of an access against those before it on the same bytes: initialised? ordered behind the last write and, for
 // a write, behind the reads since? An access by the copy engine or the tensor core needs a proxy fence behind ordinary
-// writes.
+// accesses that it conflicts with.
 #include <array>
 
 #include "runtime/sim/memory.h"
@@ -40,7 +40,9 @@ missing behind_read(const access_record& read, const accessor& who) {
     if (r == relation::other_cluster) return missing::order;
     if (r == relation::earlier_launch || read.component == 0)
         return who.knows.at(0).seen > 0 ? missing::nothing : missing::launch;
-    return who.knows.at(read.component).done < read.epoch ? missing::order : missing::nothing;
+    const known k = who.knows.at(read.component);
+    if (k.done < read.epoch) return missing::order;
+    return who.is_async && !read.is_async && k.fenced < read.epoch ? missing::fence : missing::nothing;
 }
 
 std::string actor(const access_record& r) {
@@ -56,8 +58,8 @@ void report_race(const access_record& earlier, const accessor& who, missing what
     f.kind = "race";
     switch (what) {
         case missing::fence:
-            f.text = "`" + std::string(later.what) +
-                     "` touches bytes of an ordinary store without fence.proxy.async by the thread that stored them";
+            f.text = "`" + std::string(later.what) + "` touches bytes of an ordinary " + (write ? "store" : "load") +
+                     " without fence.proxy.async by the thread that " + (write ? "stored" : "loaded") + " them";
             break;
         case missing::launch:
             f.text = "`" + std::string(later.what) +
@@ -78,8 +80,8 @@ void report_race(const access_record& earlier, const accessor& who, missing what
     sim.found.add(std::move(f), later.thread);
 }
 
-/// The set of reads with one more. Reads that the new one is ordered behind need not be kept: who is behind it is
-/// behind them.
+/// The set of reads with one more. Reads that the new one is ordered behind need not be kept, but for those of other lanes without a
+/// proxy fence: who is behind it is behind them.
 uint32_t with_read(uint32_t set, const accessor& who) {
     machine& sim = the();
     access_log::step& memory = sim.log.recent(set, who.id);
@@ -91,7 +93,8 @@ uint32_t with_read(uint32_t set, const accessor& who) {
         const access_id id = sim.log(n).read;
         there = there || id == who.id;
         const access_record& r = sim.log[id];
-        if (id != who.id && behind_read(r, who) == missing::nothing &&
+        const bool is_fenced = r.is_async || r.component == sim.log[who.id].component || who.knows.at(r.component).fenced >= r.epoch;
+        if (id != who.id && is_fenced && behind_read(r, who) == missing::nothing &&
             !(r.component == sim.log[who.id].component && r.epoch == sim.log[who.id].epoch && r.is_async))
             drops = true;
         else if (count < kept.size())

@@ -67,7 +67,7 @@ void clock_sum::add(const clock_ref& clock, bool only_done) {
     if (only_done) {
         if (entry_.size() < clock->entry.size()) entry_.resize(clock->entry.size());
         for (size_t i = 0; i < clock->entry.size(); ++i)
-            entry_[i].done = std::max(entry_[i].done, clock->entry[i].done);
+            raise(entry_[i], {0, clock->entry[i].fenced, clock->entry[i].done});
     } else {
         raise(entry_, clock->entry);
     }
@@ -81,7 +81,7 @@ void clock_sum::add(lane_clock& lane, bool only_done) {
     add(lane.base, only_done);
     lane.advance();
     const uint32_t last = lane.drains ? lane.drained : lane.epoch - 1;
-    add(lane.self, only_done ? known{0, 0, last} : known{last, lane.fenced, last});
+    add(lane.self, only_done ? known{0, lane.fenced, last} : known{last, lane.fenced, last});
     if (const uint32_t n = lane.copies_waited; n > 0) add(lane.copies, only_done ? known{0, 0, n} : known{n, n, n});
 }
 

@@ -2,7 +2,8 @@
 // Happens-before by vector clocks. A component is a lane of the cluster or a queue of asynchronous operations;
 // component 0 is everything before this launch. For each component a clock says up to which epoch its accesses are
 //   seen    ordered before, with their writes visible to ordinary accesses;
-//   fenced  the same, and visible to the copy engine and the tensor core (a proxy fence lies behind them);
+//   fenced  a proxy fence lies behind them: what is seen the copy engine and the tensor core see, too, and what is done they may
+//           overwrite;
 //   done    finished, though their writes may not be visible yet: enough for overwriting what was read.
 // Lanes that met share one clock (immutable, by reference) and keep only their own entry apart, so a barrier of a whole
 // block costs one vector, not one for each lane.

@@ -20,6 +20,7 @@ enum class fault {
     too_many_bytes,
     too_few_bytes,
     released_before_read,
+    read_not_fenced,
     no_init_fence,
     no_block_sync,
     made_twice,
@@ -79,6 +80,7 @@ pipe(TK_TENSOR_MAP in, TK_TENSOR_MAP out, int steps) {
         sum += convert<float>(warpgroup::load_shared<mma_layout>(shared.slots[at.slot]));
         const bool releases = F != fault::no_release && F != fault::released_before_read &&
                               (F != fault::one_release_less || warp::index() != 5);
+        if constexpr (F != fault::read_not_fenced) fence_async_proxy();
         if (releases) warp::arrive(shared.empty[at.slot]);
         if constexpr (F == fault::released_twice) warp::arrive(shared.empty[at.slot]);
         at.advance();
@@ -157,6 +159,9 @@ TEST(Pipe, too_many_bytes) { expect_found<fault::too_many_bytes>("deadlock", "wa
 TEST(Pipe, too_few_bytes) { expect_found<fault::too_few_bytes>("deadlock", "16 bytes more than were announced"); }
 TEST(Pipe, given_back_before_read) {
     expect_found<fault::released_before_read>("race", "`tensor load` is not ordered behind a `ldmatrix`");
+}
+TEST(Pipe, given_back_under_its_loads) {
+    expect_found<fault::read_not_fenced>("race", "`tensor load` touches bytes of an ordinary load without fence.proxy.async");
 }
 TEST(Pipe, initialisation_not_fenced) { expect_found<fault::no_init_fence>("barrier-misuse", "fence.mbarrier_init"); }
 TEST(Pipe, initialisation_not_awaited) {
