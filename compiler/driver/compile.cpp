@@ -22,6 +22,7 @@
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/fold_copies.h"
+#include "compiler/passes/hoist_invariants.h"
 #include "compiler/passes/hoist_reads.h"
 #include "compiler/passes/insert_sync.h"
 #include "compiler/passes/join_parts.h"
@@ -66,6 +67,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("plan_shared", passes::PlanShared) &&          // fixes slot counts, which barriers and rings repeat
       pass("plan_registers", passes::PlanRegisters) &&    //
       pass("lower_grid", passes::LowerGrid) &&            // before insert_sync: a slot's life may cross tiles
+      pass("hoist_invariants", passes::HoistInvariants) &&  // on the loop over tiles, with the registers that are left
       pass("fold_copies", passes::FoldCopies) &&          // on whole programs, which have their names; before what waits for copies
       pass("advance_copies", passes::AdvanceCopies) &&    // on loops with their copies in place
       pass("load_ahead", passes::LoadAhead) &&            // on the same loops; moves receives, which insert_sync serves

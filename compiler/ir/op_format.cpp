@@ -28,7 +28,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kUnary, "$u $o"},
     {OpCode::kBinary, "$u $k"},
     {OpCode::kSelect, "$k"},
-    {OpCode::kConvert, "$o"},
+    {OpCode::kConvert, "$o $e", "|anew"},
     {OpCode::kReduce, "$u $l $o [scratch $s]"},
     {OpCode::kCumsum, "$l $o"},
     {OpCode::kTranspose, "$o"},

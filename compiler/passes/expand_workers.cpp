@@ -42,6 +42,8 @@ Result<void> ExpandWorkers(ir::Kernel& kernel, Diagnostics&) {
       for (const std::string& pipe : endpoints.received) ++FindPipe(kernel, pipe).receivers;
     }
   }
+  // Of a worker whose statements are all under conditions that do not hold in this set, nothing is left: it takes no threads.
+  std::erase_if(kernel.workers, [](const ir::Worker& worker) { return worker.body.empty(); });
   // A pipe that nobody uses takes no shared memory (the checker has warned of it).
   std::erase_if(kernel.pipes, [](const ir::Pipe& pipe) { return pipe.senders == 0 && pipe.receivers == 0; });
   return {};

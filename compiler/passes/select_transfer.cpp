@@ -24,7 +24,7 @@ using ir::Region;
 using ir::ValueId;
 
 constexpr int64_t kMaxBox = 256;      // elements of a box along one dimension
-constexpr int64_t kMaxAxis = 8192;    // elements of an access along one dimension, in several boxes
+constexpr int64_t kMaxAxis = 65536;   // elements of an access along one dimension, in several boxes
 constexpr int64_t kCopyGranule = 16;  // bytes
 constexpr size_t kMaxRank = 5;
 

@@ -104,8 +104,8 @@ void CheckTileOfFloat8() {
     tk::register_tile<float, 16, 32, layout> x;
     for (int n = 0; n < x.size; ++n) x.data[n] = float(n * n) - 2.3f;
     const auto narrow = tk::convert<tk::e4m3>(x);
-    const auto wide = tk::convert<float>(narrow);
-    for (int n = 0; n < x.size; ++n) CHECK(narrow.data[n].bits == tk::e4m3(x.data[n]).bits && wide.data[n] == float(narrow.data[n]));
+    const auto wide = tk::convert<float>(narrow), anew = tk::convert_anew<float>(narrow);
+    for (int n = 0; n < x.size; ++n) CHECK(narrow.data[n].bits == tk::e4m3(x.data[n]).bits && wide.data[n] == float(narrow.data[n]) && anew.data[n] == wide.data[n]);
 }
 
 }  // namespace

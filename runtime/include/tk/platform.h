@@ -116,6 +116,8 @@ using cluster_result = typename cluster_kernel<Blocks>::result;
 #define TK_PTX_PURE(...) asm(__VA_ARGS__)
 /// Ties a variable ("+" TK_REGISTER (x)) to this point: neither its accesses nor those to memory are moved across. No instruction.
 #define TK_TIE(...) asm volatile("" : __VA_ARGS__ :: "memory")
+/// The same among ties only: memory may be accessed across.
+#define TK_TIE_VALUE(...) asm volatile("" : __VA_ARGS__)
 /// The constraint of a register for TK_TIE, of floats and of integers.
 #define TK_REGISTER "r"
 #define TK_FLOAT_REGISTER "f"

@@ -156,6 +156,24 @@ TK_DEVICE register_tile<To, R, C, L> convert(const register_tile<T, R, C, L>& x)
     return result;
 }
 
+/// The same where the compiler shall keep x, and convert it at each use: it would convert x once, ahead of a loop or of other uses, and
+/// keep what takes more registers.
+template <class To, class T, int R, int C, class L>
+TK_DEVICE register_tile<To, R, C, L> convert_anew(register_tile<T, R, C, L> x) {
+    static_assert(sizeof(T) < sizeof(To), "keeps the narrower of two tiles");
+    if constexpr (register_tile<T, R, C, L>::fills_words) {
+        constexpr int per_word = 4 / int(sizeof(T));
+        TK_UNROLL
+        for (int n = 0; n < x.size; n += per_word) {
+            uint32_t word;
+            __builtin_memcpy(&word, x.data + n, sizeof word);
+            TK_TIE_VALUE("+" TK_REGISTER(word));
+            __builtin_memcpy(x.data + n, &word, sizeof word);
+        }
+    }
+    return convert<To>(x);
+}
+
 /// Columns start .. start + N of a tile; `start` is a multiple of the layout's column block and constant
 /// after unrolling, so that no register is moved.
 template <int N, class T, int R, int C, class L>

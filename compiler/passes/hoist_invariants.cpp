@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/hoist_invariants.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "compiler/passes/live_tiles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using Names = std::set<std::string>;
+
+constexpr int64_t kForAddresses = 24;  // registers beside the tiles, as plan_registers counts them
+
+bool IsLoop(const Op& op) { return op.code == OpCode::kFor || op.code == OpCode::kForTiles; }
+
+bool Mentions(const ir::Scalar& scalar, const Names& names) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return symbolic::Mentions(scalar, name); });
+}
+
+/// Whether the operation names a scalar that is the same in each iteration of a loop in which `varying` are not.
+bool IsInvariantLet(const Op& op, const Names& varying) {
+  return op.code == OpCode::kLet && op.number == 0 && !Mentions(op.scalars[0], varying);
+}
+
+/// Whether it brings the same tile in each iteration. What the kernel itself writes may change (num 1).
+bool IsInvariantRead(const Op& op, const Names& varying) {
+  if (op.code != OpCode::kRead || op.number != 0) return false;
+  const auto varies = [&](const ir::Scalar& scalar) { return Mentions(scalar, varying); };
+  return std::none_of(op.scalars.begin(), op.scalars.end(), varies) &&
+         std::none_of(op.axes.begin(), op.axes.end(),
+                      [&](const ir::AxisRange& axis) { return varies(axis.start) || varies(axis.lo) || varies(axis.hi); });
+}
+
+/// The names that a loop's own statements make anew in each iteration.
+Names VaryingNames(const Op& loop) {
+  Names varying{loop.symbol};
+  for (const Op& op : loop.regions[0]) {
+    if (op.code == OpCode::kLet && !IsInvariantLet(op, varying)) varying.insert(op.symbol);
+    if (op.code != OpCode::kTilePosition) continue;
+    const size_t space = op.symbol.find(' ');  // "row col"
+    varying.insert(op.symbol.substr(0, space));
+    varying.insert(op.symbol.substr(space + 1));
+  }
+  return varying;
+}
+
+/// What is converted from these tiles inside the loop is converted there.
+void ConvertAnew(const ir::Kernel& kernel, const Region& hoisted, Region& body) {
+  std::set<ir::ValueId> kept;
+  for (const Op& op : hoisted) kept.insert(op.results.begin(), op.results.end());
+  ForEachOp(body, [&](Op& op) {
+    if (op.code != OpCode::kConvert || !kept.contains(op.operands[0])) return;
+    const DType from = kernel.values[op.operands[0]].type.dtype, to = kernel.values[op.results[0]].type.dtype;
+    if (Bytes(from) < Bytes(to)) op.number = 1;
+  });
+}
+
+/// The read as it stands in front of the loop: names that are made inside, in this order, give way to what they stand for.
+Op InFront(Op read, const Region& lets) {
+  for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
+    const auto replace = [&](ir::Scalar& scalar) { scalar = symbolic::Substitute(scalar, let->symbol, let->scalars[0]); };
+    std::for_each(read.scalars.begin(), read.scalars.end(), replace);
+    for (ir::AxisRange& axis : read.axes) {
+      replace(axis.start);
+      replace(axis.lo);
+      replace(axis.hi);
+    }
+  }
+  return read;
+}
+
+/// Reads of the loop that are the same in all iterations, but for those of `stays`, leave it. They stand in what is returned.
+Region TakeReads(const ir::Kernel& kernel, Op& loop, const std::set<ir::ValueId>& stays) {
+  const Names varying = VaryingNames(loop);
+  Region reads, lets, rest;
+  for (const Op& op : loop.regions[0]) {
+    if (IsInvariantLet(op, varying)) lets.push_back(op);
+    if (IsInvariantRead(op, varying) && !stays.contains(op.results[0])) {
+      reads.push_back(InFront(op, lets));
+    } else {
+      rest.push_back(op);
+    }
+  }
+  ConvertAnew(kernel, reads, rest);
+  loop.regions[0] = std::move(rest);
+  return reads;
+}
+
+/// Inner loops first: what has left one may leave the next. Of tiles that do not fit together the last stay.
+void Visit(ir::Kernel& kernel, ir::Worker& worker, Region& region, int64_t budget) {
+  for (size_t i = 0; i < region.size(); ++i) {
+    for (Region& inner : region[i].regions) Visit(kernel, worker, inner, budget);
+    if (!IsLoop(region[i])) continue;
+    std::set<ir::ValueId> stays;
+    for (;;) {
+      Region before = region;
+      const Region reads = TakeReads(kernel, region[i], stays);
+      region.insert(region.begin() + static_cast<std::ptrdiff_t>(i), reads.begin(), reads.end());
+      if (reads.empty() || MostKeptTiles(kernel, worker).registers + kForAddresses <= budget) {
+        i += reads.size();
+        break;
+      }
+      region = std::move(before);
+      stays.insert(reads.back().results[0]);
+    }
+  }
+}
+
+}  // namespace
+
+Result<void> HoistInvariants(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind != ir::RoleKind::kCompute) continue;
+    const int64_t at_entry = target.registers.AtEntry(static_cast<int>(kernel.threads));
+    Visit(kernel, worker, worker.body, worker.registers != 0 ? worker.registers : at_entry);
+  }
+  return {};
+}
+
+}  // namespace tkc::passes
