@@ -217,7 +217,8 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kBinary: return Binary(op);
     case OpCode::kSelect: return Select(op);
     case OpCode::kConvert:
-      return {fmt::format("tk::convert{}<{}>({})", op.number == 1 ? "_anew" : "", CppType(TypeOf(op.results[0]).dtype), argument())};
+      return {
+          fmt::format("tk::convert{}<{}>({})", op.number == 1 ? "_anew" : "", CppType(TypeOf(op.results[0]).dtype), argument())};
     case OpCode::kReduce: return Reduce(op);
     case OpCode::kTranspose: return {fmt::format("tk::transposed({})", argument())};
     case OpCode::kPart: return Part(op);

@@ -68,11 +68,11 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("plan_registers", passes::PlanRegisters) &&    //
       pass("lower_grid", passes::LowerGrid) &&            // before insert_sync: a slot's life may cross tiles
       pass("hoist_invariants", passes::HoistInvariants) &&  // on the loop over tiles, with the registers that are left
-      pass("fold_copies", passes::FoldCopies) &&          // on whole programs, which have their names; before what waits for copies
-      pass("advance_copies", passes::AdvanceCopies) &&    // on loops with their copies in place
-      pass("load_ahead", passes::LoadAhead) &&            // on the same loops; moves receives, which insert_sync serves
-      pass("alternate", passes::Alternate) &&             // on the same loops, as load_ahead left them
-      pass("insert_sync", passes::InsertSync) &&          // last: orders what all others have put in place
+      pass("fold_copies", passes::FoldCopies) &&        // on whole programs, which have their names; before what waits for copies
+      pass("advance_copies", passes::AdvanceCopies) &&  // on loops with their copies in place
+      pass("load_ahead", passes::LoadAhead) &&          // on the same loops; moves receives, which insert_sync serves
+      pass("alternate", passes::Alternate) &&           // on the same loops, as load_ahead left them
+      pass("insert_sync", passes::InsertSync) &&        // last: orders what all others have put in place
       pass.Enter(ir::Level::kSchedule);
   if (ok) pass.CheckNames();
   return ok && !session.diagnostics.HasErrors();

@@ -157,21 +157,28 @@ TK_DEVICE register_tile<To, R, C, L> convert(const register_tile<T, R, C, L>& x)
 }
 
 /// The same where the compiler shall keep x, and convert it at each use: it would convert x once, ahead of a loop or of other uses, and
-/// keep what takes more registers.
+/// keep what takes more registers. x is kept in whole words, of which bf16 become f32 by one instruction each.
 template <class To, class T, int R, int C, class L>
-TK_DEVICE register_tile<To, R, C, L> convert_anew(register_tile<T, R, C, L> x) {
+TK_DEVICE register_tile<To, R, C, L> convert_anew(const register_tile<T, R, C, L>& x) {
     static_assert(sizeof(T) < sizeof(To), "keeps the narrower of two tiles");
-    if constexpr (register_tile<T, R, C, L>::fills_words) {
-        constexpr int per_word = 4 / int(sizeof(T));
+    if constexpr (sizeof(T) == 2 && register_tile<T, R, C, L>::size % 2 == 0) {
+        register_tile<To, R, C, L> result;
         TK_UNROLL
-        for (int n = 0; n < x.size; n += per_word) {
-            uint32_t word;
-            __builtin_memcpy(&word, x.data + n, sizeof word);
-            TK_TIE_VALUE("+" TK_REGISTER(word));
-            __builtin_memcpy(x.data + n, &word, sizeof word);
+        for (int n = 0; n < x.size; n += 2) {
+            uint32_t pair = __builtin_bit_cast(uint16_t, x.data[n]) | uint32_t(__builtin_bit_cast(uint16_t, x.data[n + 1])) << 16;
+            TK_TIE_VALUE("+" TK_REGISTER(pair));
+            if constexpr (std::is_same_v<T, bf16> && std::is_same_v<To, float>) {
+                result.data[n] = __builtin_bit_cast(float, pair << 16);
+                result.data[n + 1] = __builtin_bit_cast(float, pair & 0xffff0000u);
+            } else {
+                result.data[n] = convert<To>(__builtin_bit_cast(T, uint16_t(pair)));
+                result.data[n + 1] = convert<To>(__builtin_bit_cast(T, uint16_t(pair >> 16)));
+            }
         }
+        return result;
+    } else {
+        return convert<To>(x);
     }
-    return convert<To>(x);
 }
 
 /// Columns start .. start + N of a tile; `start` is a multiple of the layout's column block and constant
