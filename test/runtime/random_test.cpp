@@ -108,6 +108,19 @@ void CheckTileOfFloat8() {
     for (int n = 0; n < x.size; ++n) CHECK(narrow.data[n].bits == tk::e4m3(x.data[n]).bits && wide.data[n] == float(narrow.data[n]) && anew.data[n] == wide.data[n]);
 }
 
+/// What is converted anew is what is converted: words of two elements, and elements that fill none.
+template <class T>
+void CheckConvertAnew() {
+    using layout = tk::layout<8, 4, 1, 4, 4>;
+    tk::register_tile<T, 16, 32, layout> x;
+    tk::register_tile<T, 16, 1, layout> single;
+    for (int n = 0; n < x.size; ++n) x.data[n] = tk::convert<T>(float(n) * 1.37f - 2.3f);
+    single.data[0] = tk::convert<T>(-0.3f);
+    const auto once = tk::convert<float>(x), anew = tk::convert_anew<float>(x);
+    for (int n = 0; n < x.size; ++n) CHECK(once.data[n] == anew.data[n]);
+    CHECK(tk::convert_anew<float>(single).data[0] == tk::convert<float>(single).data[0]);
+}
+
 }  // namespace
 
 int main() {
@@ -116,5 +129,7 @@ int main() {
     CheckFloat8<tk::e4m3>(3, 7, 448.0f);
     CheckFloat8<tk::e5m2>(2, 15, 57344.0f);
     CheckTileOfFloat8();
+    CheckConvertAnew<tk::bf16>();
+    CheckConvertAnew<tk::f16>();
     CheckSaturation();
 }
