@@ -45,7 +45,8 @@ TK_DEVICE void wait(barrier& b, uint32_t parity) {
 }
 
 namespace warp {
-/// One arrival for the whole warp, after all its lanes came here.
+/// One arrival for the whole warp, after all its lanes came here. It may overtake their loads from shared memory that are still under
+/// way: where the copy engine is to overwrite what they read, each lane executes fence_async_proxy before.
 TK_DEVICE void arrive(barrier& b) {
     sync();
     if (lane() == 0) tk::arrive(b);
