@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/sema/fill_sources.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tkc::sema {
@@ -137,8 +138,36 @@ const typed::Var* FillSources::IndexOf(int source) const {
   return nullptr;
 }
 
-bool IsAtMost(const Scalar& a, const Scalar& b, int depth) {
+bool FillSources::IsNotNegative(const Scalar& scalar, int depth) const {
   using symbolic::Kind;
+  constexpr int kDeepest = 16;
+  if (depth > kDeepest) return false;
+  const auto is = [&](size_t i) { return IsNotNegative(scalar->args[i], depth + 1); };
+  int64_t value = 0;
+  switch (scalar->kind) {
+    case Kind::kInt: return scalar->int_value >= 0;
+    case Kind::kName: {
+      const auto is_dim = [&](const typed::Dim& dim) { return "d." + dim.name == scalar->name; };
+      if (std::any_of(kernel_.dims.begin(), kernel_.dims.end(), is_dim)) return true;
+      if (instance_ != typed::kNone && table_->NameOf(instance_) == scalar->name) return true;
+      const auto range = ranges_.find(scalar->name);
+      return range != ranges_.end() && IsNotNegative(range->second.lo, depth + 1);
+    }
+    case Kind::kAdd:
+    case Kind::kMul:
+    case Kind::kMin: return is(0) && is(1);
+    case Kind::kMax: return is(0) || is(1);
+    case Kind::kSelect: return is(1) && is(2);
+    case Kind::kDiv:
+    case Kind::kCdiv: return is(0) && symbolic::IsInt(scalar->args[1], &value) && value > 0;
+    case Kind::kMod: return symbolic::IsInt(scalar->args[1], &value) && value > 0;
+    default: return false;
+  }
+}
+
+bool FillSources::IsAtMost(const Scalar& a, const Scalar& b, int depth) const {
+  using symbolic::Kind;
+  if (int64_t least = 0; symbolic::IsInt(a, &least) && least <= 0 && IsNotNegative(b)) return true;
   if (const auto difference = symbolic::ConstantDifference(b, a)) return *difference >= 0;
   if (depth > 4) return false;
   const auto left = [&](int i) { return IsAtMost(a->args[i], b, depth + 1); };

@@ -45,6 +45,8 @@ class FillSources {
   Taint Older(const Taint& taint, const typed::Stmt& loop);
   /// A value that outlives the loop over `name`: its sources there are no longer those of any index in sight.
   Taint Ended(Taint taint, const std::string& name);
+  /// a <= b, as far as minima, maxima and selections show it, and that extents and ordinals are not negative.
+  bool IsAtMost(const symbolic::Scalar& a, const symbolic::Scalar& b, int depth = 0) const;
   /// The index in sight that runs along the source; null: none.
   const typed::Var* IndexOf(int source) const;
 
@@ -56,6 +58,7 @@ class FillSources {
 
   bool CanExceed(const symbolic::Scalar& start, int64_t extent, const symbolic::Scalar& bound);
   bool CanPrecede(const symbolic::Scalar& start, const symbolic::Scalar& bound);
+  bool IsNotNegative(const symbolic::Scalar& scalar, int depth = 0) const;
   symbolic::Scalar WithInstance(const symbolic::Scalar& scalar, int64_t number) const;
 
   const typed::Kernel& kernel_;
@@ -68,8 +71,5 @@ class FillSources {
   std::map<std::string, Range> ranges_;
   std::vector<typed::VarId> around_;
 };
-
-/// a <= b, as far as minima, maxima and selections show it.
-bool IsAtMost(const symbolic::Scalar& a, const symbolic::Scalar& b, int depth = 0);
 
 }  // namespace tkc::sema

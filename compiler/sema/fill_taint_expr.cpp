@@ -224,11 +224,11 @@ Taint FillTaint::Read(const Expr& expr) {
     const Scalar zero = symbolic::Int(0);
     const Scalar hi = axis.hi ? table_->Of(*axis.hi) : end;
     const Scalar lo = axis.lo ? table_->Of(*axis.lo) : zero;
-    const bool hi_suffices = IsAtMost(hi, end);
-    const bool lo_suffices = IsAtMost(zero, lo);
-    if (hi_suffices || !IsAtMost(end, hi)) sources_.AddEnd(found, start, axis.extent, hi, fill);
+    const bool hi_suffices = sources_.IsAtMost(hi, end);
+    const bool lo_suffices = sources_.IsAtMost(zero, lo);
+    if (hi_suffices || !sources_.IsAtMost(end, hi)) sources_.AddEnd(found, start, axis.extent, hi, fill);
     if (!hi_suffices) sources_.AddEnd(found, start, axis.extent, end, fill);
-    if (lo_suffices || !IsAtMost(lo, zero)) sources_.AddBegin(found, start, lo, fill);
+    if (lo_suffices || !sources_.IsAtMost(lo, zero)) sources_.AddBegin(found, start, lo, fill);
     if (!lo_suffices) sources_.AddBegin(found, start, zero, fill);
   }
   return taint;
