@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -21,6 +22,8 @@ using typed::ParamKind;
 
 /// Work of one case, as the product of all extents in whole blocks: about what 384 x 256 x 256 is.
 constexpr double kMostWork = 3 << 23;
+/// Tiles of work of one case: a tile takes the simulator some hundredths of a second, however little there is in it.
+constexpr double kMostTiles = 256;
 constexpr int64_t kMostBound = 8192;  // of the extents that conditions ask for
 constexpr int64_t kSms[] = {132, 1, 2, 3, 4, 6, 8, 16, 33};
 constexpr Placement kPlacements[] = {{0, 0, 1}, {8, 8, 1}, {1, 1, 1}, {0, 0, 1}, {3, 0, 1}, {0, 8, 1}, {0, 0, 2}, {16, 1, 1}};
@@ -125,6 +128,40 @@ interp::Value ScalarValue(const std::string& text, DType dtype) {
   return interp::Value::Integer(dtype, std::stoll(text));
 }
 
+interp::Launch LaunchOf(const Kernel& kernel, const CheckCase& c) {
+  interp::Launch launch;
+  launch.kernel = &kernel;
+  launch.dims = c.dims;
+  launch.sms = c.sms;
+  launch.scalars.resize(kernel.params.size());
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    if (kernel.params[i].kind == ParamKind::kScalar) launch.scalars[i] = ScalarValue(c.scalars[i], kernel.params[i].dtype);
+  }
+  return launch;
+}
+
+/// The tiles of work of the largest grid of the set that the case has chosen; 0 where they depend on data.
+double MostTiles(const typed::Entry& entry, const CheckCase& c) {
+  double most = 0;
+  for (const Kernel& kernel : entry.kernels) {
+    if (kernel.schedule != c.schedule) continue;
+    Diagnostics ignored;
+    interp::Faults faults(ignored);
+    const interp::Launch launch = LaunchOf(kernel, c);
+    const std::vector<interp::Value> vars = interp::InitialVars(launch);
+    interp::Evaluator evaluator(launch, vars, faults);
+    for (const typed::Section& section : kernel.sections) {
+      double tiles = 1;
+      for (const typed::GridAxis& axis : section.axes) {
+        const auto extent = static_cast<double>(evaluator.Integer(*axis.hi) - evaluator.Integer(*axis.lo));
+        tiles *= std::ceil(std::max(extent, 0.0) / static_cast<double>(axis.step));
+      }
+      if (!faults.failed()) most = std::max(most, tiles);
+    }
+  }
+  return most;
+}
+
 /// Draws cases; `wanted` is the schedule set whose turn it is.
 class Maker {
  public:
@@ -182,7 +219,7 @@ class Maker {
       for (const std::vector<int64_t>& list : extents_) c.dims.push_back(OneOf(list, random_));
       c.sms = OneOf(kSms, random_);
       c.placement = OneOf(kPlacements, random_);
-      if (Work(c) > kMostWork || !Choose(entry_, c)) continue;
+      if (Work(c) > kMostWork || !Choose(entry_, c) || MostTiles(entry_, c) > kMostTiles) continue;
       if (c.schedule == wanted) {
         Keep(c);
         return true;
@@ -246,14 +283,7 @@ std::string CommandOptions(const typed::Entry& entry, const CheckCase& c) {
 
 bool Choose(const typed::Entry& entry, CheckCase& c) {
   for (const Kernel& kernel : entry.kernels) {
-    interp::Launch launch;
-    launch.kernel = &kernel;
-    launch.dims = c.dims;
-    launch.sms = c.sms;
-    launch.scalars.resize(kernel.params.size());
-    for (size_t i = 0; i < kernel.params.size(); ++i) {
-      if (kernel.params[i].kind == ParamKind::kScalar) launch.scalars[i] = ScalarValue(c.scalars[i], kernel.params[i].dtype);
-    }
+    interp::Launch launch = LaunchOf(kernel, c);
     Diagnostics ignored;
     interp::Faults faults(ignored);
     interp::CheckRequirements(launch, faults);
