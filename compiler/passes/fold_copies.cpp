@@ -511,7 +511,7 @@ Result<void> FoldCopies(ir::Kernel& kernel, const Target& target, Diagnostics& d
   for (const ir::Worker* worker : loading) {
     ForEachOp(worker->body, [&](const Op& op) {
       if (op.code != OpCode::kSend) return;
-      filler[op.symbol] = FillerOf(kernel, op.symbol);
+      if (filler.count(op.symbol) == 0) filler[op.symbol] = FillerOf(kernel, op.symbol);
       sends[worker].insert(op.symbol);
     });
   }

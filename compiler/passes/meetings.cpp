@@ -77,21 +77,22 @@ const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe) {
   for (const ir::Worker& worker : kernel.workers) {
     if (worker.kind == ir::RoleKind::kCompute && Touches(worker, pipe, true)) receiving.push_back(&worker);
   }
+  if (receiving.size() < 2) return receiving.empty() ? nullptr : receiving.front();
   // Who says that a slot is full says so when he comes to it: others wait for that, and he had better not wait for them.
   const auto waits = [&](const ir::Worker* worker) {
-    bool found = false;
-    ForEachOp(worker->body, [&](const Op& op) {
-      if (op.code != OpCode::kReceive) return;
-      found |= std::any_of(receiving.begin(), receiving.end(), [&](const ir::Worker* other) {
-        bool sends = false;
-        ForEachOp(other->body, [&](const Op& each) { sends |= each.code == OpCode::kSend && each.symbol == op.symbol; });
-        return other != worker && sends;
+    std::set<std::string> sent;  // by the others
+    for (const ir::Worker* other : receiving) {
+      if (other == worker) continue;
+      ForEachOp(other->body, [&](const Op& op) {
+        if (op.code == OpCode::kSend) sent.insert(op.symbol);
       });
-    });
+    }
+    bool found = false;
+    ForEachOp(worker->body, [&](const Op& op) { found |= op.code == OpCode::kReceive && sent.count(op.symbol) > 0; });
     return found;
   };
   const auto free = std::find_if_not(receiving.begin(), receiving.end(), waits);
-  return free != receiving.end() ? *free : receiving.empty() ? nullptr : receiving.front();
+  return free != receiving.end() ? *free : receiving.front();
 }
 
 std::set<std::string> Channels(const ir::Kernel& kernel) {
