@@ -29,8 +29,8 @@ class Simplifier {
     std::erase_if(state_.records, [&](const Record& record) {
       const uint64_t users = machine_.UsersOfPlace(record.place);
       if (!AllKnow(record.event, users)) return false;
-      const bool needs_fence = !record.by_engine &&
-                               machine_.IsUsedByEngine(machine_.places()[static_cast<size_t>(record.place)].buffer);
+      const bool needs_fence =
+          !record.by_engine && machine_.IsUsedByEngine(machine_.places()[static_cast<size_t>(record.place)].buffer);
       if (needs_fence && !AllKnowFenced(record.event, users)) return false;
       knowledge.Free(record.event);
       return true;

@@ -144,8 +144,9 @@ TEST_F(OpCpp, Gathers) {
   const auto column = [&] { return New(Reg(64, 1, DType::kI32)); };
   const ir::ValueId rows = column(), wanted = column();
   Op gather = Make(OpCode::kGather, {New(Reg(64, 1, DType::kBF16))}, {rows, wanted}, {N("b")}, "A", "tst");
-  EXPECT_EQ(Print(gather), fmt::format("const auto {} = tk::warpgroup::gather(A, 0, {}, b, {});\n", kernel_.values[gather.results[0]].name,
-                                       kernel_.values[rows].name, kernel_.values[wanted].name));
+  EXPECT_EQ(Print(gather),
+            fmt::format("const auto {} = tk::warpgroup::gather(A, 0, {}, b, {});\n", kernel_.values[gather.results[0]].name,
+                        kernel_.values[rows].name, kernel_.values[wanted].name));
   gather.scalars.push_back(symbolic::Float(1));
   EXPECT_NE(Print(gather).find("gather(A, 1.0f, "), std::string::npos);
 }
