@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Where there is a GPU: runs what test/gpu/prepare.py made and compares. Needs PyTorch (for device memory) and NumPy.
 
-Each case runs three times: tensors dense; rows padded to a multiple of 16 bytes; everything off by one element with odd
-padding. Outputs are poisoned with NaN and stand between guard bands. An output is right if its relative Frobenius error and
+Each case runs with tensors dense; with rows padded to a multiple of 16 bytes; with everything off by one element and odd
+padding; and each of these several times, as a race may need more than one. Outputs are poisoned with NaN and stand between guard bands. An output is right if its relative Frobenius error and
 its largest element error (relative to the largest element of the reference) are within the tolerance of its type.
 """
 import ctypes
@@ -18,6 +18,7 @@ from prepare import write_npy
 
 # Elements before and after each tensor. Under a sanitizer there are none, so that it sees an access outside.
 GUARD = int(os.environ.get("TKC_TEST_GUARD", 4096))
+REPEATS = 10
 
 
 def strides(extents, pad):
@@ -82,10 +83,20 @@ def run_case(torch, numpy, folder, library, name, case, plan, pad, offset):
     bytes_needed = query(*arguments) if query else 64 << 20
     workspace = torch.full((bytes_needed // 4 + GUARD,), float("nan"), dtype=torch.float32, device="cuda")
     stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-    status = entry(*arguments, ctypes.c_void_p(workspace.data_ptr()), ctypes.c_size_t(bytes_needed), stream)
-    if status.code:
-        return status.text()
-    torch.cuda.synchronize()
+    poisoned = [placed.whole.clone() for _, placed, _ in outputs]
+    for number in range(REPEATS):
+        for (_, placed, _), poison in zip(outputs, poisoned):
+            placed.whole.copy_(poison)
+        status = entry(*arguments, ctypes.c_void_p(workspace.data_ptr()), ctypes.c_size_t(bytes_needed), stream)
+        torch.cuda.synchronize()
+        problem = status.text() if status.code else compare(plan, outputs, workspace, bytes_needed)
+        if problem:
+            return problem + (f" (run {number + 1})" if number else "")
+    return ""
+
+
+def compare(plan, outputs, workspace, bytes_needed):
+    """"" or what is wrong with the outputs: (name, where it is, what it should be)."""
     if bytes_needed % 4 == 0 and not workspace[bytes_needed // 4 :].isnan().all():
         return "wrote past the workspace"
     for parameter, placed, expected in outputs:
