@@ -161,7 +161,7 @@ class StoreWalk {
       const ir::AxisRange& axis = op.axes[i];
       starts.push_back(scope_.Resolve(axis.start));
       extents.push_back(axis.extent);
-      if (!axis.dropped)
+      if (!axis.dropped && !axis.is_slice)
         CheckClip(op, starts.back(), extents.back(), axis.hi ? scope_.Resolve(axis.hi) : scope_.Resolve(tensor->extents[i]),
                   op.code == OpCode::kCopyAsync || op.code == OpCode::kCopyToShared ? Ahead(op.operands[0]) : 0);
     }
@@ -185,7 +185,8 @@ class StoreWalk {
     extents.back() = std::max(extents.back(), type.cols);
     for (size_t i = 0; i < map->box.size(); ++i) {
       starts.push_back(scope_.Resolve(op.scalars[i]));
-      if (extents[i] > 1) CheckClip(op, starts.back(), extents[i], scope_.Resolve(tensor->extents[i]));
+      const bool is_slice = i < op.axes.size() && op.axes[i].is_slice;
+      if (extents[i] > 1 && !is_slice) CheckClip(op, starts.back(), extents[i], scope_.Resolve(tensor->extents[i]));
     }
     if (stores) AddSite(op, map->tensor, starts, extents, false);
   }

@@ -65,6 +65,7 @@ struct AxisRange {
   int64_t extent = 1;
   bool dropped = false;
   Scalar lo{}, hi{};
+  bool is_slice = false;  // no block of the loop around or of the grid: it does not end where their ranges do
 };
 
 struct Op;

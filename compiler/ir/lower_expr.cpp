@@ -35,7 +35,7 @@ std::vector<AxisRange> WorkerLowering::LowerAxes(const std::vector<typed::AxisRa
   std::vector<AxisRange> lowered;
   for (const typed::AxisRange& axis : axes) {
     lowered.push_back({LowerScalar(*axis.start), axis.extent, axis.dropped, axis.lo ? LowerScalar(*axis.lo) : nullptr,
-                       axis.hi ? LowerScalar(*axis.hi) : nullptr});
+                       axis.hi ? LowerScalar(*axis.hi) : nullptr, axis.is_slice});
   }
   return lowered;
 }

@@ -261,6 +261,7 @@ bool TextParser::Axis(AxisRange* axis) {
   if (lexer_.Accept(":")) {
     if (!Integer(&axis->extent)) return false;
     axis->dropped = lexer_.Accept("dropped");
+    axis->is_slice = lexer_.Accept("slice");
   }
   if (!lexer_.Accept("in")) return true;
   if (!lexer_.Peek().Is("..") && !ScalarText(&axis->lo)) return false;

@@ -35,7 +35,8 @@ std::string AxesText(const std::vector<AxisRange>& axes) {
   for (const AxisRange& axis : axes) {
     if (!out.empty()) out += ", ";
     out += symbolic::ToString(axis.start);
-    if (!axis.dropped || axis.extent != 1) out += fmt::format(" : {}{}", axis.extent, axis.dropped ? " dropped" : "");
+    if (!axis.dropped || axis.extent != 1)
+      out += fmt::format(" : {}{}{}", axis.extent, axis.dropped ? " dropped" : "", axis.is_slice ? " slice" : "");
     if (!axis.lo && !axis.hi) continue;
     out += " in";
     if (axis.lo) out += " " + symbolic::ToString(axis.lo);

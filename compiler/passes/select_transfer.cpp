@@ -120,6 +120,12 @@ struct Transfer {
     return coordinates;
   }
 
+  /// The engine is told where a block starts; that it is no block of a loop the certificate wants to know besides.
+  static void KeepSlices(const Op& access, Op& copy) {
+    if (std::any_of(access.axes.begin(), access.axes.end(), [](const ir::AxisRange& axis) { return axis.is_slice; }))
+      copy.axes = access.axes;
+  }
+
   /// How a read fills a field's tile, or part of it.
   Op CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker);
   void CopyRole(ir::Worker& worker, Region& region);
@@ -134,6 +140,7 @@ Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& b
     copy.code = OpCode::kLoadAsync;
     copy.symbol = Map(read, buffer, false);
     copy.scalars = Coordinates(read);
+    KeepSlices(read, copy);
     return copy;
   }
   copy.symbol = read.symbol;
@@ -288,6 +295,7 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   } else {
     Op copy{OpCode::kStoreAsync, {}, {stage}, Coordinates(chunk_access)};
     copy.symbol = Map(chunk_access, buffer, true);
+    KeepSlices(chunk_access, copy);
     copy.span = store.span;
     Op choice{OpCode::kIf, {}, {}, {symbolic::Name(copy.symbol + "_usable", DType::kBool)}};
     choice.regions = {{copy}, {guarded}};

@@ -85,6 +85,11 @@ Value Elaborator::EvalSlice(const ast::IndexExpr& expr, Value base) {
   for (size_t axis = 0; axis < expr.indices.size(); ++axis) {
     const ast::Index& index = expr.indices[axis];
     if (index.kind == ast::Index::Kind::kAll) continue;
+    if (index.kind == ast::Index::Kind::kBlock) {
+      diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, "a tile has all its elements: there is no range to end inside it")
+          .Help("take rows or columns: `x[i :+ n]`");
+      return Error();
+    }
     const int64_t extent = axis == 0 ? result->type.rows : result->type.cols;
     if (index.kind == ast::Index::Kind::kExpr) {
       diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, "an element of a tile is no value of its own")
@@ -141,7 +146,7 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
   if (index.kind == ast::Index::Kind::kAll) return WholeAxis(extent, param, dim, index.span, axis);
   Value value = Eval(*index.expr);
   if (value.IsError()) return false;
-  if (index.kind == ast::Index::Kind::kSlice) {
+  if (index.kind == ast::Index::Kind::kSlice || index.kind == ast::Index::Kind::kBlock) {
     axis.start = IntegerScalar(std::move(value), "the start of a slice");
     const std::optional<int64_t> count = axis.start ? Constant(*index.count, "the length of a slice") : std::nullopt;
     if (count && (*count < 1 || *count > kLargestAxis)) {
@@ -149,7 +154,12 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
       return false;
     }
     axis.extent = count.value_or(1);
-    return count.has_value();
+    axis.is_slice = true;
+    if (!count || index.kind == ast::Index::Kind::kSlice) return count.has_value();
+    ExprPtr end = IntegerScalar(Eval(*index.end), "the end of a range");
+    if (!end) return false;
+    BlockAxis({Clone(*axis.start), Clone(*axis.start), std::move(end), *count}, extent, axis);
+    return true;
   }
   if (value.kind == Value::Kind::kBlock) {
     BlockAxis(*value.block, extent, axis);

@@ -80,7 +80,8 @@ class NeedsNumber {
         const auto& index = ast::Cast<ast::IndexExpr>(expr);
         if (In(*index.base, wanted)) return true;
         for (const ast::Index& i : index.indices) {
-          if (i.expr && In(*i.expr, wanted || i.kind == ast::Index::Kind::kSlice)) return true;
+          const bool is_start = i.kind == ast::Index::Kind::kSlice || i.kind == ast::Index::Kind::kBlock;
+          if (i.expr && In(*i.expr, wanted || is_start)) return true;
         }
         return false;
       }

@@ -113,10 +113,11 @@ using ExprPtr = std::unique_ptr<Expr>;
 /// The part of one tensor axis that a read or store covers: elements start .. start + extent.
 /// Elements outside the tensor, or outside lo..hi where given, do not exist (reads give the fill, writes are dropped).
 struct AxisRange {
-  ExprPtr start;         // integer scalar, grid level
-  int64_t extent = 1;    // static
-  bool dropped = false;  // an element index: extent 1, the axis does not appear in the tile
-  ExprPtr lo, hi;        // both null when the tensor's own bounds suffice
+  ExprPtr start;          // integer scalar, grid level
+  int64_t extent = 1;     // static
+  bool dropped = false;   // an element index: extent 1, the axis does not appear in the tile
+  ExprPtr lo, hi;         // both null when the tensor's own bounds suffice
+  bool is_slice = false;  // `lo :+ n`, `lo .. hi by n`: no block of a loop or the grid
 };
 
 struct Expr {

@@ -142,11 +142,12 @@ struct FieldExpr : Expr {
 
 /// One index of `A[..]`: an expression, `:` (all of the axis), or `lo :+ n`.
 struct Index {
-  enum class Kind : uint8_t { kExpr, kAll, kSlice };
+  enum class Kind : uint8_t { kExpr, kAll, kSlice, kBlock };
   Kind kind;
   Span span;
-  ExprPtr expr;   // kExpr: the index; kSlice: lo; kAll: null
-  ExprPtr count;  // kSlice: n; otherwise null
+  ExprPtr expr;   // kExpr: the index; kSlice, kBlock: lo; kAll: null
+  ExprPtr count;  // kSlice, kBlock: n; otherwise null
+  ExprPtr end;    // kBlock: hi; otherwise null
 };
 struct IndexExpr : Expr {
   static constexpr ExprKind kKind = ExprKind::kIndex;

@@ -139,6 +139,8 @@ class Printer {
         Text(":");
       } else if (index.kind == Index::Kind::kSlice) {
         List(":+", {index.expr.get(), index.count.get()});
+      } else if (index.kind == Index::Kind::kBlock) {
+        List("..by", {index.expr.get(), index.end.get(), index.count.get()});
       } else {
         PrintExpr(*index.expr);
       }

@@ -280,6 +280,7 @@ ExprPtr Parser::ParseIndexing(ExprPtr base) {
       if (!ParseIndex(index)) return nullptr;
       if (index.expr && index.expr->depth > deep->depth) deep = index.expr.get();
       if (index.count && index.count->depth > deep->depth) deep = index.count.get();
+      if (index.end && index.end->depth > deep->depth) deep = index.end.get();
     } while (TakeIf(TokenKind::kComma));
     if (!ExpectClose(TokenKind::kRightBracket, open)) return nullptr;
   }
@@ -308,7 +309,18 @@ bool Parser::ParseIndex(ast::Index& index) {
     index.kind = ast::Index::Kind::kSlice;
     index.count = ParseExpr();
     if (!index.count) return false;
-  } else if (At(TokenKind::kDotDot) || At(TokenKind::kColon)) {
+  } else if (TakeIf(TokenKind::kDotDot)) {
+    index.kind = ast::Index::Kind::kBlock;
+    index.end = ParseExpr();
+    if (!index.end) return false;
+    if (!TakeIf(TokenKind::kBy)) {
+      ErrorExpected("`by`").Help(
+          "a slice is written `lo :+ count`: `count` elements from `lo`; those below `hi` of it: `lo .. hi by count`");
+      return false;
+    }
+    index.count = ParseExpr();
+    if (!index.count) return false;
+  } else if (At(TokenKind::kColon)) {
     ErrorExpected("`,` or `]`").Help("a slice is written `lo :+ count`: `count` elements from `lo`");
     return false;
   }
