@@ -62,7 +62,8 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
   const int64_t others = total - slot * largest->slots;
   const int64_t fit = (limit - others) / slot;
   if (fit >= 1)
-    report.Help(fmt::format("{} slots fit ({} bytes): write `{}[{}]`", fit, others + fit * slot, largest->name, fit));
+    report.Help(fmt::format("{} ({} bytes): write `{}[{}]`", fit == 1 ? "1 slot fits" : fmt::format("{} slots fit", fit),
+                            others + fit * slot, largest->name, fit));
   else
     report.Help("make the tiles smaller");
 }

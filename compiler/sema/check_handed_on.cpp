@@ -40,6 +40,9 @@ bool Multiplies(const typed::Section& section) {
 bool Elaborator::SetPreset(const ast::Expr& preset, typed::Param& param) {
   ExprPtr number = Coerce(Eval(preset), Type::Scalar(param.dtype), true, fmt::format("the preset of `{}`", param.name), kNoSpan);
   if (!number) return false;
+  // A literal that becomes an unsigned integer is still one.
+  const bool is_converted = number->kind == ExprKind::kConvert && !IsFloat(param.dtype) && number->args[0]->kind == ExprKind::kInt;
+  if (is_converted) number = std::move(number->args[0]);
   if (number->kind != ExprKind::kInt && number->kind != ExprKind::kFloat && number->kind != ExprKind::kBool) {
     diagnostics_.Error(DiagnosticKind::kNotConstant, preset.span, "a preset is a number known at compile time");
     return false;

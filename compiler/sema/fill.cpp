@@ -2,6 +2,7 @@
 #include "compiler/sema/fill.h"
 
 #include <cmath>
+#include <limits>
 
 namespace tkc::sema {
 
@@ -59,6 +60,13 @@ Fill Maximum(Fill a, Fill b) {
 }
 
 }  // namespace
+
+IntegerRange RangeOf(DType dtype) {
+  const int bits = 8 * Bytes(dtype);
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  if (!Info(dtype).is_signed) return {0, bits < 64 ? std::optional((int64_t{1} << bits) - 1) : std::nullopt};
+  return bits < 64 ? IntegerRange{-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1} : IntegerRange{-kMost - 1, kMost};
+}
 
 bool IsInfinite(Fill x) { return x == Fill::kNegInf || x == Fill::kPosInf; }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "compiler/sema/typed.h"
 
@@ -22,6 +23,13 @@ enum class Fill : uint8_t {
   kPosInf,
   kAny,  // also a NaN
 };
+
+/// The least and the greatest value of an integer type; that of `u64` is no integer of the language.
+struct IntegerRange {
+  int64_t least = 0;
+  std::optional<int64_t> greatest;
+};
+IntegerRange RangeOf(DType dtype);
 
 Fill Join(Fill a, Fill b);
 Fill ApplyFill(typed::Op op, Fill x);

@@ -72,7 +72,7 @@ class FillTaint {
   bool Comparison(const typed::Expr& expr, Taint& taint);
 
   bool FirstReport(const typed::Expr& expr);
-  void AddHelp(DiagnosticBuilder& report, const typed::Expr& operand, int axis, int source, const char* neutral);
+  void AddHelp(DiagnosticBuilder& report, const typed::Expr& operand, int axis, int source, const std::string& neutral);
   void ReportReduce(const typed::Expr& expr, int source, Fill fill);
   void ReportMatMul(const typed::Expr& expr, int source, Fill x, Fill y);
   void ReportInfinite(const typed::Expr& expr, const typed::Expr& operand);

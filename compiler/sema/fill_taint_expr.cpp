@@ -35,6 +35,36 @@ void Drop(Taint& taint, const typed::Type& from, const typed::Type& to) {
   if (!from.is_tile || from.cols != to.cols) taint.axis[1].clear();
 }
 
+bool IsInteger(DType dtype) { return !IsFloat(dtype) && dtype != DType::kBool; }
+
+/// The ends of an integer type are to its minima and maxima what the infinities are to those of floats.
+Fill FillOfInteger(int64_t value, DType dtype) {
+  const IntegerRange range = RangeOf(dtype);
+  if (value == range.greatest) return Fill::kPosInf;
+  if (value == range.least && value < 0) return Fill::kNegInf;
+  return FillOf(static_cast<double>(value));
+}
+
+/// Nothing but selections, minima and maxima leaves the end of an integer type where it is: sums wrap.
+bool KeepsEnds(const Expr& expr) {
+  switch (expr.kind) {
+    case ExprKind::kUnary:
+    case ExprKind::kBinary:
+    case ExprKind::kCumsum: return false;
+    case ExprKind::kCall:
+    case ExprKind::kReduce: return expr.op == Op::kMin || expr.op == Op::kMax;
+    default: return true;
+  }
+}
+
+void DropEnds(Taint& taint) {
+  const auto drop = [](Fill& fill) { fill = IsInfinite(fill) ? Fill::kFinite : fill; };
+  drop(taint.base);
+  for (auto& axis : taint.axis) {
+    for (auto& [source, fill] : axis) drop(fill);
+  }
+}
+
 template <typename F>
 Taint Combine(const Taint& a, const Taint& b, F apply) {
   Taint result;
@@ -52,12 +82,13 @@ Taint FillTaint::Eval(const Expr& expr) {
   Taint taint = EvalKind(expr);
   if (!expr.type.is_tile) taint.axis[0].clear(), taint.axis[1].clear();
   if (taint.base == Fill::kAny) taint.base = Fill::kFinite;
+  if (IsInteger(expr.type.dtype) && !KeepsEnds(expr)) DropEnds(taint);
   return taint;
 }
 
 Taint FillTaint::EvalKind(const Expr& expr) {
   switch (expr.kind) {
-    case ExprKind::kInt: return Constant(FillOf(static_cast<double>(expr.int_value)));
+    case ExprKind::kInt: return Constant(FillOfInteger(expr.int_value, expr.type.dtype));
     case ExprKind::kFloat: return Constant(FillOf(expr.float_value));
     case ExprKind::kBool: return Constant(expr.int_value != 0 ? Fill::kPositive : Fill::kZero);
     case ExprKind::kDim:
@@ -110,7 +141,10 @@ Taint FillTaint::Call(const Expr& expr) {
 
 /// Conversions keep what stands for missing elements, but for infinities where the type saturates.
 Taint FillTaint::Convert(const Expr& expr) {
-  Taint taint = Eval(*expr.args[0]);
+  const Expr& from = *expr.args[0];
+  if (from.kind == ExprKind::kInt && IsInteger(expr.type.dtype)) return Constant(FillOfInteger(from.int_value, expr.type.dtype));
+  Taint taint = Eval(from);
+  if (IsInteger(from.type.dtype) && from.type.dtype != expr.type.dtype) DropEnds(taint);
   if (!IsFloat(expr.type.dtype) || Bytes(expr.type.dtype) != 1) return taint;
   const auto saturate = [](Fill x) { return x == Fill::kPosInf ? Fill::kPositive : x == Fill::kNegInf ? Fill::kFinite : x; };
   taint.base = saturate(taint.base);
@@ -281,8 +315,9 @@ Taint FillTaint::Cat(const Expr& expr) {
 
 namespace {
 
-/// Whether no element is below zero (it may be a NaN), as far as the outermost functions tell.
+/// Whether no element is below zero (it may be a NaN), as far as type and outermost functions tell.
 bool IsNonNegative(const Expr& expr) {
+  if (IsInteger(expr.type.dtype) && RangeOf(expr.type.dtype).least == 0) return true;
   if (expr.kind == ExprKind::kConvert || expr.kind == ExprKind::kTranspose) return IsNonNegative(*expr.args[0]);
   return expr.kind == ExprKind::kCall &&
          (expr.op == Op::kAbs || expr.op == Op::kExp || expr.op == Op::kExp2 || expr.op == Op::kSqrt);

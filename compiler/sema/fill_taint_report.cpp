@@ -16,7 +16,7 @@ bool FillTaint::FirstReport(const Expr& expr) {
   return reporting_ && reported_.insert({expr.span.file, expr.span.begin, expr.span.end}).second;
 }
 
-void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis, int source, const char* neutral) {
+void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis, int source, const std::string& neutral) {
   const typed::Var* index = sources_.IndexOf(source);
   if (index == nullptr) {
     report.Help(fmt::format("give the read the fill that changes nothing: `X[..] else {}`", neutral));
@@ -32,7 +32,12 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
 
 void FillTaint::ReportReduce(const Expr& expr, int source, Fill fill) {
   if (!FirstReport(expr)) return;
-  const char* neutral = expr.op == Op::kAdd ? "0" : expr.op == Op::kMax ? "-inf" : "inf";
+  std::string neutral = expr.op == Op::kAdd ? "0" : expr.op == Op::kMax ? "-inf" : "inf";
+  if (const DType dtype = expr.type.dtype; expr.op != Op::kAdd && !IsFloat(dtype)) {
+    const IntegerRange range = RangeOf(dtype);
+    neutral =
+        expr.op == Op::kMin && !range.greatest ? neutral : fmt::format("{}", expr.op == Op::kMax ? range.least : *range.greatest);
+  }
   const char* name = expr.op == Op::kAdd ? "sum" : expr.op == Op::kMax ? "maximum" : "minimum";
   const char* along = expr.axis == 1 ? "columns" : "rows";
   DiagnosticBuilder report =
