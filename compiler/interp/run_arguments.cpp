@@ -220,6 +220,7 @@ class Collector {
   }
 
   void MakeTensor(const Param& param, Evaluator& evaluator) {
+    constexpr uint8_t kUnwritten = 0xff;  // a NaN in every float type
     constexpr __int128 kLargest = __int128{1} << 32;  // elements; more than any test wants
     std::vector<int64_t> extents;
     __int128 count = 1;
@@ -235,6 +236,8 @@ class Collector {
     }
     Tensor tensor = Tensor::Dense(param.dtype, extents);
     if (param.mode != typed::TensorMode::kOut) FillRandom(tensor, param.name, options_.seed, options_.fill);
+    // What no tile covers keeps what it held: the same on every executor, and nothing that a kernel might have computed.
+    if (param.mode == typed::TensorMode::kOut) std::fill(tensor.bytes.begin(), tensor.bytes.end(), kUnwritten);
     arguments_.tensors[param.name] = std::move(tensor);
   }
 
