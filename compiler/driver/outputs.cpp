@@ -155,6 +155,14 @@ std::string MakeRule(const Session& session) {
 
 bool RequireOutput(Session& session) {
   const Options& options = session.options;
+  const std::string header = options.emit == Emit::kCode ? HeaderPath(options.output) : "";
+  for (const std::string& output : {options.output, header, options.depfile}) {
+    std::error_code none;
+    if (!IsFile(output) || !std::filesystem::equivalent(output, options.input, none)) continue;
+    session.diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan, fmt::format("`{}` is the file that is read", output))
+        .Help("name another file");
+    return false;
+  }
   if (options.emit != Emit::kCode || !IsFile(options.output) || HeaderPath(options.output) != options.output) return true;
   session.diagnostics
       .Error(DiagnosticKind::kCannotWriteFile, kNoSpan, fmt::format("`{}` would be the source and its header", options.output))

@@ -20,7 +20,7 @@ std::vector<const Target*> RequireTargets(Session& session);
 /// The one target that the options name, or null and reported. `what` is done for one at a time.
 const Target* RequireTarget(Session& session, std::string_view what);
 
-/// False and reported when source and header would be one file.
+/// False and reported when source and header would be one file, or one of what is written is what is read.
 bool RequireOutput(Session& session);
 
 /// The -D options as expressions. Their text is in `session.sources`, so that messages can show it.

@@ -220,7 +220,7 @@ class Collector {
   }
 
   void MakeTensor(const Param& param, Evaluator& evaluator) {
-    constexpr uint8_t kUnwritten = 0xff;  // a NaN in every float type
+    constexpr uint8_t kUnwritten = 0xff;              // a NaN in every float type
     constexpr __int128 kLargest = __int128{1} << 32;  // elements; more than any test wants
     std::vector<int64_t> extents;
     __int128 count = 1;
