@@ -185,12 +185,20 @@ class CallEmitter {
   void Choose() {
     out_.Comment("The number of the first schedule whose condition holds, or -1.");
     out_.Open("int choose() const");
-    bool mentions_sms = false;
-    for (const std::vector<int>& alternative : entry_.alternatives) {
-      const ir::Scalar& when = First(alternative).when;
-      mentions_sms |= when && symbolic::Mentions(when, "sms");
+    const auto is_mentioned = [&](const std::string& name) {
+      return std::any_of(entry_.alternatives.begin(), entry_.alternatives.end(), [&](const std::vector<int>& alternative) {
+        const ir::Scalar& when = First(alternative).when;
+        return when && symbolic::Mentions(when, name);
+      });
+    };
+    if (is_mentioned("sms")) out_.Line("const tk::index sms = call.processors();");
+    if (is_mentioned("aligned")) {
+      std::vector<std::string> tensors;
+      for (const ir::TensorParam& tensor : first_.tensors) {
+        if (!tensor.is_work) tensors.push_back(Mangle(tensor.name));
+      }
+      out_.Line(fmt::format("const bool aligned = tk::host::rows_aligned({});", Join(tensors)));
     }
-    if (mentions_sms) out_.Line("const tk::index sms = call.processors();");
     bool is_always = false;
     for (size_t i = 0; i < entry_.alternatives.size() && !is_always; ++i) {
       const ir::Kernel& kernel = First(entry_.alternatives[i]);

@@ -130,6 +130,8 @@ std::string OpEmitter::Block(const Op& op) const {
       text += fmt::format("tk::at({})", Coordinate(axis.start));
     } else if (IsAll(op, i)) {
       text += fmt::format("tk::all<{}>()", axis.extent);
+    } else if (axis.exists) {
+      text += fmt::format("tk::inside<{}>({})", axis.extent, Coordinate(axis.start));
     } else if (axis.lo || axis.hi) {
       text += fmt::format("tk::span({}, {}, {})", Coordinate(axis.start), axis.lo ? Coordinate(axis.lo) : "0",
                           axis.hi ? Coordinate(axis.hi) : fmt::format("{}.extent[{}]", Mangle(op.symbol), i));
@@ -138,6 +140,7 @@ std::string OpEmitter::Block(const Op& op) const {
     }
   }
   text += ")";
+  if (op.axes.back().aligned) text = fmt::format("tk::aligned({})", text);
   return op.slot == "transposed" ? fmt::format("tk::transposed({})", text) : text;
 }
 

@@ -28,6 +28,7 @@
 #include "compiler/passes/join_parts.h"
 #include "compiler/passes/load_ahead.h"
 #include "compiler/passes/lower_grid.h"
+#include "compiler/passes/mark_accesses.h"
 #include "compiler/passes/multicast.h"
 #include "compiler/passes/plan_registers.h"
 #include "compiler/passes/plan_shared.h"
@@ -66,6 +67,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("multicast", passes::Multicast) &&             // before insert_sync: who arrives at a slot depends on it
       pass("plan_shared", passes::PlanShared) &&          // fixes slot counts, which barriers and rings repeat
       pass("plan_registers", passes::PlanRegisters) &&    //
+      pass("mark_accesses", passes::MarkAccesses) &&      // by the grid's axes, of which lower_grid makes something else
       pass("lower_grid", passes::LowerGrid) &&            // before insert_sync: a slot's life may cross tiles
       pass("hoist_invariants", passes::HoistInvariants) &&  // on the loop over tiles, with the registers that are left
       pass("fold_copies", passes::FoldCopies) &&        // on whole programs, which have their names; before what waits for copies

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/interp/launch.h"
 #include "compiler/interp/tensor.h"
 #include "compiler/support/diagnostic.h"
 
@@ -20,6 +21,7 @@ struct Placement {
 
   bool operator==(const Placement&) const = default;
   bool is_dense() const { return *this == Placement{}; }
+  interp::Lie lie() const { return {pad, offset, step}; }
 };
 
 /// `pad=8,offset=1,step=1`, as the option --place takes it.

@@ -157,6 +157,9 @@ std::vector<Value> InitialVars(const Launch& launch) {
   if (launch.kernel->sms_var != typed::kNone) {
     vars[static_cast<size_t>(launch.kernel->sms_var)] = Value::Integer(DType::kI64, launch.sms);
   }
+  if (launch.kernel->aligned_var != typed::kNone) {
+    vars[static_cast<size_t>(launch.kernel->aligned_var)] = Value::Bool(launch.aligned);
+  }
   return vars;
 }
 
@@ -174,6 +177,27 @@ void Bind(const Kernel& kernel, Arguments& arguments, Launch& launch, Faults& fa
   if (faults.failed()) return;
   BindDims(kernel, arguments, launch, faults);
   if (!faults.failed()) CheckExtents(kernel, launch, faults);
+  if (!faults.failed()) launch.aligned = RowsAligned(launch, arguments.lie, faults);
+}
+
+bool RowsAligned(const Launch& launch, const Lie& lie, Faults& faults) {
+  constexpr int64_t kVector = 16;  // bytes
+  const Kernel& kernel = *launch.kernel;
+  const std::vector<Value> vars = InitialVars(launch);
+  Evaluator evaluator(launch, vars, faults);
+  for (const Param& param : kernel.params) {
+    if (param.kind != ParamKind::kTensor) continue;
+    const int64_t size = Bytes(param.dtype);
+    if (lie.offset * size % kVector != 0) return false;
+    int64_t stride = lie.step;
+    for (size_t axis = param.extents.size(); axis-- > 0;) {
+      const int64_t extent = evaluator.Integer(*param.extents[axis]);
+      const bool is_last = axis + 1 == param.extents.size();
+      if (extent > 1 && (is_last ? stride != 1 : stride * size % kVector != 0)) return false;
+      stride = stride * extent + (is_last ? lie.pad : 0);
+    }
+  }
+  return true;
 }
 
 void CheckRequirements(Launch& launch, Faults& faults) {

@@ -15,12 +15,18 @@
 
 namespace tkc::interp {
 
+/// How tensors lie in memory: in elements, gaps between rows of the last axis, what is before the first, and from one to the next.
+struct Lie {
+  int64_t pad = 0, offset = 0, step = 1;
+};
+
 /// The arguments of a run. Tensors are changed in place by what the kernel stores.
 struct Arguments {
   std::map<std::string, Tensor> tensors;
   std::map<std::string, Value> scalars;
   std::map<std::string, int64_t> dims;  // only needed for dims that no tensor's shape gives; checked if given
   int64_t sms = 132;                    // multiprocessors, for `when`
+  Lie lie;                              // of all tensors where a compiled kernel runs, for `when`
 };
 
 /// Arguments bound to ids.
@@ -32,6 +38,7 @@ struct Launch {
   std::vector<Tensor> work;                // by ParamId; storage of `work` tensors
   std::vector<std::vector<bool>> written;  // by ParamId; for `out` tensors, what this grid section has stored
   int64_t sms = 132;
+  bool aligned = true;  // rows of all tensors begin at multiples of 16 bytes
 };
 
 /// Binds `arguments` to `launch`; faults name the parameters concerned. Does not touch any tensor.
@@ -44,7 +51,11 @@ void CheckRequirements(Launch& launch, Faults& faults);
 /// written shows) and writes the presets of `out` tensors.
 void Prepare(Launch& launch, Faults& faults);
 
-/// The variables at the start of a kernel: all unset, `sms` given.
+/// Whether every tensor parameter, if it lies so, begins at a multiple of 16 bytes, and so does each of its rows, whose elements
+/// follow each other. As the launcher finds it (runtime/include/tk/host/tensor.h).
+bool RowsAligned(const Launch& launch, const Lie& lie, Faults& faults);
+
+/// The variables at the start of a kernel: all unset, `sms` and `aligned` given.
 std::vector<Value> InitialVars(const Launch& launch);
 
 }  // namespace tkc::interp

@@ -46,6 +46,17 @@ std::string FreeName(const std::set<std::string>& used, const std::string& base)
   return name;
 }
 
+namespace {
+
+bool SaysAligned(const Scalar& condition) {
+  if (condition->kind == symbolic::Kind::kAnd) return std::any_of(condition->args.begin(), condition->args.end(), SaysAligned);
+  return condition->kind == symbolic::Kind::kName && condition->name == "aligned";
+}
+
+}  // namespace
+
+bool IsAligned(const Kernel& kernel) { return kernel.when && SaysAligned(kernel.when); }
+
 int64_t Kernel::Spread() const {
   int64_t blocks = 1;
   for (const Worker& worker : workers) blocks = std::max(blocks, worker.spread);

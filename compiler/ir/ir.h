@@ -66,6 +66,8 @@ struct AxisRange {
   bool dropped = false;
   Scalar lo{}, hi{};
   bool is_slice = false;  // no block of the loop around or of the grid: it does not end where their ranges do
+  bool exists = false;   // all of it, as is known at compile time; mark_accesses
+  bool aligned = false;  // of the last axis kept: elements follow each other, and each row begins at a multiple of 16 bytes
 };
 
 struct Op;
@@ -229,7 +231,7 @@ struct Kernel {
   std::vector<TensorParam> tensors;
   std::vector<ScalarParam> scalars;
   std::vector<Scalar> launch_requires;
-  Scalar when;  // null: always; may mention `sms`
+  Scalar when;  // null: always; may mention `sms` and `aligned`
   std::vector<GridAxis> axes;
   Region lets;  // grid-level scalars shared by all workers (tile level)
   bool persistent = false;
@@ -293,5 +295,8 @@ std::string RingOf(const std::string& slot);
 
 /// `base`, or with _1, _2, .. where that is used.
 std::string FreeName(const std::set<std::string>& used, const std::string& base);
+
+/// Whether the kernel is launched only where rows of all tensors begin at multiples of 16 bytes: its condition says `aligned`.
+bool IsAligned(const Kernel& kernel);
 
 }  // namespace tkc::ir

@@ -33,7 +33,8 @@ std::string WorkerLowering::UniqueScalar(const std::string& name) {
 
 const std::string& WorkerLowering::ScalarName(typed::VarId var) {
   auto [place, is_new] = scalars_.try_emplace(var);
-  if (is_new) place->second = var == source_.sms_var ? "sms" : UniqueScalar(source_.vars[var].name);
+  if (is_new)
+    place->second = var == source_.sms_var ? "sms" : var == source_.aligned_var ? "aligned" : UniqueScalar(source_.vars[var].name);
   return place->second;
 }
 

@@ -37,6 +37,8 @@ std::string AxesText(const std::vector<AxisRange>& axes) {
     out += symbolic::ToString(axis.start);
     if (!axis.dropped || axis.extent != 1)
       out += fmt::format(" : {}{}{}", axis.extent, axis.dropped ? " dropped" : "", axis.is_slice ? " slice" : "");
+    if (axis.exists) out += " exists";
+    if (axis.aligned) out += " aligned";
     if (!axis.lo && !axis.hi) continue;
     out += " in";
     if (axis.lo) out += " " + symbolic::ToString(axis.lo);

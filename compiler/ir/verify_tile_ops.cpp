@@ -121,6 +121,10 @@ void Verifier::CheckAccess(const Op& op, bool is_of_its_type, ValueId value) {
   if (std::count_if(op.axes.begin(), op.axes.end(), [](const AxisRange& axis) { return !axis.dropped; }) > 2) {
     return OpFault(op, "more than two axes are kept");
   }
+  const auto is_aligned = [](const AxisRange& axis) { return axis.aligned; };
+  if (std::any_of(op.axes.begin(), op.axes.end(), is_aligned) && !IsAligned(kernel_)) {
+    OpFault(op, "aligned, in a kernel whose condition does not say so");
+  }
   Type covered = Covered(op.axes);
   if (op.slot == "transposed") std::swap(covered.rows, covered.cols);
   const Type& tile = TypeOf(value);

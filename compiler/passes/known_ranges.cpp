@@ -165,6 +165,7 @@ IntRange KnownRanges::Of(const Scalar& scalar) const {
     case Kind::kSelect: return Either(part(1), part(2));
     case Kind::kCall: {
       const std::string& name = scalar->name;
+      if (const auto fact = facts_.find(name); fact != facts_.end()) return fact->second.range;
       if (name == "cluster::rank") return {0, kMostBlocksOfCluster - 1};
       return name == "block::index" || name == "chiplet_order" ? kNonNegative : IntRange{};
     }

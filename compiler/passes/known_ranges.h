@@ -24,7 +24,7 @@ struct IntRange {
 /// Interval arithmetic (Moore 1966) on scalars. A bound that would overflow is none.
 class KnownRanges {
  public:
-  /// `name`, a dim, lies in this range and is a multiple of `divisor`, beside what is known of it.
+  /// `name`, a dim or a function of the launch, lies in this range and is a multiple of `divisor`, beside what is known of it.
   void Learn(const std::string& name, IntRange range, int64_t divisor = 1);
   /// `condition` holds: its conjuncts of the forms name < c, c <= name, name == c, name % c == 0 and the like are kept.
   void Assume(const symbolic::Scalar& condition);

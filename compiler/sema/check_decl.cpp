@@ -244,16 +244,20 @@ void Elaborator::ElaborateWhen() {
   if (variant_.schedule == nullptr || !variant_.schedule->condition) return;
   const ast::Expr& condition = *variant_.schedule->condition;
   scope_->Open();
-  if (scope_->Find("sms") == nullptr) {
-    const typed::VarId sms = AddVar("sms", Type::Scalar(DType::kI64), typed::VarKind::kLet, Level::kGrid, kNoSpan);
-    ExprPtr count = MakeNode(ExprKind::kVar, typed::Op::kNone, Type::Scalar(DType::kI64), {}, kNoSpan);
-    count->id = sms;
-    count->level = Level::kGrid;
+  // What only the launcher knows; a name of the kernel hides it.
+  const auto declare = [&](const std::string& name, DType dtype) {
+    if (scope_->Find(name) != nullptr) return typed::kNone;
+    const typed::VarId var = AddVar(name, Type::Scalar(dtype), typed::VarKind::kLet, Level::kGrid, kNoSpan);
+    ExprPtr value = MakeNode(ExprKind::kVar, typed::Op::kNone, Type::Scalar(dtype), {}, kNoSpan);
+    value->id = var;
+    value->level = Level::kGrid;
     Symbol symbol;
-    symbol.value = ExprValue(std::move(count), kNoSpan);
-    scope_->Declare("sms", std::move(symbol));
-    kernel_.sms_var = sms;
-  }
+    symbol.value = ExprValue(std::move(value), kNoSpan);
+    scope_->Declare(name, std::move(symbol));
+    return var;
+  };
+  kernel_.sms_var = declare("sms", DType::kI64);
+  kernel_.aligned_var = declare("aligned", DType::kBool);
   Value value = Eval(condition);
   scope_->Close();
   if (value.IsError()) return;

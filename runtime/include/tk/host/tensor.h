@@ -27,6 +27,18 @@ inline bool is_empty(const tk_tensor& t) {
     return false;
 }
 
+/// Each tensor begins at a multiple of 16 bytes, and so does each of its rows, whose elements follow each other.
+template <class... Tensor>
+bool rows_aligned(const tk_tensor* t, const Tensor*... others) {
+    if (reinterpret_cast<uint64_t>(t->data) % 16 != 0) return false;
+    for (int d = 0; d < t->rank; ++d) {
+        if (t->extent[d] <= 1) continue;
+        if (d + 1 == t->rank ? t->stride[d] != 1 : t->stride[d] * dtype_bytes(t->dtype) % 16 != 0) return false;
+    }
+    if constexpr (sizeof...(others) == 0) return true;
+    else return rows_aligned(others...);
+}
+
 /// The bytes from the lowest to past the highest element.
 struct byte_range {
     uint64_t lo, hi;

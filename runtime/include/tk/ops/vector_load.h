@@ -49,7 +49,7 @@ TK_DEVICE auto load(const vector_row<From>& block, Fill fill_value = 0) {
     using Word = std::remove_const_t<decltype(fill_word)>;
     Word words[result_tile::size / V];
     const int before = int(reinterpret_cast<uint64_t>(any.origin) % uint64_t(bytes)) / int(sizeof(T));
-    if (R != 1 || V == 1 || bytes < 4 || before == 0 || any.col_stride != 1 || !any.has_row(0)) {
+    if (R != 1 || V == 1 || bytes < 4 || block.is_aligned || before == 0 || any.col_stride != 1 || !any.has_row(0)) {
         detail::load_words<V, result_tile>(any, fill_word, words);
     } else if constexpr (R == 1 && V > 1 && bytes >= 4) {
         const int first_col = C == 1 ? 0 : Layout::col(position(), 0, 0);

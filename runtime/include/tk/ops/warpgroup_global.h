@@ -17,6 +17,7 @@ namespace detail {
 /// Each of the first `rows` rows of the block starts at a multiple of `bytes` and its columns follow each other.
 template <class T>
 TK_HOST_DEVICE bool rows_aligned(const global_block<T>& block, int rows, int bytes) {
+    if (block.is_aligned) return true;
     const uint64_t stride = rows == 1 ? 0 : uint64_t(block.row_stride) * sizeof(T);
     return block.col_stride == 1 && (reinterpret_cast<uint64_t>(block.origin) | stride) % uint64_t(bytes) == 0;
 }

@@ -22,6 +22,10 @@ TK_HOST_DEVICE constexpr axis span(int start) { return {start, 0, 0x7fffffff, fa
 /// From `start` on, only tensor indices lo .. hi - 1.
 TK_HOST_DEVICE constexpr axis span(int start, int lo, int hi) { return {start, lo, hi, false}; }
 
+/// Extent indices from `start` on, all of which the dimension is known to have.
+template <int Extent>
+TK_HOST_DEVICE constexpr axis inside(int start) { return {start, start, start + Extent, false, true}; }
+
 /// All of a dimension of this extent: nothing is left to be asked when the kernel runs.
 template <int Extent>
 TK_HOST_DEVICE constexpr axis all() { return {0, 0, Extent, false, true}; }
@@ -33,6 +37,7 @@ struct global_block {
     T* origin;
     int64_t row_stride, col_stride;  // in elements
     int row_lo, row_hi, col_lo, col_hi;
+    bool is_aligned = false;  // columns follow each other, and each row is known to begin at a multiple of 16 bytes
 
     TK_HOST_DEVICE constexpr bool has_row(int r) const { return r >= row_lo && r < row_hi; }
     TK_HOST_DEVICE constexpr bool has_col(int c) const { return c >= col_lo && c < col_hi; }
@@ -57,7 +62,17 @@ template <class T>
 struct vector_row : global_block<T> {};
 template <class T>
 TK_HOST_DEVICE constexpr vector_row<T> transposed(const vector_column<T>& b) {
-    return {transposed(static_cast<const global_block<T>&>(b))};
+    vector_row<T> result{transposed(static_cast<const global_block<T>&>(b))};
+    result.is_aligned = b.is_aligned;
+    return result;
+}
+
+/// The block, of which is known that it is aligned; of a vector, that it begins at a multiple of 16 bytes: nothing is left to be asked
+/// when the kernel runs.
+template <class Block>
+TK_HOST_DEVICE constexpr Block aligned(Block block) {
+    block.is_aligned = true;
+    return block;
 }
 
 /// Windows of the parts of small structures: part p of structure (r, c) is element (r, c) of part(p).
