@@ -66,8 +66,8 @@ struct AxisRange {
   bool dropped = false;
   Scalar lo{}, hi{};
   bool is_slice = false;  // no block of the loop around or of the grid: it does not end where their ranges do
-  bool exists = false;   // all of it, as is known at compile time; mark_accesses
-  bool aligned = false;  // of the last axis kept: elements follow each other, and each row begins at a multiple of 16 bytes
+  bool exists = false;    // all of it, as is known at compile time; mark_accesses
+  bool aligned = false;   // of the last axis kept: elements follow each other, and each row begins at a multiple of 16 bytes
 };
 
 struct Op;
