@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kUnit = 8;             // setmaxnreg and the launch count in eights
 constexpr int64_t kMostPerThread = 240;  // what setmaxnreg is asked for at most
+constexpr int64_t kWarps = 4;            // of an instance
 constexpr int64_t kForAddresses = 24;    // loop counters, addresses, descriptors beside the tiles
 
 /// The tiles that live through the worker's loops: its mutable ones.
@@ -145,7 +146,17 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics
                                         budget - kForAddresses, worker.name));
       report.Note(worker.span, share);
       if (!is_one) report.Note(fmt::format("in use here: {}", InUse(kernel, worker.layout, live)));
-      report.Help("walk over the tile in smaller blocks, or use more worker instances");
+      const ir::Type& type = kernel.values[live.in_use[0]].type;
+      const ir::RegisterLayout& l = worker.layout;
+      const int64_t threads = int64_t{l.lanes} * l.lane_rows * l.warp_rows * l.warp_cols, all = int64_t{target.lanes} * kWarps;
+      const bool would_fit = type.rows * type.cols * Bytes(type.dtype) / 4 / all + kForAddresses <= budget;
+      if (threads < all && would_fit) {
+        report.Note(fmt::format("{} of {} threads have a part of their own: {} x {} is dealt out by powers of two", threads, all,
+                                type.rows, type.cols));
+        report.Help("take blocks of powers of two, as 32 by 64: elements beyond an edge do not exist, so that any extent will do");
+      } else {
+        report.Help("walk over the tile in smaller blocks, or use more worker instances");
+      }
       return Failure{};
     }
     if (kept + kForAddresses <= budget) continue;
