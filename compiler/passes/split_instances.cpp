@@ -2,6 +2,7 @@
 #include "compiler/passes/split_instances.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -43,6 +44,42 @@ Region Decided(Region region) {
   return out;
 }
 
+/// Values that only the branches of other instances wanted are not computed.
+void DropUnused(Region& body) {
+  const auto is_pure = [](OpCode code) {
+    switch (code) {
+      case OpCode::kRead:
+      case OpCode::kVar:
+      case OpCode::kFill:
+      case OpCode::kUnary:
+      case OpCode::kBinary:
+      case OpCode::kSelect:
+      case OpCode::kConvert:
+      case OpCode::kReduce:
+      case OpCode::kTranspose:
+      case OpCode::kPart:
+      case OpCode::kMatmul:
+      case OpCode::kPositions: return true;
+      default: return false;
+    }
+  };
+  for (bool drops = true; drops;) {
+    std::set<ir::ValueId> used;
+    ForEachOp(body, [&](const Op& op) { used.insert(op.operands.begin(), op.operands.end()); });
+    drops = false;
+    const std::function<void(Region&)> drop = [&](Region& region) {
+      for (Op& op : region) {
+        for (Region& inner : op.regions) drop(inner);
+      }
+      drops |= std::erase_if(region, [&](const Op& op) {
+                 const auto is_used = [&](ir::ValueId value) { return used.contains(value); };
+                 return is_pure(op.code) && std::none_of(op.results.begin(), op.results.end(), is_used);
+               }) > 0;
+    };
+    drop(body);
+  }
+}
+
 }  // namespace
 
 void SplitInstances(ir::Kernel& kernel) {
@@ -67,6 +104,7 @@ void SplitInstances(ir::Kernel& kernel) {
       if (number > 0) one.body = Copied(kernel, worker.body);
       Substitute(one.body, worker.instance_name, symbolic::Int(number));
       one.body = Decided(std::move(one.body));
+      DropUnused(one.body);
       workers.push_back(std::move(one));
     }
   }
