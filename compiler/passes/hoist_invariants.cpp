@@ -16,8 +16,6 @@ using ir::OpCode;
 using ir::Region;
 using Names = std::set<std::string>;
 
-constexpr int64_t kForAddresses = 24;  // registers beside the tiles, as plan_registers counts them
-
 bool IsLoop(const Op& op) { return op.code == OpCode::kFor || op.code == OpCode::kForTiles; }
 
 bool Mentions(const ir::Scalar& scalar, const Names& names) {

@@ -37,29 +37,6 @@ bool Agree(const Op& a, const Op& b) {
          std::equal(a.scalars.begin(), a.scalars.end(), b.scalars.begin(), b.scalars.end(), SameScalar);
 }
 
-/// Computes on tiles of the worker itself: memory is as it was, and so is every scalar.
-bool OnlyComputes(const Op& op) {
-  switch (op.code) {
-    case OpCode::kVar:
-    case OpCode::kAssign:
-    case OpCode::kAssignPart:
-    case OpCode::kFill:
-    case OpCode::kUnary:
-    case OpCode::kBinary:
-    case OpCode::kSelect:
-    case OpCode::kConvert:
-    case OpCode::kReduce:
-    case OpCode::kCumsum:
-    case OpCode::kTranspose:
-    case OpCode::kPart:
-    case OpCode::kMatmul:
-    case OpCode::kAccumulate:
-    case OpCode::kPositions:
-    case OpCode::kCat: return true;
-    default: return false;
-  }
-}
-
 class Joining {
  public:
   Joining(const ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel) {

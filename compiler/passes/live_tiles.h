@@ -12,6 +12,9 @@ namespace tkc::passes {
 /// column counts as dealt to the lanes of a warp: more of it than that need not be there at once.
 int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& layout);
 
+/// Registers of a thread beside the tiles: loop counters, addresses, descriptors.
+inline constexpr int64_t kForAddresses = 24;
+
 struct LiveTiles {
   int64_t registers = 0;
   const ir::Op* where = nullptr;    // the first operation, in program order, beside which as many are in use

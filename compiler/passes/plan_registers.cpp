@@ -14,7 +14,6 @@ namespace {
 constexpr int64_t kUnit = 8;             // setmaxnreg and the launch count in eights
 constexpr int64_t kMostPerThread = 240;  // what setmaxnreg is asked for at most
 constexpr int64_t kWarps = 4;            // of an instance
-constexpr int64_t kForAddresses = 24;    // loop counters, addresses, descriptors beside the tiles
 
 /// The tiles that live through the worker's loops: its mutable ones.
 int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {

@@ -91,7 +91,6 @@ void FixSlotsReadOnce(ir::Kernel& kernel) {
 /// The shared memory that slots may fill: all of a block's, or where registers allow two blocks on a multiprocessor and half of its
 /// memory still holds a pipeline, that half. Two blocks hide each other's waits at barriers.
 int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fixed, int64_t slot_bytes) {
-  constexpr int64_t kForAddresses = 24;    // registers beside the tiles
   constexpr int64_t kWorthwhileSlots = 3;  // in flight, in use, and one more for the time that they do not take alike
   if (!target.folds_copies || kernel.resident > 0) return target.SharedMemoryOfEach(std::max(1, kernel.resident));
   for (const ir::Worker& worker : kernel.workers) {
@@ -106,11 +105,12 @@ int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fi
 /// As many blocks as the schedule asks for, if a multiprocessor has threads for them, and registers where loads under way take some
 /// beside the tiles that they fill: blocks of which fewer are promised still share a multiprocessor if they turn out to be small.
 int ResidentBlocks(const ir::Kernel& kernel, const Target& target) {
-  constexpr int64_t kForAddresses = 40;
+  constexpr int64_t kForLoads = 16;  // more addresses: of what is under way
   int64_t blocks = target.threads_per_processor / kernel.threads;
   for (const ir::Worker& worker : kernel.workers) {
     if (!target.loads_tiles_whole || worker.kind != ir::RoleKind::kCompute) continue;
-    const int64_t needed = MostKeptTiles(kernel, worker).registers + MostLiveTiles(kernel, worker).registers + kForAddresses;
+    const int64_t needed =
+        MostKeptTiles(kernel, worker).registers + MostLiveTiles(kernel, worker).registers + kForAddresses + kForLoads;
     blocks = std::min(blocks, target.registers.file / (kernel.threads * needed));
   }
   return static_cast<int>(std::clamp<int64_t>(blocks, 1, kernel.resident));

@@ -46,23 +46,6 @@ Region Decided(Region region) {
 
 /// Values that only the branches of other instances wanted are not computed.
 void DropUnused(Region& body) {
-  const auto is_pure = [](OpCode code) {
-    switch (code) {
-      case OpCode::kRead:
-      case OpCode::kVar:
-      case OpCode::kFill:
-      case OpCode::kUnary:
-      case OpCode::kBinary:
-      case OpCode::kSelect:
-      case OpCode::kConvert:
-      case OpCode::kReduce:
-      case OpCode::kTranspose:
-      case OpCode::kPart:
-      case OpCode::kMatmul:
-      case OpCode::kPositions: return true;
-      default: return false;
-    }
-  };
   for (bool drops = true; drops;) {
     std::set<ir::ValueId> used;
     ForEachOp(body, [&](const Op& op) { used.insert(op.operands.begin(), op.operands.end()); });
@@ -73,7 +56,8 @@ void DropUnused(Region& body) {
       }
       drops |= std::erase_if(region, [&](const Op& op) {
                  const auto is_used = [&](ir::ValueId value) { return used.contains(value); };
-                 return is_pure(op.code) && std::none_of(op.results.begin(), op.results.end(), is_used);
+                 const bool is_pure = OnlyComputes(op) || op.code == OpCode::kRead || op.code == OpCode::kGather;
+                 return is_pure && !op.results.empty() && std::none_of(op.results.begin(), op.results.end(), is_used);
                }) > 0;
     };
     drop(body);

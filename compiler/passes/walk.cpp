@@ -43,6 +43,28 @@ int CountUses(const ir::Region& region, ir::ValueId value) {
   return count;
 }
 
+bool OnlyComputes(const ir::Op& op) {
+  switch (op.code) {
+    case ir::OpCode::kVar:
+    case ir::OpCode::kAssign:
+    case ir::OpCode::kAssignPart:
+    case ir::OpCode::kFill:
+    case ir::OpCode::kUnary:
+    case ir::OpCode::kBinary:
+    case ir::OpCode::kSelect:
+    case ir::OpCode::kConvert:
+    case ir::OpCode::kReduce:
+    case ir::OpCode::kCumsum:
+    case ir::OpCode::kTranspose:
+    case ir::OpCode::kPart:
+    case ir::OpCode::kMatmul:
+    case ir::OpCode::kAccumulate:
+    case ir::OpCode::kPositions:
+    case ir::OpCode::kCat: return true;
+    default: return false;
+  }
+}
+
 bool IsProduct(ir::OpCode code) {
   return code == ir::OpCode::kMatmul || code == ir::OpCode::kAccumulate || code == ir::OpCode::kMma ||
          code == ir::OpCode::kMultiply;

@@ -29,6 +29,9 @@ bool Contains(const ir::Region& region, ir::OpCode code);
 /// The operations of the region, at any depth, that use `value`.
 int CountUses(const ir::Region& region, ir::ValueId value);
 
+/// Computes on tiles of the worker itself: memory is as it was, and so is every scalar.
+bool OnlyComputes(const ir::Op& op);
+
 /// Matrix products at either level.
 bool IsProduct(ir::OpCode code);
 
