@@ -22,7 +22,7 @@ void RunEverywhere(const CheckTarget& target, const CheckCase& c, double seconds
   const typed::Kernel& parameters = target.entry.kernels.front();
   Result<interp::Arguments> before = MakeRunArguments(parameters, RunOptionsOf(target.entry, c), diagnostics);
   if (!before) return;
-  before->lie = c.placement.lie();
+  before->placement = c.placement;
   interp::Arguments want = *before;
   if (!interp::Interpret(target.entry, want, diagnostics)) return;
   const Tolerance tolerance = ToleranceFor(target.entry, target.arithmetic, *before, want, c.fill != interp::FillKind::kNormal);

@@ -102,7 +102,7 @@ Result<void> RunCompiled(Session& session, const Target& target, typed::Program&
   Result<interp::Arguments> arguments = MakeRunArguments(parameters, command.arguments, session.diagnostics);
   Result<Placement> placement = ParsePlacement(command.place, session.diagnostics);
   if (!arguments || !placement || session.diagnostics.HasErrors()) return Failure{};
-  arguments->lie = placement->lie();
+  arguments->placement = *placement;
   if (!interp::ChooseKernel(**entry, *arguments, session.diagnostics)) return Failure{};  // the arguments fit each other
   Result<Generated> code = Generate(session, program, target);
   if (!code) return Failure{};

@@ -288,7 +288,7 @@ bool Choose(const typed::Entry& entry, CheckCase& c) {
     interp::Faults faults(ignored);
     interp::CheckRequirements(launch, faults);
     if (faults.failed()) return false;
-    launch.aligned = interp::RowsAligned(launch, c.placement.lie(), faults);
+    launch.aligned = interp::RowsAligned(launch, c.placement, faults);
     const std::vector<interp::Value> vars = interp::InitialVars(launch);
     if (kernel.when && (!interp::Evaluator(launch, vars, faults).Truth(*kernel.when) || faults.failed())) continue;
     c.schedule = kernel.schedule;

@@ -177,10 +177,10 @@ void Bind(const Kernel& kernel, Arguments& arguments, Launch& launch, Faults& fa
   if (faults.failed()) return;
   BindDims(kernel, arguments, launch, faults);
   if (!faults.failed()) CheckExtents(kernel, launch, faults);
-  if (!faults.failed()) launch.aligned = RowsAligned(launch, arguments.lie, faults);
+  if (!faults.failed()) launch.aligned = RowsAligned(launch, arguments.placement, faults);
 }
 
-bool RowsAligned(const Launch& launch, const Lie& lie, Faults& faults) {
+bool RowsAligned(const Launch& launch, const Placement& placement, Faults& faults) {
   constexpr int64_t kVector = 16;  // bytes
   const Kernel& kernel = *launch.kernel;
   const std::vector<Value> vars = InitialVars(launch);
@@ -188,13 +188,13 @@ bool RowsAligned(const Launch& launch, const Lie& lie, Faults& faults) {
   for (const Param& param : kernel.params) {
     if (param.kind != ParamKind::kTensor) continue;
     const int64_t size = Bytes(param.dtype);
-    if (lie.offset * size % kVector != 0) return false;
-    int64_t stride = lie.step;
+    if (placement.offset * size % kVector != 0) return false;
+    int64_t stride = placement.step;
     for (size_t axis = param.extents.size(); axis-- > 0;) {
       const int64_t extent = evaluator.Integer(*param.extents[axis]);
       const bool is_last = axis + 1 == param.extents.size();
       if (extent > 1 && (is_last ? stride != 1 : stride * size % kVector != 0)) return false;
-      stride = stride * extent + (is_last ? lie.pad : 0);
+      stride = stride * extent + (is_last ? placement.pad : 0);
     }
   }
   return true;

@@ -9,16 +9,12 @@
 #include <vector>
 
 #include "compiler/interp/faults.h"
+#include "compiler/interp/placement.h"
 #include "compiler/interp/tensor.h"
 #include "compiler/interp/value.h"
 #include "compiler/sema/typed.h"
 
 namespace tkc::interp {
-
-/// How tensors lie in memory: in elements, gaps between rows of the last axis, what is before the first, and from one to the next.
-struct Lie {
-  int64_t pad = 0, offset = 0, step = 1;
-};
 
 /// The arguments of a run. Tensors are changed in place by what the kernel stores.
 struct Arguments {
@@ -26,7 +22,7 @@ struct Arguments {
   std::map<std::string, Value> scalars;
   std::map<std::string, int64_t> dims;  // only needed for dims that no tensor's shape gives; checked if given
   int64_t sms = 132;                    // multiprocessors, for `when`
-  Lie lie;                              // of all tensors where a compiled kernel runs, for `when`
+  Placement placement;                  // of all tensors where a compiled kernel runs, for `when`
 };
 
 /// Arguments bound to ids.
@@ -51,9 +47,9 @@ void CheckRequirements(Launch& launch, Faults& faults);
 /// written shows) and writes the presets of `out` tensors.
 void Prepare(Launch& launch, Faults& faults);
 
-/// Whether every tensor parameter, if it lies so, begins at a multiple of 16 bytes, and so does each of its rows, whose elements
+/// Whether every tensor parameter, so placed, begins at a multiple of 16 bytes, and so does each of its rows, whose elements
 /// follow each other. As the launcher finds it (runtime/include/tk/host/tensor.h).
-bool RowsAligned(const Launch& launch, const Lie& lie, Faults& faults);
+bool RowsAligned(const Launch& launch, const Placement& placement, Faults& faults);
 
 /// The variables at the start of a kernel: all unset, `sms` and `aligned` given.
 std::vector<Value> InitialVars(const Launch& launch);

@@ -12,6 +12,7 @@
 
 #include "compiler/interp/evaluate.h"
 #include "compiler/interp/number.h"
+#include "compiler/interp/placement.h"
 #include "compiler/support/npy.h"
 
 namespace tkc::interp {
@@ -220,7 +221,6 @@ class Collector {
   }
 
   void MakeTensor(const Param& param, Evaluator& evaluator) {
-    constexpr uint8_t kUnwritten = 0xff;              // a NaN in every float type
     constexpr __int128 kLargest = __int128{1} << 32;  // elements; more than any test wants
     std::vector<int64_t> extents;
     __int128 count = 1;
