@@ -86,9 +86,10 @@ public:
         if (!failed() && count > most) fail(TK_SHAPE, "%s: %lld tiles, at most %lld can be launched", entry_, (long long)count, (long long)most);
     }
 
-    /// Blocks that walk over `count` tiles, a tile a cluster: one block on each multiprocessor, in whole clusters.
-    int walkers(index count, int cluster = 1) const {
-        return int(min<index>(count, max<index>(processors() / cluster, 1))) * cluster;
+    /// Blocks that walk over `count` tiles, a tile a cluster: as many as the multiprocessors hold at once, `resident` each, in whole
+    /// clusters.
+    int walkers(index count, int cluster = 1, int resident = 1) const {
+        return int(min<index>(count, max<index>(index(processors()) * resident / cluster, 1))) * cluster;
     }
 
 private:
