@@ -298,14 +298,13 @@ class CallEmitter {
     for (const KernelParam& param : KernelParams(kernel, uses)) arguments.push_back(KernelArgument(param, pieces));
     std::string blocks = fmt::format("int({})", tiles);
     if (kernel.cluster > 1) blocks += fmt::format(" * {}", kernel.cluster);
+    const std::string cluster = kernel.cluster > 1 ? fmt::format(", {}", kernel.cluster) : "";
     if (kernel.persistent) {
-      const std::string each = kernel.resident > 1  ? fmt::format(", {}, {}", kernel.cluster, kernel.resident)
-                               : kernel.cluster > 1 ? fmt::format(", {}", kernel.cluster)
-                                                    : "";
+      const std::string each = kernel.resident > 1 ? fmt::format(", {}, {}", kernel.cluster, kernel.resident) : cluster;
       blocks = fmt::format("call.walkers({}{})", tiles, each);
     }
     const std::string shared = HasSharedMemory(kernel) ? fmt::format("sizeof({})", SharedStruct(kernel)) : "0";
-    out_.Line(fmt::format("call.launch<{}>({}, {}, {}{}{});", KernelFunction(kernel), blocks, kernel.threads, shared,
+    out_.Line(fmt::format("call.launch<{}{}>({}, {}, {}{}{});", KernelFunction(kernel), cluster, blocks, kernel.threads, shared,
                           arguments.empty() ? "" : ", ", Join(arguments)));
   }
 

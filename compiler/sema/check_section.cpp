@@ -21,6 +21,7 @@ namespace {
 constexpr int64_t kMostInstances = 32;
 constexpr int64_t kMostSlots = 1024;
 constexpr int64_t kMostFields = 64;
+constexpr int64_t kMostBlocksOfCluster = 8;
 
 bool DependsOnData(const typed::Expr& expr, const typed::Kernel& kernel) {
   if (expr.kind == ExprKind::kElement) return true;
@@ -226,9 +227,10 @@ void Elaborator::SetSpread(typed::Worker& worker) {
   const ast::Expr& value = *place->second->value;
   const std::optional<int64_t> blocks = Constant(value, "the number of blocks");
   if (!blocks) return;
-  if (*blocks < 1 || *blocks > 8 || (*blocks & (*blocks - 1)) != 0) {
-    diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span,
-                       fmt::format("`{}` spread over {} blocks; a cluster has 1, 2, 4 or 8", worker.name, *blocks));
+  if (*blocks < 1 || *blocks > kMostBlocksOfCluster) {
+    diagnostics_.Error(
+        DiagnosticKind::kBadSchedule, value.span,
+        fmt::format("`{}` spread over {} blocks; a cluster has 1 to {}", worker.name, *blocks, kMostBlocksOfCluster));
   } else if (worker.in_turn) {
     diagnostics_
         .Error(DiagnosticKind::kBadSchedule, place->second->span,

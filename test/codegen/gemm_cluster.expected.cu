@@ -183,6 +183,6 @@ extern "C" tk_status gemm_cluster(const tk_tensor* A, const tk_tensor* B, const 
     if (call.failed()) return call.status();
 
     const int pairs = tk::cdiv(M, BM * cluster) * tk::cdiv(N, BN);
-    return call.launch<gemm_kernel>(tk::min(pairs, call.processors() / cluster) * cluster, threads, sizeof(gemm_shared), A_map, B_map, C_map,
+    return call.launch<gemm_kernel, cluster>(tk::min(pairs, call.processors() / cluster) * cluster, threads, sizeof(gemm_shared), A_map, B_map, C_map,
                                     gemm_arguments{M, N, K, tk::host::as_tensor<bf16, 2>(*C), C_by_copy_engine});
 }

@@ -157,6 +157,6 @@ extern "C" tk_status gemm_split(const tk_tensor* A, const tk_tensor* B, const tk
     if (call.failed()) return call.status();
 
     const int tiles = tk::cdiv(M, BM) * tk::cdiv(N, BN);
-    return call.launch<gemm_kernel>(tiles * cluster, threads, sizeof(gemm_shared), A_map, B_map,
+    return call.launch<gemm_kernel, cluster>(tiles * cluster, threads, sizeof(gemm_shared), A_map, B_map,
                                     gemm_arguments{M, N, K, tk::host::as_tensor<bf16, 2>(*C)});
 }

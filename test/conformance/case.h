@@ -40,13 +40,13 @@ TK_HOST_DEVICE uint16_t half_bits(int n, bool bf16) {
     return uint16_t((bits >> 16 & 0x8000u) | ((bits & 0x7fffffffu) - 0x38000000u) >> 13);
 }
 
-/// Launches a kernel on the current device.
-template <auto Kernel, class... Argument>
+/// Launches a kernel on the current device, in the clusters that its head says.
+template <auto Kernel, int Cluster = 1, class... Argument>
 tk_status start(tk::host::stream stream, int blocks, int threads, int shared_bytes, const Argument&... arguments) {
     int device = 0;
     const tk_status status = host::current_device(device);
     if (status.code != TK_OK) return status;
-    return host::launch<Kernel>(device, {blocks, threads, shared_bytes, stream}, arguments...);
+    return host::launch<Kernel, Cluster>(device, {blocks, threads, shared_bytes, stream}, arguments...);
 }
 
 inline const uint32_t* input(const tk_tensor* t) { return static_cast<const uint32_t*>(t->data); }

@@ -361,7 +361,7 @@ reads_neighbour(float* out) {
 template <auto Kernel>
 outcome run_neighbour() {
     float* out = tensor_memory<float>("out", 128, false);
-    const outcome result = run<Kernel>(4, 32, sizeof(cluster_shared), out);
+    const outcome result = run<Kernel, 2>(4, 32, sizeof(cluster_shared), out);
     EXPECT_EQ(out[0], 1.0f);
     EXPECT_EQ(out[127], 2.0f);
     return result;
@@ -405,7 +405,7 @@ hears_all(float* out) {
 template <auto Kernel>
 outcome run_hearing(bool agrees) {
     float* out = tensor_memory<float>("out", 4, false);
-    const outcome result = run<Kernel>(4, 128, sizeof(hearing_shared), out);
+    const outcome result = run<Kernel, 2>(4, 128, sizeof(hearing_shared), out);
     if (agrees) {
         EXPECT_EQ(out[1], 2.0f);
         EXPECT_EQ(out[2], 12.0f);

@@ -61,9 +61,9 @@ T* tensor_memory(const char* name, size_t n, bool filled = true, T value = T()) 
 /// To be called before the tensors are made.
 inline void fresh_machine(uint64_t seed, int sms = 4) { sim::new_machine(seed, sms); }
 
-template <auto Kernel, class... Argument>
+template <auto Kernel, int Cluster = 1, class... Argument>
 outcome run(int blocks, int threads, int shared_bytes, const Argument&... arguments) {
-    const tk_status status = host::launch_kernel<Kernel>({blocks, threads, shared_bytes, nullptr}, arguments...);
+    const tk_status status = host::launch_kernel<Kernel, Cluster>({blocks, threads, shared_bytes, nullptr}, arguments...);
     EXPECT_EQ(status.code, TK_OK) << status.message;
     return {sim::the().found.all()};
 }

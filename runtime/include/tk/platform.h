@@ -21,14 +21,7 @@
 #ifdef TK_SIM
 
 #define TK_KERNEL(...) void
-/// A launch needs the size of a kernel's clusters, and can only know its type: the qualifiers of `void` say it.
-#define TK_CLUSTER_KERNEL(threads, blocks, ...) tk::cluster_result<(blocks)>
-#ifdef __clang__
-#pragma clang diagnostic ignored "-Wdeprecated-volatile"
-#else
-#pragma GCC diagnostic ignored "-Wvolatile"
-#endif
-#pragma GCC diagnostic ignored "-Wignored-qualifiers"
+#define TK_CLUSTER_KERNEL(threads, blocks, ...) void
 #define TK_DEVICE inline
 #define TK_HOST_DEVICE inline
 #define TK_TENSOR_MAP const tk::tensor_map
@@ -43,17 +36,6 @@
 #define TK_TIE_VALUE(...)
 using cudaStream_t = struct CUstream_st*;
 using hipStream_t = struct ihipStream_t*;
-
-namespace tk {
-template <int Blocks>
-struct cluster_kernel;  // clusters have 1, 2, 4 or 8 blocks
-template <> struct cluster_kernel<1> { using result = void; };
-template <> struct cluster_kernel<2> { using result = const void; };
-template <> struct cluster_kernel<4> { using result = volatile void; };
-template <> struct cluster_kernel<8> { using result = const volatile void; };
-template <int Blocks>
-using cluster_result = typename cluster_kernel<Blocks>::result;
-}  // namespace tk
 
 #elif defined(__HIP__)
 

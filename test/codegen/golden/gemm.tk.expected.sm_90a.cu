@@ -675,8 +675,8 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_decode>(int(tiles) * 2, 256, sizeof(gemm_decode_shared), A_map, B_map, C_map,
-                             tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(n_blocks), C_map_usable);
+    call.launch<gemm_decode, 2>(int(tiles) * 2, 256, sizeof(gemm_decode_shared), A_map, B_map, C_map,
+                                tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(n_blocks), C_map_usable);
   }
 
   void launch_gemm_small() {

@@ -141,7 +141,7 @@ EXPECTED(named_barrier) {
 }
 
 // case: cluster_memory in 256 out 1024 exact covers cluster_arrive, cluster_wait, map_to_block, load_cluster_f32x4
-CASE(cluster_memory) { return start<cluster_memory_kernel>(stream, 4, 64, 1024, input(in), output(out)); }
+CASE(cluster_memory) { return start<cluster_memory_kernel, 4>(stream, 4, 64, 1024, input(in), output(out)); }
 EXPECTED(cluster_memory) {
     for (int rank = 0; rank < 4; ++rank)
         for (int from = 0; from < 4; ++from)

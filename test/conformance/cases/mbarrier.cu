@@ -134,7 +134,7 @@ EXPECTED(mbarrier_ring_asking) {
 }
 
 // case: mbarrier_cluster in 256 out 256 exact covers mbarrier_arrive_cluster, mbarrier_arrive_release_cluster, mbarrier_try_wait_acquire_cluster
-CASE(mbarrier_cluster) { return start<cluster_arrivals_kernel>(stream, 2, 32, 1024, input(in), output(out)); }
+CASE(mbarrier_cluster) { return start<cluster_arrivals_kernel, 2>(stream, 2, 32, 1024, input(in), output(out)); }
 EXPECTED(mbarrier_cluster) {
     for (int rank = 0; rank < 2; ++rank)
         for (int lane = 0; lane < 32; ++lane)
@@ -142,7 +142,7 @@ EXPECTED(mbarrier_cluster) {
 }
 
 // case: mbarrier_store_async in 64 out 128 exact covers store_async_b32, cluster_arrive_relaxed, cluster_wait, map_to_block, mbarrier_arrive_expect_tx
-CASE(mbarrier_store_async) { return start<store_async_kernel>(stream, 2, 32, 1024, input(in), output(out)); }
+CASE(mbarrier_store_async) { return start<store_async_kernel, 2>(stream, 2, 32, 1024, input(in), output(out)); }
 EXPECTED(mbarrier_store_async) {
     for (int rank = 0; rank < 2; ++rank)
         for (int n = 0; n < 64; ++n) out[rank * 64 + n] = in[n / 32 * 32 + 31 - n % 32];

@@ -164,7 +164,7 @@ template <int Rank, auto Kernel>
 tk_status multicast(cudaStream_t stream, const tk_tensor* in, const tk_tensor* out) {
     tensor_map map;
     const tk_status status = row_tensor<Rank>().map(map, in->data);
-    return status.code != TK_OK ? status : start<Kernel>(stream, 2, 32, 2048, map, output(out), row_positions<Rank>());
+    return status.code != TK_OK ? status : start<Kernel, 2>(stream, 2, 32, 2048, map, output(out), row_positions<Rank>());
 }
 template <int Rank>
 void expect_multicast(const uint32_t* in, uint32_t* out) {
@@ -229,7 +229,7 @@ LOAD_CASE(tensor_load_5d, kFive, kFiveAt)
 CASE(tensor_multicast) {
     tensor_map map;
     const tk_status status = kHalf.map(map, in->data);
-    return status.code != TK_OK ? status : start<multicast_kernel>(stream, 2, kThreads, 8192, map, output(out));
+    return status.code != TK_OK ? status : start<multicast_kernel, 2>(stream, 2, kThreads, 8192, map, output(out));
 }
 EXPECTED(tensor_multicast) {
     const positions<2> both{2, {{24, 2}, {24, 18}}};

@@ -95,7 +95,7 @@ EXPECTED(position) {
 }
 
 // case: cluster_position in 1 out 256 exact covers cluster_block_rank, cluster_index, cluster_count
-CASE(cluster_position) { return start<cluster_position_kernel>(stream, 8, 32, 0, output(out)); }
+CASE(cluster_position) { return start<cluster_position_kernel, 4>(stream, 8, 32, 0, output(out)); }
 EXPECTED(cluster_position) {
     for (uint32_t i = 0; i < 256; ++i) out[i] = i / 32 % 4 | i / 128 << 8 | 2u << 16;
 }

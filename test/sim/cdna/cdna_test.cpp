@@ -174,7 +174,7 @@ TEST(Cdna, CountedWaitForSharedMemory) {
     for (int newest = 0; newest < 3; ++newest) {
         fresh_machine(0);
         const tensor<float, 1> out{tensor_memory<float>("out", 128, false), {128}, {1}};
-        const auto go = newest == 0 ? run<exchange_kernel<0>, tensor<float, 1>> : newest == 1 ? run<exchange_kernel<1>, tensor<float, 1>> : run<exchange_kernel<2>, tensor<float, 1>>;
+        const auto go = newest == 0 ? run<exchange_kernel<0>, 1, tensor<float, 1>> : newest == 1 ? run<exchange_kernel<1>, 1, tensor<float, 1>> : run<exchange_kernel<2>, 1, tensor<float, 1>>;
         const outcome o = go(1, 128, 1024, out);
         // The first store is complete with at most one outstanding, the second is read behind another barrier.
         EXPECT_EQ(o.has("race"), newest == 2) << newest << o.text();

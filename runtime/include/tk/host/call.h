@@ -115,10 +115,10 @@ public:
         return result;
     }
 
-    /// Launches `Kernel`.
-    template <auto Kernel, class... Argument>
+    /// Launches `Kernel`, whose head says clusters of `Cluster` blocks.
+    template <auto Kernel, int Cluster = 1, class... Argument>
     tk_status launch(int blocks, int threads, size_t shared_bytes, const Argument&... arguments) {
-        if (!failed()) status_ = host::launch<Kernel>(device_number_, {blocks, threads, int(shared_bytes), stream_, overlaps_}, arguments...);
+        if (!failed()) status_ = host::launch<Kernel, Cluster>(device_number_, {blocks, threads, int(shared_bytes), stream_, overlaps_}, arguments...);
         return status_;
     }
 

@@ -96,17 +96,11 @@ inline tk_status encode_map(tensor_map& map, const map_description& d) {
 template <auto Kernel>
 tk_status allow_shared_bytes(int) { return ok(); }
 
-/// Blocks in a cluster of a kernel: see TK_CLUSTER_KERNEL.
-template <class Result, class... Parameter>
-constexpr int cluster_size(Result (*)(Parameter...)) {
-    return (std::is_const_v<Result> ? 2 : 1) * (std::is_volatile_v<Result> ? 4 : 1);
-}
-
 /// Runs the grid to its end. Each lane gets the arguments by value, as on the device.
-template <auto Kernel, class... Argument>
+template <auto Kernel, int Cluster = 1, class... Argument>
 tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments) {
     const auto body = [&] { Kernel(arguments...); };
-    const char* refused = sim::launch({shape.blocks, shape.threads, shape.shared_bytes, cluster_size(Kernel), shape.overlaps, simulated_chip},
+    const char* refused = sim::launch({shape.blocks, shape.threads, shape.shared_bytes, Cluster, shape.overlaps, simulated_chip},
                                       [](const void* call) { (*static_cast<decltype(&body)>(call))(); }, &body);
     return refused ? failure(TK_CUDA, "cudaLaunchKernelEx: %s", refused) : ok();
 }
@@ -197,7 +191,7 @@ tk_status allow_shared_bytes(int bytes) {
     return cuda_status(cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "cudaFuncSetAttribute");
 }
 
-template <auto Kernel, class... Argument>
+template <auto Kernel, int Cluster = 1, class... Argument>
 tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments) {
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(unsigned(shape.blocks));
@@ -238,8 +232,9 @@ inline tk_status cached_device(int device, const device_info*& info) {
     return ok();
 }
 
-/// Launches a kernel on `device`; its limit of shared memory is raised on the first launch there.
-template <auto Kernel, class... Argument>
+/// Launches a kernel on `device`; its limit of shared memory is raised on the first launch there. `Cluster` is the blocks of a cluster
+/// that its head says (TK_CLUSTER_KERNEL): the simulator, which sees no heads, is told here.
+template <auto Kernel, int Cluster = 1, class... Argument>
 tk_status launch(int device, const launch_shape& shape, const Argument&... arguments) {
     static bool raised[max_devices];
     if (shape.shared_bytes > 48 * 1024 && !__atomic_load_n(&raised[device], __ATOMIC_ACQUIRE)) {
@@ -247,7 +242,7 @@ tk_status launch(int device, const launch_shape& shape, const Argument&... argum
         if (status.code != TK_OK) return status;
         __atomic_store_n(&raised[device], true, __ATOMIC_RELEASE);
     }
-    return launch_kernel<Kernel>(shape, arguments...);
+    return launch_kernel<Kernel, Cluster>(shape, arguments...);
 }
 
 }  // namespace tk::host

@@ -61,7 +61,7 @@ hipError_t launch_as(void (*kernel)(Parameter...), const launch_shape& shape, co
 }
 }  // namespace detail
 
-template <auto Kernel, class... Argument>
+template <auto Kernel, int Cluster = 1, class... Argument>
 tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments) {
     return hip_status(detail::launch_as(Kernel, shape, arguments...), "hipLaunchKernel");
 }
