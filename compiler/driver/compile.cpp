@@ -35,6 +35,7 @@
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/select_swizzle.h"
 #include "compiler/passes/select_transfer.h"
+#include "compiler/passes/sink_reductions.h"
 #include "compiler/passes/split_sums.h"
 #include "compiler/passes/spread_instances.h"
 #include "compiler/passes/stage_operands.h"
@@ -60,6 +61,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("turn_operands", passes::TurnOperands) &&        // before layouts and staging, which see which way operands lie
       pass("join_parts", passes::JoinParts) &&              // before layouts: a lane takes whole structures
       pass("select_layout", passes::SelectLayout) &&      // before staging: which parts of a register tile stay with their threads
+      pass("sink_reductions", passes::SinkReductions) &&  // by layouts; before staging, which gives reductions their scratch
       pass("stage_operands", passes::StageOperands) &&    // where tiles live; before transfers, which move between places
       pass("hoist_reads", passes::HoistReads) &&          // on reads in their places; before what makes more operations of some
       pass("select_transfer", passes::SelectTransfer) &&  // makes the buffers that plan_shared places

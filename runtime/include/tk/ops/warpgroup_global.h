@@ -229,7 +229,9 @@ TK_DEVICE void load_words(const global_block<From>& block, Word fill_word, Word 
     if constexpr (!is_tall<Tile>) {
         const runs<V, Tile, From, Reaches> all{block};
         if (all.is_aligned) {
-            all.each_vector([&](int n, const T* from, bool exists) { words[n / V] = exists ? load_word<T, V>(from) : fill_word; });
+            all.each_vector([&](int n, const T* from, bool exists) {
+                if (exists) words[n / V] = load_word<T, V>(from);
+            });
             return all.each_cut(single, [&](int n, int c) {
                 auto v = __builtin_bit_cast(vector<T, V>, words[n / V]);
                 const auto fill = __builtin_bit_cast(vector<T, V>, fill_word);

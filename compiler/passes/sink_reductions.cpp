@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/sink_reductions.h"
+
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "compiler/passes/live_tiles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+constexpr int64_t kMostKept = 16;  // registers of a thread for what it keeps around the loop
+
+double Neutral(typed::Op op) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return op == typed::Op::kAdd ? 0 : op == typed::Op::kMax ? -kInfinity : kInfinity;
+}
+
+/// `variable = variable op reduce(tile)`: three operations of a loop's body, by their places.
+struct Sinkable {
+  size_t reduce, combine, assign;
+  ValueId variable;
+};
+
+class Sinking {
+ public:
+  Sinking(ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel), worker_(worker) {}
+
+  void Visit(Region& region) {
+    for (size_t i = 0; i < region.size(); ++i) {
+      for (Region& inner : region[i].regions) Visit(inner);
+      if (region[i].code != OpCode::kFor) continue;
+      while (const std::optional<Sinkable> found = Find(region[i].regions[0])) i += Sink(region, i, *found);
+    }
+  }
+
+ private:
+  /// The only operation of the body that has the value as an operand; none: a size that is no place.
+  size_t OnlyUser(const Region& body, ValueId value) const {
+    size_t user = body.size();
+    for (size_t i = 0; i < body.size(); ++i) {
+      if (!Uses(body[i], value)) continue;
+      if (user != body.size()) return body.size();
+      user = i;
+    }
+    return user;
+  }
+
+  std::optional<Sinkable> Find(const Region& body) const {
+    for (size_t i = body.size(); i-- > 0;) {
+      const Op& reduce = body[i];
+      if (reduce.code != OpCode::kReduce || !IsFolded(reduce)) continue;
+      const ValueId result = reduce.results[0];
+      const size_t combine = OnlyUser(body, result);
+      if (combine == body.size() || body[combine].code != OpCode::kBinary || body[combine].number != reduce.number) continue;
+      const std::vector<ValueId>& pair = body[combine].operands;
+      if (pair.size() != 2 || pair[0] == pair[1]) continue;
+      const ValueId variable = pair[0] == result ? pair[1] : pair[0];
+      const size_t assign = OnlyUser(body, body[combine].results[0]);
+      if (assign == body.size() || body[assign].code != OpCode::kAssign || body[assign].operands[0] != variable) continue;
+      if (CountUses(body, variable) == 2) return Sinkable{i, combine, assign, variable};
+    }
+    return std::nullopt;
+  }
+
+  /// Each thread's share of the tile's columns is a few registers at most, and the same for all of them.
+  bool IsFolded(const Op& reduce) const {
+    const ir::Type& type = kernel_.values[reduce.operands[0]].type;
+    const int64_t columns = worker_.layout.ColsPerBlock();
+    return reduce.slot == "rows" && type.dtype == DType::kF32 && !worker_.layout.IsFragment() && type.cols % columns == 0 &&
+           type.rows % worker_.layout.RowsPerBlock() == 0 && RegistersOf(Folded(type), worker_.layout) <= kMostKept;
+  }
+
+  ir::Type Folded(ir::Type type) const {
+    type.cols = worker_.layout.ColsPerBlock();
+    return type;
+  }
+
+  /// Returns how many operations stand in front of the loop now.
+  size_t Sink(Region& region, size_t loop, const Sinkable& found) {
+    Region& body = region[loop].regions[0];
+    const Op reduce = body[found.reduce], combine = body[found.combine];
+    const ir::Type folded = Folded(kernel_.values[reduce.operands[0]].type);
+    const std::string name = kernel_.values[found.variable].name + "_part";
+
+    Op neutral{OpCode::kFill, {kernel_.AddValue(name, folded)}};
+    neutral.scalars = {symbolic::Float(Neutral(static_cast<typed::Op>(reduce.number)))};
+    Op part{OpCode::kVar, {kernel_.AddValue(name, folded, true)}, {neutral.results[0]}};
+    neutral.span = part.span = reduce.span;
+    const ValueId kept = part.results[0];
+
+    Region fold = Fold(reduce, kept, folded);
+    body.erase(body.begin() + static_cast<std::ptrdiff_t>(found.assign));
+    body.erase(body.begin() + static_cast<std::ptrdiff_t>(found.combine));
+    const auto place = body.erase(body.begin() + static_cast<std::ptrdiff_t>(found.reduce));
+    body.insert(place, fold.begin(), fold.end());
+
+    Op meet = reduce, assign{OpCode::kAssign, {}, {found.variable, combine.results[0]}};
+    meet.operands = {kept};
+    assign.span = combine.span;
+    Region behind{std::move(meet), combine, std::move(assign)};
+    region.insert(region.begin() + static_cast<std::ptrdiff_t>(loop) + 1, behind.begin(), behind.end());
+    Region front{std::move(neutral), std::move(part)};
+    region.insert(region.begin() + static_cast<std::ptrdiff_t>(loop), front.begin(), front.end());
+    return front.size();
+  }
+
+  /// kept = kept op (columns of the tile, folded to as many as it has)
+  Region Fold(const Op& reduce, ValueId kept, const ir::Type& folded) {
+    Region result;
+    const ValueId tile = reduce.operands[0];
+    const std::string name = kernel_.values[tile].name;
+    const auto combine = [&](ValueId a, ValueId b) {
+      Op op{OpCode::kBinary, {kernel_.AddValue(name, folded)}, {a, b}};
+      op.number = reduce.number;
+      op.span = reduce.span;
+      result.push_back(op);
+      return op.results[0];
+    };
+    ValueId sum = ir::kNone;
+    const int64_t columns = kernel_.values[tile].type.cols;
+    for (int64_t at = 0; at < columns; at += folded.cols) {
+      ValueId next = tile;
+      if (columns > folded.cols) {
+        Op part{OpCode::kPart, {kernel_.AddValue(name, folded)}, {tile}, {symbolic::Int(0), symbolic::Int(at)}};
+        part.span = reduce.span;
+        next = part.results[0];
+        result.push_back(std::move(part));
+      }
+      sum = sum == ir::kNone ? next : combine(sum, next);
+    }
+    Op assign{OpCode::kAssign, {}, {kept, combine(kept, sum)}};
+    assign.span = reduce.span;
+    result.push_back(std::move(assign));
+    return result;
+  }
+
+  ir::Kernel& kernel_;
+  ir::Worker& worker_;
+};
+
+}  // namespace
+
+Result<void> SinkReductions(ir::Kernel& kernel, Diagnostics&) {
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind == ir::RoleKind::kCompute) Sinking(kernel, worker).Visit(worker.body);
+  }
+  return {};
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Sums, maxima and minima over the rows of all tiles of a loop: each thread keeps those of its own elements, and they meet once,
+// behind the loop.
+//
+//     for .. { s += rowsum(x) }     becomes     var part = 0: as many columns as all lanes have side by side
+//                                               for .. { part += x[:, 0 :+ P] + x[:, P :+ P] + .. }
+//                                               s += rowsum(part)
+//
+// A reduction goes over lanes and warps, which wait for each other, and nothing of the next iteration could begin meanwhile. se-10
+// leaves the order of sums open. Only for tiles that lie in lanes, not in fragments, and for variables that the loop does not look at.
+#pragma once
+
+#include "compiler/ir/ir.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/support/result.h"
+
+namespace tkc::passes {
+
+Result<void> SinkReductions(ir::Kernel& kernel, Diagnostics& diagnostics);
+
+}  // namespace tkc::passes
