@@ -75,9 +75,7 @@ class Conditions {
     switch (op.code) {
       case OpCode::kPositions: {
         const ir::Type& type = kernel_.values[result].type;
-        const IntRange first = known_.Of(op.scalars[0]);
-        if (first.lo == IntRange::kLeast || first.hi == IntRange::kMost) return;
-        positions_[result] = {first.lo, first.hi + std::max(type.rows, type.cols) - 1};
+        positions_[result] = Sum(known_.Of(op.scalars[0]), {0, std::max(type.rows, type.cols) - 1});
         touched_.insert(result);
         return;
       }
@@ -97,9 +95,8 @@ class Conditions {
   void Shift(const Op& op) {
     if (op.operands.size() != 1 || static_cast<typed::Op>(op.number) != typed::Op::kAdd) return;
     const auto positions = positions_.find(op.operands[0]);
-    const IntRange by = RangeOf(op.scalars[0]);
-    if (positions == positions_.end() || by.lo == IntRange::kLeast || by.hi == IntRange::kMost) return;
-    positions_[op.results[0]] = {positions->second.lo + by.lo, positions->second.hi + by.hi};
+    if (positions == positions_.end()) return;
+    positions_[op.results[0]] = Sum(positions->second, RangeOf(op.scalars[0]));
     touched_.insert(op.results[0]);
   }
 

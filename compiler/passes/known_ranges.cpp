@@ -26,8 +26,6 @@ int64_t Negated(int64_t a) { return a == kLeast ? kMost : a == kMost ? kLeast : 
 
 IntRange Negated(IntRange r) { return {Negated(r.hi), Negated(r.lo)}; }
 
-IntRange Sum(IntRange a, IntRange b) { return {Sum(a.lo, b.lo, kLeast), Sum(a.hi, b.hi, kMost)}; }
-
 IntRange Product(IntRange a, IntRange b) {
   IntRange product{kMost, kLeast};
   for (const int64_t x : {a.lo, a.hi}) {
@@ -68,6 +66,8 @@ Kind Turned(Kind kind) {
 }
 
 }  // namespace
+
+IntRange Sum(IntRange a, IntRange b) { return {Sum(a.lo, b.lo, kLeast), Sum(a.hi, b.hi, kMost)}; }
 
 void KnownRanges::Learn(const std::string& name, IntRange range, int64_t divisor) {
   Fact& fact = facts_[name];

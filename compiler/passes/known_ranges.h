@@ -21,6 +21,9 @@ struct IntRange {
   bool IsOne() const { return lo == hi; }
 };
 
+/// Where the sum of two numbers lies. A bound that would overflow is none.
+IntRange Sum(IntRange a, IntRange b);
+
 /// Interval arithmetic (Moore 1966) on scalars. A bound that would overflow is none.
 class KnownRanges {
  public:

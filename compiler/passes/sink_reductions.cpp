@@ -37,7 +37,8 @@ class Sinking {
     for (size_t i = 0; i < region.size(); ++i) {
       for (Region& inner : region[i].regions) Visit(inner);
       if (region[i].code != OpCode::kFor) continue;
-      while (const std::optional<Sinkable> found = Find(region[i].regions[0])) i += Sink(region, i, *found);
+      const size_t front = i;
+      while (const std::optional<Sinkable> found = Find(region[i].regions[0])) i += Sink(region, front, i, *found);
     }
   }
 
@@ -70,12 +71,15 @@ class Sinking {
     return std::nullopt;
   }
 
-  /// Each thread's share of the tile's columns is a few registers at most, and the same for all of them.
+  /// The threads have as many of the tile's columns each, and what they keep of them are a few registers.
   bool IsFolded(const Op& reduce) const {
+    const ir::RegisterLayout& layout = worker_.layout;
     const ir::Type& type = kernel_.values[reduce.operands[0]].type;
-    const int64_t columns = worker_.layout.ColsPerBlock();
-    return reduce.slot == "rows" && type.dtype == DType::kF32 && !worker_.layout.IsFragment() && type.cols % columns == 0 &&
-           type.rows % worker_.layout.RowsPerBlock() == 0 && RegistersOf(Folded(type), worker_.layout) <= kMostKept;
+    const bool deals_evenly = type.cols % layout.ColsPerBlock() == 0 && type.rows % layout.RowsPerBlock() == 0;
+    if (reduce.slot != "rows" || type.dtype != DType::kF32 || layout.IsFragment() || !deals_evenly) return false;
+    ir::Type kept = Folded(type);
+    kept.space = ir::Space::kRegister;
+    return RegistersOf(kept, layout) <= kMostKept;
   }
 
   ir::Type Folded(ir::Type type) const {
@@ -83,18 +87,18 @@ class Sinking {
     return type;
   }
 
-  /// Returns how many operations stand in front of the loop now.
-  size_t Sink(Region& region, size_t loop, const Sinkable& found) {
+  /// What is kept begins at `front`. Returns how many operations that takes.
+  size_t Sink(Region& region, size_t front, size_t loop, const Sinkable& found) {
     Region& body = region[loop].regions[0];
     const Op reduce = body[found.reduce], combine = body[found.combine];
     const ir::Type folded = Folded(kernel_.values[reduce.operands[0]].type);
     const std::string name = kernel_.values[found.variable].name + "_part";
 
-    Op neutral{OpCode::kFill, {kernel_.AddValue(name, folded)}};
+    const ValueId kept = kernel_.AddValue(name, folded, true);
+    Op neutral{OpCode::kFill, {kernel_.AddValue("neutral", folded)}};
     neutral.scalars = {symbolic::Float(Neutral(static_cast<typed::Op>(reduce.number)))};
-    Op part{OpCode::kVar, {kernel_.AddValue(name, folded, true)}, {neutral.results[0]}};
+    Op part{OpCode::kVar, {kept}, {neutral.results[0]}};
     neutral.span = part.span = reduce.span;
-    const ValueId kept = part.results[0];
 
     Region fold = Fold(reduce, kept, folded);
     body.erase(body.begin() + static_cast<std::ptrdiff_t>(found.assign));
@@ -107,9 +111,9 @@ class Sinking {
     assign.span = combine.span;
     Region behind{std::move(meet), combine, std::move(assign)};
     region.insert(region.begin() + static_cast<std::ptrdiff_t>(loop) + 1, behind.begin(), behind.end());
-    Region front{std::move(neutral), std::move(part)};
-    region.insert(region.begin() + static_cast<std::ptrdiff_t>(loop), front.begin(), front.end());
-    return front.size();
+    Region begin{std::move(neutral), std::move(part)};
+    region.insert(region.begin() + static_cast<std::ptrdiff_t>(front), begin.begin(), begin.end());
+    return begin.size();
   }
 
   /// kept = kept op (columns of the tile, folded to as many as it has)

@@ -45,7 +45,7 @@ class Staging {
         unit_(UnitOf(target, worker.layout)),
         diagnostics_(diagnostics) {
     ForEachOp(worker.body, [&](const Op& op) {
-      const bool rearranges = op.code == OpCode::kTranspose || op.code == OpCode::kPart;
+      const bool rearranges = op.code == OpCode::kTranspose || (op.code == OpCode::kPart && !StaysWithThreads(op));
       if (rearranges || IsProduct(op.code) || op.code == OpCode::kSend) movable_.insert(op.operands.begin(), op.operands.end());
     });
   }
@@ -101,6 +101,14 @@ class Staging {
   /// Whether the worker's layout holds tiles of this shape: that of a worker that multiplies holds whole fragments only.
   bool FitsRows(const ir::Type& type) const { return type.rows == 1 || type.rows % worker_.layout.RowsPerBlock() == 0; }
   bool FitsCols(const ir::Type& type) const { return type.cols == 1 || type.cols % worker_.layout.ColsPerBlock() == 0; }
+  /// Columns of a register tile at a static place are registers of the same threads; any other part moves between threads.
+  bool StaysWithThreads(const Op& part) const {
+    const ir::Type &whole = kernel_.values[part.operands[0]].type, &type = kernel_.values[part.results[0]].type;
+    const int64_t granule = worker_.layout.ColsPerBlock();
+    int64_t col = 0;
+    return type.rows == whole.rows && symbolic::IsInt(part.scalars[0]) && symbolic::IsInt(part.scalars[1], &col) &&
+           col % granule == 0 && type.cols % granule == 0;
+  }
   void CheckProduct(const Op& op);
   void NotYet(const Op& op, const std::string& what) {
     diagnostics_.Error(DiagnosticKind::kNotImplemented, op.span, what + " is specified, not yet implemented");
@@ -255,11 +263,7 @@ void Staging::RewritePart(Op op, Region& out) {
   const ValueId result = op.results[0];
   ValueId source = Current(op.operands[0]);
   if (!IsShared(source) && pending_.find(source) == pending_.end()) {
-    // Columns of a register tile at a static place are registers of the same threads; anything else moves between threads.
-    int64_t col = 0;
-    const bool all_rows = TypeOf(result).rows == TypeOf(source).rows && symbolic::IsInt(op.scalars[0]);
-    const int64_t granule = worker_.layout.ColsPerBlock();
-    if (all_rows && symbolic::IsInt(op.scalars[1], &col) && col % granule == 0 && TypeOf(result).cols % granule == 0) {
+    if (StaysWithThreads(op)) {
       TypeOf(result).space = Space::kRegister;
       op.operands = {source};
       out.push_back(op);
