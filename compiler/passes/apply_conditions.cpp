@@ -31,7 +31,7 @@ class Conditions {
   }
 
   void Apply(Region& region) {
-    std::erase_if(region, [&](const Op& op) { return IsEmpty(op); });
+    std::erase_if(region, [&](const Op& op) { return IsEmpty(op) || IsNeverTaken(op); });
     for (Op& op : region) {
       if (op.code == OpCode::kLet && op.scalars[0]->dtype == DType::kI64) {
         if (const IntRange value = known_.Of(op.scalars[0]); value.IsOne()) op.scalars[0] = symbolic::Int(value.lo);
@@ -66,6 +66,25 @@ class Conditions {
     const IntRange first = known_.Of(op.scalars[0]), end = known_.Of(op.scalars[1]);
     return end.hi != IntRange::kMost && first.lo != IntRange::kLeast && end.hi <= first.lo &&
            !Contains(op.regions[0], OpCode::kSend) && !Contains(op.regions[0], OpCode::kReceive);
+  }
+
+  bool IsNeverTaken(const Op& op) const {
+    return op.code == OpCode::kIf && op.regions[1].empty() && IsFalse(*op.scalars[0]) &&
+           !Contains(op.regions[0], OpCode::kSend) && !Contains(op.regions[0], OpCode::kReceive);
+  }
+
+  bool IsFalse(const symbolic::Node& condition) const {
+    using symbolic::Kind;
+    if (condition.kind == Kind::kAnd) return IsFalse(*condition.args[0]) || IsFalse(*condition.args[1]);
+    if (condition.args.size() != 2) return false;
+    const IntRange difference = known_.Of(symbolic::Sub(condition.args[0], condition.args[1]));
+    switch (condition.kind) {
+      case Kind::kLt: return difference.lo >= 0;
+      case Kind::kLe: return difference.lo > 0;
+      case Kind::kGt: return difference.hi <= 0;
+      case Kind::kGe: return difference.hi < 0;
+      default: return false;
+    }
   }
 
   /// What is known of the operation's result: the positions in it, whether it is one truth everywhere, which value it selects.
