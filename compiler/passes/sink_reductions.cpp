@@ -71,12 +71,13 @@ class Sinking {
     return std::nullopt;
   }
 
-  /// The threads have as many of the tile's columns each, and what they keep of them are a few registers.
+  /// Several threads share a row, each has as many of its columns, and what it keeps of them are a few registers.
   bool IsFolded(const Op& reduce) const {
     const ir::RegisterLayout& layout = worker_.layout;
     const ir::Type& type = kernel_.values[reduce.operands[0]].type;
     const bool deals_evenly = type.cols % layout.ColsPerBlock() == 0 && type.rows % layout.RowsPerBlock() == 0;
     if (reduce.slot != "rows" || type.dtype != DType::kF32 || layout.IsFragment() || !deals_evenly) return false;
+    if (layout.ColsPerBlock() == 1) return false;
     ir::Type kept = Folded(type);
     kept.space = ir::Space::kRegister;
     return RegistersOf(kept, layout) <= kMostKept;
@@ -116,19 +117,11 @@ class Sinking {
     return begin.size();
   }
 
-  /// kept = kept op (columns of the tile, folded to as many as it has)
+  /// kept = kept op columns of the tile, as many as it has, until all are taken
   Region Fold(const Op& reduce, ValueId kept, const ir::Type& folded) {
     Region result;
     const ValueId tile = reduce.operands[0];
-    const std::string name = kernel_.values[tile].name;
-    const auto combine = [&](ValueId a, ValueId b) {
-      Op op{OpCode::kBinary, {kernel_.AddValue(name, folded)}, {a, b}};
-      op.number = reduce.number;
-      op.span = reduce.span;
-      result.push_back(op);
-      return op.results[0];
-    };
-    ValueId sum = ir::kNone;
+    const std::string name = kernel_.values[tile].name + "_columns";
     const int64_t columns = kernel_.values[tile].type.cols;
     for (int64_t at = 0; at < columns; at += folded.cols) {
       ValueId next = tile;
@@ -138,11 +131,13 @@ class Sinking {
         next = part.results[0];
         result.push_back(std::move(part));
       }
-      sum = sum == ir::kNone ? next : combine(sum, next);
+      Op combine{OpCode::kBinary, {kernel_.AddValue(name, folded)}, {kept, next}};
+      combine.number = reduce.number;
+      Op assign{OpCode::kAssign, {}, {kept, combine.results[0]}};
+      combine.span = assign.span = reduce.span;
+      result.push_back(std::move(combine));
+      result.push_back(std::move(assign));
     }
-    Op assign{OpCode::kAssign, {}, {kept, combine(kept, sum)}};
-    assign.span = reduce.span;
-    result.push_back(std::move(assign));
     return result;
   }
 

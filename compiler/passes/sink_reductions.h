@@ -3,7 +3,7 @@
 // behind the loop.
 //
 //     for .. { s += rowsum(x) }     becomes     var part = 0: as many columns as all lanes have side by side
-//                                               for .. { part += x[:, 0 :+ P] + x[:, P :+ P] + .. }
+//                                               for .. { part += x[:, 0 :+ P]; part += x[:, P :+ P]; .. }
 //                                               s += rowsum(part)
 //
 // A reduction goes over lanes and warps, which wait for each other, and nothing of the next iteration could begin meanwhile. se-10
