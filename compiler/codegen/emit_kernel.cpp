@@ -235,7 +235,7 @@ class KernelEmitter {
     quoter_.At(role.span);
     if (computes && MentionsLayout(role.body)) out_.Line(fmt::format("using layout = {};", Layout(role.layout)));
     if (computes && UsesInstance(kernel_, role)) {
-      const std::string name = InstanceName(role);
+      const std::string name = InstanceName(kernel_, role);
       const int first = role.first_warp / kWarpsPerWarpgroup;
       const std::string value = role.instances == 1 ? "0"
                                 : first == 0        ? "tk::warpgroup::index()"

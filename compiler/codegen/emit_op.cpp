@@ -24,6 +24,7 @@ OpEmitter::OpEmitter(const ir::Kernel& kernel, const KernelUses& uses, CodeWrite
 
 void OpEmitter::Role(const ir::Worker& role) {
   role_ = &role;
+  instance_ = Mangle(InstanceName(kernel_, role));
   Body(role.body);
 }
 
@@ -46,8 +47,7 @@ std::string OpEmitter::Arguments(const Op& op) const {
 }
 
 std::string OpEmitter::TileType(const ir::Type& type) const {
-  return fmt::format("tk::register_tile<{}, {}, {}, layout>", type.dtype == DType::kI64 ? "int" : CppType(type.dtype), type.rows,
-                     type.cols);
+  return fmt::format("tk::register_tile<{}, {}, {}, layout>", CppType(type.dtype), type.rows, type.cols);
 }
 
 namespace {
@@ -82,13 +82,13 @@ std::string OpEmitter::Buffer(const std::string& name) const {
   const auto found = buffers_.find(name);
   Ensure(found != buffers_.end(), "no buffer of this name: " + name);
   const bool is_set = kernel_.buffers[found->second].instances > 1;
-  return "shared." + Mangle(name) + (is_set ? fmt::format("[{}]", Mangle(InstanceName(*role_))) : "");
+  return "shared." + Mangle(name) + (is_set ? fmt::format("[{}]", instance_) : "");
 }
 
 /// The barrier in shared memory of this instance's warps.
 std::string OpEmitter::WarpsMeet() const {
   const std::string name = "shared." + Mangle(role_->warps_meet);
-  return role_->instances > 1 ? fmt::format("{}[{}]", name, Mangle(InstanceName(*role_))) : name;
+  return role_->instances > 1 ? fmt::format("{}[{}]", name, instance_) : name;
 }
 
 /// The role's: how many, and from which of the block on.

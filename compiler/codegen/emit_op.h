@@ -89,13 +89,14 @@ class OpEmitter {
   SourceQuoter& quoter_;
   ScalarPrinter& scalars_;
   const ir::Worker* role_ = nullptr;
+  std::string instance_;                        // what its instance number is called
   std::set<ir::ValueId> inlined_;               // to be written at their use
   std::map<ir::ValueId, CppExpr> expressions_;  // those seen so far
   std::map<std::string, size_t, std::less<>> buffers_, barriers_;
 };
 
 /// The C++ name of a role's instance number, whether it has one in the source or not.
-std::string InstanceName(const ir::Worker& role);
+std::string InstanceName(const ir::Kernel& kernel, const ir::Worker& role);
 /// Whether the role's code mentions its instance number.
 bool UsesInstance(const ir::Kernel& kernel, const ir::Worker& role);
 

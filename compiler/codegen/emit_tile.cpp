@@ -205,8 +205,8 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kGather: return Gather(op);
     case OpCode::kFill: {
       const ir::Type& type = TypeOf(op.results[0]);
-      return {fmt::format("tk::fill<{}, {}, {}, layout>({})", type.dtype == DType::kI64 ? "int" : CppType(type.dtype), type.rows,
-                          type.cols, scalars_.Text(op.scalars[0]))};
+      return {
+          fmt::format("tk::fill<{}, {}, {}, layout>({})", CppType(type.dtype), type.rows, type.cols, scalars_.Text(op.scalars[0]))};
     }
     case OpCode::kUnary: {
       const auto function = static_cast<typed::Op>(op.number);

@@ -57,7 +57,9 @@ KernelUses::KernelUses(const ir::Kernel& kernel) : values(kernel.values.size(), 
   names = std::move(all);
 }
 
-std::string InstanceName(const ir::Worker& role) { return role.instance_name.empty() ? "w" : role.instance_name; }
+std::string InstanceName(const ir::Kernel& kernel, const ir::Worker& role) {
+  return role.instance_name.empty() ? ir::FreeName(kernel.UsedNames(), "w") : role.instance_name;
+}
 
 namespace {
 
@@ -89,7 +91,7 @@ bool MentionsInstance(const ir::Kernel& kernel, const std::string& name, const i
 
 bool UsesInstance(const ir::Kernel& kernel, const ir::Worker& role) {
   if (!role.warps_meet.empty() && role.instances > 1) return true;
-  return MentionsInstance(kernel, InstanceName(role), role.body);
+  return MentionsInstance(kernel, InstanceName(kernel, role), role.body);
 }
 
 }  // namespace tkc::codegen

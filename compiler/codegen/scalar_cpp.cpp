@@ -93,7 +93,7 @@ bool ScalarPrinter::IsWide(const Scalar& scalar) const {
     case Kind::kMod:
       if (IsShortRest(*scalar)) return false;
       break;
-    case Kind::kConvert: return scalar->dtype == DType::kI64 && IsWide(scalar->args[0]);
+    case Kind::kConvert: return scalar->dtype == DType::kI64 && (IsFloat(scalar->args[0]->dtype) || IsWide(scalar->args[0]));
     case Kind::kMul:
       if (scalar->dtype == DType::kI64 && MentionsExtent(scalar->args[0]) && MentionsExtent(scalar->args[1])) return true;
       break;
@@ -191,7 +191,7 @@ CppExpr ScalarPrinter::Converted(const Node& node) const {
   if (value->kind == Kind::kInt && IsFloat(node.dtype)) return {FloatLiteral(static_cast<double>(value->int_value), node.dtype)};
   if (!IsFloat(value->dtype) && !IsFloat(node.dtype)) return {fmt::format("{}({})", CppType(node.dtype), Text(value))};
   if (!IsFloat(value->dtype) && node.dtype == DType::kF32) return {fmt::format("float({})", Text(value))};
-  return {fmt::format("tk::convert<{}>({})", node.dtype == DType::kI64 ? "int" : CppType(node.dtype), Text(value))};
+  return {fmt::format("tk::convert<{}>({})", CppType(node.dtype), Text(value))};
 }
 
 CppExpr ScalarPrinter::Expr(const Scalar& scalar) const {

@@ -138,6 +138,12 @@ void Elaborator::DeclareParams() {
     const std::optional<DType> dtype = ElementType(*param.type);
     typed_param.dtype = dtype.value_or(DType::kF32);
     typed_param.kind = param.IsTensor() ? typed::ParamKind::kTensor : typed::ParamKind::kScalar;
+    if (!param.IsTensor() && dtype && Bytes(*dtype) < 4 && *dtype != DType::kBool) {
+      diagnostics_
+          .Error(DiagnosticKind::kTypeMismatch, param.type->span,
+                 fmt::format("a launch scalar is no `{}`, but `f32`, `bool`, or an integer of 32 or 64 bits", Name(*dtype)))
+          .Help(fmt::format("pass it as `f32`; where the kernel is to round it, `{}({})` does", Name(*dtype), param.name.text));
+    }
     const auto id = static_cast<int>(kernel_.params.size());
     Symbol symbol;
     symbol.kind = param.IsTensor() ? SymbolKind::kTensor : SymbolKind::kValue;

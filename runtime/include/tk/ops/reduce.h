@@ -33,8 +33,17 @@ struct at_shared_barrier {
 };
 #endif
 
+/// The value of lane `lane ^ mask`, word by word.
 template <class T>
-TK_DEVICE T shuffle_xor(T x, int mask) { return __builtin_bit_cast(T, arch::shuffle_xor(__builtin_bit_cast(uint32_t, x), mask)); }
+TK_DEVICE T shuffle_xor(T x, int mask) {
+    struct words {
+        uint32_t word[sizeof(T) / 4];
+    };
+    words w = __builtin_bit_cast(words, x);
+    TK_UNROLL
+    for (uint32_t& word : w.word) word = arch::shuffle_xor(word, mask);
+    return __builtin_bit_cast(T, w);
+}
 
 /// Combines the values of `count` threads whose lane numbers differ in the bits first .. first * count / 2.
 template <int First, int Count, class T, class F>
