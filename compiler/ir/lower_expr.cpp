@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Typed tile expressions to operations, in the order of evaluation: left to right.
 #include "compiler/ir/lower_worker.h"
+#include "compiler/ir/view_of_leaves.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::ir {
@@ -153,6 +154,9 @@ bool IsItsOperand(const typed::Expr& expr) {
 
 ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const std::string& wish) {
   const std::string name = wish.empty() ? DefaultName(expr, source_) : wish;
+  if (expr.kind == ExprKind::kTranspose || expr.kind == ExprKind::kPart) {
+    if (const typed::ExprPtr moved = ViewOfLeaves(expr)) return LowerTile(*moved, region, wish);
+  }
   Op op{OpCode::kFill};
   op.number = static_cast<int64_t>(expr.op);
   switch (expr.kind) {

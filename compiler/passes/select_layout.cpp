@@ -151,6 +151,7 @@ ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& work
 /// A worker that multiplies keeps all its tiles as the matrix unit does: 64 rows at a time, 8 columns at a time on most.
 void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagnostics& diagnostics) {
   const int64_t unit_rows = worker.layout.RowsPerBlock(), unit_cols = worker.layout.ColsPerBlock();
+  const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   std::set<Span, decltype([](Span a, Span b) { return a.begin < b.begin; })> reported;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose) return;  // may stay in shared memory
@@ -158,7 +159,7 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagno
       const ir::Type& type = kernel.values[value].type;
       const bool rows_fit = type.rows == 1 || type.rows % unit_rows == 0;
       const bool cols_fit = type.cols == 1 || type.cols % unit_cols == 0;
-      if ((rows_fit && cols_fit) || op.code == ir::OpCode::kPart) continue;
+      if ((rows_fit && cols_fit) || op.code == ir::OpCode::kPart || columns.contains(value)) continue;
       if (!reported.insert(op.span).second) continue;
       ReportMatrixShape(worker, type, op.span, diagnostics);
     }
