@@ -2,8 +2,10 @@
 #include "compiler/passes/split_sums.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -31,6 +33,32 @@ struct Range {
 
 Range RangeOf(const Op& loop) { return {loop.scalars[0], loop.scalars[1], loop.number}; }
 
+/// What makes a column of tensors, positions and other columns, element by element.
+bool IsColumnOp(OpCode code) {
+  switch (code) {
+    case OpCode::kRead:
+    case OpCode::kPositions:
+    case OpCode::kFill:
+    case OpCode::kUnary:
+    case OpCode::kBinary:
+    case OpCode::kSelect:
+    case OpCode::kConvert: return true;
+    default: return false;
+  }
+}
+
+/// Whether the loop changes a variable that is older than the loop.
+bool Carries(const Op& loop) {
+  std::set<ValueId> own;
+  bool carries = false;
+  ForEachOp(loop.regions[0], [&](const Op& op) {
+    own.insert(op.results.begin(), op.results.end());
+    const bool changes = op.code == OpCode::kAssign || op.code == OpCode::kAssignPart || op.code == OpCode::kAccumulate;
+    carries |= changes && !own.contains(op.operands[0]);
+  });
+  return carries;
+}
+
 class Splitting {
  public:
   Splitting(ir::Kernel& kernel, Diagnostics& diagnostics) : kernel_(kernel), diagnostics_(diagnostics) {}
@@ -48,7 +76,7 @@ class Splitting {
     for (ir::Worker& worker : kernel_.workers) {
       bool multiplies = false;
       ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
-      if (!multiplies) SplitFeeder(worker);
+      if (!multiplies && !SplitFeeder(worker)) return Failure{};
     }
     kernel_.cluster = kernel_.split;
     return {};
@@ -81,25 +109,34 @@ class Splitting {
 
   void Narrow(Op& loop) { loop.scalars = {symbolic::Name(low_), symbolic::Name(high_)}; }
 
-  void SplitFeeder(ir::Worker& worker) {
+  /// The loop of each other worker that goes along with the sum. What the worker does besides, every block of the cluster does.
+  bool SplitFeeder(ir::Worker& worker) {
+    if (Contains(worker.body, OpCode::kStore)) return Refuse(worker.span, "of a sum beside which another worker stores"), false;
+    if (!IsOnlyLoop(worker)) return false;
     Region out;
-    bool has_bounds = false;
     for (Op& op : worker.body) {
       if (op.code == OpCode::kFor && RangeOf(op) == *range_) {
-        if (!has_bounds) {
-          for (Op& let : Bounds(*range_, op.span)) out.push_back(std::move(let));
-        }
-        has_bounds = true;
+        if (Carries(op)) return Refuse(op.span, "of a loop that carries a value from one iteration to the next"), false;
+        for (Op& let : Bounds(*range_, op.span)) out.push_back(std::move(let));
         Narrow(op);
       }
       out.push_back(std::move(op));
     }
     worker.body = std::move(out);
+    return true;
+  }
+
+  /// Whether no second loop of the worker has the range of the sum: which of them goes along with it would be open.
+  bool IsOnlyLoop(const ir::Worker& worker) {
+    const auto is_one = [&](const Op& op) { return op.code == OpCode::kFor && RangeOf(op) == *range_; };
+    if (std::count_if(worker.body.begin(), worker.body.end(), is_one) < 2) return true;
+    return Refuse(worker.span, "of one of several loops over the same range"), false;
   }
 
   bool SplitCompute(ir::Worker& worker);
   std::optional<ValueId> Accumulator(const Op& loop) const;
   bool StartsAtZero(const ir::Worker& worker, size_t loop, ValueId acc) const;
+  bool FindNarrowedRows(const Region& body, const Region& tail);
   bool NarrowTail(Region tail, ValueId acc, ValueId part, Region& out);
   bool NarrowOp(Op& op);
 
@@ -109,7 +146,7 @@ class Splitting {
   std::optional<Range> range_;
   int64_t cols_ = 0;                 // of the accumulator
   std::set<ValueId> narrowed_;       // values whose columns are this block's part
-  std::set<ValueId> narrowed_rows_;  // columns [C, 1] that will be turned into rows [1, C]
+  std::set<ValueId> narrowed_rows_;  // columns [C, 1] that will be turned into rows [1, C], and what they are computed from
 };
 
 /// The one tile that the loop changes, if all it does with it is to add products.
@@ -149,6 +186,8 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   const std::optional<ValueId> acc = Accumulator(*loop);
   if (!acc) return Refuse(loop->span, "of a loop that does more than add products to one tile"), false;
   if (!StartsAtZero(worker, index, *acc)) return Refuse(loop->span, "of a sum that does not start at zero"), false;
+  if (Contains(Region(worker.body.begin(), loop), OpCode::kStore))
+    return Refuse(worker.span, "of a sum in front of which something is stored"), false;
   const ir::Type type = kernel_.values[*acc].type;
   cols_ = type.cols;
   if (type.cols % (kColumnUnit * kernel_.split) != 0) {
@@ -158,6 +197,10 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   }
   if (range_ && !(*range_ == RangeOf(*loop))) return Refuse(loop->span, "of loops over different ranges"), false;
   range_ = RangeOf(*loop);
+  if (!IsOnlyLoop(worker)) return false;
+  Region tail(loop + 1, worker.body.end());
+  if (!FindNarrowedRows(worker.body, tail))
+    return Refuse(worker.span, "of a tile whose columns are not treated alike afterwards"), false;
 
   ir::Buffer buffer;
   buffer.name = kernel_.values[*acc].name + "_shares";
@@ -170,6 +213,9 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   kernel_.buffers.push_back(buffer);
 
   Region out(worker.body.begin(), loop);
+  for (Op& op : out) {
+    if (!op.results.empty() && narrowed_rows_.contains(op.results[0])) NarrowOp(op);
+  }
   for (Op& let : Bounds(*range_, loop->span)) out.push_back(std::move(let));
   Narrow(*loop);
   out.push_back(*loop);
@@ -186,19 +232,49 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   collect.operands.clear();
   collect.results = {kernel_.AddValue(kernel_.values[*acc].name + "_sum", part)};
   out.push_back(collect);
-  if (!NarrowTail(Region(loop + 1, worker.body.end()), *acc, collect.results[0], out)) {
+  if (!NarrowTail(std::move(tail), *acc, collect.results[0], out)) {
     return Refuse(worker.span, "of a tile whose columns are not treated alike afterwards"), false;
   }
   worker.body = std::move(out);
   return true;
 }
 
+/// Collects the columns [C, 1] that become rows [1, C] behind the sum, and those that they are computed from element by element.
+/// False if one of them has another use, or is no such column: then it can't be narrowed.
+bool Splitting::FindNarrowedRows(const Region& body, const Region& tail) {
+  std::map<ValueId, const Op*> columns;
+  for (const Op& op : body) {
+    if (op.results.size() == 1 && IsColumnOp(op.code)) columns[op.results[0]] = &op;
+  }
+  std::vector<ValueId> found;
+  const auto add = [&](const Op& op) {
+    for (const ValueId value : op.operands) {
+      const ir::Type& type = kernel_.values[value].type;
+      if (type.rows == cols_ && type.cols == 1 && narrowed_rows_.insert(value).second) found.push_back(value);
+    }
+  };
+  int turns = 0;
+  for (const Op& op : tail) {
+    if (op.code != OpCode::kTranspose) continue;
+    add(op);
+    turns += narrowed_rows_.contains(op.operands[0]);
+  }
+  while (!found.empty()) {
+    const auto column = columns.find(found.back());
+    if (column == columns.end()) return false;
+    found.pop_back();
+    add(*column->second);
+  }
+  int others = 0;
+  ForEachOp(body, [&](const Op& op) {
+    if (!op.results.empty() && narrowed_rows_.contains(op.results[0])) return;
+    others += std::any_of(op.operands.begin(), op.operands.end(), [&](ValueId value) { return narrowed_rows_.contains(value); });
+  });
+  return others == turns;
+}
+
 bool Splitting::NarrowTail(Region tail, ValueId acc, ValueId part, Region& out) {
   narrowed_ = {part};
-  // Columns [C, 1] of memory that become rows [1, C]: narrowed where they are read.
-  for (const Op& op : tail) {
-    if (op.code == OpCode::kTranspose && kernel_.values[op.operands[0]].type.rows == cols_) narrowed_rows_.insert(op.operands[0]);
-  }
   for (Op& op : tail) {
     std::replace(op.operands.begin(), op.operands.end(), acc, part);
     if (!NarrowOp(op)) return false;
@@ -252,6 +328,10 @@ bool Splitting::NarrowOp(Op& op) {
     case OpCode::kVar:
     case OpCode::kAssign: break;
     default: return false;
+  }
+  if (!op.results.empty() && narrowed_rows_.contains(op.results[0])) {
+    kernel_.values[op.results[0]].type.rows /= kernel_.split;
+    return true;
   }
   for (ValueId value : op.operands) {
     if (kernel_.values[value].type.cols == cols_ && !narrowed_.count(value)) return false;

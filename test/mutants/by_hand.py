@@ -117,7 +117,7 @@ MUTANTS = [
     ("stored_by_both_workers", "gemm_by_hand", [(r"store_async C_map at m \+ w \* 64", "store_async C_map at m")], STORES),
     ("chunks_overlap", "gemm_by_hand", [(r"(store_async C_map at m \+ w \* 64, n \+ C_chunk) \* 32", r"\1 * 16")], STORES),
     ("ragged_rows_of_the_fallback", "gemm_by_hand", [(r"copy_to_global C\[m \+ w \* 64 : 64", "copy_to_global C[m + w * 64 - 64 : 64")], EDGE_RAGGED),
-    ("ragged_rows_of_the_mask", "attention_64", [(r"binary lt %position, \(i32\(S\)\)", "binary le %position, (i32(S))")], EDGE_RAGGED),
+    ("ragged_rows_of_the_mask", "attention_64", [(r"binary lt (%\w+), \(i32\(S\)\)", r"binary le \1, (i32(S))")], EDGE_RAGGED),
     # ---- layouts
     ("swizzle_of_the_writer", "gemm_by_hand", [(r"map A_map : A box \[128, 64\] swizzle 128", "map A_map : A box [128, 64] swizzle 64")], ""),
     ("swizzle_of_the_staging", "gemm_by_hand", [(r"(shared C_stage .*) swizzle 64", r"\1 swizzle 32")], ""),
