@@ -137,8 +137,8 @@ Fill ApplyFill(Op op, Fill a, Fill b) {
     case Op::kGe: return Fill::kFinite;
     case Op::kPow: return a == Fill::kZero && b == Fill::kPositive ? a : Fill::kAny;
     case Op::kMod:
-    case Op::kCdiv:
-    case Op::kRandom: return Fill::kFinite;  // integers
+    case Op::kCdiv: return a == Fill::kZero ? a : Fill::kFinite;  // integers
+    case Op::kRandom: return Fill::kFinite;
     default: return Fill::kAny;
   }
 }
