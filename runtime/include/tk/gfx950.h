@@ -22,7 +22,6 @@
 #include "tk/ops/ring.h"
 #include "tk/ops/scope.h"
 #include "tk/ops/tile_order.h"
-#include "tk/ops/vector_load.h"
 #include "tk/ops/warpgroup_global.h"
 #include "tk/ops/warpgroup_shared.h"
 #include "tk/types/dtype.h"

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Register tiles to and from blocks of global memory, any stride and alignment. Elements outside the block's
 // ranges read as `fill` and are not written. Where columns are contiguous and aligned, runs of them move as
-// vectors of up to 16 bytes. The common cases are told apart once: an aligned block that exists as a whole, of which vectors
+// vectors of up to 16 bytes; where they are only contiguous, as ops/unaligned_rows.h says. The common cases are told apart once: an aligned block that exists as a whole, of which vectors
 // move without conditions, and any other aligned block, of which each vector has one condition and no branch: so all of them
 // are in flight at the same time.
 #pragma once
 
 #include "tk/ops/atomic_global.h"
-#include "tk/ops/warpgroup_shared.h"
-#include "tk/types/global_tensor.h"
+#include "tk/ops/unaligned_rows.h"
 
 namespace tk {
 
@@ -26,13 +25,6 @@ TK_HOST_DEVICE bool rows_aligned(const global_block<T>& block, int rows, int byt
 template <class T>
 TK_HOST_DEVICE bool cuts_no_run(const global_block<T>& block, int cols, int V) {
     return (block.col_lo <= 0 || block.col_lo % V == 0) && (block.col_hi >= cols || block.col_hi % V == 0);
-}
-
-/// x, of which the compiler knows nothing any more: what is computed from it is computed behind this, and accesses to
-/// memory stay on their side of it.
-TK_DEVICE int anew(int x) {
-    TK_TIE("+" TK_REGISTER(x));
-    return x;
 }
 
 /// What is computed from x is computed where it is used. AMD's compiler would compute multiples of a stride, or conditions on columns,
@@ -216,7 +208,7 @@ TK_DEVICE void for_each_stored(const global_block<T>& block, const register_tile
 /// The words of V neighbours that a tile is made of; those of elements that do not exist are `fill_word`. As words on every path, taken
 /// apart behind all of them: to take one apart is to wait for it, and it must not be waited for before the loads of the next tile are
 /// under way.
-template <int V, class Tile, bool Reaches = false, class From, class Word>
+template <int V, class Tile, bool Exactly, class From, class Word>
 TK_DEVICE void load_words(const global_block<From>& block, Word fill_word, Word (&words)[Tile::size / V]) {
     using T = std::remove_const_t<From>;
     TK_UNROLL
@@ -227,7 +219,7 @@ TK_DEVICE void load_words(const global_block<From>& block, Word fill_word, Word 
         words[n / V] = __builtin_bit_cast(Word, v);
     };
     if constexpr (!is_tall<Tile>) {
-        const runs<V, Tile, From, Reaches> all{block};
+        const runs<V, Tile, From, reaches_over_edges && !Exactly> all{block};
         if (all.is_aligned) {
             all.each_vector([&](int n, const T* from, bool exists) {
                 if (exists) words[n / V] = load_word<T, V>(from);
@@ -242,6 +234,8 @@ TK_DEVICE void load_words(const global_block<From>& block, Word fill_word, Word 
             });
         }
     }
+    if constexpr (shifts_runs<T, V> && !Exactly)
+        if (block.col_stride == 1 && !rows_aligned(block, Tile::rows, V * int(sizeof(T)))) return load_shifted_words<V, Tile>(block, fill_word, words);
     for_each_run_of_many<V, Tile>(block, [&](int n, const T* from) { words[n / V] = load_word<T, V>(from); }, single);
 }
 
@@ -258,21 +252,22 @@ TK_DEVICE Tile taken_apart(const Word (&words)[Tile::size / V]) {
 
 namespace warpgroup {
 
-/// The R x C elements from the block's (0, 0) on, dealt as Layout. May read elements of neighbouring rows as well, and drop them.
-template <int R, int C, class Layout, bool Reaches = detail::reaches_over_edges, class From, class Fill = float>
+/// The R x C elements from the block's (0, 0) on, dealt as Layout. Unless `Exactly`, other elements of the tensor may be read as well,
+/// and dropped.
+template <int R, int C, class Layout, bool Exactly = false, class From, class Fill = float>
 TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
     using T = std::remove_const_t<From>;
     using result_tile = register_tile<T, R, C, Layout>;
     constexpr int V = detail::vector_length<T, result_tile::E>;
     const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
     std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
-    detail::load_words<V, result_tile, Reaches>(block, fill_word, words);
+    detail::load_words<V, result_tile, Exactly>(block, fill_word, words);
     return detail::taken_apart<V, result_tile>(words);
 }
 /// The same for tensors that are written meanwhile: no other element is touched.
 template <int R, int C, class Layout, class From, class Fill = float>
 TK_DEVICE auto load_exactly(const global_block<From>& block, Fill fill_value = 0) {
-    return load<R, C, Layout, false>(block, fill_value);
+    return load<R, C, Layout, true>(block, fill_value);
 }
 
 /// Writes the tile; of threads with copies of an element one writes it.
@@ -280,6 +275,8 @@ template <class T, int R, int C, class L>
 TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, L>& from) {
     using from_tile = register_tile<T, R, C, L>;
     constexpr int V = detail::vector_length<T, from_tile::E>;
+    if constexpr (detail::shifts_stores<V, from_tile>)
+        if (block.col_stride == 1 && !detail::rows_aligned(block, R, V * int(sizeof(T)))) return detail::store_shifted<V>(block, from);
     if (!detail::stores<from_tile>()) return;
     detail::for_each_run<V, from_tile>(
         block,

@@ -54,15 +54,12 @@ TK_HOST_DEVICE constexpr global_block<T> transposed(const global_block<T>& b) {
     return {b.origin, b.col_stride, b.row_stride, b.col_lo, b.col_hi, b.row_lo, b.row_hi};
 }
 
-/// A window of a vector, as a column, and the same as a row. What rows of a matrix share (weights, say) is read from wherever the part
-/// at hand begins, which need not be a multiple of anything.
+/// A window of a vector, as a column: what is known of where it begins holds for the row that it is transposed.
 template <class T>
 struct vector_column : global_block<T> {};
 template <class T>
-struct vector_row : global_block<T> {};
-template <class T>
-TK_HOST_DEVICE constexpr vector_row<T> transposed(const vector_column<T>& b) {
-    vector_row<T> result{transposed(static_cast<const global_block<T>&>(b))};
+TK_HOST_DEVICE constexpr global_block<T> transposed(const vector_column<T>& b) {
+    global_block<T> result = transposed(static_cast<const global_block<T>&>(b));
     result.is_aligned = b.is_aligned;
     return result;
 }
