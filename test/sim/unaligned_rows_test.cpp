@@ -143,5 +143,28 @@ TEST(UnalignedRows, FourBytes) { check<e4m3, 4, arch::lanes * 4, layout<arch::la
 TEST(UnalignedRows, ColumnsFirst) { check<bf16, 4 * arch::lanes / 4, 32, layout<4, 8, 1, arch::lanes / 4, 4, 1, true>>(); }
 TEST(UnalignedRows, Fragments) { check<bf16, 64, 32, layout<4, 2, 2, 8, 4>>(); }
 
+/// Rows of bytes that are padded to 16 each, of a tensor of three dimensions.
+TEST(UnalignedRows, Repacked) {
+    for (int offset = 0; offset < 17; ++offset)
+        for (const int cols : {1, 15, 16, 33, 5000}) {
+            SCOPED_TRACE("offset " + std::to_string(offset) + ", " + std::to_string(cols) + " bytes a row");
+            fresh_machine(1);
+            const int planes = 2, rows = 3, pitch = cdiv(cols, 16) * 16, row_stride = cols + offset % 3;
+            sim::region& from = sim::add_region("from", size_t(offset + planes * rows * row_stride), 256, 1, true);
+            for (size_t i = 0; i < from.bytes; ++i) from.data[i] = uint8_t(i * 7 + 1);
+            from.exists.assign(from.bytes, false);
+            uint8_t* const to = tensor_memory<uint8_t>("to", size_t(planes * rows * pitch), false);
+            for (int r = 0; r < planes * rows; ++r)
+                for (int c = 0; c < cols; ++c) from.exists[size_t(offset + r * row_stride + c)] = true;
+            const host::repack_arguments<uint8_t> arguments{from.data + offset, to, 3, {planes, rows, cols}, {rows * row_stride, row_stride, 1}, planes * rows, pitch};
+            const outcome packed = run<host::repack_rows<uint8_t>>(2, host::repack_threads, 0, arguments);
+            EXPECT_TRUE(packed.findings.empty()) << packed.text();
+            int wrong = 0;
+            for (int r = 0; r < planes * rows; ++r)
+                for (int c = 0; c < pitch; ++c) wrong += to[r * pitch + c] != (c < cols ? from.data[offset + r * row_stride + c] : 0);
+            EXPECT_EQ(wrong, 0);
+        }
+}
+
 }  // namespace
 }  // namespace tk::sim_test

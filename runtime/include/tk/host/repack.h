@@ -7,6 +7,7 @@
 #include "tk/host/overlap.h"
 #include "tk/host/tensor.h"
 #include "tk/ops/scope.h"
+#include "tk/ops/unaligned_rows.h"
 #include "tk/ops/vector.h"
 
 namespace tk::host::inline TK_MACHINE {
@@ -31,50 +32,36 @@ template <class T>
 TK_DEVICE const T* row_start(const repack_arguments<T>& a, int64_t row, int last) {
     const T* result = a.from;
     TK_NO_UNROLL
-    for (int d = last; d >= 0; --d) {
+    for (int d = last; d > 0; --d) {
         result += row % a.extent[d] * a.stride[d];
         row /= a.extent[d];
     }
-    return result;
-}
-
-/// 16 bytes from any address, out of the aligned words around them.
-TK_DEVICE tk::detail::vector<uint32_t, 4> load_unaligned(const void* from) {
-    const uint64_t address = reinterpret_cast<uint64_t>(from);
-    const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t(3));
-    const uint32_t shift = uint32_t(address & 3) * 8;
-    uint32_t word[5];
-    TK_UNROLL
-    for (int i = 0; i < 5; ++i) word[i] = i < 4 || shift > 0 ? arch::load_global(words + i) : 0;
-    tk::detail::vector<uint32_t, 4> result;
-    TK_UNROLL
-    for (int i = 0; i < 4; ++i) result.value[i] = uint32_t((uint64_t(word[i + 1]) << 32 | word[i]) >> shift);
-    return result;
+    return last < 0 ? result : result + row * a.stride[0];
 }
 
 }  // namespace detail
 
 /// Columns contiguous, elements of any size (extent, stride and pitch of the last dimension in bytes): each thread
-/// makes pieces of 16 bytes. Where the words around a piece may not belong to the tensor, it goes byte by byte.
+/// makes pieces of 16 bytes, out of the words around them, or byte by byte at the ends of a row.
 template <class T>
 TK_KERNEL(repack_threads)
 repack_rows(const repack_arguments<T> a) {
     overlap();
     static_assert(sizeof(T) == 1);
-    const int64_t row_bytes = a.extent[a.rank - 1], per_row = a.pitch / 16, pieces = a.rows * per_row;
-    const int64_t step = int64_t(block::count()) * repack_threads;
-    for (int64_t piece = int64_t(block::index()) * repack_threads + thread::index(); piece < pieces; piece += step) {
-        const int64_t at = piece % per_row * 16;
-        const T* from = detail::row_start(a, piece / per_row, a.rank - 2) + at;
-        T* to = a.to + piece * 16;
-        // From any other address five words are read: the last ends so many bytes behind the piece.
-        const int before = int(reinterpret_cast<uint64_t>(from) % 4), behind = before == 0 ? 0 : 4 - before;
-        if ((before == 0 || at > 0) && at + 16 + behind <= row_bytes) {
-            tk::detail::store_vector(to, detail::load_unaligned(from));
-        } else {
-            TK_NO_UNROLL
-            for (int b = 0; b < 16; ++b) arch::store_global(to + b, at + b < row_bytes ? arch::load_global(from + b) : T(0));
-        }
+    constexpr int V = 16;
+    const auto zeros = tk::detail::filled_word<T, V>(T(0));
+    const int per_row = int(a.pitch / V), threads = block::count() * repack_threads, first = block::index() * repack_threads + thread::index();
+    // Neither divides within the loop.
+    const int rows_on = threads / per_row, pieces_on = threads % per_row;
+    int64_t row = first / per_row;
+    int piece = first % per_row;
+    while (row < a.rows) {
+        const global_block<const T> bytes{detail::row_start(a, row, a.rank - 2), 0, 1, 0, 1, 0, a.extent[a.rank - 1]};
+        const tk::detail::shifted_row<V, const T> from(bytes, 0, piece * V);
+        const auto word = from.has(0) ? from.load(0, zeros) : tk::detail::load_elements<V>(bytes, 0, piece * V, zeros);
+        arch::store_global(reinterpret_cast<std::remove_const_t<decltype(zeros)>*>(a.to + row * a.pitch + piece * V), word);
+        row += rows_on, piece += pieces_on;
+        if (piece >= per_row) ++row, piece -= per_row;
     }
 }
 
