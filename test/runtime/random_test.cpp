@@ -37,7 +37,7 @@ void CheckTiles() {
                 CHECK(bits.data[n] == tk::philox(seed, number / 4).word[number % 4]);
             }
         }
-    for (const int64_t start : {int64_t(0), int64_t(8), int64_t(6), int64_t(-3)}) {
+    for (const int64_t start : {int64_t(0), int64_t(8), int64_t(6), int64_t(1), int64_t(-1), int64_t(-3)}) {
         tk::register_tile<int64_t, 16, 1, layout> rows;
         for (int n = 0; n < rows.size; ++n) rows.data[n] = start + 1000 * n;
         const tk::row_numbers<int64_t, 16, 32, layout> at(rows);

@@ -94,6 +94,40 @@ TK_DEVICE register_tile<uint32_t, R, C, L> random_each(uint64_t seed, const regi
     return result;
 }
 
+/// Of numbers that follow each other in each run of a row, from anywhere on: a run of E lies in E / 4 + 1 blocks, whose words move up
+/// to its first.
+template <class T, int R, int C, class L>
+TK_DEVICE register_tile<uint32_t, R, C, L> random_shifted(uint64_t seed, const register_tile<T, R, C, L>& at) {
+    register_tile<uint32_t, R, C, L> result;
+    constexpr int E = result.E, blocks = E / 4 + 1;
+    TK_UNROLL
+    for (int n = 0; n < result.size; n += E) {
+        const uint64_t first = uint64_t(int64_t(at.data[n]));
+        random_block block[blocks];
+        TK_UNROLL
+        for (int b = 0; b < blocks; ++b) {
+            const uint64_t counter = (first + uint64_t(4 * b)) / 4;
+            block[b] = {{uint32_t(counter), uint32_t(counter >> 32), 0, 0}};
+        }
+        philox(block, seed);
+        uint32_t word[4 * blocks];
+        TK_UNROLL
+        for (int k = 0; k < 4 * blocks; ++k) word[k] = block[k / 4].word[k % 4];
+        TK_UNROLL
+        for (int step = 2; step > 0; step /= 2) {
+            const bool moves = (first & uint64_t(step)) != 0;
+            TK_UNROLL
+            for (int k = 0; k < E + step - 1; ++k) {
+                const uint32_t here = word[k], there = word[k + step];  // by value, as in shifted_word
+                word[k] = moves ? there : here;
+            }
+        }
+        TK_UNROLL
+        for (int e = 0; e < E; ++e) result.data[n + e] = word[e];
+    }
+    return result;
+}
+
 template <int Size>
 inline constexpr int random_group = Size % 4 == 0 ? 4 : Size % 2 == 0 ? 2 : 1;
 
@@ -124,7 +158,9 @@ TK_DEVICE register_tile<uint32_t, R, C, L> random(uint64_t seed, const row_numbe
     bool are_runs = group > 1;
     TK_UNROLL
     for (int n = 0; n < at.first.size; ++n) are_runs = are_runs && uint64_t(int64_t(at.first.data[n])) % group == 0;
-    return are_runs ? detail::random_runs<T, R, C, L, group>(seed, at) : detail::random_each(seed, at);
+    if (are_runs) return detail::random_runs<T, R, C, L, group>(seed, at);
+    if constexpr (group == 4) return detail::random_shifted(seed, at);
+    else return detail::random_each(seed, at);
 }
 
 }  // namespace tk
