@@ -193,11 +193,13 @@ class CallEmitter {
     };
     if (is_mentioned("sms")) out_.Line("const tk::index sms = call.processors();");
     if (is_mentioned("aligned")) {
-      std::vector<std::string> tensors;
+      std::vector<std::string> plain, structured, questions;
       for (const ir::TensorParam& tensor : first_.tensors) {
-        if (!tensor.is_work) tensors.push_back(Mangle(tensor.name));
+        if (!tensor.is_work) (ir::StructureParts(tensor) > 1 ? structured : plain).push_back(Mangle(tensor.name));
       }
-      out_.Line(fmt::format("const bool aligned = tk::host::rows_aligned({});", Join(tensors)));
+      if (!plain.empty()) questions.push_back(fmt::format("tk::host::rows_aligned({})", Join(plain)));
+      if (!structured.empty()) questions.push_back(fmt::format("tk::host::structures_aligned({})", Join(structured)));
+      out_.Line(fmt::format("const bool aligned = {};", Join(questions, " && ")));
     }
     bool is_always = false;
     for (size_t i = 0; i < entry_.alternatives.size() && !is_always; ++i) {

@@ -127,7 +127,7 @@ std::string OpEmitter::Block(const Op& op) const {
     const ir::AxisRange& axis = op.axes[i];
     if (i) text += ", ";
     if (axis.dropped) {
-      text += fmt::format("tk::at({})", Coordinate(axis.start));
+      text += fmt::format("tk::{}({})", axis.exists ? "inside" : "at", Coordinate(axis.start));
     } else if (IsAll(op, i)) {
       text += fmt::format("tk::all<{}>()", axis.extent);
     } else if (axis.exists) {
@@ -140,8 +140,8 @@ std::string OpEmitter::Block(const Op& op) const {
     }
   }
   text += ")";
-  if (op.axes.back().aligned) text = fmt::format("tk::aligned({})", text);
-  return op.slot == "transposed" ? fmt::format("tk::transposed({})", text) : text;
+  if (op.slot == "transposed") text = fmt::format("tk::transposed({})", text);
+  return op.axes.back().aligned ? fmt::format("tk::aligned({})", text) : text;
 }
 
 // ---- statements ------------------------------------------------------------------------------------------------------

@@ -147,6 +147,14 @@ std::string ScalarText(const Value& value) {
   return value.is_float() ? fmt::format("{}", value.AsReal()) : fmt::format("{}", value.AsInteger());
 }
 
+/// As ir::StructureParts.
+int64_t StructureParts(const Param& param) {
+  const Expr& last = *param.extents.back();
+  const bool has_parts =
+      param.extents.size() > 1 && last.kind == typed::ExprKind::kInt && AreStructureParts(last.int_value, param.dtype);
+  return has_parts ? last.int_value : 1;
+}
+
 }  // namespace
 
 std::vector<Value> InitialVars(const Launch& launch) {
@@ -187,13 +195,15 @@ bool RowsAligned(const Launch& launch, const Placement& placement, Faults& fault
   Evaluator evaluator(launch, vars, faults);
   for (const Param& param : kernel.params) {
     if (param.kind != ParamKind::kTensor) continue;
-    const int64_t size = Bytes(param.dtype);
+    const int64_t size = Bytes(param.dtype), parts = StructureParts(param);
     if (placement.offset * size % kVector != 0) return false;
     int64_t stride = placement.step;
     for (size_t axis = param.extents.size(); axis-- > 0;) {
       const int64_t extent = evaluator.Integer(*param.extents[axis]);
       const bool is_last = axis + 1 == param.extents.size();
-      if (extent > 1 && (is_last ? stride != 1 : stride * size % kVector != 0)) return false;
+      const bool counts_structures = parts > 1 && axis + 2 == param.extents.size();
+      const bool fits = is_last ? stride == 1 : counts_structures ? stride == parts : stride * size % kVector == 0;
+      if (extent > 1 && !fits) return false;
       stride = stride * extent + (is_last ? placement.pad : 0);
     }
   }

@@ -48,7 +48,8 @@ void CheckRequirements(Launch& launch, Faults& faults);
 void Prepare(Launch& launch, Faults& faults);
 
 /// Whether every tensor parameter, so placed, begins at a multiple of 16 bytes, and so does each of its rows, whose elements
-/// follow each other. As the launcher finds it (runtime/include/tk/host/tensor.h).
+/// follow each other; rows of whole structures, where the last axis counts their parts. As the launcher finds it
+/// (runtime/include/tk/host/tensor.h).
 bool RowsAligned(const Launch& launch, const Placement& placement, Faults& faults);
 
 /// The variables at the start of a kernel: all unset, `sms` and `aligned` given.

@@ -55,6 +55,13 @@ bool SaysAligned(const Scalar& condition) {
 
 }  // namespace
 
+int64_t StructureParts(const TensorParam& tensor) {
+  int64_t parts = 0;
+  const bool has_parts =
+      tensor.extents.size() > 1 && symbolic::IsInt(tensor.extents.back(), &parts) && AreStructureParts(parts, tensor.dtype);
+  return has_parts ? parts : 1;
+}
+
 bool IsAligned(const Kernel& kernel) { return kernel.when && SaysAligned(kernel.when); }
 
 int64_t Kernel::Spread() const {

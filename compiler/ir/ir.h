@@ -67,7 +67,8 @@ struct AxisRange {
   Scalar lo{}, hi{};
   bool is_slice = false;  // no block of the loop around or of the grid: it does not end where their ranges do
   bool exists = false;    // all of it, as is known at compile time; mark_accesses
-  bool aligned = false;   // of the last axis kept: elements follow each other, and each row begins at a multiple of 16 bytes
+  bool aligned =
+      false;  // of the last axis: elements (where it is dropped, structures) follow each other, and rows of them are aligned
 };
 
 struct Op;
@@ -295,6 +296,9 @@ std::string RingOf(const std::string& slot);
 
 /// `base`, or with _1, _2, .. where that is used.
 std::string FreeName(const std::set<std::string>& used, const std::string& base);
+
+/// How many parts the tensor's small structures have, if its last axis is known to count the parts of some; else 1.
+int64_t StructureParts(const TensorParam& tensor);
 
 /// Whether the kernel is launched only where rows of all tensors begin at multiples of 16 bytes: its condition says `aligned`.
 bool IsAligned(const Kernel& kernel);

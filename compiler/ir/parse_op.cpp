@@ -262,9 +262,9 @@ bool TextParser::Axis(AxisRange* axis) {
     if (!Integer(&axis->extent)) return false;
     axis->dropped = lexer_.Accept("dropped");
     axis->is_slice = lexer_.Accept("slice");
-    axis->exists = lexer_.Accept("exists");
-    axis->aligned = lexer_.Accept("aligned");
   }
+  axis->exists = lexer_.Accept("exists");
+  axis->aligned = lexer_.Accept("aligned");
   if (!lexer_.Accept("in")) return true;
   if (!lexer_.Peek().Is("..") && !ScalarText(&axis->lo)) return false;
   if (!lexer_.Expect("..")) return false;

@@ -17,8 +17,6 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-constexpr int64_t kVectorBytes = 16;  // what a lane moves at once: at least one structure
-
 struct Part {
   int64_t number = 0, count = 0;  // of so many
 };
@@ -95,8 +93,8 @@ class Joining {
     const ir::AxisRange& last = op.axes.back();
     Part part;
     if (!is_tile || !last.dropped || last.lo || last.hi || !symbolic::IsInt(last.start, &part.number)) return std::nullopt;
-    if (!symbolic::IsInt(tensor.extents.back(), &part.count) || (part.count != 2 && part.count != 4)) return std::nullopt;
-    if (part.number < 0 || part.number >= part.count || part.count * Bytes(tensor.dtype) > kVectorBytes) return std::nullopt;
+    part.count = ir::StructureParts(tensor);
+    if (part.count == 1 || part.number < 0 || part.number >= part.count) return std::nullopt;
     return part;
   }
 

@@ -2,6 +2,9 @@
 #include "compiler/passes/mark_accesses.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "compiler/passes/known_ranges.h"
 #include "compiler/passes/walk.h"
@@ -12,6 +15,7 @@ namespace {
 using ir::AxisRange;
 using ir::Op;
 using ir::OpCode;
+using ir::Scalar;
 
 constexpr int64_t kVector = 16;  // bytes
 
@@ -22,9 +26,10 @@ class Marking {
     if (kernel.when) known_.Assume(kernel.when);
     for (const ir::Scalar& require : kernel.launch_requires) known_.Assume(require);
     Learn(kernel.lets);
-    for (const ir::GridAxis& axis : kernel.axes) known_.DefineSteps(axis.name, axis.lo, axis.step);
+    for (const ir::GridAxis& axis : kernel.axes) LearnSteps({axis.name, axis.lo, axis.hi, axis.step});
     known_.Learn("cluster::rank", {0, kernel.cluster - 1});
     for (const ir::Worker& worker : kernel.workers) {
+      others_.insert(worker.instance_name);
       if (!worker.instance_name.empty()) known_.DefineWithin(worker.instance_name, {0, worker.instances - 1});
       Learn(worker.body);
     }
@@ -32,42 +37,97 @@ class Marking {
 
   void Mark(Op& access) const {
     const ir::TensorParam& tensor = FindTensor(kernel_, access.symbol);
-    for (size_t i = 0; i < access.axes.size(); ++i) {
+    const bool has_parts = access.code == OpCode::kReadParts || access.code == OpCode::kStoreParts;
+    const size_t rank = access.axes.size() - (has_parts ? 1 : 0);  // without the axis that counts parts, all of which are taken
+    for (size_t i = 0; i < rank; ++i) {
       AxisRange& axis = access.axes[i];
-      axis.exists = !axis.dropped && !axis.lo && !axis.hi && Exists(axis, tensor.extents[i]);
+      axis.exists = !axis.lo && !axis.hi && Exists(axis, tensor.extents[i]);
     }
-    AxisRange& last = access.axes.back();
-    const auto kept = std::count_if(access.axes.begin(), access.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
-    const bool lies_in_rows = access.slot.empty() || kept == 1;  // a vector turned around is a row as it was
-    last.aligned =
-        !tensor.is_work && !last.dropped && lies_in_rows && known_.Divisor(last.start) * Bytes(tensor.dtype) % kVector == 0;
+    access.axes.back().aligned = !tensor.is_work && IsAligned(access, tensor, rank);
+  }
+
+  /// The end of a loop within a block of the grid that is as long as the others: `min(m + 8, M)` is m + 8.
+  void MarkEnd(Op& loop) const {
+    Scalar& end = loop.scalars[1];
+    if (end->kind != symbolic::Kind::kMin) return;
+    for (const size_t i : {0, 1}) {
+      if (!Exists(end->args[i], 0, end->args[1 - i])) continue;
+      end = Scalar(end->args[i]);
+      return;
+    }
   }
 
  private:
+  /// A loop or an axis: from `lo` on in steps, each of which has so many elements, the last one up to `hi`.
+  struct Steps {
+    std::string name;
+    Scalar lo, hi;
+    int64_t step;
+  };
+
+  void LearnSteps(Steps steps) {
+    known_.DefineSteps(steps.name, steps.lo, steps.step);
+    steps_.push_back(std::move(steps));
+  }
+
   void Learn(const ir::Region& region) {
     ForEachOp(region, [&](const Op& op) {
-      if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
+      if (op.code == OpCode::kFor) LearnSteps({op.symbol, op.scalars[0], op.scalars[1], op.number});
+      if (op.code == OpCode::kLet || op.code == OpCode::kUnroll) others_.insert(op.symbol);
       if (op.code == OpCode::kUnroll) known_.DefineWithin(op.symbol, {0, op.number - 1});
       if (op.code == OpCode::kLet && op.scalars[0]->dtype == DType::kI64) known_.Define(op.symbol, op.scalars[0]);
     });
   }
 
-  /// Whether all of the range lies within an axis of `extent` elements: by the bounds of both, or as a block of a grid whose last
-  /// block is as long as the others.
-  bool Exists(const AxisRange& range, const ir::Scalar& extent) const {
-    const IntRange start = known_.Of(range.start), least = known_.Of(extent);
-    if (start.lo < 0) return false;
-    if (start.hi != IntRange::kMost && start.hi + range.extent <= least.lo) return true;
+  /// Whether rows of the access begin at multiples of a vector. A row is made of elements, or of structures.
+  bool IsAligned(const Op& access, const ir::TensorParam& tensor, size_t rank) const {
+    const AxisRange& last = access.axes[rank - 1];
+    const auto kept = std::count_if(access.axes.begin(), access.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
+    if (last.dropped || (!access.slot.empty() && kept > 1)) return false;  // a vector turned around is a row as it was
+    const int64_t parts = ir::StructureParts(tensor);
+    const int64_t row_bytes = parts * Bytes(tensor.dtype);
+    if (rank < access.axes.size()) return known_.Divisor(last.start) * row_bytes % kVector == 0;
+    return known_.Divisor(last.start) * Bytes(tensor.dtype) % kVector == 0 && (parts == 1 || row_bytes % kVector == 0);
+  }
+
+  bool Exists(const AxisRange& range, const Scalar& extent) const {
+    return known_.Of(range.start).lo >= 0 && Exists(range.start, range.extent, extent);
+  }
+
+  /// Whether `count` elements from `start` on end within an axis of `extent` elements: by the bounds of both, or as part of a step
+  /// of a loop or of the grid whose last step is as long as the others.
+  bool Exists(const Scalar& start, int64_t count, const Scalar& extent) const {
+    const int64_t most = known_.Of(start).hi;
+    if (most != IntRange::kMost && most + count <= known_.Of(extent).lo) return true;
     if (kernel_.cluster > 1 && !kernel_.SharesTile()) return false;  // there may be blocks past the last one
-    return std::any_of(kernel_.axes.begin(), kernel_.axes.end(), [&](const ir::GridAxis& axis) {
-      return symbolic::Equal(range.start, symbolic::Name(axis.name)) && symbolic::Equal(axis.hi, extent) &&
-             symbolic::IsInt(axis.lo) && axis.lo->int_value == 0 && range.extent <= axis.step &&
-             known_.Divisor(extent) % axis.step == 0;
+    return std::any_of(steps_.begin(), steps_.end(), [&](const Steps& steps) {
+      const Scalar offset = symbolic::Substitute(start, steps.name, symbolic::Int(0));
+      if (!symbolic::Equal(start, symbolic::Add(symbolic::Name(steps.name), offset)) || !EndWithin(steps.name, extent))
+        return false;
+      const IntRange range = known_.Of(offset);
+      return range.lo >= 0 && range.hi <= steps.step - count;
     });
+  }
+
+  /// Whether the name is one of steps only, all of which end within `extent` elements: workers may give it to several things.
+  bool EndWithin(const std::string& name, const Scalar& extent) const {
+    return !others_.contains(name) && std::all_of(steps_.begin(), steps_.end(), [&](const Steps& steps) {
+      if (steps.name != name) return true;
+      const bool are_whole = steps.step == 1 || known_.Divisor(symbolic::Sub(steps.hi, steps.lo)) % steps.step == 0;
+      return are_whole && (symbolic::Equal(steps.hi, extent) || IsLeastOf(steps.hi, extent));
+    });
+  }
+
+  /// Whether `least` is the minimum of `scalar` and something else.
+  static bool IsLeastOf(const Scalar& least, const Scalar& scalar) {
+    return least->kind == symbolic::Kind::kMin &&
+           std::any_of(least->args.begin(), least->args.end(), [&](const Scalar& arg) { return symbolic::Equal(arg, scalar); });
   }
 
   const ir::Kernel& kernel_;
   KnownRanges known_;
+  std::vector<Steps> steps_;
+  std::set<std::string> others_;  // names of something else than steps
 };
 
 }  // namespace
@@ -76,9 +136,18 @@ Result<void> MarkAccesses(ir::Kernel& kernel, Diagnostics&) {
   if (!ir::IsAligned(kernel)) return {};  // where rows may begin anywhere, other ways have to be there
   const Marking marking(kernel);
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute) continue;
+    const bool computes = worker.kind == ir::RoleKind::kCompute;
     ForEachOp(worker.body, [&](Op& op) {
-      if (op.code == OpCode::kRead || op.code == OpCode::kStore) marking.Mark(op);
+      switch (op.code) {
+        case OpCode::kRead:
+        case OpCode::kReadParts:
+        case OpCode::kStore:
+        case OpCode::kStoreParts:
+          if (computes) marking.Mark(op);
+          return;
+        case OpCode::kFor: return marking.MarkEnd(op);
+        default: return;
+      }
     });
   }
   return {};

@@ -45,4 +45,9 @@ inline constexpr std::optional<DType> DTypeFromName(std::string_view name) {
   return std::nullopt;
 }
 
+/// An axis of `extent` elements counts the parts of small structures: 2 or 4, of 16 bytes together at most.
+inline constexpr bool AreStructureParts(int64_t extent, DType dtype) {
+  return (extent == 2 || extent == 4) && extent * Bytes(dtype) <= 16;
+}
+
 }  // namespace tkc

@@ -39,6 +39,20 @@ bool rows_aligned(const tk_tensor* t, const Tensor*... others) {
     else return rows_aligned(others...);
 }
 
+/// The same of tensors of structures, whose last dimension counts the parts of one: structures follow each other, and rows of them begin
+/// at multiples of 16 bytes.
+template <class... Tensor>
+bool structures_aligned(const tk_tensor* t, const Tensor*... others) {
+    tk_tensor whole = *t;  // a row of structures as one of all their parts
+    const int parts = --whole.rank, row = parts - 1;
+    if (whole.extent[row] > 1 && whole.stride[row] != t->extent[parts]) return false;
+    whole.extent[row] *= t->extent[parts];
+    whole.stride[row] = t->stride[parts];
+    if (!rows_aligned(&whole)) return false;
+    if constexpr (sizeof...(others) == 0) return true;
+    else return structures_aligned(others...);
+}
+
 /// The bytes from the lowest to past the highest element.
 struct byte_range {
     uint64_t lo, hi;

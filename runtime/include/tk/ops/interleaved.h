@@ -42,6 +42,7 @@ namespace detail {
 template <int P, class T>
 TK_DEVICE bool holds_structures(const global_parts<T>& parts) {
     const global_block<T>& first = parts.first;
+    if (first.is_aligned) return true;
     const auto bytes = uint32_t(first.row_stride | first.col_stride) * uint32_t(sizeof(T)) | uint32_t(reinterpret_cast<uint64_t>(first.origin));
     return parts.stride == 1 && bytes % (P * sizeof(T)) == 0;
 }
@@ -53,7 +54,7 @@ TK_DEVICE auto structures(const global_parts<T>& parts) {
     constexpr int shift = P == 2 ? 1 : 2;
     const global_block<T>& first = parts.first;
     return global_block<element>{reinterpret_cast<element*>(first.origin), first.row_stride >> shift, first.col_stride >> shift,
-                                 first.row_lo, first.row_hi, first.col_lo, first.col_hi};
+                                 first.row_lo, first.row_hi, first.col_lo, first.col_hi, first.is_aligned};
 }
 
 /// f(register, address) for each element of the tile that exists, one after the other: addresses and conditions are computed anew, as

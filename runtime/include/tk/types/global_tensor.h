@@ -22,6 +22,8 @@ TK_HOST_DEVICE constexpr axis span(int start) { return {start, 0, 0x7fffffff, fa
 /// From `start` on, only tensor indices lo .. hi - 1.
 TK_HOST_DEVICE constexpr axis span(int start, int lo, int hi) { return {start, lo, hi, false}; }
 
+/// One index that the dimension is known to have.
+TK_HOST_DEVICE constexpr axis inside(int i) { return {i, i, i + 1, true, true}; }
 /// Extent indices from `start` on, all of which the dimension is known to have.
 template <int Extent>
 TK_HOST_DEVICE constexpr axis inside(int start) { return {start, start, start + Extent, false, true}; }
@@ -84,6 +86,13 @@ struct global_parts {
         return result;
     }
 };
+
+/// The parts, of which is known that they make up structures which follow each other, rows of them from multiples of 16 bytes on.
+template <class T>
+TK_HOST_DEVICE constexpr global_parts<T> aligned(global_parts<T> parts) {
+    parts.first.is_aligned = true;
+    return parts;
+}
 
 template <class T>
 TK_HOST_DEVICE constexpr global_parts<T> transposed(const global_parts<T>& parts) { return {transposed(parts.first), parts.stride}; }
