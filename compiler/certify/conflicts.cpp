@@ -165,7 +165,10 @@ void Collector::Guarded(const Op& op, int threads, AccessClass kind) {
   // Asynchronous copies of less than a word go by ordinary stores, one by one.
   if (kind != AccessClass::kAsyncWrite || size >= 4 || widths.empty()) widths.push_back(size);
   for (const int width : widths) {
-    Add(op, kind, window->second, GuardedMove(window->second, threads, width, is_store), widths.size() > 1 ? width : 0);
+    // What is read from rows that are aligned to less than a word is shifted together to the widest pieces.
+    const bool shifts = kind == AccessClass::kSharedStore && width < 4 && widths.front() > 2 * size;
+    const int moved = shifts ? widths.front() : width;
+    Add(op, kind, window->second, GuardedMove(window->second, threads, moved, is_store), widths.size() > 1 ? width : 0);
   }
 }
 

@@ -95,12 +95,13 @@ void each_case(int R, int C, F f) {
                 for (const int pitch : {cols, cols + (cols + 1) % 2}) f(R, cols, pitch, offset, R > 1 ? 1 : 0, col);
 }
 
+std::string describe(int rows, int cols, int pitch, int offset, int row, int col) {
+    return std::to_string(rows) + " x " + std::to_string(cols) + ", pitch " + std::to_string(pitch) + ", offset " + std::to_string(offset) +
+           ", block at (" + std::to_string(row) + ", " + std::to_string(col) + ")";
+}
+
 template <class T, int R, int C, class L>
 void check() {
-    const auto describe = [](int rows, int cols, int pitch, int offset, int row, int col) {
-        return std::to_string(rows) + " x " + std::to_string(cols) + ", pitch " + std::to_string(pitch) + ", offset " + std::to_string(offset) +
-               ", block at (" + std::to_string(row) + ", " + std::to_string(col) + ")";
-    };
     using tile = register_tile<T, R, C, L>;
     each_case(R, C, [&](int rows, int cols, int pitch, int offset, int row, int col) {
         SCOPED_TRACE(describe(rows, cols, pitch, offset, row, col));
@@ -142,6 +143,42 @@ TEST(UnalignedRows, SixteenBytes) { check<e4m3, 2, arch::lanes * 16, layout<arch
 TEST(UnalignedRows, FourBytes) { check<e4m3, 4, arch::lanes * 4, layout<arch::lanes, 4, 1, 1, 4>>(); }
 TEST(UnalignedRows, ColumnsFirst) { check<bf16, 4 * arch::lanes / 4, 32, layout<4, 8, 1, arch::lanes / 4, 4, 1, true>>(); }
 TEST(UnalignedRows, Fragments) { check<bf16, 64, 32, layout<4, 2, 2, 8, 4>>(); }
+
+template <class T, int R, int C, swizzle S>
+TK_KERNEL(kThreads)
+copy_tile(tensor<const T, 2> from, T* elements, int row, int col) {
+    auto& tile = block::shared<shared_tile<T, R, C, S>>();
+    grid::wait_previous();
+    warpgroup::copy_global_to_shared(tile, from.block(span(row), span(col)), 7.0f);
+    block::sync();
+    for (int n = thread::index(); n < R * C; n += kThreads)
+        arch::store_global(elements + n, detail::load_shared_vector<T, 1>(tile.view().address(n / C, n % C)).value[0]);
+}
+
+template <class T, int R, int C, swizzle S>
+void check_copy() {
+    each_case(R, C, [&](int rows, int cols, int pitch, int offset, int row, int col) {
+        SCOPED_TRACE(describe(rows, cols, pitch, offset, row, col));
+        fresh_machine(1);
+        const matrix<T> from(rows, cols, pitch, offset, true);
+        T* const copied = tensor_memory<T>("copied", size_t(R * C), false);
+        const tensor<const T, 2> elements{from.elements.data, {rows, cols}, {pitch, 1}};
+        const outcome o = run<copy_tile<T, R, C, S>>(1, kThreads, int(sizeof(shared_tile<T, R, C, S>)), elements, copied, row, col);
+        EXPECT_TRUE(o.findings.empty()) << o.text();
+        int wrong = 0;
+        for (int n = 0; n < R * C; ++n) {
+            const T expected = element_or_fill(from, row + n / C, col + n % C);
+            wrong += std::memcmp(&expected, copied + n, sizeof(T)) != 0;
+        }
+        EXPECT_EQ(wrong, 0);
+    });
+}
+
+TEST(UnalignedRows, CopiedToSwizzledTile) { check_copy<bf16, 24, 64, swizzle::b128>(); }
+TEST(UnalignedRows, CopiedToPlainTile) { check_copy<bf16, 5, 24, swizzle::none>(); }
+TEST(UnalignedRows, CopiedInNarrowPieces) { check_copy<bf16, 16, 20, swizzle::none>(); }
+TEST(UnalignedRows, CopiedBytes) { check_copy<e4m3, 16, 64, swizzle::b64>(); }
+TEST(UnalignedRows, CopiedFloats) { check_copy<float, 8, 32, swizzle::b128>(); }
 
 /// Rows of bytes that are padded to 16 each, of a tensor of three dimensions.
 TEST(UnalignedRows, Repacked) {

@@ -88,6 +88,8 @@ TK_DEVICE void copy_view_async(const View& to, const global_block<T>& from, int 
         if constexpr (V * sizeof(T) >= 4) {
             if (from.col_lo <= 0 || from.col_lo >= View::cols || from.col_lo % V == 0)
                 return copy_pieces_async<V, Threads>(to, from, thread);
+        } else if constexpr (constexpr int W = widest_piece<View>(); shifts_runs<std::remove_const_t<T>, W>) {
+            if (from.col_stride == 1) return copy_in_shifted<1, W>(to, from, 0.0f, thread, Threads);
         }
         copy_elements<Threads>(to, from, thread);
     });

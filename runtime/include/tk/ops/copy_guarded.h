@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Shared tiles to and from blocks of global memory by ordinary loads and stores: the path for tensors that the
 // copy engine can't serve. Neighbouring threads take neighbouring pieces of a row; a piece has the widest of
-// 16, 8, 4 bytes or one element that the block's alignment allows, decided once.
+// 16, 8, 4 bytes or one element that the block's alignment allows, decided once. From rows that begin anywhere pieces
+// of 16 bytes are shifted together (ops/unaligned_rows.h).
 #pragma once
 
 #include "tk/ops/warpgroup_global.h"
@@ -23,10 +24,7 @@ template <int V, class T, class Fill>
 TK_DEVICE auto load_piece(const global_block<T>& from, int r, int c, Fill fill_value) {
     using value = std::remove_const_t<T>;
     if (from.has_row(r) && from.has_col(c) && from.has_col(c + V - 1)) return load_vector<value, V>(from.at(r, c));
-    vector<value, V> v;
-    TK_UNROLL
-    for (int e = 0; e < V; ++e) v.value[e] = from.has_row(r) && from.has_col(c + e) ? arch::load_global(from.at(r, c + e)) : convert<value>(fill_value);
-    return v;
+    return __builtin_bit_cast(vector<value, V>, load_elements<V>(from, r, c, filled_word<value, V>(convert<value>(fill_value))));
 }
 
 /// `Together` pieces of a thread are loaded before the first of them is stored, so that they are in flight at the same time.
@@ -48,6 +46,32 @@ TK_DEVICE void copy_in(const View& to, const global_block<T>& from, Fill fill_va
         for (int n = 0; n < Together; ++n) {
             const int piece = first + n * threads;
             if (piece < pieces) store_shared_vector(to.address(piece / per_row, piece % per_row * V), v[n]);
+        }
+    }
+}
+
+/// The same for rows whose columns follow each other and that begin anywhere.
+template <int Together, int V, class View, class T, class Fill>
+TK_DEVICE void copy_in_shifted(const View& to, const global_block<T>& from, Fill fill_value, int thread, int threads) {
+    using value = std::remove_const_t<T>;
+    constexpr int per_row = View::cols / V, pieces = View::rows * per_row;
+    const auto fill_word = filled_word<value, V>(convert<value>(fill_value));
+    thread = late(thread);
+    TK_NO_UNROLL
+    for (int first = thread; first < pieces; first += Together * threads) {
+        std::remove_const_t<decltype(fill_word)> words[Together];
+        // Without a branch between the loads: what is behind the tile is no row of the block.
+        TK_UNROLL
+        for (int n = 0; n < Together; ++n) {
+            const int piece = first + n * threads, c = piece % per_row * V;
+            words[n] = shifted_row<V, T>(from, piece < pieces ? piece / per_row : from.row_hi, c).load(0, fill_word);
+        }
+        TK_UNROLL
+        for (int n = 0; n < Together; ++n) {
+            const int piece = anew(first) + n * threads, r = piece / per_row, c = piece % per_row * V;
+            if (piece >= pieces) continue;
+            if (!shifted_row<V, T>(from, r, c).has(0)) words[n] = load_elements<V>(from, r, c, fill_word);
+            store_shared_vector(to.address(r, c), __builtin_bit_cast(vector<value, V>, words[n]));
         }
     }
 }
@@ -79,10 +103,22 @@ TK_DEVICE void with_widest_piece(const global_block<T>& block, F f) {
     f(std::integral_constant<int, 1>());
 }
 
+/// Elements of the widest piece that a view allows.
+template <class View>
+TK_HOST_DEVICE constexpr int widest_piece() {
+    int V = is_transposed<View> ? 1 : 16 / int(sizeof(typename View::value_type));
+    while (V > 1 && View::cols % V != 0) V /= 2;
+    return V;
+}
+
 template <int Together, class To, class T, class Fill>
 TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value, int thread, int threads) {
     const auto view = as_view(to);
-    with_widest_piece<std::remove_const_t<decltype(view)>>(
+    using View = std::remove_const_t<decltype(view)>;
+    constexpr int V = widest_piece<View>();
+    if constexpr (shifts_runs<std::remove_const_t<T>, V>)
+        if (from.col_stride == 1 && !rows_aligned(from, View::rows, 4)) return copy_in_shifted<Together, V>(view, from, fill_value, thread, threads);
+    with_widest_piece<View>(
         from, [&](auto width) { copy_in<Together, decltype(width)::value>(view, from, fill_value, thread, threads); });
 }
 
