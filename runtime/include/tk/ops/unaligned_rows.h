@@ -20,6 +20,12 @@ TK_DEVICE int anew(int x) {
 template <class T, int V>
 inline constexpr bool shifts_runs = V > 2 && V * int(sizeof(T)) >= 4;
 
+/// Blocks of many rows of which a thread holds many elements would take more registers than their kernels have for the aligned case:
+/// a load has all of its words, twice as many as the tile, under way at once.
+template <class Tile, int V>
+inline constexpr bool shifts_tile =
+    shifts_runs<typename Tile::value_type, V> && (Tile::rows == 1 || Tile::size * int(sizeof(typename Tile::value_type)) <= 64);
+
 /// Elements from the multiple of V elements at or before `start` on to it.
 template <int V, class T>
 TK_DEVICE int elements_before(const T* start) { return int(reinterpret_cast<uint64_t>(start) % (V * sizeof(T)) / sizeof(T)); }
@@ -121,7 +127,7 @@ inline constexpr bool shifts_stores = false;  // lanes are exchanged through the
 #else
 template <int V, class Tile>
 inline constexpr bool shifts_stores =
-    shifts_runs<typename Tile::value_type, V> && Tile::layout_type::Lanes >= 8 && !Tile::layout_type::ColumnsFirst;
+    shifts_tile<Tile, V> && Tile::layout_type::Lanes >= 8 && !Tile::layout_type::ColumnsFirst;
 #endif
 
 /// Own bytes from number `from` on, those before of `other`.

@@ -234,7 +234,7 @@ TK_DEVICE void load_words(const global_block<From>& block, Word fill_word, Word 
             });
         }
     }
-    if constexpr (shifts_runs<T, V> && !Exactly)
+    if constexpr (shifts_tile<Tile, V> && !Exactly)
         if (block.col_stride == 1 && !rows_aligned(block, Tile::rows, V * int(sizeof(T)))) return load_shifted_words<V, Tile>(block, fill_word, words);
     for_each_run_of_many<V, Tile>(block, [&](int n, const T* from) { words[n / V] = load_word<T, V>(from); }, single);
 }
