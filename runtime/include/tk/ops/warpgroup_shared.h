@@ -37,7 +37,8 @@ TK_DEVICE void for_each_shared_vector(lane_position at, const View& view, F f) {
         TK_UNROLL
         for (int h = 0; h < Tile::H; ++h) {
             constexpr int turn = turned_columns<Tile, View>();
-            const auto walk = view.walk(Tile::rows == 1 ? 0 : L::row(at, i, h), Tile::cols == 1 ? 0 : L::col(at, 0, 0) + (turns<turn>(at) ? turn : 0));
+            const int col = Tile::cols == 1 ? 0 : L::col(at, 0, 0) + (turns<turn>(at) ? turn : 0);
+            const auto walk = Tile::rows == 1 ? view.walk(0, col) : view.walk(L::row(at, 0, 0), col, L::row({}, i, h));
             TK_UNROLL
             for (int j = 0; j < Tile::J; ++j)
                 TK_UNROLL

@@ -71,7 +71,13 @@ struct shared_view {
             else return (start ^ geometry::offset(0, d % geometry::panel_cols)) + geometry::offset(0, d / geometry::panel_cols * geometry::panel_cols);
         }
     };
-    TK_HOST_DEVICE constexpr row_walk walk(int r, int c) const { return {*this, r, c, address(r, c)}; }
+    /// Row r + below: what is known at compile time is given as `below`, and without a swizzle added last, so that the compiler sees
+    /// where windows that begin a few rows apart have the same elements, and reads and converts them once.
+    TK_HOST_DEVICE constexpr row_walk walk(int r, int c, int below = 0) const {
+        if constexpr (S == swizzle::none)
+            return {*this, r + below, c, base + geometry::offset(uint32_t(r), uint32_t(col0 + c)) + uint32_t((row0 + below) * geometry::pitch)};
+        else return {*this, r + below, c, address(r + below, c)};
+    }
 };
 
 /// A view with rows and columns exchanged: element (r, c) is element (c, r) of `view`.
@@ -88,7 +94,7 @@ struct transposed_view {
         int r, c;
         TK_HOST_DEVICE constexpr uint32_t operator()(int d) const { return view.address(c + d, r); }
     };
-    TK_HOST_DEVICE constexpr row_walk walk(int r, int c) const { return {view, r, c}; }
+    TK_HOST_DEVICE constexpr row_walk walk(int r, int c, int below = 0) const { return {view, r + below, c}; }
 };
 
 namespace detail {
