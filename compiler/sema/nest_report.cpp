@@ -90,9 +90,10 @@ void Nest::ReportStuck(const std::vector<Cursor>& cursors) {
           std::count(ends.begin(), ends.end(), cursor.skeleton) +
               (item.kind == Kind::kReceive ? 0 : std::count(r.producers.begin(), r.producers.end(), cursor.skeleton)) >
           0;
-      // Who is at an equal loop is not the one out of step.
-      const bool at_loop = item.kind == Kind::kLoop && !cursor.AtEnd() && cursor.Head().kind == Kind::kLoop;
-      if (is_end && !(at_loop && Key(cursor) == Key(*first))) other = &cursor;
+      // Who is at an equal loop or branch is not the one out of step.
+      const bool enters = item.kind == Kind::kLoop || item.kind == Kind::kIf;
+      const bool at_equal = enters && !cursor.AtEnd() && cursor.Head().kind == item.kind && Key(cursor) == Key(*first);
+      if (is_end && !at_equal) other = &cursor;
     }
   }
   int b = first->skeleton;

@@ -92,6 +92,14 @@ TK_DEVICE auto operator+(const register_tile<T, R, 1, L>& a, const row_numbers<T
     template <class T, int C, class L, detail::integer_bound B, int R>                                                 \
     TK_DEVICE auto operator OP(const row_numbers<T, 1, C, L>& a, const register_tile<B, R, 1, L>& b) {                 \
         return detail::compare(a, b, [](int x, int y) { return x OP y; });                                             \
+    }                                                                                                                  \
+    template <class T, int C, class L, detail::integer_bound B>                                                        \
+    TK_DEVICE auto operator OP(const B& a, const row_numbers<T, 1, C, L>& b) {                                         \
+        return detail::compare(b, fill<B, 1, 1, L>(a), [](int x, int y) { return y OP x; });                           \
+    }                                                                                                                  \
+    template <class T, int C, class L, detail::integer_bound B, int R>                                                 \
+    TK_DEVICE auto operator OP(const register_tile<B, R, 1, L>& a, const row_numbers<T, 1, C, L>& b) {                 \
+        return detail::compare(b, a, [](int x, int y) { return y OP x; });                                             \
     }
 TK_COMPARISON(<) TK_COMPARISON(<=) TK_COMPARISON(>) TK_COMPARISON(>=) TK_COMPARISON(==) TK_COMPARISON(!=)
 #undef TK_COMPARISON
