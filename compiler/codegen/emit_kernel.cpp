@@ -214,12 +214,17 @@ class KernelEmitter {
     for (const std::string& dim : kernel_.dims) {
       scalars.AddNonNegative(dim);
       scalars.AddExtent(dim);
+      scalars.AddUnbounded(dim);
     }
     for (const auto& [name, value] : kernel_.launch_lets) {
       if (value->dtype == DType::kI64) scalars.AddNonNegative(name);
     }
     for (const ir::ScalarParam& param : kernel_.scalars) {
-      if (param.dtype == DType::kI64 || param.dtype == DType::kU64) scalars.AddWide(param.name);
+      const bool is_wide = param.dtype == DType::kI64 || param.dtype == DType::kU64;
+      if (is_wide || param.dtype == DType::kU32) scalars.AddWide(param.name);
+      if (param.dtype != DType::kI32) continue;
+      scalars.AddExtent(param.name);
+      scalars.AddUnbounded(param.name);
     }
     return scalars;
   }
@@ -279,7 +284,8 @@ std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses
   }
   const auto add_scalar = [&](const std::string& name, DType dtype, std::string_view integer) {
     if (uses.names.contains(name))
-      params.push_back({Kind::kScalar, name, fmt::format("const {}", dtype == DType::kI64 ? integer : CppType(dtype))});
+      params.push_back(
+          {Kind::kScalar, name, fmt::format("const {}", dtype == DType::kI64 || dtype == DType::kU32 ? integer : CppType(dtype))});
   };
   for (const std::string& dim : kernel.dims) add_scalar(dim, DType::kI64, "int");
   for (const ir::ScalarParam& scalar : kernel.scalars) add_scalar(scalar.name, scalar.dtype, "tk::index");

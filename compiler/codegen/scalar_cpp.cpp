@@ -2,6 +2,7 @@
 #include "compiler/codegen/scalar_cpp.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <cmath>
 
@@ -73,6 +74,29 @@ bool ScalarPrinter::MentionsExtent(const Scalar& scalar) const {
   return false;
 }
 
+/// Whether it may be as large as 32 bits hold.
+bool ScalarPrinter::IsUnbounded(const Scalar& scalar) const {
+  if (scalar->kind == Kind::kName) return unbounded_.contains(scalar->name);
+  const Kind kind = scalar->kind;
+  const bool passes = kind == Kind::kAdd || kind == Kind::kSub || kind == Kind::kNeg || kind == Kind::kMax;
+  return passes && std::any_of(scalar->args.begin(), scalar->args.end(), [&](const Scalar& arg) { return IsUnbounded(arg); });
+}
+
+/// Whether two numbers of 32 bits make one that these may not hold.
+bool ScalarPrinter::Widens(const Node& node) const {
+  if (node.dtype != DType::kI64 || node.args.size() != 2) return false;
+  const Scalar &a = node.args[0], &b = node.args[1];
+  const bool both = IsUnbounded(a) && IsUnbounded(b);
+  switch (node.kind) {
+    case Kind::kMul:
+      return (MentionsExtent(a) && MentionsExtent(b)) || (IsUnbounded(a) && symbolic::IsInt(b)) ||
+             (symbolic::IsInt(a) && IsUnbounded(b));
+    case Kind::kAdd: return both;
+    case Kind::kSub: return both && !(IsNonNegative(a) && IsNonNegative(b));
+    default: return false;
+  }
+}
+
 namespace {
 
 /// What remains of a division by a number that an int holds is an int, however wide what is divided.
@@ -94,11 +118,9 @@ bool ScalarPrinter::IsWide(const Scalar& scalar) const {
       if (IsShortRest(*scalar)) return false;
       break;
     case Kind::kConvert: return scalar->dtype == DType::kI64 && (IsFloat(scalar->args[0]->dtype) || IsWide(scalar->args[0]));
-    case Kind::kMul:
-      if (scalar->dtype == DType::kI64 && MentionsExtent(scalar->args[0]) && MentionsExtent(scalar->args[1])) return true;
-      break;
     default: break;
   }
+  if (Widens(*scalar)) return true;
   if (scalar->dtype != DType::kI64) return false;
   for (const Scalar& arg : scalar->args) {
     if (IsWide(arg)) return true;
@@ -137,7 +159,7 @@ std::string_view ScalarPrinter::TypeOf(const Scalar& scalar) const {
 }
 
 CppExpr ScalarPrinter::Infix(const Node& node, std::string_view op, int precedence) const {
-  const CppExpr left = Expr(node.args[0]), right = Expr(node.args[1]);
+  const CppExpr left = Widened(node, Expr(node.args[0])), right = Expr(node.args[1]);
   // Compilers warn about && beside || and about chains of comparisons: those always get their parentheses.
   int outer_left = precedence, outer_right = precedence + 1;
   if (precedence == CppExpr::kOr) outer_left = outer_right = CppExpr::kEquality;
@@ -154,11 +176,14 @@ CppExpr ScalarPrinter::Function(std::string_view name, const Node& node) const {
   return {text + ")"};
 }
 
+/// The left operand of a sum or product, in 64 bits where the result needs them and neither operand has them.
+CppExpr ScalarPrinter::Widened(const Node& node, CppExpr left) const {
+  const bool widens = place_ == Place::kKernel && Widens(node) && !IsWide(node.args[0]) && !IsWide(node.args[1]);
+  return widens ? CppExpr{fmt::format("tk::index({})", left.text)} : left;
+}
+
 CppExpr ScalarPrinter::Product(const Node& node) const {
-  CppExpr left = Expr(node.args[0]);
-  const bool widens = place_ == Place::kKernel && node.dtype == DType::kI64 && MentionsExtent(node.args[0]) &&
-                      MentionsExtent(node.args[1]) && !IsWide(node.args[0]) && !IsWide(node.args[1]);
-  if (widens) left = {fmt::format("tk::index({})", left.text)};
+  const CppExpr left = Widened(node, Expr(node.args[0]));
   return {fmt::format("{} * {}", left.Within(CppExpr::kMul), Expr(node.args[1]).Within(CppExpr::kUnary)), CppExpr::kMul};
 }
 

@@ -38,6 +38,8 @@ class ScalarPrinter {
   void AddNonNegative(const std::string& name) { non_negative_.insert(name); }
   /// A name whose product with another may leave 32 bits: an extent of a tensor.
   void AddExtent(const std::string& name) { extents_.insert(name); }
+  /// A name whose sum with another may leave 32 bits, and any multiple of it: it may be as large as they hold.
+  void AddUnbounded(const std::string& name) { unbounded_.insert(name); }
   /// A name that is itself a 64-bit integer in the kernel.
   void AddWide(const std::string& name) { wide_.insert(name); }
 
@@ -51,14 +53,17 @@ class ScalarPrinter {
  private:
   CppExpr Infix(const symbolic::Node& node, std::string_view op, int precedence) const;
   CppExpr Function(std::string_view name, const symbolic::Node& node) const;
+  CppExpr Widened(const symbolic::Node& node, CppExpr left) const;
   CppExpr Product(const symbolic::Node& node) const;
   CppExpr Division(const symbolic::Node& node) const;
   CppExpr Call(const symbolic::Node& node) const;
   CppExpr Converted(const symbolic::Node& node) const;
   bool MentionsExtent(const symbolic::Scalar& scalar) const;
+  bool IsUnbounded(const symbolic::Scalar& scalar) const;
+  bool Widens(const symbolic::Node& node) const;
 
   Place place_;
-  std::set<std::string, std::less<>> non_negative_, extents_, wide_;
+  std::set<std::string, std::less<>> non_negative_, extents_, unbounded_, wide_;
 };
 
 /// A literal of type `dtype`.
