@@ -56,16 +56,6 @@ TK_HOST_DEVICE constexpr global_block<T> transposed(const global_block<T>& b) {
     return {b.origin, b.col_stride, b.row_stride, b.col_lo, b.col_hi, b.row_lo, b.row_hi};
 }
 
-/// A window of a vector, as a column: what is known of where it begins holds for the row that it is transposed.
-template <class T>
-struct vector_column : global_block<T> {};
-template <class T>
-TK_HOST_DEVICE constexpr global_block<T> transposed(const vector_column<T>& b) {
-    global_block<T> result = transposed(static_cast<const global_block<T>&>(b));
-    result.is_aligned = b.is_aligned;
-    return result;
-}
-
 /// The block, of which is known that it is aligned; of a vector, that it begins at a multiple of 16 bytes: nothing is left to be asked
 /// when the kernel runs.
 template <class Block>
@@ -129,8 +119,7 @@ struct tensor {
             }
         }
         if (empty) result.row_hi = result.row_lo;
-        if constexpr (Rank == 1) return vector_column<T>{result};
-        else return result;
+        return result;
     }
 
     /// A tensor of structures, whose last dimension counts their parts: the window given by the axes before it.
