@@ -21,6 +21,7 @@ using ir::Scalar;
 using ir::ValueId;
 using symbolic::Kind;
 
+constexpr int64_t kMostParts = 4;   // the blocks' trip counts are independent in the proof: its states double with each
 constexpr int64_t kColumnUnit = 8;  // of an accumulator: what one thread's neighbours hold together
 
 struct Range {
@@ -67,6 +68,7 @@ class Splitting {
     if (kernel_.cluster > 1 || kernel_.persistent) {
       return Refuse(kernel_.span, "together with `cluster` or `persistent`");
     }
+    if (kernel_.split > kMostParts) return Refuse(kernel_.span, fmt::format("in more than {} parts", kMostParts));
     for (ir::Worker& worker : kernel_.workers) {
       bool multiplies = false;
       ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
