@@ -69,8 +69,8 @@ class Conditions {
   }
 
   bool IsNeverTaken(const Op& op) const {
-    return op.code == OpCode::kIf && op.regions[1].empty() && IsFalse(*op.scalars[0]) &&
-           !Contains(op.regions[0], OpCode::kSend) && !Contains(op.regions[0], OpCode::kReceive);
+    return op.code == OpCode::kIf && op.regions[1].empty() && IsFalse(*op.scalars[0]) && !Contains(op.regions[0], OpCode::kSend) &&
+           !Contains(op.regions[0], OpCode::kReceive);
   }
 
   bool IsFalse(const symbolic::Node& condition) const {

@@ -7,7 +7,8 @@
 //                                               s += rowsum(part)
 //
 // A reduction goes over lanes and warps, which wait for each other, and nothing of the next iteration could begin meanwhile. se-10
-// leaves the order of sums open. Only for tiles that lie in lanes, not in fragments, and for variables that the loop does not look at.
+// leaves the order of sums open. Only for tiles that lie in lanes, not in fragments, and for variables that the loop does not look
+// at.
 #pragma once
 
 #include "compiler/ir/ir.h"
