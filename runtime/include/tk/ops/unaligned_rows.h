@@ -20,11 +20,12 @@ TK_DEVICE int anew(int x) {
 template <class T, int V>
 inline constexpr bool shifts_runs = V > 2 && V * int(sizeof(T)) >= 4;
 
-/// Blocks of many rows of which a thread holds many elements would take more registers than their kernels have for the aligned case:
-/// a load has all of its words, twice as many as the tile, under way at once.
+/// Blocks of which a thread holds many elements would take more registers than their kernels have for the aligned case: a load has all
+/// of its words, twice as many as the tile, under way at once. So single rows, which can be cut where memory is aligned, are shifted
+/// where they are short only.
 template <class Tile, int V>
 inline constexpr bool shifts_tile =
-    shifts_runs<typename Tile::value_type, V> && (Tile::rows == 1 || Tile::size * int(sizeof(typename Tile::value_type)) <= 64);
+    shifts_runs<typename Tile::value_type, V> && Tile::size * int(sizeof(typename Tile::value_type)) <= (Tile::rows == 1 ? 32 : 64);
 
 /// Elements from the multiple of V elements at or before `start` on to it.
 template <int V, class T>

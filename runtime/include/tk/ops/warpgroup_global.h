@@ -208,7 +208,7 @@ TK_DEVICE void for_each_stored(const global_block<T>& block, const register_tile
 /// The words of V neighbours that a tile is made of; those of elements that do not exist are `fill_word`. As words on every path, taken
 /// apart behind all of them: to take one apart is to wait for it, and it must not be waited for before the loads of the next tile are
 /// under way.
-template <int V, class Tile, bool Exactly, class From, class Word>
+template <int V, class Tile, bool Exactly, bool IsVector, class From, class Word>
 TK_DEVICE void load_words(const global_block<From>& block, Word fill_word, Word (&words)[Tile::size / V]) {
     using T = std::remove_const_t<From>;
     TK_UNROLL
@@ -234,7 +234,7 @@ TK_DEVICE void load_words(const global_block<From>& block, Word fill_word, Word 
             });
         }
     }
-    if constexpr (shifts_tile<Tile, V> && !Exactly)
+    if constexpr ((IsVector ? shifts_runs<T, V> : shifts_tile<Tile, V>) && !Exactly)
         if (block.col_stride == 1 && !rows_aligned(block, Tile::rows, V * int(sizeof(T)))) return load_shifted_words<V, Tile>(block, fill_word, words);
     for_each_run_of_many<V, Tile>(block, [&](int n, const T* from) { words[n / V] = load_word<T, V>(from); }, single);
 }
@@ -254,14 +254,14 @@ namespace warpgroup {
 
 /// The R x C elements from the block's (0, 0) on, dealt as Layout. Unless `Exactly`, other elements of the tensor may be read as well,
 /// and dropped.
-template <int R, int C, class Layout, bool Exactly = false, class From, class Fill = float>
-TK_DEVICE auto load(const global_block<From>& block, Fill fill_value = 0) {
+template <int R, int C, class Layout, bool Exactly = false, template <class> class Block, class From, class Fill = float>
+TK_DEVICE auto load(const Block<From>& block, Fill fill_value = 0) {
     using T = std::remove_const_t<From>;
     using result_tile = register_tile<T, R, C, Layout>;
     constexpr int V = detail::vector_length<T, result_tile::E>;
     const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
     std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
-    detail::load_words<V, result_tile, Exactly>(block, fill_word, words);
+    detail::load_words<V, result_tile, Exactly, std::is_same_v<Block<From>, vector_row<From>>>(block, fill_word, words);
     return detail::taken_apart<V, result_tile>(words);
 }
 /// The same for tensors that are written meanwhile: no other element is touched.

@@ -56,6 +56,17 @@ TK_HOST_DEVICE constexpr global_block<T> transposed(const global_block<T>& b) {
     return {b.origin, b.col_stride, b.row_stride, b.col_lo, b.col_hi, b.row_lo, b.row_hi};
 }
 
+/// A window of a vector, as a column, and the same as a row. What rows of a matrix share (weights, say) is read from wherever the part
+/// at hand begins, which need not be a multiple of anything.
+template <class T>
+struct vector_column : global_block<T> {};
+template <class T>
+struct vector_row : global_block<T> {};
+template <class T>
+TK_HOST_DEVICE constexpr vector_row<T> transposed(const vector_column<T>& b) {
+    return {transposed(static_cast<const global_block<T>&>(b))};
+}
+
 /// The block, of which is known that it is aligned; of a vector, that it begins at a multiple of 16 bytes: nothing is left to be asked
 /// when the kernel runs.
 template <class Block>
@@ -119,7 +130,8 @@ struct tensor {
             }
         }
         if (empty) result.row_hi = result.row_lo;
-        return result;
+        if constexpr (Rank == 1) return vector_column<T>{result};
+        else return result;
     }
 
     /// A tensor of structures, whose last dimension counts their parts: the window given by the axes before it.
