@@ -67,8 +67,8 @@ struct AxisRange {
   Scalar lo{}, hi{};
   bool is_slice = false;  // no block of the loop around or of the grid: it does not end where their ranges do
   bool exists = false;    // all of it, as is known at compile time; mark_accesses
-  bool aligned =
-      false;  // of the last axis: elements (where it is dropped, structures) follow each other, and rows of them are aligned
+  /// Of the last axis: elements (where it is dropped, structures) follow each other, and rows of them are aligned.
+  bool aligned = false;
 };
 
 struct Op;

@@ -13,7 +13,11 @@ std::string DefaultName(const typed::Expr& expr, const typed::Kernel& source) {
   switch (expr.kind) {
     case ExprKind::kGather:
     case ExprKind::kRead: return source.params[expr.id].name + "_tile";
-    case ExprKind::kReduce: return "sum";
+    case ExprKind::kReduce:
+      return expr.op == typed::Op::kAdd   ? "sum"
+             : expr.op == typed::Op::kMax ? "maximum"
+             : expr.op == typed::Op::kMin ? "minimum"
+                                          : "t";
     case ExprKind::kPositions: return "position";
     case ExprKind::kMatMul: return "product";
     case ExprKind::kPart: return "part";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Register tiles to and from blocks of global memory, any stride and alignment. Elements outside the block's
 // ranges read as `fill` and are not written. Where columns are contiguous and aligned, runs of them move as
-// vectors of up to 16 bytes; where they are only contiguous, as ops/unaligned_rows.h says. The common cases are told apart once: an aligned block that exists as a whole, of which vectors
-// move without conditions, and any other aligned block, of which each vector has one condition and no branch: so all of them
-// are in flight at the same time.
+// vectors of up to 16 bytes; where they are only contiguous, as ops/unaligned_rows.h says. The common cases are told
+// apart once: an aligned block that exists as a whole, of which vectors move without conditions, and any other aligned
+// block, of which each vector has one condition and no branch: so all of them are in flight at the same time.
 #pragma once
 
 #include "tk/ops/atomic_global.h"
