@@ -24,7 +24,7 @@ using typed::ParamKind;
 constexpr double kMostWork = 3 << 23;
 /// Tiles of work of one case: a tile takes the simulator some hundredths of a second, however little there is in it.
 constexpr double kMostTiles = 256;
-constexpr int64_t kMostBound = 8192;  // of the extents that conditions ask for
+constexpr int64_t kLong = 8192;  // longer extents come where a condition asks for them, with less of the others
 constexpr int64_t kSms[] = {132, 1, 2, 3, 4, 6, 8, 16, 33};
 constexpr Placement kPlacements[] = {{0, 0, 1}, {8, 8, 1}, {1, 1, 1}, {0, 0, 1}, {3, 0, 1}, {0, 8, 1}, {0, 0, 2}, {16, 1, 1}};
 
@@ -105,7 +105,17 @@ std::vector<int64_t> Extents(const DimUse& use) {
   }
   std::erase_if(extents, [](int64_t e) { return e > 2048; });
   for (const int64_t bound : use.bounds) {
-    if (bound <= kMostBound) extents.insert({bound - 1, bound, bound + 1, bound + 9});
+    if (bound <= kLong) extents.insert({bound - 1, bound, bound + 1, bound + 9});
+  }
+  return {extents.lower_bound(0), extents.end()};
+}
+
+/// Extents that a set's own condition asks for: around its bounds, and some multiples of what may be a divisor.
+std::vector<int64_t> AskedExtents(const std::set<int64_t>& bounds) {
+  std::set<int64_t> extents;
+  for (const int64_t bound : bounds) {
+    extents.insert({bound - 1, bound, bound + 1, bound + 9});
+    if (bound <= 1024) extents.insert({2 * bound, 3 * bound});
   }
   return {extents.lower_bound(0), extents.end()};
 }
@@ -169,6 +179,11 @@ class Maker {
     UseFinder finder(kernel_.dims.size());
     for (const Kernel& kernel : entry.kernels) finder.Visit(kernel);
     for (const DimUse& use : finder.uses) extents_.push_back(Extents(use));
+    for (const Kernel& kernel : entry.kernels) {
+      UseFinder of_set(kernel.dims.size());
+      of_set.Visit(kernel);
+      for (const DimUse& use : of_set.uses) asked_[kernel.schedule].push_back(AskedExtents(use.bounds));
+    }
     for (const DimUse& use : finder.uses) {
       int64_t block = 1;
       for (const std::set<int64_t>* steps : {&use.grid_steps, &use.loop_steps}) {
@@ -202,6 +217,11 @@ class Maker {
     return work;
   }
 
+  static double MostWork(const CheckCase& c) {
+    const bool is_long = std::any_of(c.dims.begin(), c.dims.end(), [](int64_t extent) { return extent > kLong; });
+    return is_long ? kMostWork / 4 : kMostWork;
+  }
+
   /// First of all: one block of everything, and then each dimension empty in turn.
   void Corner(size_t empty) {
     CheckCase c = Fresh();
@@ -216,10 +236,12 @@ class Maker {
     bool has_other = false;
     for (int i = 0; i < tries; ++i) {
       CheckCase c = Fresh();
-      for (const std::vector<int64_t>& list : extents_) c.dims.push_back(OneOf(list, random_));
+      const std::vector<std::vector<int64_t>>& asked = asked_[wanted];
+      for (size_t dim = 0; dim < extents_.size(); ++dim)
+        c.dims.push_back(OneOf(asked[dim].empty() || random_.Below(3) == 0 ? extents_[dim] : asked[dim], random_));
       c.sms = OneOf(kSms, random_);
       c.placement = OneOf(kPlacements, random_);
-      if (Work(c) > kMostWork || !Choose(entry_, c) || MostTiles(entry_, c) > kMostTiles) continue;
+      if (Work(c) > MostWork(c) || !Choose(entry_, c) || MostTiles(entry_, c) > kMostTiles) continue;
       if (c.schedule == wanted) {
         Keep(c);
         return true;
@@ -247,6 +269,7 @@ class Maker {
   const Kernel& kernel_;
   Random random_;
   std::vector<std::vector<int64_t>> extents_;
+  std::map<std::string, std::vector<std::vector<int64_t>>> asked_;  // by set
   std::vector<int64_t> steps_, blocks_;  // of each dimension the largest block; an extent of one block
   std::vector<CheckCase> cases_;
 };

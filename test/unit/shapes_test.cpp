@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The shapes on which the matrices of tools/test --all run the examples come to every schedule set of every kernel, on each target.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "compiler/driver/load.h"
+#include "compiler/driver/shapes.h"
+#include "compiler/sema/check.h"
+
+namespace tkc {
+namespace {
+
+constexpr int kShapes = 30;
+
+void ExpectAllSetsReached(const std::string& path, const std::string& target) {
+  SourceManager sources;
+  Diagnostics diagnostics;
+  Result<ast::Program> parsed = LoadProgram(path, {}, sources, diagnostics);
+  ASSERT_TRUE(parsed) << path;
+  CheckOptions options;
+  options.target = target;
+  Result<typed::Program> program = Check(*parsed, options, diagnostics);
+  ASSERT_TRUE(program) << path;
+  for (const typed::Entry& entry : program->entries) {
+    const std::vector<CheckCase> cases = MakeCases(entry, kShapes, 1);
+    EXPECT_EQ(cases.size(), size_t(kShapes)) << entry.name;
+    std::set<std::string> reached;
+    for (const CheckCase& c : cases) reached.insert(c.schedule);
+    for (const typed::Kernel& kernel : entry.kernels)
+      EXPECT_TRUE(reached.count(kernel.schedule)) << entry.name << ", set `" << kernel.schedule << "`, " << target;
+  }
+}
+
+TEST(Shapes, ExamplesComeToEverySet) {
+  for (const auto& folder : std::filesystem::directory_iterator(TKC_SOURCE_DIR "/examples")) {
+    if (!folder.is_directory() || folder.path().filename() == "lib") continue;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      if (file.path().extension() != ".tk") continue;
+      for (const char* name : {"sm_80", "sm_90a", "sm_120", "gfx942", "gfx950"}) ExpectAllSetsReached(file.path().string(), name);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tkc
