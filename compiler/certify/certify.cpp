@@ -5,6 +5,7 @@
 
 #include "compiler/certify/ahead.h"
 #include "compiler/certify/coverage.h"
+#include "compiler/certify/marks.h"
 #include "compiler/certify/program.h"
 #include "compiler/certify/replay.h"
 #include "compiler/certify/structure.h"
@@ -97,6 +98,7 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
   if (const auto finding = CheckBudgets(program, target)) return Report(*finding, diagnostics);
   if (const auto finding = CheckGrid(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckStores(program)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckMarks(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckAhead(program)) return Report(*finding, diagnostics);
   const ReplayResult replay = Replay(program);
   if (replay.finding) return Report(*replay.finding, diagnostics);

@@ -161,6 +161,23 @@ MUTANTS = [
     ("put_down_where_it_is_read", "gfx942_gemm", [(r"%ab_0_2 = view ab_0\[ab.previous\]", "%ab_0_2 = view ab_0[ab]")], ""),
     ("turned_by_one_worker", "gfx942_gemm", [(r"(%ab_1_fetched = fetch .*) as transposed", r"\1")], ""),
     ("shares_collected_before_they_are_published", "gemm_decode", [(r"(    split_wait acc_shares_ready\n)(    %acc_sum = split_collect .*\n)", r"\2\1")], WRONG_ATOMIC),
+    # ---- what is known of accesses
+    ("rows_of_which_some_may_be_missing", "marks", [(r"M % 16 == 0", "M % 8 == 0")], ROWS_MULTIPLE),
+    ("columns_of_which_some_may_be_missing", "marks", [(r"N % 256 == 0", "N % 128 == 0")], EDGE_RAGGED),
+    ("columns_beside_the_instances", "marks", [(r"read X\[m : 16 exists, n \+ w \* 128", "read X[m : 16 exists, n + w * 128 + 8")], EDGE_RAGGED),
+    ("columns_of_twice_as_many_instances", "marks", [(r"(store Y\[.*) n \+ w \* 128 :", r"\1 n + w * 256 :")], EDGE_RAGGED),
+    ("columns_before_the_first", "marks", [(r"read X\[m : 16 exists, n \+ w \* 128", "read X[m : 16 exists, n + w * 128 - 8")], EDGE_RAGGED),
+    ("rows_of_the_next_block", "marks", [(r"read X\[m : 16", "read X[m + 16 : 16")], EDGE_RAGGED),
+    ("rows_of_the_next_block_stored", "marks", [(r"store S\[m : 16", "store S[m + 16 : 16")], EDGE_RAGGED),
+    ("a_block_behind_the_loop", "marks", [(r"for n = 0 to N step", "for n = 0 to N + 256 step")], EDGE_RAGGED),
+    ("structures_behind_the_last", "marks", [(r"P >= 72", "P >= 71")], EDGE_RAGGED),
+    ("structures_of_any_number", "marks", [(r" and P >= 72", "")], EDGE_RAGGED),
+    ("structures_between_vectors", "marks", [(r"Z\[m : 16 exists, 8 :", "Z[m : 16 exists, 6 :")], EDGE_ALIGN),
+    ("columns_between_vectors", "marks", [(r"read X\[m : 16 exists, n \+ w \* 128", "read X[m : 16 exists, n + w * 124")], EDGE_ALIGN),
+    ("vector_between_vectors", "marks", [(r"read g\[n \+ w \* 128", "read g[n + w * 127")], EDGE_ALIGN),
+    ("steps_between_vectors", "marks", [(r"for n = 0 to N step 256", "for n = 0 to N step 252"), (r"N % 256 == 0", "N % 252 == 0")], EDGE_ALIGN),
+    ("aligned_for_any_rows", "marks", [(r" and aligned\n", "\n")], EDGE_ALIGN),
+    ("blocks_of_a_cluster_behind_the_last", "marks", [(r"\n  level schedule", "\n  cluster 2\n  level schedule")], HANG_CLUSTER),
 ]
 
 # Rows of field-notes section 4 that no schedule can get wrong, and what stands for them.

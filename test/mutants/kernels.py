@@ -14,6 +14,7 @@ class Kernel:
     arguments: tuple = ()
     note: str = ""
     mechanical: bool = True
+    condition: bool = False  # of the schedule set: what is known of accesses follows from it
 
 
 KERNELS = [
@@ -58,6 +59,8 @@ KERNELS = [
            note="instances over the blocks of a cluster, which store into each other's slots"),
     Kernel("gemm_by_hand", "test/mutants/inputs/gemm.tk", None, [({"M": 264, "N": 264, "K": 712}, 2), ({"M": 130, "N": 133, "K": 64}, 1)],
            note="for mutants by hand only", mechanical=False),
+    Kernel("marks", "test/mutants/inputs/marks.tk", None, [({"M": 48, "N": 512, "P": 80}, 2), ({"M": 16, "N": 256, "P": 72}, 2)],
+           note="accesses without guards, for mutants by hand only", mechanical=False, condition=True),
 ]
 # Goldens without an operation to mutate: one role, registers only.
 WITHOUT = ["examples/copy/copy.tk", "examples/row_softmax/row_softmax.tk"]

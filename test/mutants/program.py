@@ -75,8 +75,9 @@ class Program:
         return next(r for r in self.roles if r.line.split()[1] == name)
 
 
-def kernel_text(tkc, file, kernel=None, arguments=()):
-    """The schedule level of one kernel of a .tk file, as a module of its own that is always chosen; or what an .ir file holds."""
+def kernel_text(tkc, file, kernel=None, arguments=(), condition=False):
+    """The schedule level of one kernel of a .tk file, as a module of its own that is always chosen, or where `condition` is to stay, by it;
+    or what an .ir file holds."""
     if file.suffix == ".ir":
         return re.sub(r"(?m)^//.*\n", "", file.read_text())
     done = subprocess.run([str(tkc), str(file), "--emit=schedule", *map(str, arguments)], capture_output=True, text=True, timeout=60)
@@ -85,7 +86,9 @@ def kernel_text(tkc, file, kernel=None, arguments=()):
     parts = re.split(r"(?m)^(?=kernel )", done.stdout)
     entry = parts[0].split()[1]
     chosen = next(p for p in parts[1:] if kernel is None or p.split()[1] == kernel)
-    chosen = re.sub(r"(?m)^  when .*\n", "", chosen.rstrip() + "\n")
+    chosen = chosen.rstrip() + "\n"
+    if not condition:
+        chosen = re.sub(r"(?m)^  when .*\n", "", chosen)
     return f"entry {re.search(r'(?m)^  entry (.*)$', chosen)[1] if '  entry ' in chosen else entry} = [0]\n\n{chosen}"
 
 

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/certify/marks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/certify/integers.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::certify {
+namespace {
+
+using ir::AxisRange;
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Scalar;
+
+constexpr int64_t kVector = 16;  // bytes
+
+bool HasMarks(const Region& region) {
+  bool has_marks = false;
+  passes::ForEachOp(region, [&](const Op& op) {
+    for (const AxisRange& axis : op.axes) has_marks |= axis.exists || axis.aligned;
+  });
+  return has_marks;
+}
+
+/// What holds of the dims and launch scalars wherever the kernel is launched.
+Integers OfLaunch(const ir::Kernel& kernel) {
+  Integers integers;
+  for (const std::string& dim : kernel.dims) integers.KnowLeast(dim, symbolic::Int(0));
+  if (kernel.when) integers.Assume(kernel.when);
+  for (const Scalar& require : kernel.launch_requires) integers.Assume(require);
+  return integers;
+}
+
+class MarkProof {
+ public:
+  MarkProof(const Program& program, const Agent& agent, Integers integers)
+      : kernel_(*program.kernel),
+        agent_(agent),
+        scope_(kernel_, *agent.worker, agent.instance, agent.block),
+        integers_(std::move(integers)) {
+    // That a tile's place is one of the grid's is proved by CheckGrid.
+    const size_t rows = kernel_.axes.size() >= 2 ? kernel_.axes.size() - 2 : 0;
+    for (size_t i = 0; i < kernel_.axes.size(); ++i) {
+      const ir::GridAxis& axis = kernel_.axes[i];
+      const bool may_lie_behind = i == rows && kernel_.cluster > 1 && !kernel_.SharesTile();
+      if (may_lie_behind)
+        integers_.KnowSteps(axis.name, scope_.Resolve(axis.lo), axis.step);
+      else
+        integers_.KnowSteps(axis.name, scope_.Resolve(axis.lo), scope_.Resolve(axis.hi), axis.step);
+    }
+  }
+
+  std::optional<Finding> Run() {
+    Walk(agent_.worker->body);
+    return std::move(finding_);
+  }
+
+ private:
+  void Walk(const Region& region) {
+    for (const Op& op : region) {
+      if (finding_) return;
+      Visit(op);
+    }
+  }
+
+  void Visit(const Op& op) {
+    switch (op.code) {
+      case OpCode::kLet:
+        if (IsGridAxis(op.symbol)) return scope_.Bind(op.symbol, symbolic::Name(op.symbol));
+        return scope_.BindOp(op);
+      case OpCode::kTilePosition: return scope_.BindOp(op);
+      case OpCode::kFor:
+      case OpCode::kUnroll: return Loop(op);
+      case OpCode::kIf: return If(op);
+      default: break;
+    }
+    if (!op.axes.empty()) Check(op);
+    for (const Region& inner : op.regions) Walk(inner);
+  }
+
+  bool IsGridAxis(const std::string& name) const {
+    return std::any_of(kernel_.axes.begin(), kernel_.axes.end(), [&](const ir::GridAxis& axis) { return axis.name == name; });
+  }
+
+  /// Each loop has a name of its own: two may have one variable.
+  void Loop(const Op& op) {
+    const std::string name = fmt::format("{} of loop {}", op.symbol, loops_++);
+    if (op.code == OpCode::kUnroll)
+      integers_.KnowSteps(name, symbolic::Int(0), symbolic::Int(op.number), 1);
+    else
+      integers_.KnowSteps(name, scope_.Resolve(op.scalars[0]), scope_.Resolve(op.scalars[1]), op.number);
+    scope_.Bind(op.symbol, symbolic::Name(name));
+    Walk(op.regions[0]);
+  }
+
+  /// What this instance never comes to need not hold.
+  void If(const Op& op) {
+    const std::optional<int64_t> value = Constant(scope_.Resolve(op.scalars[0]));
+    for (size_t i = 0; i < op.regions.size(); ++i) {
+      if (!value || (*value != 0) == (i == 0)) Walk(op.regions[i]);
+    }
+  }
+
+  void Check(const Op& op) {
+    const auto tensor =
+        std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const auto& t) { return t.name == op.symbol; });
+    if (tensor == kernel_.tensors.end()) return;
+    for (size_t i = 0; i < op.axes.size() && !finding_; ++i) {
+      if (op.axes[i].exists) CheckExists(op, i, tensor->extents[i]);
+    }
+    if (op.axes.back().aligned) CheckAligned(op, *tensor);
+  }
+
+  void CheckExists(const Op& op, size_t i, const Scalar& extent) {
+    const AxisRange& axis = op.axes[i];
+    const Scalar start = scope_.Resolve(axis.start);
+    const auto check = [&](const Scalar& from, const Scalar& to, std::string_view how) {
+      if (finding_ || integers_.IsNonNegative(symbolic::Sub(scope_.Resolve(to), scope_.Resolve(from)))) return;
+      Fail(op, fmt::format("nothing shows that what is accessed of `{}` does not {} axis {}", op.symbol, how, i));
+    };
+    const Scalar end = symbolic::Add(start, symbolic::Int(axis.extent));
+    if (axis.lo) check(axis.lo, start, "begin in front of");
+    check(symbolic::Int(0), start, "begin in front of");
+    check(end, extent, "end behind");
+    if (axis.hi) check(end, axis.hi, "end behind");
+  }
+
+  void CheckAligned(const Op& op, const ir::TensorParam& tensor) {
+    const bool has_parts = op.code == OpCode::kReadParts || op.code == OpCode::kStoreParts;
+    const size_t kept = op.axes.size() - (has_parts ? 1 : 0);  // the axis of the parts is inside a structure
+    const AxisRange& columns = op.axes[kept - 1];
+    const auto rows = std::count_if(op.axes.begin(), op.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
+    if (columns.dropped || (op.slot == "transposed" && rows > 1))
+      return Fail(op, fmt::format("elements of `{}` are taken to follow each other that do not", op.symbol));
+    if (tensor.is_work || !ir::IsAligned(kernel_))
+      return Fail(op, fmt::format("nothing shows that rows of `{}` are aligned: the launcher does not ask", op.symbol));
+    const int64_t element = Bytes(tensor.dtype), structure = ir::StructureParts(tensor) * element;
+    const bool is_vector = structure % kVector == 0;  // what rows of elements, which are structures, are multiples of
+    const Scalar start = symbolic::Mul(scope_.Resolve(columns.start), symbolic::Int(has_parts ? structure : element));
+    const bool begins_at_row = has_parts || structure == element || is_vector;
+    if (!begins_at_row || !integers_.IsMultiple(start, kVector))
+      Fail(op, fmt::format("nothing shows that what is accessed of `{}` begins at a multiple of {} bytes", op.symbol, kVector));
+  }
+
+  void Fail(const Op& op, std::string headline) {
+    if (!finding_) finding_ = Finding{DiagnosticKind::kCertificateMark, op.span, std::move(headline)};
+  }
+
+  const ir::Kernel& kernel_;
+  const Agent& agent_;
+  Scope scope_;
+  Integers integers_;
+  int loops_ = 0;
+  std::optional<Finding> finding_;
+};
+
+}  // namespace
+
+std::optional<Finding> CheckMarks(const Program& program) {
+  const auto has_marks = [](const ir::Worker& worker) { return HasMarks(worker.body); };
+  if (std::none_of(program.kernel->workers.begin(), program.kernel->workers.end(), has_marks)) return std::nullopt;
+  const Integers of_launch = OfLaunch(*program.kernel);
+  for (const Agent& agent : program.agents) {
+    if (!HasMarks(agent.worker->body)) continue;
+    if (auto finding = MarkProof(program, agent, of_launch).Run()) return finding;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tkc::certify

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What stands beside an access as known (`exists`, `aligned`) is not asked when the kernel runs: a wrong one reads or writes
+// outside the tensor. Each is proved here from the extents, the grid, the loops around and what the launcher checks.
+#pragma once
+
+#include <optional>
+
+#include "compiler/certify/finding.h"
+#include "compiler/certify/program.h"
+
+namespace tkc::certify {
+
+/// An axis that `exists` lies within the tensor and within its own guards; rows that are `aligned` begin at multiples of 16 bytes,
+/// and their elements, or structures, follow each other.
+std::optional<Finding> CheckMarks(const Program& program);
+
+}  // namespace tkc::certify
