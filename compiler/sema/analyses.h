@@ -19,6 +19,8 @@ struct Steps {
   std::map<typed::VarId, std::string> names;
   /// Pipes that hold slots over the head of a loop: what is received there was sent in an earlier iteration.
   std::set<typed::PipeId> lagging;
+  /// Of each receive the sends that may have filled its slot, but where the pipe is lagging.
+  std::map<const typed::Stmt*, std::set<const typed::Stmt*>> senders;
 };
 
 /// All of the below.

@@ -17,6 +17,7 @@ using typed::VarId;
 namespace {
 
 constexpr int kMostRounds = 8;
+const Taint kNothing{Fill::kNone, {}, false};
 
 }  // namespace
 
@@ -27,18 +28,14 @@ FillTaint::FillTaint(const typed::Kernel& kernel, const typed::Section& section,
       diagnostics_(diagnostics),
       sources_(kernel, steps),
       vars_(kernel.vars.size()) {
-  for (const typed::Pipe& pipe : section.pipes) {
-    Taint nothing;
-    nothing.base = Fill::kNone;
-    pipes_.emplace_back(pipe.fields.size(), nothing);
-  }
+  for (const typed::Pipe& pipe : section.pipes) pipes_.emplace_back(pipe.fields.size(), kNothing);
 }
 
 void FillTaint::Check() {
   for (int round = 0; round < kMostRounds; ++round) {
-    const auto before = pipes_;
+    const auto before = sent_;
     RunAll();
-    if (before == pipes_) break;
+    if (before == sent_) break;
   }
   reporting_ = true;
   RunAll();
@@ -75,13 +72,7 @@ void FillTaint::Run(const Stmt& stmt) {
     case StmtKind::kFor: return RunLoop(stmt);
     case StmtKind::kIf: return RunIf(stmt);
     case StmtKind::kReceive: return Receive(stmt);
-    case StmtKind::kSend:
-      for (size_t i = 0; i < stmt.values.size(); ++i) {
-        const Taint sent = Eval(*stmt.values[i]);
-        Taint& field = pipes_[stmt.pipe][stmt.field == typed::kNone ? i : stmt.field];
-        field = Join(field, sent);
-      }
-      return;
+    case StmtKind::kSend: return Send(stmt);
     case StmtKind::kStore: Eval(*stmt.expr); return;
   }
 }
@@ -186,11 +177,31 @@ void FillTaint::RunIf(const Stmt& stmt) {
   for (size_t i = 0; i < vars.size(); ++i) vars_[vars[i]] = Join(after[i], vars_[vars[i]]);
 }
 
+void FillTaint::Send(const Stmt& stmt) {
+  std::vector<Taint>& fields = pipes_[stmt.pipe];
+  std::vector<Taint>& own = sent_.try_emplace(&stmt, fields.size(), kNothing).first->second;
+  for (size_t i = 0; i < stmt.values.size(); ++i) {
+    const size_t field = stmt.field == typed::kNone ? i : static_cast<size_t>(stmt.field);
+    own[field] = Join(own[field], Eval(*stmt.values[i]));
+    fields[field] = Join(fields[field], own[field]);
+  }
+}
+
+Taint FillTaint::FieldOf(const Stmt& receive, size_t field) const {
+  const auto senders = steps_.senders.find(&receive);
+  if (senders == steps_.senders.end() || steps_.lagging.count(receive.pipe) > 0) return pipes_[receive.pipe][field];
+  Taint taint = kNothing;
+  for (const Stmt* send : senders->second) {
+    if (const auto sent = sent_.find(send); sent != sent_.end()) taint = Join(taint, sent->second[field]);
+  }
+  return taint;
+}
+
 void FillTaint::Receive(const Stmt& stmt) {
   const std::vector<VarId>& around = sources_.around();
   for (size_t i = 0; i < stmt.received.size(); ++i) {
     Taint& taint = vars_[stmt.received[i]];
-    taint = pipes_[stmt.pipe][i];
+    taint = FieldOf(stmt, i);
     if (steps_.lagging.count(stmt.pipe) == 0) continue;
     for (size_t loop = section_.axes.size(); loop < around.size(); ++loop)
       taint = sources_.Ended(taint, sources_.NameOf(around[loop]));

@@ -174,6 +174,7 @@ void Nest::Check() {
     counters_.sent.emplace_back(std::max<size_t>(1, ring.cells.size()), 0);
     counters_.received.emplace_back(ring.consumers.size(), 0);
   }
+  slots_.resize(rings_.size());
   const Counters before = counters_;
   if (!Run(std::move(cursors))) return;
   if (counters_ != before) {
@@ -222,14 +223,19 @@ bool Nest::CanSend(const Cursor& cursor) const {
   return true;
 }
 
-void Nest::Receive(Cursor& cursor) { ++ReceivedBy(cursor.Head().ring, cursor.skeleton), ++cursor.next; }
+void Nest::Receive(Cursor& cursor) {
+  const TrafficItem& item = cursor.Head();
+  int64_t& received = ReceivedBy(item.ring, cursor.skeleton);
+  steps_.senders[item.stmt].merge(std::set(slots_[item.ring][received]));
+  ++received, ++cursor.next;
+}
 
 void Nest::Send(Cursor& cursor) {
   const TrafficItem& item = cursor.Head();
   const Ring& ring = rings_[item.ring];
   for (size_t c = 0; c < ring.cells.size(); ++c) {
     for (const Rectangle& part : item.parts) {
-      if (Contains(part, ring.cells[c])) ++counters_.sent[item.ring][c];
+      if (Contains(part, ring.cells[c])) slots_[item.ring][counters_.sent[item.ring][c]++].insert(item.stmt);
     }
   }
   ++cursor.next;
@@ -339,6 +345,7 @@ bool Nest::RunLoop(const std::vector<Cursor>& group) {
     inner.push_back({cursor.skeleton, &item.body, 0});
   }
   const Counters before = counters_;
+  const std::vector<Slots> slots_before = slots_;
   ++depth_;
   const bool ok = Run(std::move(inner));
   --depth_;
@@ -356,6 +363,7 @@ bool Nest::RunLoop(const std::vector<Cursor>& group) {
     }
   }
   counters_ = before;
+  slots_ = slots_before;
   return true;
 }
 
@@ -366,10 +374,16 @@ bool Nest::RunIf(const std::vector<Cursor>& group) {
     else_branch.push_back({cursor.skeleton, &cursor.Head().orelse, 0});
   }
   const Counters before = counters_;
+  const std::vector<Slots> slots_before = slots_;
   if (!Run(std::move(then_branch))) return false;
   const Counters after = counters_;
+  const std::vector<Slots> slots_after = slots_;
   counters_ = before;
+  slots_ = slots_before;
   if (!Run(std::move(else_branch))) return false;
+  for (size_t r = 0; r < slots_.size(); ++r) {
+    for (const auto& [slot, senders] : slots_after[r]) slots_[r][slot].insert(senders.begin(), senders.end());
+  }
   // Both ways leave the same slots behind: compare what lies in each ring.
   for (size_t r = 0; r < rings_.size(); ++r) {
     for (size_t c = 0; c < counters_.received[r].size(); ++c) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Fill taint (lang-spec, ti-11 to ti-13): an abstract run of all workers over the classes of fill.h.
 //
-// Loops run until their variables stand still, starting from what an earlier visit found; what a pipe carries is the join
-// of all that is sent, found by running all workers until that stands still; then once more, reporting. A value that is
-// carried round a loop is older by one step: its sources are those of the iteration before. Statements are in
-// check_fill_taint.cpp, expressions in fill_taint_expr.cpp, what is said in fill_taint_report.cpp.
+// Loops run until their variables stand still, starting from what an earlier visit found; what a receive brings is the join of
+// what the sends to its slot send (the master nest knows which those are), or of all sends to its pipe, found by running all
+// workers until that stands still; then once more, reporting. A value that is carried round a loop is older by one step: its
+// sources are those of the iteration before. Statements are in check_fill_taint.cpp, expressions in fill_taint_expr.cpp, what is
+// said in fill_taint_report.cpp.
 #pragma once
 
 #include <map>
@@ -38,7 +39,9 @@ class FillTaint {
   void Run(const typed::Stmt& stmt);
   void RunLoop(const typed::Stmt& stmt);
   void RunIf(const typed::Stmt& stmt);
+  void Send(const typed::Stmt& stmt);
   void Receive(const typed::Stmt& stmt);
+  Taint FieldOf(const typed::Stmt& receive, size_t field) const;
   /// What `stmt` assigns. A sum over the iterations of a loop around it, to which an iteration adds 0 where its elements are
   /// missing, is not missing anything there.
   Taint Assign(const typed::Stmt& stmt);
@@ -85,9 +88,10 @@ class FillTaint {
   SymbolicTable* table_ = nullptr;
   bool reporting_ = false;
   std::vector<Taint> vars_;
-  std::vector<const typed::Stmt*> loops_;        // around the statement that runs, the outermost first
-  std::map<typed::VarId, Positions> positions_;  // of variables that hold positions and are never assigned
-  std::vector<std::vector<Taint>> pipes_;        // [pipe][field]
+  std::vector<const typed::Stmt*> loops_;                  // around the statement that runs, the outermost first
+  std::map<typed::VarId, Positions> positions_;            // of variables that hold positions and are never assigned
+  std::vector<std::vector<Taint>> pipes_;                  // [pipe][field]: all that is sent
+  std::map<const typed::Stmt*, std::vector<Taint>> sent_;  // by one send: of each field
   std::map<const typed::Stmt*, std::vector<typed::VarId>> assigned_;
   std::map<const typed::Stmt*, std::vector<Taint>> heads_;
   std::set<std::tuple<uint32_t, uint32_t, uint32_t>> reported_;

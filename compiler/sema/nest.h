@@ -25,6 +25,9 @@ struct Counters {
   bool operator==(const Counters&) const = default;
 };
 
+/// By the number of a slot: the sends that may have filled it.
+using Slots = std::map<int64_t, std::set<const typed::Stmt*>>;
+
 /// One instance on its way through a list of items.
 struct Cursor {
   int skeleton = 0;
@@ -88,6 +91,7 @@ class Nest {
   std::vector<Ring> rings_;
   std::vector<int64_t> limits_;  // of pipes: slots
   Counters counters_;
+  std::vector<Slots> slots_;                 // [ring]
   int depth_ = 0;                            // of joint loops
   std::map<std::string, int> loop_numbers_;  // by depth and range
 };
