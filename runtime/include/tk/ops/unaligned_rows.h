@@ -55,22 +55,27 @@ TK_DEVICE auto shifted_word(const typename word<Bytes>::type& first, const typen
     return __builtin_bit_cast(typename word<Bytes>::type, result);
 }
 
-/// Row r of a block from column `first` on, as runs of V columns that are read as the two words around each. Neighbouring threads
-/// read a word twice, the second time from the first-level cache.
+/// Row r of a block from column `first` on, as runs of V columns. Each covers the end of one aligned word and the beginning of the next.
 template <int V, class T>
 struct shifted_row {
     using value = std::remove_const_t<T>;
-    const T* start;
+    T* start;
     int before;  // elements between a multiple of V and each run
-    int lo, hi;  // the first and last run, counted from `first`, both of whose words exist
+    int lo, hi;  // the first and last run, counted from `first`, that begins in a word that exists as a whole
 
     TK_DEVICE shifted_row(const global_block<T>& block, int r, int first)
         : start(block.origin + (r * block.row_stride + first)), before(elements_before<V>(start)),
-          lo(block.has_row(r) ? block.col_lo + before - first : 0x7fffffff), hi(block.col_hi + before - first - 2 * V) {}
+          lo(block.has_row(r) ? block.col_lo + before - first : 0x7fffffff), hi(block.col_hi + before - first - V) {}
 
-    TK_DEVICE bool has(int d) const { return d >= lo && d <= hi; }
+    /// Of the run d columns on: the word in which it begins exists, both of its words do, all of its elements do; so
+    /// does the element d columns on.
+    TK_DEVICE bool has_word(int d) const { return d >= lo && d <= hi; }
+    TK_DEVICE bool has(int d) const { return d >= lo && d <= hi - V; }
+    TK_DEVICE bool has_run(int d) const { return d >= lo - before && d <= hi - before; }
+    TK_DEVICE bool has_element(int d) const { return d >= lo - before && d < hi - before + V; }
 
-    /// The run d columns on, or the fill where has(d) is false.
+    /// The run d columns on, or the fill where has(d) is false. Neighbouring threads read a word twice, the second time from the
+    /// first-level cache.
     template <class Word>
     TK_DEVICE Word load(int d, const Word& fill_word) const {
         const bool exist = has(d);
@@ -153,9 +158,48 @@ TK_DEVICE Word shuffle_word(const Word& x, int lane) {
     return __builtin_bit_cast(Word, v);
 }
 
-/// Writes a tile whose rows are runs of neighbouring lanes. Each run of V columns covers the end of one aligned word and the beginning
-/// of the next: a lane writes the first of them, together with what the lane before has of it. Single elements go where no lane is
-/// before (behind), or where not all of a word exists. By all lanes of a warp.
+/// Bytes `from` .. `from` + Bytes - 1 of a word, where `from` is a multiple of Bytes.
+template <int Bytes, int N>
+TK_DEVICE typename word<Bytes>::type part_of(vector<uint32_t, N> all, int from) {
+    TK_UNROLL
+    for (int step = N / 2; step > 0 && 4 * step >= Bytes; step /= 2) {
+        const bool moves = (from & 4 * step) != 0;
+        TK_UNROLL
+        for (int n = 0; n < step; ++n) {
+            const uint32_t here = all.value[n], there = all.value[n + step];  // by value, as in shifted_word
+            all.value[n] = moves ? there : here;
+        }
+    }
+    if constexpr (Bytes < 4) {
+        return typename word<Bytes>::type(all.value[0] >> 8 * (from & (4 - Bytes)));
+    } else {
+        vector<uint32_t, Bytes / 4> result;
+        TK_UNROLL
+        for (int n = 0; n < Bytes / 4; ++n) result.value[n] = all.value[n];
+        return __builtin_bit_cast(typename word<Bytes>::type, result);
+    }
+}
+
+/// Writes the first `count` elements of an aligned word of V elements, or the last: in pieces of V / 2, V / 4, .. elements, each at a
+/// multiple of its size.
+template <int V, int Piece = V / 2, class T, class Word>
+TK_DEVICE void store_part(T* start, const Word& word_of_elements, int count, bool is_front) {
+    constexpr int size = int(sizeof(T)), bytes = Piece * size;
+    const int rest = count & -2 * Piece, at = is_front ? rest : V - Piece - rest;
+    const auto part = part_of<bytes>(__builtin_bit_cast(vector<uint32_t, V * size / 4>, word_of_elements), at * size);
+    if ((count & Piece) != 0) arch::store_global(reinterpret_cast<typename word<bytes>::type*>(start + at), part);
+    if constexpr (Piece > 1) store_part<V, Piece / 2>(start, word_of_elements, count, is_front);
+}
+
+/// How a run is stored: which of the two words it lies in are written whole, together with what other runs have of them, and whether
+/// what is left of it is part of one word.
+struct stored_run {
+    bool has_first, has_second, has_part;
+};
+
+/// Writes a tile whose rows are runs of neighbouring lanes: a lane writes the word in which its run begins, together with what the lane
+/// before has of it. Parts of words go where no lane is before (behind), single elements where not all of a run exists. By all lanes of
+/// a warp.
 template <int V, class T, int R, int C, class L>
 TK_DEVICE void store_shifted(const global_block<T>& block, const register_tile<T, R, C, L>& from) {
     using Tile = register_tile<T, R, C, L>;
@@ -164,46 +208,61 @@ TK_DEVICE void store_shifted(const global_block<T>& block, const register_tile<T
     const bool owns = stores<Tile>();
     const lane_position at = warpgroup::position();
     const int lane_col = L::lane_col(at.lane), lane_before = at.lane - lane_col + (lane_col + L::Lanes - 1) % L::Lanes, first_col = anew(L::col(at, 0, 0));
-    TK_UNROLL
-    for (int i = 0; i < Tile::I; ++i)
+    const auto each_row = [&](auto f) {
         TK_UNROLL
-        for (int h = 0; h < Tile::H; ++h) {
-            const int r = Tile::rows == 1 ? 0 : L::row(at, i, h);
-            const bool has_row = owns && block.has_row(r);
-            T* const start = block.origin + (r * block.row_stride + first_col);
-            const int before = elements_before<V>(start);
-            Word previous{};  // of the row: the run before, its bytes rotated to their places in a word
+        for (int i = 0; i < Tile::I; ++i)
             TK_UNROLL
-            for (int j = 0; j < Tile::J; ++j) {
-                Word rotated[Tile::E / V];
-                TK_UNROLL
-                for (int e = 0; e < Tile::E; e += V) {
-                    vector<T, V> v;
-                    TK_UNROLL
-                    for (int k = 0; k < V; ++k) v.value[k] = from.data[Tile::number_of({i, j, h, e}) + k];
-                    const auto run = __builtin_bit_cast(Word, v);
-                    rotated[e / V] = shifted_word<bytes>(run, run, (V - before) * size);
-                }
-                // Warps side by side: the block of columns before belongs to another.
-                const bool follows = L::WarpCols == 1 && j > 0, precedes = L::WarpCols == 1 && j < Tile::J - 1;
-                const Word neighbour = shuffle_word(rotated[Tile::E / V - 1], lane_before);
-                TK_UNROLL
-                for (int e = 0; e < Tile::E; e += V) {
-                    const int d = j * L::block_cols + e, c = first_col + d;
-                    const Word other = e > 0 ? rotated[(e > 0 ? e : V) / V - 1] : lane_col > 0 ? neighbour : previous;
-                    const auto exists = [&](int c) { return has_row && block.has_col(c) && block.has_col(c + V - 1); };
-                    const bool has_first = (before == 0 || e > 0 || lane_col > 0 || follows) && exists(c - before);
-                    const bool has_second = (e < Tile::E - V || lane_col < L::Lanes - 1 || precedes) && exists(c - before + V);
-                    if (has_first) arch::store_global(reinterpret_cast<Word*>(start + (d - before)), joined_word<bytes>(other, rotated[e / V], before * size));
-                    if (has_first && (before == 0 || has_second)) continue;
-                    TK_UNROLL
-                    for (int k = 0; k < V; ++k)
-                        if (!(k < V - before ? has_first : has_second) && has_row && block.has_col(c + k))
-                            arch::store_global(start + (d + k), from.data[Tile::number_of({i, j, h, e}) + k]);
-                }
-                previous = neighbour;
+            for (int h = 0; h < Tile::H; ++h) {
+                shifted_row<V, T> row(block, Tile::rows == 1 ? 0 : L::row(at, i, h), first_col);
+                if (!owns) row.lo = 0x7fffffff;
+                f(row, i, h);
             }
+    };
+    const auto stored = [&](const shifted_row<V, T>& row, int j, int e) {
+        const int d = j * L::block_cols + e;
+        // Warps side by side: the blocks of columns before and behind belong to others.
+        const bool is_first = e == 0 && (L::WarpCols > 1 || j == 0), is_last = e == Tile::E - V && (L::WarpCols > 1 || j == Tile::J - 1);
+        const bool has_first = row.has_word(d) && (!is_first || lane_col > 0 || row.before == 0);
+        const bool has_second = row.has_word(d + V) && (!is_last || lane_col < L::Lanes - 1 || row.before == 0);
+        return stored_run{has_first, has_second, (is_first || is_last) && has_first != has_second && row.has_run(d)};
+    };
+    each_row([&](const shifted_row<V, T>& row, int i, int h) {
+        Word previous{};  // of the row: the run before, its bytes rotated to their places in a word
+        TK_UNROLL
+        for (int j = 0; j < Tile::J; ++j) {
+            Word rotated[Tile::E / V];
+            TK_UNROLL
+            for (int e = 0; e < Tile::E; e += V) {
+                const Word run = word_of<T, V>(from.data + Tile::number_of({i, j, h, e}));
+                rotated[e / V] = shifted_word<bytes>(run, run, (V - row.before) * size);
+            }
+            const Word neighbour = shuffle_word(rotated[Tile::E / V - 1], lane_before);
+            TK_UNROLL
+            for (int e = 0; e < Tile::E; e += V) {
+                const stored_run how = stored(row, j, e);
+                const Word other = e > 0 ? rotated[(e > 0 ? e : V) / V - 1] : lane_col > 0 ? neighbour : previous;
+                T* const to = row.start + (j * L::block_cols + e - row.before);
+                if (how.has_first) arch::store_global(reinterpret_cast<Word*>(to), joined_word<bytes>(other, rotated[e / V], row.before * size));
+                if (how.has_part) store_part<V>(to + (how.has_first ? V : 0), rotated[e / V], how.has_first ? row.before : V - row.before, how.has_first);
+            }
+            previous = neighbour;
         }
+    });
+    if (block.contains(R, C)) return;
+    each_row([&](const shifted_row<V, T>& row, int i, int h) {
+        TK_UNROLL
+        for (int j = 0; j < Tile::J; ++j)
+            TK_UNROLL
+            for (int e = 0; e < Tile::E; e += V) {
+                const stored_run how = stored(row, j, e);
+                if (how.has_part || (how.has_first && how.has_second)) continue;
+                const int d = j * L::block_cols + e;
+                TK_UNROLL
+                for (int k = 0; k < V; ++k)
+                    if (!(k < V - row.before ? how.has_first : how.has_second) && row.has_element(d + k))
+                        arch::store_global(row.start + (d + k), from.data[Tile::number_of({i, j, h, e}) + k]);
+            }
+    });
 }
 
 }  // namespace tk::detail

@@ -76,4 +76,21 @@ TK_HOST_DEVICE T element_of(const typename word<N * int(sizeof(T))>::type& bits,
     }
 }
 
+/// The word that N neighbours make up. Bytes by way of pairs: what a conversion left side by side stays so.
+template <class T, int N>
+TK_DEVICE auto word_of(const T* values) {
+    using Word = typename word<N * int(sizeof(T))>::type;
+    if constexpr (sizeof(T) == 1 && N % 2 == 0) {
+        vector<uint16_t, N / 2> pairs;
+        TK_UNROLL
+        for (int n = 0; n < N; n += 2) __builtin_memcpy(&pairs.value[n / 2], values + n, 2);
+        return __builtin_bit_cast(Word, pairs);
+    } else {
+        vector<T, N> v;
+        TK_UNROLL
+        for (int n = 0; n < N; ++n) v.value[n] = values[n];
+        return __builtin_bit_cast(Word, v);
+    }
+}
+
 }  // namespace tk::detail

@@ -21,6 +21,12 @@ TK_HOST_DEVICE bool rows_aligned(const global_block<T>& block, int rows, int byt
     return block.col_stride == 1 && (reinterpret_cast<uint64_t>(block.origin) | stride) % uint64_t(bytes) == 0;
 }
 
+/// The runs of V neighbouring columns of a tile may move as vectors.
+template <int V, class Tile, class T>
+TK_HOST_DEVICE bool has_aligned_runs(const global_block<T>& block) {
+    return V == 1 || rows_aligned(block, Tile::rows, V * int(sizeof(T)));
+}
+
 /// No edge of the block lies within one of the runs of V columns that make up the first `cols`.
 template <class T>
 TK_HOST_DEVICE bool cuts_no_run(const global_block<T>& block, int cols, int V) {
@@ -38,13 +44,13 @@ TK_DEVICE int late(int x) {
 }
 TK_DEVICE int64_t late(int64_t x) { return int64_t(uint64_t(uint32_t(late(int(x)))) | uint64_t(uint32_t(late(int(x >> 32)))) << 32); }
 
-/// For tiles with many rows in a thread, and for blocks that are not aligned. whole(register, address) for each run of V
-/// neighbouring columns in this thread that may move as a vector, single(register, address) for each element of the
-/// others that exists.
+/// For tiles with many rows in a thread, and for blocks whose rows are not aligned. whole(register, address) for each run of V
+/// neighbouring columns in this thread that may move as a vector (where the block `is_aligned`), single(register, address) for each
+/// element of the others that exists.
 /// The common case has no conditions. The other goes run by run: addresses and conditions are computed anew
 /// for each, as all of them together would take more registers than the tile.
 template <int V, class Tile, class T, class Whole, class Single>
-TK_DEVICE void for_each_run_of_many(const global_block<T>& block, Whole whole, Single single) {
+TK_DEVICE void for_each_run_of_many(const global_block<T>& block, bool is_aligned, Whole whole, Single single) {
     using L = typename Tile::layout_type;
     const lane_position at = warpgroup::position();
     const int first_col = Tile::cols == 1 ? 0 : L::col(at, 0, 0);
@@ -54,8 +60,7 @@ TK_DEVICE void for_each_run_of_many(const global_block<T>& block, Whole whole, S
             TK_UNROLL
             for (int h = 0; h < Tile::H; ++h) f(i, h, Tile::rows == 1 ? 0 : L::row(at, i, h));
     };
-    const bool aligned = V == 1 || rows_aligned(block, Tile::rows, V * int(sizeof(T)));
-    if (aligned && block.contains(Tile::rows, Tile::cols)) {
+    if (is_aligned && block.contains(Tile::rows, Tile::cols)) {
         const int64_t col_stride = V == 1 ? block.col_stride : 1;
         return each_row([&](int i, int h, int r) {
             T* const row = block.at(r, 0) + first_col * col_stride;
@@ -76,7 +81,7 @@ TK_DEVICE void for_each_run_of_many(const global_block<T>& block, Whole whole, S
             TK_UNROLL
             for (int e = 0; e < Tile::E; e += V) {
                 const int n = Tile::number_of({i, j, h, e}), d = late(j * L::block_cols + e);
-                if (aligned && has_row && block.has_col(c + d) && block.has_col(c + d + V - 1)) {
+                if (is_aligned && has_row && block.has_col(c + d) && block.has_col(c + d + V - 1)) {
                     whole(n, row + d * col_stride);
                     continue;
                 }
@@ -106,7 +111,7 @@ template <int V, class Tile, class T, bool Reaches = false>
 struct runs {
     using L = typename Tile::layout_type;
     const global_block<T>& block;
-    const bool is_aligned = V == 1 || rows_aligned(block, Tile::rows, V * int(sizeof(T)));
+    const bool is_aligned = has_aligned_runs<V, Tile>(block);
     const bool is_whole = block.contains(Tile::rows, Tile::cols);
     const bool cuts_none = V == 1 || is_whole || cuts_no_run(block, Tile::cols, V);
     const lane_position at = warpgroup::position();
@@ -193,7 +198,7 @@ TK_DEVICE void for_each_run(const global_block<T>& block, Whole whole, Single si
             return all.each_cut(single, [](int, int) {});
         }
     }
-    for_each_run_of_many<V, Tile>(block, whole, single);
+    for_each_run_of_many<V, Tile>(block, is_tall<Tile> && has_aligned_runs<V, Tile>(block), whole, single);
 }
 
 /// f(address, value) for each element of the tile that exists in the block, by the thread that owns it.
@@ -235,8 +240,9 @@ TK_DEVICE void load_words(const global_block<From>& block, Word fill_word, Word 
         }
     }
     if constexpr ((IsVector ? shifts_runs<T, V> : shifts_tile<Tile, V>) && !Exactly)
-        if (block.col_stride == 1 && !rows_aligned(block, Tile::rows, V * int(sizeof(T)))) return load_shifted_words<V, Tile>(block, fill_word, words);
-    for_each_run_of_many<V, Tile>(block, [&](int n, const T* from) { words[n / V] = load_word<T, V>(from); }, single);
+        if (block.col_stride == 1 && !has_aligned_runs<V, Tile>(block)) return load_shifted_words<V, Tile>(block, fill_word, words);
+    const bool is_aligned = is_tall<Tile> && has_aligned_runs<V, Tile>(block);
+    for_each_run_of_many<V, Tile>(block, is_aligned, [&](int n, const T* from) { words[n / V] = load_word<T, V>(from); }, single);
 }
 
 /// The tile of these words.
@@ -276,15 +282,13 @@ TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, 
     using from_tile = register_tile<T, R, C, L>;
     constexpr int V = detail::vector_length<T, from_tile::E>;
     if constexpr (detail::shifts_stores<V, from_tile>)
-        if (block.col_stride == 1 && !detail::rows_aligned(block, R, V * int(sizeof(T)))) return detail::store_shifted<V>(block, from);
+        if (block.col_stride == 1 && !detail::has_aligned_runs<V, from_tile>(block)) return detail::store_shifted<V>(block, from);
     if (!detail::stores<from_tile>()) return;
     detail::for_each_run<V, from_tile>(
         block,
         [&](int n, T* to) {
-            detail::vector<T, V> v;
-            TK_UNROLL
-            for (int e = 0; e < V; ++e) v.value[e] = from.data[n + e];
-            detail::store_vector(to, v);
+            const auto word = detail::word_of<T, V>(from.data + n);
+            arch::store_global(reinterpret_cast<std::remove_const_t<decltype(word)>*>(to), word);
         },
         [&](int n, T* to) { arch::store_global(to, from.data[n]); });
 }

@@ -115,10 +115,7 @@ TK_DEVICE void store_shared(const To& to, const register_tile<T, R, C, L>& from)
         constexpr int turn = detail::turned_columns<from_tile, View>();
         const auto store = [&](const from_tile& tile) {
             detail::for_each_shared_vector<V, from_tile>(position(), view, [&](int n, uint32_t address) {
-                detail::vector<T, V> v;
-                TK_UNROLL
-                for (int e = 0; e < V; ++e) v.value[e] = tile.data[n + e];
-                detail::store_shared_vector(address, v);
+                arch::store_shared(address, detail::word_of<T, V>(tile.data + n));
             });
         };
         if constexpr (turn > 0) {
