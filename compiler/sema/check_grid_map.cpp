@@ -152,52 +152,66 @@ class GridMap {
     });
   }
 
+  /// What one axis tells apart.
+  struct Apart {
+    std::set<VarId> vars;
+    bool is_all = true;  // every variable that occurs in the axis, or did before
+  };
+
+  /// Variables that an axis of `store` tells apart. Of executions that could meet in it, those in `known` have the same values, so
+  /// that terms of them shift all of these alike.
+  Apart ApartAlong(const Axis& axis, const Store& store, const std::set<VarId>& known) const {
+    struct Stride {
+      int64_t stride, reach;  // elements between neighbours; elements that all its values span, 0: unbounded
+      VarId var;
+    };
+    std::vector<Stride> strides;
+    // A loop that starts where others are stands for its distance from there.
+    Polynomial start = axis.start;
+    for (auto iteration = store.around.rbegin(); iteration != store.around.rend(); ++iteration) {
+      const auto own = start.find(fmt::format("v{}*", iteration->var));
+      if (own == start.end() || own->second < 0 || own->second > (int64_t{1} << 20)) continue;
+      if (iteration->lo && IsAffine(*iteration->lo, store.around)) Add(start, *iteration->lo, own->second);
+    }
+    for (const auto& [key, coefficient] : start) {
+      for (const Iteration& iteration : store.around) {
+        const std::string own = fmt::format("v{}*", iteration.var);
+        if (key == own || (key == iteration.number && !key.empty())) {
+          if (iteration.span && *iteration.span <= iteration.step) continue;  // of one value
+          const int64_t size = coefficient < 0 ? -coefficient : coefficient;
+          if (size > (int64_t{1} << 40)) return {{}, false};
+          const int64_t step = key == own ? iteration.step : 1;
+          const bool is_short = iteration.span && *iteration.span < (int64_t{1} << 20);
+          const int64_t span = is_short ? std::max<int64_t>(*iteration.span, iteration.step) : 0;
+          strides.push_back(
+              {size * step, size * (span * step / iteration.step + (span * step % iteration.step != 0)), iteration.var});
+        } else if (Mentions(key, iteration.var) && known.count(iteration.var) == 0) {
+          return {{}, false};  // in a product or inside another term
+        }
+      }
+    }
+    std::sort(strides.begin(), strides.end(),
+              [](const Stride& a, const Stride& b) { return std::pair(a.stride, a.var) < std::pair(b.stride, b.var); });
+    Apart apart;
+    int64_t covered = axis.extent;  // by everything smaller
+    for (const Stride& stride : strides) {
+      apart.is_all = covered != 0 && stride.stride >= covered;
+      if (!apart.is_all) break;
+      apart.vars.insert(stride.var);
+      covered = stride.reach == 0 ? 0 : stride.reach - stride.stride + covered;
+    }
+    return apart;
+  }
+
   /// Variables of `store` that some axis tells apart.
   std::set<VarId> Separated(const Store& store) const {
-    std::set<VarId> separated;
-    for (const Axis& axis : store.axes) {
-      struct Stride {
-        int64_t stride, reach;  // elements between neighbours; elements that all its values span, 0: unbounded
-        VarId var;
-      };
-      std::vector<Stride> strides;
-      bool affine = true;
-      // A loop that starts where others are stands for its distance from there.
-      Polynomial start = axis.start;
-      for (auto iteration = store.around.rbegin(); iteration != store.around.rend(); ++iteration) {
-        const auto own = start.find(fmt::format("v{}*", iteration->var));
-        if (own == start.end() || own->second < 0 || own->second > (int64_t{1} << 20)) continue;
-        if (iteration->lo && IsAffine(*iteration->lo, store.around)) Add(start, *iteration->lo, own->second);
-      }
-      for (const auto& [key, coefficient] : start) {
-        bool found = key.empty();
-        for (const Iteration& iteration : store.around) {
-          const std::string own = fmt::format("v{}*", iteration.var);
-          if (key == own || (key == iteration.number && !key.empty())) {
-            if (iteration.span && *iteration.span <= iteration.step) continue;  // of one value
-            const int64_t size = coefficient < 0 ? -coefficient : coefficient;
-            if (size > (int64_t{1} << 40)) return separated;
-            const int64_t step = key == own ? iteration.step : 1;
-            const bool is_short = iteration.span && *iteration.span < (int64_t{1} << 20);
-            const int64_t span = is_short ? std::max<int64_t>(*iteration.span, iteration.step) : 0;
-            strides.push_back(
-                {size * step, size * (span * step / iteration.step + (span * step % iteration.step != 0)), iteration.var});
-            found = true;
-          } else if (Mentions(key, iteration.var)) {
-            affine = false;  // in a product or inside another term
-          }
-        }
-        // A term without the variables shifts all executions alike.
-        (void)found;
-      }
-      if (!affine) continue;
-      std::sort(strides.begin(), strides.end(),
-                [](const Stride& a, const Stride& b) { return std::pair(a.stride, a.var) < std::pair(b.stride, b.var); });
-      int64_t covered = axis.extent;  // by everything smaller
-      for (const Stride& stride : strides) {
-        if (covered == 0 || stride.stride < covered) break;
-        separated.insert(stride.var);
-        covered = stride.reach == 0 ? 0 : stride.reach - stride.stride + covered;
+    std::set<VarId> separated, known;
+    // Axes whose start depends on what others tell apart come after them, in whichever order they stand.
+    for (size_t turn = 0; turn < store.axes.size(); ++turn) {
+      for (const Axis& axis : store.axes) {
+        const Apart apart = ApartAlong(axis, store, known);
+        separated.insert(apart.vars.begin(), apart.vars.end());
+        if (apart.is_all) known.insert(apart.vars.begin(), apart.vars.end());
       }
     }
     // A block cut again: the inner index tells the outer one.
