@@ -20,6 +20,8 @@
 #include "compiler/passes/alternate.h"
 #include "compiler/passes/apply_conditions.h"
 #include "compiler/passes/assign_roles.h"
+#include "compiler/passes/convert_anew.h"
+#include "compiler/passes/cut_stores.h"
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/fold_copies.h"
 #include "compiler/passes/hoist_invariants.h"
@@ -68,7 +70,9 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("select_swizzle", passes::SelectSwizzle) &&    // before plan_shared: tiles start where their pattern does
       pass("multicast", passes::Multicast) &&             // before insert_sync: who arrives at a slot depends on it
       pass("plan_shared", passes::PlanShared) &&          // fixes slot counts, which barriers and rings repeat
-      pass("plan_registers", passes::PlanRegisters) &&    //
+      pass("cut_stores", passes::CutStores) &&            // on loads and stores as they will be
+      pass("convert_anew", passes::ConvertAnew) &&        // where loads stand now
+      pass("plan_registers", passes::PlanRegisters) &&    // once as little is kept as can be
       pass("mark_accesses", passes::MarkAccesses) &&      // by the grid's axes, of which lower_grid makes something else
       pass("lower_grid", passes::LowerGrid) &&            // before insert_sync: a slot's life may cross tiles
       pass("hoist_invariants", passes::HoistInvariants) &&  // on the loop over tiles, with the registers that are left

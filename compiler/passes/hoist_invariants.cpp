@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/passes/live_tiles.h"
+#include "compiler/passes/register_shares.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {

@@ -27,13 +27,12 @@ class Liveness {
   }
 
   LiveTiles most;
-  LiveTiles most_kept;
+  std::vector<LiveTiles> kept;
 
  private:
   Values Before(const Op& op, Values live) {
-    Note(op, live, most);
-    const bool is_load = op.code == OpCode::kRead || op.code == OpCode::kReadParts || op.code == OpCode::kLoadShared;
-    if (is_load || op.code == OpCode::kReduce || IsProduct(op.code)) Note(op, live, most_kept);
+    Note(op, live);
+    if (KeepsTiles(op)) kept.push_back({RegistersOfAll(live), &op, {live.begin(), live.end()}});
     for (const ValueId result : op.results) live.erase(result);
     const bool overwrites =
         op.code == OpCode::kAssign || ((op.code == OpCode::kMma || op.code == OpCode::kMultiply) && op.number == 2);
@@ -50,13 +49,18 @@ class Liveness {
       }
     }
     live.insert(op.operands.begin() + (overwrites ? 1 : 0), op.operands.end());
-    Note(op, live, most);
+    Note(op, live);
     return live;
   }
 
-  void Note(const Op& op, const Values& live, LiveTiles& most) const {
+  int64_t RegistersOfAll(const Values& live) const {
     int64_t registers = 0;
     for (const ValueId value : live) registers += RegistersOf(kernel_.values[value].type, layout_);
+    return registers;
+  }
+
+  void Note(const Op& op, const Values& live) {
+    const int64_t registers = RegistersOfAll(live);
     if (registers < most.registers || registers == 0) return;
     most = {registers, &op, {live.begin(), live.end()}};
   }
@@ -89,16 +93,30 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l) {
   return std::max<int64_t>(1, elements * std::max(Bytes(type.dtype), 1) / 4);
 }
 
+bool KeepsTiles(const ir::Op& op) {
+  const bool is_load = op.code == OpCode::kRead || op.code == OpCode::kReadParts || op.code == OpCode::kLoadShared;
+  return is_load || op.code == OpCode::kReduce || IsProduct(op.code);
+}
+
 LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
   Liveness liveness(kernel, worker.layout);
   liveness.Before(worker.body, {});
   return LargestFirst(kernel, worker.layout, std::move(liveness.most));
 }
 
-LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
+std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
   Liveness liveness(kernel, worker.layout);
   liveness.Before(worker.body, {});
-  return LargestFirst(kernel, worker.layout, std::move(liveness.most_kept));
+  for (LiveTiles& tiles : liveness.kept) tiles = LargestFirst(kernel, worker.layout, std::move(tiles));
+  return std::move(liveness.kept);
+}
+
+LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
+  LiveTiles most;
+  for (LiveTiles& tiles : KeptTiles(kernel, worker)) {
+    if (tiles.registers >= most.registers && tiles.registers > 0) most = std::move(tiles);  // the first one stands last
+  }
+  return most;
 }
 
 }  // namespace tkc::passes

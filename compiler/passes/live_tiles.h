@@ -12,8 +12,9 @@ namespace tkc::passes {
 /// column counts as dealt to the lanes of a warp: more of it than that need not be there at once.
 int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& layout);
 
-/// Registers of a thread beside the tiles: loop counters, addresses, descriptors.
-inline constexpr int64_t kForAddresses = 24;
+/// Whether tiles that are in use behind the operation have to be there with all their elements: a load, a reduction, a product.
+/// Between two of these the compiler of the output computes expressions element by element.
+bool KeepsTiles(const ir::Op& op);
 
 struct LiveTiles {
   int64_t registers = 0;
@@ -25,8 +26,10 @@ struct LiveTiles {
 /// elements are computed one by one. A tile that the next iteration of a loop reads is in use all around the loop.
 LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker);
 
-/// The same, but only what the compiler of the output can't do without: tiles in use behind a load, a reduction or a product, where
-/// all their elements have to be there. Between these an expression is computed element by element.
+/// Behind each operation that keeps tiles, those in use. An operation in a loop may come up several times.
+std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker);
+
+/// The most of these: what the compiler of the output can't do without.
 LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker);
 
 }  // namespace tkc::passes

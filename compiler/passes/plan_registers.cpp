@@ -6,14 +6,13 @@
 #include <fmt/format.h>
 
 #include "compiler/passes/live_tiles.h"
+#include "compiler/passes/register_shares.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {
 
-constexpr int64_t kUnit = 8;             // setmaxnreg and the launch count in eights
-constexpr int64_t kMostPerThread = 240;  // what setmaxnreg is asked for at most
-constexpr int64_t kWarps = 4;            // of an instance
+constexpr int64_t kWarps = 4;  // of an instance
 
 /// The tiles that live through the worker's loops: its mutable ones.
 int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
@@ -49,12 +48,6 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
   return cols == 0 ? 0 : cols / 2 + kForOperands;
 }
 
-/// Registers of a thread where as many blocks as planned share a multiprocessor.
-int64_t RegistersOfResident(const ir::Kernel& kernel, const Target& target) {
-  const RegisterRule& rule = target.registers;
-  return std::min<int64_t>(rule.most_per_thread, rule.file / (kernel.threads * kernel.resident)) / kUnit * kUnit;
-}
-
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
 /// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used. What
 /// is added here was chosen by `tools/bench --rowwise` on an H200: so much that none of examples/rowwise spills, and no more.
@@ -70,7 +63,7 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
         {most, MostKeptTiles(kernel, worker).registers + kForLoads, MostLiveTiles(kernel, worker).registers + kForPositions});
   }
   if (most == 0) return;  // no worker
-  const int64_t needed = (most + kUnit - 1) / kUnit * kUnit;
+  const int64_t needed = (most + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
   const int64_t by_memory = target.BlocksByMemory(kernel.shared_bytes);
   const int64_t blocks =
       std::min({int64_t{rule.file} / (kernel.threads * needed), int64_t{target.threads_per_processor} / kernel.threads, by_memory});
@@ -102,22 +95,15 @@ Result<void> DealToResident(ir::Kernel& kernel, const Target& target, Diagnostic
 
 Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   if (kernel.resident > 1) return DealToResident(kernel, target, diagnostics);
-  const int64_t warpgroups = kernel.threads / 128;
+  const RegisterShares shares = ShareRegisters(kernel, target);
+  const int64_t entry = shares.at_entry, budget = shares.computing;
   int64_t computing = 0;
   bool copies = false;
-  for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute)
-      computing += worker.instances;
-    else
-      copies = true;
-  }
-  const int64_t entry = target.registers.AtEntry(static_cast<int>(kernel.threads));
-  int64_t budget = std::min<int64_t>(entry, target.registers.most_per_thread);
-  if (target.has_register_moves && copies && computing >= 2 && warpgroups > computing) {
-    const int64_t for_copies = computing <= 2 ? 40 : 32;
-    budget = std::min(kMostPerThread, (entry * warpgroups - for_copies * (warpgroups - computing)) / computing / kUnit * kUnit);
-    for (ir::Worker& worker : kernel.workers)
-      worker.registers = static_cast<int>(worker.kind == ir::RoleKind::kCompute ? budget : for_copies);
+  for (ir::Worker& worker : kernel.workers) {
+    const bool computes = worker.kind == ir::RoleKind::kCompute;
+    computing += computes ? worker.instances : 0;
+    copies |= !computes;
+    if (shares.copying != 0) worker.registers = static_cast<int>(computes ? budget : shares.copying);
   }
   for (const ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute) continue;

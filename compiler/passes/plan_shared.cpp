@@ -8,6 +8,7 @@
 
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/meetings.h"
+#include "compiler/passes/register_shares.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/register_shares.h"
+
+#include <algorithm>
+
+namespace tkc::passes {
+
+int64_t RegistersOfResident(const ir::Kernel& kernel, const Target& target) {
+  const RegisterRule& rule = target.registers;
+  return std::min<int64_t>(rule.most_per_thread, rule.file / (kernel.threads * kernel.resident)) / kRegisterUnit * kRegisterUnit;
+}
+
+namespace {
+
+/// One block, which may deal out anew what it was launched with.
+RegisterShares DealToRoles(const ir::Kernel& kernel, const Target& target) {
+  constexpr int64_t kMostPerThread = 240;  // what setmaxnreg is asked for at most
+  RegisterShares shares;
+  shares.at_entry = target.registers.AtEntry(kernel.threads);
+  shares.computing = std::min<int64_t>(shares.at_entry, target.registers.most_per_thread);
+  const int64_t warpgroups = kernel.threads / 128;
+  int64_t computing = 0;
+  bool copies = false;
+  for (const ir::Worker& worker : kernel.workers) {
+    const bool computes = worker.kind == ir::RoleKind::kCompute;
+    computing += computes ? worker.instances : 0;
+    copies |= !computes;
+  }
+  if (target.has_register_moves && copies && computing >= 2 && warpgroups > computing) {
+    shares.copying = computing <= 2 ? 40 : 32;
+    const int64_t left = shares.at_entry * warpgroups - shares.copying * (warpgroups - computing);
+    shares.computing = std::min(kMostPerThread, left / computing / kRegisterUnit * kRegisterUnit);
+  }
+  shares.for_tiles = shares.computing - kForAddresses;
+  return shares;
+}
+
+/// Several blocks. Who asks for so many wants the loads of all of them under way, and each to have few registers beside its tiles:
+/// of examples/rowwise what leaves 12 does not spill, and what leaves 7 does.
+RegisterShares DealToBlocks(const ir::Kernel& kernel, const Target& target) {
+  constexpr int64_t kLeastForAddresses = 8;
+  RegisterShares shares;
+  shares.at_entry = shares.computing = RegistersOfResident(kernel, target);
+  shares.for_tiles = shares.computing - kLeastForAddresses;
+  return shares;
+}
+
+}  // namespace
+
+RegisterShares ShareRegisters(const ir::Kernel& kernel, const Target& target) {
+  return kernel.resident > 1 ? DealToBlocks(kernel, target) : DealToRoles(kernel, target);
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// How the registers of a multiprocessor are dealt out to the threads of a block: what a schedule promises its workers.
+#pragma once
+
+#include "compiler/ir/ir.h"
+#include "compiler/target/target.h"
+
+namespace tkc::passes {
+
+inline constexpr int64_t kRegisterUnit = 8;  // setmaxnreg and the launch count in eights
+
+/// 32-bit registers of a thread.
+struct RegisterShares {
+  int64_t at_entry = 0;   // what a launch gives every thread
+  int64_t computing = 0;  // what a role that computes has in the end
+  int64_t for_tiles = 0;  // of these, what it may keep tiles in; the rest is for loop counters, addresses, descriptors
+  int64_t copying = 0;    // what others leave themselves where they give registers to those that compute; else 0
+};
+
+/// Of a kernel whose roles and threads are known.
+RegisterShares ShareRegisters(const ir::Kernel& kernel, const Target& target);
+
+/// Of `computing` beside the tiles of a block that has a multiprocessor to itself.
+inline constexpr int64_t kForAddresses = 24;
+
+/// Of a thread, where as many blocks as the kernel says share a multiprocessor.
+int64_t RegistersOfResident(const ir::Kernel& kernel, const Target& target);
+
+}  // namespace tkc::passes
