@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -21,33 +21,91 @@ using ir::ValueId;
 
 constexpr int64_t kKeptBytes = 2;  // of an element: what tk::convert_anew keeps in whole registers
 
+/// Whether the result can be had again from a tile that takes fewer registers.
+bool Widens(const ir::Kernel& kernel, const Op& op) {
+  if (op.code != OpCode::kConvert || op.number != 0) return false;
+  const ir::Value &from = kernel.values[op.operands[0]], &to = kernel.values[op.results[0]];
+  const bool widens = Bytes(from.type.dtype) == kKeptBytes && Bytes(to.type.dtype) > kKeptBytes;
+  return widens && !from.is_mutable && from.type.space == ir::Space::kRegister;
+}
+
 class Conversions {
  public:
   Conversions(ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel), worker_(worker) {}
 
   void FitInto(int64_t registers) {
-    while (const std::optional<Op> conversion = FindKept(registers)) {
+    const Region before = worker_.body;
+    Merge(worker_.body, {});
+    const std::vector<Op> kept = FindKept(registers);
+    for (const Op& conversion : kept) {
       is_first_ = true;
-      Repeat(worker_.body, *conversion);
+      Repeat(worker_.body, conversion);
+    }
+    if (kept.empty()) {
+      worker_.body = before;
+    } else {
+      EraseUnusedParts();
     }
   }
 
  private:
-  /// The conversion whose result takes the most registers where there are too few.
-  std::optional<Op> FindKept(int64_t registers) const {
-    const std::map<ValueId, const Op*> conversions = FindWidening(kernel_, worker_);
-    std::optional<Op> found;
-    int64_t most = 0;
-    for (const LiveTiles& kept : KeptTiles(kernel_, worker_)) {
-      if (kept.registers <= registers) continue;
-      for (const ValueId value : kept.in_use) {
-        const auto conversion = conversions.find(value);
-        const int64_t taken = RegistersOf(kernel_.values[value].type, worker_.layout);
-        if (conversion == conversions.end() || taken <= most) continue;
-        most = taken;
-        found = *conversion->second;
+  /// What is converted so far, and its type: the result.
+  using Known = std::map<std::pair<ValueId, DType>, ValueId>;
+
+  /// What is converted twice, whole or in part, the compiler of the output converts once, and keeps.
+  void Merge(Region& region, Known known) {
+    Region out;
+    std::map<ValueId, Op> parts;
+    for (Op& op : region) {
+      for (ValueId& operand : op.operands) {
+        if (const auto same = merged_.find(operand); same != merged_.end()) operand = same->second;
       }
+      for (Region& inner : op.regions) Merge(inner, known);
+      if (op.code == OpCode::kPart) parts.emplace(op.results[0], op);
+      if (Widens(kernel_, op)) {
+        const DType dtype = kernel_.values[op.results[0]].type.dtype;
+        const auto [place, is_new] = known.try_emplace({op.operands[0], dtype}, op.results[0]);
+        if (!is_new) {
+          merged_[op.results[0]] = place->second;
+          continue;
+        }
+        const auto part = parts.find(op.operands[0]);
+        const auto whole = part == parts.end() ? known.end() : known.find({part->second.operands[0], dtype});
+        if (whole != known.end()) op = PartOf(whole->second, part->second, op);
+      }
+      out.push_back(std::move(op));
     }
+    region = std::move(out);
+  }
+
+  void EraseUnusedParts() {
+    std::set<ValueId> used;
+    ForEachOp(worker_.body, [&](const Op& op) { used.insert(op.operands.begin(), op.operands.end()); });
+    const auto erase = [&](Region& region) {
+      std::erase_if(region, [&](const Op& op) { return op.code == OpCode::kPart && !used.contains(op.results[0]); });
+    };
+    ForEachOp(worker_.body, [&](Op& op) { std::for_each(op.regions.begin(), op.regions.end(), erase); });
+    erase(worker_.body);
+  }
+
+  static Op PartOf(ValueId wide, Op part, const Op& conversion) {
+    part.operands = {wide};
+    part.results = conversion.results;
+    part.span = conversion.span;
+    return part;
+  }
+
+  /// The conversions whose results are in use anywhere where tiles take more than that. To keep some of them would save
+  /// instructions, but the compiler of the output does better with none.
+  std::vector<Op> FindKept(int64_t registers) const {
+    std::set<ValueId> in_use;
+    for (const LiveTiles& kept : KeptTiles(kernel_, worker_)) {
+      if (kept.registers > registers) in_use.insert(kept.in_use.begin(), kept.in_use.end());
+    }
+    std::vector<Op> found;
+    ForEachOp(worker_.body, [&](const Op& op) {
+      if (Widens(kernel_, op) && in_use.contains(op.results[0])) found.push_back(op);
+    });
     return found;
   }
 
@@ -101,7 +159,8 @@ class Conversions {
 
   ir::Kernel& kernel_;
   ir::Worker& worker_;
-  bool is_first_ = true;  // the first one has the name
+  std::map<ValueId, ValueId> merged_;  // conversions into those before them
+  bool is_first_ = true;               // the first one has the name
 };
 
 }  // namespace
@@ -109,10 +168,7 @@ class Conversions {
 std::map<ir::ValueId, const ir::Op*> FindWidening(const ir::Kernel& kernel, const ir::Worker& worker) {
   std::map<ValueId, const Op*> conversions;
   ForEachOp(worker.body, [&](const Op& op) {
-    if (op.code != OpCode::kConvert || op.number != 0) return;
-    const ir::Value &from = kernel.values[op.operands[0]], &to = kernel.values[op.results[0]];
-    const bool widens = Bytes(from.type.dtype) == kKeptBytes && Bytes(to.type.dtype) > kKeptBytes;
-    if (widens && !from.is_mutable && from.type.space == ir::Space::kRegister) conversions.emplace(op.results[0], &op);
+    if (Widens(kernel, op)) conversions.emplace(op.results[0], &op);
   });
   return conversions;
 }
