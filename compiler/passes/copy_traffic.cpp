@@ -103,8 +103,10 @@ bool CollectTraffic(const Feed& feed, const Names& kept, std::vector<Traffic>& o
         if (op.number != 0) return false;
         const Scalar value = Resolve(op.scalars[0], names);
         const auto same = kept.find(op.symbol);
-        names[op.symbol] =
-            same != kept.end() && symbolic::Equal(same->second, value) ? symbolic::Name(op.symbol, value->dtype) : value;
+        if (same != kept.end() && symbolic::Equal(same->second, value))
+          names.erase(op.symbol);  // it stands for itself
+        else
+          names[op.symbol] = value;
         break;
       }
       case OpCode::kSend: {
