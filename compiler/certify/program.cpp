@@ -8,6 +8,7 @@
 
 #include "compiler/certify/places.h"
 #include "compiler/passes/walk.h"
+#include "compiler/symbolic/condition.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
@@ -382,7 +383,15 @@ class Builder {
         break;
       default: break;
     }
-    return Opaque(symbolic::CanonicalText(scalar));
+    const symbolic::Condition condition = symbolic::ConditionOf(scalar);
+    return condition.is_negated ? Not(Opaque(condition.text)) : Opaque(condition.text);
+  }
+
+  static Condition Not(Condition condition) {
+    Condition negation;
+    negation.kind = Condition::Kind::kNot;
+    negation.parts.push_back(std::move(condition));
+    return negation;
   }
 
   /// A truth value known by its text: the same for all who ask in the same iteration.
@@ -431,6 +440,8 @@ class Builder {
     for (size_t i = around_.behind.size(); i-- > 0;) {
       if (ask(*linear, Depth(), around_.behind[i].first, around_.behind[i].second)) return condition;
     }
+    // One integer, whichever side of the comparison it stands on.
+    if (linear->rest[0] == '-') return Not(Positive(symbolic::Sub(symbolic::Int(1), value), op));
     Fold(condition.linear, Depth());
     Choose(condition, condition.linear.rest);
     return condition;

@@ -10,6 +10,7 @@
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
+#include "compiler/symbolic/condition.h"
 
 namespace tkc::passes {
 namespace {
@@ -455,22 +456,24 @@ void Folding::Loop(Op op, Level& level) {
 }
 
 void Folding::Branch(Op op, Level& level) {
-  // A branch that the loading workers have, too.
-  std::vector<Traffic*> same;
+  // A branch that the loading workers have, too, perhaps the other way round.
+  const symbolic::Condition own = symbolic::ConditionOf(op.scalars[0]);
+  std::vector<std::pair<Traffic*, bool>> same;
   for (std::vector<Traffic>& steps : level.feeds) {
     for (Traffic& step : steps) {
       if (step.kind != Kind::kBranch || !step.done.empty() || !Receives(op, step.pipes)) continue;
-      if (symbolic::Equal(Resolve(step.source->scalars[0], step.names), op.scalars[0])) same.push_back(&step);
+      const symbolic::Condition other = symbolic::ConditionOf(Resolve(step.source->scalars[0], step.names));
+      if (other.text == own.text) same.emplace_back(&step, other.is_negated != own.is_negated);
       break;
     }
   }
   if (!same.empty()) {
     for (size_t i = 0; i < op.regions.size(); ++i) {
       std::vector<Feed> feeds;
-      for (const Traffic* step : same) feeds.push_back({&step->source->regions[i], step->names});
+      for (const auto& [step, is_turned] : same) feeds.push_back({&step->source->regions[is_turned ? 1 - i : i], step->names});
       op.regions[i] = FoldRegion(op.regions[i], feeds, nullptr, nullptr);
     }
-    for (Traffic* step : same) step->done = step->pipes;
+    for (const auto& [step, is_turned] : same) step->done = step->pipes;
     level.out.push_back(std::move(op));
     return;
   }

@@ -275,10 +275,14 @@ bool Nest::RaiseLimit(const std::vector<Cursor>& cursors) {
   return false;
 }
 
+symbolic::Condition Nest::ConditionAt(const Cursor& cursor) {
+  return symbolic::ConditionOf(skeletons_[cursor.skeleton].table.Of(*cursor.Head().stmt->expr));
+}
+
 std::string Nest::Key(const Cursor& cursor) {
   const TrafficItem& item = cursor.Head();
   SymbolicTable& table = skeletons_[cursor.skeleton].table;
-  if (item.kind == Kind::kIf) return "if " + symbolic::CanonicalText(table.Of(*item.stmt->expr));
+  if (item.kind == Kind::kIf) return "if " + ConditionAt(cursor).text;
   return fmt::format("for {} .. {} by {}", symbolic::CanonicalText(table.Of(*item.stmt->lo)),
                      symbolic::CanonicalText(table.Of(*item.stmt->hi)), item.stmt->step);
 }
@@ -370,8 +374,10 @@ bool Nest::RunLoop(const std::vector<Cursor>& group) {
 bool Nest::RunIf(const std::vector<Cursor>& group) {
   std::vector<Cursor> then_branch, else_branch;
   for (const Cursor& cursor : group) {
-    then_branch.push_back({cursor.skeleton, &cursor.Head().body, 0});
-    else_branch.push_back({cursor.skeleton, &cursor.Head().orelse, 0});
+    Cursor taken{cursor.skeleton, &cursor.Head().body, 0}, other{cursor.skeleton, &cursor.Head().orelse, 0};
+    if (ConditionAt(cursor).is_negated) std::swap(taken, other);
+    then_branch.push_back(taken);
+    else_branch.push_back(other);
   }
   const Counters before = counters_;
   const std::vector<Slots> slots_before = slots_;

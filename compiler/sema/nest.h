@@ -8,6 +8,7 @@
 
 #include "compiler/sema/analyses.h"
 #include "compiler/sema/skeleton.h"
+#include "compiler/symbolic/condition.h"
 
 namespace tkc::sema {
 
@@ -68,6 +69,8 @@ class Nest {
   void Receive(Cursor& cursor);
   void Send(Cursor& cursor);
   bool RaiseLimit(const std::vector<Cursor>& cursors);
+  /// Of the branch at which it stands.
+  symbolic::Condition ConditionAt(const Cursor& cursor);
   std::string Key(const Cursor& cursor);
   enum class Joint : uint8_t { kNone, kDone, kFailed };
   Joint RunJoint(std::vector<Cursor>& cursors);

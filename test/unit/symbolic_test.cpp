@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "compiler/symbolic/condition.h"
 #include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/parse_scalar.h"
 #include "compiler/symbolic/polynomial.h"
@@ -239,6 +240,26 @@ TEST(Polynomials, TheMostThatADifferenceCanBe) {
   EXPECT_EQ(MostDifference(Read("min(n, min(m + 8, m + 4))"), Read("m")), 4);
   EXPECT_EQ(MostDifference(Read("min(k, n)"), Read("m")), std::nullopt);
   EXPECT_EQ(MostDifference(Read("max(m + 8, n)"), Read("m")), std::nullopt);
+}
+
+TEST(Condition, SameAndNegated) {
+  const auto relation = [](std::string_view a, std::string_view b) {
+    const Condition x = ConditionOf(Read(a)), y = ConditionOf(Read(b));
+    return x.text != y.text ? "other" : x.is_negated == y.is_negated ? "same" : "negated";
+  };
+  EXPECT_STREQ(relation("a < b", "b > a"), "same");
+  EXPECT_STREQ(relation("a < b", "a + 1 <= b"), "same");
+  EXPECT_STREQ(relation("a < b", "a >= b"), "negated");
+  EXPECT_STREQ(relation("2 * a > b - 1", "b <= 2 * a"), "same");
+  EXPECT_STREQ(relation("a == b", "b - a == 0"), "same");
+  EXPECT_STREQ(relation("a == b", "b != a"), "negated");
+  EXPECT_STREQ(relation("a == b", "a == c"), "other");
+  EXPECT_STREQ(relation("not (p or a < b)", "a >= b and not p"), "same");
+  EXPECT_STREQ(relation("p and a == b", "b != a or not p"), "negated");
+  EXPECT_STREQ(relation("p and pq", "p or pq"), "other");
+  EXPECT_STREQ(relation("f < g", "g > f"), "same");
+  EXPECT_STREQ(relation("f < g", "f >= g"), "other");  // neither holds of a NaN
+  EXPECT_STREQ(relation("f < g", "not (g > f)"), "negated");
 }
 
 }  // namespace
