@@ -241,7 +241,8 @@ TK_DEVICE void load_words(const global_block<From>& block, Word fill_word, Word 
     }
     if constexpr ((IsVector ? shifts_runs<T, V> : shifts_tile<Tile, V>) && !Exactly)
         if (block.col_stride == 1 && !has_aligned_runs<V, Tile>(block)) return load_shifted_words<V, Tile>(block, fill_word, words);
-    const bool is_aligned = is_tall<Tile> && has_aligned_runs<V, Tile>(block);
+    // Asked again, though what is not tall is not aligned here: without the vectors nvcc takes the tile apart before, and spills.
+    const bool is_aligned = has_aligned_runs<V, Tile>(block);
     for_each_run_of_many<V, Tile>(block, is_aligned, [&](int n, const T* from) { words[n / V] = load_word<T, V>(from); }, single);
 }
 
