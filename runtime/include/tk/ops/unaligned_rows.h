@@ -74,8 +74,13 @@ struct shifted_row {
     TK_DEVICE bool has_run(int d) const { return d >= lo - before && d <= hi - before; }
     TK_DEVICE bool has_element(int d) const { return d >= lo - before && d < hi - before + V; }
 
-    /// The run d columns on, or the fill where has(d) is false. Neighbouring threads read a word twice, the second time from the
-    /// first-level cache.
+    /// The run d columns on, both of whose words exist. Neighbouring threads read a word twice, the second time from the first-level
+    /// cache.
+    TK_DEVICE auto load(int d) const {
+        const T* const from = start + (d - before);
+        return shifted_word<V * int(sizeof(T))>(load_word<value, V>(from), load_word<value, V>(from + V), before * int(sizeof(T)));
+    }
+    /// The same, or the fill where has(d) is false.
     template <class Word>
     TK_DEVICE Word load(int d, const Word& fill_word) const {
         const bool exist = has(d);
@@ -117,8 +122,11 @@ TK_DEVICE void load_shifted_words(const global_block<From>& block, const Word& f
                     for (int e = 0; e < Tile::E; e += V) f(words[Tile::number_of({i, j, h, e}) / V], row, r, j * L::block_cols + e);
             }
     };
-    each_run(first_col, [&](Word& word, const auto& row, int, int d) { word = row.load(d, fill_word); });
     const bool has_ends = !block.contains(Tile::rows, Tile::cols) || block.col_lo > 1 - V || block.col_hi < Tile::cols + V;
+    // Runs of a lane share words, which are loaded once where nothing is asked.
+    if constexpr (Tile::E > V)
+        if (!has_ends) return each_run(first_col, [&](Word& word, const auto& row, int, int d) { word = row.load(d); });
+    each_run(first_col, [&](Word& word, const auto& row, int, int d) { word = row.load(d, fill_word); });
     if (!has_ends) return;
     const int again = anew(first_col);
     each_run(again, [&](Word& word, const auto& row, int r, int d) {
