@@ -114,9 +114,9 @@ class Cutting {
   /// Into as few parts as registers allow; if they never suffice, into as few as take the least. Returns where the store stands
   /// then.
   size_t Cut(Region& region, const Statement& statement, int64_t registers) {
-    const int64_t columns = Columns(region[statement.store].operands[0]), least_columns = worker_.layout.ColsPerBlock();
+    const int64_t columns = Columns(region[statement.store].operands[0]);
+    const int64_t most_parts = columns % worker_.layout.ColsPerBlock() == 0 ? columns / worker_.layout.ColsPerBlock() : 1;
     int64_t least = Kept(region, statement.begin, statement.store), best = 1, tried = 1;
-    if (least <= registers || columns % (2 * least_columns) != 0) return statement.store;
     const Region whole = region;
     parts_.clear();
     const size_t loop = statement.store - statement.own.size();
@@ -125,12 +125,13 @@ class Cutting {
       region = parts == 1 ? whole : InParts(whole, statement, columns, columns / parts);
       for (const size_t own : statement.own) kernel_.values[whole[own].results[0]].type.cols = columns / parts;
     };
-    while (columns % (2 * tried * least_columns) == 0 && least > registers) {
-      cut_into(2 * tried);
+    for (int64_t parts = 2; parts <= most_parts && least > registers; ++parts) {
+      if (most_parts % parts != 0) continue;
+      cut_into(parts);
       const int64_t kept = Kept(region, loop, loop + 1);
       if (kept >= least) continue;
       least = kept;
-      best = tried;
+      best = parts;
     }
     if (tried != best) cut_into(best);
     return best == 1 ? statement.store : loop;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where the operands of a store take more registers than the schedule leaves to a thread, it is done by parts of its columns, each
-// of which loads, computes and stores what belongs to it. The fewest parts, a power of two, for which the registers suffice:
+// of which loads, computes and stores what belongs to it. The fewest equal parts for which the registers suffice:
 //
 //     g = read G[0 : 8192]           becomes     unroll c 4 times
 //     y = x * g                                    g = read G[c * 2048 : 2048]
