@@ -57,6 +57,10 @@ std::set<std::string> RingsOf(const Op& loop) {
   return rings;
 }
 
+int64_t RingsIn(const Agent& agent) {
+  return std::count_if(agent.worker->body.begin(), agent.worker->body.end(), [](const Op& op) { return op.code == OpCode::kRing; });
+}
+
 class Builder {
  public:
   Builder(Program& program, Agent& agent, std::map<std::string, int>& families)
@@ -528,8 +532,12 @@ Program BuildProgram(const ir::Kernel& kernel, const Target& target) {
   if (program.skips) {
     for (const Agent& agent : program.agents) FindParameters(program, agent);
   }
+  // Who turns the most rings first: loops of others that have one ring each of a loop's are then known to be that loop.
+  std::vector<Agent*> agents;
+  for (Agent& agent : program.agents) agents.push_back(&agent);
+  std::stable_sort(agents.begin(), agents.end(), [](const Agent* a, const Agent* b) { return RingsIn(*a) > RingsIn(*b); });
   std::map<std::string, int> families;
-  for (Agent& agent : program.agents) Builder(program, agent, families).Run();
+  for (Agent* agent : agents) Builder(program, *agent, families).Run();
   return program;
 }
 
