@@ -32,7 +32,7 @@ bool Chooses(const ir::Module& module, const ir::Entry& entry) {
 }
 
 const Target& TargetOf(const ir::Module& module) {
-  const Target* target = module.kernels.empty() ? nullptr : FindTarget(module.kernels.front().target);
+  const Target* target = FindTarget(module.kernels.empty() ? module.target : module.kernels.front().target);
   return target ? *target : Targets().front();
 }
 

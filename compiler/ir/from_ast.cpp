@@ -93,7 +93,7 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section, 
 }  // namespace
 
 Result<Module> FromAst(const typed::Program& program, const std::string& target, Diagnostics& diagnostics) {
-  Module module;
+  Module module{target};
   for (const typed::Entry& source : program.entries) {
     Entry entry{source.name, {}};
     for (const typed::Kernel& kernel : source.kernels) {

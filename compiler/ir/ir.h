@@ -276,8 +276,9 @@ struct Entry {
 };
 
 struct Module {
-  std::vector<Kernel> kernels;
-  std::vector<Entry> entries;
+  std::string target{};  // where it has no kernels; else they say
+  std::vector<Kernel> kernels{};
+  std::vector<Entry> entries{};
 };
 
 /// kArrive's number: at the barrier of every block of the cluster.

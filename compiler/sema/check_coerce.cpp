@@ -56,11 +56,16 @@ bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelli
         diagnostics_.Error(DiagnosticKind::kTypeMixing, span,
                            fmt::format("`{}` mixes `{}` and `{}`", spelling, TypeText(Type::Scalar(x)), TypeText(Type::Scalar(y))));
     report.Label(a.span, fmt::format("is {}", Describe(a))).Label(b.span, fmt::format("is {}", Describe(b)));
-    const Value* integer = kind_of(a) == 1 && kind_of(b) == 2 ? &a : kind_of(b) == 1 && kind_of(a) == 2 ? &b : nullptr;
-    if (integer != nullptr) {
-      report.Help("convert the integer: `f32(..)`",
-                  std::vector<Edit>{{{integer->span.file, integer->span.begin, integer->span.begin}, "f32("},
-                                    {{integer->span.file, integer->span.end, integer->span.end}, ")"}});
+    const auto convert = [&](const Value& value, std::string_view what, std::string_view to) {
+      report.Help(fmt::format("convert {}: `{}(..)`", what, to),
+                  std::vector<Edit>{{{value.span.file, value.span.begin, value.span.begin}, fmt::format("{}(", to)},
+                                    {{value.span.file, value.span.end, value.span.end}, ")"}});
+    };
+    if (kind_of(a) == 1 && kind_of(b) == 1) {
+      const bool is_first = x == DType::kI64;
+      convert(is_first ? a : b, "one of them", Name(is_first ? y : x));
+    } else if (kind_of(a) != 0 && kind_of(b) != 0) {
+      convert(kind_of(a) == 1 ? a : b, "the integer", "f32");
     }
     return false;
   };

@@ -128,6 +128,18 @@ void Elaborator::DeclareDims(const ast::Expr& extent) {
   }
 }
 
+void Elaborator::CheckRank(const ast::Name& tensor, const ast::TypeExpr& type) {
+  constexpr size_t kMostExtents = 8;  // TK_MAX_RANK of the interface
+  if (type.dims.empty()) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.span, fmt::format("tensor `{}` has no extent", tensor.text));
+  } else if (type.dims.size() > kMostExtents) {
+    diagnostics_
+        .Error(DiagnosticKind::kTypeMismatch, type.span,
+               fmt::format("tensor `{}` has {} extents; a tensor has at most {}", tensor.text, type.dims.size(), kMostExtents))
+        .Help("let axes that lie one behind the other be one axis");
+  }
+}
+
 void Elaborator::DeclareParams() {
   const ast::KernelDecl& source = *variant_.kernel;
   // Scalars first: an extent may name one.
@@ -176,10 +188,7 @@ void Elaborator::DeclareParams() {
       ExprPtr value = IntegerScalar(Eval(*extent), "the extent of a tensor");
       typed_param.extents.push_back(value ? std::move(value) : MakeInt(1, extent->span));
     }
-    if (typed_param.extents.empty()) {
-      diagnostics_.Error(DiagnosticKind::kTypeMismatch, param.type->span,
-                         fmt::format("tensor `{}` has no extent", param.name.text));
-    }
+    CheckRank(param.name, *param.type);
     typed_param.mode = param.mode == ast::ParamMode::kOut     ? typed::TensorMode::kOut
                        : param.mode == ast::ParamMode::kInOut ? typed::TensorMode::kInOut
                                                               : typed::TensorMode::kIn;

@@ -221,6 +221,15 @@ class GridMap {
     return separated;
   }
 
+  /// Whether a loop around the store begins at an element that the variable selects.
+  static bool BoundByData(const Store& store, VarId var) {
+    return std::any_of(store.around.begin(), store.around.end(), [&](const Iteration& loop) {
+      return loop.lo && std::any_of(loop.lo->begin(), loop.lo->end(), [&](const auto& term) {
+               return Mentions(term.first, var) && term.first != fmt::format("v{}*", var);
+             });
+    });
+  }
+
   void CheckAlone(const Store& store) {
     const std::set<VarId> separated = Separated(store);
     for (const Iteration& iteration : store.around) {
@@ -244,8 +253,14 @@ class GridMap {
                  fmt::format("elements of `{}` are stored by more than one {} `{}`", param.name, what, var.name))
           .Label(store.stmt->span, fmt::format("the same elements for different `{}`", var.name))
           .Note(var.span, fmt::format("`{}` is declared here", var.name))
-          .Help(iteration.is_grid ? fmt::format("index `{}` by `{}`, or combine with `+=` and a preset `= 0`", param.name, var.name)
-                                  : fmt::format("store once, after the loop, or index `{}` by `{}`", param.name, var.name));
+          .Help(BoundByData(store, iteration.var)
+                    ? fmt::format(
+                          "runs whose ends are data may overlap: give each a row of its own, `{}[{}, ..]`, or combine with `+=` "
+                          "and a preset `= 0`",
+                          param.name, var.name)
+                : iteration.is_grid
+                    ? fmt::format("index `{}` by `{}`, or combine with `+=` and a preset `= 0`", param.name, var.name)
+                    : fmt::format("store once, after the loop, or index `{}` by `{}`", param.name, var.name));
       return;
     }
   }

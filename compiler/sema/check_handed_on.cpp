@@ -59,8 +59,7 @@ void Elaborator::DeclareWork(const ast::WorkDecl& work) {
   param.span = work.span;
   param.mode = typed::TensorMode::kOut;
   param.dtype = ElementType(*work.type).value_or(DType::kF32);
-  if (work.type->dims.empty())
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, work.type->span, fmt::format("tensor `{}` has no extent", param.name));
+  CheckRank(work.name, *work.type);
   for (const ast::ExprPtr& extent : work.type->dims) {
     if (const auto* name = ast::DynCast<ast::NameExpr>(*extent); name != nullptr && name->name == "blocks") {
       GateFeature(extent->span, "the number of blocks as an extent");

@@ -79,6 +79,7 @@ class Elaborator {
   void DeclareDims(const ast::Expr& extent);
   bool SetPreset(const ast::Expr& preset, typed::Param& param);
   void DeclareWork(const ast::WorkDecl& work);
+  void CheckRank(const ast::Name& tensor, const ast::TypeExpr& type);
   void CheckDims();
   void CheckRequires();
   void ElaborateWhen();
