@@ -72,32 +72,12 @@ class Builder {
         places_(program, agent, scope_),
         slotless_(Slotless(kernel_, *agent.worker)) {}
 
-  /// Behind its last use a view stands for nothing; inside a loop that it was made before, behind the loop.
-  void FindLastUses() {
-    std::vector<int> made(static_cast<size_t>(agent_.roots), 0), head(agent_.loops.size(), 0), next(agent_.loops.size(), 0);
-    agent_.last_use.assign(static_cast<size_t>(agent_.roots), 0);
-    for (int i = 0; i < Here(); ++i) {
-      const Step& step = agent_.steps[static_cast<size_t>(i)];
-      if (step.kind == StepKind::kTest) head[static_cast<size_t>(step.loop)] = i;
-      if (step.kind == StepKind::kNext) next[static_cast<size_t>(step.loop)] = i;
-      if (step.root >= 0) made[static_cast<size_t>(step.root)] = i;
-      for (const Access& access : step.accesses) agent_.last_use[static_cast<size_t>(access.root)] = i;
-    }
-    // Loops inside come behind those around them.
-    for (size_t loop = agent_.loops.size(); loop-- > 0;) {
-      for (size_t root = 0; root < made.size(); ++root) {
-        int& last = agent_.last_use[root];
-        if (made[root] < head[loop] && head[loop] < last && last < next[loop]) last = next[loop];
-      }
-    }
-  }
-
   void Run() {
     for (const auto& [buffer, loops] : slotless_) agent_.rings.push_back({"@" + buffer, 1, "@" + buffer});
     Emit(agent_.worker->body);
     agent_.steps.push_back({StepKind::kEnd});
-    DropUnusedRings();
-    FindLastUses();
+    DropUnusedRings(agent_);
+    FindLastUses(agent_);
   }
 
  private:
@@ -107,31 +87,6 @@ class Builder {
     std::vector<std::string> rests;                   // the integer each asks about
     std::vector<std::pair<std::string, int>> behind;  // loops that stand before, here: integer, family
   };
-
-  /// A ring that only other instances of the worker turn stands still here: counted from others, it would never come into a state
-  /// again.
-  void DropUnusedRings() {
-    std::vector<int> place(agent_.rings.size(), -1);
-    for (const Step& step : agent_.steps) {
-      if (step.ring >= 0) place[static_cast<size_t>(step.ring)] = 0;
-    }
-    std::vector<AgentRing> used;
-    for (size_t ring = 0; ring < place.size(); ++ring) {
-      if (place[ring] < 0 && agent_.rings[ring].name[0] != '@') continue;
-      place[ring] = static_cast<int>(used.size());
-      used.push_back(std::move(agent_.rings[ring]));
-    }
-    agent_.rings = std::move(used);
-    const auto moved = [&](int ring) { return ring < 0 ? ring : place[static_cast<size_t>(ring)]; };
-    for (Step& step : agent_.steps) step.ring = moved(step.ring);
-    for (int& ring : agent_.ring_of_root) ring = moved(ring);
-    for (Loop& loop : agent_.loops) {
-      for (std::vector<int>* rings : {&loop.rings, &loop.counters}) {
-        for (int& ring : *rings) ring = moved(ring);
-        std::erase(*rings, -1);
-      }
-    }
-  }
 
   void Unknown(const Op& op, std::string what) { program_.unknowns.push_back({op.span, std::move(what)}); }
 

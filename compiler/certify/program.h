@@ -157,6 +157,12 @@ void FindParameters(Program& program, const Agent& agent);
 /// Whether any role passes over slots.
 bool Skips(const ir::Kernel& kernel);
 
+/// Behind its last use a view stands for nothing; inside a loop that it was made before, behind the loop.
+void FindLastUses(Agent& agent);
+/// A ring that only other instances of the worker turn stands still here: counted from others, it would never come into a state
+/// again.
+void DropUnusedRings(Agent& agent);
+
 /// The scalars of one agent at one point, resolved: for the proofs that need no replay.
 class Scope {
  public:

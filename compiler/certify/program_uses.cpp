@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What the steps of a finished program use: where a view is used last, and which rings turn in it.
+#include <algorithm>
+
+#include "compiler/certify/program.h"
+
+namespace tkc::certify {
+
+void FindLastUses(Agent& agent) {
+  std::vector<int> made(static_cast<size_t>(agent.roots), 0), head(agent.loops.size(), 0), next(agent.loops.size(), 0);
+  agent.last_use.assign(static_cast<size_t>(agent.roots), 0);
+  for (int i = 0; i < static_cast<int>(agent.steps.size()); ++i) {
+    const Step& step = agent.steps[static_cast<size_t>(i)];
+    if (step.kind == StepKind::kTest) head[static_cast<size_t>(step.loop)] = i;
+    if (step.kind == StepKind::kNext) next[static_cast<size_t>(step.loop)] = i;
+    if (step.root >= 0) made[static_cast<size_t>(step.root)] = i;
+    for (const Access& access : step.accesses) agent.last_use[static_cast<size_t>(access.root)] = i;
+  }
+  // Loops inside come behind those around them.
+  for (size_t loop = agent.loops.size(); loop-- > 0;) {
+    for (size_t root = 0; root < made.size(); ++root) {
+      int& last = agent.last_use[root];
+      if (made[root] < head[loop] && head[loop] < last && last < next[loop]) last = next[loop];
+    }
+  }
+}
+
+void DropUnusedRings(Agent& agent) {
+  std::vector<int> place(agent.rings.size(), -1);
+  for (const Step& step : agent.steps) {
+    if (step.ring >= 0) place[static_cast<size_t>(step.ring)] = 0;
+  }
+  std::vector<AgentRing> used;
+  for (size_t ring = 0; ring < place.size(); ++ring) {
+    if (place[ring] < 0 && agent.rings[ring].name[0] != '@') continue;
+    place[ring] = static_cast<int>(used.size());
+    used.push_back(std::move(agent.rings[ring]));
+  }
+  agent.rings = std::move(used);
+  const auto moved = [&](int ring) { return ring < 0 ? ring : place[static_cast<size_t>(ring)]; };
+  for (Step& step : agent.steps) step.ring = moved(step.ring);
+  for (int& ring : agent.ring_of_root) ring = moved(ring);
+  for (Loop& loop : agent.loops) {
+    for (std::vector<int>* rings : {&loop.rings, &loop.counters}) {
+      for (int& ring : *rings) ring = moved(ring);
+      std::erase(*rings, -1);
+    }
+  }
+}
+
+}  // namespace tkc::certify

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// Copies that run ahead: which do, by how many iterations, what is copied before the loop and which slot an iteration fills. Where
+// copies go through registers, they are fetched an iteration before they are put down.
+#include <algorithm>
+
+#include "compiler/passes/fold_copies_impl.h"
+#include "compiler/passes/load_ahead.h"
+
+namespace tkc::passes {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Scalar;
+using Kind = Traffic::Kind;
+
+bool Receives(const Op& op, const std::set<std::string>& pipes) {
+  bool receives = op.code == OpCode::kReceive && pipes.count(op.symbol) > 0;
+  for (const Region& region : op.regions) {
+    for (const Op& inner : region) receives |= Receives(inner, pipes);
+  }
+  return receives;
+}
+
+Region OneGroup(Region sends) {
+  Region out;
+  for (Op& op : sends) {
+    const auto same = std::find_if(out.begin(), out.end(), [&](const Op& other) {
+      return op.code == OpCode::kSend && other.code == OpCode::kSend && other.symbol == op.symbol && other.slot == op.slot;
+    });
+    if (same == out.end()) {
+      out.push_back(std::move(op));
+      continue;
+    }
+    std::move(op.regions[0].begin(), op.regions[0].end(), std::back_inserter(same->regions[0]));
+  }
+  return out;
+}
+
+Op Folding::FetchOf(const Op& copy, const std::string& name) {
+  ir::Type type = kernel_.values[copy.operands[0]].type;
+  type.space = ir::Space::kRegister;
+  Op fetch{OpCode::kFetch, {kernel_.AddValue(name, type)}};
+  fetch.symbol = copy.symbol;
+  fetch.axes = copy.axes;
+  fetch.slot = copy.slot;
+  fetch.span = copy.span;
+  return fetch;
+}
+
+Op Folding::PutOf(Op copy, ir::ValueId fetched) const {
+  constexpr int64_t kByBlock = 2;
+  copy.code = OpCode::kCopyToShared;
+  copy.number = kByBlock;
+  copy.operands.push_back(fetched);
+  return copy;
+}
+
+Region Folding::Staged(Region sends) {
+  ForEachOp(sends, [&](Op& send) {
+    if (send.code != OpCode::kSend) return;
+    Region fetches, rest;
+    const auto buffers = BuffersOfViews(kernel_, send.regions[0]);
+    for (Op& op : send.regions[0]) {
+      if (!IsStaged(op)) {
+        rest.push_back(std::move(op));
+        continue;
+      }
+      fetches.push_back(FetchOf(op, buffers.at(op.operands[0]) + "_first"));
+      rest.push_back(PutOf(std::move(op), fetches.back().results[0]));
+    }
+    fetches.insert(fetches.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+    send.regions[0] = std::move(fetches);
+  });
+  return sends;
+}
+
+void Folding::StageAhead(Region& sends, const Op& loop, Region& before) {
+  const Scalar index = symbolic::Name(loop.symbol);
+  for (Op& send : sends) {
+    if (send.code != OpCode::kSend) continue;
+    Region out;
+    const auto buffers = BuffersOfViews(kernel_, send.regions[0]);
+    for (Op& op : send.regions[0]) {
+      if (!IsStaged(op)) {
+        out.push_back(std::move(op));
+        continue;
+      }
+      const std::string& name = buffers.at(op.operands[0]);
+      Region first{FetchOf(op, name + "_second")};
+      Substitute(first, loop.symbol, loop.scalars[0]);
+      Op held{OpCode::kVar, {}, first[0].results};
+      held.results = {kernel_.AddValue(name + "_next", kernel_.values[first[0].results[0]].type, true)};
+      held.span = op.span;
+      Region next{FetchOf(op, name + "_fetched")};
+      Substitute(next, loop.symbol, symbolic::Add(index, symbolic::Int(loop.number)));
+      Op assign{OpCode::kAssign, {}, {held.results[0], next[0].results[0]}};
+      assign.span = op.span;
+      before.push_back(std::move(first[0]));
+      before.push_back(held);
+      out.push_back(PutOf(std::move(op), held.results[0]));
+      out.push_back(std::move(next[0]));
+      out.push_back(std::move(assign));
+    }
+    send.regions[0] = std::move(out);
+  }
+}
+
+/// Which pipes run ahead in this loop, and their first blocks.
+void Folding::PlanLookahead(const Region& region, Level& level, Region& prologue) {
+  std::vector<Traffic*> steps;
+  for (std::vector<Traffic>& feed : level.feeds) {
+    for (Traffic& step : feed) {
+      const std::string& pipe = *step.pipes.begin();
+      const auto fills = [&](const Traffic& other) { return other.pipes.count(pipe) > 0; };
+      const auto receives = std::count_if(region.begin(), region.end(), [&](const Op& op) { return Receives(op, {pipe}); });
+      const bool is_direct =
+          std::any_of(region.begin(), region.end(), [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == pipe; });
+      const bool is_alone = receives == 1 && is_direct && std::count_if(feed.begin(), feed.end(), fills) == 1;
+      if (step.kind != Kind::kSend || !is_alone || slots_.at(pipe) < 2 || ReadsElements(step.ops)) continue;
+      steps.push_back(&step);
+      level.ahead[pipe] = slots_.at(pipe) - 1;
+    }
+  }
+  const auto runs_ahead = [&](const Op& op) { return op.code != OpCode::kReceive || level.ahead.count(op.symbol) > 0; };
+  level.loads_ahead = loads_ahead_ && std::all_of(region.begin(), region.end(), runs_ahead) && CanLoadAhead(*level.loop);
+  for (auto& [pipe, ahead] : level.ahead) ahead += level.loads_ahead;
+  std::map<int64_t, std::vector<Traffic*>> by_depth;
+  for (Traffic* step : steps) by_depth[level.ahead.at(*step->pipes.begin())].push_back(step);
+  for (auto depth = by_depth.rbegin(); depth != by_depth.rend(); ++depth) {
+    for (Op& op : Prologue(depth->second, *level.loop, depth->first)) prologue.push_back(std::move(op));
+  }
+}
+
+Region Folding::Prologue(const std::vector<Traffic*>& sends, const Op& loop, int64_t stages) {
+  Region copies;
+  for (const Traffic* step : sends) {
+    const std::string& pipe = *step->pipes.begin();
+    for (Op& op : InSlot(step->ops, stages == 1 ? pipe : fmt::format("{}+{}", pipe, stage_))) copies.push_back(std::move(op));
+  }
+  const Scalar distance = stages == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(stage_), symbolic::Int(loop.number));
+  Substitute(copies, loop.symbol, symbolic::Add(loop.scalars[0], distance));
+  Region body = Staged(OneGroup(std::move(copies)));
+  const Span span = sends.front()->ops.front().span;
+  if (stages == 1) {
+    body.insert(body.begin(), Comment("The first block of the loop below.", span));
+    return body;
+  }
+  Op unroll{OpCode::kUnroll};
+  unroll.symbol = stage_;
+  unroll.number = stages;
+  unroll.span = span;
+  unroll.regions = {std::move(body)};
+  return {Comment(fmt::format("The first {} blocks of the loop below.", stages), span), std::move(unroll)};
+}
+
+/// The first slots outside loops: all of them are under way before anybody waits.
+void Folding::MoveToStart(Level& level) {
+  Region copies;
+  for (std::vector<Traffic>& feed : level.feeds) {
+    std::set<std::string> blocked;  // filled by a loop or branch before
+    std::map<std::string, int64_t> filled;
+    for (Traffic& step : feed) {
+      const std::string& pipe = *step.pipes.begin();
+      if (step.kind != Kind::kSend) {
+        blocked.insert(step.pipes.begin(), step.pipes.end());
+        continue;
+      }
+      const int64_t number = filled[pipe];
+      if (blocked.count(pipe) > 0 || number >= slots_.at(pipe)) continue;
+      ++filled[pipe];
+      step.is_early = true;
+      level.moved.insert(pipe);
+      for (Op& op : InSlot(step.ops, number == 0 ? pipe : fmt::format("{}+{}", pipe, number))) copies.push_back(std::move(op));
+    }
+  }
+  for (Op& op : Staged(OneGroup(std::move(copies)))) level.out.push_back(std::move(op));
+  level.start = level.out.size();
+}
+
+/// The block that will be read last of all that have a slot, into the slot that was read last: in the iteration before, or in this
+/// one, at its end.
+void Folding::Refill(const Op& receive, Level& level) {
+  Region copies;
+  for (Traffic* step : Next(level, receive.symbol)) {
+    step->done.insert(receive.symbol);
+    for (Op& op : InSlot(step->ops, receive.symbol + (level.loads_ahead ? "" : ".previous"))) copies.push_back(std::move(op));
+  }
+  if (copies.empty()) return;
+  copies = OneGroup(std::move(copies));
+  const int64_t ahead = level.ahead.at(receive.symbol);
+  Substitute(copies, level.loop->symbol,
+             symbolic::Add(symbolic::Name(level.loop->symbol), symbolic::Int(ahead * level.loop->number)));
+  StageAhead(copies, *level.loop, *level.prologue);
+  level.out.push_back(Comment(fmt::format("{} block{} ahead, into the slot that was read last.", ahead, ahead == 1 ? "" : "s"),
+                              copies.front().span));
+  for (Op& op : copies) level.out.push_back(std::move(op));
+}
+
+void Folding::PlacePrologue(Region prologue, Level& level) {
+  if (prologue.empty()) return;
+  std::set<std::string> defined;
+  for (size_t i = level.start; i < level.out.size(); ++i) {
+    if (level.out[i].code == OpCode::kLet) defined.insert(level.out[i].symbol);
+  }
+  bool depends = false, is_moved = false;
+  ForEachOp(prologue, [&](const Op& op) {
+    is_moved |= op.code == OpCode::kSend && level.moved.count(op.symbol) > 0;
+    for (const ir::AxisRange& axis : op.axes) {
+      for (const std::string& name : defined) depends |= symbolic::Mentions(axis.start, name);
+    }
+  });
+  // A receive before the loop would wait first: the loop's first blocks are on their way before it.
+  size_t place = level.out.size();
+  if (level.has_received && !depends && !is_moved) place = level.start;
+  std::set<std::string>& moved = level.moved;
+  ForEachOp(prologue, [&](const Op& op) {
+    if (op.code == OpCode::kSend) moved.insert(op.symbol);
+  });
+  const size_t count = prologue.size();
+  level.out.insert(level.out.begin() + static_cast<ptrdiff_t>(place), std::make_move_iterator(prologue.begin()),
+                   std::make_move_iterator(prologue.end()));
+  level.start = std::max(level.start, place == level.start ? place + count : level.start);
+}
+
+}  // namespace tkc::passes

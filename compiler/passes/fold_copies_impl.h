@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The folding of loading workers into one that computes: fold_copies.cpp walks its program, fold_copies_ahead.cpp says which copies
+// run ahead, and what stands in front of their loops.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/meetings.h"
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/target/target.h"
+
+namespace tkc::passes {
+
+inline constexpr int64_t kStagedCopy = 2;  // of kCopyAsync's number
+
+/// Whether the operation, or one inside, receives from one of the pipes.
+bool Receives(const ir::Op& op, const std::set<std::string>& pipes);
+
+/// Sends that fill parts of one slot become one: their copies are issued, counted and waited for together.
+ir::Region OneGroup(ir::Region sends);
+
+/// One region of the computing worker while it is rewritten.
+struct Level {
+  std::vector<std::vector<Traffic>> feeds;  // of each loading worker
+  std::map<std::string, int64_t> ahead;     // pipes whose sends run ahead: by how many iterations
+  const ir::Op* loop = nullptr;             // whose body it is
+  ir::Region* prologue = nullptr;           // what stands before that
+  ir::Region out;
+  size_t start = 0;             // in `out`: behind what has moved to the start
+  std::set<std::string> moved;  // the pipes of that
+  bool has_received = false;    // behind the start
+  bool loads_ahead = false;     // the loop's: slots are filled again where they were read
+};
+
+class Folding {
+ public:
+  Folding(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics)
+      : kernel_(kernel),
+        worker_(worker),
+        diagnostics_(diagnostics),
+        loads_ahead_(target.loads_ahead && !worker.alternates && IsWholeBlock(kernel, worker)),
+        stage_(ir::FreeName(kernel.UsedNames(), "stage")) {
+    for (const ir::Pipe& pipe : kernel.pipes) slots_[pipe.name] = pipe.slots;
+  }
+
+  /// `pipes`: those that it fills.
+  bool Run(const std::vector<const ir::Worker*>& loading, std::set<std::string> pipes) {
+    fed_ = std::move(pipes);
+    std::vector<Feed> feeds;
+    for (const ir::Worker* worker : loading) feeds.push_back({&worker->body, {}});
+    worker_.body = FoldRegion(worker_.body, feeds, nullptr, nullptr);
+    return !failed_;
+  }
+
+ private:
+  /// `prologue`: what stands before the loop whose body this is.
+  ir::Region FoldRegion(const ir::Region& region, const std::vector<Feed>& feeds, const ir::Op* loop, ir::Region* prologue);
+  void Rewrite(const ir::Region& region, Level& level);
+  void PlanLookahead(const ir::Region& region, Level& level, ir::Region& prologue);
+  void MoveToStart(Level& level);
+  void Receive(const ir::Op& op, Level& level);
+  void Refill(const ir::Op& receive, Level& level);
+  void Loop(ir::Op op, Level& level);
+  void Branch(ir::Op op, Level& level);
+  ir::Region Prologue(const std::vector<Traffic*>& sends, const ir::Op& loop, int64_t stages);
+  void PlacePrologue(ir::Region prologue, Level& level);
+  /// The next step of each loading worker that fills the pipe: of a slot they fill parts.
+  static std::vector<Traffic*> Next(Level& level, const std::string& pipe);
+
+  /// What other workers are to be fed with is left to them.
+  void KeepFed(std::vector<Traffic>& steps) const {
+    for (Traffic& step : steps) std::erase_if(step.pipes, [&](const std::string& pipe) { return fed_.count(pipe) == 0; });
+    std::erase_if(steps, [](const Traffic& step) { return step.pipes.empty(); });
+  }
+  ir::Region InSlot(const ir::Region& sends, const std::string& slot) {
+    ir::Region copy = Copied(kernel_, sends);
+    ForEachOp(copy, [&](ir::Op& op) {
+      if (op.code == ir::OpCode::kSend) op.slot = slot;
+      if (op.code == ir::OpCode::kView) op.slot = slot;
+    });
+    return copy;
+  }
+  /// Copies in whole pieces, of a target whose copies go through registers: fetched, and put down at once.
+  ir::Region Staged(ir::Region sends);
+  /// Those of a loop that runs ahead: put down as they were fetched an iteration before, and the next ones fetched. `before`: the
+  /// first.
+  void StageAhead(ir::Region& sends, const ir::Op& loop, ir::Region& before);
+  static bool IsStaged(const ir::Op& op) { return op.code == ir::OpCode::kCopyAsync && op.number == kStagedCopy; }
+  ir::Op FetchOf(const ir::Op& copy, const std::string& name);
+  ir::Op PutOf(ir::Op copy, ir::ValueId fetched) const;
+
+  ir::Op Comment(const std::string& text, Span span) const { return SyncOp(ir::OpCode::kComment, text, "", 0, span); }
+  void Fail(Span span, const std::string& what, const std::string& help) {
+    if (!failed_) {
+      diagnostics_
+          .Error(DiagnosticKind::kNotImplemented, span,
+                 fmt::format("for `{}`, {} is specified, not yet implemented", kernel_.target, what))
+          .Help(help);
+    }
+    failed_ = true;
+  }
+
+  ir::Kernel& kernel_;
+  ir::Worker& worker_;
+  Diagnostics& diagnostics_;
+  const bool loads_ahead_;   // operands are loaded over back edges (load_ahead)
+  const std::string stage_;  // the variable of prologues
+  std::map<std::string, int64_t> slots_;
+  std::set<std::string> fed_;  // pipes that the loading workers fill for this one
+  bool failed_ = false;
+};
+
+}  // namespace tkc::passes
