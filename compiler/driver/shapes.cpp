@@ -270,7 +270,7 @@ class Maker {
   Random random_;
   std::vector<std::vector<int64_t>> extents_;
   std::map<std::string, std::vector<std::vector<int64_t>>> asked_;  // by set
-  std::vector<int64_t> steps_, blocks_;  // of each dimension the largest block; an extent of one block
+  std::vector<int64_t> steps_, blocks_;                             // of each dimension the largest block; an extent of one block
   std::vector<CheckCase> cases_;
 };
 

@@ -115,17 +115,19 @@ class Cutting {
   /// then.
   size_t Cut(Region& region, const Statement& statement, int64_t registers) {
     const int64_t columns = Columns(region[statement.store].operands[0]);
-    const int64_t most_parts = columns % worker_.layout.ColsPerBlock() == 0 ? columns / worker_.layout.ColsPerBlock() : 1;
-    int64_t least = Kept(region, statement.begin, statement.store), best = 1, tried = 1;
+    const int64_t least_columns = worker_.layout.ColsPerBlock();  // 1: rows lie in single threads
+    const int64_t most_parts = least_columns > 1 && columns % least_columns == 0 ? columns / least_columns : 1;
+    int64_t least = Kept(region, statement.begin, statement.store), best = 1;
+    if (least <= registers || most_parts == 1) return statement.store;
     const Region whole = region;
     parts_.clear();
     const size_t loop = statement.store - statement.own.size();
     const auto cut_into = [&](int64_t parts) {
-      tried = parts;
-      region = parts == 1 ? whole : InParts(whole, statement, columns, columns / parts);
+      region = InParts(whole, statement, columns, columns / parts);
       for (const size_t own : statement.own) kernel_.values[whole[own].results[0]].type.cols = columns / parts;
     };
-    for (int64_t parts = 2; parts <= most_parts && least > registers; ++parts) {
+    // One part is the statement with its loads in front, where the compiler of the output puts them by itself.
+    for (int64_t parts = 1; parts <= most_parts && least > registers; ++parts) {
       if (most_parts % parts != 0) continue;
       cut_into(parts);
       const int64_t kept = Kept(region, loop, loop + 1);
@@ -133,7 +135,8 @@ class Cutting {
       least = kept;
       best = parts;
     }
-    if (tried != best) cut_into(best);
+    cut_into(best);
+    if (best == 1) region = whole;
     return best == 1 ? statement.store : loop;
   }
 

@@ -45,8 +45,8 @@ void Deal(ir::Kernel& kernel, ir::Worker& worker) {
   number.symbol = worker.instance_name;
   number.span = worker.span;
   worker.instance_name = ir::FreeName(kernel.UsedNames(), worker.instance_name + "_here");
-  const symbolic::Scalar rank = symbolic::Call("cluster::rank", DType::kI32, {});
-  number.scalars = {worker.instances == 1 ? symbolic::Convert(rank, DType::kI64)
+  const symbolic::Scalar rank = symbolic::Convert(symbolic::Call("cluster::rank", DType::kI32, {}), DType::kI64);
+  number.scalars = {worker.instances == 1 ? rank
                                           : symbolic::Add(symbolic::Mul(rank, symbolic::Int(worker.instances)),
                                                           symbolic::Name(worker.instance_name))};
   worker.body.insert(worker.body.begin(), std::move(number));
