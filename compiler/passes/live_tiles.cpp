@@ -19,7 +19,12 @@ using Values = std::set<ValueId>;
 /// A walk from the end to the beginning: what is in use behind an operation decides what is before it.
 class Liveness {
  public:
-  Liveness(const ir::Kernel& kernel, const ir::RegisterLayout& layout) : kernel_(kernel), layout_(layout) {}
+  Liveness(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), layout_(worker.layout) {
+    ForEachOp(worker.body, [&](const Op& op) {
+      const bool is_part = op.code == OpCode::kPart && positions_.contains(op.operands[0]);
+      if (op.code == OpCode::kPositions || is_part) positions_.insert(op.results[0]);
+    });
+  }
 
   Values Before(const Region& region, Values live) {
     for (auto op = region.rbegin(); op != region.rend(); ++op) live = Before(*op, std::move(live));
@@ -55,7 +60,9 @@ class Liveness {
 
   int64_t RegistersOfAll(const Values& live) const {
     int64_t registers = 0;
-    for (const ValueId value : live) registers += RegistersOf(kernel_.values[value].type, layout_);
+    for (const ValueId value : live) {
+      if (!positions_.contains(value)) registers += RegistersOf(kernel_.values[value].type, layout_);
+    }
     return registers;
   }
 
@@ -67,6 +74,7 @@ class Liveness {
 
   const ir::Kernel& kernel_;
   const ir::RegisterLayout& layout_;
+  Values positions_{};  // a number and a constant for each element: had again wherever they are used
 };
 
 LiveTiles LargestFirst(const ir::Kernel& kernel, const ir::RegisterLayout& layout, LiveTiles tiles) {
@@ -99,13 +107,13 @@ bool KeepsTiles(const ir::Op& op) {
 }
 
 LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
-  Liveness liveness(kernel, worker.layout);
+  Liveness liveness(kernel, worker);
   liveness.Before(worker.body, {});
   return LargestFirst(kernel, worker.layout, std::move(liveness.most));
 }
 
 std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
-  Liveness liveness(kernel, worker.layout);
+  Liveness liveness(kernel, worker);
   liveness.Before(worker.body, {});
   for (LiveTiles& tiles : liveness.kept) tiles = LargestFirst(kernel, worker.layout, std::move(tiles));
   return std::move(liveness.kept);
