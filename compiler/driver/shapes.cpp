@@ -86,6 +86,8 @@ class UseFinder {
   }
 };
 
+void InsertAround(int64_t bound, std::set<int64_t>& extents) { extents.insert({bound - 1, bound, bound + 1, bound + 9}); }
+
 /// Extents worth trying: small ones, primes, and the edges of blocks and of what fits into the pipes.
 std::vector<int64_t> Extents(const DimUse& use) {
   std::set<int64_t> extents = {0, 1, 2, 3, 5, 7, 8, 13, 16, 31, 67, 127};
@@ -105,7 +107,7 @@ std::vector<int64_t> Extents(const DimUse& use) {
   }
   std::erase_if(extents, [](int64_t e) { return e > 2048; });
   for (const int64_t bound : use.bounds) {
-    if (bound <= kLong) extents.insert({bound - 1, bound, bound + 1, bound + 9});
+    if (bound <= kLong) InsertAround(bound, extents);
   }
   return {extents.lower_bound(0), extents.end()};
 }
@@ -114,7 +116,7 @@ std::vector<int64_t> Extents(const DimUse& use) {
 std::vector<int64_t> AskedExtents(const std::set<int64_t>& bounds) {
   std::set<int64_t> extents;
   for (const int64_t bound : bounds) {
-    extents.insert({bound - 1, bound, bound + 1, bound + 9});
+    InsertAround(bound, extents);
     if (bound <= 1024) extents.insert({2 * bound, 3 * bound});
   }
   return {extents.lower_bound(0), extents.end()};
@@ -177,13 +179,13 @@ class Maker {
  public:
   Maker(const typed::Entry& entry, uint64_t seed) : entry_(entry), kernel_(entry.kernels.front()), random_(seed) {
     UseFinder finder(kernel_.dims.size());
-    for (const Kernel& kernel : entry.kernels) finder.Visit(kernel);
-    for (const DimUse& use : finder.uses) extents_.push_back(Extents(use));
     for (const Kernel& kernel : entry.kernels) {
+      finder.Visit(kernel);
       UseFinder of_set(kernel.dims.size());
       of_set.Visit(kernel);
       for (const DimUse& use : of_set.uses) asked_[kernel.schedule].push_back(AskedExtents(use.bounds));
     }
+    for (const DimUse& use : finder.uses) extents_.push_back(Extents(use));
     for (const DimUse& use : finder.uses) {
       int64_t block = 1;
       for (const std::set<int64_t>* steps : {&use.grid_steps, &use.loop_steps}) {
@@ -269,7 +271,7 @@ class Maker {
   const Kernel& kernel_;
   Random random_;
   std::vector<std::vector<int64_t>> extents_;
-  std::map<std::string, std::vector<std::vector<int64_t>>> asked_;  // by set
+  std::map<std::string, std::vector<std::vector<int64_t>>> asked_;  // by set, of each dimension what its condition asks for
   std::vector<int64_t> steps_, blocks_;                             // of each dimension the largest block; an extent of one block
   std::vector<CheckCase> cases_;
 };
