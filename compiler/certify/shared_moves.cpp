@@ -62,6 +62,28 @@ MoveCost MatrixMove(const Window& window) {
   return cost;
 }
 
+/// detail::load_turned_matrices
+MoveCost TurnedMatrixMove(const RegisterLayout& l, const Window& window) {
+  MoveCost cost;
+  cost.width = kWidest;
+  cost.as_matrices = true;
+  for (int64_t i = 0; i < window.rows / l.RowsPerBlock(); ++i) {
+    for (int64_t j = 0; j < window.cols / l.ColsPerBlock(); ++j) {
+      for (int64_t warp = 0; warp < kWarps; ++warp) {
+        LaneAddresses rows{};
+        for (int64_t lane = 0; lane < kLanes; ++lane) {
+          const int64_t matrix = lane / kMatrixRows, named = lane % kMatrixRows / 2;
+          const int64_t across = j * l.warp_cols + warp / l.warp_rows % l.warp_cols;
+          rows[lane] = window.Address((i * l.warp_rows + warp % l.warp_rows) * kMatrixRows,
+                                      (across * l.lanes + named) * l.vec + (matrix + named) % 4 * 2 + lane % 2);
+        }
+        AddMatrices(cost, rows);
+      }
+    }
+  }
+  return cost;
+}
+
 /// detail::stores: of the lanes that hold copies, one stores.
 bool Stores(const RegisterLayout& l, const Window& window, int warp, int lane) {
   const bool is_copy = warp >= l.warp_rows * l.warp_cols || lane >= l.lanes * l.lane_rows;
@@ -127,7 +149,11 @@ MoveCost RegisterMove(const RegisterLayout& registers, const Window& window, boo
   constexpr int kPair = 16;  // columns: the matrix instructions take two blocks of eight
   const bool as_matrices =
       registers == layout::kMatrixFragment && Bytes(window.buffer->dtype) == 2 && window.rows > 1 && window.cols % kPair == 0;
-  return as_matrices ? MatrixMove(window) : VectorMove(registers, window, is_store);
+  if (as_matrices) return MatrixMove(window);
+  const bool is_tile = window.rows > 1 && window.cols > 1;
+  if (window.transposed && !is_store && is_tile && layout::TakesTurnedMatrices(registers, window.buffer->dtype))
+    return TurnedMatrixMove(registers, window);
+  return VectorMove(registers, window, is_store);
 }
 
 MoveCost GuardedMove(const Window& window, int threads, int width, bool is_store) {

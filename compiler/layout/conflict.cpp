@@ -71,7 +71,8 @@ BankCost VectorConflicts(const BitMatrix& map, const RegisterLayout& layout, con
   return {groups * degree, degree, groups};
 }
 
-/// Rows of a matrix are eight consecutive rows of the tile, either way around.
+/// Rows of a matrix are eight consecutive rows of the tile, either way around, or (TakesTurnedMatrices) one of each eighth: rows that
+/// lie a multiple of eight apart meet the same banks.
 BankCost MatrixConflicts(const BitMatrix& rows) {
   const int degree = 1 << (rows.Rank() - Rank(rows.Columns(), kColumnMask));
   return Times({degree, degree, 1}, kMatricesPerInstruction);
@@ -124,6 +125,10 @@ BankCost EnumerateMatrices(const SharedTile& tile) {
 bool IsMatrixFragment(const RegisterLayout& layout, DType dtype) {
   // Element 0-1, lane 0-31 of the fragment to the 8x8 block: columns 2*(lane % 4) + element, row lane / 4.
   return Bytes(dtype) == 2 && layout.vec == 2 && layout.lanes == 4 && layout.lane_rows == 8;
+}
+
+bool TakesTurnedMatrices(const RegisterLayout& layout, DType dtype) {
+  return Bytes(dtype) == 2 && layout.vec == 8 && layout.halves == 1 && layout.lanes == 4 && layout.lane_rows == 8;
 }
 
 int AccessWidth(const RegisterLayout& layout, const SharedTile& tile, Access access) {

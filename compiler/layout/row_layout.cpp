@@ -5,6 +5,8 @@
 #include <numeric>
 #include <optional>
 
+#include "compiler/layout/bank_model.h"
+
 namespace tkc::layout {
 namespace {
 
@@ -43,6 +45,12 @@ std::optional<RegisterLayout> NeighbouringRows(int64_t rows, int64_t cols, int64
   return layout;
 }
 
+/// Of a row of what is turned around. Where matrices of 16-bit elements are loaded transposed, they are dealt out to four. Else lanes
+/// read columns of the shared tile a vector apart: the fewer, the fewer meet in a bank, and two store a sector.
+int64_t TurnedLanes(DType dtype, int lanes) {
+  return lanes == kLanes && Bytes(dtype) == 2 ? kMatrixFragment.lanes : kSectorBytes / kVectorBytes;
+}
+
 /// Those that hold no copies.
 int Threads(const RegisterLayout& layout) { return layout.lanes * layout.lane_rows * layout.warp_rows * layout.warp_cols; }
 
@@ -67,7 +75,7 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes) {
     if (tile.rows > 1) rows = std::gcd(rows, tile.rows);
     if (tile.cols > 1) cols = std::gcd(cols, tile.cols);
     if (tile.rows * tile.cols > largest) largest = tile.rows * tile.cols, is_row = tile.rows == 1;
-    if (tile.is_turned) most_lanes = kSectorBytes / kVectorBytes;
+    if (tile.is_turned) most_lanes = std::min<int64_t>(most_lanes, TurnedLanes(tile.dtype, lanes));
     is_turned |= tile.is_turned;
     has_windows |= tile.is_window;
     if (tile.in_memory && tile.cols > 1) {

@@ -39,8 +39,7 @@ struct TileShape {
 
 /// One layout that holds all these tiles, whatever their shapes, in warps of so many lanes. Vectors of 16 bytes for what goes to
 /// memory, then all lanes busy, then rows over warps, then columns over the warps left; where threads would hold copies, narrower
-/// vectors occupy more of them. A row of what is turned around has two lanes, which read columns of the shared tile a vector apart:
-/// the fewer, the fewer meet in a bank, and two store a sector. Of windows a thread has rows that are neighbours, so that most of
+/// vectors occupy more of them. A row of what is turned around has few lanes. Of windows a thread has rows that are neighbours, so that most of
 /// those of one window are also its rows of the next. Shapes without powers of two leave lanes and warps holding copies.
 RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes = 32);
 

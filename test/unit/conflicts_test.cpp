@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Moves through shared memory, instruction by instruction as the runtime makes them, against the algebra of layout/conflict.
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "compiler/certify/shared_moves.h"
@@ -66,6 +68,23 @@ TEST(SharedMoves, EveryInstructionCostsWhatTheAlgebraSays) {
     }
   }
   EXPECT_EQ(checked, 124);
+}
+
+TEST(SharedMoves, TilesThatLieTransposedComeAsMatrices) {
+  for (const auto& [rows, cols, swizzle] : {std::tuple{64, 64, 128}, {128, 128, 128}, {32, 32, 64}, {32, 16, 32}, {32, 48, 32}}) {
+    const ir::Buffer tile = Tile(DType::kBF16, rows, cols, swizzle);
+    for (const RegisterLayout& registers : {RegisterLayout{4, 8, 1, 8, 1, 1}, RegisterLayout{4, 8, 1, 8, 2, 1}}) {
+      const MoveCost move = Move(registers, tile, false, true);
+      EXPECT_TRUE(move.as_matrices);
+      EXPECT_EQ(move.wavefronts, move.ideal) << rows << " x " << cols << " " << swizzle;
+      const layout::BankCost one =
+          layout::Conflicts(registers, {DType::kBF16, rows, cols, swizzle}, {layout::AccessKind::kLoadMatrix, true});
+      EXPECT_EQ(move.wavefronts, move.instructions * one.cycles);
+    }
+  }
+  // Without a swizzle the rows of a matrix lie 256 bytes apart, eight in a bank.
+  EXPECT_EQ(Move({4, 8, 1, 8, 4}, Tile(DType::kBF16, 128, 128, 0), false, true).wavefronts, 64 * 4 * 8);
+  EXPECT_FALSE(Move({4, 8, 1, 8, 4}, Tile(DType::kF32, 128, 128, 128), false, true).as_matrices);
 }
 
 TEST(SharedMoves, FragmentsOf32BitsTurnTheirColumns) {

@@ -181,8 +181,9 @@ TEST(RowLayout, RowsOverLanesThenWarpsThenColumns) {
   EXPECT_EQ(choose({{2, 1024, DType::kBF16, true}}), (RegisterLayout{32, 8, 1, 1, 2, 2}));
   // Narrower vectors where wider ones would leave warps idle.
   EXPECT_EQ(choose({{1, 512, DType::kBF16, true}}), (RegisterLayout{32, 4, 1, 1, 1, 4}));
-  // Turned around: two lanes, a sector of 32 bytes, to a row.
-  EXPECT_EQ(choose({{64, 64, DType::kBF16, true, true}}), (RegisterLayout{2, 8, 1, 16, 4, 1}));
+  // Turned around: 16-bit elements as matrices are loaded, four lanes to a row; else two, a sector of 32 bytes.
+  EXPECT_EQ(choose({{64, 64, DType::kBF16, true, true}}), (RegisterLayout{4, 8, 1, 8, 4, 1}));
+  EXPECT_EQ(choose({{64, 64, DType::kF32, true, true}}), (RegisterLayout{2, 4, 1, 16, 4, 1}));
   for (const RegisterLayout& layout : {choose({{4, 96, DType::kF32, true}}), choose({{1, 768, DType::kBF16, true}, {8, 1}})}) {
     EXPECT_TRUE(layout.Holds(4, 96) || layout.Holds(1, 768));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Register tiles of 16-bit elements moved as 8x8 matrices, four at a time (ldmatrix, stmatrix): two halves by two
-// column blocks of a layout in which the matrix unit of NVIDIA GPUs takes its left operand and leaves its results.
+// column blocks of a layout in which the matrix unit of NVIDIA GPUs takes its left operand and leaves its results; or, of
+// a tile that lies transposed, eight rows of which four lanes hold eight neighbours each.
 #pragma once
 
 #include "tk/arch.h"
@@ -21,6 +22,9 @@ inline constexpr bool loads_as_matrices = is_matrix_layout<L> && sizeof(T) == 2 
 /// All four warps store: none holds copies.
 template <class T, class L, int R, int C>
 inline constexpr bool stores_as_matrices = TK_HAS_SM90 && loads_as_matrices<T, L, R, C> && L::WarpRows * L::WarpCols == 4;
+
+template <class T, class L, int R, int C, class View>
+inline constexpr bool loads_as_turned_matrices = is_transposed<View> && is_quad_layout<L> && sizeof(T) == 2 && R > 1 && C > 1;
 
 /// f(first register, address) for each group of four matrices. The address is that of the row which the thread at `at`
 /// names for the instruction.
@@ -48,6 +52,8 @@ TK_DEVICE void for_each_matrix_group(lane_position at, const View& view, F f) {
 #ifdef TK_GFX
 template <class Tile, class View>
 TK_DEVICE void load_matrices(Tile& to, const View& view, lane_position at);
+template <class Tile, class View>
+TK_DEVICE void load_turned_matrices(Tile& to, const View& view, lane_position at);
 #else
 template <class Tile, class View>
 TK_DEVICE void load_matrices(Tile& to, const View& view, lane_position at) {
@@ -58,6 +64,29 @@ TK_DEVICE void load_matrices(Tile& to, const View& view, lane_position at) {
         TK_UNROLL
         for (int m = 0; m < 4; ++m) store_pair(to.data + n + 2 * m, pairs[m]);
     });
+}
+
+/// Lane q of a row holds what lies in stored rows 8 q to 8 q + 7. Matrix m brings it pair (m + q) % 4 of those: so the eight
+/// rows of a matrix end in eight different digits and lie in different banks, whatever the swizzle.
+template <class Tile, class View>
+TK_DEVICE void load_turned_matrices(Tile& to, const View& view, lane_position at) {
+    using L = typename Tile::layout_type;
+    const int matrix = at.lane / 8, named = at.lane % 8 / 2;  // whose row this thread names
+    const int stored_row = (L::warp_col(at) * 4 + named) * 8 + (matrix + named) % 4 * 2 + at.lane % 2;
+    const int stored_col = at.warp % L::WarpRows * 8, q = at.lane % 4;
+    TK_UNROLL
+    for (int j = 0; j < Tile::J; ++j) {
+        const auto walk = view.view.walk(stored_row, stored_col, j * L::block_cols);
+        TK_UNROLL
+        for (int i = 0; i < Tile::I; ++i) {
+            uint32_t pairs[4], turned[4];
+            arch::load_matrix_x4_transposed(pairs, walk(i * L::block_rows));
+            TK_UNROLL
+            for (int p = 0; p < 4; ++p) turned[p] = q & 1 ? pairs[(p + 3) % 4] : pairs[p];
+            TK_UNROLL
+            for (int p = 0; p < 4; ++p) store_pair(to.data + Tile::number_of({i, j, 0, 2 * p}), q & 2 ? turned[(p + 2) % 4] : turned[p]);
+        }
+    }
 }
 #endif
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Register tiles to and from shared tiles. Tiles of 16-bit elements that lie as the matrix unit leaves them move as 8x8
-// matrices where there are instructions for it (ops/matrix_move.h), all others as vectors along the columns.
+// Register tiles to and from shared tiles. Tiles of 16-bit elements that lie as the matrix unit leaves them, or transposed, move as
+// 8x8 matrices where there are instructions for it (ops/matrix_move.h), all others as vectors along the columns.
 #pragma once
 
 #include "tk/ops/matrix_move.h"
@@ -88,6 +88,8 @@ TK_DEVICE auto load_shared(const From& from) {
     result_tile result;
     if constexpr (detail::loads_as_matrices<T, Layout, View::rows, View::cols>) {
         detail::load_matrices(result, view, position());
+    } else if constexpr (detail::loads_as_turned_matrices<T, Layout, View::rows, View::cols, View>) {
+        detail::load_turned_matrices(result, view, position());
     } else {
         constexpr int V = detail::shared_vector<result_tile, View>;
         detail::for_each_shared_vector<V, result_tile>(position(), view, [&](int n, uint32_t address) {

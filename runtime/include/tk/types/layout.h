@@ -68,6 +68,9 @@ namespace detail {
 /// Layouts in which the matrix instructions of NVIDIA GPUs take a left operand of 16-bit elements and leave f32 results.
 template <class L>
 inline constexpr bool is_matrix_layout = arch::lanes == 32 && L::Lanes == 4 && L::Vec == 2 && L::Halves == 2 && L::LaneRows == 8 && !L::ColumnsFirst;
+/// Layouts in which four lanes of a row hold eight neighbours each: a transposing load of 8x8 matrices leaves pairs of them there.
+template <class L>
+inline constexpr bool is_quad_layout = arch::lanes == 32 && L::Lanes == 4 && L::Vec == 8 && L::Halves == 1 && L::LaneRows == 8 && !L::ColumnsFirst;
 }  // namespace detail
 
 /// The accumulator fragment of wgmma, repeated for every 64 rows.
