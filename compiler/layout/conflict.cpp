@@ -71,8 +71,8 @@ BankCost VectorConflicts(const BitMatrix& map, const RegisterLayout& layout, con
   return {groups * degree, degree, groups};
 }
 
-/// Rows of a matrix are eight consecutive rows of the tile, either way around, or (TakesTurnedMatrices) one of each eighth: rows that
-/// lie a multiple of eight apart meet the same banks.
+/// Rows of a matrix are eight consecutive rows of the tile, either way around, or (TakesTurnedMatrices) one of each eighth: rows
+/// that lie a multiple of eight apart meet the same banks.
 BankCost MatrixConflicts(const BitMatrix& rows) {
   const int degree = 1 << (rows.Rank() - Rank(rows.Columns(), kColumnMask));
   return Times({degree, degree, 1}, kMatricesPerInstruction);

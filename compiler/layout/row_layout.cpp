@@ -45,8 +45,8 @@ std::optional<RegisterLayout> NeighbouringRows(int64_t rows, int64_t cols, int64
   return layout;
 }
 
-/// Of a row of what is turned around. Where matrices of 16-bit elements are loaded transposed, they are dealt out to four. Else lanes
-/// read columns of the shared tile a vector apart: the fewer, the fewer meet in a bank, and two store a sector.
+/// Of a row of what is turned around. Where matrices of 16-bit elements are loaded transposed, they are dealt out to four. Else
+/// lanes read columns of the shared tile a vector apart: the fewer, the fewer meet in a bank, and two store a sector.
 int64_t TurnedLanes(DType dtype, int lanes) {
   return lanes == kLanes && Bytes(dtype) == 2 ? kMatrixFragment.lanes : kSectorBytes / kVectorBytes;
 }

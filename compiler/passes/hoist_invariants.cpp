@@ -112,11 +112,69 @@ void Visit(ir::Kernel& kernel, ir::Worker& worker, Region& region, int64_t budge
   }
 }
 
+/// Gives names to the quotients of floating-point numbers that only the launch decides, in front of the worker's program.
+class Quotients {
+ public:
+  explicit Quotients(const ir::Kernel& kernel) : used_(kernel.UsedNames()) {
+    for (const ir::ScalarParam& scalar : kernel.scalars) launch_.insert(scalar.name);
+    launch_.insert(kernel.dims.begin(), kernel.dims.end());
+  }
+
+  void Name(ir::Worker& worker) {
+    Region lets;
+    ForEachOp(worker.body, [&](Op& op) {
+      for (ir::Scalar& scalar : op.scalars) scalar = Named(scalar, op.span, lets);
+    });
+    worker.body.insert(worker.body.begin(), lets.begin(), lets.end());
+  }
+
+ private:
+  /// Whether it names something, and nothing but what the launch gives.
+  bool IsOfLaunch(const ir::Scalar& scalar) const {
+    if (scalar->kind == symbolic::Kind::kName) return launch_.contains(scalar->name);
+    if (scalar->kind == symbolic::Kind::kElement || scalar->kind == symbolic::Kind::kCall) return false;
+    const auto is_literal = [](const ir::Scalar& arg) {
+      return arg->kind == symbolic::Kind::kInt || arg->kind == symbolic::Kind::kFloat || arg->kind == symbolic::Kind::kBool;
+    };
+    return !scalar->args.empty() && !std::all_of(scalar->args.begin(), scalar->args.end(), is_literal) &&
+           std::all_of(scalar->args.begin(), scalar->args.end(),
+                       [&](const ir::Scalar& arg) { return is_literal(arg) || IsOfLaunch(arg); });
+  }
+
+  ir::Scalar Named(const ir::Scalar& scalar, Span span, Region& lets) {
+    if (scalar->kind == symbolic::Kind::kDiv && IsFloat(scalar->dtype) && IsOfLaunch(scalar)) {
+      const auto known =
+          std::find_if(lets.begin(), lets.end(), [&](const Op& let) { return symbolic::Equal(let.scalars[0], scalar); });
+      if (known != lets.end()) return symbolic::Name(known->symbol, scalar->dtype);
+      Op let{OpCode::kLet, {}, {}, {scalar}};
+      let.symbol = ir::FreeName(used_, "quotient");
+      let.span = span;
+      used_.insert(let.symbol);
+      lets.push_back(let);
+      return symbolic::Name(let.symbol, scalar->dtype);
+    }
+    std::vector<ir::Scalar> args;
+    bool changed = false;
+    for (const ir::Scalar& arg : scalar->args) {
+      args.push_back(Named(arg, span, lets));
+      changed |= args.back() != arg;
+    }
+    if (!changed) return scalar;
+    symbolic::Node node = *scalar;
+    node.args = std::move(args);
+    return std::make_shared<const symbolic::Node>(std::move(node));
+  }
+
+  Names used_, launch_;
+};
+
 }  // namespace
 
 Result<void> HoistInvariants(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+  Quotients quotients(kernel);
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute) continue;
+    quotients.Name(worker);
     const int64_t at_entry = target.registers.AtEntry(static_cast<int>(kernel.threads));
     Visit(kernel, worker, worker.body, worker.registers != 0 ? worker.registers : at_entry);
   }

@@ -2,7 +2,9 @@
 #include "compiler/passes/plan_shared.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -89,6 +91,35 @@ void FixSlotsReadOnce(ir::Kernel& kernel) {
   }
 }
 
+/// How many slots of each pipe the program fills, and which pipes it fills in loops.
+void CountSends(const ir::Region& region, bool in_loop, std::map<std::string, int64_t>& all, std::set<std::string>& streamed) {
+  for (const ir::Op& op : region) {
+    if (op.code == ir::OpCode::kSend) {
+      if (in_loop) streamed.insert(op.symbol);
+      ++all[op.symbol];
+    }
+    for (const ir::Region& inner : op.regions) CountSends(inner, in_loop || op.code == ir::OpCode::kFor, all, streamed);
+  }
+}
+
+/// A block that takes one tile needs no more slots of a pipe than it fills.
+void FixSlotsOfOneTile(ir::Kernel& kernel) {
+  const auto in_turn = [](const ir::Worker& worker) { return worker.in_turn; };
+  if (kernel.persistent || std::any_of(kernel.workers.begin(), kernel.workers.end(), in_turn)) return;
+  std::map<std::string, int64_t> most;
+  std::set<std::string> streamed;
+  for (const ir::Worker& worker : kernel.workers) {
+    std::map<std::string, int64_t> sends;
+    CountSends(worker.body, false, sends, streamed);
+    for (const auto& [pipe, count] : sends) most[pipe] = std::max(most[pipe], count);
+  }
+  for (ir::Pipe& pipe : kernel.pipes) {
+    const auto sends = most.find(pipe.name);
+    const bool is_open = pipe.slots == 0 && sends != most.end() && !streamed.contains(pipe.name);
+    if (is_open) pipe.slots = std::max(pipe.least_slots, sends->second);
+  }
+}
+
 /// The shared memory that slots may fill: all of a block's, or where registers allow two blocks on a multiprocessor and half of its
 /// memory still holds a pipeline, that half. Two blocks hide each other's waits at barriers.
 int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fixed, int64_t slot_bytes) {
@@ -129,6 +160,8 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
   if (target.folds_copies) {
     FixSlotsReadOnce(kernel);
     fixed += BarrierBytes(kernel, target);
+  } else {
+    FixSlotsOfOneTile(kernel);
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
     if (!target.folds_copies) fixed += 2 * int64_t{target.most_slots} * pipe.rings * kBarrierBytes;
