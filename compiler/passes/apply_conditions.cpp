@@ -33,9 +33,12 @@ class Conditions {
   void Apply(Region& region) {
     std::erase_if(region, [&](const Op& op) { return IsEmpty(op) || IsNeverTaken(op); });
     for (Op& op : region) {
+      for (ir::Scalar& scalar : op.scalars) {
+        if (scalar && IsFloat(scalar->dtype)) scalar = known_.Fold(scalar);
+      }
       if (op.code == OpCode::kLet && op.scalars[0]->dtype == DType::kI64) {
         if (const IntRange value = known_.Of(op.scalars[0]); value.IsOne()) op.scalars[0] = symbolic::Int(value.lo);
-        known_.Define(op.symbol, op.scalars[0]);
+        known_.Define(op.symbol, op.scalars[0], op.number != 0);
       }
       if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
       for (ValueId& operand : op.operands) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the condition of a schedule set, and the kernel's requirements of the launch, say of its dims: a loop that they leave
 // without an iteration goes, a `let` that they leave one value is that value, and a choice by positions that are all on one side of
-// a bound is made. A set for short rows so loses the loop over what does not fit registers, and one for rows of exactly a block the
-// test for their end. Loops with traffic through pipes stay: both ends of a pipe must go round as often. Tile level.
+// a bound is made. Integers of one value are numbers where tiles are computed with them: to divide by a power of two is to
+// multiply. A set for short rows so loses the loop over what does not fit registers, and one for rows of exactly a block the test
+// for their end. Loops with traffic through pipes stay: both ends of a pipe must go round as often. Tile level.
 #pragma once
 
 #include "compiler/ir/ir.h"

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "compiler/symbolic/polynomial.h"
 
@@ -119,7 +121,9 @@ void KnownRanges::Define(const std::string& name, Fact fact) {
   facts_[name] = fact;
 }
 
-void KnownRanges::Define(const std::string& name, const Scalar& value) { Define(name, Fact{Of(value), Divisor(value)}); }
+void KnownRanges::Define(const std::string& name, const Scalar& value, bool changes) {
+  Define(name, changes ? Fact{} : Fact{Of(value), Divisor(value)});
+}
 
 void KnownRanges::DefineSteps(const std::string& name, const Scalar& first, int64_t step) {
   Define(name, Fact{{Of(first).lo, kMost}, std::gcd(Divisor(first), step)});
@@ -134,6 +138,19 @@ int64_t KnownRanges::Divisor(const Scalar& scalar) const {
     expanded = symbolic::Substitute(expanded, name, symbolic::Mul(symbolic::Int(fact.divisor), symbolic::Name(name + "'")));
   }
   return symbolic::KnownDivisor(expanded);
+}
+
+Scalar KnownRanges::Fold(const Scalar& scalar) const {
+  const bool is_integer = scalar->dtype == DType::kI64;
+  if (const IntRange value = is_integer ? Of(scalar) : IntRange{}; value.IsOne()) return symbolic::Int(value.lo);
+  std::vector<Scalar> args;
+  for (const Scalar& arg : scalar->args) args.push_back(Fold(arg));
+  if (is_integer && (scalar->kind == Kind::kMin || scalar->kind == Kind::kMax)) {
+    const IntRange difference = Of(symbolic::Sub(args[0], args[1]));
+    if (difference.hi <= 0) return args[scalar->kind == Kind::kMin ? 0 : 1];
+    if (difference.lo >= 0) return args[scalar->kind == Kind::kMin ? 1 : 0];
+  }
+  return symbolic::WithArgs(scalar, std::move(args));
 }
 
 IntRange KnownRanges::Of(const Scalar& scalar) const {

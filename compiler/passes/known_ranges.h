@@ -31,15 +31,18 @@ class KnownRanges {
   void Learn(const std::string& name, IntRange range, int64_t divisor = 1);
   /// `condition` holds: its conjuncts of the forms name < c, c <= name, name == c, name % c == 0 and the like are kept.
   void Assume(const symbolic::Scalar& condition);
-  /// Code defines `name`: a `let`; a loop or an axis, that starts at `first` and grows in steps; anything in a range. Workers may
-  /// give one name to several things: then only what holds for all of them is known.
-  void Define(const std::string& name, const symbolic::Scalar& value);
+  /// Code defines `name`: a `let`, of which nothing is known where it `changes` later; a loop or an axis, that starts at `first`
+  /// and grows in steps; anything in a range. Workers may give one name to several things: then only what holds for all of them is
+  /// known.
+  void Define(const std::string& name, const symbolic::Scalar& value, bool changes);
   void DefineSteps(const std::string& name, const symbolic::Scalar& first, int64_t step);
   void DefineWithin(const std::string& name, IntRange range);
 
   IntRange Of(const symbolic::Scalar& scalar) const;
   /// A number that divides it, at least 1; 0 for zero itself.
   int64_t Divisor(const symbolic::Scalar& scalar) const;
+  /// The same scalar with what is known put in: integers of one value, and the side that a minimum or maximum always takes.
+  symbolic::Scalar Fold(const symbolic::Scalar& scalar) const;
 
  private:
   struct Fact {

@@ -78,7 +78,7 @@ class Marking {
       if (op.code == OpCode::kLet || op.code == OpCode::kUnroll) others_.insert(op.symbol);
       if (op.code == OpCode::kUnroll) known_.DefineWithin(op.symbol, {0, op.number - 1});
       if (op.code == OpCode::kLet && op.scalars[0]->dtype == DType::kI64) {
-        known_.Define(op.symbol, op.scalars[0]);
+        known_.Define(op.symbol, op.scalars[0], op.number != 0);
         const auto [let, is_first] = lets_.emplace(op.symbol, op.scalars[0]);
         if (!is_first && let->second && !symbolic::Equal(let->second, op.scalars[0])) let->second = nullptr;
       }

@@ -125,17 +125,22 @@ bool Mentions(const Scalar& scalar, const std::string& name) {
   return false;
 }
 
-Scalar Substitute(const Scalar& scalar, const std::string& name, const Scalar& value) {
-  if (!scalar || !Mentions(scalar, name)) return scalar;
-  if (scalar->kind == Kind::kName) return value;
-  std::vector<Scalar> args;
-  for (const Scalar& arg : scalar->args) args.push_back(Substitute(arg, name, value));
+Scalar WithArgs(const Scalar& scalar, std::vector<Scalar> args) {
+  if (args.empty()) return scalar;
   switch (scalar->kind) {
     case Kind::kElement: return Element(scalar->name, scalar->dtype, std::move(args));
     case Kind::kCall: return Call(scalar->name, scalar->dtype, std::move(args));
     case Kind::kConvert: return Convert(args[0], scalar->dtype);
     default: return Make(scalar->kind, scalar->dtype, std::move(args));
   }
+}
+
+Scalar Substitute(const Scalar& scalar, const std::string& name, const Scalar& value) {
+  if (!scalar || !Mentions(scalar, name)) return scalar;
+  if (scalar->kind == Kind::kName) return value;
+  std::vector<Scalar> args;
+  for (const Scalar& arg : scalar->args) args.push_back(Substitute(arg, name, value));
+  return WithArgs(scalar, std::move(args));
 }
 
 }  // namespace tkc::symbolic
