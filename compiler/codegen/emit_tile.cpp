@@ -142,11 +142,16 @@ CppExpr OpEmitter::Binary(const Op& op) {
 }
 
 CppExpr OpEmitter::Select(const Op& op) {
+  const std::string_view type = CppType(TypeOf(op.results[0]).dtype);
+  const auto has_type = [&](const symbolic::Scalar& scalar) { return scalars_.TypeOf(scalar) == type; };
+  // Beside a tile a number takes its type; two numbers have C++'s, which need not be that of the result.
+  const bool needs_type = op.scalars.size() == 2 && !has_type(op.scalars[0]) && !has_type(op.scalars[1]);
   size_t tile = 1, scalar = 0;
   std::string text = "tk::where(" + Argument(op.operands[0]);
   for (size_t i = 0; i < 2; ++i) {
     const bool is_scalar = i < op.slot.size() && op.slot[i] == 's';
-    text += ", " + (is_scalar ? scalars_.Text(op.scalars[scalar++]) : Argument(op.operands[tile++]));
+    const std::string arm = is_scalar ? scalars_.Text(op.scalars[scalar++]) : Argument(op.operands[tile++]);
+    text += ", " + (needs_type && i == 0 ? fmt::format("{}({})", type, arm) : arm);
   }
   return {text + ")"};
 }
