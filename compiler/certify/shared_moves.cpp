@@ -41,17 +41,16 @@ void AddMatrices(MoveCost& cost, const LaneAddresses& rows) {
 }
 
 /// detail::for_each_matrix_group
-MoveCost MatrixMove(const Window& window) {
+MoveCost MatrixMove(const RegisterLayout& l, const Window& window) {
   MoveCost cost;
   cost.width = kWidest;
   cost.as_matrices = true;
-  constexpr int64_t kBlockRows = 64;
-  for (int64_t i = 0; i < window.rows / kBlockRows; ++i) {
+  for (int64_t i = 0; i < window.rows / l.RowsPerBlock(); ++i) {
     for (int64_t warp = 0; warp < kWarps; ++warp) {
       for (int64_t j = 0; j < window.cols / 8; j += 2) {
         LaneAddresses rows{};
         for (int64_t lane = 0; lane < kLanes; ++lane) {
-          const int64_t first = (i * kWarps + warp) * 16;
+          const int64_t first = (i * l.warp_rows + warp % l.warp_rows) * 16;
           rows[lane] = window.transposed ? window.Address(first + lane / 8 % 2 * 8, lane / 16 * 8 + lane % 8 + j * 8)
                                          : window.Address(first + lane % 16, lane / 16 * 8 + j * 8);
         }
@@ -101,7 +100,8 @@ int TurnedColumns(const RegisterLayout& l, const Window& window, int lane) {
 }
 
 /// detail::for_each_shared_vector
-MoveCost VectorMove(const RegisterLayout& l, const Window& window, bool is_store) {
+MoveCost VectorMove(const RegisterLayout& registers, const Window& window, bool is_store) {
+  const RegisterLayout l = registers.ForRows(window.rows);
   const int size = Bytes(window.buffer->dtype);
   const int elements = window.cols == 1 ? 1 : l.vec;
   const int vector = window.transposed ? 1 : std::min(elements, kWidest / size);
@@ -116,7 +116,7 @@ MoveCost VectorMove(const RegisterLayout& l, const Window& window, bool is_store
         (i * l.warp_rows + warp % l.warp_rows) * (l.halves * l.lane_rows) + half * l.lane_rows + lane / l.lanes % l.lane_rows;
     const int64_t across = j * l.warp_cols + warp / l.warp_rows % l.warp_cols;
     const int64_t col = (across * l.lanes + lane % l.lanes) * l.vec + element;
-    return window.Address(window.rows == 1 ? 0 : row, window.cols == 1 ? 0 : col ^ TurnedColumns(l, window, lane));
+    return window.Address(window.rows == 1 ? 0 : row, window.cols == 1 ? 0 : col ^ TurnedColumns(registers, window, lane));
   };
   for (int64_t i = 0; i < blocks_down; ++i) {
     for (int half = 0; half < halves; ++half) {
@@ -147,9 +147,10 @@ int64_t Window::Address(int64_t row, int64_t col) const {
 
 MoveCost RegisterMove(const RegisterLayout& registers, const Window& window, bool is_store) {
   constexpr int kPair = 16;  // columns: the matrix instructions take two blocks of eight
-  const bool as_matrices =
-      registers == layout::kMatrixFragment && Bytes(window.buffer->dtype) == 2 && window.rows > 1 && window.cols % kPair == 0;
-  if (as_matrices) return MatrixMove(window);
+  const RegisterLayout fitted = registers.ForRows(window.rows);
+  const bool is_pairs = registers == layout::kMatrixFragment && Bytes(window.buffer->dtype) == 2 && window.rows > 1;
+  // Copies are not stored.
+  if (is_pairs && window.cols % kPair == 0 && (!is_store || fitted == registers)) return MatrixMove(fitted, window);
   const bool is_tile = window.rows > 1 && window.cols > 1;
   if (window.transposed && !is_store && is_tile && layout::TakesTurnedMatrices(registers, window.buffer->dtype))
     return TurnedMatrixMove(registers, window);

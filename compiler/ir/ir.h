@@ -131,9 +131,12 @@ struct RegisterLayout {
   bool columns_first = false;
   bool operator==(const RegisterLayout&) const = default;
   bool IsMma() const { return *this == RegisterLayout{}; }
-  /// What a tile's extents must be multiples of, but for one of 1.
   int64_t RowsPerBlock() const { return int64_t{halves} * lane_rows * warp_rows; }
   int64_t ColsPerBlock() const { return int64_t{lanes} * vec * warp_cols; }
+  /// What a tile's extents must be multiples of, but for one of 1. Where no warps lie side by side, it may leave some of them with
+  /// copies.
+  int64_t RowUnit() const { return warp_cols > 1 ? RowsPerBlock() : int64_t{halves} * lane_rows; }
+  int64_t ColUnit() const { return ColsPerBlock(); }
   /// The fragment of NVIDIA's matrix instructions, however the warps lie beside each other.
   bool IsFragment() const { return lanes == 4 && vec == 2 && halves == 2 && lane_rows == 8 && !columns_first; }
   /// Whether a reduction along "rows" or "cols" (as in Op::slot) goes over several warps, which then meet.

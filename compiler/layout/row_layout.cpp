@@ -60,8 +60,15 @@ bool RegisterLayout::Holds(int64_t rows, int64_t cols) const {
   return (rows == 1 || rows % RowsPerBlock() == 0) && (cols == 1 || cols % ColsPerBlock() == 0);
 }
 
+RegisterLayout RegisterLayout::ForRows(int64_t rows) const {
+  RegisterLayout layout = *this;
+  if (rows == 1 || warp_cols > 1) return layout;
+  while (layout.warp_rows > 1 && rows % layout.RowsPerBlock() != 0) layout.warp_rows /= 2;
+  return layout;
+}
+
 int64_t RegisterLayout::PerThread(int64_t rows, int64_t cols) const {
-  const int64_t down = rows == 1 ? 1 : rows / RowsPerBlock() * halves;
+  const int64_t down = rows == 1 ? 1 : rows / ForRows(rows).RowsPerBlock() * halves;
   const int64_t across = cols == 1 ? 1 : cols / ColsPerBlock() * vec;
   return down * across;
 }

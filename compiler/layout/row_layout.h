@@ -21,6 +21,8 @@ struct RegisterLayout {
   int ColsPerBlock() const { return warp_cols * lanes * vec; }
   /// Whether tiles of this shape can be held: vectors need only their own direction to fit.
   bool Holds(int64_t rows, int64_t cols) const;
+  /// How a tile of so many rows is dealt among tiles of this layout, of which it may occupy fewer warps (detail::fitted_layout).
+  RegisterLayout ForRows(int64_t rows) const;
   /// Elements of the tile in one thread.
   int64_t PerThread(int64_t rows, int64_t cols) const;
 };

@@ -148,9 +148,9 @@ ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& work
   return best;
 }
 
-/// A worker that multiplies keeps all its tiles as the matrix unit does: 64 rows at a time, 8 columns at a time on most.
+/// A worker that multiplies keeps all its tiles as the matrix unit does: 16 rows of a warp at a time, 8 columns at a time on most.
 void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagnostics& diagnostics) {
-  const int64_t unit_rows = worker.layout.RowsPerBlock(), unit_cols = worker.layout.ColsPerBlock();
+  const int64_t unit_rows = worker.layout.RowUnit(), unit_cols = worker.layout.ColUnit();
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   std::set<Span, decltype([](Span a, Span b) { return a.begin < b.begin; })> reported;
   ForEachOp(worker.body, [&](const ir::Op& op) {
@@ -174,7 +174,7 @@ DiagnosticBuilder ReportMatrixShape(const ir::Worker& worker, const ir::Type& ty
       .Error(DiagnosticKind::kMatrixShape, span,
              fmt::format("a tile of {} x {} in worker `{}`; a worker that multiplies takes rows in multiples of {} and columns "
                          "in multiples of {}",
-                         type.rows, type.cols, worker.name, l.RowsPerBlock(), l.ColsPerBlock()))
+                         type.rows, type.cols, worker.name, l.RowUnit(), l.ColUnit()))
       .Label(span, fmt::format("`{}[{}, {}]` in each of {} instances", Name(type.dtype), type.rows, type.cols, worker.instances));
 }
 

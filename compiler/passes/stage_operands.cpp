@@ -99,8 +99,8 @@ class Staging {
   /// A reduction along an axis too short for the layout, of a tile in shared memory: its columns (rows) are taken one by one.
   void ReduceByParts(const Op& op, Region& out);
   /// Whether the worker's layout holds tiles of this shape: that of a worker that multiplies holds whole fragments only.
-  bool FitsRows(const ir::Type& type) const { return type.rows == 1 || type.rows % worker_.layout.RowsPerBlock() == 0; }
-  bool FitsCols(const ir::Type& type) const { return type.cols == 1 || type.cols % worker_.layout.ColsPerBlock() == 0; }
+  bool FitsRows(const ir::Type& type) const { return type.rows == 1 || type.rows % worker_.layout.RowUnit() == 0; }
+  bool FitsCols(const ir::Type& type) const { return type.cols == 1 || type.cols % worker_.layout.ColUnit() == 0; }
   /// Columns of a register tile at a static place are registers of the same threads; any other part moves between threads.
   bool StaysWithThreads(const Op& part) const {
     const ir::Type &whole = kernel_.values[part.operands[0]].type, &type = kernel_.values[part.results[0]].type;

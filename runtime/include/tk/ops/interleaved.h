@@ -61,7 +61,7 @@ TK_DEVICE auto structures(const global_parts<T>& parts) {
 /// all of them together would take more registers than the tile.
 template <class Tile, class T, class F>
 TK_DEVICE void for_each_element(const global_block<T>& block, F f) {
-    using L = typename Tile::layout_type;
+    using L = typename Tile::dealt;
     const lane_position at = warpgroup::position();
     TK_UNROLL
     for (int n = 0; n < Tile::size; ++n) {

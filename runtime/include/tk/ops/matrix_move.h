@@ -20,8 +20,8 @@ namespace tk::detail {
 template <class T, class L, int R, int C>
 inline constexpr bool loads_as_matrices = is_matrix_layout<L> && sizeof(T) == 2 && R > 1 && C % (2 * L::block_cols) == 0;
 /// All four warps store: none holds copies.
-template <class T, class L, int R, int C>
-inline constexpr bool stores_as_matrices = TK_HAS_SM90 && loads_as_matrices<T, L, R, C> && L::WarpRows * L::WarpCols == 4;
+template <class T, class L, int R, int C, class Dealt = fitted_layout<L, R>>
+inline constexpr bool stores_as_matrices = TK_HAS_SM90 && loads_as_matrices<T, L, R, C> && Dealt::WarpRows * Dealt::WarpCols == 4;
 
 template <class T, class L, int R, int C, class View>
 inline constexpr bool loads_as_turned_matrices = is_transposed<View> && is_quad_layout<L> && sizeof(T) == 2 && R > 1 && C > 1;
@@ -30,7 +30,7 @@ inline constexpr bool loads_as_turned_matrices = is_transposed<View> && is_quad_
 /// names for the instruction.
 template <class Tile, class View, class F>
 TK_DEVICE void for_each_matrix_group(lane_position at, const View& view, F f) {
-    using L = typename Tile::layout_type;
+    using L = typename Tile::dealt;
     const int warp_row = L::WarpRows == 4 ? at.warp : at.warp % L::WarpRows, first_col = L::warp_col(at) * 8;
     TK_UNROLL
     for (int i = 0; i < Tile::I; ++i) {

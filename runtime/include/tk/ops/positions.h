@@ -14,7 +14,7 @@ TK_DEVICE register_tile<T, R, 1, L> row_positions(T start) {
     TK_UNROLL
     for (int n = 0; n < result.size; ++n) {
         const place p = result.place_of(n);
-        result.data[n] = start + T(R == 1 ? 0 : L::row(warpgroup::position(), p.i, p.h));
+        result.data[n] = start + T(R == 1 ? 0 : decltype(result)::dealt::row(warpgroup::position(), p.i, p.h));
     }
     return result;
 }

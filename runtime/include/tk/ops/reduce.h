@@ -115,11 +115,12 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
         for (int k = 1; k < x.I * x.H; ++k) value = f(value, x.data[x.number_of({k / x.H, p.j, k % x.H, p.e})]);
         result.data[n] = reduce_lanes<L::col_step, L::LaneRows>(value, f);
     }
-    if constexpr (L::WarpRows > 1) {
+    if constexpr (L::WarpRows > 1) {  // then the warps meet, whether or not a tile of so few rows occupies them all
+        constexpr int warps = fitted_layout<L, R>::WarpRows;
         // Columns in the order of registers, not of the tile: neighbouring lanes take neighbouring banks.
         const lane_position at = warpgroup::position();
         const bool writes = at.lane < L::Lanes * L::LaneRows && L::lane_row(at.lane) == 0 && (C > 1 || L::lane_col(at.lane) == 0);
-        combine_warps<L::WarpRows, 1>(result, scratch, meeting, at.warp, L::warp_col(at) * L::WarpRows, writes, f, [&](int n) {
+        combine_warps<warps, 1>(result, scratch, meeting, at.warp, L::warp_col(at) * warps, writes, f, [&](int n) {
             return C == 1 ? 0 : (n * L::WarpCols + L::warp_col(at)) * L::Lanes + L::lane_col(at.lane);
         });
     }

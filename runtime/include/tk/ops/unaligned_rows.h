@@ -105,7 +105,7 @@ TK_DEVICE Word load_elements(const global_block<T>& block, int r, int c, const W
 /// The words of V neighbours that a tile is made of.
 template <int V, class Tile, class From, class Word>
 TK_DEVICE void load_shifted_words(const global_block<From>& block, const Word& fill_word, Word (&words)[Tile::size / V]) {
-    using L = typename Tile::layout_type;
+    using L = typename Tile::dealt;
     const lane_position at = warpgroup::position();
     const int first_col = anew(L::col(at, 0, 0));
     // f(register, run, row, column) for each run.
@@ -221,7 +221,7 @@ TK_DEVICE void store_shifted(const global_block<T>& block, const register_tile<T
         for (int i = 0; i < Tile::I; ++i)
             TK_UNROLL
             for (int h = 0; h < Tile::H; ++h) {
-                shifted_row<V, T> row(block, Tile::rows == 1 ? 0 : L::row(at, i, h), first_col);
+                shifted_row<V, T> row(block, Tile::rows == 1 ? 0 : Tile::dealt::row(at, i, h), first_col);
                 if (!owns) row.lo = 0x7fffffff;
                 f(row, i, h);
             }

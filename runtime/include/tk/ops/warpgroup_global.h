@@ -51,7 +51,7 @@ TK_DEVICE int64_t late(int64_t x) { return int64_t(uint64_t(uint32_t(late(int(x)
 /// for each, as all of them together would take more registers than the tile.
 template <int V, class Tile, class T, class Whole, class Single>
 TK_DEVICE void for_each_run_of_many(const global_block<T>& block, bool is_aligned, Whole whole, Single single) {
-    using L = typename Tile::layout_type;
+    using L = typename Tile::dealt;
     const lane_position at = warpgroup::position();
     const int first_col = Tile::cols == 1 ? 0 : L::col(at, 0, 0);
     const auto each_row = [&](auto f) {
@@ -109,7 +109,7 @@ inline constexpr bool reaches_over_edges = true;
 /// cuts is taken as a whole where what it has beyond belongs to the row before or behind, and is masked; else it goes element by element.
 template <int V, class Tile, class T, bool Reaches = false>
 struct runs {
-    using L = typename Tile::layout_type;
+    using L = typename Tile::dealt;
     const global_block<T>& block;
     const bool is_aligned = has_aligned_runs<V, Tile>(block);
     const bool is_whole = block.contains(Tile::rows, Tile::cols);

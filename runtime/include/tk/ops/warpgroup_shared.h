@@ -31,7 +31,7 @@ TK_DEVICE bool turns(lane_position at) { return Columns == 16 ? at.lane / 4 % 2 
 /// f(first register, address) for each run of neighbouring columns, V values long, of the thread at `at`.
 template <int V, class Tile, class View, class F>
 TK_DEVICE void for_each_shared_vector(lane_position at, const View& view, F f) {
-    using L = typename Tile::layout_type;
+    using L = typename Tile::dealt;
     TK_UNROLL
     for (int i = 0; i < Tile::I; ++i)
         TK_UNROLL
@@ -65,7 +65,7 @@ TK_DEVICE void turn_blocks(Tile& tile) {
 /// This thread is the one among those with copies that stores.
 template <class Tile>
 TK_DEVICE bool stores() {
-    using L = typename Tile::layout_type;
+    using L = typename Tile::dealt;
     const lane_position at = warpgroup::position();
     return (Tile::rows == 1 ? L::owns_first_row(at) : L::owns_rows(at)) && (Tile::cols > 1 || L::owns_first_col(at));
 }

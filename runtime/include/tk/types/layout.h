@@ -65,6 +65,20 @@ struct layout {
 };
 
 namespace detail {
+
+/// Warps below each other that a tile of `rows` rows occupies among tiles dealt as L: as many of L's as divide it.
+template <class L>
+constexpr int warps_below(int rows) {
+    int warps = L::WarpRows;
+    while (rows > 1 && L::WarpCols == 1 && warps > 1 && rows % (warps * L::Halves * L::LaneRows) != 0) warps /= 2;
+    return warps;
+}
+
+/// How a tile of R rows is dealt among tiles dealt as L. Warps that it leaves over hold copies, and each thread has the columns that it
+/// has of all tiles.
+template <class L, int R>
+using fitted_layout = layout<L::Lanes, L::Vec, L::Halves, L::LaneRows, warps_below<L>(R), L::WarpCols, L::ColumnsFirst>;
+
 /// Layouts in which the matrix instructions of NVIDIA GPUs take a left operand of 16-bit elements and leave f32 results.
 template <class L>
 inline constexpr bool is_matrix_layout = arch::lanes == 32 && L::Lanes == 4 && L::Vec == 2 && L::Halves == 2 && L::LaneRows == 8 && !L::ColumnsFirst;

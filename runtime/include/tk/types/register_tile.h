@@ -17,13 +17,14 @@ namespace tk {
 template <class T, int R, int C, class L>
 struct register_tile {
     using value_type = T;
-    using layout_type = L;
+    using layout_type = L;                    // what tiles of one expression share
+    using dealt = detail::fitted_layout<L, R>;  // where the elements of this one are
     static constexpr int rows = R, cols = C;
-    static_assert(R == 1 || R % L::block_rows == 0, "the layout's rows must divide the tile's");
-    static_assert(C == 1 || C % L::block_cols == 0, "the layout's columns must divide the tile's");
+    static_assert(R == 1 || R % dealt::block_rows == 0, "the layout's rows must divide the tile's");
+    static_assert(C == 1 || C % dealt::block_cols == 0, "the layout's columns must divide the tile's");
 
     /// Row blocks, column blocks, halves and vector elements in this thread.
-    static constexpr int I = R == 1 ? 1 : R / L::block_rows, J = C == 1 ? 1 : C / L::block_cols;
+    static constexpr int I = R == 1 ? 1 : R / dealt::block_rows, J = C == 1 ? 1 : C / dealt::block_cols;
     static constexpr int H = R == 1 ? 1 : L::Halves, E = C == 1 ? 1 : L::Vec;
     static constexpr int size = I * J * H * E;
 
