@@ -14,15 +14,17 @@ namespace {
 
 constexpr int64_t kWarps = 4;  // of an instance
 
-/// The tiles that live through the worker's loops: its mutable ones.
+/// The mutable tiles that are in use at once, as sums are through the loops that add to them.
 int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
-  int64_t registers = 0;
-  ForEachOp(worker.body, [&](const ir::Op& op) {
-    for (ir::ValueId value : op.results) {
+  int64_t most = 0;
+  for (const LiveTiles& tiles : KeptTiles(kernel, worker)) {
+    int64_t registers = 0;
+    for (const ir::ValueId value : tiles.in_use) {
       if (kernel.values[value].is_mutable) registers += RegistersOf(kernel.values[value].type, worker.layout);
     }
-  });
-  return registers;
+    most = std::max(most, registers);
+  }
+  return most;
 }
 
 /// "`x` 64, `y` 64, .."
