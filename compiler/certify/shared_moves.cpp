@@ -153,7 +153,7 @@ MoveCost RegisterMove(const RegisterLayout& registers, const Window& window, boo
   if (is_pairs && window.cols % kPair == 0 && (!is_store || fitted == registers)) return MatrixMove(fitted, window);
   const bool is_tile = window.rows > 1 && window.cols > 1;
   if (window.transposed && !is_store && is_tile && layout::TakesTurnedMatrices(registers, window.buffer->dtype))
-    return TurnedMatrixMove(registers, window);
+    return TurnedMatrixMove(fitted, window);
   return VectorMove(registers, window, is_store);
 }
 

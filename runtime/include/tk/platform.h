@@ -34,6 +34,8 @@
 #define TK_UNROLL_FOUR
 #define TK_TIE(...)
 #define TK_TIE_VALUE(...)
+#define TK_GLOBAL_NUMBER(place) reinterpret_cast<uint64_t>(place)
+#define TK_GLOBAL_PLACE(number) reinterpret_cast<void*>(number)
 using cudaStream_t = struct CUstream_st*;
 using hipStream_t = struct ihipStream_t*;
 
@@ -63,6 +65,9 @@ using hipStream_t = struct ihipStream_t*;
 /// The constraint of a register for TK_TIE, of floats and of integers.
 #define TK_REGISTER "v"
 #define TK_FLOAT_REGISTER "v"
+/// The number of a place in global memory, and the place of a number: the compiler still knows which memory that is in.
+#define TK_GLOBAL_NUMBER(place) reinterpret_cast<uint64_t>(place)
+#define TK_GLOBAL_PLACE(number) reinterpret_cast<void*>(number)
 
 #else
 
@@ -103,5 +108,8 @@ using hipStream_t = struct ihipStream_t*;
 /// The constraint of a register for TK_TIE, of floats and of integers.
 #define TK_REGISTER "r"
 #define TK_FLOAT_REGISTER "f"
+/// The number of a place in global memory, and the place of a number: the compiler still knows which memory that is in.
+#define TK_GLOBAL_NUMBER(place) __cvta_generic_to_global(place)
+#define TK_GLOBAL_PLACE(number) __cvta_global_to_generic(number)
 
 #endif

@@ -58,7 +58,7 @@ repack_rows(const repack_arguments<T> a) {
     while (row < a.rows) {
         const global_block<const T> bytes{detail::row_start(a, row, a.rank - 2), 0, 1, 0, 1, 0, a.extent[a.rank - 1]};
         const tk::detail::shifted_row<V, const T> from(bytes, 0, piece * V);
-        const auto word = from.has(0) ? from.load(0, zeros) : tk::detail::load_elements<V>(bytes, 0, piece * V, zeros);
+        const auto word = from.has(0) ? from.load_one(0, zeros) : tk::detail::load_elements<V>(bytes, 0, piece * V, zeros);
         arch::store_global(reinterpret_cast<std::remove_const_t<decltype(zeros)>*>(a.to + row * a.pitch + piece * V), word);
         row += rows_on, piece += pieces_on;
         if (piece >= per_row) ++row, piece -= per_row;

@@ -64,7 +64,7 @@ TK_DEVICE void copy_in_shifted(const View& to, const global_block<T>& from, Fill
         TK_UNROLL
         for (int n = 0; n < Together; ++n) {
             const int piece = first + n * threads, c = piece % per_row * V;
-            words[n] = shifted_row<V, T>(from, piece < pieces ? piece / per_row : from.row_hi, c).load(0, fill_word);
+            words[n] = shifted_row<V, T>(from, piece < pieces ? piece / per_row : from.row_hi, c).load_one(0, fill_word);
         }
         TK_UNROLL
         for (int n = 0; n < Together; ++n) {

@@ -70,7 +70,7 @@ TK_DEVICE void load_matrices(Tile& to, const View& view, lane_position at) {
 /// rows of a matrix end in eight different digits and lie in different banks, whatever the swizzle.
 template <class Tile, class View>
 TK_DEVICE void load_turned_matrices(Tile& to, const View& view, lane_position at) {
-    using L = typename Tile::layout_type;
+    using L = typename Tile::dealt;
     const int matrix = at.lane / 8, named = at.lane % 8 / 2;  // whose row this thread names
     const int stored_row = (L::warp_col(at) * 4 + named) * 8 + (matrix + named) % 4 * 2 + at.lane % 2;
     const int stored_col = at.warp % L::WarpRows * 8, q = at.lane % 4;

@@ -76,15 +76,16 @@ TK_HOST_DEVICE T element_of(const typename word<N * int(sizeof(T))>::type& bits,
     }
 }
 
-/// The word that N neighbours make up. Bytes by way of pairs: what a conversion left side by side stays so.
+/// The word that N neighbours make up. Bytes four or two at a time: what a conversion left side by side stays so.
 template <class T, int N>
 TK_DEVICE auto word_of(const T* values) {
     using Word = typename word<N * int(sizeof(T))>::type;
     if constexpr (sizeof(T) == 1 && N % 2 == 0) {
-        vector<uint16_t, N / 2> pairs;
+        using part = std::conditional_t<N % 4 == 0, uint32_t, uint16_t>;
+        vector<part, N / int(sizeof(part))> parts;
         TK_UNROLL
-        for (int n = 0; n < N; n += 2) __builtin_memcpy(&pairs.value[n / 2], values + n, 2);
-        return __builtin_bit_cast(Word, pairs);
+        for (int n = 0; n < N; n += int(sizeof(part))) __builtin_memcpy(&parts.value[n / int(sizeof(part))], values + n, sizeof(part));
+        return __builtin_bit_cast(Word, parts);
     } else {
         vector<T, N> v;
         TK_UNROLL

@@ -201,6 +201,19 @@ TK_DEVICE void for_each_run(const global_block<T>& block, Whole whole, Single si
     for_each_run_of_many<V, Tile>(block, is_tall<Tile> && has_aligned_runs<V, Tile>(block), whole, single);
 }
 
+/// Element n of a tile, taken out of its word here: it would be taken out ahead of the branches that store single elements.
+template <class T, int R, int C, class L>
+TK_DEVICE T element_anew(const register_tile<T, R, C, L>& from, int n) {
+    if constexpr (sizeof(T) == 1 && register_tile<T, R, C, L>::fills_words) {
+        constexpr int per_word = 4 / int(sizeof(T));
+        uint32_t word = word_of<T, per_word>(from.data + n / per_word * per_word);
+        TK_TIE_VALUE("+" TK_REGISTER(word));
+        return element_of<T, per_word>(word, n % per_word);
+    } else {
+        return from.data[n];
+    }
+}
+
 /// f(address, value) for each element of the tile that exists in the block, by the thread that owns it.
 template <class T, int R, int C, class L, class F>
 TK_DEVICE void for_each_stored(const global_block<T>& block, const register_tile<T, R, C, L>& from, F f) {
@@ -291,7 +304,7 @@ TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, 
             const auto word = detail::word_of<T, V>(from.data + n);
             arch::store_global(reinterpret_cast<std::remove_const_t<decltype(word)>*>(to), word);
         },
-        [&](int n, T* to) { arch::store_global(to, from.data[n]); });
+        [&](int n, T* to) { arch::store_global(to, detail::element_anew(from, n)); });
 }
 
 /// Adds the tile to the block, element by element, atomically and in no fixed order.

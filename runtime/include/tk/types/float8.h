@@ -105,6 +105,19 @@ TK_HOST_DEVICE void widen_float8_pair(uint16_t pair, float& low, float& high) {
 
 namespace detail {
 
+/// Two or four neighbours in one register. nvcc would keep the pairs of four apart, and put them together on each way to memory.
+template <class T, int N>
+TK_DEVICE auto round_float8_word(const float* x) {
+    if constexpr (N == 2) {
+        return round_float8_pair<T>(x[0], x[1]);
+    } else {
+        static_assert(N == 4);
+        uint32_t word = round_float8_pair<T>(x[0], x[1]) | uint32_t(round_float8_pair<T>(x[2], x[3])) << 16;
+        TK_TIE_VALUE("+" TK_REGISTER(word));
+        return word;
+    }
+}
+
 template <class T>
 TK_HOST_DEVICE float widen_one(uint8_t bits) {
     float low, high;

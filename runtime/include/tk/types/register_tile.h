@@ -138,10 +138,11 @@ TK_DEVICE register_tile<To, R, C, L> convert(const register_tile<T, R, C, L>& x)
         TK_UNROLL
         for (int n = 0; n < x.size; n += 2) store_pair(result.data + n, round_pair<To>(x.data[n], x.data[n + 1]));
     } else if constexpr (is_float8<To> && std::is_same_v<T, float> && register_tile<T, R, C, L>::size % 2 == 0) {
+        constexpr int together = register_tile<T, R, C, L>::size % 4 == 0 ? 4 : 2;
         TK_UNROLL
-        for (int n = 0; n < x.size; n += 2) {
-            const uint16_t pair = round_float8_pair<To>(x.data[n], x.data[n + 1]);
-            __builtin_memcpy(result.data + n, &pair, sizeof pair);
+        for (int n = 0; n < x.size; n += together) {
+            const auto rounded = detail::round_float8_word<To, together>(x.data + n);
+            __builtin_memcpy(result.data + n, &rounded, sizeof rounded);
         }
     } else if constexpr (is_float8<T> && std::is_same_v<To, float> && register_tile<T, R, C, L>::size % 2 == 0) {
         TK_UNROLL
