@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "compiler/codegen/mangle.h"
 
@@ -33,6 +34,27 @@ std::string_view CppType(DType dtype) {
   return "void";
 }
 
+namespace {
+
+/// The shortest digits that give the same float, but for numbers that these make unrecognisable, as 4294967300 for 2^32: integers
+/// are written out, unless few digits say that a person wrote them so, and other powers of two as such.
+std::string FloatDigits(float value) {
+  constexpr size_t kWritten = 6;                      // digits of numbers that people write
+  constexpr float kLargest = 9223372036854775808.0f;  // 2^63
+  const std::string shortest = fmt::format("{}", value);
+  if (std::strtod(shortest.c_str(), nullptr) == static_cast<double>(value)) return shortest;
+  if (std::abs(value) < kLargest && value == std::trunc(value)) {
+    const size_t digits = shortest.find_last_not_of('0') + 1 - (value < 0 ? 1 : 0);
+    return digits <= kWritten ? shortest : fmt::format("{:.0f}", value);
+  }
+  int exponent = 0;
+  const float fraction = std::frexp(value, &exponent);
+  if (std::abs(fraction) == 0.5f) return fmt::format("{}0x1p{}", value < 0 ? "-" : "", exponent - 1);
+  return shortest;
+}
+
+}  // namespace
+
 std::string FloatLiteral(double value, DType dtype) {
   std::string text;
   if (std::isinf(value)) {
@@ -40,8 +62,8 @@ std::string FloatLiteral(double value, DType dtype) {
   } else if (std::isnan(value)) {
     text = "tk::not_a_number()";
   } else {
-    text = dtype == DType::kF64 ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
-    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    text = dtype == DType::kF64 ? fmt::format("{}", value) : FloatDigits(static_cast<float>(value));
+    if (text.find_first_of(".ep") == std::string::npos) text += ".0";
     if (dtype != DType::kF64) text += 'f';
   }
   if (IsNarrowFloat(dtype)) return fmt::format("{}({})", CppType(dtype), text);

@@ -87,6 +87,13 @@ TEST(Literals, Floats) {
   EXPECT_EQ(FloatLiteral(0, DType::kF32), "0.0f");
   EXPECT_EQ(FloatLiteral(0.1, DType::kF32), "0.1f");
   EXPECT_EQ(FloatLiteral(1e30, DType::kF32), "1e+30f");
+  EXPECT_EQ(FloatLiteral(1e12, DType::kF32), "1000000000000.0f");  // what was written, not 999999995904
+  EXPECT_EQ(FloatLiteral(4294967296.0, DType::kF32), "4294967296.0f");
+  EXPECT_EQ(FloatLiteral(-6442450944.0, DType::kF32), "-6442450944.0f");
+  EXPECT_EQ(FloatLiteral(16777218, DType::kF32), "16777218.0f");
+  EXPECT_EQ(FloatLiteral(std::ldexp(1.0, -3), DType::kF32), "0.125f");
+  EXPECT_EQ(FloatLiteral(std::ldexp(1.0, -24), DType::kF32), "0x1p-24f");
+  EXPECT_EQ(FloatLiteral(-std::ldexp(1.0, 100), DType::kF32), "-0x1p100f");
   EXPECT_EQ(FloatLiteral(-INFINITY, DType::kF32), "-tk::infinity()");
   EXPECT_EQ(FloatLiteral(2, DType::kBF16), "tk::bf16(2.0f)");
 }
