@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -306,10 +307,8 @@ bool Meet(const Site& a, const Site& b) {
   return true;
 }
 
-/// Stores of one tensor that have their base in common: apart from each other, and together one rectangle.
-std::optional<Finding> CheckGroup(const std::string& tensor, const std::vector<Site>& sites) {
-  std::vector<int64_t> low = sites[0].first, high = low;
-  int64_t volume = 0;
+/// Stores of one tensor that have their base in common lie apart from each other.
+std::optional<Finding> CheckApart(const std::string& tensor, const std::vector<Site>& sites) {
   for (size_t i = 0; i < sites.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (!Meet(sites[i], sites[j])) continue;
@@ -318,32 +317,52 @@ std::optional<Finding> CheckGroup(const std::string& tensor, const std::vector<S
                      fmt::format("elements of `{}` are stored twice in one tile", tensor),
                      {{sites[j].op->span, fmt::format("by `{}` here, and by `{}`", sites[j].who, sites[i].who)}}};
     }
-    int64_t elements = 1;
-    for (size_t k = 0; k < low.size(); ++k) {
-      low[k] = std::min(low[k], sites[i].first[k]);
-      high[k] = std::max(high[k], sites[i].first[k] + sites[i].extent[k]);
-      elements *= sites[i].extent[k];
-    }
-    volume += elements;
   }
-  int64_t box = 1;
-  for (size_t k = 0; k < low.size(); ++k) box *= high[k] - low[k];
-  if (box == volume) return std::nullopt;
-  return Finding{DiagnosticKind::kCertificateCoverage, sites[0].op->span,
-                 fmt::format("the stores of `{}` leave a hole in their tile", tensor)};
+  return std::nullopt;
 }
 
-/// What stores with their base in common hold together, as one rectangle: first and end of each axis.
-std::vector<std::pair<int64_t, int64_t>> Bounds(const std::vector<Site>& sites) {
-  std::vector<std::pair<int64_t, int64_t>> bounds;
-  for (size_t k = 0; k < sites[0].first.size(); ++k) {
-    auto& [low, high] = bounds.emplace_back(sites[0].first[k], sites[0].first[k]);
-    for (const Site& site : sites) {
-      low = std::min(low, site.first[k]);
-      high = std::max(high, site.first[k] + site.extent[k]);
+int64_t Elements(const Site& site) {
+  return std::accumulate(site.extent.begin(), site.extent.end(), int64_t{1}, std::multiplies<>());
+}
+
+/// The parts in which a statement stores are together one rectangle; what several statements store is as the source has it.
+std::optional<Finding> CheckWhole(const std::string& tensor, const std::vector<Site>& sites) {
+  std::map<uint32_t, std::vector<const Site*>> statements;  // by where they begin
+  for (const Site& site : sites) statements[site.op->span.begin].push_back(&site);
+  for (const auto& [statement, parts] : statements) {
+    int64_t elements = 0, box = 1;
+    for (const Site* part : parts) elements += Elements(*part);
+    for (size_t k = 0; k < parts[0]->first.size(); ++k) {
+      int64_t low = parts[0]->first[k], high = low;
+      for (const Site* part : parts) {
+        low = std::min(low, part->first[k]);
+        high = std::max(high, part->first[k] + part->extent[k]);
+      }
+      box *= high - low;
+    }
+    if (box == elements) continue;
+    return Finding{DiagnosticKind::kCertificateCoverage, parts[0]->op->span,
+                   fmt::format("the stores of `{}` leave a hole in their tile", tensor)};
+  }
+  return std::nullopt;
+}
+
+/// Whether stores hold the same elements as others. The rectangles of either lie apart from each other.
+bool HoldTheSame(const std::vector<Site>& sites, const std::vector<Site>& others) {
+  int64_t elements = 0, of_others = 0, common = 0;
+  for (const Site& other : others) of_others += Elements(other);
+  for (const Site& site : sites) {
+    elements += Elements(site);
+    for (const Site& other : others) {
+      if (!Meet(site, other)) continue;
+      int64_t both = 1;
+      for (size_t k = 0; k < site.first.size(); ++k)
+        both *=
+            std::min(site.first[k] + site.extent[k], other.first[k] + other.extent[k]) - std::max(site.first[k], other.first[k]);
+      common += both;
     }
   }
-  return bounds;
+  return elements == of_others && elements == common;
 }
 
 /// Blocks of a cluster that share a tile store parts of it; others have tiles of their own.
@@ -370,15 +389,15 @@ std::optional<Finding> CheckStores(const Program& program) {
         if (auto found = StoreWalk(program, *agent, uses_engine, sites).Run()) return found;
       }
       for (const auto& [key, group] : sites) {
-        if (auto found = CheckGroup(key.first, group)) return found;
+        if (auto found = CheckApart(key.first, group)) return found;
+        if (auto found = CheckWhole(key.first, group)) return found;
       }
     }
-    // Each group is one rectangle by now: the same elements where the bounds are.
     for (const auto* pair : {&by_engine, &by_guard}) {
       const Sites& other = pair == &by_engine ? by_guard : by_engine;
       for (const auto& [key, group] : *pair) {
         const auto place = other.find(key);
-        if (place != other.end() && Bounds(place->second) == Bounds(group)) continue;
+        if (place != other.end() && HoldTheSame(place->second, group)) continue;
         return Finding{
             DiagnosticKind::kCertificateCoverage, group[0].op->span,
             fmt::format("`{}` is stored differently {} the copy engine", key.first, pair == &by_engine ? "without" : "with")};

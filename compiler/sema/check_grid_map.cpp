@@ -4,7 +4,7 @@
 // A store is executed for every tile of the grid, for every iteration of the loops around it and for every instance. Its
 // axes start at affine forms over these variables. A variable is told apart by an axis in which its step, times its
 // coefficient, reaches beyond what the smaller ones of that axis cover; if every variable is told apart, no two
-// executions meet. Different stores to one tensor must lie in different branches, at constant distance, or
+// executions meet. Different stores to one tensor must lie where conditions exclude one another, at constant distance, or
 // one before what the loops around the other cover.
 #include <fmt/format.h>
 
@@ -17,6 +17,7 @@
 
 #include "compiler/sema/analyses.h"
 #include "compiler/sema/symbolic_table.h"
+#include "compiler/symbolic/condition.h"
 
 namespace tkc::sema {
 namespace {
@@ -29,7 +30,8 @@ using typed::VarId;
 
 /// A grid axis or a loop around a store.
 struct Iteration {
-  VarId var = typed::kNone;
+  VarId var = typed::kNone;       // of loops that run alike: the first one's
+  VarId declared = typed::kNone;  // its own
   int64_t step = 1;
   std::optional<int64_t> span;  // hi - lo at most, where that is a number
   bool is_grid = false;
@@ -47,14 +49,14 @@ struct Store {
   const Stmt* stmt = nullptr;
   std::vector<Axis> axes;
   std::vector<Iteration> around;
-  std::vector<std::pair<const Stmt*, bool>> branches;
-  std::string name;  // of the instance
+  std::vector<symbolic::Condition> conditions;  // that hold
+  std::string name;                             // of the instance
 };
 
 class GridMap {
  public:
   GridMap(const typed::Kernel& kernel, const typed::Section& section, bool deterministic, Diagnostics& diagnostics)
-      : kernel_(kernel), section_(section), deterministic_(deterministic), diagnostics_(diagnostics) {}
+      : kernel_(kernel), section_(section), deterministic_(deterministic), diagnostics_(diagnostics), table_(kernel) {}
 
   void Check() {
     for (const typed::Worker& worker : section_.workers) {
@@ -69,65 +71,76 @@ class GridMap {
 
  private:
   void CollectInstance(const typed::Worker& worker, int64_t instance, int64_t count) {
-    SymbolicTable table(kernel_);
-    table.Fix(worker.instance_var, instance);
-    DefineLets(kernel_, section_.lets, table);
-    DefineLets(kernel_, worker.body, table);
-    std::vector<Iteration> around;
+    table_.Fix(worker.instance_var, instance);
+    DefineLets(kernel_, section_.lets, table_);
+    DefineLets(kernel_, worker.body, table_);
+    around_.clear();
     for (const typed::GridAxis& axis : section_.axes)
-      around.push_back(IterationOf(axis.var, *axis.lo, *axis.hi, axis.step, true, table));
-    std::vector<std::pair<const Stmt*, bool>> branches;
+      around_.push_back(IterationOf(axis.var, axis.var, *axis.lo, *axis.hi, axis.step, true));
     name_ = count > 1 ? fmt::format("{}[{}]", worker.name, instance) : worker.name;
-    Collect(worker.body, table, around, branches);
+    Collect(worker.body);
   }
 
-  Iteration IterationOf(VarId var, const typed::Expr& lo, const typed::Expr& hi, int64_t step, bool is_grid, SymbolicTable& table) {
-    Iteration iteration{var,
-                        step,
-                        symbolic::MostDifference(table.Of(hi), table.Of(lo)),
-                        is_grid,
-                        typed::kNone,
-                        "",
-                        symbolic::ToPolynomial(table.Of(lo))};
-    const symbolic::Scalar offset = symbolic::Sub(symbolic::Name(table.NameOf(var)), table.Of(lo));
+  Iteration IterationOf(VarId var, VarId declared, const typed::Expr& lo, const typed::Expr& hi, int64_t step, bool is_grid) {
+    const symbolic::Scalar first = table_.Of(lo), name = symbolic::Name(table_.NameOf(var));
+    Iteration iteration{var, declared, step, symbolic::MostDifference(table_.Of(hi), first), is_grid};
+    iteration.lo = symbolic::ToPolynomial(first);
+    const symbolic::Scalar offset = symbolic::Sub(name, first);
     const auto number = symbolic::ToPolynomial(symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {offset, symbolic::Int(step)}));
     if (number && number->size() == 1 && number->begin()->second == 1) iteration.number = number->begin()->first;
-    if (lo.kind == typed::ExprKind::kVar) iteration.parent = lo.id;
+    for (const Iteration& outer : around_) {
+      if (lo.kind == typed::ExprKind::kVar && outer.declared == lo.id) iteration.parent = outer.var;
+    }
     return iteration;
   }
 
-  void Collect(const typed::Block& block, SymbolicTable& table, std::vector<Iteration>& around,
-               std::vector<std::pair<const Stmt*, bool>>& branches) {
+  /// Loops of equal ranges in the same loops have one variable, whichever worker they are of.
+  VarId VariableOf(const Stmt& loop) {
+    std::string key = fmt::format("{} .. {} by {}", symbolic::CanonicalText(table_.Of(*loop.lo)),
+                                  symbolic::CanonicalText(table_.Of(*loop.hi)), loop.step);
+    for (const Iteration& outer : around_) key += fmt::format(" in v{}", outer.var);
+    return loops_.emplace(std::move(key), loop.var).first->second;
+  }
+
+  void Collect(const typed::Block& block) {
     for (const typed::StmtPtr& stmt : block) {
       switch (stmt->kind) {
-        case StmtKind::kFor:
-          around.push_back(IterationOf(stmt->var, *stmt->lo, *stmt->hi, stmt->step, false, table));
-          Collect(stmt->body, table, around, branches);
-          around.pop_back();
-          break;
-        case StmtKind::kIf: {
-          const symbolic::Scalar condition = stmt->expr->level == typed::Level::kWorker ? nullptr : table.Of(*stmt->expr);
-          const bool known = condition && condition->kind == symbolic::Kind::kBool;
-          for (const bool taken : {true, false}) {
-            if (known && (condition->int_value != 0) != taken) continue;
-            branches.emplace_back(stmt.get(), taken);
-            Collect(taken ? stmt->body : stmt->orelse, table, around, branches);
-            branches.pop_back();
-          }
-          break;
-        }
-        case StmtKind::kStore: AddStore(*stmt, table, around, branches); break;
+        case StmtKind::kFor: CollectLoop(*stmt); break;
+        case StmtKind::kIf: CollectBranches(*stmt); break;
+        case StmtKind::kStore: AddStore(*stmt); break;
         default: break;
       }
     }
   }
 
-  void AddStore(const Stmt& stmt, SymbolicTable& table, const std::vector<Iteration>& around,
-                const std::vector<std::pair<const Stmt*, bool>>& branches) {
+  void CollectLoop(const Stmt& loop) {
+    const VarId var = VariableOf(loop);
+    around_.push_back(IterationOf(var, loop.var, *loop.lo, *loop.hi, loop.step, false));
+    table_.Rename(loop.var, table_.NameOf(var));
+    DefineLets(kernel_, loop.body, table_);
+    Collect(loop.body);
+    around_.pop_back();
+  }
+
+  void CollectBranches(const Stmt& stmt) {
+    const symbolic::Scalar scalar = stmt.expr->level == typed::Level::kWorker ? nullptr : table_.Of(*stmt.expr);
+    const bool is_known = scalar && scalar->kind == symbolic::Kind::kBool;
+    symbolic::Condition condition = scalar ? symbolic::ConditionOf(scalar) : symbolic::Condition{};
+    for (const bool taken : {true, false}) {
+      if (!is_known || (scalar->int_value != 0) == taken) {
+        conditions_.push_back(condition);
+        Collect(taken ? stmt.body : stmt.orelse);
+        conditions_.pop_back();
+      }
+      condition.is_negated = !condition.is_negated;
+    }
+  }
+
+  void AddStore(const Stmt& stmt) {
     if (stmt.store_op != typed::StoreOp::kSet && !deterministic_) return;
-    Store store{&stmt, {}, around, branches, name_};
+    Store store{&stmt, {}, around_, conditions_, name_};
     for (const AxisRange& axis : stmt.axes) {
-      std::optional<Polynomial> start = symbolic::ToPolynomial(table.Of(*axis.start));
+      std::optional<Polynomial> start = symbolic::ToPolynomial(table_.Of(*axis.start));
       store.axes.push_back({start ? std::move(*start) : Polynomial{{"?", 1}}, axis.extent});
     }
     stores_[stmt.tensor].push_back(std::move(store));
@@ -155,7 +168,8 @@ class GridMap {
   /// What one axis tells apart.
   struct Apart {
     std::set<VarId> vars;
-    bool is_all = true;  // every variable that occurs in the axis, or did before
+    bool is_all = true;   // every variable that occurs in the axis, or did before
+    int64_t covered = 0;  // elements that all their values span, 0: unbounded
   };
 
   /// Variables that an axis of `store` tells apart. Of executions that could meet in it, those in `known` have the same values, so
@@ -179,26 +193,25 @@ class GridMap {
         if (key == own || (key == iteration.number && !key.empty())) {
           if (iteration.span && *iteration.span <= iteration.step) continue;  // of one value
           const int64_t size = coefficient < 0 ? -coefficient : coefficient;
-          if (size > (int64_t{1} << 40)) return {{}, false};
+          if (size > (int64_t{1} << 40)) return {{}, false, 0};
           const int64_t step = key == own ? iteration.step : 1;
           const bool is_short = iteration.span && *iteration.span < (int64_t{1} << 20);
           const int64_t span = is_short ? std::max<int64_t>(*iteration.span, iteration.step) : 0;
           strides.push_back(
               {size * step, size * (span * step / iteration.step + (span * step % iteration.step != 0)), iteration.var});
         } else if (Mentions(key, iteration.var) && known.count(iteration.var) == 0) {
-          return {{}, false};  // in a product or inside another term
+          return {{}, false, 0};  // in a product or inside another term
         }
       }
     }
     std::sort(strides.begin(), strides.end(),
               [](const Stride& a, const Stride& b) { return std::pair(a.stride, a.var) < std::pair(b.stride, b.var); });
-    Apart apart;
-    int64_t covered = axis.extent;  // by everything smaller
+    Apart apart{{}, true, axis.extent};  // covered by everything smaller
     for (const Stride& stride : strides) {
-      apart.is_all = covered != 0 && stride.stride >= covered;
+      apart.is_all = apart.covered != 0 && stride.stride >= apart.covered;
       if (!apart.is_all) break;
       apart.vars.insert(stride.var);
-      covered = stride.reach == 0 ? 0 : stride.reach - stride.stride + covered;
+      apart.covered = stride.reach == 0 ? 0 : stride.reach - stride.stride + apart.covered;
     }
     return apart;
   }
@@ -236,7 +249,7 @@ class GridMap {
       if (separated.count(iteration.var) > 0 || (iteration.span && *iteration.span <= iteration.step)) continue;
       if (!reported_.insert(store.stmt).second) return;
       const typed::Param& param = kernel_.params[store.stmt->tensor];
-      const typed::Var& var = kernel_.vars[iteration.var];
+      const typed::Var& var = kernel_.vars[iteration.declared];
       const char* what = iteration.is_grid ? "tile along" : "iteration of";
       if (store.stmt->store_op != typed::StoreOp::kSet) {
         diagnostics_
@@ -265,10 +278,27 @@ class GridMap {
     }
   }
 
-  static bool Exclusive(const Store& a, const Store& b) {
-    for (const auto& [stmt, taken] : a.branches) {
-      for (const auto& [other, other_taken] : b.branches) {
-        if (stmt == other && taken != other_taken && a.name == b.name) return true;
+  /// The store of the axes that both have in common: what it tells apart has one value where they meet.
+  static Store Common(const Store& a, const Store& b) {
+    Store common{a.stmt, {}, a.around, {}, {}};
+    for (size_t i = 0; i < a.axes.size(); ++i) {
+      if (a.axes[i].start == b.axes[i].start && a.axes[i].extent == b.axes[i].extent) common.axes.push_back(a.axes[i]);
+    }
+    return common;
+  }
+
+  /// Conditions around them exclude one another, for the same values of all variables that they mention.
+  bool Exclusive(const Store& a, const Store& b) const {
+    const std::set<VarId> apart = Separated(Common(a, b));
+    const auto varies = [&](const std::string& text, const Store& store) {
+      return std::any_of(store.around.begin(), store.around.end(), [&](const Iteration& iteration) {
+        return apart.count(iteration.var) == 0 && Mentions(text, iteration.var);
+      });
+    };
+    for (const symbolic::Condition& one : a.conditions) {
+      for (const symbolic::Condition& other : b.conditions) {
+        const bool exclude = !one.text.empty() && one.text == other.text && one.is_negated != other.is_negated;
+        if (exclude && !varies(one.text, a) && !varies(one.text, b)) return true;
       }
     }
     return false;
@@ -302,12 +332,7 @@ class GridMap {
   /// On one axis `before` ends where the loops around `after` begin, for the same values of the variables that are mentioned there:
   /// different ones are told apart by the axes that both have in common.
   bool EndsBefore(const Store& before, const Store& after) const {
-    Store common{before.stmt, {}, before.around, {}, {}};
-    for (size_t i = 0; i < before.axes.size(); ++i) {
-      if (before.axes[i].start == after.axes[i].start && before.axes[i].extent == after.axes[i].extent)
-        common.axes.push_back(before.axes[i]);
-    }
-    const std::set<VarId> apart = Separated(common);
+    const std::set<VarId> apart = Separated(Common(before, after));
     for (size_t i = 0; i < before.axes.size(); ++i) {
       const Polynomial& first = before.axes[i].start;
       const std::optional<Polynomial> then = Earliest(after, after.axes[i].start, first);
@@ -343,12 +368,43 @@ class GridMap {
     return text;
   }
 
+  /// A store to one tensor, and where its axes start beside the others of its form.
+  struct Placed {
+    const Store* store;
+    std::vector<int64_t> offsets;
+  };
+
+  /// Whether stores of one form store different elements wherever their variables differ: all of them together are told apart, too.
+  bool ApartIfVariablesDiffer(const std::vector<Placed>& group) const {
+    Store together = *group[0].store;
+    for (size_t i = 0; i < together.axes.size(); ++i) {
+      int64_t first = group[0].offsets[i], end = first;
+      for (const Placed& placed : group) {
+        first = std::min(first, placed.offsets[i]);
+        end = std::max(end, placed.offsets[i] + placed.store->axes[i].extent);
+      }
+      together.axes[i].extent = end - first;
+    }
+    const std::set<VarId> apart = Separated(together);
+    return std::all_of(group.begin(), group.end(), [&](const Placed& placed) {
+      const std::set<VarId> alone = Separated(*placed.store);
+      return std::includes(apart.begin(), apart.end(), alone.begin(), alone.end());
+    });
+  }
+
+  /// On one axis they are further apart than all values of the variables reach.
+  bool OutOfReach(const Placed& a, const Placed& b) const {
+    for (size_t i = 0; i < a.offsets.size(); ++i) {
+      const int64_t distance = b.offsets[i] - a.offsets[i];
+      const Placed& lower = distance < 0 ? b : a;
+      const Apart apart = ApartAlong(lower.store->axes[i], *lower.store, {});
+      if (apart.is_all && apart.covered != 0 && std::abs(distance) >= apart.covered) return true;
+    }
+    return false;
+  }
+
   void CheckTogether(typed::ParamId tensor, const std::vector<Store>& stores) {
     if (stores.size() < 2 || stores[0].stmt->store_op != typed::StoreOp::kSet) return;
-    struct Placed {
-      const Store* store;
-      std::vector<int64_t> offsets;
-    };
     std::map<std::string, std::vector<Placed>> groups;
     for (const Store& store : stores) {
       Placed placed{&store, {}};
@@ -377,6 +433,16 @@ class GridMap {
           if (group[k].offsets[best_axis] >= group[i].offsets[best_axis] + group[i].store->axes[best_axis].extent) break;
           if (!overlap(group[i], group[k]) || Exclusive(*group[i].store, *group[k].store)) continue;
           return ReportTogether(tensor, *group[i].store, *group[k].store, "store");
+        }
+      }
+    }
+    for (const auto& [signature, group] : groups) {
+      if (ApartIfVariablesDiffer(group)) continue;
+      for (size_t i = 0; i < group.size(); ++i) {
+        for (size_t k = i + 1; k < group.size(); ++k) {
+          const bool is_apart = ApartIfVariablesDiffer({group[i], group[k]}) || OutOfReach(group[i], group[k]);
+          if (is_apart || Exclusive(*group[i].store, *group[k].store)) continue;
+          return ReportTogether(tensor, *group[i].store, *group[k].store, "may store");
         }
       }
     }
@@ -417,6 +483,11 @@ class GridMap {
   const typed::Section& section_;
   bool deterministic_;
   Diagnostics& diagnostics_;
+  SymbolicTable table_;  // one for all instances: what is long has one name in all of them
+  std::map<std::string, VarId> loops_;
+  // Around the statement that is looked at.
+  std::vector<Iteration> around_;
+  std::vector<symbolic::Condition> conditions_;
   std::string name_;
   std::map<typed::ParamId, std::vector<Store>> stores_;
   std::set<const Stmt*> reported_;
