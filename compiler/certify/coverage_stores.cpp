@@ -44,6 +44,7 @@ class StoreWalk {
         uses_engine_(uses_engine),
         sites_(sites),
         scope_(kernel_, *agent.worker, agent.instance, agent.block) {
+    scope_.KeepGridAxes(kernel_);
     for (const ir::GridAxis& axis : kernel_.axes) {
       const Range range{scope_.Resolve(axis.lo), scope_.Resolve(axis.hi), axis.step};
       ranges_.emplace(axis.name, range);
@@ -70,9 +71,6 @@ class StoreWalk {
   void Visit(const Op& op) {
     switch (op.code) {
       case OpCode::kLet:
-        // The place in the grid keeps its name: blocks are compared relative to it.
-        if (ranges_.count(op.symbol) != 0) return scope_.Bind(op.symbol, symbolic::Name(op.symbol));
-        return scope_.BindOp(op);
       case OpCode::kTilePosition: return scope_.BindOp(op);
       case OpCode::kForTiles: return Walk(op.regions[0]);
       case OpCode::kFor: return Loop(op);

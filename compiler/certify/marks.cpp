@@ -43,6 +43,7 @@ class MarkProof {
         agent_(agent),
         scope_(kernel_, *agent.worker, agent.instance, agent.block),
         integers_(std::move(integers)) {
+    scope_.KeepGridAxes(kernel_);
     // That a tile's place is one of the grid's is proved by CheckGrid.
     const size_t rows = kernel_.axes.size() >= 2 ? kernel_.axes.size() - 2 : 0;
     for (size_t i = 0; i < kernel_.axes.size(); ++i) {
@@ -71,8 +72,6 @@ class MarkProof {
   void Visit(const Op& op) {
     switch (op.code) {
       case OpCode::kLet:
-        if (IsGridAxis(op.symbol)) return scope_.Bind(op.symbol, symbolic::Name(op.symbol));
-        return scope_.BindOp(op);
       case OpCode::kTilePosition: return scope_.BindOp(op);
       case OpCode::kFor:
       case OpCode::kUnroll: return Loop(op);
@@ -81,10 +80,6 @@ class MarkProof {
     }
     if (!op.axes.empty()) Check(op);
     for (const Region& inner : op.regions) Walk(inner);
-  }
-
-  bool IsGridAxis(const std::string& name) const {
-    return std::any_of(kernel_.axes.begin(), kernel_.axes.end(), [&](const ir::GridAxis& axis) { return axis.name == name; });
   }
 
   /// Each loop has a name of its own: two may have one variable.

@@ -169,12 +169,17 @@ class Scope {
   Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block);
   ir::Scalar Resolve(const ir::Scalar& scalar) const;
   void Bind(const std::string& name, ir::Scalar value) { names_[name] = std::move(value); }
+  /// A `let` of a grid axis, the block's place in it, leaves its name: what is resolved is relative to it.
+  void KeepGridAxes(const ir::Kernel& kernel) {
+    for (const ir::GridAxis& axis : kernel.axes) kept_.insert(axis.name);
+  }
   /// Binds the loop's variable in terms of the ordinal at `depth`.
   void BindLoop(const ir::Op& loop, int depth);
   void BindOp(const ir::Op& op);  // let, tile_position
 
  private:
   std::map<std::string, ir::Scalar> names_;
+  std::set<std::string> kept_;
   int assignments_ = 0;
 };
 
