@@ -17,6 +17,7 @@
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
 #include "compiler/passes/advance_copies.h"
+#include "compiler/passes/advance_reads.h"
 #include "compiler/passes/alternate.h"
 #include "compiler/passes/apply_conditions.h"
 #include "compiler/passes/assign_roles.h"
@@ -70,6 +71,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("select_swizzle", passes::SelectSwizzle) &&    // before plan_shared: tiles start where their pattern does
       pass("multicast", passes::Multicast) &&             // before insert_sync: who arrives at a slot depends on it
       pass("plan_shared", passes::PlanShared) &&          // fixes slot counts, which barriers and rings repeat
+      pass("advance_reads", passes::AdvanceReads) &&      // on loads and stores as they will be; before pipes become barriers
       pass("cut_stores", passes::CutStores) &&            // on loads and stores as they will be
       pass("convert_anew", passes::ConvertAnew) &&        // where loads stand now
       pass("plan_registers", passes::PlanRegisters) &&    // once as little is kept as can be

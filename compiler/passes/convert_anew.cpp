@@ -173,10 +173,14 @@ std::map<ir::ValueId, const ir::Op*> FindWidening(const ir::Kernel& kernel, cons
   return conversions;
 }
 
+void ConvertAnewWithin(ir::Kernel& kernel, ir::Worker& worker, int64_t registers) {
+  Conversions(kernel, worker).FitInto(registers);
+}
+
 Result<void> ConvertAnew(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   const int64_t registers = ShareRegisters(kernel, target).for_tiles;
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) Conversions(kernel, worker).FitInto(registers);
+    if (worker.kind == ir::RoleKind::kCompute) ConvertAnewWithin(kernel, worker, registers);
   }
   return {};
 }

@@ -8,6 +8,7 @@
 // A conversion is an instruction or less for an element; a wide copy of a row that waits for a reduction is half of all registers.
 #pragma once
 
+#include <cstdint>
 #include <map>
 
 #include "compiler/ir/ir.h"
@@ -19,6 +20,9 @@ namespace tkc::passes {
 
 /// The conversions that may be done anew wherever their results, by which they are listed, are used.
 std::map<ir::ValueId, const ir::Op*> FindWidening(const ir::Kernel& kernel, const ir::Worker& worker);
+
+/// Where tiles in use at once take more than `registers`.
+void ConvertAnewWithin(ir::Kernel& kernel, ir::Worker& worker, int64_t registers);
 
 Result<void> ConvertAnew(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics);
 

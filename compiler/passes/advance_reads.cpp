@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/advance_reads.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "compiler/passes/convert_anew.h"
+#include "compiler/passes/live_tiles.h"
+#include "compiler/passes/register_shares.h"
+#include "compiler/passes/store_parts.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+using Renamed = std::map<ValueId, ValueId>;
+
+Region Slice(const Region& region, size_t begin, size_t end) {
+  return {region.begin() + static_cast<std::ptrdiff_t>(begin), region.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+void Append(Region& region, const Region& more) { region.insert(region.end(), more.begin(), more.end()); }
+
+bool IsMeeting(const Op& op) { return op.code == OpCode::kSend || op.code == OpCode::kReceive; }
+
+/// Whether the read can't stand in front of the operation, or would not be the later one of two loads.
+bool Stops(const Op& op, const Op& read) {
+  if (op.code == OpCode::kRead || op.code == OpCode::kReadParts || !op.regions.empty()) return true;
+  if (op.code != OpCode::kLet) return false;
+  const auto mentions = [&](const ir::Scalar& scalar) { return symbolic::Mentions(scalar, op.symbol); };
+  return std::any_of(read.scalars.begin(), read.scalars.end(), mentions) ||
+         std::any_of(read.axes.begin(), read.axes.end(),
+                     [&](const ir::AxisRange& axis) { return mentions(axis.start) || mentions(axis.lo) || mentions(axis.hi); });
+}
+
+class Advancing {
+ public:
+  Advancing(ir::Kernel& kernel, ir::Worker& worker, const Target& target)
+      : kernel_(kernel), worker_(worker), target_(target), parts_(kernel, worker) {}
+
+  void Run() {
+    std::vector<ValueId> stored;
+    for (const Op& op : worker_.body) {
+      if (op.code == OpCode::kStore) stored.push_back(op.operands[0]);
+    }
+    for (const ValueId tile : stored) {
+      const auto stores = [&](const Op& op) { return op.code == OpCode::kStore && op.operands[0] == tile; };
+      const auto store = std::find_if(worker_.body.begin(), worker_.body.end(), stores);
+      if (store != worker_.body.end()) Advance(static_cast<size_t>(store - worker_.body.begin()));
+    }
+  }
+
+ private:
+  /// The fewest parts that fit; if none do, all stays as it is. Two, one ahead of the other, take what the whole does.
+  void Advance(size_t store) {
+    const StoreStatement statement = parts_.Find(worker_.body, store);
+    const StoreParts::Operations operations = parts_.Split(worker_.body, statement);
+    const std::optional<size_t> place = PlaceOf(operations.loads, statement.begin);
+    const bool is_cut = parts_.Kept(worker_.body, statement.begin, store) > ShareRegisters(kernel_, target_).for_tiles;
+    if (!place || !is_cut) return;
+    const int64_t registers = RegistersForTiles();
+    const Region body = worker_.body;
+    const std::vector<ir::Value> values = kernel_.values;
+    const auto suffixes = std::pair(kernel_.next_suffix, kernel_.known_values);
+    const int64_t columns = kernel_.values[body[store].operands[0]].type.cols, most_parts = parts_.MostParts(body, statement);
+    for (int64_t parts = 3; parts <= most_parts; ++parts) {
+      if (most_parts % parts != 0) continue;
+      early_.clear();
+      parts_.Forget();
+      parts_.Narrow(operations, columns / parts);
+      worker_.body = InParts(body, statement, operations, *place, parts, columns / parts);
+      ConvertAnewWithin(kernel_, worker_, registers);
+      if (Fits(registers)) return;
+      worker_.body = body;
+      kernel_.values = values;
+      std::tie(kernel_.next_suffix, kernel_.known_values) = suffixes;
+    }
+  }
+
+  /// Where the loads may stand, if instances meet between there and the statement.
+  std::optional<size_t> PlaceOf(const Region& loads, size_t begin) const {
+    if (loads.empty()) return std::nullopt;
+    size_t place = begin;
+    const auto stops = [&](const Op& read) { return Stops(worker_.body[place - 1], read); };
+    while (place > 0 && std::none_of(loads.begin(), loads.end(), stops)) --place;
+    const Region between = Slice(worker_.body, place, begin);
+    return std::any_of(between.begin(), between.end(), IsMeeting) ? std::optional(place) : std::nullopt;
+  }
+
+  /// Of a thread, beside a few for addresses: of examples/rowwise what leaves 12 does not spill. Blocks of a cluster need more:
+  /// where each other's memory is.
+  int64_t RegistersForTiles() const {
+    constexpr int64_t kForOneBlock = 12;
+    return RegistersOfResident(kernel_, target_) - (kernel_.Spread() > 1 ? kForAddresses : kForOneBlock);
+  }
+
+  /// Wherever what is loaded early is in use.
+  bool Fits(int64_t registers) const {
+    for (const LiveTiles& kept : KeptTiles(kernel_, worker_)) {
+      const auto is_early = [&](ValueId tile) { return early_.contains(tile); };
+      if (kept.registers > registers && std::any_of(kept.in_use.begin(), kept.in_use.end(), is_early)) return false;
+    }
+    return true;
+  }
+
+  Region InParts(const Region& body, const StoreStatement& statement, const StoreParts::Operations& operations, size_t place,
+                 int64_t parts, int64_t columns) {
+    const Op& store = body[statement.store];
+    Region before = Slice(body, place, statement.begin);
+    for (size_t i = statement.begin; i < statement.store; ++i) {
+      if (!statement.own.contains(i)) before.push_back(body[i]);
+    }
+    Region out = Slice(body, 0, place);
+    Renamed first;  // what is loaded early, by the names in the statement
+    for (const Op& load : parts_.Part(operations.loads, operations, symbolic::Int(0), columns)) {
+      first[load.results[0]] = Early(load, out);
+    }
+    Append(out, before);
+    Op loop{OpCode::kUnroll};
+    loop.symbol = ir::FreeName(kernel_.UsedNames(), store.symbol + "_chunk");
+    loop.number = parts - 1;
+    loop.span = store.span;
+    loop.regions = {Turn(operations, first, symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(columns)), columns)};
+    out.push_back(std::move(loop));
+    const ir::Scalar rest = symbolic::Int((parts - 1) * columns);
+    Append(out, Anew(parts_.Part(operations.others, operations, rest, columns), first));
+    Append(out, Slice(body, statement.store + 1, body.size()));
+    return out;
+  }
+
+  /// The load of the first columns, into a variable for those of each part in turn. Returns that.
+  ValueId Early(Op load, Region& out) {
+    const ir::Value value = kernel_.values[load.results[0]];
+    const ValueId loaded = kernel_.AddValue(value.name, value.type),
+                  held = kernel_.AddValue(value.name + "_ahead", value.type, true);
+    load.results = {loaded};
+    out.push_back(load);
+    out.push_back({OpCode::kVar, {held}, {loaded}});
+    out.back().span = load.span;
+    early_.insert(held);
+    return held;
+  }
+
+  /// The statement for the columns from `first` on, behind the loads of those that follow.
+  Region Turn(const StoreParts::Operations& operations, const Renamed& ahead, const ir::Scalar& first, int64_t columns) {
+    Region out;
+    Renamed present;
+    for (const auto& [tile, held] : ahead) {
+      const ir::Value value = kernel_.values[tile];
+      present[tile] = kernel_.AddValue(value.name + "_present", value.type, true);
+      out.push_back({OpCode::kVar, {present[tile]}, {held}});
+      out.back().span = operations.others.back().span;
+    }
+    const ir::Scalar next = symbolic::Add(first, symbolic::Int(columns));
+    const Region loads = parts_.Part(operations.loads, operations, next, columns), anew = Anew(loads, {});
+    for (size_t i = 0; i < loads.size(); ++i) {
+      out.push_back(anew[i]);
+      out.push_back({OpCode::kAssign, {}, {ahead.at(loads[i].results[0]), anew[i].results[0]}});
+      out.back().span = anew[i].span;
+    }
+    Append(out, With(parts_.Part(operations.others, operations, first, columns), present));
+    return out;
+  }
+
+  static Region With(Region operations, const Renamed& names) {
+    for (Op& op : operations) {
+      for (ValueId& operand : op.operands) {
+        if (const auto name = names.find(operand); name != names.end()) operand = name->second;
+      }
+    }
+    return operations;
+  }
+
+  /// The operations once more: their results are other values.
+  Region Anew(Region operations, Renamed names) {
+    for (Op& op : operations) {
+      op = With({op}, names)[0];
+      for (ValueId& result : op.results) {
+        const ir::Value value = kernel_.values[result];
+        names[result] = kernel_.AddValue(value.name, value.type);
+        result = names[result];
+      }
+    }
+    return operations;
+  }
+
+  ir::Kernel& kernel_;
+  ir::Worker& worker_;
+  const Target& target_;
+  StoreParts parts_;
+  std::set<ValueId> early_;  // tiles that hold what is loaded early
+};
+
+}  // namespace
+
+Result<void> AdvanceReads(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+  if (kernel.resident == 0) return {};
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind != ir::RoleKind::kCompute || worker.layout.IsFragment()) continue;
+    Advancing(kernel, worker, target).Run();
+  }
+  return {};
+}
+
+}  // namespace tkc::passes
