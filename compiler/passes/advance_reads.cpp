@@ -37,11 +37,7 @@ bool IsMeeting(const Op& op) { return op.code == OpCode::kSend || op.code == OpC
 bool Stops(const Op& op, const Op& read) {
   if (read.number == 1) return true;
   if (op.code == OpCode::kRead || op.code == OpCode::kReadParts || !op.regions.empty()) return true;
-  if (op.code != OpCode::kLet) return false;
-  const auto mentions = [&](const ir::Scalar& scalar) { return symbolic::Mentions(scalar, op.symbol); };
-  return std::any_of(read.scalars.begin(), read.scalars.end(), mentions) ||
-         std::any_of(read.axes.begin(), read.axes.end(),
-                     [&](const ir::AxisRange& axis) { return mentions(axis.start) || mentions(axis.lo) || mentions(axis.hi); });
+  return op.code == OpCode::kLet && NamesScalar(read, {op.symbol});
 }
 
 class Advancing {

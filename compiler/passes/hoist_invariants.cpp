@@ -19,22 +19,14 @@ using Names = std::set<std::string>;
 
 bool IsLoop(const Op& op) { return op.code == OpCode::kFor || op.code == OpCode::kForTiles; }
 
-bool Mentions(const ir::Scalar& scalar, const Names& names) {
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return symbolic::Mentions(scalar, name); });
-}
-
 /// Whether the operation names a scalar that is the same in each iteration of a loop in which `varying` are not.
 bool IsInvariantLet(const Op& op, const Names& varying) {
-  return op.code == OpCode::kLet && op.number == 0 && !Mentions(op.scalars[0], varying);
+  return op.code == OpCode::kLet && op.number == 0 && !NamesScalar(op, varying);
 }
 
 /// Whether it brings the same tile in each iteration. What the kernel itself writes may change (num 1).
 bool IsInvariantRead(const Op& op, const Names& varying) {
-  if (op.code != OpCode::kRead || op.number != 0) return false;
-  const auto varies = [&](const ir::Scalar& scalar) { return Mentions(scalar, varying); };
-  return std::none_of(op.scalars.begin(), op.scalars.end(), varies) &&
-         std::none_of(op.axes.begin(), op.axes.end(),
-                      [&](const ir::AxisRange& axis) { return varies(axis.start) || varies(axis.lo) || varies(axis.hi); });
+  return op.code == OpCode::kRead && op.number == 0 && !NamesScalar(op, varying);
 }
 
 /// The names that a loop's own statements make anew in each iteration.

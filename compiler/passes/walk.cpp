@@ -30,6 +30,15 @@ bool Uses(const ir::Op& op, ir::ValueId value) {
   return false;
 }
 
+bool NamesScalar(const ir::Op& op, const std::set<std::string>& names) {
+  const auto is_named = [&](const ir::Scalar& scalar) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return symbolic::Mentions(scalar, name); });
+  };
+  return std::any_of(op.scalars.begin(), op.scalars.end(), is_named) ||
+         std::any_of(op.axes.begin(), op.axes.end(),
+                     [&](const ir::AxisRange& axis) { return is_named(axis.start) || is_named(axis.lo) || is_named(axis.hi); });
+}
+
 bool Contains(const ir::Region& region, ir::OpCode code) {
   bool found = false;
   ForEachOp(region, [&](const ir::Op& op) { found |= op.code == code; });

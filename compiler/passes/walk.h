@@ -23,6 +23,9 @@ void ForEachOp(RegionType& region, const Visit& visit) {
 /// Whether the operation or one inside it uses `value` (reads it, or changes it in place).
 bool Uses(const ir::Op& op, ir::ValueId value);
 
+/// Whether a scalar of the operation, or one that says where it reads or stores, names one of these.
+bool NamesScalar(const ir::Op& op, const std::set<std::string>& names);
+
 /// Whether the region holds an operation of this code, at any depth.
 bool Contains(const ir::Region& region, ir::OpCode code);
 
