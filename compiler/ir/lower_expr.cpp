@@ -18,6 +18,7 @@ std::string DefaultName(const typed::Expr& expr, const typed::Kernel& source) {
              : expr.op == typed::Op::kMax ? "maximum"
              : expr.op == typed::Op::kMin ? "minimum"
                                           : "t";
+    case ExprKind::kTranspose: return DefaultName(*expr.args[0], source);
     case ExprKind::kPositions: return "position";
     case ExprKind::kMatMul: return "product";
     case ExprKind::kPart: return "part";

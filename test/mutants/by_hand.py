@@ -72,7 +72,7 @@ MUTANTS = [
     ("fence_before_the_stores", "gemm_by_hand", [(r"store_shared %stage = %rounded_chunk\n        fence_async", "fence_async\n        store_shared %stage = %rounded_chunk")], WRONG_FENCE),
     ("fence_by_one_thread", "gemm_by_hand", [(r"        fence_async\n", "        if_elected warpgroup {\n          fence_async\n        }\n")], WRONG_FENCE),
     # ---- accumulators
-    ("two_products_into_one_accumulator", "attention_64", [(r"mma %product, %x, %t_5 set\n      mma_commit\n      mma_wait 0 %product", "mma %product, %x, %t_5 set\n      mma %product, %x, %t_5 add\n      mma_commit\n      mma_wait 0 %product")], WRONG_TWO),
+    ("two_products_into_one_accumulator", "attention_64", [(r"mma %product, %x, %t_4 set\n      mma_commit\n      mma_wait 0 %product", "mma %product, %x, %t_4 set\n      mma %product, %x, %t_4 add\n      mma_commit\n      mma_wait 0 %product")], WRONG_TWO),
     ("product_into_the_sum_in_flight", "attention_64", [(r"mma %o, %rounded_operand, %v add", "mma %o, %rounded_operand, %v set")], WRONG_TWO),
     ("accumulator_read_in_flight", "relay", [(r"(    mma_wait 0 %product\n)((?:.*\n){4})(    %rounded_1 = .*\n)", r"\2\3\1")], WRONG_WAIT),
     ("operand_changed_in_flight", "attention_64", [(r"(      assign %top = %next\n)(      mma_wait 0 %o\n)", r"      %other = convert %s : reg bf16[64, 64]\n      assign %rounded_operand = %other\n\1\2")], WRONG_WAIT),
