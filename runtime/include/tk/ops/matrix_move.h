@@ -66,8 +66,8 @@ TK_DEVICE void load_matrices(Tile& to, const View& view, lane_position at) {
     });
 }
 
-/// Lane q of a row holds what lies in stored rows 8 q to 8 q + 7. Matrix m brings it pair (m + q) % 4 of those: so the eight
-/// rows of a matrix end in eight different digits and lie in different banks, whatever the swizzle.
+/// Lane q of a row holds what lies in stored rows 8 q to 8 q + 7. Matrix m brings it pair (m + q) % 4 of those: so no two of
+/// the eight rows of a matrix lie a multiple of eight apart, and all in different banks, whatever the swizzle.
 template <class Tile, class View>
 TK_DEVICE void load_turned_matrices(Tile& to, const View& view, lane_position at) {
     using L = typename Tile::dealt;
