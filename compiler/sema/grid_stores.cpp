@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/sema/grid_stores.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "compiler/sema/symbolic_table.h"
+
+namespace tkc::sema {
+namespace {
+
+using symbolic::Polynomial;
+using typed::AxisRange;
+using typed::Stmt;
+using typed::StmtKind;
+using typed::VarId;
+
+class Collector {
+ public:
+  Collector(const typed::Kernel& kernel, const typed::Section& section, bool deterministic)
+      : kernel_(kernel), section_(section), deterministic_(deterministic), table_(kernel) {}
+
+  std::map<typed::ParamId, std::vector<GridStore>> Collect() {
+    for (const typed::Worker& worker : section_.workers) {
+      const int64_t count = worker.in_turn ? 1 : worker.instances;
+      for (int64_t i = 0; i < count; ++i) CollectInstance(worker, i, count);
+    }
+    return std::move(stores_);
+  }
+
+ private:
+  void CollectInstance(const typed::Worker& worker, int64_t instance, int64_t count) {
+    table_.Fix(worker.instance_var, instance);
+    DefineLets(kernel_, section_.lets, table_);
+    DefineLets(kernel_, worker.body, table_);
+    around_.clear();
+    for (const typed::GridAxis& axis : section_.axes)
+      around_.push_back(IterationOf(axis.var, axis.var, *axis.lo, *axis.hi, axis.step, true));
+    name_ = count > 1 ? fmt::format("{}[{}]", worker.name, instance) : worker.name;
+    CollectBlock(worker.body);
+  }
+
+  Iteration IterationOf(VarId var, VarId declared, const typed::Expr& lo, const typed::Expr& hi, int64_t step, bool is_grid) {
+    const symbolic::Scalar first = table_.Of(lo), name = symbolic::Name(table_.NameOf(var));
+    Iteration iteration{var, declared, step, symbolic::MostDifference(table_.Of(hi), first), is_grid};
+    iteration.lo = symbolic::ToPolynomial(first);
+    const symbolic::Scalar offset = symbolic::Sub(name, first);
+    const auto number = symbolic::ToPolynomial(symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {offset, symbolic::Int(step)}));
+    if (number && number->size() == 1 && number->begin()->second == 1) iteration.number = number->begin()->first;
+    for (const Iteration& outer : around_) {
+      if (lo.kind == typed::ExprKind::kVar && outer.declared == lo.id) iteration.parent = outer.var;
+    }
+    return iteration;
+  }
+
+  /// Loops of equal ranges in the same loops have one variable, whichever worker they are of.
+  VarId VariableOf(const Stmt& loop) {
+    std::string key = fmt::format("{} .. {} by {}", symbolic::CanonicalText(table_.Of(*loop.lo)),
+                                  symbolic::CanonicalText(table_.Of(*loop.hi)), loop.step);
+    for (const Iteration& outer : around_) key += fmt::format(" in v{}", outer.var);
+    return loops_.emplace(std::move(key), loop.var).first->second;
+  }
+
+  void CollectBlock(const typed::Block& block) {
+    for (const typed::StmtPtr& stmt : block) {
+      switch (stmt->kind) {
+        case StmtKind::kFor: CollectLoop(*stmt); break;
+        case StmtKind::kIf: CollectBranches(*stmt); break;
+        case StmtKind::kStore: AddStore(*stmt); break;
+        default: break;
+      }
+    }
+  }
+
+  void CollectLoop(const Stmt& loop) {
+    const VarId var = VariableOf(loop);
+    around_.push_back(IterationOf(var, loop.var, *loop.lo, *loop.hi, loop.step, false));
+    table_.Rename(loop.var, table_.NameOf(var));
+    DefineLets(kernel_, loop.body, table_);
+    CollectBlock(loop.body);
+    around_.pop_back();
+  }
+
+  void CollectBranches(const Stmt& stmt) {
+    const symbolic::Scalar scalar = stmt.expr->level == typed::Level::kWorker ? nullptr : table_.Of(*stmt.expr);
+    const bool is_known = scalar && scalar->kind == symbolic::Kind::kBool;
+    symbolic::Condition condition = scalar ? symbolic::ConditionOf(scalar) : symbolic::Condition{};
+    for (const bool taken : {true, false}) {
+      if (!is_known || (scalar->int_value != 0) == taken) {
+        conditions_.push_back(condition);
+        CollectBlock(taken ? stmt.body : stmt.orelse);
+        conditions_.pop_back();
+      }
+      condition.is_negated = !condition.is_negated;
+    }
+  }
+
+  void AddStore(const Stmt& stmt) {
+    if (stmt.store_op != typed::StoreOp::kSet && !deterministic_) return;
+    GridStore store{&stmt, {}, around_, conditions_, name_};
+    for (const AxisRange& axis : stmt.axes) {
+      std::optional<Polynomial> start = symbolic::ToPolynomial(table_.Of(*axis.start));
+      store.axes.push_back({start ? std::move(*start) : Polynomial{{"?", 1}}, axis.extent});
+    }
+    stores_[stmt.tensor].push_back(std::move(store));
+  }
+
+  const typed::Kernel& kernel_;
+  const typed::Section& section_;
+  bool deterministic_;
+  SymbolicTable table_;  // one for all instances: what is long has one name in all of them
+  std::map<std::string, VarId> loops_;
+  // Around the statement that is looked at.
+  std::vector<Iteration> around_;
+  std::vector<symbolic::Condition> conditions_;
+  std::string name_;
+  std::map<typed::ParamId, std::vector<GridStore>> stores_;
+};
+
+}  // namespace
+
+std::map<typed::ParamId, std::vector<GridStore>> CollectGridStores(const typed::Kernel& kernel, const typed::Section& section,
+                                                                   bool deterministic) {
+  return Collector(kernel, section, deterministic).Collect();
+}
+
+}  // namespace tkc::sema

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The stores of a grid section, one entry for each instance that executes one: where the axes of what is stored start, by the grid
+// axes and loops around it. What check_grid_map compares.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/sema/typed.h"
+#include "compiler/symbolic/condition.h"
+#include "compiler/symbolic/polynomial.h"
+
+namespace tkc::sema {
+
+/// A grid axis or a loop around a store.
+struct Iteration {
+  typed::VarId var = typed::kNone;       // of loops that run alike: the first one's
+  typed::VarId declared = typed::kNone;  // its own
+  int64_t step = 1;
+  std::optional<int64_t> span;  // hi - lo at most, where that is a number
+  bool is_grid = false;
+  typed::VarId parent = typed::kNone;        // the variable whose block it cuts again
+  std::string number{};                      // the term of its block's number: rises by 1 from one execution to the next
+  std::optional<symbolic::Polynomial> lo{};  // where it starts
+
+  bool RunsOnce() const { return span && *span <= step; }
+};
+
+/// The elements of one axis that one execution stores.
+struct StoredAxis {
+  symbolic::Polynomial start;
+  int64_t extent = 1;
+};
+
+struct GridStore {
+  const typed::Stmt* stmt = nullptr;
+  std::vector<StoredAxis> axes;
+  std::vector<Iteration> around;
+  std::vector<symbolic::Condition> conditions;  // that hold
+  std::string name;                             // of the instance
+};
+
+/// The stores to each tensor, in the order of the source. Where the order of additions does not matter, `+=` is none.
+std::map<typed::ParamId, std::vector<GridStore>> CollectGridStores(const typed::Kernel& kernel, const typed::Section& section,
+                                                                   bool deterministic);
+
+}  // namespace tkc::sema
