@@ -17,12 +17,15 @@
 namespace tkc::passes {
 namespace {
 
-constexpr int64_t kBarrierBytes = 8;
+constexpr int64_t kBarrierBytes = 8, kBarriersOfSlot = 2;  // full and empty
 
 int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 /// One tile of the buffer as it lies in an array.
 int64_t TileBytes(const ir::Buffer& buffer) { return RoundUp(buffer.TileBytes(), buffer.Alignment()); }
+
+/// All of them.
+int64_t BufferBytes(const ir::Buffer& buffer) { return TileBytes(buffer) * buffer.count * buffer.instances; }
 
 int64_t SlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe) {
   int64_t bytes = 0;
@@ -71,52 +74,43 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
     report.Help("make the tiles smaller");
 }
 
-/// Folded copies run ahead of a loop that sends in each iteration, and so may a worker that another one receives from; a slot that
-/// is filled elsewhere gains nothing from a second one.
-void FixSlotsReadOnce(ir::Kernel& kernel) {
-  std::set<std::string> streamed;
-  const std::set<std::string> channels = Channels(kernel);
-  for (const ir::Worker& worker : kernel.workers) {
-    ForEachOp(worker.body, [&](const ir::Op& op) {
-      if (op.code != ir::OpCode::kFor) return;
-      for (const ir::Op& inner : op.regions[0]) {
-        // From one instance of a worker to another: stored, met, read.
-        const bool is_apart = worker.kind != ir::RoleKind::kCompute || channels.count(inner.symbol) > 0;
-        if (inner.code == ir::OpCode::kSend && is_apart) streamed.insert(inner.symbol);
-      }
-    });
-  }
-  for (ir::Pipe& pipe : kernel.pipes) {
-    if (pipe.slots == 0 && streamed.count(pipe.name) == 0) pipe.slots = pipe.least_slots;
-  }
-}
+/// How often a worker fills a pipe: so often, and without end where a loop does.
+struct Sends {
+  int64_t outside_loops = 0;
+  bool in_loop = false;
+};
 
-/// How many slots of each pipe the program fills, and which pipes it fills in loops.
-void CountSends(const ir::Region& region, bool in_loop, std::map<std::string, int64_t>& all, std::set<std::string>& streamed) {
+void CountSends(const ir::Region& region, bool in_loop, bool in_each_iteration, std::map<std::string, Sends>& sends) {
   for (const ir::Op& op : region) {
-    if (op.code == ir::OpCode::kSend) {
-      if (in_loop) streamed.insert(op.symbol);
-      ++all[op.symbol];
-    }
-    for (const ir::Region& inner : op.regions) CountSends(inner, in_loop || op.code == ir::OpCode::kFor, all, streamed);
+    if (op.code == ir::OpCode::kSend && in_loop) sends[op.symbol].in_loop = true;
+    if (op.code == ir::OpCode::kSend && !in_loop) ++sends[op.symbol].outside_loops;
+    for (const ir::Region& inner : op.regions)
+      CountSends(inner, op.code == ir::OpCode::kFor || (in_loop && !in_each_iteration), in_each_iteration, sends);
   }
 }
 
-/// A block that takes one tile needs no more slots of a pipe than it fills.
-void FixSlotsOfOneTile(ir::Kernel& kernel) {
+/// A pipe needs no more slots than are filled before the first one is given back: ahead of who reads them. Loops fill as many as
+/// there are; what is sent elsewhere is counted. Where copies are folded, only those in each iteration of a loop run ahead, and
+/// workers that another one receives from; what is filled elsewhere has been read before it is filled again.
+void FixSlotsOutsideLoops(ir::Kernel& kernel, const Target& target) {
   const auto in_turn = [](const ir::Worker& worker) { return worker.in_turn; };
-  if (kernel.persistent || std::any_of(kernel.workers.begin(), kernel.workers.end(), in_turn)) return;
-  std::map<std::string, int64_t> most;
-  std::set<std::string> streamed;
+  const bool walks = kernel.persistent || std::any_of(kernel.workers.begin(), kernel.workers.end(), in_turn);
+  if (walks && !target.folds_copies) return;  // the loop over tiles
+  const std::set<std::string> channels = target.folds_copies ? Channels(kernel) : std::set<std::string>{};
+  std::map<std::string, Sends> ahead;
   for (const ir::Worker& worker : kernel.workers) {
-    std::map<std::string, int64_t> sends;
-    CountSends(worker.body, false, sends, streamed);
-    for (const auto& [pipe, count] : sends) most[pipe] = std::max(most[pipe], count);
+    std::map<std::string, Sends> sends;
+    CountSends(worker.body, false, target.folds_copies, sends);
+    for (const auto& [pipe, own] : sends) {
+      const bool runs_ahead = !target.folds_copies || worker.kind != ir::RoleKind::kCompute || channels.contains(pipe);
+      ahead[pipe].in_loop |= own.in_loop && runs_ahead;
+      if (!target.folds_copies) ahead[pipe].outside_loops = std::max(ahead[pipe].outside_loops, own.outside_loops);
+    }
   }
   for (ir::Pipe& pipe : kernel.pipes) {
-    const auto sends = most.find(pipe.name);
-    const bool is_open = pipe.slots == 0 && sends != most.end() && !streamed.contains(pipe.name);
-    if (is_open) pipe.slots = std::max(pipe.least_slots, sends->second);
+    const auto sends = ahead.find(pipe.name);
+    const bool is_open = pipe.slots == 0 && sends != ahead.end() && !sends->second.in_loop;
+    if (is_open) pipe.slots = std::max(pipe.least_slots, sends->second.outside_loops);
   }
 }
 
@@ -148,23 +142,12 @@ int ResidentBlocks(const ir::Kernel& kernel, const Target& target) {
   return static_cast<int>(std::clamp<int64_t>(blocks, 1, kernel.resident));
 }
 
-}  // namespace
-
-Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
-  if (kernel.resident > 0) kernel.resident = ResidentBlocks(kernel, target);
-  int64_t fixed = 0;
-  for (const ir::Buffer& buffer : kernel.buffers) {
-    if (!IsField(kernel, buffer)) fixed += TileBytes(buffer) * buffer.count * buffer.instances + buffer.Alignment();
-  }
+/// Slots for the pipes that are open, in shares of equal counts, and the slots' places in the buffers of the fields. `fixed`: bytes
+/// of all that is no slot.
+void GiveSlots(ir::Kernel& kernel, const Target& target, int64_t fixed) {
   int64_t open_slot_bytes = 0;
-  if (target.folds_copies) {
-    FixSlotsReadOnce(kernel);
-    fixed += BarrierBytes(kernel, target);
-  } else {
-    FixSlotsOfOneTile(kernel);
-  }
   for (const ir::Pipe& pipe : kernel.pipes) {
-    if (!target.folds_copies) fixed += 2 * int64_t{target.most_slots} * pipe.rings * kBarrierBytes;
+    if (!target.folds_copies) fixed += kBarriersOfSlot * int64_t{target.most_slots} * pipe.rings * kBarrierBytes;
     (pipe.slots == 0 ? open_slot_bytes : fixed) += SlotBytes(kernel, pipe) * std::max<int64_t>(pipe.slots, 1);
   }
   for (ir::Pipe& pipe : kernel.pipes) {
@@ -179,25 +162,44 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
       }
     }
   }
-  // Swizzled tiles first, so that their alignment costs nothing.
+}
+
+/// Each buffer behind the one before, those whose swizzle wants the most alignment first, so that it costs nothing. Returns where
+/// the last one ends.
+int64_t PlaceBuffers(ir::Kernel& kernel) {
   std::stable_sort(kernel.buffers.begin(), kernel.buffers.end(),
                    [](const ir::Buffer& a, const ir::Buffer& b) { return a.Alignment() > b.Alignment(); });
-  int64_t offset = 0, staging = 0;
+  int64_t end = 0;
   for (ir::Buffer& buffer : kernel.buffers) {
-    offset = RoundUp(offset, buffer.Alignment());
-    buffer.offset = offset;
-    const int64_t bytes = TileBytes(buffer) * buffer.count * buffer.instances;
-    offset += bytes;
-    if (!IsField(kernel, buffer)) staging += bytes;
+    buffer.offset = RoundUp(end, buffer.Alignment());
+    end = buffer.offset + BufferBytes(buffer);
   }
-  int64_t barriers = 0;
-  for (const ir::Buffer& buffer : kernel.buffers) barriers += buffer.is_fragments ? buffer.instances * kBarrierBytes : 0;
-  if (!target.folds_copies) {
-    for (const ir::Pipe& pipe : kernel.pipes) barriers += 2 * pipe.slots * pipe.rings * kBarrierBytes;
-  } else {
-    barriers += BarrierBytes(kernel, target);
+  return end;
+}
+
+/// Barriers of slots, and those at which threads or blocks meet.
+int64_t BytesOfBarriers(const ir::Kernel& kernel, const Target& target) {
+  int64_t bytes = target.folds_copies ? BarrierBytes(kernel, target) : 0;
+  for (const ir::Buffer& buffer : kernel.buffers) bytes += buffer.is_fragments ? buffer.instances * kBarrierBytes : 0;
+  for (const ir::Pipe& pipe : kernel.pipes)
+    bytes += target.folds_copies ? 0 : kBarriersOfSlot * pipe.slots * pipe.rings * kBarrierBytes;
+  return bytes;
+}
+
+}  // namespace
+
+Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  if (kernel.resident > 0) kernel.resident = ResidentBlocks(kernel, target);
+  int64_t staging = 0, gaps = 0;
+  for (const ir::Buffer& buffer : kernel.buffers) {
+    if (IsField(kernel, buffer)) continue;
+    staging += BufferBytes(buffer);
+    gaps += buffer.Alignment();  // at most
   }
-  kernel.shared_bytes = RoundUp(offset + barriers, kernel.buffers.empty() ? 1 : kernel.buffers.front().Alignment());
+  FixSlotsOutsideLoops(kernel, target);
+  GiveSlots(kernel, target, staging + gaps + (target.folds_copies ? BarrierBytes(kernel, target) : 0));
+  const int64_t end = PlaceBuffers(kernel), barriers = BytesOfBarriers(kernel, target);
+  kernel.shared_bytes = RoundUp(end + barriers, kernel.buffers.empty() ? 1 : kernel.buffers.front().Alignment());
   if (kernel.shared_bytes > target.SharedMemoryOfEach(std::max(1, kernel.resident))) {
     ReportOverflow(kernel, target, kernel.shared_bytes, staging + barriers, diagnostics);
     return Failure{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Gives every pipe its slots and every buffer its place in shared memory. Slots that the source leaves open are shared out evenly
-// from what the fixed buffers leave, up to the target's most_slots a pipe; where a block takes one tile, up to as many as it fills.
+// from what the fixed buffers leave, up to the target's most_slots a pipe; what no loop fills, up to as many as are filled ahead.
 // A block has its share where the schedule wants several resident. Reports what does not fit, with the arithmetic.
 #pragma once
 
