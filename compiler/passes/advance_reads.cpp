@@ -94,11 +94,9 @@ class Advancing {
     return std::any_of(between.begin(), between.end(), IsMeeting) ? std::optional(place) : std::nullopt;
   }
 
-  /// Of a thread, beside a few for addresses: of examples/rowwise what leaves 12 does not spill. Blocks of a cluster need more:
-  /// where each other's memory is.
+  /// Of a thread, beside those for addresses. Blocks of a cluster need more of these: where each other's memory is.
   int64_t RegistersForTiles() const {
-    constexpr int64_t kForOneBlock = 12;
-    return RegistersOfResident(kernel_, target_) - (kernel_.Spread() > 1 ? kForAddresses : kForOneBlock);
+    return RegistersOfResident(kernel_, target_) - (kernel_.Spread() > 1 ? kForAddresses : kForAddressesAhead);
   }
 
   /// Wherever what is loaded early is in use.

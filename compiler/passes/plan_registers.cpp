@@ -51,18 +51,16 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
 }
 
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
-/// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used. What
-/// is added here was chosen by `tools/bench --rowwise` on an H200: so much that none of examples/rowwise spills, and no more.
+/// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used.
 void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   const RegisterRule& rule = target.registers;
-  constexpr int64_t kForLoads = 30, kForPositions = 16;
   int64_t most = 0;
   for (const ir::Worker& worker : kernel.workers) {
     bool multiplies = false;
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
     if (multiplies) return;
-    most = std::max(
-        {most, MostKeptTiles(kernel, worker).registers + kForLoads, MostLiveTiles(kernel, worker).registers + kForPositions});
+    most = std::max({most, MostKeptTiles(kernel, worker).registers + kForAddressesOfAll,
+                     MostLiveTiles(kernel, worker).registers + kForPositions});
   }
   if (most == 0) return;  // no worker
   const int64_t needed = (most + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
@@ -93,67 +91,100 @@ Result<void> DealToResident(ir::Kernel& kernel, const Target& target, Diagnostic
   return {};
 }
 
+/// Whether one block, which deals out its registers to roles, has enough for each; reports what takes too many.
+class OneBlock {
+ public:
+  OneBlock(const ir::Kernel& kernel, const Target& target, const RegisterShares& shares, Diagnostics& diagnostics)
+      : kernel_(kernel), target_(target), shares_(shares), diagnostics_(diagnostics) {}
+
+  /// Of a worker that computes.
+  bool Suffices(const ir::Worker& worker) {
+    if (const int64_t needed = InstructionRegisters(kernel_, worker); needed > shares_.at_entry) {
+      ReportInstruction(worker, needed);
+      return false;
+    }
+    const int64_t kept = KeptRegisters(kernel_, worker);
+    if (!Fits(kept)) {
+      ReportKept(worker, kept);
+      return false;
+    }
+    if (const LiveTiles in_use = MostKeptTiles(kernel_, worker); !Fits(in_use.registers)) {
+      ReportInUse(worker, in_use);
+      return false;
+    }
+    return true;
+  }
+
+ private:
+  int64_t Left() const { return shares_.computing - kForAddresses; }
+  bool Fits(int64_t registers) const { return registers <= Left(); }
+
+  std::string Share() const {
+    return fmt::format("{} threads share {} registers: {} each for this worker, {} of them for addresses and counters",
+                       kernel_.threads, target_.registers.file, shares_.computing, kForAddresses);
+  }
+
+  void ReportInstruction(const ir::Worker& worker, int64_t needed) {
+    diagnostics_
+        .Error(DiagnosticKind::kRegisterOverflow, worker.span,
+               fmt::format("a matrix instruction of worker `{}` takes {} registers a thread; a launch of {} threads starts with {}",
+                           worker.name, needed, kernel_.threads, shares_.at_entry))
+        .Help("use fewer worker instances, or tiles of fewer columns");
+  }
+
+  void ReportKept(const ir::Worker& worker, int64_t kept) {
+    diagnostics_
+        .Error(DiagnosticKind::kRegisterOverflow, worker.span,
+               fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left beside its addresses", worker.name, kept,
+                           Left()))
+        .Note(worker.span, Share())
+        .Help("use more worker instances, or smaller tiles");
+  }
+
+  void ReportInUse(const ir::Worker& worker, const LiveTiles& in_use) {
+    const ir::Type& type = kernel_.values[in_use.in_use[0]].type;
+    const int64_t widest = RegistersOf(type, worker.layout);
+    const bool is_one = !Fits(widest);
+    DiagnosticBuilder report = diagnostics_.Error(
+        DiagnosticKind::kRegisterOverflow, in_use.where->span,
+        fmt::format("{} {} registers a thread; {} are left to worker `{}` beside its addresses",
+                    is_one ? "a tile of" : "tiles in use at once take", is_one ? widest : in_use.registers, Left(), worker.name));
+    report.Note(worker.span, Share());
+    if (!is_one) report.Note(fmt::format("in use here: {}", InUse(kernel_, worker.layout, in_use)));
+    const ir::RegisterLayout& l = worker.layout;
+    const int64_t threads = int64_t{l.lanes} * l.lane_rows * l.warp_rows * l.warp_cols, all = int64_t{target_.lanes} * kWarps;
+    const int64_t if_by_all = type.rows * type.cols * Bytes(type.dtype) / 4 / all;
+    if (threads < all && Fits(if_by_all)) {
+      report.Note(fmt::format("{} of {} threads have a part of their own: {} x {} is dealt out by powers of two", threads, all,
+                              type.rows, type.cols));
+      report.Help("take blocks of powers of two, as 32 by 64: elements beyond an edge do not exist, so that any extent will do");
+    } else {
+      report.Help("walk over the tile in smaller blocks, or use more worker instances");
+    }
+  }
+
+  const ir::Kernel& kernel_;
+  const Target& target_;
+  const RegisterShares& shares_;
+  Diagnostics& diagnostics_;
+};
+
 }  // namespace
 
 Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   if (kernel.resident > 1) return DealToResident(kernel, target, diagnostics);
   const RegisterShares shares = ShareRegisters(kernel, target);
-  const int64_t entry = shares.at_entry, budget = shares.computing;
   int64_t computing = 0;
   bool copies = false;
   for (ir::Worker& worker : kernel.workers) {
     const bool computes = worker.kind == ir::RoleKind::kCompute;
     computing += computes ? worker.instances : 0;
     copies |= !computes;
-    if (shares.copying != 0) worker.registers = static_cast<int>(computes ? budget : shares.copying);
+    if (shares.copying != 0) worker.registers = static_cast<int>(computes ? shares.computing : shares.copying);
   }
+  OneBlock block(kernel, target, shares, diagnostics);
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute) continue;
-    const int64_t kept = KeptRegisters(kernel, worker);
-    if (const int64_t needed = InstructionRegisters(kernel, worker); needed > entry) {
-      diagnostics
-          .Error(
-              DiagnosticKind::kRegisterOverflow, worker.span,
-              fmt::format("a matrix instruction of worker `{}` takes {} registers a thread; a launch of {} threads starts with {}",
-                          worker.name, needed, kernel.threads, entry))
-          .Help("use fewer worker instances, or tiles of fewer columns");
-      return Failure{};
-    }
-    const std::string share =
-        fmt::format("{} threads share {} registers: {} each for this worker, {} of them for addresses and counters", kernel.threads,
-                    target.registers.file, budget, kForAddresses);
-    if (const LiveTiles live = MostKeptTiles(kernel, worker);
-        kept + kForAddresses <= budget && live.registers + kForAddresses > budget) {
-      const int64_t widest = RegistersOf(kernel.values[live.in_use[0]].type, worker.layout);
-      const bool is_one = widest + kForAddresses > budget;
-      DiagnosticBuilder report =
-          diagnostics.Error(DiagnosticKind::kRegisterOverflow, live.where->span,
-                            fmt::format("{} {} registers a thread; {} are left to worker `{}` beside its addresses",
-                                        is_one ? "a tile of" : "tiles in use at once take", is_one ? widest : live.registers,
-                                        budget - kForAddresses, worker.name));
-      report.Note(worker.span, share);
-      if (!is_one) report.Note(fmt::format("in use here: {}", InUse(kernel, worker.layout, live)));
-      const ir::Type& type = kernel.values[live.in_use[0]].type;
-      const ir::RegisterLayout& l = worker.layout;
-      const int64_t threads = int64_t{l.lanes} * l.lane_rows * l.warp_rows * l.warp_cols, all = int64_t{target.lanes} * kWarps;
-      const bool would_fit = type.rows * type.cols * Bytes(type.dtype) / 4 / all + kForAddresses <= budget;
-      if (threads < all && would_fit) {
-        report.Note(fmt::format("{} of {} threads have a part of their own: {} x {} is dealt out by powers of two", threads, all,
-                                type.rows, type.cols));
-        report.Help("take blocks of powers of two, as 32 by 64: elements beyond an edge do not exist, so that any extent will do");
-      } else {
-        report.Help("walk over the tile in smaller blocks, or use more worker instances");
-      }
-      return Failure{};
-    }
-    if (kept + kForAddresses <= budget) continue;
-    diagnostics
-        .Error(DiagnosticKind::kRegisterOverflow, worker.span,
-               fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left beside its addresses", worker.name, kept,
-                           budget - kForAddresses))
-        .Note(worker.span, share)
-        .Help("use more worker instances, or smaller tiles");
-    return Failure{};
+    if (worker.kind == ir::RoleKind::kCompute && !block.Suffices(worker)) return Failure{};
   }
   // Elsewhere a multiprocessor takes as many blocks as the registers leave room for that the kernel turns out to have.
   const bool may_share = !copies || (computing == 1 && !kernel.persistent);

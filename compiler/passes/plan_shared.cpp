@@ -131,12 +131,11 @@ int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fi
 /// As many blocks as the schedule asks for, if a multiprocessor has threads for them, and registers where loads under way take some
 /// beside the tiles that they fill: blocks of which fewer are promised still share a multiprocessor if they turn out to be small.
 int ResidentBlocks(const ir::Kernel& kernel, const Target& target) {
-  constexpr int64_t kForLoads = 16;  // more addresses: of what is under way
   int64_t blocks = target.threads_per_processor / kernel.threads;
   for (const ir::Worker& worker : kernel.workers) {
     if (!target.loads_tiles_whole || worker.kind != ir::RoleKind::kCompute) continue;
     const int64_t needed =
-        MostKeptTiles(kernel, worker).registers + MostLiveTiles(kernel, worker).registers + kForAddresses + kForLoads;
+        MostKeptTiles(kernel, worker).registers + MostLiveTiles(kernel, worker).registers + kForAddresses + kForWholeLoads;
     blocks = std::min(blocks, target.registers.file / (kernel.threads * needed));
   }
   return static_cast<int>(std::clamp<int64_t>(blocks, 1, kernel.resident));

@@ -35,13 +35,11 @@ RegisterShares DealToRoles(const ir::Kernel& kernel, const Target& target) {
   return shares;
 }
 
-/// Several blocks. Who asks for so many wants the loads of all of them under way, and each to have few registers beside its tiles:
-/// of examples/rowwise what leaves 12 does not spill, and what leaves 7 does.
+/// Several blocks, each of which has its registers from the launch.
 RegisterShares DealToBlocks(const ir::Kernel& kernel, const Target& target) {
-  constexpr int64_t kLeastForAddresses = 8;
   RegisterShares shares;
   shares.at_entry = shares.computing = RegistersOfResident(kernel, target);
-  shares.for_tiles = shares.computing - kLeastForAddresses;
+  shares.for_tiles = shares.computing - kForAddressesOfMany;
   return shares;
 }
 
