@@ -204,20 +204,6 @@ void DescribeMemory(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   }
 }
 
-/// The documentation above the kernel and its first line.
-void DescribeSource(const ir::Kernel& kernel, const SourceManager& sources, std::vector<std::string>& lines) {
-  const uint32_t line = sources.Line(kernel.span);
-  const auto is_doc = [&](uint32_t n) {
-    const std::string_view text = sources.LineText(kernel.span.file, n);
-    return text.substr(0, 3) == "///";
-  };
-  uint32_t first = line;
-  while (first > 1 && line - first < 8 && is_doc(first - 1)) --first;
-  for (uint32_t n = first; n < line; ++n) lines.push_back(EscapeComment(sources.LineText(kernel.span.file, n).substr(3)));
-  const std::string_view text = sources.LineText(kernel.span.file, line);
-  lines.push_back(EscapeComment(StatementAt(text, kernel.span.begin - sources.LineStart(kernel.span.file, line))));
-}
-
 /// Who takes the tiles.
 std::string Walks(const ir::Kernel& kernel) {
   const int64_t blocks = kernel.Spread();
@@ -230,9 +216,29 @@ std::string Walks(const ir::Kernel& kernel) {
 
 }  // namespace
 
+std::vector<std::string> Documentation(Span declaration, const SourceManager& sources) {
+  if (!PointsSomewhere(sources, declaration)) return {};
+  const uint32_t line = sources.Line(declaration);
+  const auto text = [&](uint32_t n) { return sources.LineText(declaration.file, n); };
+  uint32_t first = line;
+  while (first > 1 && text(first - 1).starts_with("///")) --first;
+  std::vector<std::string> lines;
+  for (uint32_t n = first; n < line; ++n) {
+    const std::string_view doc = text(n).substr(3);
+    const size_t indent = std::min(doc.find_first_not_of(' '), doc.size());
+    lines.push_back(std::string(indent > 1 ? indent - 1 : 0, ' ') + EscapeComment(doc));
+  }
+  return lines;
+}
+
 std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceManager& sources) {
   std::vector<std::string> lines;
-  if (PointsSomewhere(sources, kernel.span)) DescribeSource(kernel, sources, lines);
+  const auto quote = [&](Span span) {
+    if (!PointsSomewhere(sources, span)) return;
+    for (std::string& line : SourceStatements(sources).Lines(span)) lines.push_back(std::move(line));
+  };
+  quote(kernel.declaration);
+  if (kernel.span != kernel.declaration) quote(kernel.span);
   std::string bindings;
   for (const auto& [name, value] : kernel.bindings) bindings += fmt::format("{}{} = {}", bindings.empty() ? "" : ", ", name, value);
   std::string head = kernel.schedule.empty() ? "As the kernel says" : fmt::format("Schedule `{}`", kernel.schedule);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "compiler/codegen/emit_kernel.h"
@@ -16,8 +17,12 @@ namespace {
 /// Kernels and what calls them, inside the anonymous namespace.
 void EmitModule(const ir::Module& module, const SourceManager& sources, const EmitOptions& options, std::string_view condition,
                 CodeWriter& out) {
+  std::set<uint32_t> documented;  // where declarations begin: once for all schedules, instances and grids
   for (const ir::Kernel& kernel : module.kernels) {
     out.Blank();
+    if (documented.insert(kernel.declaration.begin).second) {
+      for (const std::string& line : Documentation(kernel.declaration, sources)) out.Comment(line);
+    }
     EmitKernel(kernel, sources, options, condition, out);
   }
   out.Blank();

@@ -33,7 +33,11 @@ inline bool HasSharedMemory(const ir::Kernel& kernel) { return !kernel.buffers.e
 void EmitKernel(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, std::string_view condition,
                 CodeWriter& out);
 
-/// The lines above a kernel: its roles, its pipes as a drawing, its shared memory. Without `//`.
+/// What the source says above `declaration` (`///`), line by line. Without `//`.
+std::vector<std::string> Documentation(Span declaration, const SourceManager& sources);
+
+/// The lines above a kernel: its head in the source, that of its grid, its roles, its pipes as a drawing, its shared memory.
+/// Without `//`.
 std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceManager& sources);
 
 }  // namespace tkc::codegen

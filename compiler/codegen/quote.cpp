@@ -10,7 +10,7 @@
 namespace tkc::codegen {
 namespace {
 
-constexpr size_t kQuoted = 112;  // characters of a source line that are shown
+constexpr size_t kQuoted = 240;  // characters of a source line that are shown: all, but of lines that no person writes
 
 /// The code point at `at` and its length; length 0 if the bytes there are no UTF-8.
 uint32_t Decode(std::string_view text, size_t at, size_t& length) {
@@ -38,9 +38,9 @@ bool IsHostile(uint32_t code) {
 }
 
 std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
-  return text;
+  constexpr std::string_view kSpace = " \t\r";
+  const size_t begin = text.find_first_not_of(kSpace);
+  return begin == std::string_view::npos ? std::string_view{} : text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
 }  // namespace
@@ -70,69 +70,23 @@ std::string EscapeComment(std::string_view text) {
   return result;
 }
 
-std::string_view StatementAt(std::string_view line, size_t column) {
-  constexpr std::string_view kHeaders[] = {"for ", "if ", "else", "worker ", "kernel ", "grid ", "fn ", "each ", "schedule "};
-  const auto is_header = [&](std::string_view text) {
-    for (std::string_view header : kHeaders) {
-      if (Trim(text).starts_with(header)) return true;
-    }
-    return false;
-  };
-  size_t start = 0;
-  int depth = 0;  // of brackets, and of braces inside expressions
-  for (size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '/' && i + 1 < line.size() && line[i + 1] == '/') break;
-    const bool opens_block = c == '{' && depth == 0 && is_header(line.substr(start, i - start));
-    const bool ends = opens_block || (c == ';' && depth == 0) || (c == '}' && depth == 0);
-    if (ends) {
-      if (column <= i && !Trim(line.substr(start, i - start)).empty()) return Trim(line.substr(start, i - start));
-      start = i + 1;
-    } else if (c == '(' || c == '[' || c == '{') {
-      ++depth;
-    } else if ((c == ')' || c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  const std::string_view rest = Trim(line.substr(start));
-  return rest.empty() ? Trim(line) : rest;
-}
-
-std::string_view SourceQuoter::StatementOf(Span span) const {
-  const uint32_t line = sources_.Line(span);
-  return StatementAt(sources_.LineText(span.file, line), span.begin - sources_.LineStart(span.file, line));
-}
-
-Span SourceQuoter::StatementSpan(Span span) const {
-  const std::string_view statement = StatementOf(span);
-  const auto begin = static_cast<uint32_t>(statement.data() - sources_.Text(span.file).data());
-  return {span.file, begin, begin + static_cast<uint32_t>(statement.size())};
-}
-
-bool SourceQuoter::SameStatement(Span a, Span b) const {
-  if (a.file != b.file) return false;
-  if ((a.begin <= b.begin && b.end <= a.end) || (b.begin <= a.begin && a.end <= b.end)) return true;
-  if (!PointsSomewhere(sources_, a) || !PointsSomewhere(sources_, b)) return false;
-  return StatementOf(a).data() == StatementOf(b).data();
-}
-
 void SourceQuoter::At(Span span) {
   if (!PointsSomewhere(sources_, span)) return;
-  const uint32_t line = sources_.Line(span);
-  const std::string_view statement = StatementOf(span);
   if (line_directives_) {
     // Every generated line counts as the next one of the .tk file, so each operation says anew where it is from.
-    if (span.file == file_ && line == line_ && out_.LineNumber() == after_directive_) return;
+    const uint32_t line = sources_.Line(span);
+    if (span.file == last_.file && line == line_ && out_.LineNumber() == after_directive_) return;
     out_.Raw(fmt::format("#line {} {}", line, StringLiteral(sources_.Path(span.file))));
+    line_ = line;
+    last_ = span;
   } else {
-    if (span.file == file_ && line == line_ && statement == statement_) return;
-    out_.From(StatementSpan(span));
-    out_.Comment(EscapeComment(statement));
+    const Span statement = statements_.At(span);
+    if (statement == last_) return;
+    out_.From(statement);
+    for (const std::string& line : statements_.Lines(span)) out_.Comment(line);
+    last_ = statement;
   }
   after_directive_ = out_.LineNumber();
-  statement_ = statement;
-  file_ = span.file;
-  line_ = line;
 }
 
 void SourceQuoter::Leave(const std::string& generated_name) {

@@ -50,7 +50,7 @@ void DropIdlePipes(Kernel& kernel) {
 
 Kernel LowerSection(const typed::Kernel& source, const typed::Section& section, Diagnostics& diagnostics) {
   Kernel kernel;
-  kernel.span = source.span;
+  kernel.span = kernel.declaration = source.span;
   kernel.schedule = source.schedule;
   kernel.bindings = source.bindings;
   WorkerLowering lowering(source, section, kernel, diagnostics);

@@ -79,7 +79,7 @@ class GemmFixture {
                      {"n_blocks", symbolic::Cdiv(N("N"), I(256))},
                      {"tiles", symbolic::Mul(N("m_blocks"), N("n_blocks"))}};
     k.tiles = N("tiles");
-    k.span = At("kernel gemm");
+    k.span = k.declaration = At("kernel gemm");
   }
 
   void Memory(ir::Kernel& k) const {

@@ -30,7 +30,7 @@ TEST(EscapeComment, BytesThatAreNoText) {
 
 TEST(EscapeComment, LongLinesAreCut) {
   const std::string quoted = EscapeComment(std::string(5000, 'x'));
-  EXPECT_LT(quoted.size(), 130u);
+  EXPECT_LT(quoted.size(), 250u);
   EXPECT_TRUE(quoted.ends_with(" ..."));
 }
 
@@ -52,6 +52,35 @@ TEST(StatementAt, OddLines) {
   EXPECT_EQ(StatementAt("", 0), "");
   EXPECT_EQ(StatementAt("worker load {", 0), "worker load");
   EXPECT_EQ(StatementAt("x = 1 // a; b }", 0), "x = 1 // a; b }");
+}
+
+/// The lines of the statement in which `word` stands.
+std::vector<std::string> LinesAt(const std::string& text, const std::string& word) {
+  SourceManager sources;
+  const uint32_t file = sources.Add("a.tk", text);
+  const auto begin = static_cast<uint32_t>(text.find(word));
+  return SourceStatements(sources).Lines({file, begin, begin + static_cast<uint32_t>(word.size())});
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(SourceStatements, AStatementGoesOnBehindAnOperator) {
+  const std::string text = "  let a = 1\n  y <- x *  // by rows\n       g +\n    b\n  z <- y\n";
+  const Lines whole = {"y <- x *  // by rows", "     g +", "  b"};
+  EXPECT_EQ(LinesAt(text, "x *"), whole);
+  EXPECT_EQ(LinesAt(text, "g +"), whole);
+  EXPECT_EQ(LinesAt(text, "b\n"), whole);
+  EXPECT_EQ(LinesAt(text, "let"), Lines{"let a = 1"});
+  EXPECT_EQ(LinesAt(text, "z"), Lines{"z <- y"});
+}
+
+TEST(SourceStatements, AStatementGoesOnInsideBrackets) {
+  const std::string text =
+      "kernel f(X: f32[M],\n\n         Y: f32[M]) {  // ) :\n  let a = b or\n    c; d <- a\n  brand\n  e <- 1\n";
+  EXPECT_EQ(LinesAt(text, "Y"), (Lines{"kernel f(X: f32[M],", "         Y: f32[M])"}));
+  EXPECT_EQ(LinesAt(text, "c;"), (Lines{"let a = b or", "  c"}));
+  EXPECT_EQ(LinesAt(text, "d <-"), Lines{"d <- a"});
+  EXPECT_EQ(LinesAt(text, "e <-"), Lines{"e <- 1"});
 }
 
 TEST(SourceQuoter, OncePerRunOfAStatement) {

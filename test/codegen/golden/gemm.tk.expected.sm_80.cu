@@ -116,7 +116,6 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
   }
 }
 
-// C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `pair`, for sm_80: BM = 128, BN = 128, BK = 32, W = 1.
 //
@@ -217,7 +216,6 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
   }
 }
 
-// C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `oblong`, for sm_80: BM = 128, BN = 256, BK = 32, W = 2.
 //

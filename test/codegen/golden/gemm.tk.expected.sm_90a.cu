@@ -138,7 +138,6 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
   tk::cluster::sync();
 }
 
-// C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `small`, for sm_90a: BM = 64, BN = 128, BK = 128, W = 1.
 //
@@ -258,7 +257,6 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
   }
 }
 
-// C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `medium`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
 //
@@ -381,7 +379,6 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
   }
 }
 
-// C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `tall`, for sm_90a: BM = 256, BN = 128, BK = 64, W = 2.
 //
@@ -504,7 +501,6 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
   }
 }
 
-// C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `large`, for sm_90a: BM = 128, BN = 256, BK = 32, W = 2.
 //

@@ -8,7 +8,7 @@
 
 namespace {
 
-// Y = softmax of each row of X. One pass finds each row's maximum and its sum of exponentials, a second one writes ...
+// Y = softmax of each row of X. One pass finds each row's maximum and its sum of exponentials, a second one writes.
 // kernel row_softmax<BM = 64, BN = 128>(X: bf16[M, N], Y: out bf16[M, N])
 // As the kernel says, for sm_90a: BM = 64, BN = 128.
 //

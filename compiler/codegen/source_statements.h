@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Which statement of the .tk source a place belongs to. Found in the text, as IR that is read from a file has no tree of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/support/source_manager.h"
+
+namespace tkc::codegen {
+
+inline bool PointsSomewhere(const SourceManager& sources, Span span) {
+  return span.file < sources.FileCount() && span.end > span.begin;
+}
+
+/// The part of `line` that is the statement or header at `column` (from 0): between `;`, the braces of blocks, and the ends. What
+/// goes on in the next line of the file belongs to `line`.
+std::string_view StatementAt(std::string_view line, size_t column);
+
+class SourceStatements {
+ public:
+  explicit SourceStatements(const SourceManager& sources) : sources_(sources) {}
+
+  /// The statement or header at the beginning of `span`, which points somewhere.
+  Span At(Span span) const;
+  /// The same line by line for comments, as it stands in the source but for what all of it is indented by.
+  std::vector<std::string> Lines(Span span) const;
+  /// Whether both come from one statement: one lies in the other, or they stand in the same part of a line.
+  bool AreSame(Span a, Span b) const;
+
+ private:
+  const SourceManager& sources_;
+  mutable std::map<uint32_t, std::vector<size_t>> lines_{};  // of each file asked about: where lines with all that goes on begin
+};
+
+}  // namespace tkc::codegen
