@@ -74,7 +74,8 @@ class GridLowering {
       number = symbolic::Name(Free("tile_in_plane"));
     }
     if (inner_axes == 2) Plane(outer_axes, number, out);
-    if (inner_axes == 1) out.push_back(Let(RowNumberName(0), number, kernel_.span));
+    const bool is_tile = inner_axes == 1 && !SharesRows();  // the number of the block is that of the tile
+    if (inner_axes == 1 && !is_tile) out.push_back(Let(RowNumberName(0), number, kernel_.span));
     if (SharesRows()) {
       // Past the last block in the last cluster of an uneven number: such a block reads zeros and writes nothing.
       const Scalar first = symbolic::Mul(symbolic::Name(RowNumberName(RowAxis())), Int(kernel_.cluster));
@@ -82,8 +83,9 @@ class GridLowering {
                         kernel_.span));
     }
     for (const ir::GridAxis& axis : kernel_.axes) {
-      out.push_back(
-          Let(axis.name, symbolic::Add(axis.lo, symbolic::Mul(symbolic::Name(NumberName(axis)), Int(axis.step))), kernel_.span));
+      if (CountsBlocks(axis) && !is_tile) continue;  // decoded under its own name
+      const Scalar block = is_tile ? number : symbolic::Name(NumberName(axis));
+      out.push_back(Let(axis.name, symbolic::Add(axis.lo, symbolic::Mul(block, Int(axis.step))), kernel_.span));
     }
     return out;
   }
@@ -157,7 +159,12 @@ class GridLowering {
   /// Names of the output, unless the source has them.
   std::string Free(const std::string& base) const { return ir::FreeName(used_, base); }
   std::string CountName(const ir::GridAxis& axis) const { return Free(axis.name + "_blocks"); }
-  std::string NumberName(const ir::GridAxis& axis) const { return Free(axis.name + "_block"); }
+  /// Whether the index along the axis is the number of the block.
+  static bool CountsBlocks(const ir::GridAxis& axis) {
+    int64_t lo = 1;
+    return axis.step == 1 && symbolic::IsInt(axis.lo, &lo) && lo == 0;
+  }
+  std::string NumberName(const ir::GridAxis& axis) const { return CountsBlocks(axis) ? axis.name : Free(axis.name + "_block"); }
   std::string ClusterCountName(const ir::GridAxis& axis) const { return Free(axis.name + "_clusters"); }
   /// What is counted along axis `i`: blocks, or clusters of them.
   std::string RowsName(size_t i) const {

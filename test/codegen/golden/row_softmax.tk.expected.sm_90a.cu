@@ -24,8 +24,7 @@ row_softmax_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2
   // worker softmax
   using layout = tk::layout<16, 8, 1, 2, 4>;
   const int tile = tk::block::index();
-  const int m_block = tile;
-  const int m = m_block * 64;
+  const int m = tile * 64;
   // var top: f32[BM, 1] = -inf
   auto top = tk::fill<float, 64, 1, layout>(-tk::infinity());
   // var total: f32[BM, 1] = 0
