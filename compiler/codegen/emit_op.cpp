@@ -165,7 +165,7 @@ void OpEmitter::Define(const Op& op, CppExpr expr) {
   constexpr size_t kInlineLength = 88;
   const ir::ValueId id = op.results[0];
   if (uses_.values[id] == 0) return;
-  if (inlined_.contains(id) && expr.text.size() <= kInlineLength) {
+  if (held_.contains(id) || (inlined_.contains(id) && expr.text.size() <= kInlineLength)) {
     expressions_[id] = std::move(expr);
     return;
   }

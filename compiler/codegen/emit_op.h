@@ -64,6 +64,7 @@ class OpEmitter {
   CppExpr View(const ir::Op& op);
   void Define(const ir::Op& op, CppExpr expr);
   void FindInlined(const ir::Region& region);
+  bool IsUsedOnce(ir::ValueId id) const;
 
   CppExpr Value(ir::ValueId id) const;
   std::string Argument(ir::ValueId id) const { return Value(id).text; }
@@ -90,7 +91,8 @@ class OpEmitter {
   ScalarPrinter& scalars_;
   const ir::Worker* role_ = nullptr;
   std::string instance_;                        // what its instance number is called
-  std::set<ir::ValueId> inlined_;               // to be written at their use
+  std::set<ir::ValueId> inlined_;               // to be written at their use, if they are short
+  std::set<ir::ValueId> held_;                  // a variable's, which is given them at once
   std::map<ir::ValueId, CppExpr> expressions_;  // those seen so far
   std::map<std::string, size_t, std::less<>> buffers_, barriers_;
 };

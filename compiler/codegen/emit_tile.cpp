@@ -84,6 +84,11 @@ bool IsPure(const Op& op) {
 
 bool IsFragmentLoad(const Op& op) { return op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight; }
 
+/// Whether the operation is a call that returns a tile, pure or not.
+bool IsCall(const Op& op) {
+  return IsPure(op) || IsFragmentLoad(op) || op.code == OpCode::kReduce || op.code == OpCode::kSplitCollect;
+}
+
 bool IsAddress(const Op& op, const ir::Kernel& kernel) {
   return op.code == OpCode::kView || ((op.code == OpCode::kPart || op.code == OpCode::kTranspose) &&
                                       kernel.values[op.results[0]].type.space == ir::Space::kShared);
@@ -93,7 +98,7 @@ bool IsAddress(const Op& op, const ir::Kernel& kernel) {
 
 /// A pure operation is written at its only use if that is a later operation of the same statement in the same region and nothing
 /// between the two changes what it reads: for addresses of shared memory nothing but a ring's advance, else only pure operations. A
-/// read that is converted later than at once stays in its place among the reads. A fragment goes straight into its variable.
+/// read that is converted later than at once stays in its place among the reads. What a variable is given at once needs no name.
 void OpEmitter::FindInlined(const ir::Region& region) {
   struct Pending {
     const Op* op;
@@ -106,9 +111,7 @@ void OpEmitter::FindInlined(const ir::Region& region) {
       if (found == open.end()) continue;
       const Op* source = found->second.op;
       const bool is_read_ahead = source->code == OpCode::kRead && op.code == OpCode::kConvert && source + 1 != &op;
-      const bool is_held = source + 1 == &op && (op.code == OpCode::kVar || op.code == OpCode::kAssign);
-      if (!is_read_ahead && (is_held || !IsFragmentLoad(*source)) && quoter_.SameStatement(op.span, source->span))
-        inlined_.insert(operand);
+      if (!is_read_ahead && quoter_.SameStatement(op.span, source->span)) inlined_.insert(operand);
       open.erase(found);
     }
     const bool is_pure = IsPure(op);
@@ -116,11 +119,17 @@ void OpEmitter::FindInlined(const ir::Region& region) {
       const bool moves_ring = op.code == OpCode::kAdvance || !op.regions.empty();
       for (auto it = open.begin(); it != open.end();) it = moves_ring || !it->second.is_address ? open.erase(it) : std::next(it);
     }
-    if ((is_pure || IsFragmentLoad(op)) && uses_.values[op.results[0]] == 1 && !kernel_.values[op.results[0]].is_mutable) {
-      open.emplace(op.results[0], Pending{&op, IsAddress(op, kernel_)});
-    }
+    if (is_pure && IsUsedOnce(op.results[0])) open.emplace(op.results[0], Pending{&op, IsAddress(op, kernel_)});
+  }
+  for (size_t i = 1; i < region.size(); ++i) {
+    const Op &source = region[i - 1], &op = region[i];
+    if ((op.code != OpCode::kVar && op.code != OpCode::kAssign) || op.operands.empty() || !IsCall(source)) continue;
+    const ir::ValueId value = source.results[0];
+    if (op.operands.back() == value && IsUsedOnce(value) && quoter_.SameStatement(op.span, source.span)) held_.insert(value);
   }
 }
+
+bool OpEmitter::IsUsedOnce(ir::ValueId id) const { return uses_.values[id] == 1 && !kernel_.values[id].is_mutable; }
 
 CppExpr OpEmitter::Binary(const Op& op) {
   CppExpr left, right;

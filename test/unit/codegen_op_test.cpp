@@ -368,6 +368,17 @@ TEST(Inlining, FollowsTheSource) {
   EXPECT_EQ(print({exp, op(OpCode::kBinary, {y}, {x, t}, typed::Op::kSub, statement),
                    op(OpCode::kAssign, {}, {acc, y}, typed::Op::kNone, statement)}),
             "acc = x - tk::exp(x);\n");
+
+  // Where warps meet nothing else may pass, but a variable takes what it is given at once, however long that is.
+  const ir::ValueId v = kernel.AddValue("v", Reg(64, 1), true), sum = kernel.AddValue("sum", Reg(64, 1));
+  Op reduce = op(OpCode::kReduce, {sum}, {x}, typed::Op::kAdd, inner);
+  reduce.symbol = "partial_sums_of_a_reduction_over_many_warps_by_name_of_the_tile_that_is_summed";
+  reduce.slot = "rows";
+  kernel.buffers.emplace_back().name = reduce.symbol;
+  const std::string call = "tk::row_sum(x, shared." + reduce.symbol + ");\n";
+  EXPECT_EQ(print({reduce, op(OpCode::kVar, {v}, {sum}, typed::Op::kNone, statement)}), "auto v = " + call);
+  EXPECT_EQ(print({reduce, exp, op(OpCode::kAssign, {}, {v, sum}, typed::Op::kNone, statement)}),
+            "const auto sum = " + call + "v = sum;\n");
 }
 
 /// Every operation of the schedule level is one of those above: a new one must get its case and its test.
