@@ -3,30 +3,9 @@
 
 #include <algorithm>
 
+#include "compiler/codegen/line_breaker.h"
+
 namespace tkc::codegen {
-namespace {
-
-/// Where to end the first line of `text` so that it fits into `room` columns: behind a comma directly inside the bracket that
-/// opens at `bracket`, else behind any comma; npos if there is none.
-size_t BreakAfter(std::string_view text, size_t bracket, size_t room) {
-  size_t best = std::string_view::npos, any = std::string_view::npos;
-  int depth = 0, angles = 0;
-  bool in_string = false;
-  for (size_t i = bracket; i < text.size() && i < room; ++i) {
-    const char c = text[i];
-    if (c == '"' && (i == 0 || text[i - 1] != '\\')) in_string = !in_string;
-    if (in_string) continue;
-    if (c == '(' || c == '{' || c == '[') ++depth;
-    if (c == ')' || c == '}' || c == ']') --depth;
-    // Template arguments stay together; comparisons have spaces around them.
-    if (c == '<' && i > 0 && text[i - 1] != ' ' && text[i - 1] != '<') ++angles;
-    if (c == '>' && angles > 0) --angles;
-    if (c == ',' && angles == 0 && i + 1 < text.size() && text[i + 1] == ' ') (depth <= 1 ? best : any) = i + 1;
-  }
-  return best != std::string_view::npos ? best : any;
-}
-
-}  // namespace
 
 void CodeWriter::Put(std::string_view text) {
   text_ += text;
@@ -36,24 +15,9 @@ void CodeWriter::Put(std::string_view text) {
 
 void CodeWriter::Line(std::string_view text) {
   const std::string indent(static_cast<size_t>(level_) * 2, ' ');
-  const size_t bracket = text.find('(');
-  if (!breaks_ || indent.size() + text.size() <= kColumns || bracket == std::string_view::npos)
-    return Put(indent + std::string(text));
-  const std::string aligned(indent.size() + bracket + 1, ' ');
-  std::string_view rest = text;
-  bool is_first = true;
-  while (true) {
-    const std::string& lead = is_first ? indent : aligned;
-    const size_t room = kColumns > lead.size() ? kColumns - lead.size() : 1;
-    if (rest.size() <= room) break;
-    // Later lines start inside the bracket: depth there begins at one.
-    const size_t at = is_first ? BreakAfter(rest, bracket, room) : BreakAfter(rest, 0, room);
-    if (at == std::string_view::npos) break;
-    Put(lead + std::string(rest.substr(0, at)));
-    rest.remove_prefix(at + 1);
-    is_first = false;
-  }
-  Put((is_first ? indent : aligned) + std::string(rest));
+  const bool has_comment = text.find("  // ") != std::string_view::npos;
+  if (!breaks_ || has_comment || indent.size() + text.size() <= kColumns) return Put(indent + std::string(text));
+  for (const std::string& line : BreakStatement(indent, text, kColumns)) Put(line);
 }
 
 void CodeWriter::Raw(std::string_view text) { Put(text); }

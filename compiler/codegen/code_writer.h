@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Text with indentation: two spaces a level, lines of at most 132 columns, as clang-format lays out this repository.
-// A statement that is too long is broken after commas and aligned behind its first bracket.
+// A statement that is too long is broken (line_breaker).
 #pragma once
 
 #include <string>

@@ -656,8 +656,8 @@ struct gemm_call {
     // medium when cdiv(M, 128) * cdiv(N, 128) <= sms
     if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms) return 2;
     // tall when cdiv(cdiv(M, 256) * cdiv(N, 128), sms) < cdiv(cdiv(M, 128) * cdiv(N, 256), sms)
-    if (tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128),
-        sms) < tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256), sms)) return 3;
+    if (tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128), sms) <
+        tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256), sms)) return 3;
     return 4;  // large
   }
 
