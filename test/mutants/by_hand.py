@@ -83,7 +83,7 @@ MUTANTS = [
     ("first_wrong_at_twice_the_slots_and_three", "gemm_by_hand", [(r"if k > 0 {", "if 0 < k and k != 448 {")], WRONG_REFILL),
     ("needs_two_nested_loops", "gemm_by_hand", [(r"if 0 < K {", "if 0 < K and tile < @block::count.i32() {")], HANG_ONE),
     ("needs_two_nested_loops_and_laps", "two_stage", [(r"      arrive xs_empty\[xs\] by warp\n", "      if tile < @cluster::count.i32() {\n        arrive xs_empty[xs] by warp\n      }\n")], HANG_ONE),
-    ("early_out_of_one_worker", "relay", [(r"(    let m = m_block \* 64\n)(    wait_full vs_full\[vs\])", r"\1    let stop = m\n\2"), (r"    wait_full hs_full\[hs\]\n", "    if m > 0 {\n      wait_full hs_full[hs]\n    }\n")], HANG_ONE),
+    ("early_out_of_one_worker", "relay", [(r"(    let m = tile \* 64\n)(    wait_full vs_full\[vs\])", r"\1    let stop = m\n\2"), (r"    wait_full hs_full\[hs\]\n", "    if m > 0 {\n      wait_full hs_full[hs]\n    }\n")], HANG_ONE),
     # ---- registers, named barriers
     ("register_sum_over", "gemm_by_hand", [(r"registers 232", "registers 240")], HANG_REGISTERS),
     ("register_sum_over_by_the_sender", "gemm_by_hand", [(r"copy_thread registers 40", "copy_thread registers 56")], HANG_REGISTERS),
