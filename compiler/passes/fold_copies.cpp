@@ -91,7 +91,9 @@ void Folding::Rewrite(const Region& region, Level& level) {
     } else {
       Loop(op, level);
     }
-    level.has_received = true;
+    for (const std::string& pipe : fed_) {
+      if (Receives(op, {pipe})) level.received.insert(pipe);
+    }
   }
   refill();
 }

@@ -170,7 +170,6 @@ void Folding::MoveToStart(Level& level) {
       if (blocked.count(pipe) > 0 || number >= slots_.at(pipe)) continue;
       ++filled[pipe];
       step.is_early = true;
-      level.moved.insert(pipe);
       for (Op& op : InSlot(step.ops, number == 0 ? pipe : fmt::format("{}+{}", pipe, number))) copies.push_back(std::move(op));
     }
   }
@@ -203,20 +202,17 @@ void Folding::PlacePrologue(Region prologue, Level& level) {
   for (size_t i = level.start; i < level.out.size(); ++i) {
     if (level.out[i].code == OpCode::kLet) defined.insert(level.out[i].symbol);
   }
-  bool depends = false, is_moved = false;
+  bool depends = false, is_behind = false;
   ForEachOp(prologue, [&](const Op& op) {
-    is_moved |= op.code == OpCode::kSend && level.moved.count(op.symbol) > 0;
+    is_behind |= op.code == OpCode::kSend && level.received.count(op.symbol) > 0;
     for (const ir::AxisRange& axis : op.axes) {
       for (const std::string& name : defined) depends |= symbolic::Mentions(axis.start, name);
     }
   });
-  // A receive before the loop would wait first: the loop's first blocks are on their way before it.
+  // A receive before the loop would wait first: the loop's first blocks are on their way before it, but never in front of slots
+  // that are received before them.
   size_t place = level.out.size();
-  if (level.has_received && !depends && !is_moved) place = level.start;
-  std::set<std::string>& moved = level.moved;
-  ForEachOp(prologue, [&](const Op& op) {
-    if (op.code == OpCode::kSend) moved.insert(op.symbol);
-  });
+  if (!level.received.empty() && !depends && !is_behind) place = level.start;
   const size_t count = prologue.size();
   level.out.insert(level.out.begin() + static_cast<ptrdiff_t>(place), std::make_move_iterator(prologue.begin()),
                    std::make_move_iterator(prologue.end()));

@@ -35,10 +35,9 @@ struct Level {
   const ir::Op* loop = nullptr;             // whose body it is
   ir::Region* prologue = nullptr;           // what stands before that
   ir::Region out;
-  size_t start = 0;             // in `out`: behind what has moved to the start
-  std::set<std::string> moved;  // the pipes of that
-  bool has_received = false;    // behind the start
-  bool loads_ahead = false;     // the loop's: slots are filled again where they were read
+  size_t start = 0;                // in `out`: behind what has moved to the start
+  std::set<std::string> received;  // pipes that what stands behind the start has received from, loops and branches included
+  bool loads_ahead = false;        // the loop's: slots are filled again where they were read
 };
 
 class Folding {

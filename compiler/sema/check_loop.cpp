@@ -94,23 +94,36 @@ class NeedsNumber {
 
 std::string TextOf(const ast::Range& range) { return (range.low ? ast::Print(*range.low) : "") + ".." + ast::Print(*range.high); }
 
-/// The ranges of single numbers of those loops in the block whose index has to be known.
-void CollectUnrolled(const std::vector<ast::StmtPtr>& stmts, std::set<std::string>& ranges) {
+/// Loops over single numbers in one place: under loops of the same ranges, whatever the worker.
+struct LoopsOfPlace {
+  std::vector<const ast::ForStmt*> loops;
+  std::set<size_t> workers;
+  bool needs_number = false;
+};
+using Places = std::map<std::string, LoopsOfPlace>;  // by the ranges from the outermost loop on, as text
+
+void CollectLoops(const std::vector<ast::StmtPtr>& stmts, const std::string& outer, size_t worker, Places& places) {
   for (const ast::StmtPtr& stmt : stmts) {
     switch (stmt->kind) {
       case ast::StmtKind::kFor: {
         const auto& loop = ast::Cast<ast::ForStmt>(*stmt);
-        if (!loop.range.step && NeedsNumber(loop.index.text).In(loop.body)) ranges.insert(TextOf(loop.range));
-        CollectUnrolled(loop.body.stmts, ranges);
+        const std::string here = outer + "/" + TextOf(loop.range);
+        if (!loop.range.step) {
+          LoopsOfPlace& place = places[here];
+          place.loops.push_back(&loop);
+          place.workers.insert(worker);
+          place.needs_number = place.needs_number || NeedsNumber(loop.index.text).In(loop.body);
+        }
+        CollectLoops(loop.body.stmts, here, worker, places);
         break;
       }
       case ast::StmtKind::kIf: {
         const auto& branch = ast::Cast<ast::IfStmt>(*stmt);
-        CollectUnrolled(branch.then_branch.stmts, ranges);
-        if (branch.else_branch) CollectUnrolled(branch.else_branch->stmts, ranges);
+        CollectLoops(branch.then_branch.stmts, outer, worker, places);
+        if (branch.else_branch) CollectLoops(branch.else_branch->stmts, outer, worker, places);
         break;
       }
-      case ast::StmtKind::kEach: CollectUnrolled(ast::Cast<ast::EachStmt>(*stmt).body.stmts, ranges); break;
+      case ast::StmtKind::kEach: CollectLoops(ast::Cast<ast::EachStmt>(*stmt).body.stmts, outer, worker, places); break;
       default: break;
     }
   }
@@ -120,13 +133,11 @@ void CollectUnrolled(const std::vector<ast::StmtPtr>& stmts, std::set<std::strin
 
 void Elaborator::FindUnrolled(const ast::GridSection& section) {
   unrolled_.clear();
-  for (const ast::WorkerDecl& worker : section.workers) CollectUnrolled(worker.body.stmts, unrolled_[&worker]);
-}
-
-bool Elaborator::IsUnrolledElsewhere(const ast::Range& range) const {
-  return std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& worker) {
-    return worker.first != worker_source_ && !worker.second.empty() && worker.second.count(TextOf(range)) > 0;
-  });
+  Places places;
+  for (size_t i = 0; i < section.workers.size(); ++i) CollectLoops(section.workers[i].body.stmts, "", i, places);
+  for (const auto& [ranges, place] : places) {
+    if (place.needs_number && place.workers.size() > 1) unrolled_.insert(place.loops.begin(), place.loops.end());
+  }
 }
 
 ExprPtr Elaborator::EdgeOf(const typed::Expr& lo, const typed::Expr& hi, int64_t step) {
@@ -198,8 +209,7 @@ bool Elaborator::UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range) {
   const std::optional<int64_t> lo = NumberOf(*range.lo);
   const std::optional<int64_t> hi = NumberOf(*range.hi);
   if (range.is_block || !lo || !hi || *hi - *lo > kMostUnrolled) return false;
-  // Workers that meet in a loop over one range take its turns alike.
-  if (!NeedsNumber(stmt.index.text).In(stmt.body) && !IsUnrolledElsewhere(stmt.range)) return false;
+  if (!NeedsNumber(stmt.index.text).In(stmt.body) && unrolled_.count(&stmt) == 0) return false;
   for (int64_t i = *lo; i < *hi; ++i) {
     if (++expansions_ > kMostExpansions) {
       if (expansions_ == kMostExpansions + 1) {

@@ -326,10 +326,7 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   for (const ast::PipeDecl& pipe : source.pipes) DeclarePipe(pipe, source, section);
   ApplyScheduleItems(section, source);
   FindUnrolled(source);
-  for (size_t i = 0; i < source.workers.size(); ++i) {
-    worker_source_ = &source.workers[i];
-    ElaborateWorker(source.workers[i], section, i);
-  }
+  for (size_t i = 0; i < source.workers.size(); ++i) ElaborateWorker(source.workers[i], section, i);
   scope_->Close();
   section_ = nullptr;
   kernel_.sections.push_back(std::move(section));

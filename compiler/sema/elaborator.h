@@ -119,9 +119,8 @@ class Elaborator {
   void CheckStore(const ast::Expr& target, const ast::Expr& value, typed::StoreOp op, bool negate, Span op_span, Span span);
   void CheckFor(const ast::ForStmt& stmt);
   bool UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range);
-  /// Which loops of each worker have to be unrolled; whether another worker than the one at hand has one of this range.
+  /// Workers that meet in a loop take its turns alike: where one has to know the index, all have such a loop unrolled.
   void FindUnrolled(const ast::GridSection& section);
-  bool IsUnrolledElsewhere(const ast::Range& range) const;
   void CheckIf(const ast::IfStmt& stmt);
   RangeInfo CheckRange(const ast::Range& range);
   /// What cuts the last block of a range that ends with the nearer of two bounds, where the other lies whole blocks away; or null.
@@ -245,9 +244,8 @@ class Elaborator {
   std::map<std::string, Span> alternates_;                  // those whose instances it lets alternate, and where
   std::map<std::string, const ast::ScheduleItem*> spread_;  // workers that it spreads over a cluster
   int depth_ = 0;
-  std::map<const ast::WorkerDecl*, std::set<std::string>> unrolled_;  // ranges of loops, as text
-  const ast::WorkerDecl* worker_source_ = nullptr;
-  int64_t expansions_ = 0;  // inlined calls and unrolled iterations
+  std::set<const ast::ForStmt*> unrolled_;  // for the sake of a loop of another worker
+  int64_t expansions_ = 0;                  // inlined calls and unrolled iterations
 };
 
 /// "bf16[64, 1]", "f32", "integer".
