@@ -163,6 +163,10 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
     if (const typed::ExprPtr moved = ViewOfLeaves(expr)) return LowerTile(*moved, region, wish);
   }
   Op op{OpCode::kFill};
+  if (!expr.type.is_tile) {  // a scalar where a tile is wanted
+    op.scalars = {LowerScalar(expr)};
+    return Emit(region, std::move(op), typed::Type::Tile(expr.type.dtype, 1, 1), name, expr.span);
+  }
   op.number = static_cast<int64_t>(expr.op);
   switch (expr.kind) {
     case ExprKind::kVar: return tiles_.at(expr.id);
@@ -206,12 +210,7 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
     case ExprKind::kMatMul: op.code = OpCode::kMatmul; break;
     case ExprKind::kPositions: return LowerPositions(expr, expr.type.dtype, region, name);
     case ExprKind::kCat: op.code = OpCode::kCat; break;
-    default:
-      if (!expr.type.is_tile) {  // a scalar where a tile is wanted
-        op.scalars = {LowerScalar(expr)};
-        return Emit(region, std::move(op), typed::Type::Tile(expr.type.dtype, 1, 1), name, expr.span);
-      }
-      InternalError("not a tile expression", expr.span);
+    default: InternalError("not a tile expression", expr.span);
   }
   for (const typed::ExprPtr& arg : expr.args) op.operands.push_back(LowerTile(*arg, region));
   return Emit(region, std::move(op), expr.type, name, expr.span);
