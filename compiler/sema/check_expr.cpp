@@ -202,7 +202,7 @@ Value Elaborator::ShiftBlock(const BlockIndex& block, Value offset, bool negate,
   ExprPtr elements = MakeInteger(Op::kMul, std::move(count), MakeInt(block.step, span), span);
   shifted->start = MakeInteger(negate ? Op::kSub : Op::kAdd, Clone(*block.start), std::move(elements), span);
   shifted->lo = Clone(*block.lo);
-  shifted->hi = Clone(*block.hi);
+  shifted->hi = Clone(block.range_hi ? *block.range_hi : *block.hi);
   shifted->step = block.step;
   shifted->shifted = true;
   Value value;

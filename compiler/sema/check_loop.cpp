@@ -197,6 +197,7 @@ Value Elaborator::LoopValue(typed::VarId var, const RangeInfo& range, Span span)
   block->start = std::move(start);
   block->lo = Clone(*range.lo);
   block->hi = Clone(range.edge ? *range.edge : *range.hi);
+  if (range.edge) block->range_hi = Clone(*range.hi);
   block->step = range.step;
   Value value;
   value.kind = Value::Kind::kBlock;

@@ -18,7 +18,8 @@ struct BlockIndex {
   typed::ExprPtr start;
   typed::ExprPtr lo, hi;
   int64_t step = 1;
-  bool shifted = false;  // m + c: may lie outside lo .. hi
+  bool shifted = false;       // m + c: may lie outside lo .. hi
+  typed::ExprPtr range_hi{};  // where its range ends, if `hi` may lie behind that: no block of the range itself reaches there
 };
 
 struct Value {
