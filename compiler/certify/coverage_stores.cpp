@@ -25,6 +25,7 @@ struct Site {
   std::string who;
   std::vector<int64_t> first{}, extent{};  // of each axis, beside what `base` names
   std::vector<Scalar> base{};
+  std::vector<Scalar> ends{};  // of each axis, or null: what lies behind is not stored
 };
 
 struct Range {
@@ -154,10 +155,11 @@ class StoreWalk {
     const auto tensor =
         std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const auto& t) { return t.name == op.symbol; });
     if (tensor == kernel_.tensors.end()) return;
-    std::vector<Scalar> starts;
+    std::vector<Scalar> starts, ends;
     std::vector<int64_t> extents;
     for (size_t i = 0; i < op.axes.size(); ++i) {
       const ir::AxisRange& axis = op.axes[i];
+      ends.push_back(axis.hi ? scope_.Resolve(axis.hi) : axis.hi);
       starts.push_back(scope_.Resolve(axis.start));
       extents.push_back(axis.extent);
       if (!axis.dropped && !axis.is_slice)
@@ -166,7 +168,7 @@ class StoreWalk {
     }
     const bool adds = op.code == OpCode::kStore && op.number != 0;
     if (op.code == OpCode::kStore || op.code == OpCode::kStoreParts || op.code == OpCode::kCopyToGlobal)
-      AddSite(op, op.symbol, starts, extents, adds);
+      AddSite(op, op.symbol, starts, std::move(ends), extents, adds);
   }
 
   void Engine(const Op& op) {
@@ -187,7 +189,7 @@ class StoreWalk {
       const bool is_slice = i < op.axes.size() && op.axes[i].is_slice;
       if (extents[i] > 1 && !is_slice) CheckClip(op, starts.back(), extents[i], scope_.Resolve(tensor->extents[i]));
     }
-    if (stores) AddSite(op, map->tensor, starts, extents, false);
+    if (stores) AddSite(op, map->tensor, starts, std::vector<Scalar>(starts.size()), extents, false);
   }
 
   /// What of a block lies behind the end of its range must not be seen: the range ends where the tensor or the guard does.
@@ -231,10 +233,10 @@ class StoreWalk {
     return place == ahead_.end() ? 0 : place->second;
   }
 
-  void AddSite(const Op& op, const std::string& tensor, const std::vector<Scalar>& starts, const std::vector<int64_t>& extents,
-               bool adds) {
+  void AddSite(const Op& op, const std::string& tensor, const std::vector<Scalar>& starts, std::vector<Scalar> ends,
+               const std::vector<int64_t>& extents, bool adds) {
     if (adds || conditions_ > 0) return;
-    Site site{&op, agent_.name, {}, extents, {}};
+    Site site{&op, agent_.name, {}, extents, {}, std::move(ends)};
     std::string base;
     for (const Scalar& start : starts) {
       int64_t constant = 0;
@@ -252,7 +254,7 @@ class StoreWalk {
 
   /// Another tile, or another iteration, stores elsewhere.
   void CheckPlace(const Op& op, const std::string& tensor, const Site& site) {
-    const auto mentions = [&](const std::string& name) { return DependsOn(site.base, name); };
+    const auto mentions = [&](const std::string& name) { return DependsOn(site, name); };
     for (const ir::GridAxis& axis : kernel_.axes) {
       const Range& range = ranges_.at(axis.name);
       int64_t count = 0;
@@ -267,22 +269,28 @@ class StoreWalk {
   }
 
   /// By itself, or by where a loop starts that is over before it would come to where the next one starts.
-  bool DependsOn(const std::vector<Scalar>& base, const std::string& name) const {
-    const auto mentions = [&](const std::string& other) {
-      return std::any_of(base.begin(), base.end(), [&](const Scalar& s) { return symbolic::Mentions(s, other); });
-    };
-    return mentions(name) || std::any_of(loops_.begin(), loops_.end(), [&](const std::string& loop) {
-             return loop != name && mentions(loop) && StartsApart(ranges_.at(loop), name);
-           });
+  bool DependsOn(const Site& site, const std::string& name) const {
+    const auto mentions = [&](const Scalar& base) { return symbolic::Mentions(base, name); };
+    if (std::any_of(site.base.begin(), site.base.end(), mentions)) return true;
+    for (const std::string& loop : loops_) {
+      if (loop == name) continue;
+      for (size_t i = 0; i < site.base.size(); ++i) {
+        const Range& range = ranges_.at(loop);
+        const bool is_cut = site.ends[i] && symbolic::Equal(site.ends[i], range.hi);
+        if (symbolic::Mentions(site.base[i], loop) && StartsApart(range, is_cut, name)) return true;
+      }
+    }
+    return false;
   }
 
-  /// Whether a range starts elsewhere for each value of `name`, further away than its blocks reach.
-  bool StartsApart(const Range& range, const std::string& name) const {
+  /// Whether a range starts elsewhere for each value of `name`, further away than its blocks reach. `is_cut`: where they end with
+  /// it.
+  bool StartsApart(const Range& range, bool is_cut, const std::string& name) const {
     const std::optional<int64_t> length = symbolic::MostDifference(range.hi, range.lo);
     const auto start = symbolic::ToPolynomial(range.lo);
     if (!length || !start) return false;
     const auto own = start->find(name + "*");
-    const int64_t reach = (*length + range.step - 1) / range.step * range.step;
+    const int64_t reach = is_cut ? *length : (*length + range.step - 1) / range.step * range.step;
     return own != start->end() && std::abs(own->second) * ranges_.at(name).step >= reach;
   }
 

@@ -48,9 +48,6 @@ class Collector {
     const symbolic::Scalar offset = symbolic::Sub(name, first);
     const auto number = symbolic::ToPolynomial(symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {offset, symbolic::Int(step)}));
     if (number && number->size() == 1 && number->begin()->second == 1) iteration.number = number->begin()->first;
-    for (const Iteration& outer : around_) {
-      if (lo.kind == typed::ExprKind::kVar && outer.declared == lo.id) iteration.parent = outer.var;
-    }
     return iteration;
   }
 
@@ -102,8 +99,17 @@ class Collector {
     for (const AxisRange& axis : stmt.axes) {
       std::optional<Polynomial> start = symbolic::ToPolynomial(table_.Of(*axis.start));
       store.axes.push_back({start ? std::move(*start) : Polynomial{{"?", 1}}, axis.extent});
+      if (axis.hi) AddEnds(table_.Of(*axis.hi), store.axes.back().ends);
     }
     stores_[stmt.tensor].push_back(std::move(store));
+  }
+
+  static void AddEnds(const symbolic::Scalar& hi, std::vector<Polynomial>& ends) {
+    if (hi->kind == symbolic::Kind::kMin) {
+      for (const symbolic::Scalar& each : hi->args) AddEnds(each, ends);
+    } else if (std::optional<Polynomial> end = symbolic::ToPolynomial(hi)) {
+      ends.push_back(std::move(*end));
+    }
   }
 
   const typed::Kernel& kernel_;

@@ -22,7 +22,6 @@ struct Iteration {
   int64_t step = 1;
   std::optional<int64_t> span;  // hi - lo at most, where that is a number
   bool is_grid = false;
-  typed::VarId parent = typed::kNone;        // the variable whose block it cuts again
   std::string number{};                      // the term of its block's number: rises by 1 from one execution to the next
   std::optional<symbolic::Polynomial> lo{};  // where it starts
 
@@ -33,6 +32,7 @@ struct Iteration {
 struct StoredAxis {
   symbolic::Polynomial start;
   int64_t extent = 1;
+  std::vector<symbolic::Polynomial> ends{};  // elements at each of these and behind are not stored
 };
 
 struct GridStore {

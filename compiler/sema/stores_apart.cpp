@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -45,13 +46,15 @@ void Add(Polynomial& to, const Polynomial& from, int64_t factor) {
 
 constexpr int64_t kLargestStride = int64_t{1} << 40, kLargestSpan = int64_t{1} << 20;  // products of both stay within 64 bits
 
-/// Where the axis starts, with each loop that begins where others are standing for its distance from there.
-Polynomial StartFromLoops(const StoredAxis& axis, const GridStore& store) {
+/// Where the axis starts, with each loop that begins where others are standing for its distance from there: those become `from_zero`.
+Polynomial StartFromLoops(const StoredAxis& axis, const GridStore& store, std::set<VarId>& from_zero) {
   Polynomial start = axis.start;
   for (auto iteration = store.around.rbegin(); iteration != store.around.rend(); ++iteration) {
     const auto own = start.find(fmt::format("v{}*", iteration->var));
-    if (own == start.end() || own->second < 0 || own->second > kLargestSpan) continue;
-    if (iteration->lo && IsAffine(*iteration->lo, store.around)) Add(start, *iteration->lo, own->second);
+    if (own == start.end() || std::abs(own->second) > kLargestSpan) continue;
+    if (!iteration->lo || !IsAffine(*iteration->lo, store.around)) continue;
+    from_zero.insert(iteration->var);
+    Add(start, *iteration->lo, own->second);
   }
   return start;
 }
@@ -60,30 +63,48 @@ Polynomial StartFromLoops(const StoredAxis& axis, const GridStore& store) {
 struct Stride {
   int64_t stride, reach;  // elements between neighbours; elements that all its values span, 0: unbounded
   VarId var;
+  std::string term;    // of the start
+  bool is_first_zero;  // and none of its values is below
 };
 
-/// The strides of an axis, smallest first; none if a variable that is not in `known` occurs in a product or inside another term.
-std::optional<std::vector<Stride>> StridesOf(const StoredAxis& axis, const GridStore& store, const std::set<VarId>& known) {
+/// The strides in the start of an axis, smallest first; none if a variable that is not in `known` occurs in a product or inside another term.
+std::optional<std::vector<Stride>> StridesOf(const Polynomial& start, const std::set<VarId>& from_zero, const GridStore& store,
+                                             const std::set<VarId>& known) {
   std::vector<Stride> strides;
-  for (const auto& [key, coefficient] : StartFromLoops(axis, store)) {
-    for (const Iteration& iteration : store.around) {
-      const bool is_own = key == fmt::format("v{}*", iteration.var);
-      if (is_own || (key == iteration.number && !key.empty())) {
-        if (iteration.RunsOnce()) continue;
-        const int64_t size = std::abs(coefficient), step = is_own ? iteration.step : 1;
-        if (size > kLargestStride) return std::nullopt;
-        const bool is_short = iteration.span && *iteration.span < kLargestSpan;
-        const int64_t span = is_short ? std::max<int64_t>(*iteration.span, iteration.step) : 0;
-        const int64_t reach = span * step / iteration.step + (span * step % iteration.step != 0);
-        strides.push_back({size * step, size * reach, iteration.var});
-      } else if (Mentions(key, iteration.var) && known.count(iteration.var) == 0) {
-        return std::nullopt;
-      }
+  for (const auto& [key, coefficient] : start) {
+    const auto own = std::find_if(store.around.begin(), store.around.end(), [&, term = std::string_view(key)](const Iteration& it) {
+      return !term.empty() && (term == fmt::format("v{}*", it.var) || term == it.number);
+    });
+    if (own == store.around.end()) {
+      const bool is_within = std::any_of(store.around.begin(), store.around.end(), [&, &term = key](const Iteration& iteration) {
+        return Mentions(term, iteration.var) && known.count(iteration.var) == 0;
+      });
+      if (is_within) return std::nullopt;
+      continue;
     }
+    if (own->RunsOnce()) continue;
+    const int64_t size = std::abs(coefficient);
+    if (size > kLargestStride) return std::nullopt;
+    const bool is_number = key == own->number, is_short = own->span && *own->span < kLargestSpan;
+    const int64_t stride = is_number ? size : size * own->step;
+    const int64_t count = is_short ? (*own->span + own->step - 1) / own->step : 0;
+    const bool is_first_zero = coefficient > 0 && (is_number || from_zero.count(own->var) > 0);
+    strides.push_back({stride, stride * count, own->var, key, is_first_zero});
   }
   std::sort(strides.begin(), strides.end(),
             [](const Stride& a, const Stride& b) { return std::pair(a.stride, a.var) < std::pair(b.stride, b.var); });
   return strides;
+}
+
+/// How many elements behind `first` the axis stores at most, where that is a number; else 0.
+int64_t MostBehind(const StoredAxis& axis, const Polynomial& first) {
+  int64_t most = 0;
+  for (Polynomial gap : axis.ends) {
+    Add(gap, first, -1);
+    const bool is_number = gap.size() == 1 && gap.begin()->first.empty() && gap.begin()->second > 0;
+    if (is_number && (most == 0 || gap.begin()->second < most)) most = gap.begin()->second;
+  }
+  return most;
 }
 
 /// What one axis tells apart.
@@ -96,14 +117,22 @@ struct Apart {
 /// Variables that an axis of `store` tells apart. Of executions that could meet in it, those in `known` have the same values, so
 /// that terms of them shift all of these alike.
 Apart ApartAlong(const StoredAxis& axis, const GridStore& store, const std::set<VarId>& known) {
-  const std::optional<std::vector<Stride>> strides = StridesOf(axis, store, known);
+  std::set<VarId> from_zero;
+  Polynomial start = StartFromLoops(axis, store, from_zero);
+  const std::optional<std::vector<Stride>> strides = StridesOf(start, from_zero, store, known);
   if (!strides) return {{}, false, 0};
   Apart apart{{}, true, axis.extent};  // covered by everything smaller
+  bool is_cut = true;
   for (const Stride& stride : *strides) {
     apart.is_all = apart.covered != 0 && stride.stride >= apart.covered;
     if (!apart.is_all) break;
     apart.vars.insert(stride.var);
     apart.covered = stride.reach == 0 ? 0 : stride.reach - stride.stride + apart.covered;
+    // Blocks that reach beyond their range are cut there.
+    is_cut = is_cut && stride.is_first_zero;
+    start.erase(stride.term);
+    const int64_t behind = is_cut ? MostBehind(axis, start) : 0;
+    if (behind != 0 && (apart.covered == 0 || behind < apart.covered)) apart.covered = behind;
   }
   return apart;
 }
@@ -143,10 +172,6 @@ std::set<VarId> Separated(const GridStore& store) {
       separated.insert(apart.vars.begin(), apart.vars.end());
       if (apart.is_all) known.insert(apart.vars.begin(), apart.vars.end());
     }
-  }
-  // A block cut again: the inner index tells the outer one.
-  for (auto iteration = store.around.rbegin(); iteration != store.around.rend(); ++iteration) {
-    if (separated.count(iteration->var) > 0 && iteration->parent != typed::kNone) separated.insert(iteration->parent);
   }
   return separated;
 }
