@@ -38,7 +38,10 @@ std::string FillSources::NameOf(VarId var) const {
 int FillSources::Intern(Source source) {
   const std::string key = symbolic::CanonicalText(source.difference) + (source.upper ? " u" : " l");
   const auto [place, is_new] = ids_.emplace(key, static_cast<int>(sources_.size()));
-  if (is_new) sources_.push_back(std::move(source));
+  if (is_new)
+    sources_.push_back(std::move(source));
+  else
+    sources_[place->second].is_read |= source.is_read;
   return place->second;
 }
 
@@ -82,16 +85,17 @@ Scalar FillSources::WithInstance(const Scalar& scalar, int64_t number) const {
   return instance_ == typed::kNone ? scalar : symbolic::Substitute(scalar, table_->NameOf(instance_), symbolic::Int(number));
 }
 
-void FillSources::AddSource(std::map<int, Fill>& axis, const Scalar& start, const Scalar& bound, bool upper, Fill fill) {
-  axis[Intern({symbolic::Sub(start, bound), upper, 0})] = fill;
+void FillSources::AddSource(std::map<int, Fill>& axis, const Scalar& start, const Scalar& bound, bool upper, Fill fill,
+                            bool is_read) {
+  axis[Intern({symbolic::Sub(start, bound), upper, 0, is_read})] = fill;
 }
 
 void FillSources::AddEnd(std::map<int, Fill>& axis, const Scalar& start, int64_t extent, const Scalar& bound, Fill fill) {
-  if (CanExceed(start, extent, bound)) AddSource(axis, start, bound, true, fill);
+  if (CanExceed(start, extent, bound)) AddSource(axis, start, bound, true, fill, true);
 }
 
 void FillSources::AddBegin(std::map<int, Fill>& axis, const Scalar& start, const Scalar& bound, Fill fill) {
-  if (CanPrecede(start, bound)) AddSource(axis, start, bound, false, fill);
+  if (CanPrecede(start, bound)) AddSource(axis, start, bound, false, fill, true);
 }
 
 Taint FillSources::Older(const Taint& taint, const Stmt& loop) {
@@ -107,7 +111,7 @@ Taint FillSources::Older(const Taint& taint, const Stmt& loop) {
             source.age >= kOldest
                 ? symbolic::Name("old")
                 : symbolic::Substitute(source.difference, name, symbolic::Sub(symbolic::Name(name), symbolic::Int(loop.step)));
-        place = Intern({before, source.upper, source.age + 1});
+        place = Intern({before, source.upper, source.age + 1, source.is_read});
       }
       const auto [slot, is_new] = renamed.emplace(place, fill);
       if (!is_new) slot->second = Join(slot->second, fill);
@@ -122,7 +126,7 @@ Taint FillSources::Ended(Taint taint, const std::string& name) {
     std::map<int, Fill> kept;
     for (const auto& [id, fill] : axis) {
       const bool ends = symbolic::Mentions(sources_[id].difference, name);
-      const int place = ends ? Intern({symbolic::Name("old"), sources_[id].upper, kOldest}) : id;
+      const int place = ends ? Intern({symbolic::Name("old"), sources_[id].upper, kOldest, sources_[id].is_read}) : id;
       const auto [slot, is_new] = kept.emplace(place, fill);
       if (!is_new) slot->second = Join(slot->second, fill);
     }

@@ -13,11 +13,13 @@
 
 namespace tkc::sema {
 
-/// Positions i with `difference + i >= 0` (upper) or `< 0` do not exist.
+/// Positions i with `difference + i >= 0` (upper) or `< 0` do not exist where a read ends there. A comparison of positions knows
+/// the same about a bound at which everything may exist.
 struct Source {
   symbolic::Scalar difference;  // start - bound
   bool upper = true;
-  int age = 0;  // times carried round a loop
+  int age = 0;           // times carried round a loop
+  bool is_read = false;  // some read ends there
 };
 
 class FillSources {
@@ -37,8 +39,9 @@ class FillSources {
   const Source& At(int source) const { return sources_[source]; }
   int Intern(Source source);
   /// Elements at or past `bound`, or before it, of a tile whose first position is `start`.
-  void AddSource(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& bound, bool upper, Fill fill);
-  /// The same where `extent` positions from `start` on can pass the bound, else nothing.
+  void AddSource(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& bound, bool upper, Fill fill,
+                 bool is_read = false);
+  /// The same of a read where `extent` positions from `start` on can pass the bound, else nothing.
   void AddEnd(std::map<int, Fill>& axis, const symbolic::Scalar& start, int64_t extent, const symbolic::Scalar& bound, Fill fill);
   void AddBegin(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& bound, Fill fill);
   /// The sources of a value, as the next iteration of `loop` sees them.

@@ -289,7 +289,7 @@ Taint FillTaint::Part(const Expr& expr) {
     std::map<int, Fill> moved;
     for (const auto& [id, fill] : taint.axis[which]) {
       const Source source = sources_.At(id);
-      moved[sources_.Intern({symbolic::Add(source.difference, offset), source.upper, source.age})] = fill;
+      moved[sources_.Intern({symbolic::Add(source.difference, offset), source.upper, source.age, source.is_read})] = fill;
     }
     taint.axis[which] = std::move(moved);
   }
@@ -318,7 +318,8 @@ namespace {
 /// Whether no element is below zero (it may be a NaN), as far as type and outermost functions tell.
 bool IsNonNegative(const Expr& expr) {
   if (IsInteger(expr.type.dtype) && RangeOf(expr.type.dtype).least == 0) return true;
-  if (expr.kind == ExprKind::kConvert || expr.kind == ExprKind::kTranspose) return IsNonNegative(*expr.args[0]);
+  if (expr.kind == ExprKind::kConvert || expr.kind == ExprKind::kTranspose || expr.kind == ExprKind::kReduce)
+    return IsNonNegative(*expr.args[0]);
   return expr.kind == ExprKind::kCall &&
          (expr.op == Op::kAbs || expr.op == Op::kExp || expr.op == Op::kExp2 || expr.op == Op::kSqrt);
 }
@@ -329,7 +330,7 @@ Taint FillTaint::Reduce(const Expr& expr) {
   const Taint x = Eval(*expr.args[0]);
   const bool truth = expr.op == Op::kAny || expr.op == Op::kAll;
   for (const auto& [source, fill] : x.axis[expr.axis]) {
-    const bool neutral = fill == Fill::kNone || (expr.op == Op::kAdd && fill == Fill::kZero) ||
+    const bool neutral = fill == Fill::kNone || !sources_.At(source).is_read || (expr.op == Op::kAdd && fill == Fill::kZero) ||
                          (expr.op == Op::kMax && fill == Fill::kNegInf) ||
                          (expr.op == Op::kMax && fill == Fill::kZero && IsNonNegative(*expr.args[0])) ||
                          (expr.op == Op::kMin && fill == Fill::kPosInf) || truth;
@@ -360,7 +361,7 @@ Taint FillTaint::MatMul(const Expr& expr) {
     if (infinite) break;  // said already
     const Fill x = a.At(1, source);
     const Fill y = b.At(0, source);
-    if (x == Fill::kNone || y == Fill::kNone || ApplyFill(Op::kMul, x, y) == Fill::kZero) continue;
+    if (x == Fill::kNone || y == Fill::kNone || !sources_.At(source).is_read || ApplyFill(Op::kMul, x, y) == Fill::kZero) continue;
     ReportMatMul(expr, source, x, y);
     break;
   }
