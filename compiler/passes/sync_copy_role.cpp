@@ -2,6 +2,8 @@
 // Synchronisation of a role that only copies: per slot, wait until it is empty, say how many bytes will come, copy, go to the next
 // slot.
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_roles.h"
@@ -17,7 +19,9 @@ using ir::Region;
 class CopyRoleSync {
  public:
   CopyRoleSync(ir::Kernel& kernel, const ir::Worker& worker, FullArrivals& arrivals)
-      : kernel_(kernel), by_warp_(worker.kind == ir::RoleKind::kCopyWarp), arrivals_(arrivals) {}
+      : kernel_(kernel), by_warp_(worker.kind == ir::RoleKind::kCopyWarp), arrivals_(arrivals) {
+    Count(worker.body);
+  }
 
   Region Rewrite(Region region) {
     Region out;
@@ -34,6 +38,26 @@ class CopyRoleSync {
   }
 
  private:
+  /// The greatest number of arrivals that a slot of each pipe gets from here: all slots get as many.
+  void Count(const Region& region) {
+    std::map<std::string, int64_t> pending;
+    for (size_t i = 0; i < region.size(); ++i) {
+      const Op& op = region[i];
+      if (op.code != OpCode::kSend) {
+        for (const Region& inner : op.regions) Count(inner);
+        continue;
+      }
+      const auto copies = [&](auto... code) {
+        return std::any_of(op.regions[0].begin(), op.regions[0].end(), [&](const Op& c) { return ((c.code == code) || ...); });
+      };
+      pending[op.symbol] += copies(OpCode::kLoadAsync, OpCode::kLoadMulticast);
+      pending[op.symbol] += copies(OpCode::kCopyToShared);
+      if (!ClosesSlot(region, i)) continue;
+      most_[op.symbol] = std::max(most_[op.symbol], pending[op.symbol]);
+      pending[op.symbol] = 0;
+    }
+  }
+
   void Send(Op& send, bool opens, bool closes, Region& out) {
     const std::string& pipe = send.symbol;
     if (opens) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe), pipe, 0, send.span));
@@ -73,6 +97,11 @@ class CopyRoleSync {
       out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), pipe, 0, send.span));
       ++arrivals;
     }
+    came_[pipe] += arrivals;
+    // Other slots of the pipe are copied in more ways than this one: a phase wants as many arrivals of each.
+    for (; closes && came_[pipe] < most_[pipe]; ++came_[pipe], ++arrivals)
+      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), pipe, 0, send.span));
+    if (closes) came_[pipe] = 0;
     arrivals_.Add(pipe, arrivals, closes);
     if (closes) out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, send.span));
   }
@@ -88,6 +117,7 @@ class CopyRoleSync {
   ir::Kernel& kernel_;
   bool by_warp_;
   SlotArrivals arrivals_;
+  std::map<std::string, int64_t> most_, came_;  // arrivals of a slot by pipe: the most of all, and so far of the one being filled
 };
 
 }  // namespace
