@@ -22,6 +22,13 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
     report.Help(fmt::format("give the read the fill that changes nothing: `X[..] else {}`", neutral));
     return;
   }
+  if (!sources_.At(source).upper) {  // in its range, but not in the tensor
+    report.Note(index->span, fmt::format("blocks of `{}` may begin in front of the first element of the tensor", index->name));
+    report.Help(
+        fmt::format("let the range begin at `max(0, ..)`, or choose `{}` by the elements' numbers: `where(pos({}){} >= 0, .., {})`",
+                    neutral, index->name, axis == 1 ? ".T" : "", neutral));
+    return;
+  }
   report.Note(index->span, fmt::format("the last block of `{}` may be short", index->name));
   const std::string mask = fmt::format("where(valid({}){}, ", index->name, axis == 1 ? ".T" : "");
   const Span span = operand.span;
