@@ -81,7 +81,7 @@ Outcome Machine::Run(State& state, int number, Question& question) {
       const Loop& loop = agent.loops[static_cast<size_t>(step.loop)];
       int64_t ordinal = 0;
       const int around = Around(c, loop.depth, &ordinal);
-      self.frames.push_back({step.loop, state.oracle.Find(loop.family, around, ordinal), 0});
+      self.frames.push_back({step.loop, state.oracle.Find(program_, loop.family, around, ordinal), 0});
       ++self.at;
       return Outcome::kRan;
     }
@@ -161,7 +161,7 @@ Truth Machine::Truth3(Context& c, const Condition& condition, Question& question
   if (condition.linear.rest.empty()) return of(number > 0);
   int64_t ordinal = 0;
   const int around = Around(c, condition.context, &ordinal);
-  question.fact = c.state.oracle.Find(condition.family, around, ordinal);
+  question.fact = c.state.oracle.Find(program_, condition.family, around, ordinal);
   question.number = -number;
   const Family& family = program_.families[static_cast<size_t>(condition.family)];
   if (family.parameter >= 0) {

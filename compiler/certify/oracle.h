@@ -27,7 +27,7 @@ struct Fact {
 class Oracle {
  public:
   /// The fact about the family in this iteration of the loop around; made if there is none.
-  int Find(int family, int around, int64_t ordinal);
+  int Find(const Program& program, int family, int around, int64_t ordinal);
   Truth IsAbove(int fact, int64_t number) const {
     const Fact& f = facts_[static_cast<size_t>(fact)];
     return number <= f.above ? Truth::kTrue : number >= f.limit ? Truth::kFalse : Truth::kUnknown;
@@ -45,12 +45,13 @@ class Oracle {
   std::vector<Fact> facts_;
 };
 
-inline int Oracle::Find(int family, int around, int64_t ordinal) {
+inline int Oracle::Find(const Program& program, int family, int around, int64_t ordinal) {
   for (size_t i = 0; i < facts_.size(); ++i) {
     const Fact& f = facts_[i];
     if (f.family == family && f.around == around && (around < 0 || f.ordinal == ordinal)) return static_cast<int>(i);
   }
-  facts_.push_back({family, around, around < 0 ? 0 : ordinal});
+  facts_.push_back(
+      {family, around, around < 0 ? 0 : ordinal, program.families[static_cast<size_t>(family)].above.value_or(-Fact::kFree)});
   return static_cast<int>(facts_.size()) - 1;
 }
 

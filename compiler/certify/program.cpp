@@ -21,7 +21,8 @@ using ir::Scalar;
 using symbolic::Kind;
 
 constexpr int kModelledWarps = 3;    // of a warpgroup: the elected one, and two that stand for any pair of the others
-constexpr int64_t kWrittenOut = 16;  // constant trip counts up to this are not left to the oracle
+constexpr int64_t kWrittenOut = 16;  // constant trip counts up to this are not left to the oracle,
+constexpr int64_t kMostTurns = 512;  // unless those of loops in each other make more turns than this
 
 /// Splits a polynomial into constant, multiples of ordinals, and the rest.
 std::optional<Linear> Split(const Scalar& scalar, int depth) {
@@ -81,11 +82,17 @@ class Builder {
   }
 
  private:
+  struct Ended {
+    std::string rest;  // the integer it asked about
+    int family = -1;
+    bool turns_ring = false;
+  };
   struct Around {
     std::string path;  // which iteration of which loops, as text
     std::vector<int> loops;
-    std::vector<std::string> rests;                   // the integer each asks about
-    std::vector<std::pair<std::string, int>> behind;  // loops that stand before, here: integer, family
+    std::vector<std::string> rests;  // the integer each asks about
+    std::vector<Ended> behind;       // loops that stand before, here
+    int64_t turns = 1;               // that the loops make whose trips are written out
   };
 
   void Unknown(const Op& op, std::string what) { program_.unknowns.push_back({op.span, std::move(what)}); }
@@ -154,7 +161,8 @@ class Builder {
     loop.is_tiles = op.code == OpCode::kForTiles;
     const std::string saved_path = around_.path;
     std::string rest;
-    const bool ok = loop.is_tiles ? Tiles(op, loop, rest) : Range(op, loop, rest);
+    int64_t turns = around_.turns;
+    const bool ok = loop.is_tiles ? Tiles(op, loop, rest) : Range(op, loop, rest, turns);
     if (!ok) return;
     const int index = static_cast<int>(agent_.loops.size());
     for (const std::string& ring : RingsOf(op)) {
@@ -177,10 +185,12 @@ class Builder {
     around_.path += fmt::format("/{}", loop.family);
     around_.loops.push_back(index);
     around_.rests.push_back(rest);
-    std::vector<std::pair<std::string, int>> behind;
+    const int64_t saved_turns = std::exchange(around_.turns, turns);
+    std::vector<Ended> behind;
     std::swap(behind, around_.behind);
     Emit(op.regions[0]);
     std::swap(behind, around_.behind);
+    around_.turns = saved_turns;
     around_.rests.pop_back();
     around_.loops.pop_back();
     around_.path = saved_path;
@@ -189,19 +199,27 @@ class Builder {
     next.target = head;
     agent_.steps[static_cast<size_t>(head)].target = Here();
     agent_.loops[static_cast<size_t>(index)].end_root = agent_.roots;
-    around_.behind.emplace_back(rest, loop.family);
+    around_.behind.push_back({rest, loop.family, !RingsOf(op).empty()});
   }
 
-  /// for name = lo to hi step n.
-  bool Range(const Op& op, Loop& loop, std::string& rest) {
+  /// for name = lo to hi step n. `turns`: of the loops around, and then of this one, too, where it is written out.
+  bool Range(const Op& op, Loop& loop, std::string& rest, int64_t& turns) {
     const Scalar extent = symbolic::Sub(scope_.Resolve(op.scalars[1]), scope_.Resolve(op.scalars[0]));
     std::optional<Linear> linear = Split(extent, Depth());
     if (!linear) return Unknown(op, "the range of this loop"), false;
     loop.step = op.number;
     const bool is_constant =
         linear->rest.empty() && std::all_of(linear->of_loop.begin(), linear->of_loop.end(), [](int64_t c) { return c == 0; });
-    if (is_constant && linear->constant > kWrittenOut * op.number) {
-      // As long as any other loop: nothing below depends on its exact length.
+    std::optional<int64_t> above;
+    const int64_t trips = (linear->constant + op.number - 1) / op.number;
+    if (is_constant && trips > 0 && trips <= kWrittenOut && turns * trips <= kMostTurns) {
+      turns *= trips;
+    } else if (is_constant && trips > 0) {
+      // As long as any other loop that makes so many turns: nothing below depends on its exact length. What behind it depends on
+      // its last turns, as many as may be under way, has been decided already.
+      int64_t under_way = 1;
+      for (const AgentRing& ring : agent_.rings) under_way = std::max(under_way, ring.slots);
+      above = std::min(trips - 1, under_way) * op.number;
       linear->rest = fmt::format("constant {}", linear->constant);
       linear->constant = 0;
     }
@@ -217,6 +235,7 @@ class Builder {
     Family& family = program_.families[static_cast<size_t>(loop.family)];
     family.parameter = loop.parameter;
     family.constant = linear->constant;
+    if (above) family.above = std::max(*above, family.above.value_or(*above));
     return true;
   }
 
@@ -380,7 +399,8 @@ class Builder {
       OrdinalThreshold(*linear, op);
       return condition;
     }
-    // About the integer that a loop around runs to, or that one before ran to?
+    // About the integer that a loop before ran to, or that one around runs to? Loops of one integer in each other ask about two:
+    // what stands behind the inner one and has to do with its slots is about that.
     const auto ask = [&](Linear about, int depth, const std::string& rest, int family) {
       Fold(about, depth);
       if (about.rest != rest) return false;
@@ -392,13 +412,17 @@ class Builder {
       FamilyOf(program_.families[static_cast<size_t>(family)].text, step);
       return true;
     };
+    const auto ask_behind = [&](bool turns_ring) {
+      return std::any_of(around_.behind.rbegin(), around_.behind.rend(), [&](const Ended& loop) {
+        return loop.turns_ring == turns_ring && ask(*linear, Depth(), loop.rest, loop.family);
+      });
+    };
+    if (ask_behind(true)) return condition;
     for (int d = Depth(); d-- > 0;) {
       const Loop& loop = agent_.loops[static_cast<size_t>(around_.loops[static_cast<size_t>(d)])];
       if (!loop.is_tiles && ask(*linear, d, around_.rests[static_cast<size_t>(d)], loop.family)) return condition;
     }
-    for (size_t i = around_.behind.size(); i-- > 0;) {
-      if (ask(*linear, Depth(), around_.behind[i].first, around_.behind[i].second)) return condition;
-    }
+    if (ask_behind(false)) return condition;
     // One integer, whichever side of the comparison it stands on.
     if (linear->rest[0] == '-') return Not(Positive(symbolic::Sub(symbolic::Int(1), value), op));
     Fold(condition.linear, Depth());

@@ -114,12 +114,13 @@ struct Agent {
 /// What the oracle is asked about: one integer (or truth value) per iteration of the loops around.
 struct Family {
   std::string text;
-  int64_t step = 1;       // by which loops ask about it; 0: only conditions do
-  int64_t threshold = 0;  // ordinals from which on constants in conditions make no difference
-  uint64_t members = 0;   // agents that ask
-  uint64_t loopers = 0;   // of these, those that run a loop by it
-  int parameter = -1;     // of Program::parameters: the trip count of its loops
-  int64_t constant = 0;   // what loops add to the integer before they divide by `step`
+  int64_t step = 1;                // by which loops ask about it; 0: only conditions do
+  int64_t threshold = 0;           // ordinals from which on constants in conditions make no difference
+  uint64_t members = 0;            // agents that ask
+  uint64_t loopers = 0;            // of these, those that run a loop by it
+  int parameter = -1;              // of Program::parameters: the trip count of its loops
+  int64_t constant = 0;            // what loops add to the integer before they divide by `step`
+  std::optional<int64_t> above{};  // the integer is, whatever is chosen
 };
 
 /// What could not be resolved: an error of kind certificate-unknown.

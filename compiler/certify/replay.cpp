@@ -130,9 +130,9 @@ class Replayer {
   }
 
   bool TooMany() {
-    machine_.finding =
-        Finding{DiagnosticKind::kCertificateUnknown, program_.kernel->span,
-                fmt::format("`{}` was replayed in {} states and still came into new ones", program_.kernel->name, result_.states)};
+    machine_.finding = Finding{DiagnosticKind::kCertificateUnknown, program_.kernel->span,
+                               fmt::format("`{}` was replayed in {} states and {} steps, and still came into new ones",
+                                           program_.kernel->name, result_.states, result_.steps)};
     return false;
   }
 

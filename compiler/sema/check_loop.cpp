@@ -21,6 +21,7 @@ using typed::VarKind;
 namespace {
 
 constexpr int64_t kMostUnrolled = 64;
+constexpr int kDeepestLoop = 12;  // each doubles the work of analyses that go round it
 
 /// Does the index `name` choose a part, a slice, a ring, or go into a function: then its value has to be known.
 class NeedsNumber {
@@ -239,6 +240,11 @@ void Elaborator::CheckFor(const ast::ForStmt& stmt) {
     return;
   }
   if (UnrollFor(stmt, range)) return;
+  if (loops_ == kDeepestLoop) {
+    diagnostics_.Error(DiagnosticKind::kNestingTooDeep, stmt.index.span,
+                       fmt::format("loops nested more than {} deep", kDeepestLoop));
+    return;
+  }
   // A range is computed once, before the first iteration.
   const auto bind = [&](ExprPtr& bound, const char* suffix) {
     if (CountNodes(*bound, 6) < 6) return;
@@ -259,7 +265,9 @@ void Elaborator::CheckFor(const ast::ForStmt& stmt) {
   block_ = &loop.body;
   scope_->Open();
   DeclareValue(stmt.index, LoopValue(var, range, stmt.index.span));
+  ++loops_;
   CheckStmts(stmt.body.stmts);
+  --loops_;
   scope_->Close();
   block_ = outer;
 }

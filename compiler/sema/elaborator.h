@@ -245,6 +245,7 @@ class Elaborator {
   std::map<std::string, const ast::ScheduleItem*> spread_;  // workers that it spreads over a cluster
   int depth_ = 0;
   std::set<const ast::ForStmt*> unrolled_;  // for the sake of a loop of another worker
+  int loops_ = 0;                           // around the statement
   int64_t expansions_ = 0;                  // inlined calls and unrolled iterations
 };
 
