@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/certify/coverage.h"
+#include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
@@ -66,9 +67,11 @@ class GridProof {
 
   Scalar Count(const ir::GridAxis& axis) const {
     const Scalar lo = scope_.Resolve(axis.lo), hi = scope_.Resolve(axis.hi);
-    int64_t zero = 1;
-    const bool from_zero = symbolic::IsInt(lo, &zero) && zero == 0;
-    const Scalar extent = from_zero ? hi : symbolic::Make(Kind::kMax, DType::kI64, {symbolic::Sub(hi, lo), symbolic::Int(0)});
+    Scalar extent = symbolic::Sub(hi, lo);
+    const auto is_dim = [&](std::string_view name) {
+      return std::find(kernel_.dims.begin(), kernel_.dims.end(), name) != kernel_.dims.end();
+    };
+    if (!symbolic::IsNotNegative(extent, is_dim)) extent = symbolic::Make(Kind::kMax, DType::kI64, {extent, symbolic::Int(0)});
     return symbolic::Cdiv(extent, symbolic::Int(axis.step));
   }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "compiler/passes/walk.h"
+#include "compiler/symbolic/evaluate.h"
 
 namespace tkc::passes {
 namespace {
@@ -27,10 +28,13 @@ Op Let(const std::string& name, Scalar value, Span span) {
   return let;
 }
 
-/// How many blocks (or integers) the axis has.
-Scalar Count(const ir::GridAxis& axis) {
-  const bool from_zero = symbolic::IsInt(axis.lo) && axis.lo->int_value == 0;
-  const Scalar extent = from_zero ? axis.hi : symbolic::Make(Kind::kMax, DType::kI64, {symbolic::Sub(axis.hi, axis.lo), Int(0)});
+/// How many blocks (or integers) the axis has: none where its range goes backwards.
+Scalar Count(const ir::Kernel& kernel, const ir::GridAxis& axis) {
+  Scalar extent = symbolic::Sub(axis.hi, axis.lo);
+  const auto is_dim = [&](std::string_view name) {
+    return std::find(kernel.dims.begin(), kernel.dims.end(), name) != kernel.dims.end();
+  };
+  if (!symbolic::IsNotNegative(extent, is_dim)) extent = symbolic::Make(Kind::kMax, DType::kI64, {extent, Int(0)});
   return symbolic::Cdiv(extent, Int(axis.step));
 }
 
@@ -43,7 +47,7 @@ class GridLowering {
     Scalar tiles = Int(1);
     for (size_t i = 0; i < kernel_.axes.size(); ++i) {
       const ir::GridAxis& axis = kernel_.axes[i];
-      kernel_.launch_lets.emplace_back(CountName(axis), Count(axis));
+      kernel_.launch_lets.emplace_back(CountName(axis), Count(kernel_, axis));
       if (i == RowAxis() && SharesRows()) {
         kernel_.launch_lets.emplace_back(ClusterCountName(axis),
                                          symbolic::Cdiv(symbolic::Name(CountName(axis)), Int(kernel_.cluster)));

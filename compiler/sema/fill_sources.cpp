@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/symbolic/evaluate.h"
+
 namespace tkc::sema {
 
 using symbolic::Scalar;
@@ -143,30 +145,14 @@ const typed::Var* FillSources::IndexOf(int source) const {
 }
 
 bool FillSources::IsNotNegative(const Scalar& scalar, int depth) const {
-  using symbolic::Kind;
-  constexpr int kDeepest = 16;
-  if (depth > kDeepest) return false;
-  const auto is = [&](size_t i) { return IsNotNegative(scalar->args[i], depth + 1); };
-  int64_t value = 0;
-  switch (scalar->kind) {
-    case Kind::kInt: return scalar->int_value >= 0;
-    case Kind::kName: {
-      const auto is_dim = [&](const typed::Dim& dim) { return "d." + dim.name == scalar->name; };
-      if (std::any_of(kernel_.dims.begin(), kernel_.dims.end(), is_dim)) return true;
-      if (instance_ != typed::kNone && table_->NameOf(instance_) == scalar->name) return true;
-      const auto range = ranges_.find(scalar->name);
-      return range != ranges_.end() && IsNotNegative(range->second.lo, depth + 1);
-    }
-    case Kind::kAdd:
-    case Kind::kMul:
-    case Kind::kMin: return is(0) && is(1);
-    case Kind::kMax: return is(0) || is(1);
-    case Kind::kSelect: return is(1) && is(2);
-    case Kind::kDiv:
-    case Kind::kCdiv: return is(0) && symbolic::IsInt(scalar->args[1], &value) && value > 0;
-    case Kind::kMod: return symbolic::IsInt(scalar->args[1], &value) && value > 0;
-    default: return false;
-  }
+  constexpr int kDeepest = 4;  // ranges that begin where others do
+  return symbolic::IsNotNegative(scalar, [&](std::string_view name) {
+    const auto is_dim = [&](const typed::Dim& dim) { return "d." + dim.name == name; };
+    if (std::any_of(kernel_.dims.begin(), kernel_.dims.end(), is_dim)) return true;
+    if (instance_ != typed::kNone && table_->NameOf(instance_) == name) return true;
+    const auto range = ranges_.find(std::string(name));
+    return range != ranges_.end() && depth < kDeepest && IsNotNegative(range->second.lo, depth + 1);
+  });
 }
 
 bool FillSources::IsAtMost(const Scalar& a, const Scalar& b, int depth) const {

@@ -31,4 +31,32 @@ std::optional<int64_t> Evaluate(const Scalar& scalar, const Environment& environ
   return folded->int_value;
 }
 
+namespace {
+
+bool IsNotNegative(const Scalar& scalar, const std::function<bool(std::string_view)>& is_count, int depth) {
+  constexpr int kDeepest = 16;
+  if (depth > kDeepest) return false;
+  const auto is = [&](size_t i) { return IsNotNegative(scalar->args[i], is_count, depth + 1); };
+  int64_t divisor = 0;
+  switch (scalar->kind) {
+    case Kind::kInt: return scalar->int_value >= 0;
+    case Kind::kName: return is_count(scalar->name);
+    case Kind::kAdd:
+    case Kind::kMul:
+    case Kind::kMin: return is(0) && is(1);
+    case Kind::kMax: return is(0) || is(1);
+    case Kind::kSelect: return is(1) && is(2);
+    case Kind::kDiv:
+    case Kind::kCdiv: return is(0) && IsInt(scalar->args[1], &divisor) && divisor > 0;
+    case Kind::kMod: return IsInt(scalar->args[1], &divisor) && divisor > 0;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool IsNotNegative(const Scalar& scalar, const std::function<bool(std::string_view)>& is_count) {
+  return IsNotNegative(scalar, is_count, 0);
+}
+
 }  // namespace tkc::symbolic

@@ -16,4 +16,7 @@ using Environment = std::function<std::optional<int64_t>(std::string_view name)>
 /// Nothing if a name has no number, on overflow or division by zero, and for floats, elements and calls.
 std::optional<int64_t> Evaluate(const Scalar& scalar, const Environment& environment);
 
+/// Whether the integer can't be negative, as far as its form shows it, where names are not of which `is_count` says so.
+bool IsNotNegative(const Scalar& scalar, const std::function<bool(std::string_view name)>& is_count);
+
 }  // namespace tkc::symbolic
