@@ -52,6 +52,7 @@ class Visitor {
   void Visit(const typed::ExprPtr& expr) {
     if (!expr) return;
     if (IsApproximate(*expr)) ++result.functions;
+    if ((expr->op == Op::kSub || expr->op == Op::kNeg) && IsFloat(expr->type.dtype)) result.subtracts = true;
     if (expr->kind == ExprKind::kFloat && !HasFewBits(expr->float_value)) result.is_exact = false;
     if (expr->kind == ExprKind::kConvert && IsFloat(expr->type.dtype) && Bytes(expr->type.dtype) < 4 &&
         (expr->args[0]->type.dtype == DType::kF32)) {
@@ -146,8 +147,8 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
       sums[i] = std::max(std::abs(sums[i]), std::isfinite(others[i]) ? std::abs(others[i]) : 0.0);
       if (std::isfinite(sums[i])) largest = std::max(largest, sums[i]);
     }
-    // With functions, absolute values bound nothing: an element's terms may be as large as the largest result.
-    if (arithmetic.functions > 0) std::fill(sums.begin(), sums.end(), largest);
+    // With functions and differences, absolute values bound nothing: an element's terms may be as large as the largest result.
+    if (arithmetic.functions > 0 || arithmetic.subtracts) std::fill(sums.begin(), sums.end(), largest);
     tolerance.magnitudes[param.name] = std::move(sums);
   }
   return tolerance;

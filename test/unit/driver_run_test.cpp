@@ -11,6 +11,8 @@
 #include "compiler/driver/compare.h"
 #include "compiler/driver/placement.h"
 #include "compiler/driver/shapes.h"
+#include "compiler/interp/interpret.h"
+#include "test/unit/interp_build.h"
 
 namespace tkc {
 namespace {
@@ -65,6 +67,45 @@ TEST(Compare, OneUnitInTheLastPlaceUnlessExact) {
   rounded.of_magnitude = 0.5;
   EXPECT_FALSE(CompareOne(DType::kF32, 1.5, 1.0, rounded));
   EXPECT_TRUE(CompareOne(DType::kF32, 1.6, 1.0, rounded));
+}
+
+/// Y = A * A - B * B
+struct Squares : interp::build::KernelBuilder {
+  Squares() {
+    using namespace interp::build;
+    const typed::Type tile = typed::Type::Tile(DType::kF32, 1, 4);
+    const typed::DimId m_dim = AddDim("M"), n_dim = AddDim("N");
+    const typed::ParamId a = AddTensor("A", DType::kF32, {m_dim, n_dim}), b = AddTensor("B", DType::kF32, {m_dim, n_dim});
+    const typed::ParamId y = AddTensor("Y", DType::kF32, {m_dim, n_dim}, TensorMode::kOut);
+    const typed::VarId m = AddVar("m");
+    typed::Section& section = AddSection();
+    AddAxis(section, m, Int(0), DimOf(m_dim), 1);
+    const auto whole = [&] { return AxesOf(Range(VarOf(m), 1), Range(Int(0), 4)); };
+    const auto square = [&](typed::ParamId of) { return Binary(typed::Op::kMul, Read(of, tile, whole()), Read(of, tile, whole()), tile); };
+    AddWorker(section, "work", BlockOf(Store(y, whole(), Binary(typed::Op::kSub, square(a), square(b), tile))));
+  }
+};
+
+TEST(Compare, WhatIsLeftOfTwoProductsMayBeOffByTheirRounding) {
+  typed::Entry entry{"squares", {}};
+  entry.kernels.push_back(std::move(Squares().kernel));
+  interp::Arguments before;
+  before.tensors["A"] = interp::build::TensorOf(DType::kF32, {1, 4}, {1.1, 3, 2, 1});
+  before.tensors["B"] = interp::build::TensorOf(DType::kF32, {1, 4}, {1.1, 1, 1, 3});
+  before.tensors["Y"] = Tensor::Dense(DType::kF32, {1, 4});
+  interp::Arguments want = before;
+  Diagnostics diagnostics;
+  ASSERT_TRUE(interp::Interpret(entry, want, diagnostics));
+  const Arithmetic arithmetic = ArithmeticOf(entry.kernels[0]);
+  EXPECT_TRUE(arithmetic.subtracts);
+  const Tolerance tolerance = ToleranceFor(entry, arithmetic, before, want, false);
+  Tensor fused = want.tensors.at("Y");
+  const double first_product = 1.1F * 1.1F;
+  fused.FromReals({std::fma(double{1.1F}, double{1.1F}, -first_product), 8, 3, -8});
+  ASSERT_NE(fused.ToReals()[0], 0);
+  EXPECT_FALSE(Compare({{"Y", fused}}, want, tolerance));
+  fused.FromReals({1e-3, 8, 3, -8});
+  EXPECT_TRUE(Compare({{"Y", fused}}, want, tolerance));
 }
 
 TEST(Compare, NaNEqualsNaNOnly) {
