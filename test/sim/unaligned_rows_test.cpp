@@ -129,6 +129,45 @@ void check() {
     });
 }
 
+/// What was loaded, and the same converted, at once and from a copy.
+template <class T, int C, class L>
+TK_KERNEL(kThreads)
+load_vector(tensor<const T, 1> from, T* loaded, float* converted, int col) {
+    grid::wait_previous();
+    const auto row = warpgroup::load<1, C, L>(transposed(from.block(span(col))), 7.0f);
+    const register_tile<T, 1, C, L> copy = row;
+    const auto wide = convert<float>(row), again = convert_anew<float>(copy);
+    for (int n = 0; n < row.size; ++n) {
+        arch::store_global(loaded + thread::index() * row.size + n, row.data[n]);
+        arch::store_global(converted + thread::index() * row.size + n, wide.data[n] == again.data[n] ? wide.data[n] : -1.0f);
+    }
+}
+
+/// Rows that are parts of a vector.
+template <class T, int C, class L>
+void check_vector() {
+    using tile = register_tile<T, 1, C, L>;
+    each_case(1, C, [&](int, int cols, int pitch, int offset, int, int col) {
+        SCOPED_TRACE(describe(1, cols, pitch, offset, 0, col));
+        fresh_machine(1);
+        const matrix<T> from(1, cols, pitch, offset, true);
+        T* const loaded = tensor_memory<T>("loaded", size_t(kThreads * tile::size), false);
+        float* const converted = tensor_memory<float>("converted", size_t(kThreads * tile::size), false);
+        const tensor<const T, 1> elements{from.elements.data, {cols}, {1}};
+        const outcome result = run<load_vector<T, C, L>>(1, kThreads, 0, elements, loaded, converted, col);
+        EXPECT_TRUE(result.findings.empty()) << result.text();
+        int wrong = 0;
+        for (int t = 0; t < kThreads; ++t)
+            for (int n = 0; n < tile::size; ++n) {
+                const place p = tile::place_of(n);
+                const T expected = element_or_fill(from, 0, col + L::col({t / arch::lanes, t % arch::lanes}, p.j, p.e));
+                wrong += std::memcmp(&expected, loaded + t * tile::size + n, sizeof(T)) != 0;
+                wrong += converted[t * tile::size + n] != float(expected);
+            }
+        EXPECT_EQ(wrong, 0);
+    });
+}
+
 constexpr int kHalf = arch::lanes / 2;
 
 TEST(UnalignedRows, OneWarpARow) { check<bf16, 8, 2 * arch::lanes * 8, layout<arch::lanes, 8, 1, 1, 4>>(); }
@@ -141,6 +180,9 @@ TEST(UnalignedRows, Floats) { check<float, 4, 2 * arch::lanes * 4, layout<arch::
 TEST(UnalignedRows, Bytes) { check<e4m3, 4, 2 * arch::lanes * 8, layout<arch::lanes, 8, 1, 1, 4>>(); }
 TEST(UnalignedRows, SixteenBytes) { check<e4m3, 2, arch::lanes * 16, layout<arch::lanes, 16, 1, 1, 2>>(); }
 TEST(UnalignedRows, FourBytes) { check<e4m3, 4, arch::lanes * 4, layout<arch::lanes, 4, 1, 1, 4>>(); }
+TEST(UnalignedRows, PartsOfAVector) { check_vector<bf16, 8 * arch::lanes * 8, layout<arch::lanes, 8, 1, 1, 1, 4>>(); }
+TEST(UnalignedRows, PartsOfAVectorForRows) { check_vector<f16, 2 * arch::lanes * 8, layout<arch::lanes, 8, 1, 1, 4>>(); }
+TEST(UnalignedRows, TwoRunsOfAVector) { check_vector<bf16, kHalf * 16, layout<kHalf, 16, 1, 2, 4>>(); }
 TEST(UnalignedRows, ColumnsFirst) { check<bf16, 4 * arch::lanes / 4, 32, layout<4, 8, 1, arch::lanes / 4, 4, 1, true>>(); }
 TEST(UnalignedRows, Fragments) { check<bf16, 64, 32, layout<4, 2, 2, 8, 4>>(); }
 
