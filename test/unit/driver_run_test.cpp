@@ -70,9 +70,9 @@ TEST(Compare, OneUnitInTheLastPlaceUnlessExact) {
 }
 
 /// Y = A * A - B * B
-struct Squares : interp::build::KernelBuilder {
+struct Squares : build::KernelBuilder {
   Squares() {
-    using namespace interp::build;
+    using namespace build;
     const typed::Type tile = typed::Type::Tile(DType::kF32, 1, 4);
     const typed::DimId m_dim = AddDim("M"), n_dim = AddDim("N");
     const typed::ParamId a = AddTensor("A", DType::kF32, {m_dim, n_dim}), b = AddTensor("B", DType::kF32, {m_dim, n_dim});
@@ -90,8 +90,8 @@ TEST(Compare, WhatIsLeftOfTwoProductsMayBeOffByTheirRounding) {
   typed::Entry entry{"squares", {}};
   entry.kernels.push_back(std::move(Squares().kernel));
   interp::Arguments before;
-  before.tensors["A"] = interp::build::TensorOf(DType::kF32, {1, 4}, {1.1, 3, 2, 1});
-  before.tensors["B"] = interp::build::TensorOf(DType::kF32, {1, 4}, {1.1, 1, 1, 3});
+  before.tensors["A"] = build::TensorOf(DType::kF32, {1, 4}, {1.1, 3, 2, 1});
+  before.tensors["B"] = build::TensorOf(DType::kF32, {1, 4}, {1.1, 1, 1, 3});
   before.tensors["Y"] = Tensor::Dense(DType::kF32, {1, 4});
   interp::Arguments want = before;
   Diagnostics diagnostics;
