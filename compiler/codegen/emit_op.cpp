@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/codegen/mangle.h"
+#include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
 
@@ -25,6 +26,13 @@ OpEmitter::OpEmitter(const ir::Kernel& kernel, const KernelUses& uses, CodeWrite
 void OpEmitter::Role(const ir::Worker& role) {
   role_ = &role;
   instance_ = Mangle(InstanceName(kernel_, role));
+  names_.clear();
+  taken_ = kernel_.NamesBesideValues();
+  passes::ForEachOp(role.body, [&](const Op& op) {
+    for (const ir::ValueId id : op.results) {
+      if (kernel_.values[id].base.empty()) taken_.insert(kernel_.values[id].name);
+    }
+  });
   Body(role.body);
 }
 
@@ -37,7 +45,18 @@ void OpEmitter::Quote(Span span) {
 
 CppExpr OpEmitter::Value(ir::ValueId id) const {
   const auto found = expressions_.find(id);
-  return found != expressions_.end() ? found->second : CppExpr{Mangle(kernel_.values[id].name)};
+  return found != expressions_.end() ? found->second : CppExpr{Name(id)};
+}
+
+std::string OpEmitter::Name(ir::ValueId id) const {
+  const ir::Value& value = kernel_.values[id];
+  if (value.base.empty()) return Mangle(value.name);
+  const auto [place, is_new] = names_.try_emplace(id);
+  if (is_new) {
+    place->second = ir::FreeName(taken_, value.base);
+    taken_.insert(place->second);
+  }
+  return Mangle(place->second);
 }
 
 std::string OpEmitter::Arguments(const Op& op) const {
@@ -171,7 +190,7 @@ void OpEmitter::Define(const Op& op, CppExpr expr) {
   }
   Quote(op.span);
   const bool is_view = op.code == OpCode::kView;
-  out_.Line(fmt::format("const auto{} {} = {};", is_view ? "&" : "", Mangle(kernel_.values[id].name), expr.text));
+  out_.Line(fmt::format("const auto{} {} = {};", is_view ? "&" : "", Name(id), expr.text));
 }
 
 void OpEmitter::Let(const Op& op) {
@@ -263,7 +282,7 @@ bool OpEmitter::EmitControl(const Op& op) {
 bool OpEmitter::EmitTile(const Op& op) {
   switch (op.code) {
     case OpCode::kVar: {
-      const std::string name = Mangle(kernel_.values[op.results[0]].name);
+      const std::string name = Name(op.results[0]);
       if (op.operands.empty())
         out_.Line(fmt::format("{} {};", TileType(TypeOf(op.results[0])), name));
       else
@@ -343,8 +362,8 @@ bool OpEmitter::EmitShared(const Op& op) {
       const bool is_array = kernel_.buffers[buffers_.find(op.slot)->second].count > 1;
       Op block = op;
       block.slot.clear();
-      out_.Line(fmt::format("auto {} = tk::block::pieces<{}>({}{}, {});", Mangle(kernel_.values[op.results[0]].name),
-                            CopyingThreads(), Buffer(op.slot), is_array ? "[0]" : "", Block(block)));
+      out_.Line(fmt::format("auto {} = tk::block::pieces<{}>({}{}, {});", Name(op.results[0]), CopyingThreads(), Buffer(op.slot),
+                            is_array ? "[0]" : "", Block(block)));
       return true;
     }
     case OpCode::kMovePieces:
@@ -364,7 +383,7 @@ bool OpEmitter::EmitShared(const Op& op) {
       const ir::Type& type = kernel_.values[op.results[0]].type;
       Op block = op;
       block.slot.clear();
-      out_.Line(fmt::format("const auto {} = tk::block::fetch{}<{}, {}, {}>({});", Mangle(kernel_.values[op.results[0]].name),
+      out_.Line(fmt::format("const auto {} = tk::block::fetch{}<{}, {}, {}>({});", Name(op.results[0]),
                             op.slot.empty() ? "" : "_turned", kernel_.threads, type.rows, type.cols, Block(block)));
       return true;
     }

@@ -67,6 +67,8 @@ class OpEmitter {
   bool IsUsedOnce(ir::ValueId id) const;
 
   CppExpr Value(ir::ValueId id) const;
+  /// The value's own, or where that is numbered, the next free number of the role, given where it is printed first.
+  std::string Name(ir::ValueId id) const;
   std::string Argument(ir::ValueId id) const { return Value(id).text; }
   /// All operands, each behind a comma.
   std::string Arguments(const ir::Op& op) const;
@@ -90,10 +92,12 @@ class OpEmitter {
   SourceQuoter& quoter_;
   ScalarPrinter& scalars_;
   const ir::Worker* role_ = nullptr;
-  std::string instance_;                        // what its instance number is called
-  std::set<ir::ValueId> inlined_;               // to be written at their use, if they are short
-  std::set<ir::ValueId> held_;                  // a variable's, which is given them at once
-  std::map<ir::ValueId, CppExpr> expressions_;  // those seen so far
+  std::string instance_;                              // what its instance number is called
+  std::set<ir::ValueId> inlined_;                     // to be written at their use, if they are short
+  std::set<ir::ValueId> held_;                        // a variable's, which is given them at once
+  std::map<ir::ValueId, CppExpr> expressions_;        // those seen so far
+  mutable std::map<ir::ValueId, std::string> names_;  // of values whose names are numbered
+  mutable std::set<std::string> taken_;               // names of the role
   std::map<std::string, size_t, std::less<>> buffers_, barriers_;
 };
 

@@ -201,7 +201,7 @@ CppExpr OpEmitter::Gather(const Op& op) {
 void OpEmitter::ReadParts(const Op& op) {
   const ir::Type& type = TypeOf(op.results[0]);
   std::string names;
-  for (const ir::ValueId part : op.results) names += (names.empty() ? "" : ", ") + Mangle(kernel_.values[part].name);
+  for (const ir::ValueId part : op.results) names += (names.empty() ? "" : ", ") + Name(part);
   const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
   out_.Line(fmt::format("const auto [{}] = tk::warpgroup::load_parts<{}, {}, {}, layout>({}{});", names, op.results.size(),
                         type.rows, type.cols, Block(op), fill));

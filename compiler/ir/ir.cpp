@@ -12,24 +12,34 @@ namespace tkc::ir {
 
 namespace {
 
-void TakeScalars(const Region& region, std::map<std::string, int>& taken) {
+void TakeScalars(const Region& region, std::set<std::string>& taken) {
   for (const Op& op : region) {
-    if (op.code == OpCode::kLet || op.code == OpCode::kFor) taken.try_emplace(op.symbol, 1);
+    if (op.code == OpCode::kLet || op.code == OpCode::kFor) taken.insert(op.symbol);
     for (const Region& inner : op.regions) TakeScalars(inner, taken);
+  }
+}
+
+/// What else is declared: by loops over tiles and parts, which share names where they stand behind each other.
+void TakeLoops(const Region& region, std::set<std::string>& taken) {
+  for (const Op& op : region) {
+    if (op.code == OpCode::kForTiles || op.code == OpCode::kUnroll) taken.insert(op.symbol);
+    if (op.code == OpCode::kTilePosition) {
+      const size_t space = op.symbol.find(' ');
+      taken.insert({op.symbol.substr(0, space), op.symbol.substr(space + 1)});
+    }
+    for (const Region& inner : op.regions) TakeLoops(inner, taken);
   }
 }
 
 }  // namespace
 
 std::set<std::string> Kernel::UsedNames() const {
-  std::map<std::string, int> scalar_names;
-  TakeScalars(lets, scalar_names);
-  for (const Worker& worker : workers) {
-    scalar_names.try_emplace(worker.instance_name, 1);
-    TakeScalars(worker.body, scalar_names);
-  }
   std::set<std::string> used(dims.begin(), dims.end());
-  for (const auto& [name, number] : scalar_names) used.insert(name);
+  TakeScalars(lets, used);
+  for (const Worker& worker : workers) {
+    used.insert(worker.instance_name);
+    TakeScalars(worker.body, used);
+  }
   for (const Value& value : values) used.insert(value.name);
   for (const TensorParam& tensor : tensors) used.insert(tensor.name);
   for (const ScalarParam& scalar : scalars) used.insert(scalar.name);
@@ -70,24 +80,30 @@ int64_t Kernel::Spread() const {
   return blocks;
 }
 
-void Kernel::TakeNames() {
-  const auto take = [&](const std::string& name) { next_suffix.try_emplace(name, 1); };
-  for (const char* name : {"tile", "tiles", "layout", "shared"}) take(name);
-  for (const Value& value : values) take(value.name);
-  for (const std::string& dim : dims) take(dim);
+std::set<std::string> Kernel::NamesBesideValues() const {
+  std::set<std::string> taken = {"tile", "tiles", "layout", "shared"};
+  taken.insert(dims.begin(), dims.end());
   for (const TensorParam& tensor : tensors) {
-    for (const char* suffix : {"", "_map", "_map_usable", "_chunk"}) take(tensor.name + suffix);
+    for (const char* suffix : {"", "_map", "_map_usable", "_chunk"}) taken.insert(tensor.name + suffix);
   }
-  for (const ScalarParam& scalar : scalars) take(scalar.name);
-  for (const Pipe& pipe : pipes) take(pipe.name);
+  for (const ScalarParam& scalar : scalars) taken.insert(scalar.name);
+  for (const Pipe& pipe : pipes) taken.insert(pipe.name);
   for (const GridAxis& axis : axes) {
-    for (const char* suffix : {"", "_block", "_blocks"}) take(axis.name + suffix);
+    for (const char* suffix : {"", "_block", "_blocks"}) taken.insert(axis.name + suffix);
   }
-  TakeScalars(lets, next_suffix);
+  for (const auto& [name, value] : launch_lets) taken.insert(name);
+  TakeScalars(lets, taken);
   for (const Worker& worker : workers) {
-    take(worker.instance_name);
-    TakeScalars(worker.body, next_suffix);
+    taken.insert(worker.instance_name);
+    TakeScalars(worker.body, taken);
+    TakeLoops(worker.body, taken);
   }
+  return taken;
+}
+
+void Kernel::TakeNames() {
+  for (const Value& value : values) next_suffix.try_emplace(value.name, 1);
+  for (const std::string& name : NamesBesideValues()) next_suffix.try_emplace(name, 1);
   known_values = values.size();
 }
 
@@ -96,7 +112,8 @@ ValueId Kernel::AddValue(std::string name, Type type, bool is_mutable) {
   if (known_values < values.size()) TakeNames();  // values that were not added here
   std::string unique = name;
   while (!next_suffix.try_emplace(unique, 1).second) unique = fmt::format("{}_{}", name, next_suffix[name]++);
-  values.push_back({std::move(unique), type, is_mutable});
+  const bool is_numbered = unique != name;
+  values.push_back({std::move(unique), type, is_mutable, is_numbered ? std::move(name) : ""});
   known_values = values.size();
   return static_cast<ValueId>(values.size()) - 1;
 }

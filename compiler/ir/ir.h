@@ -51,6 +51,7 @@ struct Value {
   std::string name;  // unique in the kernel; from the source where there is one
   Type type;
   bool is_mutable = false;
+  std::string base{};  // the name without the number that makes it unique; empty: there is none
 };
 
 enum class OpCode : uint8_t {
@@ -269,6 +270,8 @@ struct Kernel {
   void TakeNames();  // everything else that is a name in the output: no value is called so
   /// The names that scalars of a pass's own must avoid: all that the source gave, or a pass before.
   std::set<std::string> UsedNames() const;
+  /// What stands in one scope with values in the output, by name.
+  std::set<std::string> NamesBesideValues() const;
   std::map<std::string, int> next_suffix;  // AddValue's: every name taken, and the suffix to try next
   size_t known_values = 0;                 // AddValue's: of these the names are in next_suffix
 };

@@ -74,7 +74,12 @@ class OpCpp : public testing::Test {
     return out.Take();
   }
   std::string Print(Op op) { return Print(ir::Region{std::move(op)}); }
-  ir::ValueId New(ir::Type type) { return kernel_.AddValue("r", type); }
+  /// Called r, r_1, r_2 ..
+  ir::ValueId New(ir::Type type) {
+    const ir::ValueId value = kernel_.AddValue("r", type);
+    kernel_.values[value].base.clear();
+    return value;
+  }
 
   static uint32_t place;
   ir::Kernel kernel_;
@@ -329,6 +334,18 @@ TEST_F(OpCpp, RolesAndComments) {
 }
 
 /// A value used once by its own statement is written there; one of another statement, or one that a change might reach, is not.
+TEST_F(OpCpp, NumberedNamesHaveNoGaps) {
+  const auto fill = [&](ir::ValueId value) { return Make(OpCode::kFill, {value}, {}, {symbolic::Float(0)}); };
+  const auto name = [&](const char* base) { return kernel_.AddValue(base, Reg(64, 64)); };
+  const std::string zeros = " = tk::fill<float, 64, 64, layout>(0.0f);\n";
+  for (int i = 0; i < 3; ++i) name("s");
+  const ir::ValueId first = name("s"), second = name("s"), own = name("s_1");
+  EXPECT_EQ(Print({fill(second), fill(first), fill(own)}),
+            "const auto s" + zeros + "const auto s_1" + zeros + "const auto s_1_1" + zeros);
+  // The source's own name stays with the value that has it.
+  EXPECT_EQ(Print({fill(x_), fill(kernel_.AddValue("x", Reg(64, 64)))}), "const auto x" + zeros + "const auto x_1" + zeros);
+}
+
 TEST(Inlining, FollowsTheSource) {
   ir::Kernel kernel;
   const ir::ValueId x = kernel.AddValue("x", Reg(64, 64)), t = kernel.AddValue("", Reg(64, 64)),
