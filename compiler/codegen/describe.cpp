@@ -207,7 +207,13 @@ void DescribeMemory(const ir::Kernel& kernel, std::vector<std::string>& lines) {
 /// Who takes the tiles.
 std::string Walks(const ir::Kernel& kernel) {
   const int64_t blocks = kernel.Spread();
-  if (blocks == 1) return kernel.persistent ? "One block on each multiprocessor walks over the tiles:" : "One block for each tile:";
+  if (blocks == 1) {
+    const std::string resident = kernel.resident > 1 ? fmt::format("{} blocks", kernel.resident) : "";
+    if (!kernel.persistent)
+      return fmt::format("One block for each tile{}:", resident.empty() ? "" : ", " + resident + " on a multiprocessor");
+    return (resident.empty() ? "One block on each multiprocessor walks" : resident + " on each multiprocessor walk") +
+           " over the tiles:";
+  }
   const int64_t here = kernel.workers.front().instances;
   return fmt::format("{} of {} blocks{}; block r has {}:", kernel.persistent ? "Clusters" : "One cluster", blocks,
                      kernel.persistent ? " walk over the tiles" : " for each tile",

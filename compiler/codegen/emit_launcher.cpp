@@ -390,12 +390,13 @@ class CallEmitter {
     out_.Comment("Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.");
     const size_t mark = out_.Mark();
     const bool chooses = Chooses(module_, entry_);
-    out_.Open(fmt::format("size_t workspace_size({}) const", chooses ? "int schedule" : ""));
     std::vector<std::string> values;
     for (const std::vector<int>& alternative : entry_.alternatives) values.push_back(WorkspaceValue(alternative));
     const bool is_same = std::all_of(values.begin(), values.end(), [&](const std::string& value) { return value == values[0]; });
+    const bool is_none = is_same && values[0] == "0";
+    out_.Open(fmt::format("size_t workspace_size({}) const", !chooses ? "" : is_none ? "int" : "int schedule"));
     if (is_same) {
-      out_.Line(fmt::format("return {}{};", chooses ? "schedule < 0 ? 0 : " : "", values[0]));
+      out_.Line(fmt::format("return {}{};", chooses && !is_none ? "schedule < 0 ? 0 : " : "", values[0]));
     } else {
       out_.Open("switch (schedule)");
       for (size_t i = 0; i < values.size(); ++i) out_.Line(fmt::format("case {}: return {};", i, values[i]));

@@ -97,16 +97,16 @@ class Splitting {
   std::vector<Op> Bounds(const Range& range, Span span) const {
     const Scalar steps =
         symbolic::Cdiv(symbolic::Cdiv(symbolic::Sub(range.hi, range.lo), symbolic::Int(range.step)), symbolic::Int(kernel_.split));
-    const Scalar share = symbolic::Mul(steps, symbolic::Int(range.step));
-    const Scalar rank = symbolic::Call("cluster::rank", DType::kI32, {});
-    Op low{OpCode::kLet, {}, {}, {symbolic::Add(range.lo, symbolic::Mul(rank, share))}};
-    low.symbol = low_;
-    low.span = span;
-    Op high{
-        OpCode::kLet, {}, {}, {symbolic::Make(Kind::kMin, DType::kI64, {range.hi, symbolic::Add(symbolic::Name(low_), share)})}};
-    high.symbol = high_;
-    high.span = span;
-    return {low, high};
+    const Scalar rank = symbolic::Call("cluster::rank", DType::kI32, {}), share = symbolic::Name(share_);
+    const auto let = [&](const std::string& name, Scalar value) {
+      Op op{OpCode::kLet, {}, {}, {std::move(value)}};
+      op.symbol = name;
+      op.span = span;
+      return op;
+    };
+    return {let(share_, symbolic::Mul(steps, symbolic::Int(range.step))),
+            let(low_, symbolic::Add(range.lo, symbolic::Mul(rank, share))),
+            let(high_, symbolic::Make(Kind::kMin, DType::kI64, {range.hi, symbolic::Add(symbolic::Name(low_), share)}))};
   }
 
   void Narrow(Op& loop) { loop.scalars = {symbolic::Name(low_), symbolic::Name(high_)}; }
@@ -144,7 +144,8 @@ class Splitting {
 
   ir::Kernel& kernel_;
   Diagnostics& diagnostics_;
-  const std::string low_ = ir::FreeName(kernel_.UsedNames(), "split_begin"), high_ = ir::FreeName(kernel_.UsedNames(), "split_end");
+  std::string Free(const std::string& name) const { return ir::FreeName(kernel_.UsedNames(), name); }
+  const std::string share_ = Free("split_share"), low_ = Free("split_begin"), high_ = Free("split_end");
   std::optional<Range> range_;
   int64_t cols_ = 0;                 // of the accumulator
   std::set<ValueId> narrowed_;       // values whose columns are this block's part

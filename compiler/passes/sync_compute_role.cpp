@@ -387,7 +387,9 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
   body.push_back(std::move(not_first));
   for (const Release& release : releases) body.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
   Op any = SyncOp(OpCode::kIf, "", "", 0, span);
-  any.scalars = {symbolic::Make(symbolic::Kind::kLt, DType::kBool, {op.scalars[0], op.scalars[1]})};
+  const ir::Scalar &lo = op.scalars[0], &hi = op.scalars[1];  // a number is written on the right
+  any.scalars = {symbolic::IsInt(lo) ? symbolic::Make(symbolic::Kind::kGt, DType::kBool, {hi, lo})
+                                     : symbolic::Make(symbolic::Kind::kLt, DType::kBool, {lo, hi})};
   any.regions = {std::move(last), {}};
   op.regions[0] = std::move(body);
   out.push_back(std::move(op));

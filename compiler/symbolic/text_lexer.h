@@ -39,7 +39,6 @@ class TextLexer {
   void Error(std::string_view expected);
   /// Reports a fault of meaning at a place.
   void ErrorAt(Span span, std::string message);
-  bool Failed() const { return failed_; }
 
  private:
   Token Scan();

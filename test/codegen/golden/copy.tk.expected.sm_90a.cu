@@ -12,7 +12,7 @@ namespace {
 // kernel copy<BM = 64, BN = 128>(X: bf16[M, N], Y: out bf16[M, N])
 // As the kernel says, for sm_90a: BM = 64, BN = 128.
 //
-// One block for each tile:
+// One block for each tile, 8 blocks on a multiprocessor:
 //   warps 0..3    move, 64 registers a thread
 TK_KERNEL(128, 8)
 copy_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2> Y, const int n_blocks) {

@@ -70,8 +70,9 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
       const int m = m_block * 64;
       const int n = n_block * 64;
       // for k in K by BK
-      const int split_begin = tk::cluster::rank() * (tk::cdiv(tk::cdiv(K, 64), 2) * 64);
-      const int split_end = tk::min(K, split_begin + tk::cdiv(tk::cdiv(K, 64), 2) * 64);
+      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+      const int split_begin = tk::cluster::rank() * split_share;
+      const int split_end = tk::min(K, split_begin + split_share);
       for (int k = split_begin; k < split_end; k += 64) {
         // ab <- (A[m, k], B[k, n])
         tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
@@ -93,8 +94,9 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     // var acc: f32[BM / W, BN] = 0
     auto acc = tk::fill<float, 64, 64, layout>(0.0f);
     // for k in K by BK
-    const int split_begin = tk::cluster::rank() * (tk::cdiv(tk::cdiv(K, 64), 2) * 64);
-    const int split_end = tk::min(K, split_begin + tk::cdiv(tk::cdiv(K, 64), 2) * 64);
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+    const int split_begin = tk::cluster::rank() * split_share;
+    const int split_end = tk::min(K, split_begin + split_share);
     for (int k = split_begin; k < split_end; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
@@ -231,7 +233,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
       ab.advance();
     }
     tk::warpgroup::mma_wait<0>(acc);
-    if (0 < K) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // C[m, n].rows(w) <- acc
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
@@ -353,7 +355,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
       ab.advance();
     }
     tk::warpgroup::mma_wait<0>(acc);
-    if (0 < K) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // C[m, n].rows(w) <- acc
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
@@ -474,7 +476,7 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
         ab.advance();
       }
       tk::warpgroup::mma_wait<0>(acc);
-      if (0 < K) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
       TK_UNROLL
@@ -596,7 +598,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         ab.advance();
       }
       tk::warpgroup::mma_wait<0>(acc);
-      if (0 < K) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
       TK_UNROLL
