@@ -46,7 +46,8 @@ void Add(Polynomial& to, const Polynomial& from, int64_t factor) {
 
 constexpr int64_t kLargestStride = int64_t{1} << 40, kLargestSpan = int64_t{1} << 20;  // products of both stay within 64 bits
 
-/// Where the axis starts, with each loop that begins where others are standing for its distance from there: those become `from_zero`.
+/// Where the axis starts, with each loop that begins where others are standing for its distance from there: those become
+/// `from_zero`.
 Polynomial StartFromLoops(const StoredAxis& axis, const GridStore& store, std::set<VarId>& from_zero) {
   Polynomial start = axis.start;
   for (auto iteration = store.around.rbegin(); iteration != store.around.rend(); ++iteration) {
@@ -67,7 +68,8 @@ struct Stride {
   bool is_first_zero;  // and none of its values is below
 };
 
-/// The strides in the start of an axis, smallest first; none if a variable that is not in `known` occurs in a product or inside another term.
+/// The strides in the start of an axis, smallest first; none if a variable that is not in `known` occurs in a product or inside
+/// another term.
 std::optional<std::vector<Stride>> StridesOf(const Polynomial& start, const std::set<VarId>& from_zero, const GridStore& store,
                                              const std::set<VarId>& known) {
   std::vector<Stride> strides;

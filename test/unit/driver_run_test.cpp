@@ -81,7 +81,9 @@ struct Squares : build::KernelBuilder {
     typed::Section& section = AddSection();
     AddAxis(section, m, Int(0), DimOf(m_dim), 1);
     const auto whole = [&] { return AxesOf(Range(VarOf(m), 1), Range(Int(0), 4)); };
-    const auto square = [&](typed::ParamId of) { return Binary(typed::Op::kMul, Read(of, tile, whole()), Read(of, tile, whole()), tile); };
+    const auto square = [&](typed::ParamId of) {
+      return Binary(typed::Op::kMul, Read(of, tile, whole()), Read(of, tile, whole()), tile);
+    };
     AddWorker(section, "work", BlockOf(Store(y, whole(), Binary(typed::Op::kSub, square(a), square(b), tile))));
   }
 };
