@@ -199,10 +199,15 @@ class StoreWalk {
       std::optional<int64_t> from = symbolic::ConstantDifference(start, symbolic::Name(name));
       if (from && *from >= ahead * range.step) *from -= ahead * range.step;
       if (!from || *from < 0 || *from + extent > range.step || range.step == 1) continue;
-      if (symbolic::Equal(end, range.hi)) return;
-      if (EndsAt(range.hi, range, end)) return;
+      if (IsWithin(end, range.hi) || EndsAt(range.hi, range, end)) return;
       return Fail(op, fmt::format("`{}` is not clipped where its range ends", op.symbol));
     }
+  }
+
+  /// At `hi`, or earlier: where a block is cut again, with that block.
+  static bool IsWithin(const Scalar& end, const Scalar& hi) {
+    if (symbolic::Equal(end, hi)) return true;
+    return end->kind == symbolic::Kind::kMin && (IsWithin(end->args[0], hi) || IsWithin(end->args[1], hi));
   }
 
   /// A range up to `hi` shows nothing behind it: it ends where the access is clipped, or with a whole block.
