@@ -117,10 +117,10 @@ std::string OpEmitter::CopyingThreads() const {
   return role_->first_warp == 0 ? fmt::format("{}", threads) : fmt::format("{}, {}", threads, role_->first_warp * lanes);
 }
 
-/// Tensor coordinates are ints; what was computed as 64 bits lies in the tensor all the same.
+/// Tensor coordinates are ints. What was computed as 64 bits may lie further away than an int reaches, and finds nothing then.
 std::string OpEmitter::Coordinate(const ir::Scalar& scalar) const {
   const std::string text = scalars_.Text(scalar);
-  return scalars_.IsWide(scalar) ? fmt::format("int({})", text) : text;
+  return scalars_.IsWide(scalar) ? fmt::format("tk::coordinate({})", text) : text;
 }
 
 std::string OpEmitter::Coordinates(const Op& op, size_t count) const {

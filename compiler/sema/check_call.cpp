@@ -106,7 +106,12 @@ Value Elaborator::CallConversion(const ast::CallExpr& expr, DType dtype) {
   }
   const bool is_math = !x.expr->type.is_tile && (dtype == DType::kI32 || dtype == DType::kI64 || dtype == DType::kU32);
   // Scalar integers have no width: `i32(n)` of one changes nothing.
-  if (is_math && x.expr->type.dtype == DType::kI64) return ExprValue(std::move(x.expr), expr.span);
+  const auto of_width = [&](ExprPtr scalar) {
+    Value value = ExprValue(std::move(scalar), expr.span);
+    value.width = dtype;
+    return value;
+  };
+  if (is_math && x.expr->type.dtype == DType::kI64) return of_width(std::move(x.expr));
   if (x.expr->type.dtype == DType::kBool) {
     Type type = x.expr->type;
     type.dtype = dtype;
@@ -114,7 +119,7 @@ Value Elaborator::CallConversion(const ast::CallExpr& expr, DType dtype) {
     return ExprValue(MakeNode(ExprKind::kConvert, Op::kNone, type, std::move(args), expr.span), expr.span);
   }
   ExprPtr converted = MakeConvert(std::move(x.expr), dtype);
-  if (is_math) converted = MakeConvert(std::move(converted), DType::kI64);
+  if (is_math) return of_width(MakeConvert(std::move(converted), DType::kI64));
   return ExprValue(std::move(converted), expr.span);
 }
 
@@ -361,6 +366,13 @@ Value Elaborator::Select(Value condition, Value a, Value b, std::string_view wha
   if (!Unify(a, b, false, what, span)) return Error();
   std::optional<Type> type = Broadcast(a, b, what, span);
   if (!type) return Error();
+  // A tile made of two numbers has the width that they were given.
+  const std::optional<DType> width = a.width && b.width && *a.width != *b.width ? std::nullopt : a.width ? a.width : b.width;
+  if (width && condition.expr->type.is_tile && !type->is_tile && type->dtype == DType::kI64) {
+    type->dtype = *width;
+    a.expr = MakeConvert(std::move(a.expr), *width);
+    b.expr = MakeConvert(std::move(b.expr), *width);
+  }
   Value values = ExprValue(MakeInt(0, span), span);  // stands for the chosen shape in the report
   values.expr->type = *type;
   std::optional<Type> whole = condition.expr->type.is_tile || type->is_tile ? Broadcast(condition, values, what, span) : type;

@@ -13,6 +13,7 @@ Value Value::Clone() const {
   for (const Value& element : elements) copy.elements.push_back(element.Clone());
   copy.names = names;
   copy.block = block;
+  copy.width = width;
   copy.count = count;
   copy.span = span;
   return copy;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,7 +30,8 @@ struct Value {
   std::vector<Value> elements;     // kTuple
   std::vector<std::string> names;  // kTuple: of the elements, may be empty
   std::shared_ptr<const BlockIndex> block;
-  int64_t count = 0;  // an index known to lie in 0 .. count: `w of W`, `u in 4`; 0: not known
+  std::optional<DType> width{};  // of a scalar integer by `i32(..)`: the type of a tile that is made of it
+  int64_t count = 0;             // an index known to lie in 0 .. count: `w of W`, `u in 4`; 0: not known
   Span span;
 
   bool IsError() const { return kind == Kind::kError; }
