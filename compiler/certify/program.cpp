@@ -46,18 +46,6 @@ std::optional<Linear> Split(const Scalar& scalar, int depth) {
   return linear;
 }
 
-/// Which rings a loop turns: loops over one range that turn a ring together have one trip count. So have those in which the whole
-/// block meets.
-std::set<std::string> RingsOf(const Op& loop) {
-  std::set<std::string> rings;
-  passes::ForEachOp(loop.regions[0], [&](const Op& op) {
-    if (op.code == OpCode::kAdvance) rings.insert(op.symbol);
-    if (op.code == OpCode::kSyncBlock) rings.insert("the block");
-    if (op.code == OpCode::kNamedSync) rings.insert("named barrier " + symbolic::CanonicalText(op.scalars[0]));
-  });
-  return rings;
-}
-
 int64_t RingsIn(const Agent& agent) {
   return std::count_if(agent.worker->body.begin(), agent.worker->body.end(), [](const Op& op) { return op.code == OpCode::kRing; });
 }
@@ -439,16 +427,6 @@ class Builder {
     }
   }
 
-  /// Whether a loop's bounds mention a scalar that its body assigns.
-  static bool Changes(const Op& loop) {
-    bool changes = false;
-    passes::ForEachOp(loop.regions[0], [&](const Op& op) {
-      if (op.code != OpCode::kLet || op.number != 2) return;
-      for (const Scalar& bound : loop.scalars) changes |= symbolic::Mentions(bound, op.symbol);
-    });
-    return changes;
-  }
-
   /// A condition on ordinals alone: from some iteration on it does not change any more.
   void OrdinalThreshold(const Linear& linear, const Op& op) {
     int used = -1;
@@ -476,11 +454,6 @@ class Builder {
 };
 
 }  // namespace
-
-bool ReachesOut(const ir::Op& op) {
-  return op.code == OpCode::kLoadMulticast || op.code == OpCode::kStoreCluster || op.code == OpCode::kSplitPublish ||
-         op.code == OpCode::kSplitCollect || (op.code == OpCode::kArrive && op.number == ir::kInAllBlocks);
-}
 
 Program BuildProgram(const ir::Kernel& kernel, const Target& target) {
   Program program;

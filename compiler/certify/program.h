@@ -158,6 +158,12 @@ void FindParameters(Program& program, const Agent& agent);
 /// Whether any role passes over slots.
 bool Skips(const ir::Kernel& kernel);
 
+/// Which rings a loop turns: loops over one range that turn a ring together have one trip count. So have those in which the whole
+/// block meets.
+std::set<std::string> RingsOf(const ir::Op& loop);
+/// Whether a loop's bounds mention a scalar that its body assigns.
+bool Changes(const ir::Op& loop);
+
 /// Behind its last use a view stands for nothing; inside a loop that it was made before, behind the loop.
 void FindLastUses(Agent& agent);
 /// A ring that only other instances of the worker turn stands still here: counted from others, it would never come into a state

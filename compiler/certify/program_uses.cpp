@@ -1,10 +1,39 @@
 // SPDX-License-Identifier: MIT
-// What the steps of a finished program use: where a view is used last, and which rings turn in it.
+// What a program uses: which rings turn in a loop, where a view is used last, and which rings turn in the steps.
 #include <algorithm>
 
 #include "compiler/certify/program.h"
+#include "compiler/passes/walk.h"
+#include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
+
+using ir::Op;
+using ir::OpCode;
+
+bool ReachesOut(const ir::Op& op) {
+  return op.code == OpCode::kLoadMulticast || op.code == OpCode::kStoreCluster || op.code == OpCode::kSplitPublish ||
+         op.code == OpCode::kSplitCollect || (op.code == OpCode::kArrive && op.number == ir::kInAllBlocks);
+}
+
+std::set<std::string> RingsOf(const Op& loop) {
+  std::set<std::string> rings;
+  passes::ForEachOp(loop.regions[0], [&](const Op& op) {
+    if (op.code == OpCode::kAdvance) rings.insert(op.symbol);
+    if (op.code == OpCode::kSyncBlock) rings.insert("the block");
+    if (op.code == OpCode::kNamedSync) rings.insert("named barrier " + symbolic::CanonicalText(op.scalars[0]));
+  });
+  return rings;
+}
+
+bool Changes(const Op& loop) {
+  bool changes = false;
+  passes::ForEachOp(loop.regions[0], [&](const Op& op) {
+    if (op.code != OpCode::kLet || op.number != 2) return;
+    for (const ir::Scalar& bound : loop.scalars) changes |= symbolic::Mentions(bound, op.symbol);
+  });
+  return changes;
+}
 
 void FindLastUses(Agent& agent) {
   std::vector<int> made(static_cast<size_t>(agent.roots), 0), head(agent.loops.size(), 0), next(agent.loops.size(), 0);
