@@ -20,9 +20,10 @@ using ir::Region;
 using ir::Scalar;
 using symbolic::Kind;
 
-constexpr int kModelledWarps = 3;    // of a warpgroup: the elected one, and two that stand for any pair of the others
-constexpr int64_t kWrittenOut = 16;  // constant trip counts up to this are not left to the oracle,
-constexpr int64_t kMostTurns = 512;  // unless those of loops in each other make more turns than this
+constexpr int kModelledWarps = 3;      // of a warpgroup: the elected one, and two that stand for any pair of the others
+constexpr int64_t kWrittenOut = 16;    // constant trip counts up to this are not left to the oracle,
+constexpr int64_t kMostTurns = 512;    // unless those of loops in each other make more turns than this;
+constexpr int64_t kPassedOver = 2048;  // where others pass over the slots of a loop, by its number of turns, it makes just these
 
 /// Splits a polynomial into constant, multiples of ordinals, and the rest.
 std::optional<Linear> Split(const Scalar& scalar, int depth) {
@@ -200,7 +201,8 @@ class Builder {
         linear->rest.empty() && std::all_of(linear->of_loop.begin(), linear->of_loop.end(), [](int64_t c) { return c == 0; });
     std::optional<int64_t> above;
     const int64_t trips = (linear->constant + op.number - 1) / op.number;
-    if (is_constant && trips > 0 && trips <= kWrittenOut && turns * trips <= kMostTurns) {
+    const int64_t most = program_.skips ? kPassedOver : kMostTurns;
+    if (is_constant && trips > 0 && (trips <= kWrittenOut || program_.skips) && turns * trips <= most) {
       turns *= trips;
     } else if (is_constant && trips > 0) {
       // As long as any other loop that makes so many turns: nothing below depends on its exact length. What behind it depends on

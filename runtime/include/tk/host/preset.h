@@ -31,7 +31,8 @@ preset_elements(const preset_arguments<T> a) {
     const int64_t step = int64_t(block::count()) * preset_threads;
     for (int64_t n = int64_t(block::index()) * preset_threads + thread::index(); n < a.count; n += step) {
         int64_t rest = n, offset = 0;
-        for (int d = a.rank - 1; d > 0; --d) {
+        for (int d = TK_MAX_RANK - 1; d > 0; --d) { // each known when compiled: the arguments stay where they came
+            if (d >= a.rank) continue;
             offset += rest % a.extent[d] * a.stride[d];
             rest /= a.extent[d];
         }
