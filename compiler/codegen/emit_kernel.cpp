@@ -238,7 +238,8 @@ class KernelEmitter {
     }
     quoter_.Forget();
     quoter_.At(role.span);
-    if (computes && MentionsLayout(role.body)) out_.Line(fmt::format("using layout = {};", Layout(role.layout)));
+    if (computes && MentionsLayout(role.body))
+      out_.Line(fmt::format("using layout = {};{}", Layout(role.layout), Dealt(role.layout)));
     if (computes && UsesInstance(kernel_, role)) {
       const std::string name = InstanceName(kernel_, role);
       const int first = role.first_warp / kWarpsPerWarpgroup;
@@ -259,6 +260,13 @@ class KernelEmitter {
     return fmt::format("tk::layout<{}, {}, {}, {}, {}{}{}>", l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows,
                        l.warp_cols == 1 && !l.columns_first ? "" : fmt::format(", {}", l.warp_cols),
                        l.columns_first ? ", true" : "");
+  }
+
+  /// What the numbers of a layout come to, behind it.
+  static std::string Dealt(const ir::RegisterLayout& l) {
+    if (l.IsMma()) return "";
+    const std::string each = l.vec == 1 ? "single columns" : fmt::format("runs of {} columns", l.vec);
+    return fmt::format("  // blocks of {} x {}, in which a lane has {}", l.RowsPerBlock(), l.ColsPerBlock(), each);
   }
 
   const ir::Kernel& kernel_;

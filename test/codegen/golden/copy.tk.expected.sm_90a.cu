@@ -22,7 +22,7 @@ copy_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2> Y, co
   tk::grid::allow_next();
 
   // worker move
-  using layout = tk::layout<16, 8, 1, 2, 4>;
+  using layout = tk::layout<16, 8, 1, 2, 4>;  // blocks of 8 x 128, in which a lane has runs of 8 columns
   const int tile = tk::block::index();
   const int m_block = tile / n_blocks;
   const int n_block = tile % n_blocks;

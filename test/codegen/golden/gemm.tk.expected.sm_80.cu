@@ -36,7 +36,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
   auto& shared = tk::block::shared<gemm_patch_shared>();
   tk::block::is_one_warpgroup();
   // worker compute[W] as w
-  using layout = tk::layout<4, 2, 2, 8, 2, 2>;
+  using layout = tk::layout<4, 2, 2, 8, 2, 2>;  // blocks of 32 x 16, in which a lane has runs of 2 columns
   tk::ring<4> ab;
   const int tile = tk::block::index();
   const int m_block = tile / n_blocks;
@@ -143,7 +143,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
   auto& shared = tk::block::shared<gemm_pair_shared>();
   tk::block::is_one_warpgroup();
   // worker compute[W] as w
-  using layout = tk::layout<4, 2, 2, 8, 2, 2>;
+  using layout = tk::layout<4, 2, 2, 8, 2, 2>;  // blocks of 32 x 16, in which a lane has runs of 2 columns
   tk::ring<4> ab;
   const int tile = tk::block::index();
   const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
@@ -242,7 +242,7 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
             const int m_blocks, const int n_blocks) {
   auto& shared = tk::block::shared<gemm_oblong_shared>();
   // worker compute[W] as w
-  using layout = tk::layout<4, 2, 2, 8, 1, 4>;
+  using layout = tk::layout<4, 2, 2, 8, 1, 4>;  // blocks of 16 x 32, in which a lane has runs of 2 columns
   const int w = tk::warpgroup::index();
   tk::ring<4> ab;
   const int tile = tk::block::index();

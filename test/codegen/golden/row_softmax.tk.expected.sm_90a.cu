@@ -22,7 +22,7 @@ row_softmax_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2
   tk::grid::allow_next();
 
   // worker softmax
-  using layout = tk::layout<16, 8, 1, 2, 4>;
+  using layout = tk::layout<16, 8, 1, 2, 4>;  // blocks of 8 x 128, in which a lane has runs of 8 columns
   const int tile = tk::block::index();
   const int m = tile * 64;
   // var top: f32[BM, 1] = -inf
