@@ -130,6 +130,8 @@ struct Transfer {
   Op CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker);
   void CopyRole(ir::Worker& worker, Region& region);
   void ComputeRole(ir::Worker& worker, Region& region);
+  ir::Buffer StagingBuffer(const ir::Worker& worker, const ir::Type& type, const ir::TensorParam& tensor, int64_t chunk_cols);
+  Op StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer);
   Region StagedStore(const ir::Worker& worker, const Op& store);
   Region DirectStore(const Op& store);
 };
@@ -218,27 +220,19 @@ void Transfer::CopyRole(ir::Worker& worker, Region& region) {
   region = std::move(out);
 }
 
-/// For each chunk of columns: convert, stage, and from there the copy engine, or where there is none or the tensor rules it out a
-/// guarded copy.
-Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
-  const ValueId value = store.operands[0];
-  const ir::Type type = kernel.values[value].type;
-  const ir::TensorParam& tensor = FindTensor(kernel, store.symbol);
-  const DType dtype = tensor.dtype;
-  const int64_t chunk_cols = ChunkBytes(type, dtype) / Bytes(dtype);
-  Ensure(chunk_cols > 0, "a staged store whose columns no chunk divides", store.span);
-  const int64_t chunks = type.cols / chunk_cols;
+/// The buffer in which the worker stages chunks of a tile of `type` for the tensor. A worker's stores of one shape take turns with
+/// one buffer. Another worker, another shape of chunk or number of them has its own.
+ir::Buffer Transfer::StagingBuffer(const ir::Worker& worker, const ir::Type& type, const ir::TensorParam& tensor,
+                                   int64_t chunk_cols) {
   ir::Buffer buffer;
   buffer.name = tensor.name + "_stage";
-  buffer.dtype = dtype;
+  buffer.dtype = tensor.dtype;
   buffer.rows = type.rows;
   buffer.cols = chunk_cols;
-  if (!target.folds_copies) buffer.count = StagingBuffers(chunks, type.rows * chunk_cols * Bytes(dtype));
+  if (!target.folds_copies) buffer.count = StagingBuffers(type.cols / chunk_cols, type.rows * chunk_cols * Bytes(tensor.dtype));
   buffer.instances = worker.instances;
-  buffer.swizzle = ChooseSwizzle(dtype, type.rows, chunk_cols);
+  buffer.swizzle = ChooseSwizzle(tensor.dtype, type.rows, chunk_cols);
   buffer.purpose = fmt::format("staging of {}, {} columns at a time", tensor.name, chunk_cols);
-  // A worker's stores of one shape take turns with one buffer. Another worker, another shape of chunk or number of them has its
-  // own.
   const auto find = [&](const std::string& name) {
     return std::find_if(kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::Buffer& b) { return b.name == name; });
   };
@@ -252,13 +246,38 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   }
   if (same == kernel.buffers.end()) kernel.buffers.push_back(buffer);
   own_stages.insert(buffer.name);
+  return buffer;
+}
 
-  Op chunk_access = store;
-  ir::AxisRange& columns = chunk_access.axes.back();
+/// From the buffer to the columns of `access`: by the copy engine, or where there is none or the tensor rules it out by a guarded
+/// copy.
+Op Transfer::StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer) {
+  Op guarded{OpCode::kCopyToGlobal, {}, {stage}};
+  guarded.symbol = access.symbol;
+  guarded.axes = access.axes;
+  guarded.span = access.span;
+  if (target.folds_copies) return guarded;
+  Op copy{OpCode::kStoreAsync, {}, {stage}, Coordinates(access)};
+  copy.symbol = Map(access, buffer, true);
+  KeepSlices(access, copy);
+  copy.span = access.span;
+  Op choice{OpCode::kIf, {}, {}, {symbolic::Name(copy.symbol + "_usable", DType::kBool)}};
+  choice.regions = {{copy}, {guarded}};
+  choice.span = access.span;
+  return choice;
+}
+
+/// For each chunk of columns: convert, stage, store.
+Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
+  const ValueId value = store.operands[0];
+  const ir::Type type = kernel.values[value].type;
+  const ir::TensorParam& tensor = FindTensor(kernel, store.symbol);
+  const int64_t chunk_cols = ChunkBytes(type, tensor.dtype) / Bytes(tensor.dtype);
+  Ensure(chunk_cols > 0, "a staged store whose columns no chunk divides", store.span);
+  const int64_t chunks = type.cols / chunk_cols;
+  const ir::Buffer buffer = StagingBuffer(worker, type, tensor, chunk_cols);
   const std::string counter = tensor.name + "_chunk";
   const ir::Scalar first = chunks == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(counter), symbolic::Int(chunk_cols));
-  columns.start = symbolic::Add(columns.start, first);
-  columns.extent = chunk_cols;
 
   Region body;
   const auto emit = [&](Op op) {
@@ -271,36 +290,25 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
     part = kernel.AddValue(kernel.values[value].name + "_chunk", chunk_type);
     emit({OpCode::kPart, {part}, {value}, {symbolic::Int(0), first}});
   }
-  if (dtype != type.dtype) {
+  if (tensor.dtype != type.dtype) {
     ir::Type converted = chunk_type;
-    converted.dtype = dtype;
+    converted.dtype = tensor.dtype;
     const ValueId rounded = kernel.AddValue(tensor.name + "_chunk_values", converted);
     emit({OpCode::kConvert, {rounded}, {part}});
     part = rounded;
   }
-  const ValueId stage =
-      kernel.AddValue(target.folds_copies ? "staged" : "stage", ir::Type{dtype, type.rows, chunk_cols, ir::Space::kShared, false});
+  const ValueId stage = kernel.AddValue(target.folds_copies ? "staged" : "stage",
+                                        ir::Type{tensor.dtype, type.rows, chunk_cols, ir::Space::kShared, false});
   Op view{OpCode::kView, {stage}};
   view.symbol = buffer.name;
   if (buffer.count > 1)
     view.scalars = {symbolic::Make(symbolic::Kind::kMod, DType::kI64, {symbolic::Name(counter), symbolic::Int(buffer.count)})};
   emit(view);
   emit({OpCode::kStoreShared, {}, {stage, part}});
-  Op guarded{OpCode::kCopyToGlobal, {}, {stage}};
-  guarded.symbol = tensor.name;
-  guarded.axes = chunk_access.axes;
-  guarded.span = store.span;
-  if (target.folds_copies) {
-    emit(guarded);
-  } else {
-    Op copy{OpCode::kStoreAsync, {}, {stage}, Coordinates(chunk_access)};
-    copy.symbol = Map(chunk_access, buffer, true);
-    KeepSlices(chunk_access, copy);
-    copy.span = store.span;
-    Op choice{OpCode::kIf, {}, {}, {symbolic::Name(copy.symbol + "_usable", DType::kBool)}};
-    choice.regions = {{copy}, {guarded}};
-    emit(choice);
-  }
+  Op access = store;
+  access.axes.back().start = symbolic::Add(access.axes.back().start, first);
+  access.axes.back().extent = chunk_cols;
+  emit(StoreStaged(access, stage, buffer));
   if (chunks == 1) return body;
   Op loop{OpCode::kUnroll};
   loop.symbol = counter;
