@@ -105,23 +105,6 @@ __int128 IntegerBinary(Op op, __int128 x, __int128 y) {
   }
 }
 
-bool IsComparison(Op op) {
-  return op == Op::kEq || op == Op::kNe || op == Op::kLt || op == Op::kLe || op == Op::kGt || op == Op::kGe;
-}
-
-template <typename T>
-bool Compare(Op op, T x, T y) {
-  switch (op) {
-    case Op::kEq: return x == y;
-    case Op::kNe: return x != y;
-    case Op::kLt: return x < y;
-    case Op::kLe: return x <= y;
-    case Op::kGt: return x > y;
-    case Op::kGe: return x >= y;
-    default: InternalError("not a comparison");
-  }
-}
-
 /// Calls `f(result index, x index, y index)` for each element of a result of `type`.
 template <typename F>
 void ForEach(const Type& type, const Value& x, const Value& y, F f) {

@@ -7,8 +7,6 @@
 namespace tkc::ir {
 namespace {
 
-bool IsComparison(int64_t op) { return op >= static_cast<int64_t>(typed::Op::kEq) && op <= static_cast<int64_t>(typed::Op::kGe); }
-
 /// Rows and columns of the elements that `axes` covers: the kept axes, one alone being a column.
 Type Covered(const std::vector<AxisRange>& axes) {
   Type type;
@@ -202,7 +200,8 @@ void Verifier::CheckElementwise(const Op& op) {
   }
   Same(op, TypeOf(op.results[0]), shape);
   if (is_select && TypeOf(op.operands[0]).dtype != DType::kBool) OpFault(op, "the condition is not a tile of truth values");
-  if (op.code == OpCode::kBinary && IsComparison(op.number) && TypeOf(op.results[0]).dtype != DType::kBool) {
+  if (op.code == OpCode::kBinary && IsComparison(static_cast<typed::Op>(op.number)) &&
+      TypeOf(op.results[0]).dtype != DType::kBool) {
     OpFault(op, "a comparison gives truth values");
   }
 }

@@ -45,15 +45,9 @@ std::optional<int64_t> ComputeInteger(Op op, int64_t a, int64_t b) {
     case Op::kCdiv: return FloorDivide(a, b) + (a % b != 0 ? 1 : 0);
     case Op::kMin: return std::min(a, b);
     case Op::kMax: return std::max(a, b);
-    case Op::kEq: return a == b;
-    case Op::kNe: return a != b;
-    case Op::kLt: return a < b;
-    case Op::kLe: return a <= b;
-    case Op::kGt: return a > b;
-    case Op::kGe: return a >= b;
     case Op::kAnd: return a != 0 && b != 0;
     case Op::kOr: return a != 0 || b != 0;
-    default: return std::nullopt;
+    default: return typed::IsComparison(op) ? std::optional<int64_t>(typed::Compare(op, a, b)) : std::nullopt;
   }
 }
 
@@ -66,18 +60,6 @@ std::optional<float> ComputeFloat(Op op, float a, float b) {
     case Op::kDiv: return a / b;
     case Op::kMin: return std::fmin(a, b);
     case Op::kMax: return std::fmax(a, b);
-    default: return std::nullopt;
-  }
-}
-
-std::optional<bool> CompareFloats(Op op, float a, float b) {
-  switch (op) {
-    case Op::kEq: return a == b;
-    case Op::kNe: return a != b;
-    case Op::kLt: return a < b;
-    case Op::kLe: return a <= b;
-    case Op::kGt: return a > b;
-    case Op::kGe: return a >= b;
     default: return std::nullopt;
   }
 }
@@ -103,7 +85,7 @@ ExprPtr FoldBinary(Op op, const Type& type, const Expr& a, const Expr& b, Span s
   if (a.kind == ExprKind::kFloat && b.kind == ExprKind::kFloat) {
     const auto x = static_cast<float>(a.float_value);
     const auto y = static_cast<float>(b.float_value);
-    if (const auto truth = CompareFloats(op, x, y)) return MakeBool(*truth, span);
+    if (typed::IsComparison(op)) return MakeBool(typed::Compare(op, x, y), span);
     if (const auto number = ComputeFloat(op, x, y)) return MakeFloat(*number, span);
     return nullptr;
   }

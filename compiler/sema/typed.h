@@ -107,6 +107,20 @@ enum class Op : uint8_t {
   kAll,
 };
 
+inline bool IsComparison(Op op) { return op >= Op::kEq && op <= Op::kGe; }
+
+template <typename T>
+bool Compare(Op comparison, T x, T y) {
+  switch (comparison) {
+    case Op::kEq: return x == y;
+    case Op::kNe: return x != y;
+    case Op::kLt: return x < y;
+    case Op::kLe: return x <= y;
+    case Op::kGt: return x > y;
+    default: return x >= y;
+  }
+}
+
 struct Expr;
 using ExprPtr = std::unique_ptr<Expr>;
 
