@@ -15,15 +15,15 @@ struct axis {
     bool exists = false;  // the dimension is known to have all of lo .. hi
 };
 
+/// A place along an axis that was computed in 64 bits. No tensor is as long as the furthest: where nothing is, nothing is found.
+TK_HOST_DEVICE constexpr int coordinate(index place) {
+    constexpr index furthest = 0x7fff0000;
+    return int(place > furthest ? furthest : place < -furthest ? -furthest : place);
+}
+
 /// One index: the dimension does not appear in the block. Out of range: the block is empty.
 TK_HOST_DEVICE constexpr axis at(int i) { return {i, i, i + 1, true}; }
 /// From `start` on, to the end of the tensor.
-/// A place along an axis that was computed in 64 bits. No tensor is as long as the furthest: where nothing is, nothing is found.
-TK_HOST_DEVICE constexpr int coordinate(index place) {
-  constexpr index kFurthest = 0x7fff0000;
-  return int(place > kFurthest ? kFurthest : place < -kFurthest ? -kFurthest : place);
-}
-
 TK_HOST_DEVICE constexpr axis span(int start) { return {start, 0, 0x7fffffff, false}; }
 /// From `start` on, only tensor indices lo .. hi - 1.
 TK_HOST_DEVICE constexpr axis span(int start, int lo, int hi) { return {start, lo, hi, false}; }
