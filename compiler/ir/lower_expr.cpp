@@ -9,6 +9,14 @@ namespace {
 
 using typed::ExprKind;
 
+/// Of bf16(x) and the like, and of f32(X[m, n]).
+std::string ConvertedName(const typed::Expr& expr, const typed::Kernel& source) {
+  const typed::Expr* from = expr.args[0].get();
+  if (Bytes(expr.type.dtype) < Bytes(from->type.dtype)) return "rounded";
+  while (from->kind == ExprKind::kTranspose) from = from->args[0].get();
+  return from->kind == ExprKind::kRead || from->kind == ExprKind::kGather ? source.params[from->id].name + "_wide" : "wide";
+}
+
 std::string DefaultName(const typed::Expr& expr, const typed::Kernel& source) {
   switch (expr.kind) {
     case ExprKind::kGather:
@@ -22,7 +30,7 @@ std::string DefaultName(const typed::Expr& expr, const typed::Kernel& source) {
     case ExprKind::kPositions: return "position";
     case ExprKind::kMatMul: return "product";
     case ExprKind::kPart: return "part";
-    case ExprKind::kConvert: return "rounded";
+    case ExprKind::kConvert: return ConvertedName(expr, source);
     default: return "t";
   }
 }
