@@ -52,7 +52,6 @@ class Visitor {
   void Visit(const typed::ExprPtr& expr) {
     if (!expr) return;
     if (IsApproximate(*expr)) ++result.functions;
-    if ((expr->op == Op::kSub || expr->op == Op::kNeg) && IsFloat(expr->type.dtype)) result.subtracts = true;
     if (expr->kind == ExprKind::kFloat && !HasFewBits(expr->float_value)) result.is_exact = false;
     if (expr->kind == ExprKind::kConvert && IsFloat(expr->type.dtype) && Bytes(expr->type.dtype) < 4 &&
         (expr->args[0]->type.dtype == DType::kF32)) {
@@ -137,7 +136,8 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
     tensor.FromReals(values);
   }
   Diagnostics ignored;
-  const bool ran = static_cast<bool>(interp::Interpret(entry, absolute, ignored));
+  const interp::Signs signs = arithmetic.functions > 0 ? interp::Signs::kKept : interp::Signs::kDropped;
+  const bool ran = static_cast<bool>(interp::Interpret(entry, absolute, ignored, signs));
   for (const typed::Param& param : kernel.params) {
     if (!interp::IsOutput(param)) continue;
     std::vector<double> sums = want.tensors.at(param.name).ToReals();
@@ -147,8 +147,8 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
       sums[i] = std::max(std::abs(sums[i]), std::isfinite(others[i]) ? std::abs(others[i]) : 0.0);
       if (std::isfinite(sums[i])) largest = std::max(largest, sums[i]);
     }
-    // With functions and differences, absolute values bound nothing: an element's terms may be as large as the largest result.
-    if (arithmetic.functions > 0 || arithmetic.subtracts) std::fill(sums.begin(), sums.end(), largest);
+    // With functions, absolute values bound nothing: an element's terms may be as large as the largest result.
+    if (arithmetic.functions > 0) std::fill(sums.begin(), sums.end(), largest);
     tolerance.magnitudes[param.name] = std::move(sums);
   }
   return tolerance;

@@ -6,8 +6,8 @@
 // n * 2^-24 of the sum of its terms' magnitudes, n being the number of terms; f * 2^-20 of that where f functions are applied,
 // four times as much, as an exponent's error is multiplied by its argument; 2^-8 of it where intermediate values are rounded to
 // 16 bits (8 bits: 2^-3) and may so fall to either side, too. The sum of magnitudes is what the reference gives for the inputs'
-// absolute values; where it subtracts, what is left there tells nothing of what it is left of, so the largest element stands for
-// it. Where nothing but sums and products of small integers is computed, every order gives the same bits, and nothing may differ.
+// absolute values where differences are added up instead. Where nothing but sums and products of small integers is computed,
+// every order gives the same bits, and nothing may differ.
 #pragma once
 
 #include <map>
@@ -24,7 +24,6 @@ namespace tkc {
 struct Arithmetic {
   bool is_exact = true;  // sums and products only, constants of few bits: exact on small integers
   int functions = 0;     // approximate operations
-  bool subtracts = false;
   bool narrows = false;  // intermediate values are rounded to 16 bits
   bool narrows_to_8 = false;
 };

@@ -39,15 +39,20 @@ Value Evaluator::Evaluate(const Expr& expr) {
   if (faults_.failed()) return Value::Zero(expr.type);
   switch (expr.kind) {
     case ExprKind::kInt:
-    case ExprKind::kFloat:
     case ExprKind::kBool: return Number(expr);
+    case ExprKind::kFloat: return DropsSigns(expr) ? ApplyUnary(Op::kAbs, Number(expr), expr.type) : Number(expr);
     case ExprKind::kDim: return Value::Integer(expr.type.dtype, launch_.dims[static_cast<size_t>(expr.id)]);
-    case ExprKind::kParam: return launch_.scalars[static_cast<size_t>(expr.id)].ConvertedTo(expr.type.dtype);
+    case ExprKind::kParam: {
+      const Value scalar = launch_.scalars[static_cast<size_t>(expr.id)].ConvertedTo(expr.type.dtype);
+      return DropsSigns(expr) ? ApplyUnary(Op::kAbs, scalar, expr.type) : scalar;
+    }
     case ExprKind::kVar: return vars_[static_cast<size_t>(expr.id)].ConvertedTo(expr.type.dtype);
     case ExprKind::kElement:
     case ExprKind::kRead: return Read(expr);
     case ExprKind::kGather: return Gather(expr);
-    case ExprKind::kUnary: return ApplyUnary(expr.op, Evaluate(*expr.args[0]), expr.type);
+    case ExprKind::kUnary:
+      if (expr.op == Op::kNeg && DropsSigns(expr)) return Evaluate(*expr.args[0]);
+      return ApplyUnary(expr.op, Evaluate(*expr.args[0]), expr.type);
     case ExprKind::kBinary: return Binary(expr, Rounding::kNow);
     case ExprKind::kSelect: {
       const Value condition = Evaluate(*expr.args[0]);
@@ -86,6 +91,7 @@ Value Evaluator::Term(const Expr& expr) {
   if (IsSum(expr)) return Binary(expr, Rounding::kLater);
   if (expr.kind == ExprKind::kUnary && IsFloat(expr.type.dtype)) {
     Value negated = Term(*expr.args[0]);  // ApplyUnary would round
+    if (DropsSigns(expr)) return negated;
     double* values = negated.MutableReals();
     for (int64_t i = 0; i < negated.size(); ++i) values[i] = -values[i];
     return negated;
@@ -97,7 +103,8 @@ Value Evaluator::Binary(const Expr& expr, Rounding rounding) {
   const bool takes_product = IsSum(expr) && TakesProduct(expr);
   const Value x = takes_product ? Term(*expr.args[0]) : Evaluate(*expr.args[0]);
   const Value y = takes_product ? Term(*expr.args[1]) : Evaluate(*expr.args[1]);
-  return ApplyBinary(expr.op, x, y, expr.type, rounding, expr.span, faults_);
+  const Op op = expr.op == Op::kSub && DropsSigns(expr) ? Op::kAdd : expr.op;
+  return ApplyBinary(op, x, y, expr.type, rounding, expr.span, faults_);
 }
 
 Value Evaluator::Call(const Expr& expr) {

@@ -27,6 +27,8 @@ class Evaluator {
  private:
   /// The value of a term of a sum that takes up a matrix product: not rounded where it is itself a product or such a sum.
   Value Term(const typed::Expr& expr);
+  /// Of an expression of floats: whether magnitudes are what is asked for.
+  bool DropsSigns(const typed::Expr& expr) const { return launch_.magnitudes && IsFloat(expr.type.dtype); }
   Value Binary(const typed::Expr& expr, Rounding rounding);
   Value Call(const typed::Expr& expr);
   Value Cat(const typed::Expr& expr);

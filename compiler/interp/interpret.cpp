@@ -64,10 +64,11 @@ class SectionRun {
 
 }  // namespace
 
-Result<void> Interpret(const Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics) {
+Result<void> Interpret(const Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs) {
   Faults faults(diagnostics);
   Launch launch;
   Bind(kernel, arguments, launch, faults);
+  launch.magnitudes = signs == Signs::kDropped;
   if (!faults.failed()) CheckRequirements(launch, faults);
   if (!faults.failed()) Prepare(launch, faults);
   for (const Section& section : kernel.sections) {
@@ -95,10 +96,10 @@ Result<const Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& argumen
                            fmt::format("no schedule of `{}` applies to these arguments", entry.name));
 }
 
-Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics) {
+Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs) {
   Result<const Kernel*> kernel = ChooseKernel(entry, arguments, diagnostics);
   if (!kernel) return Failure{};
-  return Interpret(**kernel, arguments, diagnostics);
+  return Interpret(**kernel, arguments, diagnostics, signs);
 }
 
 }  // namespace tkc::interp

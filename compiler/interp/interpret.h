@@ -11,15 +11,19 @@
 
 namespace tkc::interp {
 
+/// kDropped: what is subtracted is added, and numbers of the source and scalars count without their signs. On the inputs' absolute
+/// values that gives the sum of the magnitudes of what a result is made of, which its rounding errors are measured by.
+enum class Signs { kKept, kDropped };
+
 /// Runs `kernel` on `arguments` as they stand; tensors are changed in place. A failure (arguments that do not fit, a
 /// requirement that does not hold, a deadlock, a division by zero) is in `diagnostics`; tensors are then unspecified,
 /// but untouched if the fault was found before the first grid section.
-Result<void> Interpret(const typed::Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics);
+Result<void> Interpret(const typed::Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs = Signs::kKept);
 
 /// The first kernel of `entry` whose `when` holds for the arguments, as the launcher chooses.
 Result<const typed::Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics);
 
 /// ChooseKernel, then Interpret.
-Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics);
+Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs = Signs::kKept);
 
 }  // namespace tkc::interp

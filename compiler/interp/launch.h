@@ -34,7 +34,8 @@ struct Launch {
   std::vector<Tensor> work;                // by ParamId; storage of `work` tensors
   std::vector<std::vector<bool>> written;  // by ParamId; for `out` tensors, what this grid section has stored
   int64_t sms = 132;
-  bool aligned = true;  // rows of all tensors begin at multiples of 16 bytes
+  bool aligned = true;      // rows of all tensors begin at multiples of 16 bytes
+  bool magnitudes = false;  // Signs::kDropped
 };
 
 /// Binds `arguments` to `launch`; faults name the parameters concerned. Does not touch any tensor.
