@@ -39,19 +39,16 @@ Value Evaluator::Evaluate(const Expr& expr) {
   if (faults_.failed()) return Value::Zero(expr.type);
   switch (expr.kind) {
     case ExprKind::kInt:
+    case ExprKind::kFloat:
     case ExprKind::kBool: return Number(expr);
-    case ExprKind::kFloat: return DropsSigns(expr) ? ApplyUnary(Op::kAbs, Number(expr), expr.type) : Number(expr);
     case ExprKind::kDim: return Value::Integer(expr.type.dtype, launch_.dims[static_cast<size_t>(expr.id)]);
-    case ExprKind::kParam: {
-      const Value scalar = launch_.scalars[static_cast<size_t>(expr.id)].ConvertedTo(expr.type.dtype);
-      return DropsSigns(expr) ? ApplyUnary(Op::kAbs, scalar, expr.type) : scalar;
-    }
+    case ExprKind::kParam: return launch_.scalars[static_cast<size_t>(expr.id)].ConvertedTo(expr.type.dtype);
     case ExprKind::kVar: return vars_[static_cast<size_t>(expr.id)].ConvertedTo(expr.type.dtype);
     case ExprKind::kElement:
     case ExprKind::kRead: return Read(expr);
     case ExprKind::kGather: return Gather(expr);
     case ExprKind::kUnary:
-      if (expr.op == Op::kNeg && DropsSigns(expr)) return Evaluate(*expr.args[0]);
+      if (expr.op == Op::kNeg && expr.type.is_tile && DropsSigns(expr)) return Evaluate(*expr.args[0]);
       return ApplyUnary(expr.op, Evaluate(*expr.args[0]), expr.type);
     case ExprKind::kBinary: return Binary(expr, Rounding::kNow);
     case ExprKind::kSelect: {

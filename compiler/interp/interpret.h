@@ -11,8 +11,9 @@
 
 namespace tkc::interp {
 
-/// kDropped: what is subtracted is added, and numbers of the source and scalars count without their signs. On the inputs' absolute
-/// values that gives the sum of the magnitudes of what a result is made of, which its rounding errors are measured by.
+/// kDropped: what is subtracted is added, and tiles are not negated. On the inputs' absolute values that gives the sum of the
+/// magnitudes of what a result is made of, which its rounding errors are measured by. Numbers keep their signs: -inf is what a
+/// maximum begins with.
 enum class Signs { kKept, kDropped };
 
 /// Runs `kernel` on `arguments` as they stand; tensors are changed in place. A failure (arguments that do not fit, a

@@ -118,4 +118,11 @@ ValueId Kernel::AddValue(std::string name, Type type, bool is_mutable) {
   return static_cast<ValueId>(values.size()) - 1;
 }
 
+ValueId Kernel::AddValueAfter(ValueId of, const std::string& suffix, Type type, bool is_mutable) {
+  const std::string name = values[of].name + suffix, base = values[of].base;
+  const ValueId value = AddValue(name, type, is_mutable);
+  if (!base.empty()) values[value].base = base + suffix;
+  return value;
+}
+
 }  // namespace tkc::ir

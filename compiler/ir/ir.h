@@ -267,6 +267,8 @@ struct Kernel {
   bool SharesTile() const { return split > 1 || Spread() > 1; }
 
   ValueId AddValue(std::string name, Type type, bool is_mutable = false);  // makes the name unique
+  /// A value named after `of`, whose number is no part of the name that is printed.
+  ValueId AddValueAfter(ValueId of, const std::string& suffix, Type type, bool is_mutable = false);
   void TakeNames();  // everything else that is a name in the output: no value is called so
   /// The names that scalars of a pass's own must avoid: all that the source gave, or a pass before.
   std::set<std::string> UsedNames() const;

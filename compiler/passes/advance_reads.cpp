@@ -135,9 +135,9 @@ class Advancing {
 
   /// The load of the first columns, into a variable for those of each part in turn. Returns that.
   ValueId Early(Op load, Region& out) {
-    const ir::Value value = kernel_.values[load.results[0]];
-    const ValueId loaded = kernel_.AddValue(value.name, value.type),
-                  held = kernel_.AddValue(value.name + "_ahead", value.type, true);
+    const ValueId tile = load.results[0];
+    const ir::Type type = kernel_.values[tile].type;
+    const ValueId loaded = kernel_.AddValueAfter(tile, "", type), held = kernel_.AddValueAfter(tile, "_ahead", type, true);
     load.results = {loaded};
     out.push_back(load);
     out.push_back({OpCode::kVar, {held}, {loaded}});
@@ -151,8 +151,7 @@ class Advancing {
     Region out;
     Renamed present;
     for (const auto& [tile, held] : ahead) {
-      const ir::Value value = kernel_.values[tile];
-      present[tile] = kernel_.AddValue(value.name + "_present", value.type, true);
+      present[tile] = kernel_.AddValueAfter(tile, "_present", kernel_.values[tile].type, true);
       out.push_back({OpCode::kVar, {present[tile]}, {held}});
       out.back().span = operations.others.back().span;
     }
@@ -181,8 +180,7 @@ class Advancing {
     for (Op& op : operations) {
       op = With({op}, names)[0];
       for (ValueId& result : op.results) {
-        const ir::Value value = kernel_.values[result];
-        names[result] = kernel_.AddValue(value.name, value.type);
+        names[result] = kernel_.AddValueAfter(result, "", kernel_.values[result].type);
         result = names[result];
       }
     }

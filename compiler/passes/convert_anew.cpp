@@ -136,12 +136,12 @@ class Conversions {
   }
 
   void RepeatPart(Op part, Op conversion, Region& out) {
-    const ir::Value narrow = kernel_.values[conversion.operands[0]];
+    const ir::ValueId narrow = conversion.operands[0];
     ir::Type type = kernel_.values[part.results[0]].type;
-    type.dtype = narrow.type.dtype;
+    type.dtype = kernel_.values[narrow].type.dtype;
     conversion.results = part.results;
     part.operands = conversion.operands;
-    conversion.operands = part.results = {kernel_.AddValue(narrow.name + "_columns", type)};
+    conversion.operands = part.results = {kernel_.AddValueAfter(narrow, "_columns", type)};
     conversion.number = 1;
     conversion.span = part.span;
     out.push_back(std::move(part));
@@ -150,8 +150,8 @@ class Conversions {
 
   Op Copy(Op conversion) {
     if (!std::exchange(is_first_, false)) {
-      const ir::Value wide = kernel_.values[conversion.results[0]];
-      conversion.results[0] = kernel_.AddValue(wide.name, wide.type);
+      const ir::ValueId wide = conversion.results[0];
+      conversion.results[0] = kernel_.AddValueAfter(wide, "", kernel_.values[wide].type);
     }
     conversion.number = 1;
     return conversion;

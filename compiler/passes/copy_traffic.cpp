@@ -154,8 +154,7 @@ Region Copied(ir::Kernel& kernel, const Region& region) {
   std::map<ir::ValueId, ir::ValueId> renamed;
   ForEachOp(copy, [&](const Op& op) {
     for (const ir::ValueId value : op.results) {
-      const ir::Value original = kernel.values[value];
-      renamed[value] = kernel.AddValue(original.name, original.type, original.is_mutable);
+      renamed[value] = kernel.AddValueAfter(value, "", kernel.values[value].type, kernel.values[value].is_mutable);
     }
   });
   Rename(copy, renamed);

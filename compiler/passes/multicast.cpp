@@ -60,7 +60,7 @@ class Sharing {
     const Scalar first = symbolic::Mul(rank, symbolic::Int(by_cols ? share.cols : share.rows));
     const Scalar zero = symbolic::Int(0);
     Op part{OpCode::kPart,
-            {kernel_.AddValue(kernel_.values[load.operands[0]].name + "_share", share)},
+            {kernel_.AddValueAfter(load.operands[0], "_share", share)},
             load.operands,
             {by_cols ? zero : first, by_cols ? first : zero}};
     part.span = load.span;

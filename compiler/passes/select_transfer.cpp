@@ -287,7 +287,7 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   const ir::Type chunk_type{type.dtype, type.rows, chunk_cols, ir::Space::kRegister, false};
   ValueId part = value;
   if (chunks > 1) {
-    part = kernel.AddValue(kernel.values[value].name + "_chunk", chunk_type);
+    part = kernel.AddValueAfter(value, "_chunk", chunk_type);
     emit({OpCode::kPart, {part}, {value}, {symbolic::Int(0), first}});
   }
   if (tensor.dtype != type.dtype) {

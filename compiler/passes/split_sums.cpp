@@ -233,7 +233,7 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   Op collect = publish;
   collect.code = OpCode::kSplitCollect;
   collect.operands.clear();
-  collect.results = {kernel_.AddValue(kernel_.values[*acc].name + "_sum", part)};
+  collect.results = {kernel_.AddValueAfter(*acc, "_sum", part)};
   out.push_back(collect);
   if (!NarrowTail(std::move(tail), *acc, collect.results[0], out)) {
     return Refuse(worker.span, "of a tile whose columns are not treated alike afterwards"), false;

@@ -179,7 +179,7 @@ ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
                              : "take its rows one by one: `x.rows(u)` with a `u` known here");
   Op load{OpCode::kLoadShared, {}, {value}};
   load.span = span;
-  load.results = {kernel_.AddValue(kernel_.values[value].name + "_values", type)};
+  load.results = {kernel_.AddValueAfter(value, "_values", type)};
   out.push_back(load);
   return load.results[0];
 }
@@ -277,7 +277,7 @@ void Staging::RewritePart(Op op, Region& out) {
     ir::Type type = TypeOf(result);
     std::swap(type.rows, type.cols);
     type.transposed = false;
-    Op part{OpCode::kPart, {kernel_.AddValue(kernel_.values[result].name, type)}, {under->second}, {op.scalars[1], op.scalars[0]}};
+    Op part{OpCode::kPart, {kernel_.AddValueAfter(result, "", type)}, {under->second}, {op.scalars[1], op.scalars[0]}};
     part.span = op.span;
     Op turn{OpCode::kTranspose, {result}, {part.results[0]}};
     turn.span = op.span;
@@ -316,7 +316,7 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
   if (!IsShared(a) && pending_.find(a) != pending_.end()) a = InShared(a, out, op.span);
   if (!IsShared(a) && !by_warps_) {
     // A copy that nothing else touches: the matrix unit reads it while the worker goes on.
-    const ValueId operand = kernel_.AddValue(kernel_.values[a].name + "_operand", TypeOf(a), true);
+    const ValueId operand = kernel_.AddValueAfter(a, "_operand", TypeOf(a), true);
     Op copy{OpCode::kVar, {operand}, {a}};
     copy.span = op.span;
     out.push_back(copy);
@@ -417,7 +417,7 @@ void Staging::ReduceByParts(const Op& op, Region& out) {
       sum = value;
       continue;
     }
-    Op add{OpCode::kBinary, {kernel_.AddValue(kernel_.values[op.results[0]].name, result)}, {sum, value}};
+    Op add{OpCode::kBinary, {kernel_.AddValueAfter(op.results[0], "", result)}, {sum, value}};
     add.number = op.number;
     add.span = op.span;
     TypeOf(sum = add.results[0]).space = Space::kRegister;

@@ -140,7 +140,7 @@ Region StoreParts::Part(const Region& operations, const Operations& statement, c
 ValueId StoreParts::PartOf(ValueId tile, int64_t columns) {
   const ir::Value whole = kernel_.values[tile];
   const auto place = parts_.find(tile);
-  const ValueId part = place != parts_.end() ? place->second : kernel_.AddValue(whole.name + "_columns", whole.type);
+  const ValueId part = place != parts_.end() ? place->second : kernel_.AddValueAfter(tile, "_columns", whole.type);
   parts_[tile] = part;
   kernel_.values[part].type.cols = columns;
   return part;
