@@ -219,6 +219,7 @@ class KernelEmitter {
     for (const auto& [name, value] : kernel_.launch_lets) {
       if (value->dtype == DType::kI64) scalars.AddNonNegative(name);
     }
+    for (const std::string& name : uses_.divisors) scalars.AddDivisor(name);
     for (const ir::ScalarParam& param : kernel_.scalars) {
       const bool is_wide = param.dtype == DType::kI64 || param.dtype == DType::kU64;
       if (is_wide || param.dtype == DType::kU32) scalars.AddWide(param.name);
@@ -297,7 +298,8 @@ std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses
   };
   for (const std::string& dim : kernel.dims) add_scalar(dim, DType::kI64, "int");
   for (const ir::ScalarParam& scalar : kernel.scalars) add_scalar(scalar.name, scalar.dtype, "tk::index");
-  for (const auto& [name, value] : kernel.launch_lets) add_scalar(name, value->dtype, "int");
+  for (const auto& [name, value] : kernel.launch_lets)
+    add_scalar(name, value->dtype, uses.divisors.contains(name) ? "tk::divisor" : "int");
   for (const ir::TensorMap& map : kernel.maps) {
     if (uses.names.contains(map.name + "_usable")) params.push_back({Kind::kUsable, map.name, "const bool"});
   }

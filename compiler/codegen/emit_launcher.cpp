@@ -359,7 +359,9 @@ class CallEmitter {
         return fmt::format("tk::host::as_tensor<{}, {}>({})", CppType(tensor.dtype), tensor.extents.size(),
                            pieces.contains(param.name) ? fmt::format("call.pieces({})", name) : "*" + name);
       }
-      case KernelParam::Kind::kScalar: return param.type == "const int" ? fmt::format("int({})", name) : name;
+      case KernelParam::Kind::kScalar:
+        if (param.type == "const tk::divisor") return fmt::format("tk::divisor(int({}))", name);
+        return param.type == "const int" ? fmt::format("int({})", name) : name;
       default: return name;
     }
   }

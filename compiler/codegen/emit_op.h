@@ -18,8 +18,9 @@ namespace tkc::codegen {
 
 /// How often values and scalar names of a kernel are used, and by names: what its parameters are.
 struct KernelUses {
-  std::vector<int> values;                                                   // by ValueId
-  std::set<std::string, std::less<>> names;                                  // scalars that some printed operation mentions
+  std::vector<int> values;                      // by ValueId
+  std::set<std::string, std::less<>> names;     // scalars that some printed operation mentions
+  std::set<std::string, std::less<>> divisors;  // of these, what the launcher counts and tiles are divided by
   std::map<const ir::Worker*, std::set<std::string, std::less<>>> names_of;  // of each role
   std::set<std::string, std::less<>> tensors;                                // tensors accessed by ordinary loads and stores
   std::set<std::string, std::less<>> rings;
@@ -31,6 +32,7 @@ struct KernelUses {
  private:
   void Region(const ir::Region& region);
   void Scalar(const ir::Scalar& scalar);
+  std::set<std::string, std::less<>> divided_by_;
 };
 
 class OpEmitter {

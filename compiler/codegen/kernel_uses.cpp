@@ -10,6 +10,8 @@ void KernelUses::Scalar(const ir::Scalar& scalar) {
   if (!scalar) return;
   if (scalar->kind == symbolic::Kind::kName) names.insert(scalar->name);
   if (scalar->kind == symbolic::Kind::kElement) tensors.insert(scalar->name);
+  const bool divides = (scalar->kind == symbolic::Kind::kDiv || scalar->kind == symbolic::Kind::kMod) && !IsFloat(scalar->dtype);
+  if (divides && scalar->args[1]->kind == symbolic::Kind::kName) divided_by_.insert(scalar->args[1]->name);
   for (const ir::Scalar& arg : scalar->args) Scalar(arg);
 }
 
@@ -55,6 +57,9 @@ KernelUses::KernelUses(const ir::Kernel& kernel) : values(kernel.values.size(), 
     names_of[&role] = std::move(names);
   }
   names = std::move(all);
+  for (const auto& [name, count] : kernel.launch_lets) {
+    if (divided_by_.contains(name)) divisors.insert(name);
+  }
 }
 
 std::string InstanceName(const ir::Kernel& kernel, const ir::Worker& role) {

@@ -209,10 +209,19 @@ CppExpr ScalarPrinter::Product(const Node& node) const {
   return {fmt::format("{} * {}", left.Within(CppExpr::kMul), Expr(node.args[1]).Within(CppExpr::kUnary)), CppExpr::kMul};
 }
 
+bool ScalarPrinter::DividesByDivisor(const Node& node) const {
+  return node.args[1]->kind == Kind::kName && divisors_.contains(node.args[1]->name) && IsNonNegative(node.args[0]) &&
+         !IsWide(node.args[0]);
+}
+
 CppExpr ScalarPrinter::Division(const Node& node) const {
   const bool is_integer = !IsFloat(node.dtype);
   if (!is_integer) return Infix(node, "/", CppExpr::kMul);
   const bool divides = node.kind == Kind::kDiv;
+  if (DividesByDivisor(node)) {
+    const std::string number = Expr(node.args[0]).Within(CppExpr::kMul);
+    return {fmt::format("{} {} {}", number, divides ? "/" : "%", Mangle(node.args[1]->name)), CppExpr::kMul};
+  }
   const bool is_plain = IsNonNegative(node.args[0]) && IsNonNegative(node.args[1]);
   CppExpr result =
       is_plain ? Infix(node, divides ? "/" : "%", CppExpr::kMul) : Function(divides ? "tk::floor_div" : "tk::floor_mod", node);
@@ -253,7 +262,7 @@ CppExpr ScalarPrinter::Expr(const Scalar& scalar) const {
       return {text, text[0] == '-' ? CppExpr::kUnary : CppExpr::kPrimary};
     }
     case Kind::kBool: return {node.int_value ? "true" : "false"};
-    case Kind::kName: return {Mangle(node.name)};
+    case Kind::kName: return {Mangle(node.name) + (divisors_.contains(node.name) ? ".value" : "")};
     case Kind::kElement: {
       std::string text = Mangle(node.name) + ".element(";
       for (size_t i = 0; i < node.args.size(); ++i) text += (i ? ", " : "") + Text(node.args[i]);

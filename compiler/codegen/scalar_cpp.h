@@ -40,6 +40,8 @@ class ScalarPrinter {
   void AddExtent(const std::string& name) { extents_.insert(name); }
   /// A name whose sum with another may leave 32 bits, and any multiple of it: it may be as large as they hold.
   void AddUnbounded(const std::string& name) { unbounded_.insert(name); }
+  /// A name that is a tk::divisor.
+  void AddDivisor(const std::string& name) { divisors_.insert(name); }
   /// A name that is itself a 64-bit integer in the kernel.
   void AddWide(const std::string& name) { wide_.insert(name); }
 
@@ -56,6 +58,7 @@ class ScalarPrinter {
   CppExpr Widened(const symbolic::Node& node, CppExpr left) const;
   CppExpr Product(const symbolic::Node& node) const;
   CppExpr Division(const symbolic::Node& node) const;
+  bool DividesByDivisor(const symbolic::Node& node) const;
   CppExpr Call(const symbolic::Node& node) const;
   CppExpr Converted(const symbolic::Node& node) const;
   bool MentionsExtent(const symbolic::Scalar& scalar) const;
@@ -63,7 +66,7 @@ class ScalarPrinter {
   bool Widens(const symbolic::Node& node) const;
 
   Place place_;
-  std::set<std::string, std::less<>> non_negative_, extents_, unbounded_, wide_;
+  std::set<std::string, std::less<>> non_negative_, extents_, unbounded_, wide_, divisors_;
 };
 
 /// A literal of type `dtype`.

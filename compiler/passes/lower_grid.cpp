@@ -52,8 +52,15 @@ class GridLowering {
         kernel_.launch_lets.emplace_back(ClusterCountName(axis),
                                          symbolic::Cdiv(symbolic::Name(CountName(axis)), Int(kernel_.cluster)));
       }
-      tiles = symbolic::Mul(tiles, symbolic::Name(RowsName(i)));
+      if (i < OuterAxes()) tiles = symbolic::Mul(tiles, symbolic::Name(RowsName(i)));
     }
+    Scalar plane = Int(1);
+    for (size_t i = OuterAxes(); i < kernel_.axes.size(); ++i) plane = symbolic::Mul(plane, symbolic::Name(RowsName(i)));
+    if (OuterAxes() > 0) {
+      kernel_.launch_lets.emplace_back(Free("plane_tiles"), plane);
+      plane = symbolic::Name(Free("plane_tiles"));
+    }
+    tiles = symbolic::Mul(tiles, plane);
     kernel_.launch_lets.emplace_back(Free("tiles"), tiles);
     kernel_.tiles = symbolic::Name(Free("tiles"));
   }
@@ -61,12 +68,10 @@ class GridLowering {
   /// The grid indices as functions of the tile's number.
   Region Decode() const {
     Region out;
-    const size_t inner_axes = kernel_.axes.size() >= 2 ? 2 : kernel_.axes.size();
-    const size_t outer_axes = kernel_.axes.size() - inner_axes;
+    const size_t outer_axes = OuterAxes(), inner_axes = kernel_.axes.size() - outer_axes;
     Scalar number = symbolic::Name(Free("tile"));
     if (outer_axes > 0) {
-      Scalar plane = Int(1);
-      for (size_t i = outer_axes; i < kernel_.axes.size(); ++i) plane = symbolic::Mul(plane, symbolic::Name(RowsName(i)));
+      const Scalar plane = symbolic::Name(Free("plane_tiles"));
       Scalar outer = symbolic::Make(Kind::kDiv, DType::kI64, {number, plane});
       for (size_t i = outer_axes; i-- > 0;) {
         const Scalar count = symbolic::Name(CountName(kernel_.axes[i]));
@@ -151,6 +156,8 @@ class GridLowering {
   }
 
  private:
+  /// The axes in front of the last two, which make up a plane of tiles.
+  size_t OuterAxes() const { return kernel_.axes.size() - std::min<size_t>(kernel_.axes.size(), 2); }
   /// The tile that a block begins with. Blocks next to each other run on different chiplets, tiles next to each other share rows or
   /// columns of the tensors: so each chiplet's blocks, taken together, have tiles next to each other.
   Scalar First(const Scalar& number, const Scalar& count) const {

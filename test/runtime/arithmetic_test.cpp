@@ -15,6 +15,29 @@ void CheckIntegers() {
     static_assert(tk::floor_mod(-1, 4) == 3 && tk::floor_mod(-4, 4) == 0 && tk::floor_mod(7, 4) == 3);
 }
 
+/// As the machine divides: small and large divisors, and what lies around multiples of each.
+void CheckDivisor() {
+    constexpr int largest = 0x7fffffff;
+    static_assert(7 / tk::divisor(1) == 7 && 7 % tk::divisor(8) == 7 && largest / tk::divisor(largest) == 1);
+    const auto check = [](int number, const tk::divisor& by) {
+        CHECK(number / by == number / by.value && number % by == number % by.value);
+    };
+    const auto check_around = [&](int by) {
+        const tk::divisor value(by);
+        for (int64_t times : {int64_t(0), int64_t(1), int64_t(2), int64_t(largest / by / 2), int64_t(largest / by)})
+            for (int64_t off = -1; off <= 1; ++off)
+                if (const int64_t number = times * by + off; number >= 0 && number <= largest) check(int(number), value);
+        check(largest, value);
+    };
+    for (int by = 1; by < 5000; ++by) check_around(by);
+    for (int bit = 12; bit < 31; ++bit)
+        for (int off = -3; off <= 3; ++off) check_around((1 << bit) + off);
+    for (int off = 0; off < 100; ++off) check_around(largest - off);
+    uint32_t state = 1;
+    const auto next = [&] { return int((state = state * 1664525u + 1013904223u) >> 1); };
+    for (int k = 0; k < 200000; ++k) check(next(), tk::divisor(tk::max(next() >> next() % 31, 1)));
+}
+
 void CheckRing() {
     tk::ring<3> one;
     int laps = 0;
@@ -102,6 +125,7 @@ void CheckHalves() {
 
 int main() {
     CheckIntegers();
+    CheckDivisor();
     CheckRing();
     CheckOrder();
     CheckChiplets();

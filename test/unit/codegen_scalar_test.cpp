@@ -52,6 +52,15 @@ TEST_F(ScalarCpp, LogicThatCompilersWarnAbout) {
   EXPECT_EQ(Kernel(symbolic::Make(Kind::kNot, DType::kBool, {Bool(Kind::kAnd, p, q)})), "!(p && q)");
 }
 
+TEST_F(ScalarCpp, WhatTheLauncherMadeADivisorDivides) {
+  kernel_.AddDivisor("m_blocks");
+  EXPECT_EQ(Kernel(Op(Kind::kDiv, N("tile"), N("m_blocks"))), "tile / m_blocks");
+  EXPECT_EQ(Kernel(Op(Kind::kMod, Op(Kind::kAdd, N("tile"), I(1)), N("m_blocks"))), "(tile + 1) % m_blocks");
+  EXPECT_EQ(Kernel(Op(Kind::kSub, N("m_blocks"), I(1))), "m_blocks.value - 1");
+  EXPECT_EQ(Kernel(Op(Kind::kDiv, N("i"), N("m_blocks"))), "tk::floor_div(i, m_blocks.value)");  // it may be negative
+  EXPECT_EQ(Kernel(Op(Kind::kDiv, N("seed"), N("m_blocks"))), "tk::floor_div<tk::index>(seed, m_blocks.value)");
+}
+
 TEST_F(ScalarCpp, DivisionFloors) {
   EXPECT_EQ(Kernel(Op(Kind::kDiv, N("tile"), N("n_blocks"))), "tile / n_blocks");
   EXPECT_EQ(Kernel(Op(Kind::kMod, N("tile"), I(8))), "tile % 8");

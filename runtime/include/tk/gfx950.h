@@ -24,6 +24,7 @@
 #include "tk/ops/tile_order.h"
 #include "tk/ops/warpgroup_global.h"
 #include "tk/ops/warpgroup_shared.h"
+#include "tk/types/divisor.h"
 #include "tk/types/dtype.h"
 #include "tk/types/global_tensor.h"
 #include "tk/types/integer.h"

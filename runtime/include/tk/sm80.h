@@ -20,6 +20,7 @@
 #include "tk/ops/warp_mma.h"
 #include "tk/ops/warpgroup_global.h"
 #include "tk/ops/warpgroup_shared.h"
+#include "tk/types/divisor.h"
 #include "tk/types/dtype.h"
 #include "tk/types/fragment.h"
 #include "tk/types/global_tensor.h"

@@ -15,7 +15,7 @@ namespace {
 // One block for each tile, 8 blocks on a multiprocessor:
 //   warps 0..3    move, 64 registers a thread
 TK_KERNEL(128, 8)
-copy_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2> Y, const int n_blocks) {
+copy_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2> Y, const tk::divisor n_blocks) {
   tk::block::is_one_warpgroup();
   // So far under the end of the launch before; from here on its writes are seen and its reads are done.
   tk::grid::wait_previous();
@@ -58,7 +58,7 @@ struct copy_call {
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     call.launch<copy_kernel>(int(tiles), 128, 0, tk::host::as_tensor<tk::bf16, 2>(*X), tk::host::as_tensor<tk::bf16, 2>(*Y),
-                             int(n_blocks));
+                             tk::divisor(int(n_blocks)));
   }
 
   // Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.

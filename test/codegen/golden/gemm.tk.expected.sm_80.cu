@@ -32,7 +32,7 @@ struct gemm_patch_shared {
 
 TK_KERNEL(128)
 gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, const tk::tensor<tk::bf16, 2> C, const int K,
-           const int n_blocks) {
+           const tk::divisor n_blocks) {
   auto& shared = tk::block::shared<gemm_patch_shared>();
   tk::block::is_one_warpgroup();
   // worker compute[W] as w
@@ -357,7 +357,7 @@ struct gemm_call {
     if (call.failed() || tiles == 0) return;
     call.launch<gemm_patch>(int(tiles), 128, sizeof(gemm_patch_shared), tk::host::as_tensor<tk::bf16, 2>(call.pieces(A)),
                             tk::host::as_tensor<tk::bf16, 2>(call.pieces(B)), tk::host::as_tensor<tk::bf16, 2>(*C), int(K),
-                            int(n_blocks));
+                            tk::divisor(int(n_blocks)));
   }
 
   void launch_gemm_pair() {

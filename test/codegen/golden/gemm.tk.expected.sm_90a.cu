@@ -40,7 +40,7 @@ struct gemm_decode_shared {
 
 TK_CLUSTER_KERNEL(256, 2)
 gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-            const int n_blocks, const bool C_map_usable) {
+            const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
@@ -168,7 +168,7 @@ struct gemm_small_shared {
 
 TK_KERNEL(256)
 gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-           const int n_blocks, const bool C_map_usable) {
+           const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_small_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
@@ -287,7 +287,7 @@ struct gemm_medium_shared {
 
 TK_KERNEL(384)
 gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-            const int n_blocks, const bool C_map_usable) {
+            const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_medium_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
@@ -674,7 +674,7 @@ struct gemm_call {
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
     call.launch<gemm_decode, 2>(int(tiles) * 2, 256, sizeof(gemm_decode_shared), A_map, B_map, C_map,
-                                tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(n_blocks), C_map_usable);
+                                tk::host::as_tensor<tk::bf16, 2>(*C), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
   void launch_gemm_small() {
@@ -688,7 +688,7 @@ struct gemm_call {
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
     call.launch<gemm_small>(int(tiles), 256, sizeof(gemm_small_shared), A_map, B_map, C_map, tk::host::as_tensor<tk::bf16, 2>(*C),
-                            int(K), int(n_blocks), C_map_usable);
+                            int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
   void launch_gemm_medium() {
@@ -702,7 +702,7 @@ struct gemm_call {
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
     call.launch<gemm_medium>(int(tiles), 384, sizeof(gemm_medium_shared), A_map, B_map, C_map, tk::host::as_tensor<tk::bf16, 2>(*C),
-                             int(K), int(n_blocks), C_map_usable);
+                             int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
   void launch_gemm_tall() {
