@@ -146,7 +146,9 @@ class GridMap {
                           "and a preset `= 0`",
                           param.name, var.name)
                 : iteration.is_grid
-                    ? fmt::format("index `{}` by `{}`, or combine with `+=` and a preset `= 0`", param.name, var.name)
+                    ? fmt::format(
+                          "index `{}` by `{}`, let one tile store, `if {} == 0 {{ .. }}`, or combine with `+=` and a preset `= 0`",
+                          param.name, var.name, iteration.is_block ? var.name + ".number" : var.name)
                     : fmt::format("store once, after the loop, or index `{}` by `{}`", param.name, var.name));
       return;
     }

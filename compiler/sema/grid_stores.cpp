@@ -35,15 +35,18 @@ class Collector {
     DefineLets(kernel_, section_.lets, table_);
     DefineLets(kernel_, worker.body, table_);
     around_.clear();
-    for (const typed::GridAxis& axis : section_.axes)
+    for (const typed::GridAxis& axis : section_.axes) {
       around_.push_back(IterationOf(axis.var, axis.var, *axis.lo, *axis.hi, axis.step, true));
+      around_.back().is_block = axis.is_block;
+    }
     name_ = count > 1 ? fmt::format("{}[{}]", worker.name, instance) : worker.name;
     CollectBlock(worker.body);
   }
 
   Iteration IterationOf(VarId var, VarId declared, const typed::Expr& lo, const typed::Expr& hi, int64_t step, bool is_grid) {
     const symbolic::Scalar first = table_.Of(lo), name = symbolic::Name(table_.NameOf(var));
-    Iteration iteration{var, declared, step, symbolic::MostDifference(table_.Of(hi), first), is_grid};
+    Iteration iteration{.var = var, .declared = declared, .step = step, .is_grid = is_grid};
+    iteration.span = symbolic::MostDifference(table_.Of(hi), first);
     iteration.lo = symbolic::ToPolynomial(first);
     const symbolic::Scalar offset = symbolic::Sub(name, first);
     const auto number = symbolic::ToPolynomial(symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {offset, symbolic::Int(step)}));
@@ -85,17 +88,48 @@ class Collector {
     symbolic::Condition condition = scalar ? symbolic::ConditionOf(scalar) : symbolic::Condition{};
     for (const bool taken : {true, false}) {
       if (!is_known || (scalar->int_value != 0) == taken) {
+        const size_t outer_zeros = zeros_.size();
+        if (scalar) AddZeros(scalar, taken);
         conditions_.push_back(condition);
         CollectBlock(taken ? stmt.body : stmt.orelse);
         conditions_.pop_back();
+        zeros_.resize(outer_zeros);
       }
       condition.is_negated = !condition.is_negated;
     }
   }
 
+  /// An integer of no width, or one that nothing has wrapped.
+  static bool IsExact(const symbolic::Scalar& scalar) {
+    const bool is_single = scalar->kind == symbolic::Kind::kElement || scalar->kind == symbolic::Kind::kName;
+    return scalar->dtype == DType::kI64 || (is_single && !IsFloat(scalar->dtype));
+  }
+
+  /// Differences of integers of which `condition` says, as it `holds` or does not, that they are equal.
+  void AddZeros(const symbolic::Scalar& condition, bool holds) {
+    using symbolic::Kind;
+    switch (condition->kind) {
+      case Kind::kNot: AddZeros(condition->args[0], !holds); break;
+      case Kind::kAnd:
+      case Kind::kOr:
+        if (holds != (condition->kind == Kind::kAnd)) return;
+        for (const symbolic::Scalar& part : condition->args) AddZeros(part, holds);
+        break;
+      case Kind::kEq:
+      case Kind::kNe: {
+        const symbolic::Scalar &a = condition->args[0], &b = condition->args[1];
+        if (holds != (condition->kind == Kind::kEq) || !IsExact(a) || !IsExact(b)) return;
+        if (std::optional<Polynomial> difference = symbolic::ToPolynomial(symbolic::Sub(a, b)))
+          zeros_.push_back(std::move(*difference));
+        break;
+      }
+      default: break;
+    }
+  }
+
   void AddStore(const Stmt& stmt) {
     if (stmt.store_op != typed::StoreOp::kSet && !deterministic_) return;
-    GridStore store{&stmt, {}, around_, conditions_, name_};
+    GridStore store{&stmt, {}, around_, zeros_, conditions_, name_};
     for (const AxisRange& axis : stmt.axes) {
       std::optional<Polynomial> start = symbolic::ToPolynomial(table_.Of(*axis.start));
       store.axes.push_back({start ? std::move(*start) : Polynomial{{"?", 1}}, axis.extent});
@@ -120,6 +154,7 @@ class Collector {
   // Around the statement that is looked at.
   std::vector<Iteration> around_;
   std::vector<symbolic::Condition> conditions_;
+  std::vector<Polynomial> zeros_;
   std::string name_;
   std::map<typed::ParamId, std::vector<GridStore>> stores_;
 };

@@ -20,8 +20,9 @@ struct Iteration {
   typed::VarId var = typed::kNone;       // of loops that run alike: the first one's
   typed::VarId declared = typed::kNone;  // its own
   int64_t step = 1;
-  std::optional<int64_t> span;  // hi - lo at most, where that is a number
+  std::optional<int64_t> span{};  // hi - lo at most, where that is a number
   bool is_grid = false;
+  bool is_block = false;                     // a grid axis cut `by` a size
   std::string number{};                      // the term of its block's number: rises by 1 from one execution to the next
   std::optional<symbolic::Polynomial> lo{};  // where it starts
 
@@ -39,6 +40,7 @@ struct GridStore {
   const typed::Stmt* stmt = nullptr;
   std::vector<StoredAxis> axes;
   std::vector<Iteration> around;
+  std::vector<symbolic::Polynomial> zeros{};    // integers that are zero wherever it is executed, as conditions say
   std::vector<symbolic::Condition> conditions;  // that hold
   std::string name;                             // of the instance
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -46,11 +47,13 @@ void Add(Polynomial& to, const Polynomial& from, int64_t factor) {
 
 constexpr int64_t kLargestStride = int64_t{1} << 40, kLargestSpan = int64_t{1} << 20;  // products of both stay within 64 bits
 
-/// Where the axis starts, with each loop that begins where others are standing for its distance from there: those become
-/// `from_zero`.
-Polynomial StartFromLoops(const StoredAxis& axis, const GridStore& store, std::set<VarId>& from_zero) {
+/// Where the axis starts, with each loop that begins where others are standing for its distance from there, as long as it is not
+/// in `known`: those become `from_zero`.
+Polynomial StartFromLoops(const StoredAxis& axis, const GridStore& store, const std::set<VarId>& known,
+                          std::set<VarId>& from_zero) {
   Polynomial start = axis.start;
   for (auto iteration = store.around.rbegin(); iteration != store.around.rend(); ++iteration) {
+    if (known.count(iteration->var) > 0) continue;
     const auto own = start.find(fmt::format("v{}*", iteration->var));
     if (own == start.end() || std::abs(own->second) > kLargestSpan) continue;
     if (!iteration->lo || !IsAffine(*iteration->lo, store.around)) continue;
@@ -68,23 +71,23 @@ struct Stride {
   bool is_first_zero;  // and none of its values is below
 };
 
-/// The strides in the start of an axis, smallest first; none if a variable that is not in `known` occurs in a product or inside
-/// another term.
+/// The strides in the start of an axis of variables that are not in `known`, smallest first; none if such a variable occurs in a
+/// product or inside another term.
 std::optional<std::vector<Stride>> StridesOf(const Polynomial& start, const std::set<VarId>& from_zero, const GridStore& store,
                                              const std::set<VarId>& known) {
   std::vector<Stride> strides;
   for (const auto& [key, coefficient] : start) {
     const auto own = std::find_if(store.around.begin(), store.around.end(), [&, term = std::string_view(key)](const Iteration& it) {
-      return !term.empty() && (term == fmt::format("v{}*", it.var) || term == it.number);
+      const bool is_own = !term.empty() && (term == fmt::format("v{}*", it.var) || term == it.number);
+      return is_own && known.count(it.var) == 0;
     });
-    if (own == store.around.end()) {
-      const bool is_within = std::any_of(store.around.begin(), store.around.end(), [&, &term = key](const Iteration& iteration) {
-        return Mentions(term, iteration.var) && known.count(iteration.var) == 0;
-      });
-      if (is_within) return std::nullopt;
-      continue;
-    }
-    if (own->RunsOnce()) continue;
+    // A block's number counts from where its loop begins: others may move that.
+    const bool is_within = std::any_of(store.around.begin(), store.around.end(), [&, &term = key](const Iteration& iteration) {
+      const bool is_own = own != store.around.end() && own->var == iteration.var;
+      return !is_own && known.count(iteration.var) == 0 && Mentions(term, iteration.var);
+    });
+    if (is_within) return std::nullopt;
+    if (own == store.around.end() || own->RunsOnce()) continue;
     const int64_t size = std::abs(coefficient);
     if (size > kLargestStride) return std::nullopt;
     const bool is_number = key == own->number, is_short = own->span && *own->span < kLargestSpan;
@@ -111,8 +114,8 @@ int64_t MostBehind(const StoredAxis& axis, const Polynomial& first) {
 
 /// What one axis tells apart.
 struct Apart {
-  std::set<VarId> vars;
-  bool is_all = true;   // every variable that occurs in the axis, or did before
+  std::set<VarId> vars;  // all that occur in it, or none
+  bool is_all = true;
   int64_t covered = 0;  // elements that all their values span, 0: unbounded
 };
 
@@ -120,14 +123,14 @@ struct Apart {
 /// that terms of them shift all of these alike.
 Apart ApartAlong(const StoredAxis& axis, const GridStore& store, const std::set<VarId>& known) {
   std::set<VarId> from_zero;
-  Polynomial start = StartFromLoops(axis, store, from_zero);
+  Polynomial start = StartFromLoops(axis, store, known, from_zero);
   const std::optional<std::vector<Stride>> strides = StridesOf(start, from_zero, store, known);
   if (!strides) return {{}, false, 0};
   Apart apart{{}, true, axis.extent};  // covered by everything smaller
   bool is_cut = true;
   for (const Stride& stride : *strides) {
     apart.is_all = apart.covered != 0 && stride.stride >= apart.covered;
-    if (!apart.is_all) break;
+    if (!apart.is_all) return {{}, false, 0};
     apart.vars.insert(stride.var);
     apart.covered = stride.reach == 0 ? 0 : stride.reach - stride.stride + apart.covered;
     // Blocks that reach beyond their range are cut there.
@@ -139,9 +142,35 @@ Apart ApartAlong(const StoredAxis& axis, const GridStore& store, const std::set<
   return apart;
 }
 
+/// Of what is told apart, variables that have one value where executions meet: all but loops that begin where others are standing
+/// which do not. Of those the distance from there is the same.
+void AddKnown(const GridStore& store, const std::set<VarId>& separated, std::set<VarId>& known) {
+  for (const Iteration& iteration : store.around) {
+    const bool is_tied = iteration.lo && std::all_of(store.around.begin(), store.around.end(), [&](const Iteration& other) {
+                           return known.count(other.var) > 0 || !Mentions(*iteration.lo, other.var);
+                         });
+    if (is_tied && separated.count(iteration.var) > 0) known.insert(iteration.var);
+  }
+}
+
+/// What is zero wherever either is executed.
+std::vector<Polynomial> CommonZeros(const GridStore& a, const GridStore& b) {
+  std::vector<Polynomial> common;
+  std::copy_if(a.zeros.begin(), a.zeros.end(), std::back_inserter(common),
+               [&](const Polynomial& zero) { return std::find(b.zeros.begin(), b.zeros.end(), zero) != b.zeros.end(); });
+  return common;
+}
+
+/// Whether not both can be zero: their difference is a number other than zero.
+bool DifferByNumber(const Polynomial& a, const Polynomial& b) {
+  Polynomial difference = a;
+  Add(difference, b, -1);
+  return difference.size() == 1 && difference.begin()->first.empty();
+}
+
 /// The store of the axes that both have in common: what it tells apart has one value where they meet.
 GridStore Common(const GridStore& a, const GridStore& b) {
-  GridStore common{a.stmt, {}, a.around, {}, {}};
+  GridStore common{.stmt = a.stmt, .axes = {}, .around = a.around, .zeros = CommonZeros(a, b), .conditions = {}, .name = {}};
   for (size_t i = 0; i < a.axes.size(); ++i) {
     if (a.axes[i].start == b.axes[i].start && a.axes[i].extent == b.axes[i].extent) common.axes.push_back(a.axes[i]);
   }
@@ -166,14 +195,15 @@ std::optional<Polynomial> Earliest(const GridStore& store, const Polynomial& sta
 }  // namespace
 
 std::set<VarId> Separated(const GridStore& store) {
+  // What is zero in each execution is an axis, too, on which all of them store the same element.
+  std::vector<StoredAxis> axes = store.axes;
+  for (const Polynomial& zero : store.zeros) axes.push_back({zero, 1});
   std::set<VarId> separated, known;
   // Axes whose start depends on what others tell apart come after them, in whichever order they stand.
-  for (size_t turn = 0; turn < store.axes.size(); ++turn) {
-    for (const StoredAxis& axis : store.axes) {
-      const Apart apart = ApartAlong(axis, store, known);
-      separated.insert(apart.vars.begin(), apart.vars.end());
-      if (apart.is_all) known.insert(apart.vars.begin(), apart.vars.end());
-    }
+  for (size_t before = ~size_t{0}; before != separated.size() + known.size();) {
+    before = separated.size() + known.size();
+    for (const StoredAxis& axis : axes) separated.merge(ApartAlong(axis, store, known).vars);
+    AddKnown(store, separated, known);
   }
   return separated;
 }
@@ -188,15 +218,21 @@ bool IsBoundByData(const GridStore& store, VarId var) {
 
 bool Exclusive(const GridStore& a, const GridStore& b) {
   const std::set<VarId> apart = Separated(Common(a, b));
-  const auto varies = [&](const std::string& text, const GridStore& store) {
-    return std::any_of(store.around.begin(), store.around.end(), [&](const Iteration& iteration) {
-      return apart.count(iteration.var) == 0 && Mentions(text, iteration.var);
-    });
+  const auto is_fixed = [&](const auto& of) {  // a condition's text, or a polynomial
+    return std::all_of(a.around.begin(), a.around.end(),
+                       [&](const Iteration& it) { return apart.count(it.var) > 0 || !Mentions(of, it.var); }) &&
+           std::all_of(b.around.begin(), b.around.end(),
+                       [&](const Iteration& it) { return apart.count(it.var) > 0 || !Mentions(of, it.var); });
   };
   for (const symbolic::Condition& one : a.conditions) {
     for (const symbolic::Condition& other : b.conditions) {
       const bool exclude = !one.text.empty() && one.text == other.text && one.is_negated != other.is_negated;
-      if (exclude && !varies(one.text, a) && !varies(one.text, b)) return true;
+      if (exclude && is_fixed(one.text)) return true;
+    }
+  }
+  for (const Polynomial& one : a.zeros) {
+    for (const Polynomial& other : b.zeros) {
+      if (DifferByNumber(one, other) && is_fixed(one)) return true;
     }
   }
   return false;
@@ -250,6 +286,7 @@ bool ApartIfVariablesDiffer(const std::vector<PlacedStore>& group) {
   for (size_t i = 0; i < together.axes.size(); ++i) {
     int64_t first = group[0].offsets[i], end = first;
     for (const PlacedStore& placed : group) {
+      together.zeros = CommonZeros(together, *placed.store);
       first = std::min(first, placed.offsets[i]);
       end = std::max(end, placed.offsets[i] + placed.store->axes[i].extent);
     }
