@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/sema/grid_stores.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -119,8 +120,9 @@ class Collector {
       case Kind::kNe: {
         const symbolic::Scalar &a = condition->args[0], &b = condition->args[1];
         if (holds != (condition->kind == Kind::kEq) || !IsExact(a) || !IsExact(b)) return;
-        if (std::optional<Polynomial> difference = symbolic::ToPolynomial(symbolic::Sub(a, b)))
-          zeros_.push_back(std::move(*difference));
+        const std::optional<Polynomial> first = symbolic::ToPolynomial(symbolic::Sub(a, b));
+        const std::optional<Polynomial> second = symbolic::ToPolynomial(symbolic::Sub(b, a));
+        if (first && second) zeros_.push_back(std::max(*first, *second));  // the same for `a == b` and `b == a`
         break;
       }
       default: break;
