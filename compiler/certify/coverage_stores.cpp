@@ -283,9 +283,43 @@ class StoreWalk {
         const Range& range = ranges_.at(loop);
         const bool is_cut = site.ends[i] && symbolic::Equal(site.ends[i], range.hi);
         if (symbolic::Mentions(site.base[i], loop) && StartsApart(range, is_cut, name)) return true;
+        if (symbolic::Equal(site.base[i], symbolic::Name(loop)) && IsInRun(site, i, range, name)) return true;
       }
     }
     return false;
+  }
+
+  /// Whether what an axis stores at the index of a loop lies in a run for each value of `name`.
+  bool IsInRun(const Site& site, size_t axis, const Range& range, const std::string& name) const {
+    const bool is_single = site.first[axis] == 0 && site.extent[axis] == 1;
+    const Scalar& end = is_single && !site.ends[axis] ? range.hi : site.ends[axis];
+    return site.first[axis] >= 0 && end && IsRun(range.lo, end, name);
+  }
+
+  /// Whether `lo` .. `end` lies between an element of an index tensor and the next, `off[e]` and `off[e + 1]`, with an `e` for each
+  /// value of `name`: such elements don't decrease.
+  bool IsRun(const Scalar& lo, const Scalar& end, const std::string& name) const {
+    const auto is_run = [&](const Scalar& part) { return IsRun(lo, part, name); };
+    if (end->kind == symbolic::Kind::kMin) return std::any_of(end->args.begin(), end->args.end(), is_run);
+    const bool is_widened = end->kind == symbolic::Kind::kConvert && end->dtype == DType::kI64 && !IsFloat(end->args[0]->dtype);
+    const Scalar& element = is_widened ? end->args[0] : end;
+    if (element->kind != symbolic::Kind::kElement || element->args.size() != 1) return false;
+    const Scalar number = symbolic::Sub(element->args[0], symbolic::Int(1));
+    const Scalar before = symbolic::WithArgs(element, {number});
+    const auto numbers = symbolic::ToPolynomial(number);
+    const auto behind = symbolic::ToPolynomial(symbolic::Sub(lo, is_widened ? symbolic::Convert(before, end->dtype) : before));
+    if (!numbers || !behind || numbers->count(name + "*") == 0) return false;
+    const auto is_not_negative = [&](const auto& term) {
+      return term.second > 0 && (term.first.empty() || IsDistance(term.first));
+    };
+    return std::all_of(behind->begin(), behind->end(), is_not_negative);
+  }
+
+  /// The term of an index that begins at zero.
+  bool IsDistance(const std::string& term) const {
+    const auto range = ranges_.find(term.substr(0, term.size() - 1));
+    int64_t lo = 0;
+    return range != ranges_.end() && symbolic::IsInt(range->second.lo, &lo) && lo == 0;
   }
 
   /// Whether a range starts elsewhere for each value of `name`, further away than its blocks reach. `is_cut`: where they end with

@@ -18,13 +18,17 @@ double Normal(Random& random) {
   return static_cast<double>(sum) * 0x1p-32 - 6.0;
 }
 
-}  // namespace
-
-void FillRandom(Tensor& tensor, std::string_view name, uint64_t seed, FillKind kind) {
+Random RandomOf(std::string_view name, uint64_t seed) {
   uint64_t hash = kHashStart;
   for (int i = 0; i < 8; ++i) hash = HashByte(hash, static_cast<uint8_t>(seed >> (8 * i)));
   for (const char c : name) hash = HashByte(hash, static_cast<uint8_t>(c));
-  Random random(hash);
+  return Random(hash);
+}
+
+}  // namespace
+
+void FillRandom(Tensor& tensor, std::string_view name, uint64_t seed, FillKind kind) {
+  Random random = RandomOf(name, seed);
   std::vector<double> values(static_cast<size_t>(tensor.size()));
   const bool floats = IsFloat(tensor.dtype);
   for (double& value : values) {
@@ -39,6 +43,18 @@ void FillRandom(Tensor& tensor, std::string_view name, uint64_t seed, FillKind k
     } else {
       value = static_cast<double>(random.Below(9));
     }
+  }
+  tensor.FromReals(values);
+}
+
+void FillRuns(Tensor& tensor, std::string_view name, uint64_t seed) {
+  Random random = RandomOf(name, seed);
+  std::vector<double> values(static_cast<size_t>(tensor.size()));
+  double next = static_cast<double>(random.Below(3));
+  for (double& value : values) {
+    value = next;
+    const bool is_empty = random.Below(3) == 0;
+    next += is_empty ? 0 : static_cast<double>(random.Below(97));
   }
   tensor.FromReals(values);
 }

@@ -19,6 +19,9 @@ enum class FillKind : uint8_t {
 /// Integer types get -8 .. 8 (unsigned: 0 .. 8), bool both truth values, whatever the kind.
 void FillRandom(Tensor& tensor, std::string_view name, uint64_t seed, FillKind kind);
 
+/// Numbers that do not decrease, from 0 to 2 on: where runs of 0 to 96 elements begin and end.
+void FillRuns(Tensor& tensor, std::string_view name, uint64_t seed);
+
 /// FNV-1a, 64 bits.
 inline constexpr uint64_t kHashStart = 0xcbf29ce484222325;
 inline uint64_t HashByte(uint64_t hash, uint8_t byte) { return (hash ^ byte) * 0x100000001b3; }

@@ -13,6 +13,7 @@
 #include "compiler/interp/evaluate.h"
 #include "compiler/interp/number.h"
 #include "compiler/interp/placement.h"
+#include "compiler/sema/grid_stores.h"
 #include "compiler/support/npy.h"
 
 namespace tkc::interp {
@@ -235,7 +236,11 @@ class Collector {
       }
     }
     Tensor tensor = Tensor::Dense(param.dtype, extents);
-    if (param.mode != typed::TensorMode::kOut) FillRandom(tensor, param.name, options_.seed, options_.fill);
+    if (sema::TensorsOfRuns(kernel_).count(param.name) > 0) {
+      FillRuns(tensor, param.name, options_.seed);
+    } else if (param.mode != typed::TensorMode::kOut) {
+      FillRandom(tensor, param.name, options_.seed, options_.fill);
+    }
     // What no tile covers keeps what it held: the same on every executor, and nothing that a kernel might have computed.
     if (param.mode == typed::TensorMode::kOut) std::fill(tensor.bytes.begin(), tensor.bytes.end(), kUnwritten);
     arguments_.tensors[param.name] = std::move(tensor);

@@ -275,7 +275,7 @@ typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::Insta
     typed::Kernel typed_kernel = elaborator.Run();
     if (!attempt.diagnostics.HasErrors()) Analyse(typed_kernel, kernel.deterministic, attempt.diagnostics);
     if (!attempt.diagnostics.HasErrors()) {
-      for (const Gate& gate : elaborator.gates()) ReportNotImplemented(attempt.diagnostics, gate.span, gate.what);
+      for (const Gate& gate : elaborator.gates()) ReportNotImplemented(attempt.diagnostics, gate.span, gate.what, gate.help);
     }
     if (always == nullptr) entry.kernels.push_back(std::move(typed_kernel));
     if (variant.schedule != nullptr && !variant.schedule->condition && always == nullptr) always = variant.schedule;

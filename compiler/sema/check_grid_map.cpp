@@ -141,10 +141,10 @@ class GridMap {
           .Label(store.stmt->span, fmt::format("the same elements for different `{}`", var.name))
           .Note(var.span, fmt::format("`{}` is declared here", var.name))
           .Help(IsBoundByData(store, iteration.var)
-                    ? fmt::format(
-                          "runs whose ends are data may overlap: give each a row of its own, `{}[{}, ..]`, or combine with `+=` "
-                          "and a preset `= 0`",
-                          param.name, var.name)
+                    ? fmt::format("runs whose ends are data may overlap: end each where the next begins, `off[i] .. off[i + 1]`, "
+                                  "give each a row of its own, `{}[{}, ..]`, or combine with `+=` "
+                                  "and a preset `= 0`",
+                                  param.name, var.name)
                 : iteration.is_grid
                     ? fmt::format(
                           "index `{}` by `{}`, let one tile store, `if {} == 0 {{ .. }}`, or combine with `+=` and a preset `= 0`",

@@ -106,7 +106,10 @@ void Elaborator::DeclareAxis(const ast::GridAxis& axis, typed::Section& section)
   RangeInfo range = CheckRange(axis.range);
   if (!range.ok) return DeclareValue(axis.name, Error());
   if (!kHasRaggedGrids && (DependsOnData(*range.lo, kernel_) || DependsOnData(*range.hi, kernel_))) {
-    GateFeature(axis.range.span, "a grid axis whose range depends on other axes or on a tensor");
+    GateFeature(
+        axis.range.span, "a grid axis whose range depends on other axes or on a tensor",
+        "give the axis the longest of these ranges and have tiles behind the end do nothing, `if first < end { .. }`; where a "
+        "range begins inside a tensor, add its begin: `let (first, end) = (off[e] + i.start, off[e + 1])`");
   }
   const typed::VarId var = AddVar(axis.name.text, Type::Scalar(DType::kI64), VarKind::kGrid, Level::kGrid, axis.name.span);
   Value value = LoopValue(var, range, axis.name.span);

@@ -63,8 +63,9 @@ std::optional<Type> Elaborator::DeclaredType(const ast::TypeExpr& type) {
   return Type::Tile(*dtype, extents[0], extents[1]);
 }
 
-void ReportNotImplemented(Diagnostics& diagnostics, Span span, std::string_view what) {
-  diagnostics.Error(DiagnosticKind::kNotImplemented, span, fmt::format("{}: specified, not yet implemented", what));
+void ReportNotImplemented(Diagnostics& diagnostics, Span span, std::string_view what, std::string_view help) {
+  auto report = diagnostics.Error(DiagnosticKind::kNotImplemented, span, fmt::format("{}: specified, not yet implemented", what));
+  if (!help.empty()) report.Help(std::string(help));
 }
 
 }  // namespace tkc::sema

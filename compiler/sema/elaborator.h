@@ -40,6 +40,7 @@ struct Variant {
 struct Gate {
   Span span;
   std::string what;  // "`each`"
+  std::string help;  // what to write instead, or nothing
 };
 
 struct RangeInfo {
@@ -215,7 +216,9 @@ class Elaborator {
   std::optional<DType> ElementType(const ast::TypeExpr& type);
 
   void DeclareFixed(const ast::Name& name, Symbol symbol, std::string_view what);
-  void GateFeature(Span span, std::string what) { gates_.push_back({span, std::move(what)}); }
+  void GateFeature(Span span, std::string what, std::string help = {}) {
+    gates_.push_back({span, std::move(what), std::move(help)});
+  }
 
   const Context& context_;
   const Variant variant_;
@@ -256,6 +259,6 @@ std::string TypeText(const typed::Type& type);
 bool IsStandardFunction(std::string_view name);
 
 /// Reports the error of a form that is specified but not implemented.
-void ReportNotImplemented(Diagnostics& diagnostics, Span span, std::string_view what);
+void ReportNotImplemented(Diagnostics& diagnostics, Span span, std::string_view what, std::string_view help = {});
 
 }  // namespace tkc::sema

@@ -47,7 +47,8 @@ class Collector {
   Iteration IterationOf(VarId var, VarId declared, const typed::Expr& lo, const typed::Expr& hi, int64_t step, bool is_grid) {
     const symbolic::Scalar first = table_.Of(lo), name = symbolic::Name(table_.NameOf(var));
     Iteration iteration{.var = var, .declared = declared, .step = step, .is_grid = is_grid};
-    iteration.span = symbolic::MostDifference(table_.Of(hi), first);
+    iteration.hi = table_.Of(hi);
+    iteration.span = symbolic::MostDifference(iteration.hi, first);
     iteration.lo = symbolic::ToPolynomial(first);
     const symbolic::Scalar offset = symbolic::Sub(name, first);
     const auto number = symbolic::ToPolynomial(symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {offset, symbolic::Int(step)}));
@@ -120,9 +121,11 @@ class Collector {
       case Kind::kNe: {
         const symbolic::Scalar &a = condition->args[0], &b = condition->args[1];
         if (holds != (condition->kind == Kind::kEq) || !IsExact(a) || !IsExact(b)) return;
-        const std::optional<Polynomial> first = symbolic::ToPolynomial(symbolic::Sub(a, b));
-        const std::optional<Polynomial> second = symbolic::ToPolynomial(symbolic::Sub(b, a));
-        if (first && second) zeros_.push_back(std::max(*first, *second));  // the same for `a == b` and `b == a`
+        std::optional<Polynomial> difference = symbolic::ToPolynomial(symbolic::Sub(a, b));
+        if (!difference || difference->empty()) return;
+        // The same for `a == b` and `b == a`: what comes last is positive.
+        if (difference->rbegin()->second < 0) difference = symbolic::ToPolynomial(symbolic::Sub(b, a));
+        zeros_.push_back(std::move(*difference));
         break;
       }
       default: break;
@@ -135,17 +138,36 @@ class Collector {
     for (const AxisRange& axis : stmt.axes) {
       std::optional<Polynomial> start = symbolic::ToPolynomial(table_.Of(*axis.start));
       store.axes.push_back({start ? std::move(*start) : Polynomial{{"?", 1}}, axis.extent});
-      if (axis.hi) AddEnds(table_.Of(*axis.hi), store.axes.back().ends);
+      if (axis.hi)
+        AddEnds(table_.Of(*axis.hi), store.axes.back());
+      else if (axis.extent == 1)
+        AddEndOfLoop(store.axes.back());
     }
     stores_[stmt.tensor].push_back(std::move(store));
   }
 
-  static void AddEnds(const symbolic::Scalar& hi, std::vector<Polynomial>& ends) {
-    if (hi->kind == symbolic::Kind::kMin) {
-      for (const symbolic::Scalar& each : hi->args) AddEnds(each, ends);
-    } else if (std::optional<Polynomial> end = symbolic::ToPolynomial(hi)) {
-      ends.push_back(std::move(*end));
+  /// A single element at the index of a loop lies before its end.
+  void AddEndOfLoop(StoredAxis& axis) {
+    for (const Iteration& iteration : around_) {
+      if (axis.start == Polynomial{{table_.NameOf(iteration.var) + "*", 1}}) return AddEnds(iteration.hi, axis);
     }
+  }
+
+  static void AddEnds(const symbolic::Scalar& hi, StoredAxis& axis) {
+    if (hi->kind == symbolic::Kind::kMin) {
+      for (const symbolic::Scalar& each : hi->args) AddEnds(each, axis);
+    } else if (std::optional<Polynomial> end = symbolic::ToPolynomial(hi)) {
+      axis.ends.push_back(std::move(*end));
+      if (hi->kind == symbolic::Kind::kElement && hi->args.size() == 1) AddRun(*hi, axis);
+    }
+  }
+
+  /// The run that ends at an element of a tensor.
+  static void AddRun(const symbolic::Node& end, StoredAxis& axis) {
+    const symbolic::Scalar before = symbolic::Sub(end.args[0], symbolic::Int(1));
+    const std::optional<Polynomial> first = symbolic::ToPolynomial(symbolic::Element(end.name, end.dtype, {before}));
+    const std::optional<Polynomial> number = symbolic::ToPolynomial(before);
+    if (first && number) axis.runs.push_back({end.name.substr(2), *number, *first});  // `p.off`
   }
 
   const typed::Kernel& kernel_;
@@ -166,6 +188,20 @@ class Collector {
 std::map<typed::ParamId, std::vector<GridStore>> CollectGridStores(const typed::Kernel& kernel, const typed::Section& section,
                                                                    bool deterministic) {
   return Collector(kernel, section, deterministic).Collect();
+}
+
+std::set<std::string> TensorsOfRuns(const typed::Kernel& kernel) {
+  std::set<std::string> tensors;
+  for (const typed::Section& section : kernel.sections) {
+    for (const auto& [tensor, stores] : CollectGridStores(kernel, section, true)) {
+      for (const GridStore& store : stores) {
+        for (const StoredAxis& axis : store.axes) {
+          for (const Run& run : axis.runs) tensors.insert(run.tensor);
+        }
+      }
+    }
+  }
+  return tensors;
 }
 
 }  // namespace tkc::sema

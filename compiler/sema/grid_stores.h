@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,16 @@ struct Iteration {
   bool is_block = false;                     // a grid axis cut `by` a size
   std::string number{};                      // the term of its block's number: rises by 1 from one execution to the next
   std::optional<symbolic::Polynomial> lo{};  // where it starts
+  symbolic::Scalar hi{};                     // and ends
 
   bool RunsOnce() const { return span && *span <= step; }
+};
+
+/// Elements from one number in an index tensor, `off[e]`, up to the next, `off[e + 1]`: as these don't decrease, runs are disjoint.
+struct Run {
+  std::string tensor;
+  symbolic::Polynomial number;  // e
+  symbolic::Polynomial first;   // off[e]
 };
 
 /// The elements of one axis that one execution stores.
@@ -34,6 +43,7 @@ struct StoredAxis {
   symbolic::Polynomial start;
   int64_t extent = 1;
   std::vector<symbolic::Polynomial> ends{};  // elements at each of these and behind are not stored
+  std::vector<Run> runs{};                   // each of which ends at one of the `ends`
 };
 
 struct GridStore {
@@ -48,5 +58,8 @@ struct GridStore {
 /// The stores to each tensor, in the order of the source. Where the order of additions does not matter, `+=` is none.
 std::map<typed::ParamId, std::vector<GridStore>> CollectGridStores(const typed::Kernel& kernel, const typed::Section& section,
                                                                    bool deterministic);
+
+/// Names of tensors whose elements bound runs that are stored: they must not decrease.
+std::set<std::string> TensorsOfRuns(const typed::Kernel& kernel);
 
 }  // namespace tkc::sema

@@ -30,11 +30,12 @@ bool Mentions(const Polynomial& polynomial, VarId var) {
   return std::any_of(polynomial.begin(), polynomial.end(), [&](const auto& term) { return Mentions(term.first, var); });
 }
 
-/// Whether the variables occur as multiples only.
-bool IsAffine(const Polynomial& polynomial, const std::vector<Iteration>& around) {
+/// Whether variables that are not in `known` occur as multiples only.
+bool IsAffine(const Polynomial& polynomial, const std::vector<Iteration>& around, const std::set<VarId>& known) {
   return std::all_of(polynomial.begin(), polynomial.end(), [&](const auto& term) {
     return std::all_of(around.begin(), around.end(), [&](const Iteration& iteration) {
-      return term.first == fmt::format("v{}*", iteration.var) || !Mentions(term.first, iteration.var);
+      return term.first == fmt::format("v{}*", iteration.var) || known.count(iteration.var) > 0 ||
+             !Mentions(term.first, iteration.var);
     });
   });
 }
@@ -47,20 +48,31 @@ void Add(Polynomial& to, const Polynomial& from, int64_t factor) {
 
 constexpr int64_t kLargestStride = int64_t{1} << 40, kLargestSpan = int64_t{1} << 20;  // products of both stay within 64 bits
 
-/// Where the axis starts, with each loop that begins where others are standing for its distance from there, as long as it is not
-/// in `known`: those become `from_zero`.
-Polynomial StartFromLoops(const StoredAxis& axis, const GridStore& store, const std::set<VarId>& known,
+/// Where the axis starts, with each loop that begins where others are standing for its distance from there, as far as it is
+/// `replaced`: those become `from_zero`.
+template <typename IsReplaced>
+Polynomial StartFromLoops(const StoredAxis& axis, const GridStore& store, const IsReplaced& is_replaced,
                           std::set<VarId>& from_zero) {
   Polynomial start = axis.start;
   for (auto iteration = store.around.rbegin(); iteration != store.around.rend(); ++iteration) {
-    if (known.count(iteration->var) > 0) continue;
     const auto own = start.find(fmt::format("v{}*", iteration->var));
-    if (own == start.end() || std::abs(own->second) > kLargestSpan) continue;
-    if (!iteration->lo || !IsAffine(*iteration->lo, store.around)) continue;
+    if (own == start.end() || std::abs(own->second) > kLargestSpan || !iteration->lo || !is_replaced(*iteration)) continue;
     from_zero.insert(iteration->var);
     Add(start, *iteration->lo, own->second);
   }
   return start;
+}
+
+/// Whether all that the axis stores lies at or behind where the run begins.
+bool BeginsIn(const Run& run, const StoredAxis& axis, const GridStore& store) {
+  std::set<VarId> from_zero;
+  Polynomial behind = StartFromLoops(axis, store, [](const Iteration&) { return true; }, from_zero);
+  Add(behind, run.first, -1);
+  return std::all_of(behind.begin(), behind.end(), [&](const auto& term) {
+    const bool is_distance =
+        std::any_of(from_zero.begin(), from_zero.end(), [&](VarId var) { return term.first == fmt::format("v{}*", var); });
+    return term.second > 0 && (term.first.empty() || is_distance);
+  });
 }
 
 /// How one variable moves the start of an axis.
@@ -123,7 +135,10 @@ struct Apart {
 /// that terms of them shift all of these alike.
 Apart ApartAlong(const StoredAxis& axis, const GridStore& store, const std::set<VarId>& known) {
   std::set<VarId> from_zero;
-  Polynomial start = StartFromLoops(axis, store, known, from_zero);
+  const auto is_replaced = [&](const Iteration& iteration) {
+    return known.count(iteration.var) == 0 && IsAffine(*iteration.lo, store.around, known);
+  };
+  Polynomial start = StartFromLoops(axis, store, is_replaced, from_zero);
   const std::optional<std::vector<Stride>> strides = StridesOf(start, from_zero, store, known);
   if (!strides) return {{}, false, 0};
   Apart apart{{}, true, axis.extent};  // covered by everything smaller
@@ -198,6 +213,12 @@ std::set<VarId> Separated(const GridStore& store) {
   // What is zero in each execution is an axis, too, on which all of them store the same element.
   std::vector<StoredAxis> axes = store.axes;
   for (const Polynomial& zero : store.zeros) axes.push_back({zero, 1});
+  // An element belongs to one run, so that the number of the run is another.
+  for (const StoredAxis& axis : store.axes) {
+    for (const Run& run : axis.runs) {
+      if (BeginsIn(run, axis, store)) axes.push_back({run.number, 1});
+    }
+  }
   std::set<VarId> separated, known;
   // Axes whose start depends on what others tell apart come after them, in whichever order they stand.
   for (size_t before = ~size_t{0}; before != separated.size() + known.size();) {
