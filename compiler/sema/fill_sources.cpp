@@ -144,6 +144,14 @@ const typed::Var* FillSources::IndexOf(int source) const {
   return nullptr;
 }
 
+bool FillSources::IsEndOfRange(int source) const {
+  const Source& end = sources_[source];
+  return end.upper && std::any_of(around_.begin(), around_.end(), [&](VarId var) {
+           const std::string name = NameOf(var);
+           return symbolic::Equal(end.difference, symbolic::Sub(symbolic::Name(name), ranges_.at(name).hi));
+         });
+}
+
 bool FillSources::IsNotNegative(const Scalar& scalar, int depth) const {
   constexpr int kDeepest = 4;  // ranges that begin where others do
   return symbolic::IsNotNegative(scalar, [&](std::string_view name) {

@@ -52,6 +52,8 @@ class FillSources {
   bool IsAtMost(const symbolic::Scalar& a, const symbolic::Scalar& b, int depth = 0) const;
   /// The index in sight that runs along the source; null: none.
   const typed::Var* IndexOf(int source) const;
+  /// Whether what is missing lies behind the range of an index in sight, as `valid` says.
+  bool IsEndOfRange(int source) const;
 
  private:
   struct Range {

@@ -29,6 +29,14 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
                     neutral, index->name, axis == 1 ? ".T" : "", neutral));
     return;
   }
+  if (!sources_.IsEndOfRange(source)) {
+    report.Note(index->span, fmt::format("what is read at `{}` may reach beyond the last element of the tensor", index->name));
+    report.Help(
+        fmt::format("let the range end at `min(.., N)`, `N` the extent of the tensor, or choose `{}` by the elements' numbers: "
+                    "`where(pos({}){} < N, .., {})`",
+                    neutral, index->name, axis == 1 ? ".T" : "", neutral));
+    return;
+  }
   report.Note(index->span, fmt::format("the last block of `{}` may be short", index->name));
   const std::string mask = fmt::format("where(valid({}){}, ", index->name, axis == 1 ? ".T" : "");
   const Span span = operand.span;
