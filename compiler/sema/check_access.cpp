@@ -150,7 +150,8 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
     axis.start = IntegerScalar(std::move(value), "the start of a slice");
     const std::optional<int64_t> count = axis.start ? Constant(*index.count, "the length of a slice") : std::nullopt;
     if (count && (*count < 1 || *count > kLargestAxis)) {
-      diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, fmt::format("a slice of {} elements", *count));
+      diagnostics_.Error(DiagnosticKind::kBadIndex, index.span,
+                         fmt::format("a slice of {} elements; it has 1 to {}", *count, kLargestAxis));
       return false;
     }
     axis.extent = count.value_or(1);

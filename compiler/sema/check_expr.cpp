@@ -235,10 +235,18 @@ Value Elaborator::Arithmetic(Op op, std::string_view spelling, Value a, Value b,
         .Label(a.span, fmt::format("is {}", Describe(a)));
     return Error();
   }
+  const bool are_integers = *type == Type::Scalar(DType::kI64) && NumberOf(*a.expr) && NumberOf(*b.expr);
   std::vector<ExprPtr> args;
   args.push_back(std::move(a.expr));
   args.push_back(std::move(b.expr));
-  return ExprValue(MakeFolded(ExprKind::kBinary, op, *type, std::move(args), span), span);
+  ExprPtr result = MakeFolded(ExprKind::kBinary, op, *type, std::move(args), span);
+  if (are_integers && !NumberOf(*result)) {
+    diagnostics_.Error(DiagnosticKind::kMalformedNumber, span, fmt::format("the result of `{}` does not fit 64 bits", spelling))
+        .Label(result->args[0]->span, fmt::format("is {}", *NumberOf(*result->args[0])))
+        .Label(result->args[1]->span, fmt::format("is {}", *NumberOf(*result->args[1])));
+    return Error();
+  }
+  return ExprValue(std::move(result), span);
 }
 
 Value Elaborator::Logic(Op op, std::string_view spelling, Value a, Value b, Span span) {

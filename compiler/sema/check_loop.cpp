@@ -157,7 +157,8 @@ RangeInfo Elaborator::CheckRange(const ast::Range& range) {
     const std::optional<int64_t> step = Constant(*range.step, "the size of a block");
     ok = step.has_value();
     if (ok && (*step < 1 || *step > (1 << 20))) {
-      diagnostics_.Error(DiagnosticKind::kBadIndex, range.step->span, fmt::format("blocks of {} elements", *step));
+      diagnostics_.Error(DiagnosticKind::kBadIndex, range.step->span,
+                         fmt::format("blocks of {} elements; they have 1 to 1048576", *step));
       ok = false;
     }
     info.step = step.value_or(1);
