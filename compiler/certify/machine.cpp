@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Control flow, barriers and their phases.
+// Control flow, rings, barriers and their phases.
 #include "compiler/certify/machine.h"
 
 #include <fmt/format.h>
@@ -41,13 +41,7 @@ Machine::ShareList Machine::Shares(const Context& c) const {
 int64_t Machine::Position(const Context& c) const { return c.self.rings[static_cast<size_t>(c.step.ring)] + c.step.offset; }
 
 int Machine::ElementOfStep(const Context& c, int block) const {
-  int64_t element = c.step.element;
-  if (c.step.ring >= 0) {
-    const int64_t slots = c.agent.rings[static_cast<size_t>(c.step.ring)].slots;
-    const int64_t position = Position(c);
-    element = position - FloorDiv(position, slots) * slots;
-  }
-  return BarrierElement(block, c.step.barrier, element);
+  return BarrierElement(block, c.step.barrier, c.step.ring >= 0 ? SlotOf(c) : c.step.element);
 }
 
 Outcome Machine::Run(State& state, int number, Question& question) {
@@ -59,16 +53,7 @@ Outcome Machine::Run(State& state, int number, Question& question) {
   bool value = false;
   switch (step.kind) {
     case StepKind::kEnd:
-      if (!self.groups.empty() || !self.open.accumulators.empty()) {
-        Fail(c, DiagnosticKind::kCertificateAccumulator, fmt::format("`{}` ends while a product is in flight", agent.name));
-        return Outcome::kFailed;
-      }
-      if (!self.stores.empty() || !self.open_stores.empty()) {
-        Fail(c, DiagnosticKind::kCertificateHazard,
-             fmt::format("`{}` ends while the copy engine may still read what it stores", agent.name));
-        return Outcome::kFailed;
-      }
-      if (!EndCopies(c)) return Outcome::kFailed;
+      if (!EndAgent(c)) return Outcome::kFailed;
       self.is_done = true;
       return Outcome::kRan;
     case StepKind::kJump: self.at = step.target; return Outcome::kRan;
@@ -115,6 +100,16 @@ Outcome Machine::Run(State& state, int number, Question& question) {
     ++self.at;
   }
   return outcome;
+}
+
+/// Nothing of its own may be under way.
+bool Machine::EndAgent(Context& c) {
+  if (!c.self.groups.empty() || !c.self.open.accumulators.empty())
+    return Fail(c, DiagnosticKind::kCertificateAccumulator, fmt::format("`{}` ends while a product is in flight", c.agent.name));
+  if (!c.self.stores.empty() || !c.self.open_stores.empty())
+    return Fail(c, DiagnosticKind::kCertificateHazard,
+                fmt::format("`{}` ends while the copy engine may still read what it stores", c.agent.name));
+  return EndCopies(c);
 }
 
 /// The fact and the iteration of the loop that the first `depth` loops around end with.
@@ -175,42 +170,13 @@ Truth Machine::Truth3(Context& c, const Condition& condition, Question& question
 
 Outcome Machine::Execute(Context& c) {
   const auto ran = [](bool ok) { return ok ? Outcome::kRan : Outcome::kFailed; };
-  State& state = c.state;
   switch (c.op.code) {
     case OpCode::kWaitFull:
-    case OpCode::kWaitEmpty: {
-      const int64_t slots = c.agent.rings[static_cast<size_t>(c.step.ring)].slots;
-      // The slot before the present one is filled for the next lap.
-      const int64_t lap = FloorDiv(Position(c) + (c.step.offset < 0 ? slots : 0), slots);
-      return Wait(c, lap + (c.op.code == OpCode::kWaitFull), ElementOfStep(c, c.agent.block));
-    }
+    case OpCode::kWaitEmpty: return WaitForSlot(c);
     case OpCode::kSplitWait: return Wait(c, 1, ElementOfStep(c, c.agent.block));
-    case OpCode::kExpect: {
-      const int element = ElementOfStep(c, c.agent.block);
-      state.barriers[static_cast<size_t>(element)].expected += c.op.number * Shares(c)[0].threads;
-      return ran(Arrive(c, element, Shares(c)[0], Shares(c)[0].threads, "announces bytes"));
-    }
-    case OpCode::kArrive: {
-      const bool by_warp = c.op.number != kThisThread;
-      const bool is_one_thread = c.step.is_elected || c.agent.worker->kind == ir::RoleKind::kCopyThread;
-      if (by_warp && is_one_thread)
-        return ran(Fail(c, DiagnosticKind::kCertificateDeadlock,
-                        fmt::format("one thread of `{}` waits for its warp, which does not come", c.agent.name)));
-      if (!MayRelease(c)) return Outcome::kFailed;
-      for (const Share& share : Shares(c)) {
-        for (int block = 0; block < program_.blocks; ++block) {
-          if (block != c.agent.block && c.op.number != ir::kInAllBlocks) continue;
-          if (!Arrive(c, ElementOfStep(c, block), share, by_warp ? share.warps : share.threads, "arrives")) return Outcome::kFailed;
-        }
-      }
-      return Outcome::kRan;
-    }
-    case OpCode::kAdvance: {
-      int64_t amount = c.step.amount.constant;
-      for (size_t i = 0; i < c.step.amount.of_loop.size(); ++i) amount += c.step.amount.of_loop[i] * parameters_[i];
-      c.self.rings[static_cast<size_t>(c.step.ring)] += amount;
-      return Outcome::kRan;
-    }
+    case OpCode::kExpect: return ran(AnnounceBytes(c));
+    case OpCode::kArrive: return ran(ArriveAtAll(c));
+    case OpCode::kAdvance: AdvanceRing(c); return Outcome::kRan;
     case OpCode::kLoadAsync:
     case OpCode::kLoadMulticast: return ran(Load(c));
     case OpCode::kStoreCluster: return ran(Touch(c) && StoreCluster(c));
@@ -219,37 +185,10 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kNamedSync:
     case OpCode::kNamedArrive:
     case OpCode::kClusterSync: return NamedBarrier(c);
-    case OpCode::kFenceAsync:
-      for (const Share& share : Shares(c)) {
-        for (const Record& record : state.records) {
-          const bool is_ordinary = !record.by_engine && (!record.is_async || state.knowledge.Knows(share.warp, record.event));
-          if (record.warp == share.warp && is_ordinary) state.knowledge.LearnFenced(share.warp, record.event);
-        }
-      }
-      return Outcome::kRan;
-    case OpCode::kView: {
-      const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
-      int64_t index = c.step.element;
-      if (c.step.ring >= 0) {
-        const int64_t slots = c.agent.rings[static_cast<size_t>(c.step.ring)].slots;
-        index = Position(c) - FloorDiv(Position(c), slots) * slots;
-      }
-      if (index < 0 || index >= buffer.count)
-        return ran(Fail(c, DiagnosticKind::kCertificateHazard,
-                        fmt::format("`{}` uses tile {} of `{}`, which has {}", c.agent.name, index, buffer.name, buffer.count)));
-      c.self.roots[static_cast<size_t>(c.step.root)] = PlaceOf(c, c.agent.block, c.step.buffer, index);
-      if (!IsReceived(c)) return Outcome::kFailed;
-      if (c.step.ring >= 0)
-        c.self.turns[static_cast<size_t>(c.step.root)] = {Position(c), c.self.loops[static_cast<size_t>(c.step.ring)]};
-      return Outcome::kRan;
-    }
+    case OpCode::kFenceAsync: Fence(c); return Outcome::kRan;
+    case OpCode::kView: return ran(View(c));
     case OpCode::kCopyAsync: return ran(CopyAsync(c));
-    case OpCode::kCommitCopies:
-      if (program_.counts_instructions) return Outcome::kRan;  // no groups
-      if (!c.self.open_copies.writes.empty()) filled.insert(&c.op);
-      c.self.copies.push_back(std::move(c.self.open_copies));
-      c.self.open_copies = {};
-      return Outcome::kRan;
+    case OpCode::kCommitCopies: CommitCopies(c); return Outcome::kRan;
     case OpCode::kWaitCopies: return ran(WaitCopies(c));
     case OpCode::kMultiply: return ran(Touch(c));
     case OpCode::kLoadLeft:
@@ -280,7 +219,75 @@ Outcome Machine::Execute(Context& c) {
   }
 }
 
+// ---- rings -----------------------------------------------------------------------------------------------------------
+
+int64_t Machine::SlotOf(const Context& c) const {
+  const int64_t slots = c.agent.rings[static_cast<size_t>(c.step.ring)].slots;
+  return Position(c) - FloorDiv(Position(c), slots) * slots;
+}
+
+void Machine::AdvanceRing(Context& c) const {
+  int64_t amount = c.step.amount.constant;
+  for (size_t i = 0; i < c.step.amount.of_loop.size(); ++i) amount += c.step.amount.of_loop[i] * parameters_[i];
+  c.self.rings[static_cast<size_t>(c.step.ring)] += amount;
+}
+
+/// Binds the view to the tile that it shows now.
+bool Machine::View(Context& c) {
+  const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
+  const bool is_slot = c.step.ring >= 0;
+  const int64_t index = is_slot ? SlotOf(c) : c.step.element;
+  if (index < 0 || index >= buffer.count)
+    return Fail(c, DiagnosticKind::kCertificateHazard,
+                fmt::format("`{}` uses tile {} of `{}`, which has {}", c.agent.name, index, buffer.name, buffer.count));
+  const auto root = static_cast<size_t>(c.step.root);
+  c.self.roots[root] = PlaceOf(c, c.agent.block, c.step.buffer, index);
+  if (!IsReceived(c)) return false;
+  if (is_slot) c.self.turns[root] = {Position(c), c.self.loops[static_cast<size_t>(c.step.ring)]};
+  return true;
+}
+
 // ---- barriers --------------------------------------------------------------------------------------------------------
+
+Outcome Machine::WaitForSlot(Context& c) {
+  const int64_t slots = c.agent.rings[static_cast<size_t>(c.step.ring)].slots;
+  // The slot before the present one is filled for the next lap.
+  const int64_t lap = FloorDiv(Position(c) + (c.step.offset < 0 ? slots : 0), slots);
+  return Wait(c, lap + (c.op.code == OpCode::kWaitFull), ElementOfStep(c, c.agent.block));
+}
+
+bool Machine::AnnounceBytes(Context& c) {
+  const int element = ElementOfStep(c, c.agent.block);
+  c.state.barriers[static_cast<size_t>(element)].expected += c.op.number * Shares(c)[0].threads;
+  return Arrive(c, element, Shares(c)[0], Shares(c)[0].threads, "announces bytes");
+}
+
+/// In the agent's own block, or in each.
+bool Machine::ArriveAtAll(Context& c) {
+  const bool by_warp = c.op.number != kThisThread;
+  const bool is_one_thread = c.step.is_elected || c.agent.worker->kind == ir::RoleKind::kCopyThread;
+  if (by_warp && is_one_thread)
+    return Fail(c, DiagnosticKind::kCertificateDeadlock,
+                fmt::format("one thread of `{}` waits for its warp, which does not come", c.agent.name));
+  if (!MayRelease(c)) return false;
+  for (const Share& share : Shares(c)) {
+    for (int block = 0; block < program_.blocks; ++block) {
+      if (block != c.agent.block && c.op.number != ir::kInAllBlocks) continue;
+      if (!Arrive(c, ElementOfStep(c, block), share, by_warp ? share.warps : share.threads, "arrives")) return false;
+    }
+  }
+  return true;
+}
+
+/// Ordinary accesses of a warp before it come before what the asynchronous proxy does once it is told.
+void Machine::Fence(Context& c) const {
+  for (const Share& share : Shares(c)) {
+    for (const Record& record : c.state.records) {
+      const bool is_ordinary = !record.by_engine && (!record.is_async || c.state.knowledge.Knows(share.warp, record.event));
+      if (record.warp == share.warp && is_ordinary) c.state.knowledge.LearnFenced(share.warp, record.event);
+    }
+  }
+}
 
 /// Waits until `need` phases are over. A barrier tells only odd from even: the waiter must know by other means that the phase
 /// before is over, and nobody may complete the next one before it has passed.

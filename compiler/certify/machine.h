@@ -217,13 +217,21 @@ class Machine {
   };
   ShareList Shares(const Context& c) const;
   int64_t Position(const Context& c) const;  // of the ring that the step names
+  int64_t SlotOf(const Context& c) const;    // the same, as a place in the ring
   int ElementOfStep(const Context& c, int block) const;
 
   Outcome Execute(Context& c);
+  bool EndAgent(Context& c);
+  void AdvanceRing(Context& c) const;
+  bool View(Context& c);
   Outcome Test(Context& c, const Condition& condition, Question& question, bool* value);
   Truth Truth3(Context& c, const Condition& condition, Question& question);
   int Around(const Context& c, int depth, int64_t* ordinal) const;
   Outcome Wait(Context& c, int64_t need, int element);
+  Outcome WaitForSlot(Context& c);
+  bool AnnounceBytes(Context& c);
+  bool ArriveAtAll(Context& c);
+  void Fence(Context& c) const;
   bool Arrive(Context& c, int element, const Share& share, int64_t count, const char* what);
   bool MayRelease(Context& c);
   bool MayArrive(Context& c, int element, int warp, const char* what);
@@ -247,7 +255,7 @@ class Machine {
   bool Publish(Context& c);
   bool Collect(Context& c);
 
-  // machine_registers.cpp
+  // machine_queues.cpp
   bool Touch(Context& c);
   bool Product(Context& c);
   void WaitProducts(Context& c);
@@ -263,6 +271,7 @@ class Machine {
   int Dealt(Context& c);
   bool CopyTogether(Context& c);
   bool CopyAsync(Context& c);
+  void CommitCopies(Context& c);
   bool WaitCopies(Context& c);
   bool IsReceived(Context& c);
   bool FillsAnew(Context& c, const Access& access);

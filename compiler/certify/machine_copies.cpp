@@ -95,6 +95,13 @@ bool Machine::CopyAsync(Context& c) {
   return true;
 }
 
+void Machine::CommitCopies(Context& c) {
+  if (program_.counts_instructions) return;  // no groups
+  if (!c.self.open_copies.writes.empty()) filled.insert(&c.op);
+  c.self.copies.push_back(std::move(c.self.open_copies));
+  c.self.open_copies = {};
+}
+
 /// Copies of a thread are over in the order in which it issued them, for the thread itself.
 bool Machine::WaitCopies(Context& c) {
   if (!c.agent.computes || c.step.is_elected)
