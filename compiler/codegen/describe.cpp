@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "compiler/codegen/emit_kernel.h"
 
@@ -113,16 +114,18 @@ std::string FilledBy(const ir::Op& op) {
 
 void CollectFolded(const ir::Kernel& kernel, const ir::Region& region, std::map<std::string, FoldedTraffic>& traffic) {
   std::map<ir::ValueId, std::string> rings;  // of the slots that are in sight here
+  std::set<std::string> turned;              // rings that have advanced here
   for (const ir::Op& op : region) {
     if (const std::string name = FilledBy(op); !name.empty() && rings.count(op.operands[0]) > 0)
       traffic[rings[op.operands[0]]].filled_by = name;
+    if (op.code == OpCode::kAdvance) turned.insert(op.symbol);
     if (op.code == OpCode::kView && !op.slot.empty()) {
       rings[op.results[0]] = ir::RingOf(op.slot);
       FoldedTraffic& pipe = traffic[ir::RingOf(op.slot)];
       pipe.is_read = true;
       if (op.slot.ends_with(".previous")) {
         for (const ir::Pipe& each : kernel.pipes) {
-          if (each.name == ir::RingOf(op.slot)) pipe.ahead = each.slots - 1;
+          if (each.name == ir::RingOf(op.slot)) pipe.ahead = each.slots - (turned.contains(each.name) ? 0 : 1);
         }
       }
     }

@@ -182,8 +182,14 @@ class CallEmitter {
     }
   }
 
+  /// Whether there is a schedule for all dimensions.
+  bool AlwaysChooses() const {
+    return std::any_of(entry_.alternatives.begin(), entry_.alternatives.end(),
+                       [&](const std::vector<int>& alternative) { return First(alternative).when == nullptr; });
+  }
+
   void Choose() {
-    out_.Comment("The number of the first schedule whose condition holds, or -1.");
+    out_.Comment(fmt::format("The number of the first schedule whose condition holds{}.", AlwaysChooses() ? "" : ", or -1"));
     out_.Open("int choose() const");
     const auto is_mentioned = [&](const std::string& name) {
       return std::any_of(entry_.alternatives.begin(), entry_.alternatives.end(), [&](const std::vector<int>& alternative) {
@@ -201,19 +207,17 @@ class CallEmitter {
       if (!structured.empty()) questions.push_back(fmt::format("tk::host::structures_aligned({})", Join(structured)));
       out_.Line(fmt::format("const bool aligned = {};", Join(questions, " && ")));
     }
-    bool is_always = false;
-    for (size_t i = 0; i < entry_.alternatives.size() && !is_always; ++i) {
+    for (size_t i = 0; i < entry_.alternatives.size(); ++i) {
       const ir::Kernel& kernel = First(entry_.alternatives[i]);
       const std::string name = kernel.schedule.empty() ? "the kernel's own" : kernel.schedule;
-      is_always = kernel.when == nullptr;
-      if (is_always) {
+      if (kernel.when == nullptr) {
         out_.Line(fmt::format("return {};  // {}", i, name));
-      } else {
-        out_.Comment(EscapeComment(fmt::format("{} when {}", name, symbolic::ToString(kernel.when))));
-        out_.Line(fmt::format("if ({}) return {};", host_.Text(kernel.when), i));
+        break;
       }
+      out_.Comment(EscapeComment(fmt::format("{} when {}", name, symbolic::ToString(kernel.when))));
+      out_.Line(fmt::format("if ({}) return {};", host_.Text(kernel.when), i));
     }
-    if (!is_always) out_.Line("return -1;");
+    if (!AlwaysChooses()) out_.Line("return -1;");
     out_.Close();
     out_.Blank();
   }
@@ -396,9 +400,11 @@ class CallEmitter {
     for (const std::vector<int>& alternative : entry_.alternatives) values.push_back(WorkspaceValue(alternative));
     const bool is_same = std::all_of(values.begin(), values.end(), [&](const std::string& value) { return value == values[0]; });
     const bool is_none = is_same && values[0] == "0";
-    out_.Open(fmt::format("size_t workspace_size({}) const", !chooses ? "" : is_none ? "int" : "int schedule"));
+    const bool may_fail = chooses && !AlwaysChooses();
+    const bool is_used = !is_same || (may_fail && !is_none);
+    out_.Open(fmt::format("size_t workspace_size({}) const", !chooses ? "" : is_used ? "int schedule" : "int"));
     if (is_same) {
-      out_.Line(fmt::format("return {}{};", chooses && !is_none ? "schedule < 0 ? 0 : " : "", values[0]));
+      out_.Line(fmt::format("return {}{};", is_used ? "schedule < 0 ? 0 : " : "", values[0]));
     } else {
       out_.Open("switch (schedule)");
       for (size_t i = 0; i < values.size(); ++i) out_.Line(fmt::format("case {}: return {};", i, values[i]));
@@ -430,7 +436,7 @@ class CallEmitter {
       for (size_t i = 0; i < entry_.alternatives.size(); ++i) {
         out_.Line(fmt::format("case {}: {}(); break;", i, Method(entry_.alternatives[i])));
       }
-      out_.Line("default: call.require(false, \"a schedule for these dimensions\");");
+      if (!AlwaysChooses()) out_.Line("default: call.require(false, \"a schedule for these dimensions\");");
       out_.Close();
     }
     out_.Line("return call.status();");

@@ -27,8 +27,15 @@ void OpEmitter::Role(const ir::Worker& role) {
   role_ = &role;
   instance_ = Mangle(InstanceName(kernel_, role));
   names_.clear();
+  changed_.clear();
+  changed_scalars_.clear();
   taken_ = kernel_.NamesBesideValues();
   passes::ForEachOp(role.body, [&](const Op& op) {
+    if (op.code == OpCode::kLet && op.number == 2) changed_scalars_.insert(op.symbol);
+    const bool is_tied = op.code == OpCode::kMmaFence || op.code == OpCode::kMmaWait;  // these take what may change
+    for (const ir::ValueId id : op.operands) {
+      if (is_tied || passes::Writes(op, id)) changed_.insert(id);
+    }
     for (const ir::ValueId id : op.results) {
       if (kernel_.values[id].base.empty()) taken_.insert(kernel_.values[id].name);
     }
@@ -198,7 +205,8 @@ void OpEmitter::Let(const Op& op) {
   const std::string name = Mangle(op.symbol);
   const std::string text = scalars_.Text(value);
   if (op.number == 2) return out_.Line(fmt::format("{} = {};", name, text));
-  out_.Line(fmt::format("{}{} {} = {};", op.number == 0 ? "const " : "", scalars_.TypeOf(value), name, text));
+  const bool is_const = !changed_scalars_.contains(op.symbol);
+  out_.Line(fmt::format("{}{} {} = {};", is_const ? "const " : "", scalars_.TypeOf(value), name, text));
   if (value->dtype != DType::kI64 && value->dtype != DType::kI32) return;
   if (scalars_.IsWide(value)) scalars_.AddWide(op.symbol);
   if (op.number == 0 && scalars_.IsNonNegative(value)) scalars_.AddNonNegative(op.symbol);
@@ -286,7 +294,7 @@ bool OpEmitter::EmitTile(const Op& op) {
       if (op.operands.empty())
         out_.Line(fmt::format("{} {};", TileType(TypeOf(op.results[0])), name));
       else
-        out_.Line(fmt::format("auto {} = {};", name, Argument(op.operands[0])));
+        out_.Line(fmt::format("{}auto {} = {};", changed_.contains(op.results[0]) ? "" : "const ", name, Argument(op.operands[0])));
       return true;
     }
     case OpCode::kAssign: out_.Line(fmt::format("{} = {};", Argument(op.operands[0]), Argument(op.operands[1]))); return true;

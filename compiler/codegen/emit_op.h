@@ -95,6 +95,8 @@ class OpEmitter {
   ScalarPrinter& scalars_;
   const ir::Worker* role_ = nullptr;
   std::string instance_;                              // what its instance number is called
+  std::set<ir::ValueId> changed_;                     // variables that something changes
+  std::set<std::string> changed_scalars_;             // the same of scalars
   std::set<ir::ValueId> inlined_;                     // to be written at their use, if they are short
   std::set<ir::ValueId> held_;                        // a variable's, which is given them at once
   std::map<ir::ValueId, CppExpr> expressions_;        // those seen so far

@@ -108,20 +108,23 @@ void Kernel::TakeNames() {
 }
 
 ValueId Kernel::AddValue(std::string name, Type type, bool is_mutable) {
-  if (name.empty()) name = "t";
+  if (name.empty()) name = "value";
   if (known_values < values.size()) TakeNames();  // values that were not added here
   std::string unique = name;
   while (!next_suffix.try_emplace(unique, 1).second) unique = fmt::format("{}_{}", name, next_suffix[name]++);
-  const bool is_numbered = unique != name;
-  values.push_back({std::move(unique), type, is_mutable, is_numbered ? std::move(name) : ""});
+  values.push_back({std::move(unique), type, is_mutable, std::move(name)});
   known_values = values.size();
   return static_cast<ValueId>(values.size()) - 1;
 }
 
+void Kernel::KeepName(ValueId value) {
+  if (values[value].name == values[value].base) values[value].base.clear();
+}
+
 ValueId Kernel::AddValueAfter(ValueId of, const std::string& suffix, Type type, bool is_mutable) {
-  const std::string name = values[of].name + suffix, base = values[of].base;
-  const ValueId value = AddValue(name, type, is_mutable);
-  if (!base.empty()) values[value].base = base + suffix;
+  const std::string base = values[of].base.empty() ? values[of].name : values[of].base;
+  const ValueId value = AddValue(values[of].name + suffix, type, is_mutable);
+  values[value].base = base + suffix;
   return value;
 }
 

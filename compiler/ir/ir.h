@@ -51,7 +51,7 @@ struct Value {
   std::string name;  // unique in the kernel; from the source where there is one
   Type type;
   bool is_mutable = false;
-  std::string base{};  // the name without the number that makes it unique; empty: there is none
+  std::string base{};  // a name that may be numbered, without its number: each role counts anew; empty: the source's, as it is
 };
 
 enum class OpCode : uint8_t {
@@ -266,7 +266,10 @@ struct Kernel {
   /// The blocks of a cluster take one tile together.
   bool SharesTile() const { return split > 1 || Spread() > 1; }
 
-  ValueId AddValue(std::string name, Type type, bool is_mutable = false);  // makes the name unique
+  /// Makes the name unique; where it is printed each role numbers it among the names that it prints.
+  ValueId AddValue(std::string name, Type type, bool is_mutable = false);
+  /// The value has its name from the source, or from a text of the IR: where it is unique, no other has it.
+  void KeepName(ValueId value);
   /// A value named after `of`, whose number is no part of the name that is printed.
   ValueId AddValueAfter(ValueId of, const std::string& suffix, Type type, bool is_mutable = false);
   void TakeNames();  // everything else that is a name in the output: no value is called so

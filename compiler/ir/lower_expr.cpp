@@ -17,21 +17,49 @@ std::string ConvertedName(const typed::Expr& expr, const typed::Kernel& source) 
   return from->kind == ExprKind::kRead || from->kind == ExprKind::kGather ? source.params[from->id].name + "_wide" : "wide";
 }
 
+/// Of a value between the operations of an expression.
+std::string_view NameOfResult(typed::Op op) {
+  using typed::Op;
+  switch (op) {
+    case Op::kAdd: return "sum";
+    case Op::kSub: return "difference";
+    case Op::kMul: return "product";
+    case Op::kDiv: return "quotient";
+    case Op::kMax: return "maximum";
+    case Op::kMin: return "minimum";
+    case Op::kEq:
+    case Op::kNe:
+    case Op::kLt:
+    case Op::kLe:
+    case Op::kGt:
+    case Op::kGe:
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kNot: return "mask";
+    case Op::kAbs: return "magnitude";
+    case Op::kExp:
+    case Op::kExp2:
+    case Op::kPow: return "power";
+    default: return "value";
+  }
+}
+
 std::string DefaultName(const typed::Expr& expr, const typed::Kernel& source) {
   switch (expr.kind) {
     case ExprKind::kGather:
     case ExprKind::kRead: return source.params[expr.id].name + "_tile";
     case ExprKind::kReduce:
-      return expr.op == typed::Op::kAdd   ? "sum"
-             : expr.op == typed::Op::kMax ? "maximum"
-             : expr.op == typed::Op::kMin ? "minimum"
-                                          : "t";
+    case ExprKind::kUnary:
+    case ExprKind::kBinary:
+    case ExprKind::kCall: return std::string(NameOfResult(expr.op));
+    case ExprKind::kSelect: return "chosen";
     case ExprKind::kTranspose: return DefaultName(*expr.args[0], source);
+    case ExprKind::kVar: return source.vars[expr.id].name;  // turned
     case ExprKind::kPositions: return "position";
     case ExprKind::kMatMul: return "product";
     case ExprKind::kPart: return "part";
     case ExprKind::kConvert: return ConvertedName(expr, source);
-    default: return "t";
+    default: return "value";
   }
 }
 

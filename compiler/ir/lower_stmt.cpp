@@ -86,9 +86,11 @@ void WorkerLowering::LowerBinding(const typed::Stmt& stmt, Region& region) {
   const ValueId value = LowerTile(*stmt.expr, region, is_mutable ? "" : var.name);
   if (!is_mutable && !(names_another && kernel_.values[value].is_mutable)) {
     tiles_[stmt.var] = value;
+    if (kernel_.values[value].base == var.name) kernel_.KeepName(value);  // else it is another variable's value
     return;
   }
   tiles_[stmt.var] = Emit(region, {OpCode::kVar, {}, {value}}, var.type, var.name, stmt.span, true);
+  kernel_.KeepName(tiles_[stmt.var]);
 }
 
 void WorkerLowering::LowerAssign(const typed::Stmt& stmt, Region& region) {
@@ -141,7 +143,10 @@ void WorkerLowering::LowerReceive(const typed::Stmt& stmt, Region& region) {
     const typed::VarId var = stmt.received[i];
     const ValueId value =
         kernel_.AddValue(var == typed::kNone ? pipe.name : source_.vars[var].name, Type{field.dtype, field.rows, field.cols});
-    if (var != typed::kNone) tiles_[var] = value;
+    if (var != typed::kNone) {
+      tiles_[var] = value;
+      kernel_.KeepName(value);
+    }
     op.results.push_back(value);
   }
   region.push_back(std::move(op));

@@ -330,6 +330,7 @@ bool TextParser::Types(const std::vector<Token>& names, Op* op) {
       return false;
     }
     const ValueId value = kernel_.AddValue(name, type, is_mutable);
+    kernel_.KeepName(value);
     values_[name] = value;
     op->results.push_back(value);
   }

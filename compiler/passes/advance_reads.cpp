@@ -13,6 +13,7 @@
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/store_parts.h"
+#include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -116,6 +117,7 @@ class Advancing {
       if (!statement.own.contains(i)) before.push_back(body[i]);
     }
     Region out = Slice(body, 0, place);
+    out.push_back(Explain("The first columns of what the statement reads are on their way before the instances meet.", store.span));
     Renamed first;  // what is loaded early, by the names in the statement
     for (const Op& load : parts_.Part(operations.loads, operations, symbolic::Int(0), columns)) {
       first[load.results[0]] = Early(load, out);
@@ -149,6 +151,7 @@ class Advancing {
   /// The statement for the columns from `first` on, behind the loads of those that follow.
   Region Turn(const StoreParts::Operations& operations, const Renamed& ahead, const ir::Scalar& first, int64_t columns) {
     Region out;
+    out.push_back(Explain("The next columns are on their way while these are stored.", operations.others.back().span));
     Renamed present;
     for (const auto& [tile, held] : ahead) {
       present[tile] = kernel_.AddValueAfter(tile, "_present", kernel_.values[tile].type, true);

@@ -159,7 +159,9 @@ class Conditions {
     const ir::Type& chosen = kernel_.values[op.operands[1]].type;
     if (!IsSame(chosen, kernel_.values[op.results[0]].type) || kernel_.values[op.operands[1]].is_mutable) return;
     chosen_[op.results[0]] = op.operands[1];
-    std::swap(kernel_.values[op.results[0]].name, kernel_.values[op.operands[1]].name);  // the name that the source gives
+    ir::Value &result = kernel_.values[op.results[0]], &operand = kernel_.values[op.operands[1]];
+    std::swap(result.name, operand.name);  // the name that the source gives
+    std::swap(result.base, operand.base);
     touched_.insert(op.results[0]);
   }
 

@@ -149,12 +149,12 @@ Region OnlyPipe(const Region& region, const std::string& pipe) {
   return out;
 }
 
-Region Copied(ir::Kernel& kernel, const Region& region) {
+Region Copied(ir::Kernel& kernel, const Region& region, const std::string& suffix) {
   Region copy = region;
   std::map<ir::ValueId, ir::ValueId> renamed;
   ForEachOp(copy, [&](const Op& op) {
     for (const ir::ValueId value : op.results) {
-      renamed[value] = kernel.AddValueAfter(value, "", kernel.values[value].type, kernel.values[value].is_mutable);
+      renamed[value] = kernel.AddValueAfter(value, suffix, kernel.values[value].type, kernel.values[value].is_mutable);
     }
   });
   Rename(copy, renamed);

@@ -42,8 +42,9 @@ bool CollectTraffic(const Feed& feed, const Names& kept, std::vector<Traffic>& o
 /// The sends into one pipe, with the branches around them.
 ir::Region OnlyPipe(const ir::Region& region, const std::string& pipe);
 
-/// The region with every value that it defines renamed apart, so that it can stand in several places.
-ir::Region Copied(ir::Kernel& kernel, const ir::Region& region);
+/// The region with every value that it defines renamed apart, so that it can stand in several places; the new names end in
+/// `suffix`.
+ir::Region Copied(ir::Kernel& kernel, const ir::Region& region, const std::string& suffix = "");
 
 /// Replaces a scalar name everywhere in the region.
 void Substitute(ir::Region& region, const std::string& name, const ir::Scalar& value);

@@ -143,7 +143,7 @@ Region Folding::Prologue(const std::vector<Traffic*>& sends, const Op& loop, int
   Region body = Staged(OneGroup(std::move(copies)));
   const Span span = sends.front()->ops.front().span;
   if (stages == 1) {
-    body.insert(body.begin(), Comment("The first block of the loop below.", span));
+    body.insert(body.begin(), Explain("The first block of the loop below.", span));
     return body;
   }
   Op unroll{OpCode::kUnroll};
@@ -151,7 +151,7 @@ Region Folding::Prologue(const std::vector<Traffic*>& sends, const Op& loop, int
   unroll.number = stages;
   unroll.span = span;
   unroll.regions = {std::move(body)};
-  return {Comment(fmt::format("The first {} blocks of the loop below.", stages), span), std::move(unroll)};
+  return {Explain(fmt::format("The first {} blocks of the loop below.", stages), span), std::move(unroll)};
 }
 
 /// The first slots outside loops: all of them are under way before anybody waits.
@@ -191,7 +191,7 @@ void Folding::Refill(const Op& receive, Level& level) {
   Substitute(copies, level.loop->symbol,
              symbolic::Add(symbolic::Name(level.loop->symbol), symbolic::Int(ahead * level.loop->number)));
   StageAhead(copies, *level.loop, *level.prologue);
-  level.out.push_back(Comment(fmt::format("{} block{} ahead, into the slot that was read last.", ahead, ahead == 1 ? "" : "s"),
+  level.out.push_back(Explain(fmt::format("{} block{} ahead, into the slot that was read last.", ahead, ahead == 1 ? "" : "s"),
                               copies.front().span));
   for (Op& op : copies) level.out.push_back(std::move(op));
 }

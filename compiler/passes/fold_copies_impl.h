@@ -97,7 +97,6 @@ class Folding {
   ir::Op FetchOf(const ir::Op& copy, const std::string& name);
   ir::Op PutOf(ir::Op copy, ir::ValueId fetched) const;
 
-  ir::Op Comment(const std::string& text, Span span) const { return SyncOp(ir::OpCode::kComment, text, "", 0, span); }
   void Fail(Span span, const std::string& what, const std::string& help) {
     if (!failed_) {
       diagnostics_

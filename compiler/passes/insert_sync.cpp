@@ -80,6 +80,8 @@ Op SyncOp(OpCode code, const std::string& symbol, const std::string& slot, int64
   return op;
 }
 
+Op Explain(const std::string& text, Span span) { return SyncOp(OpCode::kComment, text, "", 0, span); }
+
 void SlotArrivals::Add(const std::string& pipe, int64_t arrivals, bool closes) {
   pending_ += arrivals;
   if (!closes) return;

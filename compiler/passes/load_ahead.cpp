@@ -140,7 +140,7 @@ class Ahead {
   /// Every slot that is received is filled again behind the last product.
   static bool RefillsAtEnd(const Region& body, const Plan& plan);
   void Turn(Op& loop, const Plan& plan, Region& before);
-  Region Early(const Region& body, const Plan& plan, const std::string& comment);
+  Region Early(const Region& body, const Plan& plan, const std::string& suffix, const std::string& comment);
   /// Takes the copies from the end of the body, for the slot before the present one.
   static Region TakeRefills(Region& body, const Plan& plan);
   static void DropUnused(Region& body);
@@ -180,8 +180,8 @@ Region Ahead::TakeRefills(Region& body, const Plan& plan) {
   return taken;
 }
 
-/// The receives, views and loads once more, with values of their own.
-Region Ahead::Early(const Region& body, const Plan& plan, const std::string& comment) {
+/// The receives, views and loads once more, with values of their own, whose names end in `suffix`.
+Region Ahead::Early(const Region& body, const Plan& plan, const std::string& suffix, const std::string& comment) {
   Region early;
   for (size_t i = plan.first_receive; i < plan.end_receives; ++i) {
     early.push_back(body[i]);
@@ -189,8 +189,8 @@ Region Ahead::Early(const Region& body, const Plan& plan, const std::string& com
   }
   for (const size_t i : plan.views) early.push_back(body[i]);
   for (const size_t i : plan.loads) early.push_back(body[i]);
-  early = Copied(kernel_, early);
-  early.insert(early.begin(), SyncOp(OpCode::kComment, comment, "", 0, body[plan.first_product].span));
+  early = Copied(kernel_, early, suffix);
+  early.insert(early.begin(), Explain(comment, body[plan.first_receive].span));
   return early;
 }
 
@@ -214,14 +214,14 @@ void HoldLoads(Region& region, const Hold& hold) {
 void Ahead::Turn(Op& loop, const Plan& plan, Region& before) {
   Region& body = loop.regions[0];
   std::vector<ValueId> held;
-  Region first = Early(body, plan, "The operands of the loop's first product.");
+  Region first = Early(body, plan, "_first", "The operands of the loop's first product.");
   HoldLoads(first, [&](size_t number, ValueId loaded) {
-    const ir::Value source = kernel_.values[body[plan.loads[number]].results[0]];
-    held.push_back(kernel_.AddValue(source.name + "_held", source.type, true));
+    const ValueId fragment = body[plan.loads[number]].results[0];
+    held.push_back(kernel_.AddValueAfter(fragment, "_held", kernel_.values[fragment].type, true));
     return Op{OpCode::kVar, {held.back()}, {loaded}};
   });
-  Region next =
-      Early(body, plan, "Those of the next iteration's, so that they are on their way beside the last product of this one.");
+  Region next = Early(body, plan, "_next",
+                      "The operands of the next iteration's first product are on their way beside the last product of this one.");
   HoldLoads(next, [&](size_t number, ValueId loaded) { return Op{OpCode::kAssign, {}, {held[number], loaded}}; });
   before.insert(before.end(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
   const Region refills = TakeRefills(body, plan);

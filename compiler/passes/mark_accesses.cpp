@@ -45,6 +45,10 @@ class Marking {
       AxisRange& axis = access.axes[i];
       axis.exists = !axis.lo && !axis.hi && Exists(axis, tensor.extents[i]);
     }
+    const bool is_inside = std::all_of(access.axes.begin(), access.axes.begin() + static_cast<std::ptrdiff_t>(rank),
+                                       [](const AxisRange& axis) { return axis.exists; });
+    const bool is_read = access.code == OpCode::kRead || access.code == OpCode::kReadParts;
+    if (is_read && is_inside) access.scalars.clear();  // nothing is filled
     access.axes.back().aligned = !tensor.is_work && IsAligned(access, tensor, rank);
   }
 

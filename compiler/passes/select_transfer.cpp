@@ -297,11 +297,12 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
     emit({OpCode::kConvert, {rounded}, {part}});
     part = rounded;
   }
-  const ValueId stage = kernel.AddValue(target.folds_copies ? "staged" : "stage",
-                                        ir::Type{tensor.dtype, type.rows, chunk_cols, ir::Space::kShared, false});
+  const ValueId stage = kernel.AddValue("staged", ir::Type{tensor.dtype, type.rows, chunk_cols, ir::Space::kShared, false});
   Op view{OpCode::kView, {stage}};
   view.symbol = buffer.name;
-  if (buffer.count > 1)
+  if (chunks > 1 && buffer.count >= chunks)
+    view.scalars = {symbolic::Name(counter)};
+  else if (buffer.count > 1)
     view.scalars = {symbolic::Make(symbolic::Kind::kMod, DType::kI64, {symbolic::Name(counter), symbolic::Int(buffer.count)})};
   emit(view);
   emit({OpCode::kStoreShared, {}, {stage, part}});

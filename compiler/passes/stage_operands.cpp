@@ -342,12 +342,13 @@ ValueId Staging::Fragment(ValueId operand, bool is_left, int64_t step, Region& o
   ir::Type type = TypeOf(operand);
   const int64_t depth = unit_.StepOf(is_left ? type.cols : type.rows);
   const symbolic::Scalar zero = symbolic::Int(0), first = symbolic::Int(step * depth);
-  const std::string name = kernel_.values[operand].name;
+  const std::string number = fmt::format("_{}", step);
   (is_left ? type.cols : type.rows) = depth;
   const bool is_whole = type == TypeOf(operand);
   ValueId part = operand;
   if (!is_whole) {
-    part = kernel_.AddValue(IsShared(operand) ? name + "_part" : fmt::format("{}_{}", name, step), type);
+    part = kernel_.AddValueAfter(operand, IsShared(operand) ? "_part" : number, type);
+    if (!IsShared(operand)) kernel_.KeepName(part);
     Op take{OpCode::kPart, {part}, {operand}, {is_left ? zero : first, is_left ? first : zero}};
     take.span = span;
     if (const auto under = transpose_of_.find(operand); under != transpose_of_.end()) {
@@ -355,7 +356,7 @@ ValueId Staging::Fragment(ValueId operand, bool is_left, int64_t step, Region& o
       ir::Type stored = type;
       std::swap(stored.rows, stored.cols);
       stored.transposed = false;
-      take.results = {kernel_.AddValue(name + "_part", stored)};
+      take.results = {kernel_.AddValueAfter(operand, "_part", stored)};
       take.operands = {under->second};
       std::swap(take.scalars[0], take.scalars[1]);
       out.push_back(take);
@@ -369,8 +370,9 @@ ValueId Staging::Fragment(ValueId operand, bool is_left, int64_t step, Region& o
   if (!IsShared(operand)) return part;
   type.space = is_left ? Space::kLeft : Space::kRight;
   type.transposed = false;
-  Op load{is_left ? OpCode::kLoadLeft : OpCode::kLoadRight, {kernel_.AddValue(fmt::format("{}_{}", name, step), type)}, {part}};
+  Op load{is_left ? OpCode::kLoadLeft : OpCode::kLoadRight, {kernel_.AddValueAfter(operand, number, type)}, {part}};
   load.span = span;
+  kernel_.KeepName(load.results[0]);
   out.push_back(load);
   return load.results[0];
 }
@@ -398,17 +400,17 @@ void Staging::ReduceByParts(const Op& op, Region& out) {
   ir::Type type = TypeOf(source);
   const int64_t parts = by_columns ? type.cols : type.rows;
   (by_columns ? type.cols : type.rows) = 1;
-  const std::string name = kernel_.values[source].name + "_part";
   ValueId sum = ir::kNone;
   for (int64_t i = 0; i < parts; ++i) {
     const symbolic::Scalar at = symbolic::Int(i), zero = symbolic::Int(0);
-    Op part{OpCode::kPart, {kernel_.AddValue(name, type)}, {source}, {by_columns ? zero : at, by_columns ? at : zero}};
+    Op part{
+        OpCode::kPart, {kernel_.AddValueAfter(source, "_part", type)}, {source}, {by_columns ? zero : at, by_columns ? at : zero}};
     part.span = op.span;
     RewritePart(part, out);
     ValueId value = InRegisters(part.results[0], out, op.span);
     const ir::Type& result = TypeOf(op.results[0]);
     if (TypeOf(value).dtype != result.dtype) {
-      Op convert{OpCode::kConvert, {kernel_.AddValue(name, result)}, {value}};
+      Op convert{OpCode::kConvert, {kernel_.AddValueAfter(source, "_part", result)}, {value}};
       convert.span = op.span;
       TypeOf(value = convert.results[0]).space = Space::kRegister;
       out.push_back(std::move(convert));

@@ -54,7 +54,10 @@ class ComputeRoleSync {
       release_kind_[pipe.name] = IsShared(kernel, pipe.name) || is_spread_ ? ir::kInAllBlocks : 0;
     }
     ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code == OpCode::kView) buffer_of_[op.results[0]] = op.symbol;
+      if (op.code == OpCode::kView) {
+        buffer_of_[op.results[0]] = op.symbol;
+        if (!op.scalars.empty()) index_of_view_[op.results[0]] = op.scalars[0];
+      }
       if (op.code == OpCode::kReceive) {
         for (ValueId value : op.results) {
           slot_of_[value] = value;
@@ -92,6 +95,7 @@ class ComputeRoleSync {
   void Send(const Op& op, const Region& region, size_t index, Region& out);
   void Product(Op op, Region& out);
   void StoreShared(Op op, Region& out);
+  bool IsNewEachTurn(ValueId view) const;
   void Loop(Op op, Region& out);
   void TakeTurns(Op& tiles, Region& out);
 
@@ -112,6 +116,7 @@ class ComputeRoleSync {
   const RingsOfSends& rings_;
   Diagnostics& diagnostics_;
   std::map<ValueId, std::string> buffer_of_;     // view -> staging buffer
+  std::map<ValueId, ir::Scalar> index_of_view_;  // view of an array of staging buffers -> which of them
   std::map<ValueId, ValueId> slot_of_;           // view of a slot -> the received value it is a view of
   std::map<ValueId, std::string> pipe_of_;       // received value -> its pipe
   std::map<std::string, int64_t> release_kind_;  // of each pipe: what kArrive's number says
@@ -122,6 +127,7 @@ class ComputeRoleSync {
   std::vector<Held> held_;            // received in the region at hand
   std::set<std::string> held_pipes_;  // received and not yet released, in any region
   int depth_ = 0;                     // loops around the operation at hand
+  std::string chunk_;                 // what the innermost loop counts, if it is an unrolled one
   std::set<std::string> written_;     // staging buffers written so far
   bool flies_around_ = false;         // the product at hand stays in flight over the back edge of its loop
 };
@@ -151,8 +157,10 @@ void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
   held_pipes_.erase(release.pipe);
   if (traffic_.filled_once.count(release.pipe) == 0) {
     // An arrival may overtake loads of its own warp, and the copy engine then what they are to read.
-    if (loaded_.count(release.pipe) > 0 && traffic_.refilled.count(release.pipe) > 0)
-      out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, release.span));
+    const bool is_fenced = loaded_.count(release.pipe) > 0 && traffic_.refilled.count(release.pipe) > 0;
+    const std::string why = is_fenced ? ", and its reads come before what the copy engine writes there next" : "";
+    out.push_back(Explain("This worker is done with the slot: it goes back" + why + ".", release.span));
+    if (is_fenced) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, release.span));
     out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe, release_kind_.at(release.pipe), release.span));
   }
   out.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
@@ -241,6 +249,13 @@ void ComputeRoleSync::Product(Op op, Region& out) {
   in_flight_.push_back(std::move(group));
 }
 
+/// Whether the only loop around the operation at hand is an unrolled one that takes another buffer of the array in each turn.
+bool ComputeRoleSync::IsNewEachTurn(ValueId view) const {
+  const auto index = index_of_view_.find(view);
+  return depth_ == 1 && !chunk_.empty() && index != index_of_view_.end() && index->second->kind == symbolic::Kind::kName &&
+         index->second->name == chunk_;
+}
+
 void ComputeRoleSync::StoreShared(Op op, Region& out) {
   const std::string buffer = buffer_of_.at(op.operands[0]);
   WaitFor(op, out);
@@ -251,10 +266,9 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
     }
   }
   const Span span = op.span;
-  const bool is_reused = depth_ > 0 || written_.count(buffer) != 0;
-  if (stored_from_.count(buffer)) {
-    out.push_back(SyncOp(OpCode::kComment, "This buffer is free once the copy engine has read what it held and all warps know it.",
-                         "", 0, span));
+  const bool is_reused = written_.count(buffer) != 0 || (depth_ > 0 && !IsNewEachTurn(op.operands[0]));
+  if (is_reused && stored_from_.count(buffer)) {
+    out.push_back(Explain("This buffer is free once the copy engine has read what it held and all warps know it.", span));
     out.push_back(SyncOp(OpCode::kWaitStores, "", "read", FindBuffer(kernel_, buffer).count - 1, span));
   }
   // Other warps of the instance may still be reading what is about to be overwritten.
@@ -371,8 +385,7 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
   // What follows belongs to the statement of the product: that is what is waited for.
   for (Release& release : releases) release.span = product_span;
   const Span span = product_span;
-  body.push_back(
-      SyncOp(OpCode::kComment, "One product stays in flight; the one before it is complete, so its slot goes back.", "", 0, span));
+  body.push_back(Explain("One product stays in flight; the one before it is complete, so its slot goes back.", span));
   body.push_back(SyncOp(OpCode::kMmaWait, "", "", 1, span));
   Region earlier, last;
   for (const Release& release : releases) {
@@ -412,8 +425,17 @@ void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out
     case OpCode::kUnroll:
       WaitGroups(0, op.span, out);
       depth_ += op.code == OpCode::kUnroll;
+      if (op.code == OpCode::kUnroll) chunk_ = op.symbol;
       for (Region& inner : op.regions) inner = Rewrite(std::move(inner));
+      if (op.code == OpCode::kUnroll) chunk_.clear();
       depth_ -= op.code == OpCode::kUnroll;
+      out.push_back(std::move(op));
+      return;
+    case OpCode::kSplitPublish:
+      WaitFor(op, out);
+      out.push_back(Explain(
+          "Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.",
+          op.span));
       out.push_back(std::move(op));
       return;
     case OpCode::kSplitCollect:

@@ -23,6 +23,8 @@ namespace tkc::passes {
 namespace folded {
 namespace {
 
+constexpr const char* kFreeWhenRead = "This buffer is free once all have read what it held.";
+
 State Join(State a, const State& b) {
   for (const auto& [place, since] : b.pending) {
     const auto [found, is_new] = a.pending.try_emplace(place, since);
@@ -133,11 +135,15 @@ void FoldedSync::Write(const Place& place, Span span, State& state, Region& out)
     return;
   }
   if (IsOwn(place)) {
-    if (state.own_read.count(place) > 0 || state.own_written.count(place) > 0) SyncOwn(span, state, out);
+    if (state.own_read.count(place) > 0 || state.own_written.count(place) > 0) {
+      out.push_back(Explain(kFreeWhenRead, span));
+      SyncOwn(span, state, out);
+    }
     return;
   }
   // Fields and parts of a slot do not overlap, and the slot is read before it is filled again.
   const bool is_slot = slots_.count(place.name) > 0;
+  if (!is_slot && (state.read.count(place) > 0 || state.written.count(place) > 0)) out.push_back(Explain(kFreeWhenRead, span));
   while (state.read.count(place) > 0 || (state.written.count(place) > 0 && !is_slot) || state.arrived.count(place) > 0)
     SyncAll(span, state, out);
 }
@@ -225,7 +231,7 @@ void FoldedSync::Drain(const Op& loop, State& state, Region& out) const {
     if (ahead.count(place.name) > 0) newest = newest < 0 ? since : std::min(newest, since);
   }
   if (newest < 0) return;
-  out.push_back(SyncOp(OpCode::kComment, "The copies beyond the end: zeros, or blocks that nobody reads.", "", 0, span));
+  out.push_back(Explain("The copies beyond the end: zeros, or blocks that nobody reads.", span));
   WaitFor(newest, span, state, out);
 }
 

@@ -41,7 +41,7 @@ void FoldedSync::Alternate(const Region& region, size_t index, State& state, Reg
     case ir::kProducts: return BeginProducts(region, index, state, out);
     case ir::kLoads: out.push_back(SyncOp(OpCode::kPriority, "", "", 0, op.span)); return SyncAll(op.span, state, out);
     default:
-      out.push_back(SyncOp(OpCode::kComment, "The second instance's last products.", "", 0, op.span));
+      out.push_back(Explain("The second instance's last products.", op.span));
       out.push_back(MeetAlone(0, op.span));
       apart_ = 0;
       return Meet(state);
@@ -59,9 +59,7 @@ void FoldedSync::GoApart(const Region& region, size_t index, State& state, Regio
     return state.arrived.count({pipe, 0}) > 0 || state.written.count({pipe, 0}) > 0;
   };
   while (std::any_of(pipes.begin(), pipes.end(), unsettled)) SyncAll(op.span, state, out);
-  out.push_back(SyncOp(OpCode::kComment,
-                       "One instance loads while the other multiplies: from here on the second is a meeting behind.", "", 0,
-                       op.span));
+  out.push_back(Explain("One instance loads while the other multiplies: from here on the second is a meeting behind.", op.span));
   out.push_back(MeetAlone(1, op.span));
   apart_ = 1;
 }
@@ -70,7 +68,7 @@ void FoldedSync::BeginProducts(const Region& region, size_t index, State& state,
   const Span span = region[index].span;
   AwaitSlots(Received(region.begin(), region.begin() + static_cast<ptrdiff_t>(index)), 1, span, state, out);
   SyncAll(span, state, out);
-  out.push_back(SyncOp(OpCode::kComment, "The products, while the other instance loads.", "", 0, span));
+  out.push_back(Explain("The products, while the other instance loads.", span));
   out.push_back(SyncOp(OpCode::kPriority, "", "", 1, span));
 }
 

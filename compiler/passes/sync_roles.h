@@ -38,6 +38,8 @@ std::string EmptyBarrier(const std::string& pipe);
 bool IsShared(const ir::Kernel& kernel, const std::string& pipe);
 
 ir::Op SyncOp(ir::OpCode code, const std::string& symbol, const std::string& slot, int64_t number, Span span);
+/// A line in the output that says why what follows is there.
+ir::Op Explain(const std::string& text, Span span);
 
 /// The stores of a send of computed tiles into `slot`: rounded to the field's type, each into its field or the part of it.
 ir::Region StoresOf(ir::Kernel& kernel, const ir::Op& send, const std::string& slot);

@@ -90,7 +90,7 @@ uint32_t OpCpp::place = 0;
 
 TEST_F(OpCpp, Scalars) {
   EXPECT_EQ(Print(Plain(OpCode::kLet, "n", "", 0, {I(3)})), "const int n = 3;\n");
-  EXPECT_EQ(Print(Plain(OpCode::kLet, "n", "", 1, {symbolic::Float(0.5)})), "float n = 0.5f;\n");
+  EXPECT_EQ(Print(Plain(OpCode::kLet, "n", "", 1, {symbolic::Float(0.5)})), "const float n = 0.5f;\n");
   EXPECT_EQ(Print(Plain(OpCode::kLet, "n", "", 2, {N("m")})), "n = m;\n");
   EXPECT_EQ(Print(Plain(OpCode::kLet, "unused", "", 0, {I(3)})), "");
 }
@@ -181,7 +181,7 @@ TEST_F(OpCpp, PartsOfStructures) {
 
 TEST_F(OpCpp, Variables) {
   const ir::ValueId r = New(Reg(64, 64));
-  EXPECT_EQ(Print(Make(OpCode::kVar, {r}, {x_})), "auto r = x;\n");
+  EXPECT_EQ(Print(Make(OpCode::kVar, {r}, {x_})), "const auto r = x;\n");
   EXPECT_EQ(Print(Make(OpCode::kVar, {r}, {})), "tk::register_tile<float, 64, 64, layout> r;\n");
   EXPECT_EQ(Print(Make(OpCode::kAssign, {}, {acc_, x_})), "acc = x;\n");
   EXPECT_EQ(Print(Make(OpCode::kFill, {r}, {}, {symbolic::Float(0)})), "const auto r = tk::fill<float, 64, 64, layout>(0.0f);\n");
@@ -375,13 +375,14 @@ TEST(Inlining, FollowsTheSource) {
   const Span statement = {0, 0, 20}, inner = {0, 5, 10}, other = {0, 30, 40};
   const Op exp = op(OpCode::kUnary, {t}, {x}, typed::Op::kExp, inner);
   EXPECT_EQ(print({exp, op(OpCode::kAssign, {}, {acc, t}, typed::Op::kNone, statement)}), "acc = tk::exp(x);\n");
-  EXPECT_EQ(print({exp, op(OpCode::kAssign, {}, {acc, t}, typed::Op::kNone, other)}), "const auto t = tk::exp(x);\nacc = t;\n");
+  EXPECT_EQ(print({exp, op(OpCode::kAssign, {}, {acc, t}, typed::Op::kNone, other)}),
+            "const auto value = tk::exp(x);\nacc = value;\n");
   EXPECT_EQ(print({exp, op(OpCode::kMmaWait, {}, {}, typed::Op::kNone, statement),
                    op(OpCode::kAssign, {}, {acc, t}, typed::Op::kNone, statement)}),
-            "const auto t = tk::exp(x);\ntk::warpgroup::mma_wait<0>();\nacc = t;\n");
+            "const auto value = tk::exp(x);\ntk::warpgroup::mma_wait<0>();\nacc = value;\n");
   EXPECT_EQ(print({exp, op(OpCode::kBinary, {y}, {t, t}, typed::Op::kAdd, statement),
                    op(OpCode::kAssign, {}, {acc, y}, typed::Op::kNone, statement)}),
-            "const auto t = tk::exp(x);\nacc = t + t;\n");
+            "const auto value = tk::exp(x);\nacc = value + value;\n");
   EXPECT_EQ(print({exp, op(OpCode::kBinary, {y}, {x, t}, typed::Op::kSub, statement),
                    op(OpCode::kAssign, {}, {acc, y}, typed::Op::kNone, statement)}),
             "acc = x - tk::exp(x);\n");
@@ -393,9 +394,15 @@ TEST(Inlining, FollowsTheSource) {
   reduce.slot = "rows";
   kernel.buffers.emplace_back().name = reduce.symbol;
   const std::string call = "tk::row_sum(x, shared." + reduce.symbol + ");\n";
-  EXPECT_EQ(print({reduce, op(OpCode::kVar, {v}, {sum}, typed::Op::kNone, statement)}), "auto v = " + call);
+  EXPECT_EQ(print({reduce, op(OpCode::kVar, {v}, {sum}, typed::Op::kNone, statement)}), "const auto v = " + call);
   EXPECT_EQ(print({reduce, exp, op(OpCode::kAssign, {}, {v, sum}, typed::Op::kNone, statement)}),
             "const auto sum = " + call + "v = sum;\n");
+
+  // A variable that nothing changes is a constant.
+  const Op var = op(OpCode::kVar, {v}, {sum}, typed::Op::kNone, statement);
+  EXPECT_EQ(print({reduce, var, op(OpCode::kMmaFence, {}, {v}, typed::Op::kNone, other)}),
+            "auto v = " + call + "tk::warpgroup::mma_fence(v);\n");
+  EXPECT_EQ(print({reduce, var, op(OpCode::kAssign, {}, {v, x}, typed::Op::kNone, other)}), "auto v = " + call + "v = x;\n");
 }
 
 /// Every operation of the schedule level is one of those above: a new one must get its case and its test.

@@ -258,7 +258,7 @@ TEST(IrText, ValuesGetUniqueNames) {
   kernel.AddValue("a", {});
   kernel.AddValue("", {});
   EXPECT_EQ(kernel.values[2].name, "a_2");
-  EXPECT_EQ(kernel.values[3].name, "t");
+  EXPECT_EQ(kernel.values[3].name, "value");
 }
 
 }  // namespace

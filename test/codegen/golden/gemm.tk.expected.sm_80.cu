@@ -15,7 +15,7 @@ namespace {
 // One block for each tile:
 //   warps 0..3    compute; all threads issue the copies of load
 //
-// Pipe `ab`, 4 slots; copies run 3 blocks ahead of the loop that reads:
+// Pipe `ab`, 4 slots; copies run 4 blocks ahead of the loop that reads:
 //   global memory --- copy_pieces ---> [ 0 | 1 | 2 | 3 ] ----> compute
 //                                      ^ wait for it, meet, read; the slot before it takes the next copies
 //
@@ -55,16 +55,15 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
   }
   auto A_pieces = tk::block::pieces<128>(shared.ab_0[0], A.block(tk::span(m), tk::span(256)));
   auto B_pieces = tk::block::pieces<128>(shared.ab_1[0], B.block(tk::span(256), tk::span(n)));
-  // acc += a.rows(w) @ b
-  // The operands of the loop's first product.
   // let (a, b) = <-ab
+  // The operands of the loop's first product.
   tk::wait_copies<3>();
   tk::block::sync();
-  const auto& a_4 = shared.ab_0[ab.slot];
-  const auto& b_4 = shared.ab_1[ab.slot];
+  const auto& a_first = shared.ab_0[ab.slot];
+  const auto& b_first = shared.ab_1[ab.slot];
   // acc += a.rows(w) @ b
-  auto a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_4, 0));
-  auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_4, 0));
+  auto a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_first, 0));
+  auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_first, 0));
   // for k in K by BK
   for (int k = 0; k < K; k += 64) {
     // let (a, b) = <-ab
@@ -80,16 +79,16 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
     const auto a_3 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 48));
     const auto b_3 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 48));
     tk::warpgroup::multiply(acc, a_2, b_2);
-    // Those of the next iteration's, so that they are on their way beside the last product of this one.
-    ab.advance();
     // let (a, b) = <-ab
+    // The operands of the next iteration's first product are on their way beside the last product of this one.
+    ab.advance();
     tk::wait_copies<2>();
     tk::block::sync();
-    const auto& a_5 = shared.ab_0[ab.slot];
-    const auto& b_5 = shared.ab_1[ab.slot];
+    const auto& a_next = shared.ab_0[ab.slot];
+    const auto& b_next = shared.ab_1[ab.slot];
     // acc += a.rows(w) @ b
-    a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_5, 0));
-    b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_5, 0));
+    a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_next, 0));
+    b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_next, 0));
     // ab <- (A[m, k], B[k, n])
     // 4 blocks ahead, into the slot that was read last.
     tk::block::copy_pieces<128>(shared.ab_0[ab.previous()], A_pieces);
@@ -109,6 +108,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
   for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
     const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
     const auto& staged = shared.C_stage;
+    // This buffer is free once all have read what it held.
     tk::block::sync();
     tk::warpgroup::store_shared(staged, rounded_chunk);
     tk::block::sync();
@@ -122,7 +122,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
 // One block for each tile:
 //   warps 0..3    compute; all threads issue the copies of load
 //
-// Pipe `ab`, 4 slots; copies run 3 blocks ahead of the loop that reads:
+// Pipe `ab`, 4 slots; copies run 4 blocks ahead of the loop that reads:
 //   global memory --- copy_pieces ---> [ 0 | 1 | 2 | 3 ] ----> compute
 //                                      ^ wait for it, meet, read; the slot before it takes the next copies
 //
@@ -161,16 +161,15 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
   }
   auto A_pieces = tk::block::pieces<128>(shared.ab_0[0], A.block(tk::span(m), tk::span(128)));
   auto B_pieces = tk::block::pieces<128>(shared.ab_1[0], B.block(tk::span(128), tk::span(n)));
-  // acc += a.rows(w) @ b
-  // The operands of the loop's first product.
   // let (a, b) = <-ab
+  // The operands of the loop's first product.
   tk::wait_copies<3>();
   tk::block::sync();
-  const auto& a_2 = shared.ab_0[ab.slot];
-  const auto& b_2 = shared.ab_1[ab.slot];
+  const auto& a_first = shared.ab_0[ab.slot];
+  const auto& b_first = shared.ab_1[ab.slot];
   // acc += a.rows(w) @ b
-  auto a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_2, 0));
-  auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_2, 0));
+  auto a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_first, 0));
+  auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_first, 0));
   // for k in K by BK
   for (int k = 0; k < K; k += 32) {
     // let (a, b) = <-ab
@@ -180,16 +179,16 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     const auto a_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 16));
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
     tk::warpgroup::multiply(acc, a_0_held, b_0_held);
-    // Those of the next iteration's, so that they are on their way beside the last product of this one.
-    ab.advance();
     // let (a, b) = <-ab
+    // The operands of the next iteration's first product are on their way beside the last product of this one.
+    ab.advance();
     tk::wait_copies<2>();
     tk::block::sync();
-    const auto& a_3 = shared.ab_0[ab.slot];
-    const auto& b_3 = shared.ab_1[ab.slot];
+    const auto& a_next = shared.ab_0[ab.slot];
+    const auto& b_next = shared.ab_1[ab.slot];
     // acc += a.rows(w) @ b
-    a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_3, 0));
-    b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_3, 0));
+    a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_next, 0));
+    b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_next, 0));
     // ab <- (A[m, k], B[k, n])
     // 4 blocks ahead, into the slot that was read last.
     tk::block::copy_pieces<128>(shared.ab_0[ab.previous()], A_pieces);
@@ -209,6 +208,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
   for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
     const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
     const auto& staged = shared.C_stage;
+    // This buffer is free once all have read what it held.
     tk::block::sync();
     tk::warpgroup::store_shared(staged, rounded_chunk);
     tk::block::sync();
@@ -222,7 +222,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
 // One block for each tile:
 //   warps 0..7    compute[0..1]; all threads issue the copies of load
 //
-// Pipe `ab`, 4 slots; copies run 3 blocks ahead of the loop that reads:
+// Pipe `ab`, 4 slots; copies run 4 blocks ahead of the loop that reads:
 //   global memory --- copy_pieces ---> [ 0 | 1 | 2 | 3 ] ----> compute[0..1]
 //                                      ^ wait for it, meet, read; the slot before it takes the next copies
 //
@@ -261,16 +261,15 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
   }
   auto A_pieces = tk::block::pieces<256>(shared.ab_0[0], A.block(tk::span(m), tk::span(128)));
   auto B_pieces = tk::block::pieces<256>(shared.ab_1[0], B.block(tk::span(128), tk::span(n)));
-  // acc += a.rows(w) @ b
-  // The operands of the loop's first product.
   // let (a, b) = <-ab
+  // The operands of the loop's first product.
   tk::wait_copies<3>();
   tk::block::sync();
-  const auto& a_1 = shared.ab_0[ab.slot];
-  const auto& b_2 = shared.ab_1[ab.slot];
+  const auto& a_first = shared.ab_0[ab.slot];
+  const auto& b_first = shared.ab_1[ab.slot];
   // acc += a.rows(w) @ b
-  auto part_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a_1, w * 64), 0));
-  auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_2, 0));
+  auto part_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a_first, w * 64), 0));
+  auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_first, 0));
   // for k in K by BK
   for (int k = 0; k < K; k += 32) {
     // let (a, b) = <-ab
@@ -280,16 +279,16 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
     const auto part_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a, w * 64), 16));
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
     tk::warpgroup::multiply(acc, part_0_held, b_0_held);
-    // Those of the next iteration's, so that they are on their way beside the last product of this one.
-    ab.advance();
     // let (a, b) = <-ab
+    // The operands of the next iteration's first product are on their way beside the last product of this one.
+    ab.advance();
     tk::wait_copies<2>();
     tk::block::sync();
-    const auto& a_2 = shared.ab_0[ab.slot];
-    const auto& b_3 = shared.ab_1[ab.slot];
+    const auto& a_next = shared.ab_0[ab.slot];
+    const auto& b_next = shared.ab_1[ab.slot];
     // acc += a.rows(w) @ b
-    part_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a_2, w * 64), 0));
-    b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_3, 0));
+    part_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a_next, w * 64), 0));
+    b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_next, 0));
     // ab <- (A[m, k], B[k, n])
     // 4 blocks ahead, into the slot that was read last.
     tk::block::copy_pieces<256>(shared.ab_0[ab.previous()], A_pieces);
@@ -309,6 +308,7 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
   for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
     const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
     const auto& staged = shared.C_stage[w];
+    // This buffer is free once all have read what it held.
     tk::warpgroup::sync();
     tk::warpgroup::store_shared(staged, rounded_chunk);
     tk::warpgroup::sync();
@@ -339,7 +339,7 @@ struct gemm_call {
     call.device(80, sizeof(gemm_oblong_shared));
   }
 
-  // The number of the first schedule whose condition holds, or -1.
+  // The number of the first schedule whose condition holds.
   int choose() const {
     const tk::index sms = call.processors();
     // patch when cdiv(M, 128) * cdiv(N, 128) <= sms
@@ -383,7 +383,7 @@ struct gemm_call {
   }
 
   // Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.
-  size_t workspace_size(int schedule) const { return schedule < 0 ? 0 : tk::host::pieces_bytes(*A) + tk::host::pieces_bytes(*B); }
+  size_t workspace_size(int) const { return tk::host::pieces_bytes(*A) + tk::host::pieces_bytes(*B); }
 
   tk_status launch(void* workspace, size_t workspace_bytes) {
     check();
@@ -395,7 +395,6 @@ struct gemm_call {
       case 0: launch_gemm_patch(); break;
       case 1: launch_gemm_pair(); break;
       case 2: launch_gemm_oblong(); break;
-      default: call.require(false, "a schedule for these dimensions");
     }
     return call.status();
   }

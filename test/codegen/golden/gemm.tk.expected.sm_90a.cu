@@ -114,24 +114,22 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     tk::warpgroup::mma_wait<0>(acc);
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
+    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
     tk::split::publish<2>(shared.acc_shares, acc, shared.acc_shares_ready);
     tk::wait_published(shared.acc_shares_ready, 0);
     const auto acc_sum = tk::split::collect<2>(shared.acc_shares, tk::cluster::rank());
     // C[m, n].rows(w) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc_sum);
-    const auto& stage = shared.C_stage;
-    // This buffer is free once the copy engine has read what it held and all warps know it.
-    tk::wait_stores_read<0>();
-    tk::warpgroup::store_shared(stage, rounded);
+    const auto& staged = shared.C_stage;
+    tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
     tk::fence_async_proxy();
     tk::warpgroup::sync();
     if (C_map_usable) {
       if (tk::warpgroup::thread() == 0) {
-        tk::store_async(C_map, stage, m, n + tk::cluster::rank() * 32);
+        tk::store_async(C_map, staged, m, n + tk::cluster::rank() * 32);
         tk::commit_stores();
       }
     } else {
-      tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + tk::cluster::rank() * 32)), stage);
+      tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + tk::cluster::rank() * 32)), staged);
     }
     tk::wait_stores_read<0>();
   }
@@ -238,21 +236,17 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-      const auto& stage = shared.C_stage[C_chunk % 4];
-      // This buffer is free once the copy engine has read what it held and all warps know it.
-      tk::wait_stores_read<3>();
-      tk::warpgroup::sync();
-      tk::warpgroup::store_shared(stage, rounded_chunk);
+      const auto& staged = shared.C_stage[C_chunk];
+      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
       tk::fence_async_proxy();
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, stage, m, n + C_chunk * 32);
+          tk::store_async(C_map, staged, m, n + C_chunk * 32);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), stage);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
       }
     }
     tk::wait_stores_read<0>();
@@ -360,21 +354,17 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-      const auto& stage = shared.C_stage[w][C_chunk % 4];
-      // This buffer is free once the copy engine has read what it held and all warps know it.
-      tk::wait_stores_read<3>();
-      tk::warpgroup::sync();
-      tk::warpgroup::store_shared(stage, rounded_chunk);
+      const auto& staged = shared.C_stage[w][C_chunk];
+      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
       tk::fence_async_proxy();
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, stage, m + w * 64, n + C_chunk * 32);
+          tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), stage);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
       }
     }
     tk::wait_stores_read<0>();
@@ -482,20 +472,20 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        const auto& stage = shared.C_stage[w][C_chunk % 2];
+        const auto& staged = shared.C_stage[w][C_chunk % 2];
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<1>();
         tk::warpgroup::sync();
-        tk::warpgroup::store_shared(stage, rounded_chunk);
+        tk::warpgroup::store_shared(staged, rounded_chunk);
         tk::fence_async_proxy();
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, stage, m + w * 128, n + C_chunk * 32);
+            tk::store_async(C_map, staged, m + w * 128, n + C_chunk * 32);
             tk::commit_stores();
           }
         } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 128), tk::span(n + C_chunk * 32)), stage);
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 128), tk::span(n + C_chunk * 32)), staged);
         }
       }
     }
@@ -604,20 +594,20 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        const auto& stage = shared.C_stage[w][C_chunk % 4];
+        const auto& staged = shared.C_stage[w][C_chunk % 4];
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<3>();
         tk::warpgroup::sync();
-        tk::warpgroup::store_shared(stage, rounded_chunk);
+        tk::warpgroup::store_shared(staged, rounded_chunk);
         tk::fence_async_proxy();
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, stage, m + w * 64, n + C_chunk * 32);
+            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
             tk::commit_stores();
           }
         } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), stage);
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
         }
       }
     }
@@ -648,7 +638,7 @@ struct gemm_call {
     call.device(90, sizeof(gemm_medium_shared));
   }
 
-  // The number of the first schedule whose condition holds, or -1.
+  // The number of the first schedule whose condition holds.
   int choose() const {
     const tk::index sms = call.processors();
     // decode when M <= 64 and cdiv(N, 64) * 2 <= sms
@@ -734,7 +724,7 @@ struct gemm_call {
   }
 
   // Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.
-  size_t workspace_size(int schedule) const { return schedule < 0 ? 0 : tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B); }
+  size_t workspace_size(int) const { return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B); }
 
   tk_status launch(void* workspace, size_t workspace_bytes) {
     check();
@@ -748,7 +738,6 @@ struct gemm_call {
       case 2: launch_gemm_medium(); break;
       case 3: launch_gemm_tall(); break;
       case 4: launch_gemm_large(); break;
-      default: call.require(false, "a schedule for these dimensions");
     }
     return call.status();
   }
