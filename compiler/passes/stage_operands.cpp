@@ -134,14 +134,13 @@ class Staging {
 };
 
 std::string Staging::NewBuffer(const std::string& name, DType dtype, int64_t rows, int64_t cols, const std::string& purpose) {
-  ir::Buffer buffer;
-  buffer.name = name;
-  for (int i = 1;; ++i) {
-    bool taken = false;
-    for (const ir::Buffer& other : kernel_.buffers) taken |= other.name == buffer.name;
-    if (!taken) break;
-    buffer.name = fmt::format("{}_{}", name, i);
+  std::set<std::string> taken;
+  for (const ir::Buffer& other : kernel_.buffers) taken.insert(other.name);
+  for (const ir::Pipe& pipe : kernel_.pipes) {  // which get their slots later
+    for (size_t i = 0; i < pipe.fields.size(); ++i) taken.insert(FieldBuffer(pipe, i));
   }
+  ir::Buffer buffer;
+  buffer.name = ir::FreeName(taken, name);
   buffer.dtype = dtype;
   buffer.rows = rows;
   buffer.cols = cols;
@@ -438,8 +437,10 @@ void Staging::RewriteReduce(Op op, Region& out) {
   const bool is_column = op.slot == "cols";
   if (is_column || worker_.layout.SpansWarps(op.slot)) {
     const ir::Type& type = TypeOf(op.operands[0]);
-    op.symbol = NewBuffer("reduce_scratch", type.dtype, 4, is_column ? type.cols : type.rows,
-                          fmt::format("one partial result a warp of a {} reduction", is_column ? "column" : "row"));
+    const ir::Value& result = kernel_.values[op.results[0]];
+    op.symbol =
+        NewBuffer((result.base.empty() ? result.name : result.base) + "_scratch", type.dtype, 4, is_column ? type.cols : type.rows,
+                  fmt::format("one partial result a warp of a {} reduction", is_column ? "column" : "row"));
     kernel_.buffers.back().is_scratch = true;
   }
   out.push_back(std::move(op));
