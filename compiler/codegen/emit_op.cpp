@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Control flow, names, and the operations of the matrix unit, shared memory and pipes. Tile expressions: emit_tile.cpp.
+// Control flow, names, variables and the matrix unit. Tile expressions: emit_tile.cpp; shared memory and pipes: emit_memory.cpp.
 #include "compiler/codegen/emit_op.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,6 @@
 #include "compiler/codegen/mangle.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
-#include "compiler/target/target.h"
 
 namespace tkc::codegen {
 
@@ -76,54 +75,6 @@ std::string OpEmitter::TileType(const ir::Type& type) const {
   return fmt::format("tk::register_tile<{}, {}, {}, layout>", CppType(type.dtype), type.rows, type.cols);
 }
 
-namespace {
-/// Of "+2" or "+stage".
-std::string AheadOf(const std::string& place) {
-  const std::string ahead = place.substr(1);
-  return ahead.find_first_not_of("0123456789") == std::string::npos ? ahead : Mangle(ahead);
-}
-}  // namespace
-
-/// `array[slot]`: the element that `op.slot` (or the scalar at `scalar`) names; just `array` where there is only one.
-std::string OpEmitter::Element(const std::string& array, int64_t count, const Op& op, size_t scalar) const {
-  if (count <= 1) return array;
-  if (op.slot.empty()) {
-    Ensure(op.scalars.size() > scalar, "an element of an array without an index", op.span);
-    return fmt::format("{}[{}]", array, scalars_.Text(op.scalars[scalar]));
-  }
-  const std::string ring = ir::RingOf(op.slot), place = op.slot.substr(ring.size());
-  if (!uses_.rings.contains(ring)) return fmt::format("{}[{}]", array, Mangle(op.slot));
-  if (place.empty() || place[0] == '.') return fmt::format("{}[{}.{}]", array, Mangle(ring), place.empty() ? "slot" : "previous()");
-  return fmt::format("{}[{}.ahead({})]", array, Mangle(ring), AheadOf(place));
-}
-
-std::string OpEmitter::Barrier(const Op& op, size_t scalar) const {
-  const auto found = barriers_.find(op.symbol);
-  Ensure(found != barriers_.end(), "no barrier of this name: " + op.symbol, op.span);
-  return Element("shared." + Mangle(op.symbol), kernel_.barriers[found->second].count, op, scalar);
-}
-
-/// The buffer, or the set of this worker instance.
-std::string OpEmitter::Buffer(const std::string& name) const {
-  const auto found = buffers_.find(name);
-  Ensure(found != buffers_.end(), "no buffer of this name: " + name);
-  const bool is_set = kernel_.buffers[found->second].instances > 1;
-  return "shared." + Mangle(name) + (is_set ? fmt::format("[{}]", instance_) : "");
-}
-
-/// The barrier in shared memory of this instance's warps.
-std::string OpEmitter::WarpsMeet() const {
-  const std::string name = "shared." + Mangle(role_->warps_meet);
-  return role_->instances > 1 ? fmt::format("{}[{}]", name, instance_) : name;
-}
-
-/// The role's: how many, and from which of the block on.
-std::string OpEmitter::CopyingThreads() const {
-  const Target* target = FindTarget(kernel_.target);
-  const int64_t lanes = target ? target->lanes : 32, threads = role_->instances * 4 * lanes;
-  return role_->first_warp == 0 ? fmt::format("{}", threads) : fmt::format("{}, {}", threads, role_->first_warp * lanes);
-}
-
 /// Tensor coordinates are ints. What was computed as 64 bits may lie further away than an int reaches, and finds nothing then.
 std::string OpEmitter::Coordinate(const ir::Scalar& scalar) const {
   const std::string text = scalars_.Text(scalar);
@@ -182,7 +133,7 @@ void OpEmitter::Emit(const Op& op) {
   if (is_unused_let) return;
   if (const CppExpr expr = Expression(op); !expr.text.empty()) return Define(op, expr);
   Quote(op.span);
-  const bool is_known = EmitControl(op) || EmitTile(op) || EmitShared(op) || EmitPipe(op);
+  const bool is_known = EmitControl(op) || EmitTile(op) || EmitShared(op) || EmitCopy(op) || EmitMeeting(op) || EmitPipe(op);
   Ensure(is_known, fmt::format("`{}` can't be printed", ir::OpText(op.code)), op.span);
 }
 
@@ -341,144 +292,6 @@ bool OpEmitter::EmitTile(const Op& op) {
       return true;
     }
     case OpCode::kSplitWait: out_.Line(fmt::format("tk::wait_published({}, 0);", Barrier(op))); return true;
-    default: return false;
-  }
-}
-
-bool OpEmitter::EmitShared(const Op& op) {
-  switch (op.code) {
-    case OpCode::kStoreShared:
-      out_.Line(fmt::format("tk::warpgroup::store_shared({}, {});", Argument(op.operands[0]), Argument(op.operands[1])));
-      return true;
-    case OpCode::kStoreCluster:
-      out_.Line(fmt::format("tk::warpgroup::store_cluster<{}>({}, {}, {});", op.number, Argument(op.operands[0]),
-                            Argument(op.operands[1]), Barrier(op)));
-      return true;
-    case OpCode::kCopyToShared: {
-      if (op.operands.size() == 2) {
-        out_.Line(fmt::format("tk::block::put<{}>({}, {});", kernel_.threads, Argument(op.operands[0]), Argument(op.operands[1])));
-        return true;
-      }
-      const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
-      const std::string scope = op.number == 0 ? "warpgroup" : op.number == 1 ? "warp" : "block";
-      const std::string threads = op.number == 2 ? fmt::format("<{}>", CopyingThreads()) : "";
-      out_.Line(
-          fmt::format("tk::{}::copy_global_to_shared{}({}, {}{});", scope, threads, Argument(op.operands[0]), Block(op), fill));
-      return true;
-    }
-    case OpCode::kPieces: {
-      const bool is_array = kernel_.buffers[buffers_.find(op.slot)->second].count > 1;
-      Op block = op;
-      block.slot.clear();
-      out_.Line(fmt::format("auto {} = tk::block::pieces<{}>({}{}, {});", Name(op.results[0]), CopyingThreads(), Buffer(op.slot),
-                            is_array ? "[0]" : "", Block(block)));
-      return true;
-    }
-    case OpCode::kMovePieces:
-      out_.Line(
-          fmt::format("{}.move({}, {});", Argument(op.operands[0]), scalars_.Text(op.scalars[0]), scalars_.Text(op.scalars[1])));
-      return true;
-    case OpCode::kCopyAsync:
-      if (op.operands.size() == 2) {
-        out_.Line(fmt::format("tk::block::copy_pieces<{}>({}, {});", CopyingThreads(), Argument(op.operands[0]),
-                              Argument(op.operands[1])));
-        return true;
-      }
-      out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == 1 ? "pieces" : "async", CopyingThreads(),
-                            Argument(op.operands[0]), Block(op)));
-      return true;
-    case OpCode::kFetch: {
-      const ir::Type& type = kernel_.values[op.results[0]].type;
-      Op block = op;
-      block.slot.clear();
-      out_.Line(fmt::format("const auto {} = tk::block::fetch{}<{}, {}, {}>({});", Name(op.results[0]),
-                            op.slot.empty() ? "" : "_turned", kernel_.threads, type.rows, type.cols, Block(block)));
-      return true;
-    }
-    case OpCode::kCommitCopies: out_.Line("tk::commit_copies();"); return true;
-    case OpCode::kWaitCopies: out_.Line(fmt::format("tk::wait_copies<{}>();", op.number)); return true;
-    case OpCode::kSyncBlock: out_.Line("tk::block::sync();"); return true;
-    case OpCode::kPriority: out_.Line(fmt::format("tk::warp::set_priority<{}>();", op.number)); return true;
-    case OpCode::kCopyToGlobal:
-      out_.Line(fmt::format("tk::warpgroup::copy_shared_to_global({}, {});", Block(op), Argument(op.operands[0])));
-      return true;
-    case OpCode::kFenceAsync: out_.Line("tk::fence_async_proxy();"); return true;
-    case OpCode::kSyncRole:
-      if (op.number == 1) {
-        out_.Line("tk::warp::sync();");
-      } else if (!role_->warps_meet.empty()) {
-        out_.Line(fmt::format("tk::warp::meet({});", WarpsMeet()));
-      } else {
-        const std::string id = op.scalars.empty() ? "" : scalars_.Text(symbolic::Add(symbolic::Int(1), op.scalars[0]));
-        out_.Line(fmt::format("tk::warpgroup::sync({});", id));
-      }
-      return true;
-    case OpCode::kNamedSync:
-      if (!role_->all_meet.empty()) {
-        out_.Line(fmt::format("tk::warp::meet(shared.{});", Mangle(role_->all_meet)));
-        return true;
-      }
-      [[fallthrough]];
-    case OpCode::kNamedArrive:
-      out_.Line(fmt::format("tk::named_barrier_{}({}, {});", op.code == OpCode::kNamedSync ? "sync" : "arrive",
-                            scalars_.Text(op.scalars[0]), op.number));
-      return true;
-    case OpCode::kClusterWait: out_.Line("tk::cluster::wait();"); return true;
-    case OpCode::kClusterSync: out_.Line("tk::cluster::sync();"); return true;
-    case OpCode::kStoreAsync:
-      out_.Line(fmt::format("tk::store_async({}, {}{});", Mangle(op.symbol), Argument(op.operands[0]),
-                            Coordinates(op, op.scalars.size())));
-      return true;
-    case OpCode::kCommitStores: out_.Line("tk::commit_stores();"); return true;
-    case OpCode::kWaitStores:
-      out_.Line(fmt::format("tk::wait_stores{}<{}>();", op.slot == "done" ? "" : "_read", op.number));
-      return true;
-    default: return false;
-  }
-}
-
-bool OpEmitter::EmitPipe(const Op& op) {
-  switch (op.code) {
-    case OpCode::kRing: out_.Line(fmt::format("tk::ring<{}> {};", op.number, Mangle(op.symbol))); return true;
-    case OpCode::kAdvance:
-      if (op.scalars.empty())
-        out_.Line(fmt::format("{}.advance();", Mangle(op.symbol)));
-      else
-        out_.Line(fmt::format("{}.skip({});", Mangle(op.symbol), Coordinate(op.scalars[0])));
-      return true;
-    case OpCode::kWaitFull:
-    case OpCode::kWaitEmpty: {
-      const std::string ring = ir::RingOf(op.slot), place = op.slot.substr(ring.size());
-      Ensure(uses_.rings.contains(ring), "a wait needs a ring's phase", op.span);
-      const std::string phase = place.empty()     ? ".phase"
-                                : place[0] == '.' ? ".phase_of_previous()"
-                                                  : fmt::format(".phase_ahead({})", AheadOf(place));
-      const std::string_view wait = uses_.remote.contains(op.symbol) ? "wait_cluster" : "wait";
-      out_.Line(
-          fmt::format("tk::{}({}, {}{}{});", wait, Barrier(op), Mangle(ring), phase, op.code == OpCode::kWaitEmpty ? " ^ 1" : ""));
-      return true;
-    }
-    case OpCode::kExpect: out_.Line(fmt::format("tk::expect_bytes({}, {});", Barrier(op), op.number)); return true;
-    case OpCode::kArrive:
-      if (op.number == 2) {
-        out_.Line(fmt::format("tk::warp::arrive_cluster({}, {});", Barrier(op), kernel_.cluster));
-      } else {
-        out_.Line(fmt::format("tk::{}arrive({});", op.number == 0 ? "warp::" : "", Barrier(op)));
-      }
-      return true;
-    case OpCode::kLoadAsync:
-    case OpCode::kLoadMulticast: {
-      const bool is_multicast = op.code == OpCode::kLoadMulticast;
-      const size_t coordinates = op.scalars.size() - (is_multicast ? 1 : 0);
-      Op full;  // the barrier is named by its number
-      full.symbol = kernel_.barriers[static_cast<size_t>(op.number)].name;
-      full.slot = op.slot;
-      full.span = op.span;
-      const std::string mask = is_multicast ? ", " + scalars_.Text(op.scalars.back()) : "";
-      out_.Line(fmt::format("tk::{}({}, {}, {}{}{});", is_multicast ? "load_multicast" : "load_async", Argument(op.operands[0]),
-                            Mangle(op.symbol), Barrier(full), mask, Coordinates(op, coordinates)));
-      return true;
-    }
     default: return false;
   }
 }

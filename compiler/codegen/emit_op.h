@@ -49,6 +49,9 @@ class OpEmitter {
   bool EmitControl(const ir::Op& op);
   bool EmitTile(const ir::Op& op);
   bool EmitShared(const ir::Op& op);
+  bool EmitCopy(const ir::Op& op);
+  void CopyToShared(const ir::Op& op);
+  bool EmitMeeting(const ir::Op& op);
   bool EmitPipe(const ir::Op& op);
   void Loop(const ir::Op& op, const std::string& head, bool starts_non_negative);
   void Let(const ir::Op& op);
@@ -79,6 +82,7 @@ class OpEmitter {
   bool IsBesideRegisters(ir::ValueId right) const;
   std::string TileType(const ir::Type& type) const;
   std::string Block(const ir::Op& op) const;
+  std::string PlainBlock(const ir::Op& op) const;
   bool IsAll(const ir::Op& op, size_t axis) const;
   std::string Element(const std::string& array, int64_t count, const ir::Op& op, size_t scalar) const;
   std::string Barrier(const ir::Op& op, size_t scalar = 0) const;

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// Shared memory and what moves through it: accesses, copies by threads and by the engine, barriers, pipes.
+#include <fmt/format.h>
+
+#include "compiler/codegen/emit_op.h"
+#include "compiler/codegen/mangle.h"
+#include "compiler/support/internal_error.h"
+#include "compiler/target/target.h"
+
+namespace tkc::codegen {
+
+using ir::Op;
+using ir::OpCode;
+
+namespace {
+
+/// Of "+2" or "+stage".
+std::string AheadOf(const std::string& place) {
+  const std::string ahead = place.substr(1);
+  return ahead.find_first_not_of("0123456789") == std::string::npos ? ahead : Mangle(ahead);
+}
+
+}  // namespace
+
+/// `array[slot]`: the element that `op.slot` (or the scalar at `scalar`) names; just `array` where there is only one.
+std::string OpEmitter::Element(const std::string& array, int64_t count, const Op& op, size_t scalar) const {
+  if (count <= 1) return array;
+  if (op.slot.empty()) {
+    Ensure(op.scalars.size() > scalar, "an element of an array without an index", op.span);
+    return fmt::format("{}[{}]", array, scalars_.Text(op.scalars[scalar]));
+  }
+  const std::string ring = ir::RingOf(op.slot), place = op.slot.substr(ring.size());
+  if (!uses_.rings.contains(ring)) return fmt::format("{}[{}]", array, Mangle(op.slot));
+  if (place.empty() || place[0] == '.') return fmt::format("{}[{}.{}]", array, Mangle(ring), place.empty() ? "slot" : "previous()");
+  return fmt::format("{}[{}.ahead({})]", array, Mangle(ring), AheadOf(place));
+}
+
+std::string OpEmitter::Barrier(const Op& op, size_t scalar) const {
+  const auto found = barriers_.find(op.symbol);
+  Ensure(found != barriers_.end(), "no barrier of this name: " + op.symbol, op.span);
+  return Element("shared." + Mangle(op.symbol), kernel_.barriers[found->second].count, op, scalar);
+}
+
+/// The buffer, or the set of this worker instance.
+std::string OpEmitter::Buffer(const std::string& name) const {
+  const auto found = buffers_.find(name);
+  Ensure(found != buffers_.end(), "no buffer of this name: " + name);
+  const bool is_set = kernel_.buffers[found->second].instances > 1;
+  return "shared." + Mangle(name) + (is_set ? fmt::format("[{}]", instance_) : "");
+}
+
+/// The barrier in shared memory of this instance's warps.
+std::string OpEmitter::WarpsMeet() const {
+  const std::string name = "shared." + Mangle(role_->warps_meet);
+  return role_->instances > 1 ? fmt::format("{}[{}]", name, instance_) : name;
+}
+
+/// The role's: how many, and from which of the block on.
+std::string OpEmitter::CopyingThreads() const {
+  const Target* target = FindTarget(kernel_.target);
+  const int64_t lanes = target ? target->lanes : 32, threads = role_->instances * 4 * lanes;
+  return role_->first_warp == 0 ? fmt::format("{}", threads) : fmt::format("{}, {}", threads, role_->first_warp * lanes);
+}
+
+bool OpEmitter::EmitShared(const Op& op) {
+  switch (op.code) {
+    case OpCode::kStoreShared:
+      out_.Line(fmt::format("tk::warpgroup::store_shared({}, {});", Argument(op.operands[0]), Argument(op.operands[1])));
+      return true;
+    case OpCode::kStoreCluster:
+      out_.Line(fmt::format("tk::warpgroup::store_cluster<{}>({}, {}, {});", op.number, Argument(op.operands[0]),
+                            Argument(op.operands[1]), Barrier(op)));
+      return true;
+    case OpCode::kCopyToGlobal:
+      out_.Line(fmt::format("tk::warpgroup::copy_shared_to_global({}, {});", Block(op), Argument(op.operands[0])));
+      return true;
+    case OpCode::kStoreAsync:
+      out_.Line(fmt::format("tk::store_async({}, {}{});", Mangle(op.symbol), Argument(op.operands[0]),
+                            Coordinates(op, op.scalars.size())));
+      return true;
+    case OpCode::kCommitStores: out_.Line("tk::commit_stores();"); return true;
+    case OpCode::kWaitStores:
+      out_.Line(fmt::format("tk::wait_stores{}<{}>();", op.slot == "done" ? "" : "_read", op.number));
+      return true;
+    case OpCode::kFenceAsync: out_.Line("tk::fence_async_proxy();"); return true;
+    default: return false;
+  }
+}
+
+/// The block of the tensor as it lies: what `slot` says of a copy is not said of the block.
+std::string OpEmitter::PlainBlock(const Op& op) const {
+  Op block = op;
+  block.slot.clear();
+  return Block(block);
+}
+
+/// Copies into shared memory by the block's threads.
+bool OpEmitter::EmitCopy(const Op& op) {
+  switch (op.code) {
+    case OpCode::kCopyToShared: CopyToShared(op); return true;
+    case OpCode::kPieces: {
+      const bool is_array = kernel_.buffers[buffers_.find(op.slot)->second].count > 1;
+      out_.Line(fmt::format("auto {} = tk::block::pieces<{}>({}{}, {});", Name(op.results[0]), CopyingThreads(), Buffer(op.slot),
+                            is_array ? "[0]" : "", PlainBlock(op)));
+      return true;
+    }
+    case OpCode::kMovePieces:
+      out_.Line(
+          fmt::format("{}.move({}, {});", Argument(op.operands[0]), scalars_.Text(op.scalars[0]), scalars_.Text(op.scalars[1])));
+      return true;
+    case OpCode::kCopyAsync: {
+      const bool has_pieces = op.operands.size() == 2;
+      out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == 1 || has_pieces ? "pieces" : "async", CopyingThreads(),
+                            Argument(op.operands[0]), has_pieces ? Argument(op.operands[1]) : Block(op)));
+      return true;
+    }
+    case OpCode::kFetch: {
+      const ir::Type& type = TypeOf(op.results[0]);
+      out_.Line(fmt::format("const auto {} = tk::block::fetch{}<{}, {}, {}>({});", Name(op.results[0]),
+                            op.slot.empty() ? "" : "_turned", kernel_.threads, type.rows, type.cols, PlainBlock(op)));
+      return true;
+    }
+    case OpCode::kCommitCopies: out_.Line("tk::commit_copies();"); return true;
+    case OpCode::kWaitCopies: out_.Line(fmt::format("tk::wait_copies<{}>();", op.number)); return true;
+    default: return false;
+  }
+}
+
+/// Of a block of a tensor, or of what was fetched of it.
+void OpEmitter::CopyToShared(const Op& op) {
+  if (op.operands.size() == 2)
+    return out_.Line(
+        fmt::format("tk::block::put<{}>({}, {});", kernel_.threads, Argument(op.operands[0]), Argument(op.operands[1])));
+  const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
+  const std::string scope = op.number == 0 ? "warpgroup" : op.number == 1 ? "warp" : "block";
+  const std::string threads = op.number == 2 ? fmt::format("<{}>", CopyingThreads()) : "";
+  out_.Line(fmt::format("tk::{}::copy_global_to_shared{}({}, {}{});", scope, threads, Argument(op.operands[0]), Block(op), fill));
+}
+
+bool OpEmitter::EmitMeeting(const Op& op) {
+  switch (op.code) {
+    case OpCode::kSyncBlock: out_.Line("tk::block::sync();"); return true;
+    case OpCode::kPriority: out_.Line(fmt::format("tk::warp::set_priority<{}>();", op.number)); return true;
+    case OpCode::kSyncRole:
+      if (op.number == 1) {
+        out_.Line("tk::warp::sync();");
+      } else if (!role_->warps_meet.empty()) {
+        out_.Line(fmt::format("tk::warp::meet({});", WarpsMeet()));
+      } else {
+        const std::string id = op.scalars.empty() ? "" : scalars_.Text(symbolic::Add(symbolic::Int(1), op.scalars[0]));
+        out_.Line(fmt::format("tk::warpgroup::sync({});", id));
+      }
+      return true;
+    case OpCode::kNamedSync:
+      if (!role_->all_meet.empty()) {
+        out_.Line(fmt::format("tk::warp::meet(shared.{});", Mangle(role_->all_meet)));
+        return true;
+      }
+      [[fallthrough]];
+    case OpCode::kNamedArrive:
+      out_.Line(fmt::format("tk::named_barrier_{}({}, {});", op.code == OpCode::kNamedSync ? "sync" : "arrive",
+                            scalars_.Text(op.scalars[0]), op.number));
+      return true;
+    case OpCode::kClusterWait: out_.Line("tk::cluster::wait();"); return true;
+    case OpCode::kClusterSync: out_.Line("tk::cluster::sync();"); return true;
+    default: return false;
+  }
+}
+
+bool OpEmitter::EmitPipe(const Op& op) {
+  switch (op.code) {
+    case OpCode::kRing: out_.Line(fmt::format("tk::ring<{}> {};", op.number, Mangle(op.symbol))); return true;
+    case OpCode::kAdvance:
+      if (op.scalars.empty())
+        out_.Line(fmt::format("{}.advance();", Mangle(op.symbol)));
+      else
+        out_.Line(fmt::format("{}.skip({});", Mangle(op.symbol), Coordinate(op.scalars[0])));
+      return true;
+    case OpCode::kWaitFull:
+    case OpCode::kWaitEmpty: {
+      const std::string ring = ir::RingOf(op.slot), place = op.slot.substr(ring.size());
+      Ensure(uses_.rings.contains(ring), "a wait needs a ring's phase", op.span);
+      const std::string phase = place.empty()     ? ".phase"
+                                : place[0] == '.' ? ".phase_of_previous()"
+                                                  : fmt::format(".phase_ahead({})", AheadOf(place));
+      const std::string_view wait = uses_.remote.contains(op.symbol) ? "wait_cluster" : "wait";
+      out_.Line(
+          fmt::format("tk::{}({}, {}{}{});", wait, Barrier(op), Mangle(ring), phase, op.code == OpCode::kWaitEmpty ? " ^ 1" : ""));
+      return true;
+    }
+    case OpCode::kExpect: out_.Line(fmt::format("tk::expect_bytes({}, {});", Barrier(op), op.number)); return true;
+    case OpCode::kArrive:
+      if (op.number == 2) {
+        out_.Line(fmt::format("tk::warp::arrive_cluster({}, {});", Barrier(op), kernel_.cluster));
+      } else {
+        out_.Line(fmt::format("tk::{}arrive({});", op.number == 0 ? "warp::" : "", Barrier(op)));
+      }
+      return true;
+    case OpCode::kLoadAsync:
+    case OpCode::kLoadMulticast: {
+      const bool is_multicast = op.code == OpCode::kLoadMulticast;
+      const size_t coordinates = op.scalars.size() - (is_multicast ? 1 : 0);
+      Op full;  // the barrier is named by its number
+      full.symbol = kernel_.barriers[static_cast<size_t>(op.number)].name;
+      full.slot = op.slot;
+      full.span = op.span;
+      const std::string mask = is_multicast ? ", " + scalars_.Text(op.scalars.back()) : "";
+      out_.Line(fmt::format("tk::{}({}, {}, {}{}{});", is_multicast ? "load_multicast" : "load_async", Argument(op.operands[0]),
+                            Mangle(op.symbol), Barrier(full), mask, Coordinates(op, coordinates)));
+      return true;
+    }
+    default: return false;
+  }
+}
+
+}  // namespace tkc::codegen
