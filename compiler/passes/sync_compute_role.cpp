@@ -97,6 +97,8 @@ class ComputeRoleSync {
   void StoreShared(Op op, Region& out);
   bool IsNewEachTurn(ValueId view) const;
   void Loop(Op op, Region& out);
+  void FlyAround(Op op, Region& out);
+  static Op If(symbolic::Kind compare, ir::Scalar a, ir::Scalar b, Region region, Span span);
   void TakeTurns(Op& tiles, Region& out);
 
   /// Whether a group may stay in flight over the back edge: see the header.
@@ -341,38 +343,48 @@ void ComputeRoleSync::TakeTurns(Op& tiles, Region& out) {
   body.insert(last, meet(OpCode::kNamedArrive, next));
   body.insert(std::find_if(body.begin(), body.end(), receives), meet(OpCode::kNamedSync, instance));
   // The first turn needs no one before it: the last instance gives it away.
-  Op opening = SyncOp(OpCode::kIf, "", "", 0, worker_.span);
-  opening.scalars = {symbolic::Make(symbolic::Kind::kEq, DType::kBool, {instance, symbolic::Int(worker_.instances - 1)})};
-  opening.regions = {{meet(OpCode::kNamedArrive, symbolic::Int(0))}, {}};
-  out.push_back(std::move(opening));
+  out.push_back(If(symbolic::Kind::kEq, instance, symbolic::Int(worker_.instances - 1),
+                   {meet(OpCode::kNamedArrive, symbolic::Int(0))}, worker_.span));
 }
 
 void ComputeRoleSync::Loop(Op op, Region& out) {
   WaitGroups(0, op.span, out);
   if (op.code == OpCode::kForTiles && worker_.in_turn && worker_.instances > 1) TakeTurns(op, out);
   ++depth_;
-  if (!KeepsInFlight(op)) {
+  if (KeepsInFlight(op)) {
+    FlyAround(std::move(op), out);
+  } else {
     op.regions[0] = Rewrite(std::move(op.regions[0]));
-    --depth_;
     out.push_back(std::move(op));
-    return;
   }
-  // wait for the slot; product; wait for the product before it; release the slot before it; next slot.
+  --depth_;
+}
+
+/// The operations if the comparison holds.
+Op ComputeRoleSync::If(symbolic::Kind compare, ir::Scalar a, ir::Scalar b, Region region, Span span) {
+  Op branch = SyncOp(OpCode::kIf, "", "", 0, span);
+  branch.scalars = {symbolic::Make(compare, DType::kBool, {std::move(a), std::move(b)})};
+  branch.regions = {std::move(region), {}};
+  return branch;
+}
+
+/// wait for the slot; product; wait for the product before it; release the slot before it; next slot.
+void ComputeRoleSync::FlyAround(Op op, Region& out) {
   Region body;
-  std::vector<Release> releases;
-  const std::vector<Op> source = op.regions[0];
+  std::vector<std::string> pipes;
   ValueId acc = ir::kNone;
-  Span product_span;
+  Span span;                                   // what follows belongs to the statement of the product, which is what is waited for
   std::vector<Held> outer = std::move(held_);  // received before the loop: they go back behind it
   held_.clear();
   flies_around_ = true;
+  const Region& source = op.regions[0];
   for (size_t i = 0; i < source.size(); ++i) {
     if (source[i].code == OpCode::kReceive) {
       Receive(source[i], source, i, body);
-      releases.push_back({source[i].symbol, source[i].span});
+      pipes.push_back(source[i].symbol);
     } else if (source[i].code == OpCode::kMma) {
       acc = source[i].operands[0];
-      product_span = source[i].span;
+      span = source[i].span;
       Product(source[i], body);
     } else {
       body.push_back(source[i]);
@@ -381,35 +393,23 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
   flies_around_ = false;
   held_ = std::move(outer);
   in_flight_.clear();
-  for (const Release& release : releases) held_pipes_.erase(release.pipe);
-  // What follows belongs to the statement of the product: that is what is waited for.
-  for (Release& release : releases) release.span = product_span;
-  const Span span = product_span;
+  Region releases;
+  for (const std::string& pipe : pipes) {
+    held_pipes_.erase(pipe);
+    releases.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(pipe), pipe + ".previous", release_kind_.at(pipe), span));
+  }
+  const ir::Scalar lo = op.scalars[0], hi = op.scalars[1];
   body.push_back(Explain("One product stays in flight; the one before it is complete, so its slot goes back.", span));
   body.push_back(SyncOp(OpCode::kMmaWait, "", "", 1, span));
-  Region earlier, last;
-  for (const Release& release : releases) {
-    const Op arrive = SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe + ".previous",
-                             release_kind_.at(release.pipe), release.span);
-    earlier.push_back(arrive);
-    last.push_back(arrive);
-  }
-  Op not_first = SyncOp(OpCode::kIf, "", "", 0, span);
-  not_first.scalars = {symbolic::Make(symbolic::Kind::kGt, DType::kBool, {symbolic::Name(op.symbol), op.scalars[0]})};
-  not_first.regions = {std::move(earlier), {}};
-  body.push_back(std::move(not_first));
-  for (const Release& release : releases) body.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
-  Op any = SyncOp(OpCode::kIf, "", "", 0, span);
-  const ir::Scalar &lo = op.scalars[0], &hi = op.scalars[1];  // a number is written on the right
-  any.scalars = {symbolic::IsInt(lo) ? symbolic::Make(symbolic::Kind::kGt, DType::kBool, {hi, lo})
-                                     : symbolic::Make(symbolic::Kind::kLt, DType::kBool, {lo, hi})};
-  any.regions = {std::move(last), {}};
+  body.push_back(If(symbolic::Kind::kGt, symbolic::Name(op.symbol), lo, releases, span));
+  for (const std::string& pipe : pipes) body.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, span));
   op.regions[0] = std::move(body);
   out.push_back(std::move(op));
   out.push_back(SyncOp(OpCode::kMmaWait, "", "", 0, span));
   out.back().operands = {acc};
-  out.push_back(std::move(any));
-  --depth_;
+  // A number is written on the right.
+  out.push_back(symbolic::IsInt(lo) ? If(symbolic::Kind::kGt, hi, lo, std::move(releases), span)
+                                    : If(symbolic::Kind::kLt, lo, hi, std::move(releases), span));
 }
 
 void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out) {
