@@ -7,6 +7,7 @@
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/implemented.h"
+#include "compiler/support/internal_error.h"
 
 namespace tkc::sema {
 
@@ -123,110 +124,130 @@ Value Elaborator::CallConversion(const ast::CallExpr& expr, DType dtype) {
   return ExprValue(std::move(converted), expr.span);
 }
 
-Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
+Value Elaborator::NoSuchFunction(const ast::CallExpr& expr) {
   const std::string& name = expr.callee.text;
-  const Builtin* builtin = FindBuiltin(name);
-  if (builtin == nullptr) {
-    std::vector<std::string> names;
-    for (const Builtin& candidate : kBuiltins) names.emplace_back(candidate.name);
-    for (const auto& [fn, decl] : context_.fns) names.push_back(fn);
-    const std::string nearest = NearestName(name, std::move(names));
-    DiagnosticBuilder report =
-        diagnostics_.Error(DiagnosticKind::kUnknownName, expr.callee.span, fmt::format("there is no function `{}`", name));
-    if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{expr.callee.span, nearest});
-    for (const ast::ExprPtr& argument : expr.arguments) Eval(*argument);
-    return Error();
-  }
-  if (builtin->kind == Class::kLater) {
-    ReportNotImplemented(diagnostics_, expr.callee.span, fmt::format("`{}`", name));
-    return Error();
-  }
-  if (expr.arguments.size() < builtin->least || expr.arguments.size() > builtin->most) {
+  std::vector<std::string> names;
+  for (const Builtin& candidate : kBuiltins) names.emplace_back(candidate.name);
+  for (const auto& [fn, decl] : context_.fns) names.push_back(fn);
+  const std::string nearest = NearestName(name, std::move(names));
+  DiagnosticBuilder report =
+      diagnostics_.Error(DiagnosticKind::kUnknownName, expr.callee.span, fmt::format("there is no function `{}`", name));
+  if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{expr.callee.span, nearest});
+  for (const ast::ExprPtr& argument : expr.arguments) Eval(*argument);
+  return Error();
+}
+
+bool Elaborator::EvalArguments(const ast::CallExpr& expr, size_t least, size_t most, bool takes_block, std::vector<Value>& args) {
+  const std::string& name = expr.callee.text;
+  if (expr.arguments.size() < least || expr.arguments.size() > most) {
     diagnostics_.Error(DiagnosticKind::kWrongArguments, expr.span,
                        fmt::format("`{}` takes {} argument{}, found {}", name,
-                                   builtin->least == builtin->most ? fmt::format("{}", builtin->least)
-                                                                   : fmt::format("at least {}", builtin->least),
-                                   builtin->most == 1 ? "" : "s", expr.arguments.size()));
-    return Error();
+                                   least == most ? fmt::format("{}", least) : fmt::format("at least {}", least),
+                                   most == 1 ? "" : "s", expr.arguments.size()));
+    return false;
   }
-  std::vector<Value> args;
-  if (!EvalAll(expr.arguments, args)) return Error();
-  const bool takes_block = builtin->kind == Class::kPos || builtin->kind == Class::kValid;
+  if (!EvalAll(expr.arguments, args)) return false;
   for (const Value& arg : args) {
     if (arg.kind == (takes_block ? Value::Kind::kBlock : Value::Kind::kExpr)) continue;
     DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span,
                                                   fmt::format("`{}` takes {}", name, takes_block ? "a block index" : "numbers"));
     report.Label(arg.span, fmt::format("is {}", Describe(arg)));
     if (arg.kind == Value::Kind::kBlock) report.Help("the column of its elements is `pos(..)`");
+    return false;
+  }
+  return true;
+}
+
+Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
+  const std::string& name = expr.callee.text;
+  const Builtin* builtin = FindBuiltin(name);
+  if (builtin == nullptr) return NoSuchFunction(expr);
+  if (builtin->kind == Class::kLater) {
+    ReportNotImplemented(diagnostics_, expr.callee.span, fmt::format("`{}`", name));
     return Error();
   }
+  const bool takes_block = builtin->kind == Class::kPos || builtin->kind == Class::kValid;
+  std::vector<Value> args;
+  if (!EvalArguments(expr, builtin->least, builtin->most, takes_block, args)) return Error();
   switch (builtin->kind) {
     case Class::kFloatUnary: return CallFloatFunction(expr, builtin->op, std::move(args[0]));
-    case Class::kPow: {
-      if (!Unify(args[0], args[1], true, name, expr.callee.span)) return Error();
-      if (!IsFloat(args[0].expr->type.dtype)) {
-        for (Value& arg : args) arg.expr = MakeConvert(std::move(arg.expr), DType::kF32);
-      }
-      std::optional<Type> type = Broadcast(args[0], args[1], name, expr.callee.span);
-      if (!type) return Error();
-      type->dtype = DType::kF32;
-      return ExprValue(
-          MakeNode(ExprKind::kCall, Op::kPow, *type, Args(std::move(args[0].expr), std::move(args[1].expr)), expr.span), expr.span);
-    }
-    case Class::kAbs: {
-      const DType dtype = args[0].expr->type.dtype;
-      if (dtype == DType::kBool) break;
-      ExprPtr x = IsNarrowFloat(dtype) ? MakeConvert(std::move(args[0].expr), DType::kF32) : std::move(args[0].expr);
-      const Type type = x->type;
-      return ExprValue(MakeConvert(MakeFolded(ExprKind::kCall, Op::kAbs, type, Args(std::move(x)), expr.span), dtype), expr.span);
-    }
+    case Class::kPow: return CallPow(expr, std::move(args));
+    case Class::kAbs: return CallAbs(expr, std::move(args[0]));
     case Class::kMinMax: return CallMinMax(expr, builtin->op, std::move(args));
     case Class::kClamp: {
       Value low = MinMax(Op::kMax, name, std::move(args[0]), std::move(args[1]), expr.span);
       return low.IsError() ? Error() : MinMax(Op::kMin, name, std::move(low), std::move(args[2]), expr.span);
     }
-    case Class::kCdiv: {
-      for (const Value& arg : args) {
-        if (arg.IsScalar() && !IsFloat(arg.expr->type.dtype) && arg.expr->type.dtype != DType::kBool) continue;
-        diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, "`cdiv` takes integers")
-            .Label(arg.span, fmt::format("is {}", Describe(arg)));
-        return Error();
-      }
-      if (NumberOf(*args[1].expr) == 0) {
-        diagnostics_.Error(DiagnosticKind::kDivisionByZero, expr.span, "`cdiv` by zero").Label(args[1].span, "is 0");
-        return Error();
-      }
-      return ExprValue(MakeInteger(Op::kCdiv, MakeConvert(std::move(args[0].expr), DType::kI64),
-                                   MakeConvert(std::move(args[1].expr), DType::kI64), expr.span),
-                       expr.span);
-    }
+    case Class::kCdiv: return CallCdiv(expr, std::move(args));
     case Class::kWhere: return CallWhere(expr, std::move(args));
     case Class::kRowReduce: return CallReduce(expr, builtin->op, 1, std::move(args[0]));
     case Class::kColReduce: return CallReduce(expr, builtin->op, 0, std::move(args[0]));
     case Class::kAnyAll: return CallAnyAll(expr, builtin->op, std::move(args[0]));
     case Class::kPos: return CallPositions(expr, false, std::move(args[0]));
     case Class::kValid: return CallPositions(expr, true, std::move(args[0]));
-    case Class::kIota: {
-      const std::optional<int64_t> count = ConstantOf(args[0], "the length of `iota`");
-      if (!count) return Error();
-      if (*count < 1 || *count > (1 << 20)) {
-        diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[0].span,
-                           fmt::format("`iota({})`: the length lies between 1 and {}", *count, 1 << 20));
-        return Error();
-      }
-      return ExprValue(
-          MakeNode(ExprKind::kPositions, Op::kNone, Type::Tile(DType::kI32, *count, 1), Args(MakeInt(0, expr.span)), expr.span),
-          expr.span);
-    }
+    case Class::kIota: return CallIota(expr, args[0]);
     case Class::kCumsum: return CallCumsum(expr, std::move(args));
     case Class::kCat: return CallCat(expr, std::move(args));
     case Class::kRandom: return CallRandom(expr, std::move(args), false);
     case Class::kUniform: return CallRandom(expr, std::move(args), true);
     case Class::kLater: break;
   }
-  diagnostics_.Error(DiagnosticKind::kTypeMismatch, args[0].span, fmt::format("`{}` takes numbers", name))
-      .Label(args[0].span, fmt::format("is {}", Describe(args[0])));
-  return Error();
+  InternalError("a function of no class", expr.span);
+}
+
+Value Elaborator::CallPow(const ast::CallExpr& expr, std::vector<Value> args) {
+  const std::string& name = expr.callee.text;
+  if (!Unify(args[0], args[1], true, name, expr.callee.span)) return Error();
+  if (!IsFloat(args[0].expr->type.dtype)) {
+    for (Value& arg : args) arg.expr = MakeConvert(std::move(arg.expr), DType::kF32);
+  }
+  std::optional<Type> type = Broadcast(args[0], args[1], name, expr.callee.span);
+  if (!type) return Error();
+  type->dtype = DType::kF32;
+  return ExprValue(MakeNode(ExprKind::kCall, Op::kPow, *type, Args(std::move(args[0].expr), std::move(args[1].expr)), expr.span),
+                   expr.span);
+}
+
+Value Elaborator::CallAbs(const ast::CallExpr& expr, Value x) {
+  const DType dtype = x.expr->type.dtype;
+  if (dtype == DType::kBool) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, x.span, "`abs` takes numbers")
+        .Label(x.span, fmt::format("is {}", Describe(x)));
+    return Error();
+  }
+  ExprPtr arg = IsNarrowFloat(dtype) ? MakeConvert(std::move(x.expr), DType::kF32) : std::move(x.expr);
+  const Type type = arg->type;
+  return ExprValue(MakeConvert(MakeFolded(ExprKind::kCall, Op::kAbs, type, Args(std::move(arg)), expr.span), dtype), expr.span);
+}
+
+Value Elaborator::CallCdiv(const ast::CallExpr& expr, std::vector<Value> args) {
+  for (const Value& arg : args) {
+    if (arg.IsScalar() && !IsFloat(arg.expr->type.dtype) && arg.expr->type.dtype != DType::kBool) continue;
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, "`cdiv` takes integers")
+        .Label(arg.span, fmt::format("is {}", Describe(arg)));
+    return Error();
+  }
+  if (NumberOf(*args[1].expr) == 0) {
+    diagnostics_.Error(DiagnosticKind::kDivisionByZero, expr.span, "`cdiv` by zero").Label(args[1].span, "is 0");
+    return Error();
+  }
+  return ExprValue(MakeInteger(Op::kCdiv, MakeConvert(std::move(args[0].expr), DType::kI64),
+                               MakeConvert(std::move(args[1].expr), DType::kI64), expr.span),
+                   expr.span);
+}
+
+Value Elaborator::CallIota(const ast::CallExpr& expr, const Value& length) {
+  constexpr int64_t kMostPositions = 1 << 20;
+  const std::optional<int64_t> count = ConstantOf(length, "the length of `iota`");
+  if (!count) return Error();
+  if (*count < 1 || *count > kMostPositions) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, length.span,
+                       fmt::format("`iota({})`: the length lies between 1 and {}", *count, kMostPositions));
+    return Error();
+  }
+  return ExprValue(
+      MakeNode(ExprKind::kPositions, Op::kNone, Type::Tile(DType::kI32, *count, 1), Args(MakeInt(0, expr.span)), expr.span),
+      expr.span);
 }
 
 Value Elaborator::CallFloatFunction(const ast::CallExpr& expr, Op op, Value x) {

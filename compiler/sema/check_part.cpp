@@ -115,18 +115,19 @@ Value Elaborator::EvalMethod(const ast::MethodExpr& expr) {
   return ExprValue(Part(std::move(base.expr), axis, std::move(part->offset), part->extent, expr.span), expr.span);
 }
 
-Value Elaborator::EvalReceive(const ast::ReceiveExpr& expr, const ast::Pattern* wish) {
+/// The pipe, where a receive may stand; null if reported.
+const Symbol* Elaborator::ReceivedPipe(const ast::ReceiveExpr& expr) {
   const Symbol* symbol = scope_->Find(expr.pipe.text);
   if (symbol == nullptr) {
     UnknownName(expr.pipe.text, expr.pipe.span);
-    return Error();
+    return nullptr;
   }
-  if (symbol->kind == SymbolKind::kValue && symbol->value.IsError()) return Error();
+  if (symbol->kind == SymbolKind::kValue && symbol->value.IsError()) return nullptr;
   if (symbol->kind != SymbolKind::kPipe) {
     diagnostics_.Error(DiagnosticKind::kTypeMismatch, expr.pipe.span, fmt::format("`{}` is not a pipe", expr.pipe.text))
         .Note(symbol->span, fmt::format("`{}` is declared here", expr.pipe.text))
         .Help(fmt::format("for a comparison with a negative number write `< -{}`", expr.pipe.text));
-    return Error();
+    return nullptr;
   }
   if (!in_worker_ || no_receive_ != nullptr) {
     diagnostics_
@@ -134,32 +135,41 @@ Value Elaborator::EvalReceive(const ast::ReceiveExpr& expr, const ast::Pattern* 
                fmt::format("a receive {}", no_receive_ != nullptr ? no_receive_ : "outside a worker"))
         .Note("a receive stands where it is always evaluated, as the sender does not know the condition")
         .Help(fmt::format("receive first: `let x = <-{}`", expr.pipe.text));
-    return Error();
+    return nullptr;
   }
-  CheckTrafficLevel(expr.span, "receive");
-  const typed::PipeId id = symbol->id;
-  const typed::Pipe& pipe = section_->pipes[id];
-  ExprPtr ring;
+  return symbol;
+}
+
+/// Which ring of a pipe that has one for each instance, into `ring`; false if reported.
+bool Elaborator::RingOfReceive(const ast::ReceiveExpr& expr, const typed::Pipe& pipe, ExprPtr& ring) {
   if ((pipe.per_worker != typed::kNone) != (expr.index != nullptr)) {
     diagnostics_
         .Error(DiagnosticKind::kRingIndex, expr.span,
                pipe.per_worker != typed::kNone ? fmt::format("`{}` has a ring for each instance; name one", pipe.name)
                                                : fmt::format("`{}` is one pipe, not one for each instance", pipe.name))
         .Note(pipe.span, "declared here");
-    return Error();
+    return false;
   }
-  if (expr.index) {
-    Value index = Eval(*expr.index);
-    if (index.IsError()) return Error();
-    ring = std::move(index.expr);
-    if (!ring || ring->type.is_tile || ring->type.dtype != DType::kI64 || index.count == 0) {
-      diagnostics_
-          .Error(DiagnosticKind::kRingIndex, expr.index->span,
-                 fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name))
-          .Help("index it by the number of the instance, or by a loop over a number: `for u in 4`");
-      return Error();
-    }
-  }
+  if (!expr.index) return true;
+  Value index = Eval(*expr.index);
+  if (index.IsError()) return false;
+  ring = std::move(index.expr);
+  if (ring && !ring->type.is_tile && ring->type.dtype == DType::kI64 && index.count != 0) return true;
+  diagnostics_
+      .Error(DiagnosticKind::kRingIndex, expr.index->span,
+             fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name))
+      .Help("index it by the number of the instance, or by a loop over a number: `for u in 4`");
+  return false;
+}
+
+Value Elaborator::EvalReceive(const ast::ReceiveExpr& expr, const ast::Pattern* wish) {
+  const Symbol* symbol = ReceivedPipe(expr);
+  if (symbol == nullptr) return Error();
+  CheckTrafficLevel(expr.span, "receive");
+  const typed::PipeId id = symbol->id;
+  const typed::Pipe& pipe = section_->pipes[id];
+  ExprPtr ring;
+  if (!RingOfReceive(expr, pipe, ring)) return Error();
   typed::Stmt& stmt = Append(typed::StmtKind::kReceive, expr.span);
   stmt.pipe = id;
   stmt.ring = std::move(ring);

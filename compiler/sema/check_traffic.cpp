@@ -73,73 +73,100 @@ void Elaborator::CheckArrow(const ast::ArrowStmt& stmt) {
 /// Ring, field and part of `p`, `p[u]`, `p.name`, `p.rows(w)`; `type` starts as the type of the one field, if there is one.
 bool Elaborator::ParseSendTarget(const ast::Expr& target, typed::Stmt& send, const typed::Pipe& pipe, Type& type) {
   if (target.kind == ast::ExprKind::kName) return true;
-  if (const auto* index = ast::DynCast<ast::IndexExpr>(target)) {
-    if (!ParseSendTarget(*index->base, send, pipe, type)) return false;
-    if (pipe.per_worker == typed::kNone || index->indices.size() != 1 || index->indices[0].kind != ast::Index::Kind::kExpr ||
-        send.ring) {
-      diagnostics_
-          .Error(DiagnosticKind::kRingIndex, target.span, fmt::format("`{}` is one pipe, not one for each instance", pipe.name))
-          .Note(pipe.span, "declared here");
-      return false;
-    }
-    Value ring = Eval(*index->indices[0].expr);
-    if (ring.IsError()) return false;
-    if (!ring.IsScalar() || ring.expr->type.dtype != DType::kI64 || ring.expr->level == typed::Level::kWorker ||
-        (ring.count == 0 && !NumberOf(*ring.expr))) {
-      diagnostics_
-          .Error(DiagnosticKind::kRingIndex, ring.span,
-                 fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name))
-          .Help("index it by a number, or by a loop over a number: `for u in 4`");
-      return false;
-    }
-    if (const auto number = NumberOf(*ring.expr); number && (*number < 0 || *number >= pipe.rings)) {
-      diagnostics_
-          .Error(DiagnosticKind::kRingIndex, ring.span,
-                 fmt::format("ring {} of `{}`, which has {}", *number, pipe.name, pipe.rings))
-          .Note(pipe.span, "declared here");
-      return false;
-    }
-    send.ring = std::move(ring.expr);
-    return true;
-  }
-  if (const auto* field = ast::DynCast<ast::FieldExpr>(target)) {
-    if (!ParseSendTarget(*field->base, send, pipe, type)) return false;
-    size_t position = pipe.fields.size();
-    if (field->position) position = *field->position;
-    for (size_t i = 0; i < pipe.fields.size(); ++i) {
-      if (!pipe.fields[i].name.empty() && pipe.fields[i].name == field->field.text) position = i;
-    }
-    if (position >= pipe.fields.size() || send.row) {
-      diagnostics_
-          .Error(DiagnosticKind::kUnknownName, field->field.span,
-                 fmt::format("a slot of `{}` has no field `{}`", pipe.name, field->field.text))
-          .Note(pipe.span, "declared here");
-      return false;
-    }
-    send.field = static_cast<int>(position);
-    type = Type::Tile(pipe.fields[position].dtype, pipe.fields[position].rows, pipe.fields[position].cols);
-    return true;
-  }
+  if (const auto* index = ast::DynCast<ast::IndexExpr>(target))
+    return ParseSendTarget(*index->base, send, pipe, type) && SendToRing(*index, send, pipe);
+  if (const auto* field = ast::DynCast<ast::FieldExpr>(target))
+    return ParseSendTarget(*field->base, send, pipe, type) && SendToField(*field, send, pipe, type);
   const auto& method = ast::Cast<ast::MethodExpr>(target);
-  if (!ParseSendTarget(*method.base, send, pipe, type)) return false;
+  return ParseSendTarget(*method.base, send, pipe, type) && SendToPart(method, send, pipe, type);
+}
+
+bool Elaborator::SendToRing(const ast::IndexExpr& target, typed::Stmt& send, const typed::Pipe& pipe) {
+  if (pipe.per_worker == typed::kNone || target.indices.size() != 1 || target.indices[0].kind != ast::Index::Kind::kExpr ||
+      send.ring) {
+    diagnostics_
+        .Error(DiagnosticKind::kRingIndex, target.span, fmt::format("`{}` is one pipe, not one for each instance", pipe.name))
+        .Note(pipe.span, "declared here");
+    return false;
+  }
+  Value ring = Eval(*target.indices[0].expr);
+  if (ring.IsError()) return false;
+  if (!ring.IsScalar() || ring.expr->type.dtype != DType::kI64 || ring.expr->level == typed::Level::kWorker ||
+      (ring.count == 0 && !NumberOf(*ring.expr))) {
+    diagnostics_
+        .Error(DiagnosticKind::kRingIndex, ring.span, fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name))
+        .Help("index it by a number, or by a loop over a number: `for u in 4`");
+    return false;
+  }
+  if (const auto number = NumberOf(*ring.expr); number && (*number < 0 || *number >= pipe.rings)) {
+    diagnostics_
+        .Error(DiagnosticKind::kRingIndex, ring.span, fmt::format("ring {} of `{}`, which has {}", *number, pipe.name, pipe.rings))
+        .Note(pipe.span, "declared here");
+    return false;
+  }
+  send.ring = std::move(ring.expr);
+  return true;
+}
+
+bool Elaborator::SendToField(const ast::FieldExpr& target, typed::Stmt& send, const typed::Pipe& pipe, Type& type) {
+  size_t position = target.position ? *target.position : pipe.fields.size();
+  for (size_t i = 0; i < pipe.fields.size(); ++i) {
+    if (!pipe.fields[i].name.empty() && pipe.fields[i].name == target.field.text) position = i;
+  }
+  if (position >= pipe.fields.size() || send.row) {
+    diagnostics_
+        .Error(DiagnosticKind::kUnknownName, target.field.span,
+               fmt::format("a slot of `{}` has no field `{}`", pipe.name, target.field.text))
+        .Note(pipe.span, "declared here");
+    return false;
+  }
+  send.field = static_cast<int>(position);
+  type = Type::Tile(pipe.fields[position].dtype, pipe.fields[position].rows, pipe.fields[position].cols);
+  return true;
+}
+
+bool Elaborator::SendToPart(const ast::MethodExpr& target, typed::Stmt& send, const typed::Pipe& pipe, Type& type) {
   if (send.field == typed::kNone && pipe.fields.size() > 1) {
     diagnostics_
-        .Error(DiagnosticKind::kTypeMismatch, method.method.span,
+        .Error(DiagnosticKind::kTypeMismatch, target.method.span,
                fmt::format("a slot of `{}` has {} fields; a part is of one", pipe.name, pipe.fields.size()))
         .Note(pipe.span, "declared here")
         .Help(fmt::format("name the field: `{}.{}.{}(..)`", pipe.name, pipe.fields[0].name.empty() ? "0" : pipe.fields[0].name,
-                          method.method.text));
+                          target.method.text));
     return false;
   }
   if (send.field == typed::kNone) send.field = 0;
-  const int axis = method.method.text == "rows" ? 0 : 1;
+  const int axis = target.method.text == "rows" ? 0 : 1;
   int64_t& extent = axis == 0 ? type.rows : type.cols;
-  std::optional<PartOf> part = PartIndex(method, extent, method.base->span, fmt::format("`{}`", TypeText(type)));
+  std::optional<PartOf> part = PartIndex(target, extent, target.base->span, fmt::format("`{}`", TypeText(type)));
   if (!part) return false;
   extent = part->extent;
   if (!send.row) send.row = MakeInt(0, target.span), send.col = MakeInt(0, target.span);
   ExprPtr& offset = axis == 0 ? send.row : send.col;
   offset = MakeInteger(Op::kAdd, std::move(offset), std::move(part->offset), target.span);
+  return true;
+}
+
+/// The value, or a tuple with one value for each field, as what a slot holds.
+bool Elaborator::SlotValues(const ast::ArrowStmt& stmt, Value value, const typed::Pipe& pipe, typed::Stmt& send) {
+  const std::string slot = fmt::format("a slot of `{}`", pipe.name);
+  if (value.kind != Value::Kind::kTuple || value.elements.size() != pipe.fields.size()) {
+    diagnostics_
+        .Error(DiagnosticKind::kTypeMismatch, value.span,
+               fmt::format("{} has {} fields, the value is {}", slot, pipe.fields.size(), Describe(value)))
+        .Label(value.span, fmt::format("is {}", Describe(value)))
+        .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name));
+    return false;
+  }
+  for (size_t i = 0; i < pipe.fields.size(); ++i) {
+    const typed::PipeField& field = pipe.fields[i];
+    const std::string what =
+        fmt::format("field {} of {}", field.name.empty() ? fmt::format("{}", i) : "`" + field.name + "`", slot);
+    const Type type = Type::Tile(field.dtype, field.rows, field.cols);
+    ExprPtr expr = Coerce(std::move(value.elements[i]), type, true, what, stmt.target->span);
+    if (!expr) return false;
+    send.values.push_back(std::move(expr));
+  }
   return true;
 }
 
@@ -160,39 +187,20 @@ void Elaborator::CheckSend(const ast::ArrowStmt& stmt, typed::PipeId id) {
         .Note(pipe.span, "declared here");
     return;
   }
-  const std::string slot = fmt::format("a slot of `{}`", pipe.name);
-  if (send.field != typed::kNone) {
-    ExprPtr expr = Coerce(std::move(value), type, true, slot, stmt.target->span);
+  if (send.field == typed::kNone && pipe.fields.size() > 1) {
+    if (!SlotValues(stmt, std::move(value), pipe, send)) return;
+  } else {
+    ExprPtr expr = Coerce(std::move(value), type, true, fmt::format("a slot of `{}`", pipe.name), stmt.target->span);
     if (!expr) return;
     send.values.push_back(std::move(expr));
+  }
+  if (send.field != typed::kNone) {
     // All of the only field is all of the slot.
     const typed::PipeField& field = pipe.fields[send.field];
     if (type.rows == field.rows && type.cols == field.cols) {
       send.row = nullptr;
       send.col = nullptr;
       if (pipe.fields.size() == 1) send.field = typed::kNone;
-    }
-  } else if (pipe.fields.size() == 1) {
-    ExprPtr expr = Coerce(std::move(value), type, true, slot, stmt.target->span);
-    if (!expr) return;
-    send.values.push_back(std::move(expr));
-  } else {
-    if (value.kind != Value::Kind::kTuple || value.elements.size() != pipe.fields.size()) {
-      diagnostics_
-          .Error(DiagnosticKind::kTypeMismatch, value.span,
-                 fmt::format("{} has {} fields, the value is {}", slot, pipe.fields.size(), Describe(value)))
-          .Label(value.span, fmt::format("is {}", Describe(value)))
-          .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name));
-      return;
-    }
-    for (size_t i = 0; i < pipe.fields.size(); ++i) {
-      const typed::PipeField& field = pipe.fields[i];
-      const std::string what =
-          fmt::format("field {} of {}", field.name.empty() ? fmt::format("{}", i) : "`" + field.name + "`", slot);
-      ExprPtr expr =
-          Coerce(std::move(value.elements[i]), Type::Tile(field.dtype, field.rows, field.cols), true, what, stmt.target->span);
-      if (!expr) return;
-      send.values.push_back(std::move(expr));
     }
   }
   if (!kHasPartSends && send.field != typed::kNone) GateFeature(stmt.target->span, "a send of a part of a slot");

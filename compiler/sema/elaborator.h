@@ -134,6 +134,10 @@ class Elaborator {
   typed::VarId AddVar(const std::string& name, typed::Type type, typed::VarKind kind, typed::Level level, Span span);
   typed::Stmt& Append(typed::StmtKind kind, Span span);
   bool ParseSendTarget(const ast::Expr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
+  bool SendToRing(const ast::IndexExpr& target, typed::Stmt& send, const typed::Pipe& pipe);
+  bool SendToField(const ast::FieldExpr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
+  bool SendToPart(const ast::MethodExpr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
+  bool SlotValues(const ast::ArrowStmt& stmt, Value value, const typed::Pipe& pipe, typed::Stmt& send);
   bool CheckStoreMode(const Access& access, typed::StoreOp op, Span op_span);
   void CheckTrafficLevel(Span span, std::string_view what);
   const Symbol* AssignableVar(const ast::NameExpr& target);
@@ -151,6 +155,8 @@ class Elaborator {
   Value EvalField(const ast::FieldExpr& expr);
   Value EvalBlockField(const BlockIndex& block, const ast::FieldExpr& expr);
   Value EvalMethod(const ast::MethodExpr& expr);
+  const Symbol* ReceivedPipe(const ast::ReceiveExpr& expr);
+  bool RingOfReceive(const ast::ReceiveExpr& expr, const typed::Pipe& pipe, typed::ExprPtr& ring);
   Value EvalReceive(const ast::ReceiveExpr& expr, const ast::Pattern* wish);
   Value ShiftBlock(const BlockIndex& block, Value offset, bool negate, Span span);
   Value Arithmetic(typed::Op op, std::string_view spelling, Value a, Value b, Span span, Span op_span);
@@ -180,8 +186,15 @@ class Elaborator {
   // check_call.cpp
   Value EvalCall(const ast::CallExpr& expr);
   Value CallBuiltin(const ast::CallExpr& expr);
+  Value NoSuchFunction(const ast::CallExpr& expr);
+  /// From `least` to `most` of them, all numbers or all block indices; false if reported.
+  bool EvalArguments(const ast::CallExpr& expr, size_t least, size_t most, bool takes_block, std::vector<Value>& args);
   Value CallConversion(const ast::CallExpr& expr, DType dtype);
   Value CallFloatFunction(const ast::CallExpr& expr, typed::Op op, Value x);
+  Value CallPow(const ast::CallExpr& expr, std::vector<Value> args);
+  Value CallAbs(const ast::CallExpr& expr, Value x);
+  Value CallCdiv(const ast::CallExpr& expr, std::vector<Value> args);
+  Value CallIota(const ast::CallExpr& expr, const Value& length);
   Value CallMinMax(const ast::CallExpr& expr, typed::Op op, std::vector<Value> args);
   Value MinMax(typed::Op op, std::string_view name, Value a, Value b, Span span);
   Value CallReduce(const ast::CallExpr& expr, typed::Op op, int axis, Value x);
