@@ -277,7 +277,8 @@ bool Parser::CheckTarget(const ast::Expr& target, std::string_view op) {
   return ok;
 }
 
-StmtPtr Parser::ParseSimple(bool allow_result, ExprPtr& result) {
+/// What can't begin a statement is reported, each in words of its own.
+bool Parser::BeginsSimple() {
   const Span begin = Here();
   switch (Kind()) {
     case TokenKind::kPlus:
@@ -287,36 +288,40 @@ StmtPtr Parser::ParseSimple(bool allow_result, ExprPtr& result) {
     case TokenKind::kAnd:
     case TokenKind::kOr:
     case TokenKind::kDot:
-      if (!Current().line_start) break;
+      if (!Current().line_start) return true;
       Error(DiagnosticKind::kExpectedSyntax, begin, fmt::format("expected a statement, found `{}`", Text(Current())))
           .Help("an expression goes on over a line break when the operator ends the upper line");
-      return nullptr;
+      return false;
     case TokenKind::kRightParen:
     case TokenKind::kRightBracket:
       Error(DiagnosticKind::kExpectedSyntax, begin, fmt::format("`{}` closes nothing", Text(Current())));
       Take();
-      return nullptr;
+      return false;
     case TokenKind::kElse:
       Error(DiagnosticKind::kExpectedSyntax, begin, "`else` without an `if` before it");
       Take();
-      return nullptr;
-    case TokenKind::kName:
-    case TokenKind::kLeftParen: break;
-    default:
-      // Anything else can only begin a value: `-x`, `<-p`, `1`, `not a`.
-      break;
+      return false;
+    default: return true;
   }
+}
+
+/// `<-` and what is sent or stored.
+StmtPtr Parser::ParseArrow(ExprPtr target, Span begin) {
+  if (!CheckTarget(*target, "<-")) return nullptr;
+  auto stmt = std::make_unique<ast::ArrowStmt>(begin);
+  stmt->arrow_span = SpanOf(Take());
+  stmt->target = std::move(target);
+  stmt->value = ParseExpr();
+  stmt->span = Since(begin);
+  return stmt->value ? std::move(stmt) : nullptr;
+}
+
+StmtPtr Parser::ParseSimple(bool allow_result, ExprPtr& result) {
+  const Span begin = Here();
+  if (!BeginsSimple()) return nullptr;
   ExprPtr target = ParseExprBeforeArrow();
   if (!target) return nullptr;
-  if (At(TokenKind::kArrow) && !AtLineEnd()) {
-    if (!CheckTarget(*target, "<-")) return nullptr;
-    auto stmt = std::make_unique<ast::ArrowStmt>(begin);
-    stmt->arrow_span = SpanOf(Take());
-    stmt->target = std::move(target);
-    stmt->value = ParseExpr();
-    stmt->span = Since(begin);
-    return stmt->value ? std::move(stmt) : nullptr;
-  }
+  if (At(TokenKind::kArrow) && !AtLineEnd()) return ParseArrow(std::move(target), begin);
   ast::AssignOp op = ast::AssignOp::kSet;
   bool is_assign = !AtLineEnd() && AssignOpOf(Kind(), op);
   Span op_span = Here();

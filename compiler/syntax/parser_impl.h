@@ -133,6 +133,8 @@ class Parser {
   ast::StmtPtr ParseFor();
   ast::StmtPtr ParseIf(bool allow_result);
   ast::StmtPtr ParseEach();
+  bool BeginsSimple();
+  ast::StmtPtr ParseArrow(ast::ExprPtr target, Span begin);
   ast::StmtPtr ParseSimple(bool allow_result, ast::ExprPtr& result);
   bool ParsePattern(ast::Pattern& pattern);
   bool ParseRange(ast::Range& range);

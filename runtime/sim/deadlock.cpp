@@ -137,54 +137,65 @@ std::string describe(const std::vector<lane*>& lanes) {
     return text;
 }
 
-void report_deadlock() {
-    machine& sim = the();
-    // Lanes that wait alike, over the whole cluster; warps stay apart, as each may wait for others.
+namespace {
+
+/// Lanes that wait alike, over the whole cluster; warps stay apart, as each may wait for others.
+std::vector<waiting_group> groups_of_waiting_lanes() {
     std::vector<waiting_group> groups;
     std::map<std::pair<const warp*, std::pair<site, const void*>>, size_t> numbers;
-    for (lane& l : sim.lanes) {
+    for (lane& l : the().lanes) {
         if (l.exited) continue;
         const auto [it, is_new] = numbers.try_emplace({l.in, {l.at, l.object}}, groups.size());
         if (is_new) groups.emplace_back();
         groups[it->second].lanes.push_back(&l);
     }
-    std::vector<size_t> chain;
-    size_t cycle_start = 0;
-    bool cycle = false;
-    for (size_t g = 0; g < groups.size() && !cycle; ++g) {
-        std::vector<size_t> attempt;
-        cycle = follow(groups, g, attempt, cycle_start);
-        if (cycle) chain.assign(attempt.begin() + std::ptrdiff_t(cycle_start), attempt.end());
+    return groups;
+}
+
+/// Groups each of which waits for the next, and the last for the first; empty if there are none.
+std::vector<size_t> cycle_of(const std::vector<waiting_group>& groups) {
+    for (size_t g = 0; g < groups.size(); ++g) {
+        std::vector<size_t> chain;
+        size_t start = 0;
+        if (follow(groups, g, chain, start)) return {chain.begin() + std::ptrdiff_t(start), chain.end()};
     }
-    finding f;
+    return {};
+}
+
+void name_kind(const std::vector<waiting_group>& groups, bool has_cycle, finding& f) {
+    const auto any_waits_for = [&](waits_for what) {
+        return std::any_of(groups.begin(), groups.end(), [&](const auto& g) { return g.first().waiting == what; });
+    };
     f.kind = "deadlock";
-    const bool by_registers = !cycle && std::any_of(groups.begin(), groups.end(), [](const auto& g) {
-        return g.first().waiting == waits_for::registers;
-    });
-    const bool by_lanes = !cycle && std::any_of(groups.begin(), groups.end(),
-                                                [](const auto& g) { return g.first().waiting == waits_for::meeting; });
-    if (by_registers)
+    if (has_cycle) {
+        f.text = "nobody can go on: a cycle of waits";
+    } else if (any_waits_for(waits_for::registers)) {
         f.kind = "register-pool";
-    else if (by_lanes)
+        f.text = "setmaxnreg waits for registers that nobody gives back";
+    } else if (any_waits_for(waits_for::meeting)) {
         f.kind = "divergence";
-    f.text = cycle          ? "nobody can go on: a cycle of waits"
-             : by_registers ? "setmaxnreg waits for registers that nobody gives back"
-             : by_lanes     ? "lanes of a warp wait at different places for each other"
-                            : "nobody can go on";
-    f.block = sim.blocks.front()->where.block;
-    // The cycle first, each place with what it waits for; then the other places, one for each.
-    std::map<site, std::vector<lane*>> others;
-    std::map<site, std::string> reasons;
-    std::vector<bool> told(groups.size());
-    for (size_t i = 0; i < chain.size(); ++i) {
-        const waiting_group& g = groups[chain[i]];
-        told[chain[i]] = true;
+        f.text = "lanes of a warp wait at different places for each other";
+    } else {
+        f.text = "nobody can go on";
+    }
+}
+
+/// Each place of the cycle with what it waits for.
+void tell_cycle(const std::vector<waiting_group>& groups, const std::vector<size_t>& cycle, finding& f) {
+    for (size_t i = 0; i < cycle.size(); ++i) {
+        const waiting_group& g = groups[cycle[i]];
         f.sites.push_back({describe(g.lanes) + " waits: " + reason(g) + "; it waits for " +
-                               describe({groups[chain[(i + 1) % chain.size()]].lanes}),
+                               describe({groups[cycle[(i + 1) % cycle.size()]].lanes}),
                            g.first().at});
     }
+}
+
+/// Each other place where lanes wait, once.
+void tell_others(const std::vector<waiting_group>& groups, const std::vector<size_t>& cycle, finding& f) {
+    std::map<site, std::vector<lane*>> others;
+    std::map<site, std::string> reasons;
     for (size_t g = 0; g < groups.size(); ++g) {
-        if (told[g]) continue;
+        if (std::find(cycle.begin(), cycle.end(), g) != cycle.end()) continue;
         auto& lanes = others[groups[g].first().at];
         lanes.insert(lanes.end(), groups[g].lanes.begin(), groups[g].lanes.end());
         const auto [it, is_new] = reasons.try_emplace(groups[g].first().at, reason(groups[g]));
@@ -199,7 +210,10 @@ void report_deadlock() {
     }
     for (auto& [at, lanes] : others)
         f.sites.push_back({describe(lanes) + (lanes.size() > 1 ? " wait: " : " waits: ") + reasons[at], at});
-    // Who has arrived at the barriers that are waited for, and would have to again.
+}
+
+/// Who has arrived at the barriers that are waited for, and would have to again.
+void tell_arrivers(const std::vector<waiting_group>& groups, finding& f) {
     std::set<const void*> seen;
     for (const waiting_group& g : groups) {
         if (g.first().waiting != waits_for::mbarrier || !seen.insert(g.first().object).second) continue;
@@ -211,7 +225,20 @@ void report_deadlock() {
         if (b.arrivers.empty())
             f.sites.push_back({barrier_name(b) + " was made here; nobody has arrived there", b.init_site});
     }
-    sim.found.add(std::move(f), -1);
+}
+
+}  // namespace
+
+void report_deadlock() {
+    const std::vector<waiting_group> groups = groups_of_waiting_lanes();
+    const std::vector<size_t> cycle = cycle_of(groups);
+    finding f;
+    f.block = the().blocks.front()->where.block;
+    name_kind(groups, !cycle.empty(), f);
+    tell_cycle(groups, cycle, f);
+    tell_others(groups, cycle, f);
+    tell_arrivers(groups, f);
+    the().found.add(std::move(f), -1);
 }
 
 }  // namespace tk::sim

@@ -73,37 +73,23 @@ void mark_elements(region& r, const job_tensor& t) {
     }
 }
 
-}  // namespace
+/// Memory for a tensor of the job, with what it holds at first, and the descriptor that the entry takes. Returns what is wrong.
+std::string place_tensor(const job_tensor& t, tk_tensor& tensor, region*& memory) {
+    if (t.extent.size() != t.stride.size() || t.extent.size() > TK_MAX_RANK) return "tensor `" + t.name + "`: rank";
+    region& r = add_region(t.name, size_t(t.bytes), size_t(t.align), host::dtype_bytes(t.dtype), t.initial.has_value());
+    memory = &r;
+    if (t.initial && !read_into(r.data, t.bytes, *t.initial))
+        return *t.initial + " has not the " + std::to_string(t.bytes) + " bytes of `" + t.name + "`";
+    mark_elements(r, t);
+    r.read_only = !t.written;
+    tensor = {r.data + t.offset, t.dtype, int32_t(t.extent.size()), {}, {}};
+    std::copy(t.extent.begin(), t.extent.end(), tensor.extent);
+    std::copy(t.stride.begin(), t.stride.end(), tensor.stride);
+    return {};
+}
 
-int run_job(const job& j) {
-    machine& sim = new_machine(j.seed, j.sms);
-    sim.shared_bytes = j.shared_bytes;
-    sim.found.limit(std::max<size_t>(j.most_findings * 16, 64));
-    sim.trace.on = j.trace.has_value();
-    void* library = dlopen(j.library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) return fail(dlerror());
-    void* entry = dlsym(library, j.entry.c_str());
-    void* workspace_size = dlsym(library, (j.entry + "_workspace").c_str());
-    if (!entry || !workspace_size) return fail(j.library + " has no entry `" + j.entry + "`");
-
-    std::vector<tk_tensor> tensors(j.tensors.size());
-    std::vector<region*> memory;
-    for (size_t i = 0; i < tensors.size(); ++i) {
-        const job_tensor& t = j.tensors[i];
-        if (t.extent.size() != t.stride.size() || t.extent.size() > TK_MAX_RANK)
-            return fail("tensor `" + t.name + "`: rank");
-        region& r =
-            add_region(t.name, size_t(t.bytes), size_t(t.align), host::dtype_bytes(t.dtype), t.initial.has_value());
-        memory.push_back(&r);
-        if (t.initial && !read_into(r.data, t.bytes, *t.initial))
-            return fail(*t.initial + " has not the " + std::to_string(t.bytes) + " bytes of `" + t.name + "`");
-        mark_elements(r, t);
-        r.read_only = !t.written;
-        tensors[i] = {r.data + t.offset, t.dtype, int32_t(t.extent.size()), {}, {}};
-        std::copy(t.extent.begin(), t.extent.end(), tensors[i].extent);
-        std::copy(t.stride.begin(), t.stride.end(), tensors[i].stride);
-    }
-
+/// Tensors and scalars in the order that the job names; without one the tensors come first.
+argument_list arguments_of(const job& j, const std::vector<tk_tensor>& tensors) {
     argument_list arguments;
     const auto add_scalar = [&](const job_scalar& s) {
         if (s.dtype == TK_F32)
@@ -121,6 +107,29 @@ int run_job(const job& j) {
         for (const job_scalar& s : j.scalars)
             if (s.name == name) add_scalar(s);
     }
+    return arguments;
+}
+
+}  // namespace
+
+int run_job(const job& j) {
+    machine& sim = new_machine(j.seed, j.sms);
+    sim.shared_bytes = j.shared_bytes;
+    sim.found.limit(std::max<size_t>(j.most_findings * 16, 64));
+    sim.trace.on = j.trace.has_value();
+    void* library = dlopen(j.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) return fail(dlerror());
+    void* entry = dlsym(library, j.entry.c_str());
+    void* workspace_size = dlsym(library, (j.entry + "_workspace").c_str());
+    if (!entry || !workspace_size) return fail(j.library + " has no entry `" + j.entry + "`");
+
+    std::vector<tk_tensor> tensors(j.tensors.size());
+    std::vector<region*> memory(j.tensors.size());
+    for (size_t i = 0; i < tensors.size(); ++i) {
+        const std::string fault = place_tensor(j.tensors[i], tensors[i], memory[i]);
+        if (!fault.empty()) return fail(fault);
+    }
+    argument_list arguments = arguments_of(j, tensors);
 
     const auto start = std::chrono::steady_clock::now();
     const size_t bytes = j.workspace ? arguments.call<size_t>(workspace_size) : 0;
