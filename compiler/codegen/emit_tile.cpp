@@ -73,6 +73,7 @@ bool IsPure(const Op& op) {
     case OpCode::kTranspose:
     case OpCode::kPart:
     case OpCode::kPositions:
+    case OpCode::kAligned:
     case OpCode::kView:
     case OpCode::kRead:
     case OpCode::kGather:
@@ -235,6 +236,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
           fmt::format("tk::convert{}<{}>({})", op.number == 1 ? "_anew" : "", CppType(TypeOf(op.results[0]).dtype), argument())};
     case OpCode::kReduce: return Reduce(op);
     case OpCode::kTranspose: return {fmt::format("tk::transposed({})", argument())};
+    case OpCode::kAligned: return {fmt::format("tk::aligned({})", argument())};
     case OpCode::kPart: return Part(op);
     case OpCode::kPositions: {
       const bool is_column = op.slot == "rows";

@@ -32,6 +32,7 @@
 #include "compiler/passes/load_ahead.h"
 #include "compiler/passes/lower_grid.h"
 #include "compiler/passes/mark_accesses.h"
+#include "compiler/passes/mark_numbers.h"
 #include "compiler/passes/multicast.h"
 #include "compiler/passes/plan_registers.h"
 #include "compiler/passes/plan_shared.h"
@@ -76,6 +77,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("convert_anew", passes::ConvertAnew) &&        // where loads stand now
       pass("plan_registers", passes::PlanRegisters) &&    // once as little is kept as can be
       pass("mark_accesses", passes::MarkAccesses) &&      // by the grid's axes, of which lower_grid makes something else
+      pass("mark_numbers", passes::MarkNumbers) &&        // likewise, of numbers that random bits are drawn for
       pass("lower_grid", passes::LowerGrid) &&            // before insert_sync: a slot's life may cross tiles
       pass("hoist_invariants", passes::HoistInvariants) &&  // on the loop over tiles, with the registers that are left
       pass("fold_copies", passes::FoldCopies) &&        // on whole programs, which have their names; before what waits for copies

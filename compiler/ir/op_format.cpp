@@ -36,6 +36,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kMatmul, "$O"},
     {OpCode::kAccumulate, "$O $e", "|negated"},
     {OpCode::kPositions, "$l from $a"},
+    {OpCode::kAligned, "$o"},
     {OpCode::kCat, "$O"},
 
     {OpCode::kMmaFence, "$O"},

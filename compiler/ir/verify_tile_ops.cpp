@@ -35,7 +35,8 @@ void Verifier::CheckTileOp(const Op& op) {
     case OpCode::kSend: return CheckPipeOp(op);
     case OpCode::kVar:
     case OpCode::kAssign:
-    case OpCode::kConvert: return CheckCopyOfValue(op);
+    case OpCode::kConvert:
+    case OpCode::kAligned: return CheckCopyOfValue(op);
     case OpCode::kUnary:
     case OpCode::kBinary:
     case OpCode::kSelect: return CheckElementwise(op);
@@ -170,6 +171,7 @@ void Verifier::CheckCopyOfValue(const Op& op) {
   Same(op, TypeOf(target), source);
   if (op.code == OpCode::kConvert) return;
   if (TypeOf(target).dtype != source.dtype) OpFault(op, "{} into {}", Name(source.dtype), Name(TypeOf(target).dtype));
+  if (op.code == OpCode::kAligned) return;
   if (!kernel_.values[target].is_mutable) OpFault(op, "`%{}` is not mutable", kernel_.values[target].name);
 }
 

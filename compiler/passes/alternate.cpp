@@ -93,7 +93,8 @@ Part Alternating::PartOf(const Op& op) const {
     case OpCode::kBinary:
     case OpCode::kSelect:
     case OpCode::kConvert:
-    case OpCode::kPositions: return Part::kProducts;
+    case OpCode::kPositions:
+    case OpCode::kAligned: return Part::kProducts;
     default: return Part::kNeither;
   }
 }

@@ -69,6 +69,7 @@ bool OnlyComputes(const ir::Op& op) {
     case ir::OpCode::kMatmul:
     case ir::OpCode::kAccumulate:
     case ir::OpCode::kPositions:
+    case ir::OpCode::kAligned:
     case ir::OpCode::kCat: return true;
     default: return false;
   }

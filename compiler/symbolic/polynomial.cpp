@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace tkc::symbolic {
@@ -88,6 +89,33 @@ bool IsCommutative(Kind kind) {
   }
 }
 
+/// x % c, a term of a sum.
+bool IsRemainder(const Scalar& scalar) { return scalar->kind == Kind::kMod && IsInt(scalar->args[1]); }
+
+bool HasRemainder(const Scalar& sum) {
+  if (sum->dtype != DType::kI64) return false;
+  return IsRemainder(sum) || (IsPolynomialKind(sum->kind) && std::any_of(sum->args.begin(), sum->args.end(), HasRemainder));
+}
+
+/// x % c as x - x / c * c, so that x - x % c is seen to be a multiple of c.
+Scalar WithoutRemainders(const Scalar& sum) {
+  if (sum->dtype == DType::kI64 && IsRemainder(sum))
+    return Sub(sum->args[0], Mul(Make(Kind::kDiv, DType::kI64, sum->args), sum->args[1]));
+  if (!IsPolynomialKind(sum->kind)) return sum;
+  std::vector<Scalar> args;
+  for (const Scalar& arg : sum->args) args.push_back(WithoutRemainders(arg));
+  return WithArgs(sum, std::move(args));
+}
+
+/// What divides every coefficient; at least 1 where no term is left, too.
+int64_t DivisorOfCoefficients(const Scalar& scalar) {
+  const std::optional<Polynomial> polynomial = ToPolynomial(scalar);
+  if (!polynomial) return 1;
+  int64_t divisor = 0;
+  for (const auto& [key, coefficient] : *polynomial) divisor = coefficient == INT64_MIN ? 1 : std::gcd(divisor, coefficient);
+  return std::max<int64_t>(divisor, 1);
+}
+
 }  // namespace
 
 std::optional<Polynomial> ToPolynomial(const Scalar& scalar) {
@@ -129,7 +157,10 @@ int64_t KnownDivisor(const Scalar& scalar) {
     case Kind::kMod: return std::gcd(KnownDivisor(scalar->args[0]), KnownDivisor(scalar->args[1]));
     case Kind::kNeg: return KnownDivisor(scalar->args[0]);
     case Kind::kAdd:
-    case Kind::kSub: return std::gcd(KnownDivisor(scalar->args[0]), KnownDivisor(scalar->args[1]));
+    case Kind::kSub: {
+      const int64_t of_terms = std::gcd(KnownDivisor(scalar->args[0]), KnownDivisor(scalar->args[1]));
+      return HasRemainder(scalar) ? std::max(of_terms, DivisorOfCoefficients(WithoutRemainders(scalar))) : of_terms;
+    }
     case Kind::kMul: {
       int64_t product = 0;
       const int64_t left = KnownDivisor(scalar->args[0]), right = KnownDivisor(scalar->args[1]);

@@ -134,6 +134,13 @@ TEST(Symbolic, EqualIsNeverWrong) {
   }
 }
 
+TEST(Symbolic, SumsWithoutTheirRemaindersAreMultiples) {
+  EXPECT_EQ(KnownDivisor(Read("m - m % 8")), 8);
+  EXPECT_EQ(KnownDivisor(Read("m * n + (16 * k + (4 * m - m * n % 8))")), 4);
+  EXPECT_EQ(KnownDivisor(Read("m - n % 8")), 1);
+  EXPECT_EQ(KnownDivisor(Read("8 * m - 4 * (n % 8)")), 4);
+}
+
 TEST(Symbolic, EqualSeesThroughOrderAndProducts) {
   EXPECT_TRUE(Equal(Read("(m + k) * 2"), Read("2 * k + m * 2")));
   EXPECT_TRUE(Equal(Read("min(m, k + 1)"), Read("min(1 + k, m)")));

@@ -56,22 +56,29 @@ TK_DEVICE uint32_t word_of(const random_block& block, uint32_t number) {
 
 namespace detail {
 
-/// Of numbers that follow each other in groups from a multiple of the group on: each group shares a block, and all blocks of the
-/// thread are made side by side.
+/// Blocks that are made side by side: enough to wait for no product, and few enough that what they are made of fits beside the tile.
+template <int Groups>
+inline constexpr int random_blocks = Groups % 4 == 0 ? 4 : Groups;
+
+/// Of numbers that follow each other in groups from a multiple of the group on: each group shares a block.
 template <class T, int R, int C, class L, int Group>
 TK_DEVICE register_tile<uint32_t, R, C, L> random_runs(uint64_t seed, const register_tile<T, R, C, L>& at) {
     register_tile<uint32_t, R, C, L> result;
-    random_block block[result.size / Group];
+    constexpr int together = random_blocks<result.size / Group>;
     TK_UNROLL
-    for (int n = 0; n < result.size; n += Group) {
-        const uint64_t counter = uint64_t(int64_t(at.data[n])) / 4;
-        block[n / Group] = {{uint32_t(counter), uint32_t(counter >> 32), 0, 0}};
-    }
-    philox(block, seed);
-    TK_UNROLL
-    for (int n = 0; n < result.size; ++n) {
-        const random_block& own = block[n / Group];
-        result.data[n] = Group == 4 ? own.word[n % 4] : word_of(own, uint32_t(at.data[n]));
+    for (int first = 0; first < result.size; first += together * Group) {
+        random_block block[together];
+        TK_UNROLL
+        for (int b = 0; b < together; ++b) {
+            const uint64_t counter = uint64_t(int64_t(at.data[first + b * Group])) / 4;
+            block[b] = {{uint32_t(counter), uint32_t(counter >> 32), 0, 0}};
+        }
+        philox(block, seed);
+        TK_UNROLL
+        for (int k = 0; k < together * Group; ++k) {
+            const random_block& own = block[k / Group];
+            result.data[first + k] = Group == 4 ? own.word[k % 4] : word_of(own, uint32_t(at.data[first + k]));
+        }
     }
     return result;
 }
@@ -161,6 +168,21 @@ TK_DEVICE register_tile<uint32_t, R, C, L> random(uint64_t seed, const row_numbe
     if (are_runs) return detail::random_runs<T, R, C, L, group>(seed, at);
     if constexpr (group == 4) return detail::random_shifted(seed, at);
     else return detail::random_each(seed, at);
+}
+
+/// Numbers of which each four neighbours of a thread are known to follow each other from a multiple of four on.
+template <tile X>
+struct aligned_numbers {
+    X numbers;
+};
+template <tile X>
+TK_DEVICE aligned_numbers<X> aligned(X numbers) { return {numbers}; }
+
+/// Of these nothing is left to be seen when the kernel runs.
+template <tile X>
+    requires(std::is_integral_v<typename X::value_type>)
+TK_DEVICE auto random(uint64_t seed, const aligned_numbers<X>& at) {
+    return detail::random_runs<typename X::value_type, X::rows, X::cols, typename X::layout_type, 4>(seed, at.numbers);
 }
 
 }  // namespace tk

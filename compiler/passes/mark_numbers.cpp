@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/mark_numbers.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "compiler/passes/known_ranges.h"
+#include "compiler/passes/walk.h"
+#include "compiler/sema/typed.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Scalar;
+using ir::ValueId;
+using symbolic::Kind;
+
+constexpr int64_t kOfBlock = 4;  // numbers that share a block of the generator
+
+class Marking {
+ public:
+  Marking(ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel), worker_(worker) {
+    for (const std::string& dim : kernel.dims) known_.Learn(dim, {0, IntRange::kMost});
+    if (kernel.when) known_.Assume(kernel.when);
+    for (const Scalar& require : kernel.launch_requires) known_.Assume(require);
+    for (const ir::GridAxis& axis : kernel.axes) known_.DefineSteps(axis.name, axis.lo, axis.step);
+    Learn(kernel.lets);
+    Learn(worker.body);
+  }
+
+  void Run() {
+    if (!worker_.layout.IsFragment() && worker_.layout.vec % kOfBlock == 0) Visit(worker_.body);
+  }
+
+ private:
+  void Learn(const Region& region) {
+    ForEachOp(region, [&](const Op& op) {
+      if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
+      if (op.code == OpCode::kUnroll) known_.DefineWithin(op.symbol, {0, op.number - 1});
+      if (op.code != OpCode::kLet || op.scalars[0]->dtype != DType::kI64) return;
+      known_.Define(op.symbol, op.scalars[0], op.number != 0);
+      const auto [let, is_first] = lets_.emplace(op.symbol, op.number == 0 ? op.scalars[0] : nullptr);
+      if (!is_first) let->second = nullptr;
+    });
+  }
+
+  void Visit(Region& region) {
+    for (size_t i = 0; i < region.size(); ++i) {
+      for (Region& inner : region[i].regions) Visit(inner);
+      Follow(region[i]);
+      if (!DrawsFromWholeBlocks(region[i])) continue;
+      const ValueId numbers = region[i].operands[0];
+      const ValueId known = kernel_.AddValueAfter(numbers, "_aligned", kernel_.values[numbers].type);
+      Op aligned{OpCode::kAligned, {known}, {numbers}};
+      aligned.span = region[i].span;
+      region[i].operands[0] = known;
+      region.insert(region.begin() + static_cast<std::ptrdiff_t>(i), std::move(aligned));
+      ++i;
+    }
+  }
+
+  bool DrawsFromWholeBlocks(const Op& op) const {
+    if (op.code != OpCode::kBinary || static_cast<typed::Op>(op.number) != typed::Op::kRandom || op.operands.size() != 1)
+      return false;
+    const auto numbers = first_.find(op.operands[0]);
+    return numbers != first_.end() && kernel_.values[numbers->first].type.cols > 1 &&
+           known_.Divisor(Expanded(numbers->second)) % kOfBlock == 0;
+  }
+
+  /// Keeps what the numbers are of which a thread's vectors begin, where they follow each other from there on.
+  void Follow(const Op& op) {
+    if (op.code == OpCode::kPositions) {
+      const bool is_rows = op.slot == "rows";
+      const ir::Type& type = kernel_.values[op.results[0]].type;
+      const bool is_one = type.rows * type.cols == 1;
+      // Any of them, by a name that no source has.
+      const Scalar number = is_one ? symbolic::Int(0) : symbolic::Name(is_rows ? "@row" : "@vector");
+      const Scalar step = symbolic::Int(is_rows ? 1 : worker_.layout.vec);
+      first_.emplace(op.results[0], symbolic::Add(op.scalars[0], symbolic::Mul(step, number)));
+    } else if (op.code == OpCode::kBinary) {
+      if (const std::optional<Scalar> result = Combined(op)) first_.emplace(op.results[0], *result);
+    }
+  }
+
+  std::optional<Scalar> Combined(const Op& op) const {
+    const auto kind =
+        std::map<typed::Op, Kind>{{typed::Op::kAdd, Kind::kAdd}, {typed::Op::kSub, Kind::kSub}, {typed::Op::kMul, Kind::kMul}};
+    const auto found = kind.find(static_cast<typed::Op>(op.number));
+    if (found == kind.end() || kernel_.values[op.results[0]].type.dtype != DType::kI64) return std::nullopt;
+    if (!std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId operand) { return first_.contains(operand); }))
+      return std::nullopt;
+    const auto is_row = [&](size_t i) { return kernel_.values[op.operands[i]].type.cols > 1; };
+    // What the runtime knows to follow each other again: numbers of a row with a scalar on their right, or behind one of their
+    // column.
+    const bool is_shifted =
+        op.operands.size() == 1 ? op.slot == "right" && found->second != Kind::kMul : !is_row(0) && found->second == Kind::kAdd;
+    if (kernel_.values[op.results[0]].type.cols > 1 && !is_shifted) return std::nullopt;
+    const Scalar first = first_.at(op.operands[0]);
+    const Scalar second = op.operands.size() == 2 ? first_.at(op.operands[1]) : op.scalars[0];
+    if (second->dtype != DType::kI64) return std::nullopt;
+    const bool is_turned = op.slot == "left";
+    return symbolic::Make(found->second, DType::kI64, {is_turned ? second : first, is_turned ? first : second});
+  }
+
+  /// The scalar without the names of lets that never change.
+  Scalar Expanded(Scalar scalar) const {
+    for (auto let = lets_.begin(); let != lets_.end();) {
+      const bool occurs = let->second && symbolic::Mentions(scalar, let->first);
+      if (occurs) scalar = symbolic::Substitute(scalar, let->first, let->second);
+      let = occurs ? lets_.begin() : std::next(let);
+    }
+    return scalar;
+  }
+
+  ir::Kernel& kernel_;
+  ir::Worker& worker_;
+  KnownRanges known_;
+  std::map<std::string, Scalar> lets_;  // none where several have the name, or its value changes
+  std::map<ValueId, Scalar> first_;
+};
+
+}  // namespace
+
+Result<void> MarkNumbers(ir::Kernel& kernel, Diagnostics&) {
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind == ir::RoleKind::kCompute) Marking(kernel, worker).Run();
+  }
+  return {};
+}
+
+}  // namespace tkc::passes
