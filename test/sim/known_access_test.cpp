@@ -29,6 +29,23 @@ copies_parts_of_one(const tensor<const float, 3> in, const tensor<float, 3> out,
     warpgroup::store_parts(aligned(transposed(out.parts(inside(row), all<kCols>()))), a, b);
 }
 
+/// Random bits of numbers that follow each other, known to begin at a multiple of four.
+TK_KERNEL(128)
+draws(const tensor<uint32_t, 2> out, index first) {
+    grid::wait_previous();
+    const auto at = row_positions<1, lanes, index>(0) * 1 + (col_positions<kCols, lanes, index>(0) + first);
+    warpgroup::store(out.block(inside<1>(0), all<kCols>()), random(1, aligned(at)));
+}
+TEST(KnownAccess, numbers) {
+    for (const index first : {8, 6}) {
+        fresh_machine(1);
+        const tensor<uint32_t, 2> out{tensor_memory<uint32_t>("out", kCols, true, 0u), {1, kCols}, {kCols, 1}};
+        const outcome o = run<draws>(1, 128, 0, out, first);
+        EXPECT_EQ(o.has("misaligned"), first % 4 != 0) << o.text();
+        EXPECT_EQ(out.data[5], philox(1, uint64_t(first + 5) / 4).word[(first + 5) % 4]);
+    }
+}
+
 /// The same bytes, as rows of elements or of pairs, from element `offset` on.
 template <auto Kernel, int Parts>
 outcome run_copy(int row, int offset) {

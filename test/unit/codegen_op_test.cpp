@@ -216,10 +216,11 @@ TEST_F(OpCpp, ReductionsPositionsParts) {
             "const auto r_1 = tk::col_sum(x, shared.scratch[w]);\n");
   EXPECT_EQ(Print(Make(OpCode::kPositions, {New(Reg(64, 1, DType::kI32))}, {}, {N("m")}, "", "rows")),
             "const auto r_2 = tk::row_positions<64, layout>(m);\n");
+  EXPECT_EQ(Print(Make(OpCode::kAligned, {New(Reg(64, 64, DType::kI32))}, {x_})), "const auto r_3 = tk::aligned(x);\n");
   EXPECT_EQ(Print(Make(OpCode::kPart, {New(Smem(64, 64))}, {view_}, {symbolic::Mul(N("w"), I(64)), I(0)})),
-            "const auto r_3 = tk::rows<64>(v, w * 64);\n");
-  EXPECT_EQ(Print(Make(OpCode::kPart, {New(Reg(64, 32))}, {x_}, {I(0), I(32)})), "const auto r_4 = tk::columns<32>(x, 32);\n");
-  EXPECT_EQ(Print(Make(OpCode::kTranspose, {New(Smem(64, 128))}, {view_})), "const auto r_5 = tk::transposed(v);\n");
+            "const auto r_4 = tk::rows<64>(v, w * 64);\n");
+  EXPECT_EQ(Print(Make(OpCode::kPart, {New(Reg(64, 32))}, {x_}, {I(0), I(32)})), "const auto r_5 = tk::columns<32>(x, 32);\n");
+  EXPECT_EQ(Print(Make(OpCode::kTranspose, {New(Smem(64, 128))}, {view_})), "const auto r_6 = tk::transposed(v);\n");
 }
 
 TEST_F(OpCpp, MatrixUnit) {
@@ -411,7 +412,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 66) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 67) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace

@@ -182,6 +182,11 @@ TK_DEVICE aligned_numbers<X> aligned(X numbers) { return {numbers}; }
 template <tile X>
     requires(std::is_integral_v<typename X::value_type>)
 TK_DEVICE auto random(uint64_t seed, const aligned_numbers<X>& at) {
+#ifdef TK_SIM
+    for (int n = 0; n < X::size; ++n)
+        if (int64_t(at.numbers.data[n]) != int64_t(at.numbers.data[n / 4 * 4]) / 4 * 4 + n % 4)
+            return sim::report_misuse("numbers that begin inside a block of random bits"), detail::random_each(seed, at.numbers);
+#endif
     return detail::random_runs<typename X::value_type, X::rows, X::cols, typename X::layout_type, 4>(seed, at.numbers);
 }
 
