@@ -16,10 +16,27 @@ using ir::Region;
 using ir::ValueId;
 using Values = std::set<ValueId>;
 
+/// What loads are put in front of.
+bool IsElementwise(const Op& op) {
+  switch (op.code) {
+    case OpCode::kVar:
+    case OpCode::kAssign:
+    case OpCode::kUnary:
+    case OpCode::kBinary:
+    case OpCode::kSelect:
+    case OpCode::kConvert:
+    case OpCode::kPart:
+    case OpCode::kPositions:
+    case OpCode::kFill: return true;
+    default: return false;
+  }
+}
+
 /// A walk from the end to the beginning: what is in use behind an operation decides what is before it.
 class Liveness {
  public:
-  Liveness(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), layout_(worker.layout) {
+  Liveness(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads)
+      : kernel_(kernel), layout_(worker.layout), loads_(loads) {
     ForEachOp(worker.body, [&](const Op& op) {
       const bool is_part = op.code == OpCode::kPart && positions_.contains(op.operands[0]);
       if (op.code == OpCode::kPositions || is_part) positions_.insert(op.results[0]);
@@ -27,7 +44,14 @@ class Liveness {
   }
 
   Values Before(const Region& region, Values live) {
-    for (auto op = region.rbegin(); op != region.rend(); ++op) live = Before(*op, std::move(live));
+    Values ahead;  // what further loads of the statement bring
+    for (auto op = region.rbegin(); op != region.rend(); ++op) {
+      live = Before(*op, std::move(live), loads_ == Loads::kTogether ? ahead : Values{});
+      if (IsLoad(*op))
+        ahead.insert(op->results.begin(), op->results.end());
+      else if (!IsElementwise(*op))
+        ahead.clear();
+    }
     return live;
   }
 
@@ -35,9 +59,15 @@ class Liveness {
   std::vector<LiveTiles> kept;
 
  private:
-  Values Before(const Op& op, Values live) {
+  static bool IsLoad(const Op& op) { return op.code == OpCode::kRead || op.code == OpCode::kReadParts; }
+
+  Values Before(const Op& op, Values live, const Values& ahead) {
     Note(op, live);
-    if (KeepsTiles(op)) kept.push_back({RegistersOfAll(live), &op, {live.begin(), live.end()}});
+    if (KeepsTiles(op)) {
+      Values at_once = live;
+      at_once.insert(ahead.begin(), ahead.end());
+      kept.push_back({RegistersOfAll(at_once), &op, {at_once.begin(), at_once.end()}});
+    }
     for (const ValueId result : op.results) live.erase(result);
     const bool overwrites =
         op.code == OpCode::kAssign || ((op.code == OpCode::kMma || op.code == OpCode::kMultiply) && op.number == 2);
@@ -74,6 +104,7 @@ class Liveness {
 
   const ir::Kernel& kernel_;
   const ir::RegisterLayout& layout_;
+  Loads loads_;
   Values positions_{};  // a number and a constant for each element: had again wherever they are used
 };
 
@@ -107,13 +138,13 @@ bool KeepsTiles(const ir::Op& op) {
 }
 
 LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
-  Liveness liveness(kernel, worker);
+  Liveness liveness(kernel, worker, Loads::kInPlace);
   liveness.Before(worker.body, {});
   return LargestFirst(kernel, worker.layout, std::move(liveness.most));
 }
 
-std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
-  Liveness liveness(kernel, worker);
+std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads) {
+  Liveness liveness(kernel, worker, loads);
   liveness.Before(worker.body, {});
   for (LiveTiles& tiles : liveness.kept) tiles = LargestFirst(kernel, worker.layout, std::move(tiles));
   return std::move(liveness.kept);

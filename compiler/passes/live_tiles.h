@@ -2,6 +2,7 @@
 // How many registers of a thread the tiles of a role take where most of them are in use at once.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "compiler/ir/ir.h"
@@ -26,8 +27,12 @@ struct LiveTiles {
 /// elements are computed one by one. A tile that the next iteration of a loop reads is in use all around the loop.
 LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker);
 
+/// Where a load counts that stands behind elementwise operations: there, or in front of them together with the loads before it, as
+/// the compiler of the output has it where it finds registers.
+enum class Loads : uint8_t { kInPlace, kTogether };
+
 /// Behind each operation that keeps tiles, those in use. An operation in a loop may come up several times.
-std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker);
+std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace);
 
 /// The most of these: what the compiler of the output can't do without.
 LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker);
