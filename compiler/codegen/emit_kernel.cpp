@@ -217,7 +217,7 @@ class KernelEmitter {
       scalars.AddUnbounded(dim);
     }
     for (const auto& [name, value] : kernel_.launch_lets) {
-      if (value->dtype == DType::kI64) scalars.AddNonNegative(name);
+      if (value->dtype == DType::kI64) scalars.AddPositive(name);  // where a block runs, there are tiles
     }
     for (const std::string& name : uses_.divisors) scalars.AddDivisor(name);
     for (const ir::ScalarParam& param : kernel_.scalars) {

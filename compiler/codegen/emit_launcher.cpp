@@ -55,7 +55,7 @@ class CallEmitter {
   CallEmitter(const ir::Module& module, const ir::Entry& entry, CodeWriter& out)
       : module_(module), entry_(entry), first_(FirstKernel(module, entry)), params_(EntryParams(first_)), out_(out) {
     for (const std::string& dim : first_.dims) host_.AddNonNegative(dim);
-    host_.AddNonNegative("sms");
+    host_.AddPositive("sms");
     for (const std::vector<int>& alternative : entry.alternatives) {
       for (int k : alternative) kernels_.push_back(&module.kernels[static_cast<size_t>(k)]);
     }

@@ -175,6 +175,21 @@ bool ScalarPrinter::IsNonNegative(const Scalar& scalar) const {
   }
 }
 
+bool ScalarPrinter::IsPositive(const Scalar& scalar) const {
+  switch (scalar->kind) {
+    case Kind::kInt: return scalar->int_value > 0;
+    case Kind::kName: return positive_.contains(scalar->name);
+    case Kind::kAdd:
+      return (IsPositive(scalar->args[0]) && IsNonNegative(scalar->args[1])) ||
+             (IsNonNegative(scalar->args[0]) && IsPositive(scalar->args[1]));
+    case Kind::kMul:
+    case Kind::kMin: return IsPositive(scalar->args[0]) && IsPositive(scalar->args[1]);
+    case Kind::kMax: return IsPositive(scalar->args[0]) || IsPositive(scalar->args[1]);
+    case Kind::kCdiv: return IsPositive(scalar->args[0]) && IsPositive(scalar->args[1]);
+    default: return false;
+  }
+}
+
 std::string_view ScalarPrinter::TypeOf(const Scalar& scalar) const {
   if (scalar->dtype == DType::kI64) return IsWide(scalar) ? "tk::index" : "int";
   return CppType(scalar->dtype);
@@ -222,7 +237,7 @@ CppExpr ScalarPrinter::Division(const Node& node) const {
     const std::string number = Expr(node.args[0]).Within(CppExpr::kMul);
     return {fmt::format("{} {} {}", number, divides ? "/" : "%", Mangle(node.args[1]->name)), CppExpr::kMul};
   }
-  const bool is_plain = IsNonNegative(node.args[0]) && IsNonNegative(node.args[1]);
+  const bool is_plain = IsNonNegative(node.args[0]) && IsPositive(node.args[1]);
   CppExpr result =
       is_plain ? Infix(node, divides ? "/" : "%", CppExpr::kMul) : Function(divides ? "tk::floor_div" : "tk::floor_mod", node);
   if (place_ == Place::kKernel && IsShortRest(node) && IsWide(node.args[0])) return {fmt::format("int({})", result.text)};

@@ -3,8 +3,8 @@
 //
 // Inside kernels an integer of the language is an `int`: extents are below 2^31 (checked at launch), and what is bounded by them
 // stays there. Where 32 bits may not do (i64 parameters and what is computed from them, products of two extents), the expression
-// is computed as tk::index. On the host every integer is a tk::index. Division and modulus floor; where both sides are known not
-// to be negative, that is what C++ does.
+// is computed as tk::index. On the host every integer is a tk::index. Division and modulus floor; where neither side is
+// negative and the divisor not zero, that is what C++ does.
 #pragma once
 
 #include <set>
@@ -36,6 +36,11 @@ class ScalarPrinter {
   explicit ScalarPrinter(Place place) : place_(place) {}
 
   void AddNonNegative(const std::string& name) { non_negative_.insert(name); }
+  /// A name that is at least 1.
+  void AddPositive(const std::string& name) {
+    AddNonNegative(name);
+    positive_.insert(name);
+  }
   /// A name whose product with another may leave 32 bits: an extent of a tensor.
   void AddExtent(const std::string& name) { extents_.insert(name); }
   /// A name whose sum with another may leave 32 bits, and any multiple of it: it may be as large as they hold.
@@ -53,6 +58,7 @@ class ScalarPrinter {
   bool IsNonNegative(const symbolic::Scalar& scalar) const;
 
  private:
+  bool IsPositive(const symbolic::Scalar& scalar) const;
   CppExpr Infix(const symbolic::Node& node, std::string_view op, int precedence) const;
   CppExpr Function(std::string_view name, const symbolic::Node& node) const;
   CppExpr Widened(const symbolic::Node& node, CppExpr left) const;
@@ -66,7 +72,7 @@ class ScalarPrinter {
   bool Widens(const symbolic::Node& node) const;
 
   Place place_;
-  std::set<std::string, std::less<>> non_negative_, extents_, unbounded_, wide_, divisors_;
+  std::set<std::string, std::less<>> non_negative_, positive_, extents_, unbounded_, wide_, divisors_;
 };
 
 /// A literal of type `dtype`.

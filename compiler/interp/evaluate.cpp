@@ -101,7 +101,7 @@ Value Evaluator::Binary(const Expr& expr, Rounding rounding) {
   const Value x = takes_product ? Term(*expr.args[0]) : Evaluate(*expr.args[0]);
   const Value y = takes_product ? Term(*expr.args[1]) : Evaluate(*expr.args[1]);
   const Op op = expr.op == Op::kSub && DropsSigns(expr) ? Op::kAdd : expr.op;
-  return ApplyBinary(op, x, y, expr.type, rounding, expr.span, faults_);
+  return ApplyBinary(op, x, y, expr.type, rounding, expr.span);
 }
 
 Value Evaluator::Call(const Expr& expr) {
@@ -115,7 +115,7 @@ Value Evaluator::Call(const Expr& expr) {
       type.rows = std::max(result.type().rows, next.type().rows);
       type.cols = std::max(result.type().cols, next.type().cols);
     }
-    result = ApplyBinary(expr.op, result, next, type, Rounding::kNow, expr.span, faults_);
+    result = ApplyBinary(expr.op, result, next, type, Rounding::kNow, expr.span);
   }
   return result;
 }

@@ -173,7 +173,7 @@ Value ApplyUnary(Op op, const Value& x, const Type& type) {
   return result;
 }
 
-Value ApplyBinary(Op op, const Value& x, const Value& y, const Type& type, Rounding rounding, Span span, Faults& faults) {
+Value ApplyBinary(Op op, const Value& x, const Value& y, const Type& type, Rounding rounding, Span span) {
   if (IsComparison(op)) return CompareValues(op, x, y, type);
   if (IsFloat(type.dtype)) return ComputeReals(op, x, y, type, rounding);
   Ensure(!x.is_float() && !y.is_float(), "an integer result of float operands", span);
@@ -183,8 +183,7 @@ Value ApplyBinary(Op op, const Value& x, const Value& y, const Type& type, Round
   const int64_t* from_y = y.Integers();
   ForEach(type, x, y, [&](int64_t i, int64_t ix, int64_t iy) {
     if (Divides(op) && from_y[iy] == 0) {
-      // In a tile the divisor may be the fill outside a tensor, where nobody looks: the quotient stays 0.
-      if (!type.is_tile) faults.Report(DiagnosticKind::kDivisionByZero, span, "the divisor of an integer division is 0");
+      if (op == Op::kMod) to[i] = from_x[ix];  // the quotient stays 0
       return;
     }
     const __int128 exact = IntegerBinary(op, IntegerValue(x.type().dtype, from_x[ix]), IntegerValue(y.type().dtype, from_y[iy]));

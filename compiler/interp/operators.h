@@ -15,10 +15,9 @@ enum class Rounding : uint8_t { kNow, kLater };
 /// kNeg, kNot and the functions of one argument.
 Value ApplyUnary(typed::Op op, const Value& x, const typed::Type& type);
 
-/// Arithmetic, comparison, logic and the functions of two arguments. Division of an
-/// integer scalar by zero is a fault at `span`; in a tile the quotient is 0.
-Value ApplyBinary(typed::Op op, const Value& x, const Value& y, const typed::Type& type, Rounding rounding, Span span,
-                  Faults& faults);
+/// Arithmetic, comparison, logic and the functions of two arguments. Of a division of integers
+/// by zero the quotient is 0 and the remainder what is divided.
+Value ApplyBinary(typed::Op op, const Value& x, const Value& y, const typed::Type& type, Rounding rounding, Span span);
 
 Value Select(const Value& condition, const Value& if_true, const Value& if_false, const typed::Type& type);
 

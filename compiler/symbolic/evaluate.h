@@ -13,7 +13,7 @@ namespace tkc::symbolic {
 
 using Environment = std::function<std::optional<int64_t>(std::string_view name)>;
 
-/// Nothing if a name has no number, on overflow or division by zero, and for floats, elements and calls.
+/// Nothing if a name has no number, on overflow, and for floats, elements and calls.
 std::optional<int64_t> Evaluate(const Scalar& scalar, const Environment& environment);
 
 /// Whether the integer can't be negative, as far as its form shows it, where names are not of which `is_count` says so.

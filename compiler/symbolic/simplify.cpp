@@ -147,6 +147,7 @@ Scalar DivideExactly(const Scalar& a, int64_t divisor) {
 
 Scalar MakeDivision(Kind kind, const Scalar& a, const Scalar& b) {
   int64_t divisor = 0;
+  if (IsInt(b, &divisor) && divisor == 0) return kind == Kind::kMod ? a : Int(0);
   if (IsInt(b, &divisor) && divisor > 0) {
     if (divisor == 1) return kind == Kind::kMod ? Int(0) : a;
     if (kind == Kind::kMod && KnownDivisor(a) % divisor == 0) return Int(0);

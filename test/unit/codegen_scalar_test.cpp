@@ -28,7 +28,7 @@ class ScalarCpp : public testing::Test {
       host_.AddNonNegative(dim);
     }
     kernel_.AddNonNegative("tile");
-    kernel_.AddNonNegative("n_blocks");
+    kernel_.AddPositive("n_blocks");
     kernel_.AddWide("seed");
   }
   std::string Kernel(const Scalar& scalar) const { return kernel_.Text(scalar); }
@@ -64,6 +64,7 @@ TEST_F(ScalarCpp, WhatTheLauncherMadeADivisorDivides) {
 TEST_F(ScalarCpp, DivisionFloors) {
   EXPECT_EQ(Kernel(Op(Kind::kDiv, N("tile"), N("n_blocks"))), "tile / n_blocks");
   EXPECT_EQ(Kernel(Op(Kind::kMod, N("tile"), I(8))), "tile % 8");
+  EXPECT_EQ(Kernel(Op(Kind::kMod, N("tile"), N("tile"))), "tk::floor_mod(tile, tile)");  // may be zero
   EXPECT_EQ(Kernel(Op(Kind::kDiv, N("i"), I(8))), "tk::floor_div(i, 8)");
   EXPECT_EQ(Kernel(Op(Kind::kMod, Op(Kind::kSub, N("tile"), N("K")), I(8))), "tk::floor_mod(tile - K, 8)");
   EXPECT_EQ(Kernel(Op(Kind::kDiv, F("a"), F("b"), DType::kF32)), "a / b");

@@ -11,24 +11,34 @@ namespace tk {
 /// Element offsets and strides. 32 bits do where a tile or a coordinate is meant.
 using index = int64_t;
 
-/// ceil(a / b) for a >= 0, b > 0.
+/// -a as two's complement has it: of the smallest number it is that number again.
 template <class T>
-TK_HOST_DEVICE constexpr T cdiv(T a, T b) { return a / b + (a % b != 0); }
+TK_HOST_DEVICE constexpr T negated(T a) { return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a)); }
 
-/// floor(a / b), any signs.
+/// ceil(a / b), any signs; 0 for b = 0. Machines trap on that, or on the smallest number by -1.
+template <class T>
+TK_HOST_DEVICE constexpr T cdiv(T a, T b) {
+    if (b == 0) return 0;
+    if constexpr (std::is_unsigned_v<T>) return a / b + (a % b != 0);
+    else return b == -1 ? negated(a) : a / b + (a % b != 0 && (a % b < 0) == (b < 0));
+}
+
+/// floor(a / b), any signs; 0 for b = 0.
 template <class T>
     requires(std::is_arithmetic_v<T>)
 TK_HOST_DEVICE constexpr T floor_div(T a, T b) {
+    if (b == 0) return 0;
     if constexpr (std::is_unsigned_v<T>) return a / b;
-    else return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
+    else return b == -1 ? negated(a) : a / b - (a % b != 0 && (a % b < 0) != (b < 0));
 }
 
-/// a - b * floor_div(a, b): in 0 .. b-1 for b > 0.
+/// a - b * floor_div(a, b): in 0 .. b-1 for b > 0, a for b = 0.
 template <class T>
     requires(std::is_arithmetic_v<T>)
 TK_HOST_DEVICE constexpr T floor_mod(T a, T b) {
+    if (b == 0) return a;
     if constexpr (std::is_unsigned_v<T>) return a % b;
-    else return a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);
+    else return b == -1 ? 0 : a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);
 }
 
 template <class T>
