@@ -93,11 +93,11 @@ std::optional<std::vector<Stride>> StridesOf(const Polynomial& start, const std:
       const bool is_own = !term.empty() && (term == fmt::format("v{}*", it.var) || term == it.number);
       return is_own && known.count(it.var) == 0;
     });
-    // A block's number counts from where its loop begins: others may move that.
-    const bool is_within = std::any_of(store.around.begin(), store.around.end(), [&, &term = key](const Iteration& iteration) {
-      const bool is_own = own != store.around.end() && own->var == iteration.var;
-      return !is_own && known.count(iteration.var) == 0 && Mentions(term, iteration.var);
-    });
+    // The number of a block is its distance from where its loop begins, wherever that is.
+    const bool is_within = own == store.around.end() &&
+                           std::any_of(store.around.begin(), store.around.end(), [&, &term = key](const Iteration& iteration) {
+                             return known.count(iteration.var) == 0 && Mentions(term, iteration.var);
+                           });
     if (is_within) return std::nullopt;
     if (own == store.around.end() || own->RunsOnce()) continue;
     const int64_t size = std::abs(coefficient);
