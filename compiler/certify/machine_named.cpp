@@ -4,10 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-#include <tuple>
-
 #include "compiler/certify/scene.h"
 
 namespace tkc::certify {

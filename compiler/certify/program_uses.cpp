@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What a program uses: which rings turn in a loop, where a view is used last, and which rings turn in the steps.
-#include <algorithm>
 
 #include "compiler/certify/program.h"
 #include "compiler/passes/walk.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "compiler/certify/scene.h"
 #include "compiler/passes/walk.h"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_op.h"
@@ -392,12 +393,26 @@ class CallEmitter {
     return terms;
   }
 
+  /// What the terms of the sums stand for.
+  static std::string WorkspaceComment(const std::vector<std::string>& values) {
+    constexpr std::pair<const char*, const char*> kWhat[] = {
+        {"work_bytes", "scratch tensors"},
+        {"packing_bytes", "copies of what the copy engine can't read where it lies"},
+        {"pieces_bytes", "copies of what does not lie in whole pieces of 16 bytes"}};
+    std::vector<std::string> parts;
+    for (const auto& [term, what] : kWhat) {
+      const auto has_term = [name = term](const std::string& value) { return value.find(name) != std::string::npos; };
+      if (std::any_of(values.begin(), values.end(), has_term)) parts.push_back(what);
+    }
+    return parts.empty() ? "No schedule needs workspace." : fmt::format("Bytes of workspace: {}.", Join(parts, ", "));
+  }
+
   void WorkspaceSize() {
-    out_.Comment("Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.");
-    const size_t mark = out_.Mark();
-    const bool chooses = Chooses(module_, entry_);
     std::vector<std::string> values;
     for (const std::vector<int>& alternative : entry_.alternatives) values.push_back(WorkspaceValue(alternative));
+    out_.Comment(WorkspaceComment(values));
+    const size_t mark = out_.Mark();
+    const bool chooses = Chooses(module_, entry_);
     const bool is_same = std::all_of(values.begin(), values.end(), [&](const std::string& value) { return value == values[0]; });
     const bool is_none = is_same && values[0] == "0";
     const bool may_fail = chooses && !AlwaysChooses();

@@ -2,8 +2,6 @@
 // --emit=report: what was decided, in words. The description of each kernel, then its figures.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "compiler/certify/conflicts.h"
 #include "compiler/codegen/emit.h"
 #include "compiler/codegen/emit_kernel.h"

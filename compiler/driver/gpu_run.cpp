@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "compiler/codegen/emit_launcher.h"

@@ -55,9 +55,8 @@ struct CheckCommand {
   bool gpu = true;  // if there is one
 };
 
-/// Exit statuses of tkc.
+/// Exit statuses of tkc; of a fault of its own: kExitInternal.
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitUser = 1;       // the source, the options or a file are at fault; a diagnostic said which
-inline constexpr int kExitInternal = 70;  // tkc is
+inline constexpr int kExitUser = 1;  // the source, the options or a file are at fault; a diagnostic said which
 
 }  // namespace tkc

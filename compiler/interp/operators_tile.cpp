@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "compiler/interp/number.h"
 #include "compiler/interp/operators.h"

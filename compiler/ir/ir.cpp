@@ -56,6 +56,12 @@ std::string FreeName(const std::set<std::string>& used, const std::string& base)
   return name;
 }
 
+std::string WithoutNumber(const std::string& name) {
+  const size_t end = name.find_last_not_of("0123456789");
+  const bool is_numbered = end != std::string::npos && end > 0 && end + 1 < name.size() && name[end] == '_';
+  return is_numbered ? name.substr(0, end) : name;
+}
+
 namespace {
 
 bool SaysAligned(const Scalar& condition) {

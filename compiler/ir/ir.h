@@ -15,7 +15,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "compiler/sema/typed.h"
@@ -309,6 +308,8 @@ std::string RingOf(const std::string& slot);
 
 /// `base`, or with _1, _2, .. where that is used.
 std::string FreeName(const std::set<std::string>& used, const std::string& base);
+/// "sum" of "sum_2".
+std::string WithoutNumber(const std::string& name);
 
 /// How many parts the tensor's small structures have, if its last axis is known to count the parts of some; else 1.
 int64_t StructureParts(const TensorParam& tensor);

@@ -2,8 +2,6 @@
 // Scopes are those of the C++ that will be printed: a name holds from its definition to the end of its region.
 #include "compiler/ir/verify.h"
 
-#include <algorithm>
-
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Operations of the schedule level: views, barriers, the copy engine, named barriers.
-#include <algorithm>
 
 #include "compiler/ir/verify_impl.h"
 

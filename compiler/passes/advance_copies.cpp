@@ -2,7 +2,6 @@
 #include "compiler/passes/advance_copies.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <set>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/cut_stores.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "compiler/passes/live_tiles.h"

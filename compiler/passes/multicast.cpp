@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/multicast.h"
 
-#include <fmt/format.h>
-
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {

@@ -437,10 +437,9 @@ void Staging::RewriteReduce(Op op, Region& out) {
   const bool is_column = op.slot == "cols";
   if (is_column || worker_.layout.SpansWarps(op.slot)) {
     const ir::Type& type = TypeOf(op.operands[0]);
-    const ir::Value& result = kernel_.values[op.results[0]];
-    op.symbol =
-        NewBuffer((result.base.empty() ? result.name : result.base) + "_scratch", type.dtype, 4, is_column ? type.cols : type.rows,
-                  fmt::format("one partial result a warp of a {} reduction", is_column ? "column" : "row"));
+    op.symbol = NewBuffer(ir::WithoutNumber(kernel_.values[op.results[0]].name) + "_scratch", type.dtype, 4,
+                          is_column ? type.cols : type.rows,
+                          fmt::format("one partial result a warp of a {} reduction", is_column ? "column" : "row"));
     kernel_.buffers.back().is_scratch = true;
   }
   out.push_back(std::move(op));

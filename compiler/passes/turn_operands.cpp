@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/turn_operands.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string>

@@ -2,7 +2,6 @@
 // Walking and querying regions: what the passes share.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <set>
 #include <string>

@@ -2,7 +2,6 @@
 // Calls: conversions and the standard functions of builtin.def. `fn`s are in check_fn_call.cpp.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"

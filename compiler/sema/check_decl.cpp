@@ -2,7 +2,6 @@
 // The head of a kernel: compile-time parameters, tensors, dimensions, requirements; and what a schedule set says.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"

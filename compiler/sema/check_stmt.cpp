@@ -3,7 +3,6 @@
 // check_traffic.cpp.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"

@@ -2,7 +2,6 @@
 // What fill taint reports: once for each place, with the fill that changes nothing and where to write it.
 #include <fmt/format.h>
 
-#include <utility>
 #include <vector>
 
 #include "compiler/sema/fill_taint.h"

@@ -4,9 +4,7 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "compiler/sema/typed.h"
 #include "compiler/symbolic/polynomial.h"

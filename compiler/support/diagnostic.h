@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -38,7 +38,7 @@ void InternalError(std::string_view message, Span span, std::source_location whe
   fmt::print(stderr, "note: in `{}` ({}:{}); this is a fault of tkc, not of your file\n", state.pass, file, where.line());
   if (!state.repeat.empty()) fmt::print(stderr, "help: to repeat it: {}\n", state.repeat);
   std::fflush(nullptr);
-  std::_Exit(70);
+  std::_Exit(kExitInternal);
 }
 
 }  // namespace tkc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Faults of the compiler, as opposed to faults of the source: print "internal error", the pass, how to repeat it,
-// and leave with status 70. Never used for anything that a .tk file can be blamed for.
+// and leave with a status of their own. Never used for anything that a .tk file can be blamed for.
 #pragma once
 
 #include <source_location>
@@ -10,6 +10,8 @@
 #include "compiler/support/source.h"
 
 namespace tkc {
+
+inline constexpr int kExitInternal = 70;  // the status: EX_SOFTWARE of sysexits.h
 
 /// What a crash report names. Set by the driver only; the one piece of process-wide state, as a crash has no caller.
 void SetCrashPass(std::string_view pass);

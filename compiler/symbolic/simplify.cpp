@@ -2,7 +2,6 @@
 // Make: every operation is built here, already simplified. Rules must be stable: building a result again gives the same tree,
 // so that text read back is the text that was printed. Integers of dtype kI64 are mathematical; the other integer types and the
 // floats fold only literals (x - x is not 0 for a NaN).
-#include <cmath>
 #include <utility>
 
 #include "compiler/symbolic/polynomial.h"

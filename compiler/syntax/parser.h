@@ -3,8 +3,6 @@
 // only when `diagnostics` has no error is the tree whole.
 #pragma once
 
-#include <string>
-
 #include "compiler/support/diagnostic.h"
 #include "compiler/support/source_manager.h"
 #include "compiler/syntax/ast.h"

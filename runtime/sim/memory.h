@@ -3,7 +3,6 @@
 // before it.
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "runtime/sim/machine.h"

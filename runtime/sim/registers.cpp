@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // setmaxnreg: the block's registers are a pool; a warpgroup gives back or takes, and waits for what is missing.
-#include <algorithm>
 
 #include "runtime/sim/memory.h"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "runtime/sim/machine.h"
 #include "runtime/sim/symbolise.h"

@@ -6,7 +6,6 @@
 #include <bit>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 
 #include "runtime/sim/job.h"

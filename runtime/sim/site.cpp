@@ -2,7 +2,6 @@
 #include "runtime/sim/site.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace tk::sim {
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <bitset>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <utility>

@@ -3,7 +3,6 @@
 // is that of tensor_core.h, all 16 products at once, as measured for wgmma on an H200; that mma.sync adds the same way there is
 // assumed. sm_80 is known to add eight products at a time and to keep fewer bits: bits may differ, not the exact sums of integers.
 #include <array>
-#include <string>
 
 #include "runtime/sim/agent.h"
 #include "runtime/sim/fragment.h"

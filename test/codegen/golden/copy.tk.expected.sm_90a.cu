@@ -61,7 +61,7 @@ struct copy_call {
                              tk::divisor(int(n_blocks)));
   }
 
-  // Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.
+  // No schedule needs workspace.
   size_t workspace_size() const { return 0; }
 
   tk_status launch(void* workspace, size_t workspace_bytes) {

@@ -382,7 +382,7 @@ struct gemm_call {
                              int(m_blocks), int(n_blocks));
   }
 
-  // Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.
+  // Bytes of workspace: copies of what does not lie in whole pieces of 16 bytes.
   size_t workspace_size(int) const { return tk::host::pieces_bytes(*A) + tk::host::pieces_bytes(*B); }
 
   tk_status launch(void* workspace, size_t workspace_bytes) {

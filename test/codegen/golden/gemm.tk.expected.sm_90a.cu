@@ -723,7 +723,7 @@ struct gemm_call {
                             tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
   }
 
-  // Bytes of workspace: scratch tensors, and copies of what the copy engine can't read where it lies.
+  // Bytes of workspace: copies of what the copy engine can't read where it lies.
   size_t workspace_size(int) const { return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B); }
 
   tk_status launch(void* workspace, size_t workspace_bytes) {
