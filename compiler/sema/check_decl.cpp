@@ -140,69 +140,78 @@ void Elaborator::CheckRank(const ast::Name& tensor, const ast::TypeExpr& type) {
 }
 
 void Elaborator::DeclareParams() {
-  const ast::KernelDecl& source = *variant_.kernel;
+  const std::vector<ast::Param>& params = variant_.kernel->params;
   // Scalars first: an extent may name one.
-  for (const ast::Param& param : source.params) {
-    typed::Param typed_param;
-    typed_param.name = param.name.text;
-    typed_param.span = param.span;
-    const std::optional<DType> dtype = ElementType(*param.type);
-    typed_param.dtype = dtype.value_or(DType::kF32);
-    typed_param.kind = param.IsTensor() ? typed::ParamKind::kTensor : typed::ParamKind::kScalar;
-    if (!param.IsTensor() && dtype && Bytes(*dtype) < 4 && *dtype != DType::kBool) {
-      diagnostics_
-          .Error(DiagnosticKind::kTypeMismatch, param.type->span,
-                 fmt::format("a launch scalar is no `{}`, but `f32`, `bool`, or an integer of 32 or 64 bits", Name(*dtype)))
-          .Help(fmt::format("pass it as `f32`; where the kernel is to round it, `{}({})` does", Name(*dtype), param.name.text));
-    }
-    const auto id = static_cast<int>(kernel_.params.size());
-    Symbol symbol;
-    symbol.kind = param.IsTensor() ? SymbolKind::kTensor : SymbolKind::kValue;
-    symbol.id = id;
-    if (!param.IsTensor() && dtype) {
-      const bool is_integer = *dtype == DType::kI32 || *dtype == DType::kU32 || *dtype == DType::kI64;
-      ExprPtr scalar =
-          MakeNode(ExprKind::kParam, typed::Op::kNone, Type::Scalar(is_integer ? DType::kI64 : *dtype), {}, param.name.span);
-      scalar->id = id;
-      scalar->level = Level::kGrid;
-      symbol.value = ExprValue(std::move(scalar), param.name.span);
-    }
-    if (!param.IsTensor() && (param.mode != ast::ParamMode::kIn || param.preset)) {
-      diagnostics_
-          .Error(DiagnosticKind::kTypeMismatch, param.span,
-                 fmt::format("the number `{}` is neither written nor preset", param.name.text))
-          .Help("a tensor of one element is `f32[1]`");
-    }
-    kernel_.params.push_back(std::move(typed_param));
-    DeclareFixed(param.name, std::move(symbol), param.IsTensor() ? "tensor" : "parameter");
-  }
-  for (const ast::Param& param : source.params) {
+  for (const ast::Param& param : params) DeclareParam(param);
+  for (const ast::Param& param : params) {
     for (const ast::ExprPtr& extent : param.type->dims) DeclareDims(*extent);
   }
-  for (size_t i = 0; i < source.params.size(); ++i) {
-    const ast::Param& param = source.params[i];
-    if (!param.IsTensor()) continue;
-    typed::Param& typed_param = kernel_.params[i];
-    for (const ast::ExprPtr& extent : param.type->dims) {
-      ExprPtr value = IntegerScalar(Eval(*extent), "the extent of a tensor");
-      typed_param.extents.push_back(value ? std::move(value) : MakeInt(1, extent->span));
-    }
-    CheckRank(param.name, *param.type);
-    typed_param.mode = param.mode == ast::ParamMode::kOut     ? typed::TensorMode::kOut
-                       : param.mode == ast::ParamMode::kInOut ? typed::TensorMode::kInOut
-                                                              : typed::TensorMode::kIn;
-    if (param.mode == ast::ParamMode::kInOut && source.grids.size() > 1)
-      GateFeature(param.mode_span, "an `inout` tensor in a kernel of several grid sections");
-    if (!param.preset || !SetPreset(*param.preset, typed_param)) continue;
-    if (param.mode != ast::ParamMode::kOut) {
-      diagnostics_
-          .Error(DiagnosticKind::kTypeMismatch, param.preset->span,
-                 fmt::format("`{}` is not `out` and has a preset", param.name.text))
-          .Note(param.span, "declared here");
-    }
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (params[i].IsTensor()) DeclareTensor(params[i], kernel_.params[i]);
   }
-  for (const ast::WorkDecl& work : source.works) DeclareWork(work);
+  for (const ast::WorkDecl& work : variant_.kernel->works) DeclareWork(work);
   CheckDims();
+}
+
+/// The name and its element type; what a tensor has beside, DeclareTensor adds.
+void Elaborator::DeclareParam(const ast::Param& param) {
+  typed::Param typed_param;
+  typed_param.name = param.name.text;
+  typed_param.span = param.span;
+  const std::optional<DType> dtype = ElementType(*param.type);
+  typed_param.dtype = dtype.value_or(DType::kF32);
+  typed_param.kind = param.IsTensor() ? typed::ParamKind::kTensor : typed::ParamKind::kScalar;
+  Symbol symbol;
+  symbol.kind = param.IsTensor() ? SymbolKind::kTensor : SymbolKind::kValue;
+  symbol.id = static_cast<int>(kernel_.params.size());
+  if (!param.IsTensor()) {
+    CheckLaunchScalar(param, dtype);
+    if (dtype) symbol.value = LaunchScalar(param, symbol.id, *dtype);
+  }
+  kernel_.params.push_back(std::move(typed_param));
+  DeclareFixed(param.name, std::move(symbol), param.IsTensor() ? "tensor" : "parameter");
+}
+
+void Elaborator::CheckLaunchScalar(const ast::Param& param, std::optional<DType> dtype) {
+  if (dtype && Bytes(*dtype) < 4 && *dtype != DType::kBool) {
+    diagnostics_
+        .Error(DiagnosticKind::kTypeMismatch, param.type->span,
+               fmt::format("a launch scalar is no `{}`, but `f32`, `bool`, or an integer of 32 or 64 bits", Name(*dtype)))
+        .Help(fmt::format("pass it as `f32`; where the kernel is to round it, `{}({})` does", Name(*dtype), param.name.text));
+  }
+  if (param.mode == ast::ParamMode::kIn && !param.preset) return;
+  diagnostics_
+      .Error(DiagnosticKind::kTypeMismatch, param.span,
+             fmt::format("the number `{}` is neither written nor preset", param.name.text))
+      .Help("a tensor of one element is `f32[1]`");
+}
+
+/// What the name stands for in the kernel: integers have no width there.
+Value Elaborator::LaunchScalar(const ast::Param& param, int id, DType dtype) {
+  const bool is_integer = dtype == DType::kI32 || dtype == DType::kU32 || dtype == DType::kI64;
+  ExprPtr scalar =
+      MakeNode(ExprKind::kParam, typed::Op::kNone, Type::Scalar(is_integer ? DType::kI64 : dtype), {}, param.name.span);
+  scalar->id = id;
+  scalar->level = Level::kGrid;
+  return ExprValue(std::move(scalar), param.name.span);
+}
+
+/// Extents, mode and preset.
+void Elaborator::DeclareTensor(const ast::Param& param, typed::Param& tensor) {
+  for (const ast::ExprPtr& extent : param.type->dims) {
+    ExprPtr value = IntegerScalar(Eval(*extent), "the extent of a tensor");
+    tensor.extents.push_back(value ? std::move(value) : MakeInt(1, extent->span));
+  }
+  CheckRank(param.name, *param.type);
+  tensor.mode = param.mode == ast::ParamMode::kOut     ? typed::TensorMode::kOut
+                : param.mode == ast::ParamMode::kInOut ? typed::TensorMode::kInOut
+                                                       : typed::TensorMode::kIn;
+  if (param.mode == ast::ParamMode::kInOut && variant_.kernel->grids.size() > 1)
+    GateFeature(param.mode_span, "an `inout` tensor in a kernel of several grid sections");
+  if (!param.preset || !SetPreset(*param.preset, tensor) || param.mode == ast::ParamMode::kOut) return;
+  diagnostics_
+      .Error(DiagnosticKind::kTypeMismatch, param.preset->span, fmt::format("`{}` is not `out` and has a preset", param.name.text))
+      .Note(param.span, "declared here");
 }
 
 /// A launch must be able to tell what each dimension is.

@@ -77,6 +77,10 @@ class Elaborator {
   void BindStaticParams();
   const ast::Expr* StaticParamSource(const ast::StaticParam& param);
   void DeclareParams();
+  void DeclareParam(const ast::Param& param);
+  void CheckLaunchScalar(const ast::Param& param, std::optional<DType> dtype);
+  Value LaunchScalar(const ast::Param& param, int id, DType dtype);
+  void DeclareTensor(const ast::Param& param, typed::Param& tensor);
   void DeclareDims(const ast::Expr& extent);
   bool SetPreset(const ast::Expr& preset, typed::Param& param);
   void DeclareWork(const ast::WorkDecl& work);
