@@ -127,7 +127,7 @@ class Advancing {
     loop.symbol = ir::FreeName(kernel_.UsedNames(), store.symbol + "_chunk");
     loop.number = parts - 1;
     loop.span = store.span;
-    loop.regions = {Turn(operations, first, symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(columns)), columns)};
+    loop.regions = {Turn(operations, first, symbolic::Name(loop.symbol), columns)};
     out.push_back(std::move(loop));
     const ir::Scalar rest = symbolic::Int((parts - 1) * columns);
     Append(out, Anew(parts_.Part(operations.others, operations, rest, columns), first));
@@ -148,8 +148,8 @@ class Advancing {
     return held;
   }
 
-  /// The statement for the columns from `first` on, behind the loads of those that follow.
-  Region Turn(const StoreParts::Operations& operations, const Renamed& ahead, const ir::Scalar& first, int64_t columns) {
+  /// The statement for a part of `columns`, by its number, behind the loads of the part that follows.
+  Region Turn(const StoreParts::Operations& operations, const Renamed& ahead, const ir::Scalar& part, int64_t columns) {
     Region out;
     out.push_back(Explain("The next columns are on their way while these are stored.", operations.others.back().span));
     Renamed present;
@@ -158,7 +158,8 @@ class Advancing {
       out.push_back({OpCode::kVar, {present[tile]}, {held}});
       out.back().span = operations.others.back().span;
     }
-    const ir::Scalar next = symbolic::Add(first, symbolic::Int(columns));
+    const ir::Scalar first = symbolic::Mul(part, symbolic::Int(columns)),
+                     next = symbolic::Mul(symbolic::Add(part, symbolic::Int(1)), symbolic::Int(columns));
     const Region loads = parts_.Part(operations.loads, operations, next, columns), anew = Anew(loads, {});
     for (size_t i = 0; i < loads.size(); ++i) {
       out.push_back(anew[i]);
