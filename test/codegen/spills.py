@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""spills.py BUILD [--target NAME,..] [FILE.tk ..]: ptxas spills nothing of any schedule set of these files, by default of all examples,
+for any of these targets, by default all of NVIDIA's. tools/test --all does it: minutes of nvcc. Needs a CUDA toolkit, and no GPU."""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+KERNEL = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads", re.S)
+TARGETS = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_120")
+
+
+def spills_of(tkc, source, target):
+    """[what is wrong]: a line for each kernel that spills, or what tkc or nvcc said."""
+    with tempfile.TemporaryDirectory(prefix="spills.") as folder:
+        made = subprocess.run([tkc, source, f"--target={target}", "-o", f"{folder}/kernel.cu"], capture_output=True, text=True)
+        if made.returncode != 0:
+            return [made.stderr]
+        architecture = f"-gencode=arch={target.replace('sm', 'compute')},code={target}"
+        command = [NVCC, "-std=c++20", architecture, "-I", ROOT / "runtime/include", "-Xptxas", "-v", "-cubin", "-o", "kernel.cubin", "kernel.cu"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    kernels = KERNEL.findall(said)
+    if done.returncode != 0 or not kernels:
+        return [said[:2000]]
+    return [f"{name}: {stored} bytes of registers spilled, {loaded} loaded" for name, stored, loaded in kernels if stored != "0" or loaded != "0"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build")
+    parser.add_argument("--target", default=",".join(TARGETS))
+    parser.add_argument("sources", nargs="*")
+    options = parser.parse_args()
+    if not os.path.exists(NVCC):
+        print("spills.py: skipped, there is no nvcc")
+        return 0
+    tkc = pathlib.Path(options.build).resolve() / "bin" / "tkc"
+    sources = options.sources or sorted((ROOT / "examples").rglob("*.tk"))
+    jobs = [(source, target) for target in options.target.split(",") for source in sources]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for (source, target), faults in zip(jobs, pool.map(lambda job: spills_of(tkc, *job), jobs)):
+            for fault in faults:
+                print(f"{source}, {target}: {fault}")
+            failed += bool(faults)
+    print(f"{len(jobs) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
