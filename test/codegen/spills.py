@@ -39,7 +39,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--target", default=",".join(TARGETS))
     parser.add_argument("sources", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if not os.path.exists(NVCC):
         print("spills.py: skipped, there is no nvcc")
         return 0
