@@ -2,8 +2,6 @@
 #include "compiler/passes/mark_accesses.h"
 
 #include <algorithm>
-#include <iterator>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -83,8 +81,7 @@ class Marking {
       if (op.code == OpCode::kUnroll) known_.DefineWithin(op.symbol, {0, op.number - 1});
       if (op.code == OpCode::kLet && op.scalars[0]->dtype == DType::kI64) {
         known_.Define(op.symbol, op.scalars[0], op.number != 0);
-        const auto [let, is_first] = lets_.emplace(op.symbol, op.scalars[0]);
-        if (!is_first && let->second && !symbolic::Equal(let->second, op.scalars[0])) let->second = nullptr;
+        lets_.Define(op.symbol, op.scalars[0], op.number != 0);
       }
     });
   }
@@ -107,7 +104,7 @@ class Marking {
   /// Whether `count` elements from `start` on end within an axis of `extent` elements: by the bounds of both, or as part of a step
   /// of a loop or of the grid whose last step is as long as the others.
   bool Exists(const Scalar& named, int64_t count, const Scalar& extent) const {
-    const Scalar start = Expanded(named);
+    const Scalar start = lets_.Expanded(named);
     const int64_t most = known_.Of(start).hi;
     if (most != IntRange::kMost && most + count <= known_.Of(extent).lo) return true;
     if (kernel_.cluster > 1 && !kernel_.SharesTile()) return false;  // there may be blocks past the last one
@@ -118,16 +115,6 @@ class Marking {
       const IntRange range = known_.Of(offset);
       return range.lo >= 0 && range.hi <= steps.step - count;
     });
-  }
-
-  /// The scalar without the names of lets.
-  Scalar Expanded(Scalar scalar) const {
-    for (auto let = lets_.begin(); let != lets_.end();) {
-      const bool occurs = let->second && symbolic::Mentions(scalar, let->first);
-      if (occurs) scalar = symbolic::Substitute(scalar, let->first, let->second);
-      let = occurs ? lets_.begin() : std::next(let);
-    }
-    return scalar;
   }
 
   /// Whether the name is one of steps only, all of which end within `extent` elements: workers may give it to several things.
@@ -148,8 +135,8 @@ class Marking {
   const ir::Kernel& kernel_;
   KnownRanges known_;
   std::vector<Steps> steps_;
-  std::map<std::string, Scalar> lets_;  // none where several have the name
-  std::set<std::string> others_;        // names of something else than steps
+  KnownLets lets_;
+  std::set<std::string> others_;  // names of something else than steps
 };
 
 }  // namespace

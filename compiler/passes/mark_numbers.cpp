@@ -2,7 +2,6 @@
 #include "compiler/passes/mark_numbers.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,8 +45,7 @@ class Marking {
       if (op.code == OpCode::kUnroll) known_.DefineWithin(op.symbol, {0, op.number - 1});
       if (op.code != OpCode::kLet || op.scalars[0]->dtype != DType::kI64) return;
       known_.Define(op.symbol, op.scalars[0], op.number != 0);
-      const auto [let, is_first] = lets_.emplace(op.symbol, op.number == 0 ? op.scalars[0] : nullptr);
-      if (!is_first) let->second = nullptr;
+      lets_.Define(op.symbol, op.scalars[0], op.number != 0);
     });
   }
 
@@ -71,7 +69,7 @@ class Marking {
       return false;
     const auto numbers = first_.find(op.operands[0]);
     return numbers != first_.end() && kernel_.values[numbers->first].type.cols > 1 &&
-           known_.Divisor(Expanded(numbers->second)) % kOfBlock == 0;
+           known_.Divisor(lets_.Expanded(numbers->second)) % kOfBlock == 0;
   }
 
   /// Keeps what the numbers are of which a thread's vectors begin, where they follow each other from there on.
@@ -109,20 +107,10 @@ class Marking {
     return symbolic::Make(found->second, DType::kI64, {is_turned ? second : first, is_turned ? first : second});
   }
 
-  /// The scalar without the names of lets that never change.
-  Scalar Expanded(Scalar scalar) const {
-    for (auto let = lets_.begin(); let != lets_.end();) {
-      const bool occurs = let->second && symbolic::Mentions(scalar, let->first);
-      if (occurs) scalar = symbolic::Substitute(scalar, let->first, let->second);
-      let = occurs ? lets_.begin() : std::next(let);
-    }
-    return scalar;
-  }
-
   ir::Kernel& kernel_;
   ir::Worker& worker_;
   KnownRanges known_;
-  std::map<std::string, Scalar> lets_;  // none where several have the name, or its value changes
+  KnownLets lets_;
   std::map<ValueId, Scalar> first_;
 };
 
