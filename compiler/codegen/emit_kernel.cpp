@@ -298,8 +298,12 @@ std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses
   };
   for (const std::string& dim : kernel.dims) add_scalar(dim, DType::kI64, "int");
   for (const ir::ScalarParam& scalar : kernel.scalars) add_scalar(scalar.name, scalar.dtype, "tk::index");
-  for (const auto& [name, value] : kernel.launch_lets)
-    add_scalar(name, value->dtype, uses.divisors.contains(name) ? "tk::divisor" : "int");
+  for (const auto& [name, value] : kernel.launch_lets) {
+    if (uses.divisors.contains(name))
+      params.push_back({Kind::kDivisor, name, "const tk::divisor"});
+    else
+      add_scalar(name, value->dtype, "int");
+  }
   for (const ir::TensorMap& map : kernel.maps) {
     if (uses.names.contains(map.name + "_usable")) params.push_back({Kind::kUsable, map.name, "const bool"});
   }

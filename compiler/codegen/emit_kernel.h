@@ -14,7 +14,7 @@ namespace tkc::codegen {
 
 /// A parameter of the __global__ function.
 struct KernelParam {
-  enum class Kind : uint8_t { kMap, kTensor, kScalar, kUsable };
+  enum class Kind : uint8_t { kMap, kTensor, kScalar, kDivisor, kUsable };
   Kind kind;
   std::string name;  // in the IR: of the map, tensor or scalar; of the map for kUsable
   std::string type;  // C++

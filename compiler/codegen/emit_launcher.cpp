@@ -364,53 +364,68 @@ class CallEmitter {
         return fmt::format("tk::host::as_tensor<{}, {}>({})", CppType(tensor.dtype), tensor.extents.size(),
                            pieces.contains(param.name) ? fmt::format("call.pieces({})", name) : "*" + name);
       }
-      case KernelParam::Kind::kScalar:
-        if (param.type == "const tk::divisor") return fmt::format("tk::divisor(int({}))", name);
-        return param.type == "const int" ? fmt::format("int({})", name) : name;
+      case KernelParam::Kind::kDivisor: return fmt::format("tk::divisor(int({}))", name);
+      case KernelParam::Kind::kScalar: return param.type == "const int" ? fmt::format("int({})", name) : name;
       default: return name;
     }
   }
 
   // ---- workspace and the choice --------------------------------------------------------------------------------------
 
+  enum class WorkspaceUse : uint8_t { kScratch, kPacking, kPieces };
+  struct WorkspaceTerm {
+    WorkspaceUse use;
+    std::string bytes;
+  };
+
+  static std::string_view TextOf(WorkspaceUse use) {
+    switch (use) {
+      case WorkspaceUse::kScratch: return "scratch tensors";
+      case WorkspaceUse::kPacking: return "copies of what the copy engine can't read where it lies";
+      case WorkspaceUse::kPieces: return "copies of what does not lie in whole pieces of 16 bytes";
+    }
+    return "";
+  }
+
   /// Bytes: scratch tensors, packed copies of what the copy engine can't read, partial sums.
-  std::vector<std::string> WorkspaceTerms(const std::vector<int>& alternative) {
-    std::vector<std::string> terms;
+  std::vector<WorkspaceTerm> WorkspaceTerms(const std::vector<int>& alternative) {
+    std::vector<WorkspaceTerm> terms;
     std::set<std::string> packed;
     for (const ir::TensorParam& tensor : First(alternative).tensors) {
-      if (tensor.is_work) terms.push_back(fmt::format("call.work_bytes({})", WorkShape(tensor)));
+      if (tensor.is_work) terms.push_back({WorkspaceUse::kScratch, fmt::format("call.work_bytes({})", WorkShape(tensor))});
     }
     for (int k : alternative) {
       const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
       for (const ir::TensorMap& map : kernel.maps) {
         if (map.is_store || FindTensor(kernel, map.tensor).is_work || !packed.insert(map.tensor).second) continue;
-        terms.push_back(fmt::format("tk::host::packing_bytes(*{})", Mangle(map.tensor)));
+        terms.push_back({WorkspaceUse::kPacking, fmt::format("tk::host::packing_bytes(*{})", Mangle(map.tensor))});
       }
       for (const std::string& tensor : CopiedInPieces(kernel)) {
-        if (packed.insert(tensor).second) terms.push_back(fmt::format("tk::host::pieces_bytes(*{})", Mangle(tensor)));
+        if (packed.insert(tensor).second)
+          terms.push_back({WorkspaceUse::kPieces, fmt::format("tk::host::pieces_bytes(*{})", Mangle(tensor))});
       }
     }
     return terms;
   }
 
-  /// What the terms of the sums stand for.
-  static std::string WorkspaceComment(const std::vector<std::string>& values) {
-    constexpr std::pair<const char*, const char*> kWhat[] = {
-        {"work_bytes", "scratch tensors"},
-        {"packing_bytes", "copies of what the copy engine can't read where it lies"},
-        {"pieces_bytes", "copies of what does not lie in whole pieces of 16 bytes"}};
+  static std::string WorkspaceComment(const std::set<WorkspaceUse>& uses) {
     std::vector<std::string> parts;
-    for (const auto& [term, what] : kWhat) {
-      const auto has_term = [name = term](const std::string& value) { return value.find(name) != std::string::npos; };
-      if (std::any_of(values.begin(), values.end(), has_term)) parts.push_back(what);
-    }
+    for (const WorkspaceUse use : uses) parts.emplace_back(TextOf(use));
     return parts.empty() ? "No schedule needs workspace." : fmt::format("Bytes of workspace: {}.", Join(parts, ", "));
   }
 
   void WorkspaceSize() {
     std::vector<std::string> values;
-    for (const std::vector<int>& alternative : entry_.alternatives) values.push_back(WorkspaceValue(alternative));
-    out_.Comment(WorkspaceComment(values));
+    std::set<WorkspaceUse> uses;
+    for (const std::vector<int>& alternative : entry_.alternatives) {
+      std::vector<std::string> terms;
+      for (const auto& [use, bytes] : WorkspaceTerms(alternative)) {
+        uses.insert(use);
+        terms.push_back(bytes);
+      }
+      values.push_back(terms.empty() ? "0" : Join(terms, " + "));
+    }
+    out_.Comment(WorkspaceComment(uses));
     const size_t mark = out_.Mark();
     const bool chooses = Chooses(module_, entry_);
     const bool is_same = std::all_of(values.begin(), values.end(), [&](const std::string& value) { return value == values[0]; });
@@ -428,11 +443,6 @@ class CallEmitter {
     }
     out_.Close();
     out_.OneLine(mark, true);
-  }
-
-  std::string WorkspaceValue(const std::vector<int>& alternative) {
-    const std::vector<std::string> terms = WorkspaceTerms(alternative);
-    return terms.empty() ? "0" : Join(terms, " + ");
   }
 
   void Launch() {
