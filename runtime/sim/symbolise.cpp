@@ -60,20 +60,30 @@ bool is_engine(const std::string& file) {
            file.find("/tk/host/") != std::string::npos || file[0] == '?';
 }
 
+/// As one word of a shell's command line.
+std::string quoted(const std::string& path) {
+    std::string text = "'";
+    for (char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
 /// addr2line -a -i -f -C: for each address a line "0x...", then pairs of function and file:line.
 std::map<uint64_t, std::vector<code_frame>> look_up(const std::set<uint64_t>& addresses, const std::string& library) {
     std::map<uint64_t, std::vector<code_frame>> result;
-    char name[] = "/tmp/tkc-sim-XXXXXX";
-    const int file = mkstemp(name);
-    if (file < 0 || addresses.empty()) return result;
+    if (addresses.empty()) return result;
+    const char* given = std::getenv("TMPDIR");
+    std::string name = std::string(given && *given ? given : "/tmp") + "/tkc-sim-XXXXXX";
+    const int file = mkstemp(name.data());
+    if (file < 0) return result;
     FILE* list = fdopen(file, "w");
     for (uint64_t address : addresses) std::fprintf(list, "0x%llx\n", static_cast<unsigned long long>(address));
     std::fclose(list);
-    std::string quoted;
-    for (char c : library) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    const std::string command = "addr2line -a -i -f -C -e '" + quoted + "' < " + name + " 2>/dev/null";
+    const std::string command = "addr2line -a -i -f -C -e " + quoted(library) + " < " + quoted(name) + " 2>/dev/null";
     FILE* out = popen(command.c_str(), "r");
-    if (!out) return result;
+    if (!out) {
+        unlink(name.c_str());
+        return result;
+    }
     char* line = nullptr;
     size_t capacity = 0;
     std::vector<code_frame>* frames = nullptr;
@@ -99,7 +109,7 @@ std::map<uint64_t, std::vector<code_frame>> look_up(const std::set<uint64_t>& ad
     }
     std::free(line);
     pclose(out);
-    unlink(name);
+    unlink(name.c_str());
     return result;
 }
 
