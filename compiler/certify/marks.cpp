@@ -89,6 +89,9 @@ class MarkProof {
       integers_.KnowSteps(name, symbolic::Int(0), symbolic::Int(op.number), 1);
     else
       integers_.KnowSteps(name, scope_.Resolve(op.scalars[0]), scope_.Resolve(op.scalars[1]), op.number);
+    if (op.code == OpCode::kFor)
+      steps_.emplace_back(name, symbolic::Add(scope_.Resolve(op.scalars[0]),
+                                              symbolic::Mul(symbolic::Int(op.number), symbolic::Name("number of " + name))));
     scope_.Bind(op.symbol, symbolic::Name(name));
     Walk(op.regions[0]);
   }
@@ -132,14 +135,32 @@ class MarkProof {
     const auto rows = std::count_if(op.axes.begin(), op.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
     if (columns.dropped || (op.slot == "transposed" && rows > 1))
       return Fail(op, fmt::format("elements of `{}` are taken to follow each other that do not", op.symbol));
-    if (tensor.is_work || !ir::IsAligned(kernel_))
+    const bool is_aligned = ir::IsAligned(kernel_), is_contiguous = ir::IsContiguous(kernel_);
+    if (tensor.is_work || !(is_aligned || is_contiguous))
       return Fail(op, fmt::format("nothing shows that rows of `{}` are aligned: the launcher does not ask", op.symbol));
     const int64_t element = Bytes(tensor.dtype), structure = ir::StructureParts(tensor) * element;
     const bool is_vector = structure % kVector == 0;  // what rows of elements, which are structures, are multiples of
     const Scalar start = symbolic::Mul(scope_.Resolve(columns.start), symbolic::Int(has_parts ? structure : element));
     const bool begins_at_row = has_parts || structure == element || is_vector;
-    if (!begins_at_row || !integers_.IsMultiple(start, kVector))
+    const bool is_proved =
+        (is_aligned && begins_at_row && integers_.IsMultiple(start, kVector)) || (is_contiguous && LiesAtVectors(op, tensor, kept));
+    if (!is_proved)
       Fail(op, fmt::format("nothing shows that what is accessed of `{}` begins at a multiple of {} bytes", op.symbol, kVector));
+  }
+
+  /// Where there are no gaps: the place at which the access begins, counted from the tensor's first element, and steps to other
+  /// rows.
+  bool LiesAtVectors(const Op& op, const ir::TensorParam& tensor, size_t kept) {
+    Scalar place = symbolic::Int(0);
+    bool are_vectors = true;
+    for (size_t i = 0; i < op.axes.size(); ++i) {
+      const Scalar stride = symbolic::Mul(scope_.Resolve(ir::ContiguousStride(tensor, i)), symbolic::Int(Bytes(tensor.dtype)));
+      place = symbolic::Add(place, symbolic::Mul(scope_.Resolve(op.axes[i].start), stride));
+      if (i + 1 < kept && op.axes[i].extent > 1) are_vectors = are_vectors && integers_.IsMultiple(stride, kVector);
+    }
+    // A loop's variable is where the loop begins and whole steps; inner loops may begin where outer ones are.
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) place = symbolic::Substitute(place, step->first, step->second);
+    return are_vectors && integers_.IsMultiple(symbolic::WithoutRemainders(place), kVector);
   }
 
   void Fail(const Op& op, std::string headline) {
@@ -150,6 +171,7 @@ class MarkProof {
   const Agent& agent_;
   Scope scope_;
   Integers integers_;
+  std::vector<std::pair<std::string, Scalar>> steps_;  // what variables of loops are
   int loops_ = 0;
   std::optional<Finding> finding_;
 };

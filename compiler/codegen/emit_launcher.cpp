@@ -208,6 +208,13 @@ class CallEmitter {
       if (!structured.empty()) questions.push_back(fmt::format("tk::host::structures_aligned({})", Join(structured)));
       out_.Line(fmt::format("const bool aligned = {};", Join(questions, " && ")));
     }
+    if (is_mentioned("contiguous")) {
+      std::vector<std::string> tensors;
+      for (const ir::TensorParam& tensor : first_.tensors) {
+        if (!tensor.is_work) tensors.push_back(Mangle(tensor.name));
+      }
+      out_.Line(fmt::format("const bool contiguous = tk::host::contiguous({});", Join(tensors)));
+    }
     for (size_t i = 0; i < entry_.alternatives.size(); ++i) {
       const ir::Kernel& kernel = First(entry_.alternatives[i]);
       const std::string name = kernel.schedule.empty() ? "the kernel's own" : kernel.schedule;

@@ -168,6 +168,9 @@ std::vector<Value> InitialVars(const Launch& launch) {
   if (launch.kernel->aligned_var != typed::kNone) {
     vars[static_cast<size_t>(launch.kernel->aligned_var)] = Value::Bool(launch.aligned);
   }
+  if (launch.kernel->contiguous_var != typed::kNone) {
+    vars[static_cast<size_t>(launch.kernel->contiguous_var)] = Value::Bool(launch.contiguous);
+  }
   return vars;
 }
 
@@ -185,29 +188,31 @@ void Bind(const Kernel& kernel, Arguments& arguments, Launch& launch, Faults& fa
   if (faults.failed()) return;
   BindDims(kernel, arguments, launch, faults);
   if (!faults.failed()) CheckExtents(kernel, launch, faults);
-  if (!faults.failed()) launch.aligned = RowsAligned(launch, arguments.placement, faults);
+  if (!faults.failed()) Place(launch, arguments.placement, faults);
 }
 
-bool RowsAligned(const Launch& launch, const Placement& placement, Faults& faults) {
+void Place(Launch& launch, const Placement& placement, Faults& faults) {
   constexpr int64_t kVector = 16;  // bytes
   const Kernel& kernel = *launch.kernel;
   const std::vector<Value> vars = InitialVars(launch);
   Evaluator evaluator(launch, vars, faults);
+  launch.aligned = launch.contiguous = true;
   for (const Param& param : kernel.params) {
     if (param.kind != ParamKind::kTensor) continue;
     const int64_t size = Bytes(param.dtype), parts = StructureParts(param);
-    if (placement.offset * size % kVector != 0) return false;
-    int64_t stride = placement.step;
+    if (placement.offset * size % kVector != 0) launch.aligned = launch.contiguous = false;
+    int64_t stride = placement.step, elements = 1;
     for (size_t axis = param.extents.size(); axis-- > 0;) {
       const int64_t extent = evaluator.Integer(*param.extents[axis]);
       const bool is_last = axis + 1 == param.extents.size();
       const bool counts_structures = parts > 1 && axis + 2 == param.extents.size();
       const bool fits = is_last ? stride == 1 : counts_structures ? stride == parts : stride * size % kVector == 0;
-      if (extent > 1 && !fits) return false;
+      if (extent > 1 && !fits) launch.aligned = false;
+      if (extent > 1 && stride != elements) launch.contiguous = false;
       stride = stride * extent + (is_last ? placement.pad : 0);
+      elements *= extent;
     }
   }
-  return true;
 }
 
 void CheckRequirements(Launch& launch, Faults& faults) {

@@ -35,6 +35,7 @@ struct Launch {
   std::vector<std::vector<bool>> written;  // by ParamId; for `out` tensors, what this grid section has stored
   int64_t sms = 132;
   bool aligned = true;      // rows of all tensors begin at multiples of 16 bytes
+  bool contiguous = true;   // all tensors do and have no gaps
   bool magnitudes = false;  // Signs::kDropped
 };
 
@@ -48,12 +49,12 @@ void CheckRequirements(Launch& launch, Faults& faults);
 /// written shows) and writes the presets of `out` tensors.
 void Prepare(Launch& launch, Faults& faults);
 
-/// Whether every tensor parameter, so placed, begins at a multiple of 16 bytes, and so does each of its rows, whose elements
-/// follow each other; rows of whole structures, where the last axis counts their parts. As the launcher finds it
-/// (runtime/include/tk/host/tensor.h).
-bool RowsAligned(const Launch& launch, const Placement& placement, Faults& faults);
+/// Finds what follows from this placement of every tensor parameter, as the launcher does (runtime/include/tk/host/tensor.h).
+/// `aligned`: each begins at a multiple of 16 bytes, and so does each of its rows, whose elements follow each other; rows of whole
+/// structures, where the last axis counts their parts. `contiguous`: each begins there, and all its elements follow each other.
+void Place(Launch& launch, const Placement& placement, Faults& faults);
 
-/// The variables at the start of a kernel: all unset, `sms` and `aligned` given.
+/// The variables at the start of a kernel: all unset, what only the launcher knows given.
 std::vector<Value> InitialVars(const Launch& launch);
 
 }  // namespace tkc::interp

@@ -64,9 +64,11 @@ std::string WithoutNumber(const std::string& name) {
 
 namespace {
 
-bool SaysAligned(const Scalar& condition) {
-  if (condition->kind == symbolic::Kind::kAnd) return std::any_of(condition->args.begin(), condition->args.end(), SaysAligned);
-  return condition->kind == symbolic::Kind::kName && condition->name == "aligned";
+/// Whether `condition` is, or is a conjunction with, this name.
+bool Demands(const Scalar& condition, std::string_view name) {
+  const auto demands = [&](const Scalar& part) { return Demands(part, name); };
+  if (condition->kind == symbolic::Kind::kAnd) return std::any_of(condition->args.begin(), condition->args.end(), demands);
+  return condition->kind == symbolic::Kind::kName && condition->name == name;
 }
 
 }  // namespace
@@ -78,7 +80,14 @@ int64_t StructureParts(const TensorParam& tensor) {
   return has_parts ? parts : 1;
 }
 
-bool IsAligned(const Kernel& kernel) { return kernel.when && SaysAligned(kernel.when); }
+bool IsAligned(const Kernel& kernel) { return kernel.when && Demands(kernel.when, "aligned"); }
+bool IsContiguous(const Kernel& kernel) { return kernel.when && Demands(kernel.when, "contiguous"); }
+
+Scalar ContiguousStride(const TensorParam& tensor, size_t axis) {
+  Scalar stride = symbolic::Int(1);
+  for (size_t i = axis + 1; i < tensor.extents.size(); ++i) stride = symbolic::Mul(stride, tensor.extents[i]);
+  return stride;
+}
 
 int64_t Kernel::Spread() const {
   int64_t blocks = 1;

@@ -316,5 +316,9 @@ int64_t StructureParts(const TensorParam& tensor);
 
 /// Whether the kernel is launched only where rows of all tensors begin at multiples of 16 bytes: its condition says `aligned`.
 bool IsAligned(const Kernel& kernel);
+/// Whether it is launched only where all tensors begin at such places and have no gaps: its condition says `contiguous`.
+bool IsContiguous(const Kernel& kernel);
+/// Elements from one index of an axis to the next, where the tensor has no gaps.
+Scalar ContiguousStride(const TensorParam& tensor, size_t axis);
 
 }  // namespace tkc::ir

@@ -33,8 +33,11 @@ std::string WorkerLowering::UniqueScalar(const std::string& name) {
 
 const std::string& WorkerLowering::ScalarName(typed::VarId var) {
   auto [place, is_new] = scalars_.try_emplace(var);
-  if (is_new)
-    place->second = var == source_.sms_var ? "sms" : var == source_.aligned_var ? "aligned" : UniqueScalar(source_.vars[var].name);
+  if (is_new) {
+    const std::string& name = source_.vars[var].name;
+    const bool is_of_launcher = var == source_.sms_var || var == source_.aligned_var || var == source_.contiguous_var;
+    place->second = is_of_launcher ? name : UniqueScalar(name);
+  }
   return place->second;
 }
 

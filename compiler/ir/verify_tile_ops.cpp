@@ -121,7 +121,7 @@ void Verifier::CheckAccess(const Op& op, bool is_of_its_type, ValueId value) {
     return OpFault(op, "more than two axes are kept");
   }
   const auto is_aligned = [](const AxisRange& axis) { return axis.aligned; };
-  if (std::any_of(op.axes.begin(), op.axes.end(), is_aligned) && !IsAligned(kernel_)) {
+  if (std::any_of(op.axes.begin(), op.axes.end(), is_aligned) && !IsAligned(kernel_) && !IsContiguous(kernel_)) {
     OpFault(op, "aligned, in a kernel whose condition does not say so");
   }
   Type covered = Covered(op.axes);

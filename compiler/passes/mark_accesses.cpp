@@ -71,6 +71,8 @@ class Marking {
 
   void LearnSteps(Steps steps) {
     known_.DefineSteps(steps.name, steps.lo, steps.step);
+    const Scalar number = symbolic::Name(steps.name + "'");  // of the step
+    places_.Define(steps.name, symbolic::Add(steps.lo, symbolic::Mul(symbolic::Int(steps.step), number)), false);
     steps_.push_back(std::move(steps));
   }
 
@@ -82,19 +84,42 @@ class Marking {
       if (op.code == OpCode::kLet && op.scalars[0]->dtype == DType::kI64) {
         known_.Define(op.symbol, op.scalars[0], op.number != 0);
         lets_.Define(op.symbol, op.scalars[0], op.number != 0);
+        places_.Define(op.symbol, op.scalars[0], op.number != 0);
       }
     });
   }
 
   /// Whether rows of the access begin at multiples of a vector. A row is made of elements, or of structures.
   bool IsAligned(const Op& access, const ir::TensorParam& tensor, size_t rank) const {
-    const AxisRange& last = access.axes[rank - 1];
     const auto kept = std::count_if(access.axes.begin(), access.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
-    if (last.dropped || (!access.slot.empty() && kept > 1)) return false;  // a vector turned around is a row as it was
+    // A vector turned around is a row as it was.
+    if (access.axes[rank - 1].dropped || (!access.slot.empty() && kept > 1)) return false;
+    return (ir::IsAligned(kernel_) && BeginsWithVector(access.axes, tensor, rank)) ||
+           (ir::IsContiguous(kernel_) && LiesAtVectors(access.axes, tensor, rank));
+  }
+
+  /// The same, where rows of the tensor do.
+  bool BeginsWithVector(const std::vector<AxisRange>& axes, const ir::TensorParam& tensor, size_t rank) const {
+    const AxisRange& last = axes[rank - 1];
     const int64_t parts = ir::StructureParts(tensor);
     const int64_t row_bytes = parts * Bytes(tensor.dtype);
-    if (rank < access.axes.size()) return known_.Divisor(last.start) * row_bytes % kVector == 0;
+    if (rank < axes.size()) return known_.Divisor(last.start) * row_bytes % kVector == 0;
     return known_.Divisor(last.start) * Bytes(tensor.dtype) % kVector == 0 && (parts == 1 || row_bytes % kVector == 0);
+  }
+
+  /// The same, where the tensor does and has no gaps: then a row may begin anywhere, and the access so many columns before or
+  /// behind.
+  bool LiesAtVectors(const std::vector<AxisRange>& axes, const ir::TensorParam& tensor, size_t rank) const {
+    const auto are_vectors = [&](const Scalar& elements) {
+      return known_.Divisor(places_.Expanded(elements)) * Bytes(tensor.dtype) % kVector == 0;
+    };
+    Scalar first = symbolic::Int(0);
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const Scalar stride = ir::ContiguousStride(tensor, i);
+      first = symbolic::Add(first, symbolic::Mul(axes[i].start, stride));
+      if (i + 1 < rank && axes[i].extent > 1 && !are_vectors(stride)) return false;
+    }
+    return are_vectors(first);
   }
 
   bool Exists(const AxisRange& range, const Scalar& extent) const {
@@ -136,13 +161,14 @@ class Marking {
   KnownRanges known_;
   std::vector<Steps> steps_;
   KnownLets lets_;
+  KnownLets places_;              // beside those, where steps are
   std::set<std::string> others_;  // names of something else than steps
 };
 
 }  // namespace
 
 Result<void> MarkAccesses(ir::Kernel& kernel, Diagnostics&) {
-  if (!ir::IsAligned(kernel)) return {};  // where rows may begin anywhere, other ways have to be there
+  if (!ir::IsAligned(kernel) && !ir::IsContiguous(kernel)) return {};  // where rows may begin anywhere, other ways have to be there
   const Marking marking(kernel);
   for (ir::Worker& worker : kernel.workers) {
     const bool computes = worker.kind == ir::RoleKind::kCompute;

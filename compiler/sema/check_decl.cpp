@@ -281,6 +281,7 @@ void Elaborator::ElaborateWhen() {
   };
   kernel_.sms_var = declare("sms", DType::kI64);
   kernel_.aligned_var = declare("aligned", DType::kBool);
+  kernel_.contiguous_var = declare("contiguous", DType::kBool);
   Value value = Eval(condition);
   scope_->Close();
   if (value.IsError()) return;

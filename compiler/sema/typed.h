@@ -277,9 +277,10 @@ struct Kernel {
   std::vector<Param> params;  // in source order; `work` tensors last
   std::vector<Var> vars;
   std::vector<ExprPtr> requires_at_launch;  // booleans over dims, scalars
-  ExprPtr when;               // condition of the schedule set; null: always. May use kParam/kDim and kVar sms_var, aligned_var
-  VarId sms_var = kNone;      // `sms`, the number of multiprocessors, where `when` uses it
-  VarId aligned_var = kNone;  // `aligned`, whether rows of all tensors begin at multiples of 16 bytes, likewise
+  ExprPtr when;  // condition of the schedule set; null: always. May use kParam/kDim and kVar sms_var, aligned_var, contiguous_var
+  VarId sms_var = kNone;         // `sms`, the number of multiprocessors, where `when` uses it
+  VarId aligned_var = kNone;     // `aligned`, whether rows of all tensors begin at multiples of 16 bytes, likewise
+  VarId contiguous_var = kNone;  // `contiguous`, whether all tensors do and have no gaps, likewise
   std::vector<Section> sections;
   Span span;
 };

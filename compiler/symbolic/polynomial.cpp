@@ -97,16 +97,6 @@ bool HasRemainder(const Scalar& sum) {
   return IsRemainder(sum) || (IsPolynomialKind(sum->kind) && std::any_of(sum->args.begin(), sum->args.end(), HasRemainder));
 }
 
-/// x % c as x - x / c * c, so that x - x % c is seen to be a multiple of c.
-Scalar WithoutRemainders(const Scalar& sum) {
-  if (sum->dtype == DType::kI64 && IsRemainder(sum))
-    return Sub(sum->args[0], Mul(Make(Kind::kDiv, DType::kI64, sum->args), sum->args[1]));
-  if (!IsPolynomialKind(sum->kind)) return sum;
-  std::vector<Scalar> args;
-  for (const Scalar& arg : sum->args) args.push_back(WithoutRemainders(arg));
-  return WithArgs(sum, std::move(args));
-}
-
 /// What divides every coefficient; at least 1 where no term is left, too.
 int64_t DivisorOfCoefficients(const Scalar& scalar) {
   const std::optional<Polynomial> polynomial = ToPolynomial(scalar);
@@ -146,6 +136,15 @@ std::optional<int64_t> MostDifference(const Scalar& a, const Scalar& b) {
     if (difference && (!most || *difference < *most)) most = difference;
   }
   return most;
+}
+
+Scalar WithoutRemainders(const Scalar& sum) {
+  if (sum->dtype == DType::kI64 && IsRemainder(sum))
+    return Sub(sum->args[0], Mul(Make(Kind::kDiv, DType::kI64, sum->args), sum->args[1]));
+  if (!IsPolynomialKind(sum->kind)) return sum;
+  std::vector<Scalar> args;
+  for (const Scalar& arg : sum->args) args.push_back(WithoutRemainders(arg));
+  return WithArgs(sum, std::move(args));
 }
 
 int64_t KnownDivisor(const Scalar& scalar) {

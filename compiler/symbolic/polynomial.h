@@ -24,6 +24,9 @@ std::optional<int64_t> ConstantDifference(const Scalar& a, const Scalar& b);
 /// a - b at most, where that is known: of the least of several the smallest counts.
 std::optional<int64_t> MostDifference(const Scalar& a, const Scalar& b);
 
+/// x % c as x - x / c * c, so that x - x % c is seen to be a multiple of c.
+Scalar WithoutRemainders(const Scalar& sum);
+
 /// The largest integer known to divide `scalar` for every value of its names (0 for the literal 0).
 int64_t KnownDivisor(const Scalar& scalar);
 

@@ -177,6 +177,11 @@ MUTANTS = [
     ("vector_between_vectors", "marks", [(r"read g\[n \+ w \* 128", "read g[n + w * 127")], EDGE_ALIGN),
     ("steps_between_vectors", "marks", [(r"for n = 0 to N step 256", "for n = 0 to N step 252"), (r"N % 256 == 0", "N % 252 == 0")], EDGE_ALIGN),
     ("aligned_for_any_rows", "marks", [(r" and aligned\n", "\n")], EDGE_ALIGN),
+    ("aligned_for_any_gaps", "contiguous", [(r"when contiguous\n", "when N >= 0\n")], EDGE_ALIGN),
+    ("rows_between_vectors", "contiguous", [(r"(let m = tile\n +let skew = m \* N) % 8", r"\1 % 4")], EDGE_ALIGN),
+    ("blocks_between_vectors", "contiguous", [(r"to N step 1024", "to N step 1020")], EDGE_ALIGN),
+    ("blocks_behind_a_vector", "contiguous", [(r"read X\[m : 1 exists, n :", "read X[m : 1 exists, n + 4 :")], EDGE_ALIGN),
+    ("blocks_of_another_row", "contiguous", [(r"read X\[m : 1 exists,", "read X[m / 2 : 1 exists,")], EDGE_ALIGN),
     ("blocks_of_a_cluster_behind_the_last", "marks", [(r"\n  level schedule", "\n  cluster 2\n  level schedule")], HANG_CLUSTER),
 ]
 

@@ -61,6 +61,8 @@ KERNELS = [
            note="for mutants by hand only", mechanical=False),
     Kernel("marks", "test/mutants/inputs/marks.tk", None, [({"M": 48, "N": 512, "P": 80}, 2), ({"M": 16, "N": 256, "P": 72}, 2)],
            note="accesses without guards, for mutants by hand only", mechanical=False, condition=True),
+    Kernel("contiguous", "test/mutants/inputs/contiguous.tk", None, [({"M": 5, "N": 1501}, 2), ({"M": 3, "N": 7}, 2)],
+           note="aligned blocks of rows that begin anywhere, for mutants by hand only", mechanical=False, condition=True),
 ]
 # Goldens without an operation to mutate: one role, registers only.
 WITHOUT = ["examples/copy/copy.tk", "examples/row_softmax/row_softmax.tk"]

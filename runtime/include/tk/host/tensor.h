@@ -53,6 +53,19 @@ bool structures_aligned(const tk_tensor* t, const Tensor*... others) {
     else return structures_aligned(others...);
 }
 
+/// Each tensor begins at a multiple of 16 bytes, and its elements follow each other without gaps, the last dimension's first.
+template <class... Tensor>
+bool contiguous(const tk_tensor* t, const Tensor*... others) {
+    if (reinterpret_cast<uint64_t>(t->data) % 16 != 0) return false;
+    int64_t elements = 1;
+    for (int d = t->rank; d-- > 0;) {
+        if (t->extent[d] > 1 && t->stride[d] != elements) return false;
+        elements *= t->extent[d];
+    }
+    if constexpr (sizeof...(others) == 0) return true;
+    else return contiguous(others...);
+}
+
 /// The bytes from the lowest to past the highest element.
 struct byte_range {
     uint64_t lo, hi;
