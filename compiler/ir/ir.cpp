@@ -40,7 +40,9 @@ std::set<std::string> Kernel::UsedNames() const {
     used.insert(worker.instance_name);
     TakeScalars(worker.body, used);
   }
-  for (const Value& value : values) used.insert(value.name);
+  for (const Value& value : values) {
+    if (value.base.empty()) used.insert(value.name);  // others are numbered where they are printed, and step aside there
+  }
   for (const TensorParam& tensor : tensors) used.insert(tensor.name);
   for (const ScalarParam& scalar : scalars) used.insert(scalar.name);
   for (const Pipe& pipe : pipes) used.insert(pipe.name);

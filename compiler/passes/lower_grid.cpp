@@ -61,8 +61,9 @@ class GridLowering {
       plane = symbolic::Name(Free("plane_tiles"));
     }
     tiles = symbolic::Mul(tiles, plane);
-    kernel_.launch_lets.emplace_back(Free("tiles"), tiles);
-    kernel_.tiles = symbolic::Name(Free("tiles"));
+    const std::string name = kernel_.persistent ? Free("tiles") : ir::FreeName(NamesOfLauncher(), "tiles");
+    kernel_.launch_lets.emplace_back(name, tiles);
+    kernel_.tiles = symbolic::Name(name);
   }
 
   /// The grid indices as functions of the tile's number.
@@ -169,6 +170,14 @@ class GridLowering {
   bool SharesRows() const { return kernel_.cluster > 1 && !kernel_.SharesTile() && !kernel_.axes.empty(); }
   /// Names of the output, unless the source has them.
   std::string Free(const std::string& base) const { return ir::FreeName(used_, base); }
+  /// What only the launcher mentions need not avoid what only the kernel has: its pipes, loops and values.
+  std::set<std::string> NamesOfLauncher() const {
+    std::set<std::string> names(kernel_.dims.begin(), kernel_.dims.end());
+    for (const ir::TensorParam& tensor : kernel_.tensors) names.insert(tensor.name);
+    for (const ir::ScalarParam& scalar : kernel_.scalars) names.insert(scalar.name);
+    for (const auto& [name, value] : kernel_.launch_lets) names.insert(name);
+    return names;
+  }
   std::string CountName(const ir::GridAxis& axis) const { return Free(axis.name + "_blocks"); }
   /// Whether the index along the axis is the number of the block.
   static bool CountsBlocks(const ir::GridAxis& axis) {
