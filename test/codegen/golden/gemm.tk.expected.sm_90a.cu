@@ -12,7 +12,7 @@ namespace {
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `decode`, for sm_90a: BM = 64, BN = 64, BK = 64, W = 1.
 //
-// One block for each tile:
+// One cluster of 2 blocks for each tile; each block adds up its share of the loop:
 //   warp 0        load: one thread issues copies
 //   warps 4..7    compute
 //
