@@ -56,6 +56,12 @@ Scalar ConvertLiteral(const Scalar& literal, DType dtype) {
   return nullptr;
 }
 
+/// Whether `wide` has more bits and every integer of `narrow`.
+bool HoldsAll(DType wide, DType narrow) {
+  const bool are_integers = !IsFloat(wide) && !IsFloat(narrow) && narrow != DType::kBool;
+  return are_integers && Bytes(wide) > Bytes(narrow) && (Info(wide).is_signed || !Info(narrow).is_signed);
+}
+
 }  // namespace
 
 Scalar Int(int64_t value) { return IntLiteral(value, DType::kI64); }
@@ -99,6 +105,8 @@ Scalar Call(std::string name, DType dtype, std::vector<Scalar> args) {
 Scalar Convert(Scalar value, DType dtype) {
   if (value->dtype == dtype) return value;
   if (Scalar literal = ConvertLiteral(value, dtype)) return literal;
+  const bool is_back = value->kind == Kind::kConvert && value->args[0]->dtype == dtype && HoldsAll(value->dtype, dtype);
+  if (is_back) return value->args[0];
   Node node = *Leaf(Kind::kConvert, dtype);
   node.args = {std::move(value)};
   return std::make_shared<const Node>(std::move(node));

@@ -59,6 +59,7 @@ Scalar Bool(bool value);
 Scalar Name(std::string name, DType dtype = DType::kI64);
 Scalar Element(std::string tensor, DType dtype, std::vector<Scalar> indices);
 Scalar Call(std::string name, DType dtype, std::vector<Scalar> args);
+/// A wider integer made of `value` and back is the value itself.
 Scalar Convert(Scalar value, DType dtype);
 /// Builds an operation and simplifies it: folds constants, drops + 0, * 1, * 0, x - x, cdiv by 1, selects on constants.
 Scalar Make(Kind kind, DType dtype, std::vector<Scalar> args);

@@ -230,6 +230,16 @@ TEST(Symbolic, RoundingOfLiterals) {
   EXPECT_EQ(RoundInteger((1LL << 24) + 1, DType::kF32), 16777216.0);
 }
 
+TEST(Symbolic, WideAndBackAgainIsNoConversion) {
+  const Scalar word = Name("word", DType::kU32);
+  EXPECT_EQ(ToString(Convert(Convert(word, DType::kI64), DType::kU32)), "word");
+  EXPECT_EQ(ToString(Convert(Convert(word, DType::kU64), DType::kU32)), "word");
+  EXPECT_EQ(ToString(Convert(Convert(word, DType::kI32), DType::kU32)), "u32(i32(word))");
+  EXPECT_EQ(ToString(Convert(Convert(Name("n"), DType::kI32), DType::kI64)), "i64(i32(n))");
+  EXPECT_EQ(ToString(Convert(Convert(Name("i", DType::kI32), DType::kU64), DType::kI32)), "i32(u64(i))");
+  EXPECT_EQ(ToString(Convert(Convert(Name("p", DType::kBool), DType::kI64), DType::kBool)), "bool(i64(p))");
+}
+
 TEST(Symbolic, Errors) {
   EXPECT_EQ(ErrorOf("m +"), "expected a scalar, found the end of the text");
   EXPECT_EQ(ErrorOf("m k"), "expected the end of the scalar, found `k`");
