@@ -50,8 +50,9 @@ void EmitSharedStruct(const ir::Kernel& kernel, CodeWriter& out) {
 
 void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWriter& out) {
   if (kernel.maps.empty() && kernel.barriers.empty()) return;
-  out.Comment(uses.waits_for_cluster ? "One thread prepares the barriers; who uses them waits until those of all blocks stand."
-                                     : "One thread prepares the barriers; everybody waits until they stand.");
+  out.Comment(kernel.barriers.empty()  ? "One thread fetches ahead what the copy engine has to know of the tensors."
+              : uses.waits_for_cluster ? "One thread prepares the barriers; who uses them waits until those of all blocks stand."
+                                       : "One thread prepares the barriers; everybody waits until they stand.");
   out.Open("if (tk::thread::index() == 0)");
   for (const ir::TensorMap& map : kernel.maps) {
     const std::string usable = map.name + "_usable";  // a map that can't be used holds nothing
@@ -149,9 +150,12 @@ class KernelEmitter {
       out_.Line(fmt::format("auto& shared = tk::block::shared<{}>();", SharedStruct(kernel_)));
       EmitBarrierSetup(kernel_, uses_, out_);
     }
-    if (kernel_.threads == kWarpsPerWarpgroup * 32) out_.Line("tk::block::is_one_warpgroup();");
+    if (kernel_.threads == kWarpsPerWarpgroup * 32)
+      out_.Line("tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time");
     if (const Target* target = FindTarget(kernel_.target); !target || target->has_grid_dependency) {
-      out_.Comment("So far under the end of the launch before; from here on its writes are seen and its reads are done.");
+      out_.Comment(
+          "Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin "
+          "likewise.");
       out_.Line("tk::grid::wait_previous();");
       out_.Line("tk::grid::allow_next();");
       out_.Blank();

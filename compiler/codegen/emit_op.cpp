@@ -26,20 +26,34 @@ void OpEmitter::Role(const ir::Worker& role) {
   role_ = &role;
   instance_ = Mangle(InstanceName(kernel_, role));
   names_.clear();
+  taken_ = kernel_.NamesBesideValues();
+  passes::ForEachOp(role.body, [&](const Op& op) {
+    for (const ir::ValueId id : op.results) {
+      if (kernel_.values[id].base.empty()) taken_.insert(kernel_.values[id].name);
+    }
+  });
+  NoteChanges(role);
+  Body(role.body);
+}
+
+/// What is not constant in this role.
+void OpEmitter::NoteChanges(const ir::Worker& role) {
   changed_.clear();
   changed_scalars_.clear();
-  taken_ = kernel_.NamesBesideValues();
+  filled_.clear();
+  std::vector<const Op*> parts;
   passes::ForEachOp(role.body, [&](const Op& op) {
     if (op.code == OpCode::kLet && op.number == 2) changed_scalars_.insert(op.symbol);
     const bool is_tied = op.code == OpCode::kMmaFence || op.code == OpCode::kMmaWait;  // these take what may change
     for (const ir::ValueId id : op.operands) {
       if (is_tied || passes::Writes(op, id)) changed_.insert(id);
     }
-    for (const ir::ValueId id : op.results) {
-      if (kernel_.values[id].base.empty()) taken_.insert(kernel_.values[id].name);
-    }
+    if (passes::FillsShared(op)) filled_.insert(op.operands[0]);
+    if (op.code == OpCode::kPart || op.code == OpCode::kTranspose) parts.push_back(&op);
   });
-  Body(role.body);
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    if (filled_.contains((*part)->results[0])) filled_.insert((*part)->operands[0]);
+  }
 }
 
 /// What comes from the kernel or the worker as a whole stands under their own lines already.
@@ -147,8 +161,8 @@ void OpEmitter::Define(const Op& op, CppExpr expr) {
     return;
   }
   Quote(op.span);
-  const bool is_view = op.code == OpCode::kView;
-  out_.Line(fmt::format("const auto{} {} = {};", is_view ? "&" : "", Name(id), expr.text));
+  const std::string_view type = op.code != OpCode::kView ? "const auto" : filled_.contains(id) ? "auto&" : "const auto&";
+  out_.Line(fmt::format("{} {} = {};", type, Name(id), expr.text));
 }
 
 void OpEmitter::Let(const Op& op) {
@@ -291,7 +305,7 @@ bool OpEmitter::EmitTile(const Op& op) {
                             Barrier(ready)));
       return true;
     }
-    case OpCode::kSplitWait: out_.Line(fmt::format("tk::wait_published({}, 0);", Barrier(op))); return true;
+    case OpCode::kSplitWait: out_.Line(fmt::format("tk::wait_published({}, /*parity=*/0);", Barrier(op))); return true;
     default: return false;
   }
 }

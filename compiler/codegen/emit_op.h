@@ -70,6 +70,7 @@ class OpEmitter {
   void Define(const ir::Op& op, CppExpr expr);
   void FindInlined(const ir::Region& region);
   bool IsUsedOnce(ir::ValueId id) const;
+  void NoteChanges(const ir::Worker& role);
 
   CppExpr Value(ir::ValueId id) const;
   /// The value's own, or where that is numbered, the next free number of the role, given where it is printed first.
@@ -101,6 +102,7 @@ class OpEmitter {
   std::string instance_;                              // what its instance number is called
   std::set<ir::ValueId> changed_;                     // variables that something changes
   std::set<std::string> changed_scalars_;             // the same of scalars
+  std::set<ir::ValueId> filled_;                      // views into which something is written
   std::set<ir::ValueId> inlined_;                     // to be written at their use, if they are short
   std::set<ir::ValueId> held_;                        // a variable's, which is given them at once
   std::map<ir::ValueId, CppExpr> expressions_;        // those seen so far

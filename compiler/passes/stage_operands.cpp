@@ -118,7 +118,7 @@ class Staging {
   ValueId InRegisters(ValueId value, Region& out, Span span);
   /// The value in shared memory: itself, or stored into a staging buffer.
   ValueId InShared(ValueId value, Region& out, Span span);
-  ValueId NewView(const std::string& buffer, ir::Type type, Region& out, Span span);
+  ValueId NewView(const std::string& buffer, const std::string& name, ir::Type type, Region& out, Span span);
   std::string NewBuffer(const std::string& name, DType dtype, int64_t rows, int64_t cols, const std::string& purpose);
 
   ir::Kernel& kernel_;
@@ -150,12 +150,12 @@ std::string Staging::NewBuffer(const std::string& name, DType dtype, int64_t row
   return kernel_.buffers.back().name;
 }
 
-ValueId Staging::NewView(const std::string& buffer, ir::Type type, Region& out, Span span) {
+ValueId Staging::NewView(const std::string& buffer, const std::string& name, ir::Type type, Region& out, Span span) {
   type.space = Space::kShared;
   Op view{OpCode::kView};
   view.symbol = buffer;
   view.span = span;
-  view.results = {kernel_.AddValue(buffer + "_view", type)};
+  view.results = {kernel_.AddValue(name, type)};
   out.push_back(view);
   return view.results[0];
 }
@@ -194,7 +194,7 @@ ValueId Staging::InShared(ValueId value, Region& out, Span span) {
     pending_.erase(place);
     const std::string buffer =
         NewBuffer(name + "_stage", type.dtype, type.rows, type.cols, fmt::format("staging of {}", read.symbol));
-    const ValueId view = NewView(buffer, type, out, span);
+    const ValueId view = NewView(buffer, name + "_staged", type, out, span);
     Op copy{OpCode::kCopyToShared, {}, {view}, read.scalars};
     copy.symbol = read.symbol;
     copy.axes = read.axes;
@@ -206,7 +206,7 @@ ValueId Staging::InShared(ValueId value, Region& out, Span span) {
   if (const auto place = staged_.find(value); place != staged_.end()) return place->second;
   value = InRegisters(value, out, span);
   const std::string buffer = NewBuffer(name + "_stage", type.dtype, type.rows, type.cols, fmt::format("staging of {}", name));
-  const ValueId view = NewView(buffer, type, out, span);
+  const ValueId view = NewView(buffer, name + "_staged", type, out, span);
   Op store{OpCode::kStoreShared, {}, {view, value}};
   store.span = span;
   out.push_back(store);

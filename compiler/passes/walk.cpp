@@ -80,6 +80,18 @@ bool IsProduct(ir::OpCode code) {
          code == ir::OpCode::kMultiply;
 }
 
+bool FillsShared(const ir::Op& op) {
+  switch (op.code) {
+    case ir::OpCode::kStoreShared:
+    case ir::OpCode::kStoreCluster:
+    case ir::OpCode::kCopyToShared:
+    case ir::OpCode::kCopyAsync:
+    case ir::OpCode::kLoadAsync:
+    case ir::OpCode::kLoadMulticast: return true;
+    default: return false;
+  }
+}
+
 bool Writes(const ir::Op& op, ir::ValueId value) {
   if (std::find(op.results.begin(), op.results.end(), value) != op.results.end()) return true;
   const bool in_place = op.code == ir::OpCode::kAssign || op.code == ir::OpCode::kAssignPart ||

@@ -37,6 +37,9 @@ bool OnlyComputes(const ir::Op& op);
 /// Matrix products at either level.
 bool IsProduct(ir::OpCode code);
 
+/// Whether the operation writes into the view of shared memory that is its first operand.
+bool FillsShared(const ir::Op& op);
+
 /// Whether register values written by the operation include `value` (results, and what it changes in place).
 bool Writes(const ir::Op& op, ir::ValueId value);
 

@@ -52,7 +52,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
   }
   tk::block::sync();
 
-  // So far under the end of the launch before; from here on its writes are seen and its reads are done.
+  // Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -112,7 +112,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
         const auto C_values = tk::convert<tk::bf16>(tk::columns<64>(acc, C_chunk * 64));
-        const auto& stage = shared.C_stage[w][C_chunk % 2];
+        auto& stage = shared.C_stage[w][C_chunk % 2];
         if (tk::warpgroup::thread() == 0) tk::wait_stores_read<1>();
         tk::warpgroup::sync(w + 1);
         tk::warpgroup::store_shared(stage, C_values);

@@ -34,7 +34,7 @@ TK_KERNEL(128)
 gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, const tk::tensor<tk::bf16, 2> C, const int K,
            const tk::divisor n_blocks) {
   auto& shared = tk::block::shared<gemm_patch_shared>();
-  tk::block::is_one_warpgroup();
+  tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time
   // worker compute[W] as w
   using layout = tk::layout<4, 2, 2, 8, 2, 2>;  // blocks of 32 x 16, in which a lane has runs of 2 columns
   tk::ring<4> ab;
@@ -107,7 +107,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
   TK_UNROLL
   for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
     const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-    const auto& staged = shared.C_stage;
+    auto& staged = shared.C_stage;
     // This buffer is free once all have read what it held.
     tk::block::sync();
     tk::warpgroup::store_shared(staged, rounded_chunk);
@@ -141,7 +141,7 @@ TK_KERNEL(128)
 gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, const tk::tensor<tk::bf16, 2> C, const int K,
           const int m_blocks, const int n_blocks) {
   auto& shared = tk::block::shared<gemm_pair_shared>();
-  tk::block::is_one_warpgroup();
+  tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time
   // worker compute[W] as w
   using layout = tk::layout<4, 2, 2, 8, 2, 2>;  // blocks of 32 x 16, in which a lane has runs of 2 columns
   tk::ring<4> ab;
@@ -207,7 +207,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
   TK_UNROLL
   for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
     const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-    const auto& staged = shared.C_stage;
+    auto& staged = shared.C_stage;
     // This buffer is free once all have read what it held.
     tk::block::sync();
     tk::warpgroup::store_shared(staged, rounded_chunk);
@@ -307,7 +307,7 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
   TK_UNROLL
   for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
     const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-    const auto& staged = shared.C_stage[w];
+    auto& staged = shared.C_stage[w];
     // This buffer is free once all have read what it held.
     tk::warpgroup::sync();
     tk::warpgroup::store_shared(staged, rounded_chunk);

@@ -56,7 +56,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
   }
   tk::cluster::sync();
 
-  // So far under the end of the launch before; from here on its writes are seen and its reads are done.
+  // Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -116,10 +116,10 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
     tk::split::publish<2>(shared.acc_shares, acc, shared.acc_shares_ready);
-    tk::wait_published(shared.acc_shares_ready, 0);
+    tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
     const auto acc_sum = tk::split::collect<2>(shared.acc_shares, tk::cluster::rank());
     // C[m, n].rows(w) <- acc
-    const auto& staged = shared.C_stage;
+    auto& staged = shared.C_stage;
     tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
     tk::fence_async_proxy();
     tk::warpgroup::sync();
@@ -181,7 +181,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
   }
   tk::block::sync();
 
-  // So far under the end of the launch before; from here on its writes are seen and its reads are done.
+  // Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -236,7 +236,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      const auto& staged = shared.C_stage[C_chunk];
+      auto& staged = shared.C_stage[C_chunk];
       tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
       tk::fence_async_proxy();
       tk::warpgroup::sync();
@@ -296,7 +296,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
   }
   tk::block::sync();
 
-  // So far under the end of the launch before; from here on its writes are seen and its reads are done.
+  // Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -354,7 +354,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      const auto& staged = shared.C_stage[w][C_chunk];
+      auto& staged = shared.C_stage[w][C_chunk];
       tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
       tk::fence_async_proxy();
       tk::warpgroup::sync();
@@ -414,7 +414,7 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
   }
   tk::block::sync();
 
-  // So far under the end of the launch before; from here on its writes are seen and its reads are done.
+  // Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -472,7 +472,7 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        const auto& staged = shared.C_stage[w][C_chunk % 2];
+        auto& staged = shared.C_stage[w][C_chunk % 2];
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<1>();
         tk::warpgroup::sync();
@@ -536,7 +536,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
   }
   tk::block::sync();
 
-  // So far under the end of the launch before; from here on its writes are seen and its reads are done.
+  // Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -594,7 +594,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        const auto& staged = shared.C_stage[w][C_chunk % 4];
+        auto& staged = shared.C_stage[w][C_chunk % 4];
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<3>();
         tk::warpgroup::sync();
