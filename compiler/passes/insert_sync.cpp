@@ -143,6 +143,12 @@ void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int
 
 namespace {
 
+/// Whether the copy engine brings what the copying role sends here, or a part of it.
+bool IsLoadedByEngine(const Op& send) {
+  return !send.regions.empty() &&
+         (Contains(send.regions[0], OpCode::kLoadAsync) || Contains(send.regions[0], OpCode::kLoadMulticast));
+}
+
 std::set<std::string> EnginePipes(const ir::Kernel& kernel) {
   std::set<std::string> pipes;
   for (const ir::Worker& worker : kernel.workers) {
@@ -153,7 +159,7 @@ std::set<std::string> EnginePipes(const ir::Kernel& kernel) {
       if (op.code == OpCode::kReceive) {
         for (const ValueId value : op.results) pipe_of[value] = op.symbol;
       }
-      if (op.code == OpCode::kSend && !op.regions.empty()) pipes.insert(op.symbol);
+      if (op.code == OpCode::kSend && IsLoadedByEngine(op)) pipes.insert(op.symbol);
       if (!is_view && !is_engine) return;
       for (const ValueId operand : op.operands) {
         const auto pipe = pipe_of.find(operand);
@@ -170,9 +176,7 @@ PipeTraffic TrafficOf(const ir::Kernel& kernel) {
   PipeTraffic traffic{EnginePipes(kernel), {}, {}};
   for (const ir::Worker& worker : kernel.workers) {
     ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code != OpCode::kSend || op.regions.empty()) return;
-      const bool loads = Contains(op.regions[0], OpCode::kLoadAsync) || Contains(op.regions[0], OpCode::kLoadMulticast);
-      if (loads) traffic.refilled.insert(op.symbol);
+      if (op.code == OpCode::kSend && IsLoadedByEngine(op)) traffic.refilled.insert(op.symbol);
     });
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
@@ -217,7 +221,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     if (worker.kind == ir::RoleKind::kCompute)
       SyncComputeRole(kernel, worker, traffic, rings[i], arrivals, diagnostics);
     else
-      SyncCopyRole(kernel, worker, arrivals);
+      SyncCopyRole(kernel, worker, traffic, arrivals);
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
     if (kernel.Spread() > 1) {

@@ -10,6 +10,7 @@
 
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_roles.h"
+#include "compiler/passes/sync_staging.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -48,16 +49,12 @@ class ComputeRoleSync {
  public:
   ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, const PipeTraffic& traffic, const RingsOfSends& rings,
                   Diagnostics& diagnostics)
-      : kernel_(kernel), worker_(worker), traffic_(traffic), rings_(rings), diagnostics_(diagnostics) {
+      : kernel_(kernel), worker_(worker), traffic_(traffic), rings_(rings), diagnostics_(diagnostics), staging_(kernel, worker) {
     is_spread_ = kernel.Spread() > 1;
     for (const ir::Pipe& pipe : kernel.pipes) {
       release_kind_[pipe.name] = IsShared(kernel, pipe.name) || is_spread_ ? ir::kInAllBlocks : 0;
     }
     ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code == OpCode::kView) {
-        buffer_of_[op.results[0]] = op.symbol;
-        if (!op.scalars.empty()) index_of_view_[op.results[0]] = op.scalars[0];
-      }
       if (op.code == OpCode::kReceive) {
         for (ValueId value : op.results) {
           slot_of_[value] = value;
@@ -67,10 +64,7 @@ class ComputeRoleSync {
       if (op.code == OpCode::kPart || op.code == OpCode::kTranspose) {
         const auto slot = slot_of_.find(op.operands[0]);
         if (slot != slot_of_.end()) slot_of_[op.results[0]] = slot->second;
-        const auto buffer = buffer_of_.find(op.operands[0]);
-        if (buffer != buffer_of_.end()) buffer_of_[op.results[0]] = buffer->second;
       }
-      if (op.code == OpCode::kStoreAsync) stored_from_.insert(buffer_of_.at(op.operands[0]));
       const bool is_view = op.code == OpCode::kPart || op.code == OpCode::kTranspose;
       if (is_view || op.code == OpCode::kMma || op.code == OpCode::kStoreAsync) return;
       for (const ValueId operand : op.operands) {
@@ -81,7 +75,7 @@ class ComputeRoleSync {
 
   Region Run(Region body) {
     Region out = Rewrite(std::move(body));
-    if (!stored_from_.empty()) {
+    if (staging_.HasEngineStores()) {
       // The block's shared memory must outlive the copy engine's reads of it.
       out.push_back(SyncOp(OpCode::kWaitStores, "", "read", 0, worker_.span));
     }
@@ -95,7 +89,6 @@ class ComputeRoleSync {
   void Send(const Op& op, const Region& region, size_t index, Region& out);
   void Product(Op op, Region& out);
   void StoreShared(Op op, Region& out);
-  bool IsNewEachTurn(ValueId view) const;
   void Loop(Op op, Region& out);
   void FlyAround(Op op, Region& out);
   static Op If(symbolic::Kind compare, ir::Scalar a, ir::Scalar b, Region region, Span span);
@@ -117,20 +110,15 @@ class ComputeRoleSync {
   const PipeTraffic& traffic_;
   const RingsOfSends& rings_;
   Diagnostics& diagnostics_;
-  std::map<ValueId, std::string> buffer_of_;     // view -> staging buffer
-  std::map<ValueId, ir::Scalar> index_of_view_;  // view of an array of staging buffers -> which of them
+  StagingSync staging_;
   std::map<ValueId, ValueId> slot_of_;           // view of a slot -> the received value it is a view of
   std::map<ValueId, std::string> pipe_of_;       // received value -> its pipe
   std::map<std::string, int64_t> release_kind_;  // of each pipe: what kArrive's number says
   bool is_spread_ = false;                       // over the blocks of a cluster
-  std::set<std::string> stored_from_;            // buffers that the copy engine stores from
   std::set<std::string> loaded_;                 // pipes that ordinary code reads
   std::deque<Group> in_flight_;
   std::vector<Held> held_;            // received in the region at hand
   std::set<std::string> held_pipes_;  // received and not yet released, in any region
-  int depth_ = 0;                     // loops around the operation at hand
-  std::string chunk_;                 // what the innermost loop counts, if it is an unrolled one
-  std::set<std::string> written_;     // staging buffers written so far
   bool flies_around_ = false;         // the product at hand stays in flight over the back edge of its loop
 };
 
@@ -225,8 +213,7 @@ void ComputeRoleSync::Product(Op op, Region& out) {
   const ValueId left = op.operands[1];
   if (kernel_.values[left].type.space == ir::Space::kRegister) group.left = left;
   for (size_t i = 1; i <= 2; ++i) {
-    const auto buffer = buffer_of_.find(op.operands[i]);
-    if (buffer != buffer_of_.end()) group.buffers.insert(buffer->second);
+    if (const std::string* buffer = staging_.BufferOf(op.operands[i])) group.buffers.insert(*buffer);
     const auto slot = slot_of_.find(op.operands[i]);
     if (slot != slot_of_.end()) group.pipes.insert(pipe_of_.at(slot->second));
   }
@@ -251,34 +238,15 @@ void ComputeRoleSync::Product(Op op, Region& out) {
   in_flight_.push_back(std::move(group));
 }
 
-/// Whether the only loop around the operation at hand is an unrolled one that takes another buffer of the array in each turn.
-bool ComputeRoleSync::IsNewEachTurn(ValueId view) const {
-  const auto index = index_of_view_.find(view);
-  return depth_ == 1 && !chunk_.empty() && index != index_of_view_.end() && index->second->kind == symbolic::Kind::kName &&
-         index->second->name == chunk_;
-}
-
 void ComputeRoleSync::StoreShared(Op op, Region& out) {
-  const std::string buffer = buffer_of_.at(op.operands[0]);
   WaitFor(op, out);
+  const std::string* buffer = staging_.BufferOf(op.operands[0]);
   for (size_t i = in_flight_.size(); i-- > 0;) {
-    if (in_flight_[i].buffers.count(buffer)) {
-      WaitGroups(in_flight_.size() - 1 - i, op.span, out);
-      break;
-    }
+    if (!in_flight_[i].buffers.contains(*buffer)) continue;
+    WaitGroups(in_flight_.size() - 1 - i, op.span, out);
+    break;
   }
-  const Span span = op.span;
-  const bool is_reused = written_.count(buffer) != 0 || (depth_ > 0 && !IsNewEachTurn(op.operands[0]));
-  if (is_reused && stored_from_.count(buffer)) {
-    out.push_back(Explain("This buffer is free once the copy engine has read what it held and all warps know it.", span));
-    out.push_back(SyncOp(OpCode::kWaitStores, "", "read", FindBuffer(kernel_, buffer).count - 1, span));
-  }
-  // Other warps of the instance may still be reading what is about to be overwritten.
-  if (is_reused) out.push_back(SyncOp(OpCode::kSyncRole, "", "", 0, span));
-  out.push_back(std::move(op));
-  out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, span));
-  out.push_back(SyncOp(OpCode::kSyncRole, "", "", 0, span));
-  written_.insert(buffer);
+  staging_.Store(std::move(op), out);
 }
 
 void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Region& out) {
@@ -350,14 +318,14 @@ void ComputeRoleSync::TakeTurns(Op& tiles, Region& out) {
 void ComputeRoleSync::Loop(Op op, Region& out) {
   WaitGroups(0, op.span, out);
   if (op.code == OpCode::kForTiles && worker_.in_turn && worker_.instances > 1) TakeTurns(op, out);
-  ++depth_;
+  staging_.EnterLoop(op);
   if (KeepsInFlight(op)) {
     FlyAround(std::move(op), out);
   } else {
     op.regions[0] = Rewrite(std::move(op.regions[0]));
     out.push_back(std::move(op));
   }
-  --depth_;
+  staging_.LeaveLoop();
 }
 
 /// The operations if the comparison holds.
@@ -413,6 +381,7 @@ void ComputeRoleSync::FlyAround(Op op, Region& out) {
 }
 
 void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out) {
+  staging_.Before(op.code, out);
   switch (op.code) {
     case OpCode::kReceive: return Receive(std::move(op), region, index, out);
     case OpCode::kSend: return Send(op, region, index, out);
@@ -424,11 +393,9 @@ void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out
     case OpCode::kIf:
     case OpCode::kUnroll:
       WaitGroups(0, op.span, out);
-      depth_ += op.code == OpCode::kUnroll;
-      if (op.code == OpCode::kUnroll) chunk_ = op.symbol;
+      if (op.code == OpCode::kUnroll) staging_.EnterLoop(op);
       for (Region& inner : op.regions) inner = Rewrite(std::move(inner));
-      if (op.code == OpCode::kUnroll) chunk_.clear();
-      depth_ -= op.code == OpCode::kUnroll;
+      if (op.code == OpCode::kUnroll) staging_.LeaveLoop();
       out.push_back(std::move(op));
       return;
     case OpCode::kSplitPublish:
@@ -476,6 +443,7 @@ Region ComputeRoleSync::Rewrite(Region region) {
       held = held_.erase(held);
     }
   }
+  staging_.Publish(out);
   if (!in_flight_.empty()) WaitGroups(0, region.empty() ? worker_.span : region.back().span, out);
   held_ = std::move(outer);
   return out;

@@ -18,8 +18,8 @@ using ir::Region;
 
 class CopyRoleSync {
  public:
-  CopyRoleSync(ir::Kernel& kernel, const ir::Worker& worker, FullArrivals& arrivals)
-      : kernel_(kernel), by_warp_(worker.kind == ir::RoleKind::kCopyWarp), arrivals_(arrivals) {
+  CopyRoleSync(ir::Kernel& kernel, const ir::Worker& worker, const PipeTraffic& traffic, FullArrivals& arrivals)
+      : kernel_(kernel), traffic_(traffic), by_warp_(worker.kind == ir::RoleKind::kCopyWarp), arrivals_(arrivals) {
     Count(worker.body);
   }
 
@@ -92,8 +92,8 @@ class CopyRoleSync {
     }
     if (!guarded.empty()) {
       for (Op& op : guarded) out.push_back(std::move(op));
-      // Ordinary stores, read next by the matrix unit: each writing thread fences, then the warp arrives once.
-      out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, send.span));
+      // Each writing thread fences its stores where a unit comes after them, then the warp arrives once.
+      if (traffic_.engine.contains(pipe)) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, send.span));
       out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), pipe, 0, send.span));
       ++arrivals;
     }
@@ -115,6 +115,7 @@ class CopyRoleSync {
   }
 
   ir::Kernel& kernel_;
+  const PipeTraffic& traffic_;
   bool by_warp_;
   SlotArrivals arrivals_;
   std::map<std::string, int64_t> most_, came_;  // arrivals of a slot by pipe: the most of all, and so far of the one being filled
@@ -122,8 +123,8 @@ class CopyRoleSync {
 
 }  // namespace
 
-void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals) {
-  worker.body = CopyRoleSync(kernel, worker, arrivals).Rewrite(std::move(worker.body));
+void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, FullArrivals& arrivals) {
+  worker.body = CopyRoleSync(kernel, worker, traffic, arrivals).Rewrite(std::move(worker.body));
 }
 
 }  // namespace tkc::passes

@@ -56,8 +56,6 @@ inline const std::string& RingOfSends(const RingsOfSends& rings, const std::stri
 /// was stored.
 void SendTiles(ir::Kernel& kernel, const ir::Region& region, size_t index, bool fences, const RingsOfSends& rings, ir::Region& out);
 
-/// Rewrites the body of a role that copies; adds its arrivals.
-void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, FullArrivals& arrivals);
 /// The barriers of a pipe's slots, with how many arrivals complete a phase of each.
 void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int64_t empty);
 
@@ -83,6 +81,9 @@ struct PipeTraffic {
   std::set<std::string> refilled;     // the copy engine, or another block, fills their slots again: ordinary loads are fenced
   std::set<std::string> filled_once;  // spread over a cluster and never filled again: no slot goes back
 };
+
+/// Rewrites the body of a role that copies; adds its arrivals.
+void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, FullArrivals& arrivals);
 
 /// Rewrites the body of a role that computes; adds its arrivals.
 void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, const RingsOfSends& rings,

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/sync_staging.h"
+
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+StagingSync::StagingSync(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel) {
+  ForEachOp(worker.body, [&](const Op& op) {
+    switch (op.code) {
+      case OpCode::kView:
+        buffer_of_[op.results[0]] = op.symbol;
+        if (!op.scalars.empty()) index_of_view_[op.results[0]] = op.scalars[0];
+        break;
+      case OpCode::kPart:
+      case OpCode::kTranspose:
+        if (const std::string* buffer = BufferOf(op.operands[0])) buffer_of_[op.results[0]] = *buffer;
+        break;
+      case OpCode::kStoreAsync: stored_from_.insert(buffer_of_.at(op.operands[0])); [[fallthrough]];
+      case OpCode::kMma:
+        for (const ValueId operand : op.operands) {
+          if (const std::string* buffer = BufferOf(operand)) read_by_units_.insert(*buffer);
+        }
+        break;
+      default: break;
+    }
+  });
+}
+
+const std::string* StagingSync::BufferOf(ValueId view) const {
+  const auto buffer = buffer_of_.find(view);
+  return buffer == buffer_of_.end() ? nullptr : &buffer->second;
+}
+
+void StagingSync::EnterLoop(const Op& loop) {
+  ++depth_;
+  chunk_ = loop.code == OpCode::kUnroll ? loop.symbol : "";
+}
+
+void StagingSync::LeaveLoop() {
+  --depth_;
+  chunk_.clear();
+}
+
+/// Whether the only loop around the operation at hand is an unrolled one that takes another buffer of the array in each turn.
+bool StagingSync::IsNewEachTurn(ValueId view) const {
+  const auto index = index_of_view_.find(view);
+  return depth_ == 1 && !chunk_.empty() && index != index_of_view_.end() && index->second->kind == symbolic::Kind::kName &&
+         index->second->name == chunk_;
+}
+
+void StagingSync::Store(Op op, Region& out) {
+  const std::string buffer = buffer_of_.at(op.operands[0]);
+  if (batch_.buffers.contains(buffer)) Publish(out);
+  const Span span = op.span;
+  const bool is_reused = written_.contains(buffer) || (depth_ > 0 && !IsNewEachTurn(op.operands[0]));
+  const bool is_stored_from = stored_from_.contains(buffer);
+  if (is_reused && is_stored_from) {
+    out.push_back(Explain("This buffer is free once the copy engine has read what it held and all warps know it.", span));
+    out.push_back(SyncOp(OpCode::kWaitStores, "", "read", FindBuffer(kernel_, buffer).count - 1, span));
+  }
+  if (is_reused && (is_stored_from || !batch_.has_met)) {
+    if (!is_stored_from) out.push_back(Explain("This buffer is free once all warps have read what it held.", span));
+    out.push_back(SyncOp(OpCode::kSyncRole, "", "", 0, span));
+    batch_.has_met = true;
+  }
+  out.push_back(std::move(op));
+  written_.insert(buffer);
+  batch_.buffers.insert(buffer);
+  batch_.is_fenced |= read_by_units_.contains(buffer);
+  batch_.span = span;
+}
+
+void StagingSync::Before(OpCode code, Region& out) {
+  if (code != OpCode::kView && code != OpCode::kStoreShared && code != OpCode::kCopyToShared) Publish(out);
+}
+
+void StagingSync::Publish(Region& out) {
+  if (batch_.buffers.empty()) return;
+  if (batch_.is_fenced) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, batch_.span));
+  out.push_back(SyncOp(OpCode::kSyncRole, "", "", 0, batch_.span));
+  batch_ = {};
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Staging buffers of a role that computes: who waits before one is written again, and what makes it known what was written.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "compiler/ir/ir.h"
+
+namespace tkc::passes {
+
+class StagingSync {
+ public:
+  StagingSync(const ir::Kernel& kernel, const ir::Worker& worker);
+
+  /// The buffer that a view shows, or null.
+  const std::string* BufferOf(ir::ValueId view) const;
+  /// Whether the copy engine stores from any.
+  bool HasEngineStores() const { return !stored_from_.empty(); }
+
+  /// A store into a buffer, of a tile or a copy from global memory, behind the meeting that it needs.
+  void Store(ir::Op op, ir::Region& out);
+  /// In front of an operation of `code`: stores behind each other share the meetings in front of and behind them.
+  void Before(ir::OpCode code, ir::Region& out);
+  /// What was stored may be read from here on: by all warps, and by the copy engine and the matrix unit.
+  void Publish(ir::Region& out);
+
+  void EnterLoop(const ir::Op& loop);
+  void LeaveLoop();
+
+ private:
+  bool IsNewEachTurn(ir::ValueId view) const;
+
+  /// Stores that no meeting has followed yet.
+  struct Batch {
+    std::set<std::string> buffers;
+    bool has_met = false;  // in front of them
+    bool is_fenced = false;
+    Span span{};
+  };
+
+  const ir::Kernel& kernel_;
+  std::map<ir::ValueId, std::string> buffer_of_;
+  std::map<ir::ValueId, ir::Scalar> index_of_view_;  // view of an array of buffers -> which of them
+  std::set<std::string> stored_from_;                // buffers that the copy engine stores from
+  std::set<std::string> read_by_units_;              // buffers that it or the matrix unit reads
+  std::set<std::string> written_;                    // so far
+  int depth_ = 0;                                    // loops around the operation at hand
+  std::string chunk_;                                // what the innermost loop counts, if it is an unrolled one
+  Batch batch_;
+};
+
+}  // namespace tkc::passes
