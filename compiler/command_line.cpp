@@ -147,7 +147,8 @@ void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
   app.add_option("--place", texts.place, "how tensors lie: pad=8,offset=1,step=2, in elements")
       ->allow_extra_args(false)
       ->type_name("NAME=n,..");
-  app.add_option("--schedule", line.run.schedule, "this schedule set, whatever its condition")->type_name("NAME");
+  app.add_option("--schedule", line.run.schedule, "this schedule set, whose condition must hold, instead of the first whose does")
+      ->type_name("NAME");
   app.add_flag("--print", line.run.arguments.print, "print all elements of the outputs");
   app.add_flag("--compare", line.run.compare, "compare with the reference interpreter");
   app.add_flag("--counters", line.run.counters, "on the simulator: bank conflicts and sectors of each statement");
@@ -158,7 +159,8 @@ void AddTraceOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
   app.add_option("kernel.tk", line.options.input, "the file")->required();
   app.add_option("-o", line.options.output, "where to write: .svg, a picture; .json, for Perfetto")->required()->type_name("FILE");
   AddArgumentOptions(app, line.run.arguments, texts);
-  app.add_option("--schedule", line.run.schedule, "this schedule set, whatever its condition")->type_name("NAME");
+  app.add_option("--schedule", line.run.schedule, "this schedule set, whose condition must hold, instead of the first whose does")
+      ->type_name("NAME");
   AddCompileOptions(app, line.options);
 }
 

@@ -160,7 +160,8 @@ void PrintText(const Report& report) {
     fmt::print("{}: {} runs were left out for want of time; --time gives more\n", entry, report.planned - report.runs);
   for (const auto& [name, runs] : report.schedules) {
     if (runs > 0) continue;
-    const std::string how = name.empty() ? "" : fmt::format("; `tkc run --schedule {}` does", name);
+    const std::string how =
+        name.empty() ? "" : fmt::format("; `tkc run --schedule {} --dims ..` does where its condition holds", name);
     fmt::print("{}: no run came to the set `{}`{}\n", entry, SetName(name), how);
   }
 }

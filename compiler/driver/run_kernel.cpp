@@ -156,7 +156,6 @@ Result<void> KeepSchedule(typed::Entry& entry, const std::string& name, Diagnost
   for (size_t i = 0; i < entry.kernels.size(); ++i) {
     if (entry.kernels[i].schedule == name) {
       typed::Kernel kept = std::move(entry.kernels[i]);
-      kept.when = nullptr;
       entry.kernels.clear();
       entry.kernels.push_back(std::move(kept));
       return {};

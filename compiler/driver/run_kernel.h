@@ -15,7 +15,8 @@ int RunKernel(const Options& options, const RunCommand& command);
 Result<interp::Arguments> MakeRunArguments(const typed::Kernel& kernel, const interp::RunOptions& options,
                                            Diagnostics& diagnostics);
 
-/// Keeps the schedule set `name` of `entry` only, and lets it apply always; reports if there is none of that name.
+/// Keeps the schedule set `name` of `entry` only; reports if there is none of that name. Its condition stays: the set is compiled
+/// for what satisfies it, so that arguments that do not are refused (interp::ChooseKernel).
 Result<void> KeepSchedule(typed::Entry& entry, const std::string& name, Diagnostics& diagnostics);
 
 /// The entry that the options name, to be changed.

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/interp/block.h"
@@ -81,7 +83,9 @@ Result<void> Interpret(const Kernel& kernel, Arguments& arguments, Diagnostics& 
 }
 
 Result<const Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics) {
+  constexpr size_t kMostNotes = 4;  // about why sets do not apply
   Faults faults(diagnostics);
+  std::vector<std::pair<Span, std::string>> conditions;
   for (const Kernel& kernel : entry.kernels) {
     if (!kernel.when) return &kernel;
     Launch launch;
@@ -90,10 +94,19 @@ Result<const Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& argumen
     const bool holds = Evaluator(launch, vars, faults).Truth(*kernel.when);
     if (faults.failed()) return Failure{};
     if (holds) return &kernel;
+    conditions.emplace_back(kernel.when->span,
+                            fmt::format("`{}` is for {}", kernel.schedule.empty() ? kernel.name : kernel.schedule,
+                                        ConditionText(launch, *kernel.when, faults)));
   }
   const Span span = entry.kernels.empty() ? kNoSpan : entry.kernels.front().span;
-  return diagnostics.Error(DiagnosticKind::kNoScheduleApplies, span,
-                           fmt::format("no schedule of `{}` applies to these arguments", entry.name));
+  const bool is_one_set = entry.kernels.size() == 1 && !entry.kernels.front().schedule.empty();
+  const std::string who = is_one_set
+                              ? fmt::format("schedule set `{}` of `{}` does not apply", entry.kernels.front().schedule, entry.name)
+                              : fmt::format("no schedule of `{}` applies", entry.name);
+  DiagnosticBuilder error = diagnostics.Error(DiagnosticKind::kNoScheduleApplies, span, who + " to these arguments");
+  for (size_t i = 0; i < std::min(conditions.size(), kMostNotes); ++i) error.Note(conditions[i].first, conditions[i].second);
+  if (conditions.size() > kMostNotes) error.Note(fmt::format("nor do the other {}", conditions.size() - kMostNotes));
+  return error;
 }
 
 Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs) {

@@ -215,6 +215,17 @@ void Place(Launch& launch, const Placement& placement, Faults& faults) {
   }
 }
 
+std::string ConditionText(const Launch& launch, const Expr& condition, Faults& faults) {
+  const std::vector<Value> vars = InitialVars(launch);
+  Evaluator evaluator(launch, vars, faults);
+  std::string values;
+  for (const Expr* name : MentionedNames(condition)) {
+    values += fmt::format("{} `{}` is {}", values.empty() ? ":" : ",", ExprText(*launch.kernel, *name),
+                          ScalarText(evaluator.Evaluate(*name)));
+  }
+  return fmt::format("`{}`{}", ExprText(*launch.kernel, condition), values);
+}
+
 void CheckRequirements(Launch& launch, Faults& faults) {
   const Kernel& kernel = *launch.kernel;
   const std::vector<Value> vars = InitialVars(launch);
@@ -223,13 +234,8 @@ void CheckRequirements(Launch& launch, Faults& faults) {
     if (faults.failed()) return;
     const bool holds = evaluator.Truth(*requirement);
     if (holds || faults.failed()) continue;
-    std::string values;
-    for (const Expr* name : MentionedNames(*requirement)) {
-      values +=
-          fmt::format("{} `{}` is {}", values.empty() ? ":" : ",", ExprText(kernel, *name), ScalarText(evaluator.Evaluate(*name)));
-    }
     faults.Report(DiagnosticKind::kRequirementFails, requirement->span,
-                  fmt::format("`{}` requires `{}`{}", kernel.name, ExprText(kernel, *requirement), values));
+                  fmt::format("`{}` requires {}", kernel.name, ConditionText(launch, *requirement, faults)));
   }
 }
 

@@ -42,6 +42,9 @@ struct Launch {
 /// Binds `arguments` to `launch`; faults name the parameters concerned. Does not touch any tensor.
 void Bind(const typed::Kernel& kernel, Arguments& arguments, Launch& launch, Faults& faults);
 
+/// "`M % 8 == 0`: `M` is 12": a condition, and what stands in it.
+std::string ConditionText(const Launch& launch, const typed::Expr& condition, Faults& faults);
+
 /// Checks `requires_at_launch`.
 void CheckRequirements(Launch& launch, Faults& faults);
 
