@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <map>
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/driver/explain.h"
 #include "compiler/driver/outputs.h"
+#include "compiler/support/nearest_name.h"
 
 namespace tkc {
 namespace {
@@ -32,11 +35,47 @@ Examples
   tkc trace gemm.tk --dims M=256,N=256,K=256 -o gemm.svg
                                          the simulated timeline as a picture, or as .json for Perfetto
 
+`tkc run --help`, `tkc check --help` and `tkc trace --help` show the options of these commands.
 Exit status: 0 done; 1 the source, the options or a file are at fault; 70 tkc itself is.
 )";
+constexpr const char* kRunExamples = R"(
+Examples
+  tkc run gemm.tk --dims M=256,N=256,K=256              random inputs; a line on each output
+  tkc run gemm.tk --in A=a.npy --in B=b.npy --out C=c.npy
+                                                        dimensions come from the files
+  tkc run gemm.tk --dims M=256,N=256,K=256 --compare    with the reference interpreter
+  tkc run gemm.tk --dims M=64,N=64,K=256 --schedule decode --counters
+                                                        one schedule set; bank conflicts and sectors of each line
+)";
+constexpr const char* kCheckExamples = R"(
+Examples
+  tkc check gemm.tk                                     24 sets of extents, 3 seeds each
+  tkc check gemm.tk --target gfx950 --shapes 100 --time 600
+                                                        another GPU's code, longer
+)";
+constexpr const char* kTraceExamples = R"(
+Examples
+  tkc trace gemm.tk --dims M=256,N=256,K=512 -o gemm.svg
+  tkc trace gemm.tk --dims M=256,N=256,K=512 --sms 1 -o gemm.json     for Perfetto; one block takes all tiles
+)";
+
+/// An option that takes one of a few words.
+template <typename T>
+CLI::Option* AddChoice(CLI::App& app, const std::string& name, T& value, const std::vector<std::pair<std::string, T>>& choices,
+                       const std::string& help, const std::string& type) {
+  const auto choose = [&value, choices, name](const std::string& word) {
+    std::string words;
+    for (size_t i = 0; i < choices.size(); ++i) {
+      if (choices[i].first == word) return void(value = choices[i].second);
+      words += fmt::format("{}`{}`", i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ", choices[i].first);
+    }
+    throw CLI::ValidationError(fmt::format("{} takes {}, found `{}`", name, words, word));
+  };
+  return app.add_option_function<std::string>(name, choose, help)->type_name(type);
+}
 
 /// `M=64,K=32` or several options: pairs of name and value; false when a part has no `=`.
-bool Pairs(const std::vector<std::string>& texts, bool commas, const char* option,
+bool Pairs(const std::vector<std::string>& texts, bool commas, const char* option, const char* form, const char* example,
            std::vector<std::pair<std::string, std::string>>& out) {
   for (const std::string& text : texts) {
     for (size_t begin = 0; begin <= text.size();) {
@@ -44,7 +83,8 @@ bool Pairs(const std::vector<std::string>& texts, bool commas, const char* optio
       const std::string part = text.substr(begin, end - begin);
       const size_t equal = part.find('=');
       if (equal == std::string::npos || equal == 0 || equal + 1 == part.size()) {
-        fmt::print(stderr, "error: {} takes NAME=value, found `{}`\n", option, part);
+        fmt::print(stderr, "error: {} takes {}, found `{}`\nhelp: write for example `{} {}`\n", option, form, part, option,
+                   example);
         return false;
       }
       out.emplace_back(part.substr(0, equal), part.substr(equal + 1));
@@ -62,10 +102,8 @@ void AddCompileOptions(CLI::App& app, Options& options) {
   app.add_option("-I", options.include_dirs, "look here for imports")->allow_extra_args(false)->type_name("DIR");
   app.add_option("--target", options.target, "the GPU to compile for (default sm_90a), or several for one file: sm_80,sm_90a")
       ->type_name("NAME,..");
-  static const std::map<std::string, bool> kForms = {{"text", false}, {"json", true}};
-  app.add_option("--diagnostics", options.json_diagnostics, "`text`, or `json`: one object a line")
-      ->transform(CLI::CheckedTransformer(kForms))
-      ->type_name("FORM");
+  AddChoice<bool>(app, "--diagnostics", options.json_diagnostics, {{"text", false}, {"json", true}},
+                  "`text`, or `json`: one object a line", "FORM");
 }
 
 struct MainFlags {
@@ -78,15 +116,17 @@ void AddMainOptions(CLI::App& app, Options& options, MainFlags& flags) {
   app.add_option("kernel.tk", options.input, "the file to compile; `-` reads standard input");
   app.add_option("-o", options.output, "where to write; with C++ its header goes beside it")->type_name("FILE");
   AddCompileOptions(app, options);
-  static const std::map<std::string, Emit> kEmits = {
-      {"ast", Emit::kAst},       {"tile", Emit::kTile},     {"schedule", Emit::kSchedule},      {"source", Emit::kSource},
-      {"header", Emit::kHeader}, {"report", Emit::kReport}, {"certificate", Emit::kCertificate}};
-  app.add_option("--emit", options.emit, "ast, tile, schedule, source, header, report or certificate")
-      ->transform(CLI::CheckedTransformer(kEmits))
-      ->type_name("WHAT");
-  app.add_option("--from", options.from, "the input is IR text of this level: tile or schedule")
-      ->check(CLI::IsMember({"tile", "schedule"}))
-      ->type_name("LEVEL");
+  AddChoice<Emit>(app, "--emit", options.emit,
+                  {{"ast", Emit::kAst},
+                   {"tile", Emit::kTile},
+                   {"schedule", Emit::kSchedule},
+                   {"source", Emit::kSource},
+                   {"header", Emit::kHeader},
+                   {"report", Emit::kReport},
+                   {"certificate", Emit::kCertificate}},
+                  "ast, tile, schedule, source, header, report or certificate", "WHAT");
+  AddChoice<std::string>(app, "--from", options.from, {{"tile", "tile"}, {"schedule", "schedule"}},
+                         "the input is IR text of this level: tile or schedule", "LEVEL");
   app.add_option("--run-pass", options.run_passes, "with --from: run these passes only")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -110,9 +150,11 @@ struct RunTexts {
   std::vector<std::string> dims, inputs, outputs, scalars, place;
 
   bool TakeApart(RunCommand& run) const {
-    return Pairs(dims, true, "--dims", run.arguments.dims) && Pairs(inputs, false, "--in", run.arguments.inputs) &&
-           Pairs(outputs, false, "--out", run.arguments.outputs) && Pairs(scalars, true, "--scalar", run.arguments.scalars) &&
-           Pairs(place, true, "--place", run.place);
+    return Pairs(dims, true, "--dims", "NAME=n,..", "M=64,N=128", run.arguments.dims) &&
+           Pairs(inputs, false, "--in", "NAME=FILE", "A=a.npy", run.arguments.inputs) &&
+           Pairs(outputs, false, "--out", "NAME=FILE", "C=c.npy", run.arguments.outputs) &&
+           Pairs(scalars, true, "--scalar", "NAME=value", "x=1.0", run.arguments.scalars) &&
+           Pairs(place, true, "--place", "NAME=n,..", "pad=8,offset=1", run.place);
   }
 };
 
@@ -122,23 +164,21 @@ void AddArgumentOptions(CLI::App& app, interp::RunOptions& run, RunTexts& texts)
   app.add_option("--dims", texts.dims, "extents: M=64,K=32")->allow_extra_args(false)->type_name("NAME=n,..");
   app.add_option("--in", texts.inputs, "contents of a tensor: A=a.npy")->allow_extra_args(false)->type_name("NAME=FILE");
   app.add_option("--scalar", texts.scalars, "a scalar: x=1.0")->allow_extra_args(false)->type_name("NAME=value");
-  static const std::map<std::string, interp::FillKind> kFills = {
-      {"normal", interp::FillKind::kNormal}, {"integers", interp::FillKind::kIntegers}, {"small", interp::FillKind::kSmall}};
-  app.add_option("--fill", run.fill, "what tensors hold that are not given: normal, integers (-8..8) or small (-2..2)")
-      ->transform(CLI::CheckedTransformer(kFills))
-      ->type_name("KIND");
+  AddChoice<interp::FillKind>(
+      app, "--fill", run.fill,
+      {{"normal", interp::FillKind::kNormal}, {"integers", interp::FillKind::kIntegers}, {"small", interp::FillKind::kSmall}},
+      "what tensors hold that are not given: normal, integers (-8..8) or small (-2..2)", "KIND");
   app.add_option("--sms", run.sms, "multiprocessors of the simulated GPU (default 132)")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
 }
 
 void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
+  app.footer(kRunExamples);
   app.add_option("kernel.tk", line.options.input, "the file")->required();
-  static const std::map<std::string, Where> kPlaces = {
-      {"simulator", Where::kSimulator}, {"gpu", Where::kGpu}, {"reference", Where::kReference}};
-  app.add_option("--on", line.run.on, "where: simulator (default), gpu or reference")
-      ->transform(CLI::CheckedTransformer(kPlaces))
-      ->type_name("WHERE");
+  AddChoice<Where>(app, "--on", line.run.on,
+                   {{"simulator", Where::kSimulator}, {"gpu", Where::kGpu}, {"reference", Where::kReference}},
+                   "where: simulator (default), gpu or reference", "WHERE");
   AddArgumentOptions(app, line.run.arguments, texts);
   app.add_option("--out", texts.outputs, "where to write a tensor: C=c.npy")->allow_extra_args(false)->type_name("NAME=FILE");
   app.add_option("--seed", line.run.arguments.seed,
@@ -156,6 +196,7 @@ void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
 }
 
 void AddTraceOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
+  app.footer(kTraceExamples);
   app.add_option("kernel.tk", line.options.input, "the file")->required();
   app.add_option("-o", line.options.output, "where to write: .svg, a picture; .json, for Perfetto")->required()->type_name("FILE");
   AddArgumentOptions(app, line.run.arguments, texts);
@@ -165,6 +206,7 @@ void AddTraceOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
 }
 
 void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
+  app.footer(kCheckExamples);
   CheckCommand& check = line.check;
   app.add_option("kernel.tk", line.options.input, "the file; all its kernels are checked")->required();
   app.add_option("--kernel", check.kernel, "this one only")->type_name("NAME");
@@ -181,10 +223,41 @@ void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
   AddCompileOptions(app, line.options);
 }
 
+/// What stands too much on the command line, and what may have been meant.
+int ReportExtras(const CLI::App& app) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  const CLI::App& command = parsed.empty() ? app : *parsed.front();
+  const std::string name = parsed.empty() ? "tkc" : "tkc " + command.get_name();
+  const std::vector<std::string> extras = app.remaining(true);
+  const auto option = std::find_if(extras.begin(), extras.end(), [](const std::string& text) { return text.starts_with('-'); });
+  if (option != extras.end()) {
+    const std::string word = option->substr(0, option->find('='));
+    std::vector<std::string> options;
+    for (const CLI::Option* each : command.get_options()) options.push_back(each->get_name());
+    const std::string nearest = NearestName(word, options);
+    fmt::print(stderr, "error: `{}` has no option `{}`\n", name, word);
+    if (!nearest.empty()) fmt::print(stderr, "help: write `{}`\n", nearest);
+    if (nearest.empty()) fmt::print(stderr, "help: `{} --help` shows those it has\n", name);
+    return kExitUser;
+  }
+  fmt::print(stderr, "error: `{}` is one argument too many\n", extras.empty() ? "" : extras.back());
+  const std::string first = parsed.empty() ? app.get_option("kernel.tk")->as<std::string>() : "";
+  const std::string nearest = NearestName(first, {"run", "check", "trace", "explain"});
+  if (nearest == "explain")
+    fmt::print(stderr, "help: write `tkc --explain {}`\n", extras.back());
+  else if (!nearest.empty())
+    fmt::print(stderr, "help: write `tkc {}`\n", nearest);
+  else if (!extras.empty() && extras.back().find('=') != std::string::npos)
+    fmt::print(stderr, "help: several values of an option stand behind each other with commas: `--dims M=64,N=128`\n");
+  else
+    fmt::print(stderr, "help: `{}` takes one file; `{} --help` shows the options with examples\n", name, name);
+  return kExitUser;
+}
+
 }  // namespace
 
 std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
-  CLI::App app("tkc compiles .tk files, kernels of tiles, workers and pipes, into CUDA C++ that a person can read.", "tkc");
+  CLI::App app("tkc compiles .tk files, kernels of tiles, workers and pipes, into CUDA or HIP C++ that a person can read.", "tkc");
   MainFlags flags;
   CommandLine main_line, run_line, check_line, trace_line;
   AddMainOptions(app, main_line.options, flags);
@@ -202,8 +275,10 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const std::vector<CLI::App*> parsed = app.get_subcommands();
-    fmt::print("{}", parsed.empty() ? app.help() : parsed.front()->help());
+    fmt::print("{}", parsed.empty() ? app.help() : parsed.front()->help("tkc"));
     return kExitOk;
+  } catch (const CLI::ExtrasError&) {
+    return ReportExtras(app);
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "error: {}\nhelp: `tkc --help` shows the options with examples\n", error.what());
     return kExitUser;

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "compiler/support/dtype.h"
+#include "compiler/support/nearest_name.h"
 #include "compiler/syntax/parser.h"
 
 namespace tkc {
@@ -23,6 +25,22 @@ std::vector<std::string> Split(const std::string& list) {
   return names;
 }
 
+/// The target that somebody meant who wrote `name`: one called nearly so, or that of a GPU called so.
+std::string TargetMeant(const std::string& name) {
+  const auto lower = [](std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+  };
+  std::vector<std::string> names;
+  for (const Target& target : Targets()) {
+    if (!target.implemented) continue;
+    const bool is_gpu = name.size() > 2 && lower(std::string(target.chip)).find(lower(name)) != std::string::npos;
+    if (is_gpu) return std::string(target.name);
+    names.emplace_back(target.name);
+  }
+  return NearestName(name, std::move(names));
+}
+
 /// The target of that name, or null and reported.
 const Target* Require(Session& session, const std::string& name) {
   if (name.empty()) {
@@ -34,8 +52,10 @@ const Target* Require(Session& session, const std::string& name) {
   }
   const Target* target = FindTarget(name);
   if (!target) {
+    const std::string meant = TargetMeant(name);
     session.diagnostics.Error(DiagnosticKind::kUnknownTarget, kNoSpan, fmt::format("`{}` is no target of this tkc", name))
-        .Help("`tkc --list-targets` shows which are");
+        .Help(meant.empty() ? "`tkc --list-targets` shows which are"
+                            : fmt::format("write `--target {}`; `tkc --list-targets` shows all", meant));
     return nullptr;
   }
   if (!target->implemented) {

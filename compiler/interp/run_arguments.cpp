@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -289,12 +291,15 @@ Result<Arguments> MakeArguments(const Kernel& kernel, const RunOptions& options,
 
 Result<std::string> ReadWholeFile(const std::string& path, Diagnostics& diagnostics) {
   std::error_code error;
-  const bool is_file = !std::filesystem::is_directory(path, error);
-  std::ifstream file(path, std::ios::binary);
+  errno = std::filesystem::is_directory(path, error) ? EISDIR : 0;
+  std::ifstream file;
+  if (errno == 0) file.open(path, std::ios::binary);
   std::string contents;
-  if (is_file && file) contents.assign(std::istreambuf_iterator<char>(file), {});
-  if (!is_file || !file || file.bad())
-    return diagnostics.Error(DiagnosticKind::kCannotReadFile, kNoSpan, fmt::format("`{}` can't be read", path));
+  if (file.is_open()) contents.assign(std::istreambuf_iterator<char>(file), {});
+  if (!file.is_open() || file.bad()) {
+    const std::string why = errno == 0 ? "" : fmt::format(": {}", std::strerror(errno));
+    return diagnostics.Error(DiagnosticKind::kCannotReadFile, kNoSpan, fmt::format("`{}` can't be read{}", path, why));
+  }
   return contents;
 }
 

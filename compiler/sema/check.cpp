@@ -11,6 +11,7 @@
 
 #include "compiler/sema/analyses.h"
 #include "compiler/sema/elaborator.h"
+#include "compiler/support/nearest_name.h"
 #include "compiler/target/target.h"
 
 namespace tkc {

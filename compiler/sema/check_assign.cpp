@@ -92,6 +92,7 @@ void Elaborator::AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& ta
   const typed::VarId var = symbol->var;
   const bool declared = symbol->has_declared_type;
   const Span span = value.span;
+  if (value.expr && value.expr->type.is_tile && !kernel_.vars[var].type.is_tile) return ReportTileForNumber(target, *symbol, value);
   if (stmt.op != ast::AssignOp::kSet) {
     Value old = EvalName(target);
     old.span = target.span;
@@ -106,6 +107,18 @@ void Elaborator::AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& ta
   typed::Stmt& typed_stmt = Append(StmtKind::kAssign, stmt.span);
   typed_stmt.var = var;
   typed_stmt.expr = std::move(expr);
+}
+
+/// `var acc = 0` and later `acc += a @ b`: what begins as a number stays one.
+void Elaborator::ReportTileForNumber(const ast::NameExpr& target, const Symbol& symbol, const Value& value) {
+  const std::string type = TypeText(value.expr->type);
+  diagnostics_.Error(DiagnosticKind::kTypeMismatch, target.span, fmt::format("`{}` is a number and is given a tile", target.name))
+      .Label(target.span, fmt::format("is `{}`", TypeText(kernel_.vars[symbol.var].type)))
+      .Label(value.span, fmt::format("`{}`", type))
+      .Note(symbol.span, "declared here")
+      .Help(fmt::format("declare it as a tile: `var {}: {} = ..`", target.name, type),
+            Edit{{symbol.span.file, symbol.span.end, symbol.span.end}, ": " + type});
+  scope_->Find(target.name)->value = Error();  // nothing else is reported of it
 }
 
 void Elaborator::AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& target, Value value) {

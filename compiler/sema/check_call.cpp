@@ -7,6 +7,7 @@
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/implemented.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/support/nearest_name.h"
 
 namespace tkc::sema {
 

@@ -2,7 +2,10 @@
 // Written types to typed ones, and their text.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "compiler/sema/elaborator.h"
+#include "compiler/support/nearest_name.h"
 
 namespace tkc::sema {
 
@@ -17,6 +20,24 @@ std::string TypeText(const Type& type) {
   return fmt::format("{}[{}, {}]", Name(type.dtype), type.rows, type.cols);
 }
 
+namespace {
+
+/// What C++, CUDA, NumPy and PyTorch call an element type, in .tk; empty for other words.
+std::string_view NameInOtherLanguages(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"bfloat16", "bf16"}, {"__nv_bfloat16", "bf16"}, {"half", "f16"},         {"float16", "f16"}, {"fp16", "f16"},
+      {"__half", "f16"},    {"float", "f32"},          {"float32", "f32"},      {"fp32", "f32"},    {"fp8", "e4m3"},
+      {"e4m3fn", "e4m3"},   {"float8_e4m3fn", "e4m3"}, {"float8_e5m2", "e5m2"}, {"int", "i32"},     {"int32", "i32"},
+      {"int32_t", "i32"},   {"int64", "i64"},          {"int64_t", "i64"},      {"uint", "u32"},    {"uint32", "u32"},
+      {"uint32_t", "u32"},  {"uint64", "u64"},         {"uint64_t", "u64"}};
+  for (const auto& [other, own] : kNames) {
+    if (other == name) return own;
+  }
+  return {};
+}
+
+}  // namespace
+
 std::optional<DType> Elaborator::ElementType(const ast::TypeExpr& type) {
   if (type.kind != ast::TypeExpr::Kind::kElement && type.kind != ast::TypeExpr::Kind::kNamed) {
     diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.span, "an element type is wanted here");
@@ -26,11 +47,13 @@ std::optional<DType> Elaborator::ElementType(const ast::TypeExpr& type) {
   if (!dtype) {
     std::vector<std::string> names;
     for (const DTypeInfo& info : kDTypes) names.emplace_back(info.name);
-    const std::string nearest = NearestName(type.name.text, names);
+    const std::string_view known = NameInOtherLanguages(type.name.text);
+    const std::string nearest = known.empty() ? NearestName(type.name.text, names) : std::string(known);
     DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownName, type.name.span,
                                                   fmt::format("there is no element type `{}`", type.name.text));
-    if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{type.name.span, nearest});
-    return std::nullopt;
+    if (nearest.empty()) return std::nullopt;
+    report.Help(fmt::format("write `{}`", nearest), Edit{type.name.span, nearest});
+    return DTypeFromName(nearest);  // and nothing is reported because of a type that is not meant
   }
   if (!Info(*dtype).implemented) {
     ReportNotImplemented(diagnostics_, type.name.span, fmt::format("element type `{}`", type.name.text));

@@ -117,6 +117,7 @@ class Elaborator {
   void CheckVar(const ast::VarStmt& stmt);
   void CheckAssign(const ast::AssignStmt& stmt);
   void AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& target, Value value);
+  void ReportTileForNumber(const ast::NameExpr& target, const Symbol& symbol, const Value& value);
   void AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& target, Value value);
   void AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& target, Value value);
   void CheckArrow(const ast::ArrowStmt& stmt);

@@ -75,8 +75,4 @@ class Scope {
   std::vector<std::vector<std::string>> frames_;
 };
 
-/// The candidate nearest to `name`, at most a third of its letters away; ties: the longest common beginning, then alphabetical
-/// order.
-std::string NearestName(std::string_view name, std::vector<std::string> candidates);
-
 }  // namespace tkc::sema
