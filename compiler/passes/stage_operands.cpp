@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "compiler/layout/shared_tile.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/symbolic/polynomial.h"
 
 namespace tkc::passes {
 namespace {
@@ -35,6 +37,12 @@ ProductUnit UnitOf(const Target& target, const ir::RegisterLayout& l) {
   if (target.has_matrix_group) return {};
   return {l.RowsPerBlock(), l.ColsPerBlock(), kMatrixDepth, target.is_hip ? 2 * kMatrixDepth : 0};
 }
+
+/// The first column of a part of a tile in shared memory, and the shape of the tile.
+struct Place {
+  symbolic::Scalar col;
+  ir::Type whole;
+};
 
 class Staging {
  public:
@@ -90,6 +98,12 @@ class Staging {
   void PlaceBefore(const Op& op, Region& out);
   void RewriteTranspose(const Op& op, Region& out);
   void RewritePart(Op op, Region& out);
+  /// Notes where a part in shared memory begins in the tile it is taken from.
+  void NotePart(const Op& part);
+  /// Whether the matrix unit, or the loads of its operands, can begin where this tile in shared memory does.
+  bool BeginsWell(ValueId shared);
+  /// A tile in shared memory, copied to a place of its own if it begins where no operand can.
+  ValueId WhereItBeginsWell(ValueId shared, Region& out, Span span);
   void RewriteProduct(const Op& op, Region& out);
   /// The product term by term, each of one instruction's depth, from fragments in registers.
   void ProductSteps(const Op& op, ValueId acc, ValueId a, ValueId b, Region& out);
@@ -129,6 +143,7 @@ class Staging {
   std::map<ValueId, ValueId> replaced_;      // value -> the one that stands for it now
   std::map<ValueId, ValueId> staged_;        // register value -> the view of its copy in shared memory
   std::map<ValueId, ValueId> transpose_of_;  // shared transposed view -> the view under it
+  std::map<ValueId, Place> place_of_;        // part in shared memory -> where it begins
   std::set<ValueId> movable_;                // what is turned, taken in parts, multiplied or sent: shared memory may be its place
   std::map<ValueId, Op> pending_;            // read or positions not emitted yet: their place depends on the use
 };
@@ -282,12 +297,46 @@ void Staging::RewritePart(Op op, Region& out) {
     turn.span = op.span;
     TypeOf(result).transposed = true;
     transpose_of_[result] = part.results[0];
+    NotePart(part);
     out.push_back(part);
     out.push_back(turn);
     return;
   }
   op.operands = {source};
+  NotePart(op);
   out.push_back(op);
+}
+
+void Staging::NotePart(const Op& part) {
+  const ValueId source = part.operands[0];
+  const auto outer = place_of_.find(source);
+  place_of_[part.results[0]] = outer == place_of_.end()
+                                   ? Place{part.scalars[1], TypeOf(source)}
+                                   : Place{symbolic::Add(outer->second.col, part.scalars[1]), outer->second.whole};
+}
+
+/// Loads of operands take 16 bytes of a row at once. A matrix unit that reads shared memory by itself goes on from its first
+/// address by strides: no instruction's columns may lie in two panels, but for those that begin with a panel.
+bool Staging::BeginsWell(ValueId shared) {
+  constexpr int64_t kChunk = 16;  // bytes
+  const auto under = transpose_of_.find(shared);
+  const ValueId stored = under == transpose_of_.end() ? shared : under->second;
+  const auto found = place_of_.find(stored);
+  if (found == place_of_.end()) return true;
+  const auto& [col, whole] = found->second;
+  const auto is_multiple = [&](int64_t unit) { return symbolic::KnownDivisor(col) % unit == 0; };
+  if (by_warps_) return is_multiple(kChunk / Bytes(whole.dtype));
+  const int64_t cols = TypeOf(stored).cols;
+  const layout::SharedTile tile{whole.dtype, whole.rows, whole.cols,
+                                static_cast<int>(ChooseSwizzle(whole.dtype, whole.rows, whole.cols))};
+  return is_multiple(tile.PanelCols()) || (tile.PanelCols() % cols == 0 && is_multiple(cols));
+}
+
+ValueId Staging::WhereItBeginsWell(ValueId shared, Region& out, Span span) {
+  if (BeginsWell(shared)) return shared;
+  if (const auto place = staged_.find(shared); place != staged_.end()) return place->second;
+  const ValueId copy = InShared(InRegisters(shared, out, span), out, span);
+  return staged_[shared] = copy;
 }
 
 void Staging::CheckProduct(const Op& op) {
@@ -313,6 +362,7 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
   ValueId a = Current(op.operands[has_acc]);
   // The left operand may stay in registers; one that was only read goes through shared memory.
   if (!IsShared(a) && pending_.find(a) != pending_.end()) a = InShared(a, out, op.span);
+  if (!by_warps_ && IsShared(a) && !BeginsWell(a)) a = InRegisters(a, out, op.span);
   if (!IsShared(a) && !by_warps_) {
     // A copy that nothing else touches: the matrix unit reads it while the worker goes on.
     const ValueId operand = kernel_.AddValueAfter(a, "_operand", TypeOf(a), true);
@@ -321,8 +371,8 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
     out.push_back(copy);
     a = operand;
   }
-  if (by_warps_) a = IsShared(a) ? a : InRegisters(a, out, op.span);
-  const ValueId b = InShared(op.operands[has_acc + 1], out, op.span);
+  if (by_warps_) a = IsShared(a) ? WhereItBeginsWell(a, out, op.span) : InRegisters(a, out, op.span);
+  const ValueId b = WhereItBeginsWell(InShared(op.operands[has_acc + 1], out, op.span), out, op.span);
   if (!has_acc) {
     TypeOf(acc).space = Space::kRegister;
     kernel_.values[acc].is_mutable = true;

@@ -24,8 +24,8 @@ TK_HOST_DEVICE constexpr int k_of(int g, int h) { return loads_wide<K, Wide> ? h
 
 /// Addresses of a lane in a view, by one computation that does not change from slot to slot: at(down, across) is that of element
 /// (r + down, c + across), for constants whose bits are 0 in r and c as far as the swizzle's pattern goes. Tiles start where the
-/// pattern does, and views at multiples of their extents; swizzling is linear in XOR, so that within the pattern constants are
-/// swizzled by themselves.
+/// pattern does; swizzling is linear in XOR, so that within the pattern constants are swizzled by themselves, in views that begin
+/// where no bit of theirs meets one of the constants. Where a view begins is known when it is compiled.
 template <class View>
 struct lane_walk {
     using geometry = typename View::geometry;
@@ -35,7 +35,11 @@ struct lane_walk {
     uint32_t start;
     TK_DEVICE lane_walk(const View& view_, int r_, int c_)
         : view(view_), r(r_), c(c_), start(view.base + swizzled<View::swizzling>(geometry::offset(uint32_t(view.row0 + r), uint32_t(view.col0 + c)))) {}
+    TK_DEVICE bool begins_well() const {
+        return view.row0 % (View::rows < pattern_rows ? View::rows : pattern_rows) == 0 && view.col0 % View::column_unit == 0;
+    }
     TK_DEVICE uint32_t at(int down, int across) const {
+        if (!begins_well()) return view.address(r + down, c + across);
         const int in_pattern = down % pattern_rows, in_panel = across % geometry::panel_cols;
         const uint32_t within = swizzled<View::swizzling>(geometry::offset(uint32_t(in_pattern), uint32_t(in_panel)));
         const uint32_t address = (View::swizzling == swizzle::none ? start + within : start ^ within) +

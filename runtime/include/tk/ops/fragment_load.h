@@ -21,21 +21,25 @@ TK_DEVICE void load_four(uint32_t (&pairs)[4], uint32_t address) {
 }
 
 /// Addresses in a view as it lies: element (r, c) for the thread's own (r, c), and those a constant number of rows and columns on.
-/// Rows, and the view's first: multiples of 8, over which swizzling repeats. Columns, and the view's first: bits that are 0 in c. Then
-/// the thread's own place in the tile is the same in all views of all slots, and stays in a register: what is left to be added
-/// is constant, but for the slot, and the bits of a column, which swizzling wants turned over.
+/// Rows on: multiples of 8, over which swizzling repeats. Columns on: bits that are 0 in c. Where the view begins at a multiple of 8
+/// rows and of its unit of columns, the thread's own place in the tile is the same in all views of all slots, and stays in a
+/// register: what is left to be added is constant, but for the slot, and the bits of a column, which swizzling wants turned over.
+/// Where a view begins is known when it is compiled, and so, which of the two ways it goes.
 template <class View, bool Simple = View::cols == View::parent_cols || (View::cols & (View::cols - 1)) == 0>
 struct stored_places {
     using geometry = typename View::geometry;
     const View& view;
+    int r, c;
     uint32_t own;
-    TK_DEVICE stored_places(const View& view, int r, int c) : view(view), own(view.base + swizzled<View::swizzling>(geometry::offset(uint32_t(r), uint32_t(c)))) {
+    TK_DEVICE stored_places(const View& view, int r, int c)
+        : view(view), r(r), c(c), own(view.base + swizzled<View::swizzling>(geometry::offset(uint32_t(view.row0) % 8 + uint32_t(r), uint32_t(c)))) {
 #ifdef TK_SIM
-        if (view.row0 % 8 != 0 || view.base % 1024 != 0) sim::report_misuse("a view for matrix instructions that begins inside the pattern of its swizzle");
+        if (view.base % 1024 != 0) sim::report_misuse("a view for matrix instructions that begins inside the pattern of its swizzle");
 #endif
     }
     TK_DEVICE uint32_t at(int down, int along) const {
-        const uint32_t column = uint32_t(view.col0 + along), row = uint32_t(view.row0 + down);
+        if (view.col0 % View::column_unit != 0) return view.address(r + down, c + along);
+        const uint32_t column = uint32_t(view.col0 + along), row = uint32_t(view.row0) / 8 * 8 + uint32_t(down);
         if constexpr (View::swizzling == swizzle::none) return own + geometry::offset(row, column);
         else return (own ^ geometry::offset(0, column % uint32_t(geometry::panel_cols))) + geometry::offset(row, column / uint32_t(geometry::panel_cols) * uint32_t(geometry::panel_cols));
     }

@@ -46,6 +46,17 @@ TK_DEVICE void for_each_shared_vector(lane_position at, const View& view, F f) {
         }
 }
 
+/// Runs of V neighbouring columns, each by one load.
+template <int V, class Tile, class View>
+TK_DEVICE void load_vectors(Tile& to, const View& view) {
+    using T = typename Tile::value_type;
+    for_each_shared_vector<V, Tile>(warpgroup::position(), view, [&](int n, uint32_t address) {
+        const auto bits = arch::load_shared<typename word<V * int(sizeof(T))>::type>(address);
+        TK_UNROLL
+        for (int e = 0; e < V; ++e) to.data[n + e] = element_of<T, V>(bits, e);
+    });
+}
+
 /// Exchanges the column blocks that lie `Columns` apart in the threads that turn, so that registers and addresses agree again.
 template <int Columns, class Tile>
 TK_DEVICE void turn_blocks(Tile& tile) {
@@ -85,18 +96,18 @@ TK_DEVICE auto load_shared(const From& from) {
     using View = std::remove_const_t<decltype(view)>;
     using T = typename View::value_type;
     using result_tile = register_tile<T, View::rows, View::cols, Layout>;
+    constexpr bool as_matrices = detail::loads_as_matrices<T, Layout, View::rows, View::cols>;
+    constexpr bool as_turned_matrices = detail::loads_as_turned_matrices<T, Layout, View::rows, View::cols, View>;
+    constexpr int V = as_matrices || as_turned_matrices ? 16 / int(sizeof(T)) : detail::shared_vector<result_tile, View>;
     result_tile result;
-    if constexpr (detail::loads_as_matrices<T, Layout, View::rows, View::cols>) {
+    if (!begins_at_multiple<V>(view)) {
+        detail::load_vectors<1>(result, view);
+    } else if constexpr (as_matrices) {
         detail::load_matrices(result, view, position());
-    } else if constexpr (detail::loads_as_turned_matrices<T, Layout, View::rows, View::cols, View>) {
+    } else if constexpr (as_turned_matrices) {
         detail::load_turned_matrices(result, view, position());
     } else {
-        constexpr int V = detail::shared_vector<result_tile, View>;
-        detail::for_each_shared_vector<V, result_tile>(position(), view, [&](int n, uint32_t address) {
-            const auto bits = arch::load_shared<typename detail::word<V * int(sizeof(T))>::type>(address);
-            TK_UNROLL
-            for (int e = 0; e < V; ++e) result.data[n + e] = detail::element_of<T, V>(bits, e);
-        });
+        detail::load_vectors<V>(result, view);
         if constexpr (constexpr int turn = detail::turned_columns<result_tile, View>(); turn > 0) detail::turn_blocks<turn>(result);
     }
     return result;

@@ -47,6 +47,8 @@ struct shared_view {
     using geometry = shared_geometry<T, ParentR, ParentC, S>;
     static constexpr int rows = R, cols = C, parent_rows = ParentR, parent_cols = ParentC;
     static constexpr swizzle swizzling = S;
+    /// Where a view begins at a multiple of so many columns, no bit of its first column in a panel meets one of a column of its own.
+    static constexpr int column_unit = geometry::panel_cols % C == 0 && (C & (C - 1)) == 0 ? C : geometry::panel_cols;
 
     uint32_t base;  // shared-memory address of the parent's element (0, 0)
     int row0, col0;
@@ -103,6 +105,14 @@ inline constexpr bool is_transposed = false;
 template <class View>
 inline constexpr bool is_transposed<transposed_view<View>> = true;
 }  // namespace detail
+
+/// Whether runs of V elements of a stored row lie at multiples of their size, as they do in whole tiles: a part may begin anywhere, at a
+/// column that is known when the program is compiled.
+template <int V, class View>
+TK_HOST_DEVICE constexpr bool begins_at_multiple(const View& view) {
+    if constexpr (detail::is_transposed<View>) return view.view.col0 % V == 0;
+    else return view.col0 % V == 0;
+}
 
 /// Storage of an R x C tile. shared_tile<T, R, 1, swizzle::none> is a contiguous column.
 template <class T, int R, int C, swizzle S = swizzle::none>
