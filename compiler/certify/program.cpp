@@ -222,6 +222,10 @@ class Builder {
     linear->of_loop.push_back(-op.number);
     loop.goes_on = Condition{Condition::Kind::kPositive, true, *linear, loop.family, Depth(), {}};
     loop.parameter = ParameterOf(symbolic::Cdiv(extent, symbolic::Int(op.number)));
+    if (loop.parameter < 0) {  // of a range that may go backwards
+      const Scalar not_negative = symbolic::Make(Kind::kMax, DType::kI64, {extent, symbolic::Int(0)});
+      loop.parameter = ParameterOf(symbolic::Cdiv(not_negative, symbolic::Int(op.number)));
+    }
     Family& family = program_.families[static_cast<size_t>(loop.family)];
     family.parameter = loop.parameter;
     family.constant = linear->constant;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/slots_per_tile.h"
 #include "compiler/passes/walk.h"
 #include "compiler/symbolic/evaluate.h"
 
@@ -102,6 +103,7 @@ class GridLowering {
 
   /// The body for every tile that the worker takes.
   Region Wrap(const ir::Worker& worker, Region body) const {
+    const SlotsPerTile slots_per_tile = worker.in_turn ? CountSlots(kernel_, body) : SlotsPerTile{};
     const std::string unit = kernel_.cluster > 1 ? "cluster" : "block";
     const Scalar stride = symbolic::Call(unit + "::count", DType::kI32, {});
     const Scalar first = First(symbolic::Call(unit + "::index", DType::kI32, {}), stride);
@@ -124,29 +126,13 @@ class GridLowering {
     loop.scalars[0] = symbolic::Add(first, symbolic::Mul(number, stride));
     loop.scalars[2] = symbolic::Mul(stride, Int(worker.instances));
     Region out;
-    for (const auto& [pipe, slots] : SlotsPerTile(inside)) {
+    for (const auto& [pipe, slots] : slots_per_tile.of) {
       out.push_back(Skip(pipe, symbolic::Mul(number, slots), worker.span));
       inside.push_back(Skip(pipe, symbolic::Mul(slots, Int(worker.instances - 1)), worker.span));
     }
     loop.regions = {std::move(inside)};
     out.push_back(std::move(loop));
     return out;
-  }
-
-  /// How many slots of each pipe one tile receives, as long as no grid index decides it.
-  static std::map<std::string, Scalar> SlotsPerTile(const Region& region) {
-    std::map<std::string, Scalar> slots;
-    const auto add = [&](const std::string& pipe, const Scalar& count) {
-      auto [place, is_new] = slots.try_emplace(pipe, count);
-      if (!is_new) place->second = symbolic::Add(place->second, count);
-    };
-    for (const Op& op : region) {
-      if (op.code == OpCode::kReceive) add(op.symbol, Int(1));
-      if (op.code != OpCode::kFor) continue;
-      const Scalar trips = symbolic::Cdiv(symbolic::Sub(op.scalars[1], op.scalars[0]), Int(op.number));
-      for (const auto& [pipe, count] : SlotsPerTile(op.regions[0])) add(pipe, symbolic::Mul(trips, count));
-    }
-    return slots;
   }
 
   static Op Skip(const std::string& pipe, Scalar count, Span span) {
@@ -235,15 +221,15 @@ Result<void> LowerGrid(ir::Kernel& kernel, const Target& target, Diagnostics& di
     if (!worker.in_turn) continue;
     kernel.persistent = true;  // turns are taken over the tiles of a block
     if (worker.instance_name.empty()) worker.instance_name = ir::FreeName(kernel.UsedNames(), "turn");
-    for (const auto& [pipe, slots] : GridLowering::SlotsPerTile(worker.body)) {
-      for (const ir::GridAxis& axis : kernel.axes) {
-        if (!symbolic::Mentions(slots, axis.name)) continue;
-        return diagnostics.Error(
-            DiagnosticKind::kNotImplemented, worker.span,
-            fmt::format("turns over tiles of different length (slots of `{}` depend on `{}`) are specified, not yet implemented",
-                        pipe, axis.name));
-      }
-    }
+    const SlotsPerTile slots = CountSlots(kernel, worker.body);
+    if (slots.pipe.empty()) continue;
+    return diagnostics
+        .Error(DiagnosticKind::kNotImplemented, worker.span,
+               fmt::format("turns over tiles of different length (slots of `{}` depend on {}) are specified, not yet implemented",
+                           slots.pipe, slots.cause))
+        .Help(
+            fmt::format("leave out `in turn`; instances that share a tile, `{}[W] as w`, each take a part of its rows: `.rows(w)`",
+                        worker.name));
   }
   grid.CountTiles();
   for (ir::Worker& worker : kernel.workers) worker.body = grid.Wrap(worker, std::move(worker.body));
