@@ -218,8 +218,8 @@ void Verifier::CheckReduce(const Op& op) {
     return OpFault(op, "`{}` is neither `rows` nor `cols`", op.slot);
   } else if (op.code == OpCode::kReduce) {
     (op.slot == "rows" ? wanted.cols : wanted.rows) = 1;
-    const bool has_scratch = op.slot == "cols" || !op.symbol.empty();
-    if (level_ == Level::kSchedule && has_scratch && !FindBuffer(op.symbol)) OpFault(op, "no scratch buffer `{}`", op.symbol);
+    if (level_ == Level::kSchedule && !op.symbol.empty() && !FindBuffer(op.symbol))
+      OpFault(op, "no scratch buffer `{}`", op.symbol);
   }
   Same(op, wanted, TypeOf(op.results[0]));
   if (op.code == OpCode::kTranspose && TypeOf(op.results[0]).space == Space::kShared) {

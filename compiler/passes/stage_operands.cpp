@@ -484,8 +484,8 @@ void Staging::RewriteReduce(Op op, Region& out) {
   }
   op.operands[0] = InRegisters(op.operands[0], out, op.span);
   TypeOf(op.results[0]).space = Space::kRegister;
-  const bool is_column = op.slot == "cols";
-  if (is_column || worker_.layout.SpansWarps(op.slot)) {
+  if (worker_.layout.SpansWarps(op.slot)) {
+    const bool is_column = op.slot == "cols";
     const ir::Type& type = TypeOf(op.operands[0]);
     op.symbol = NewBuffer(ir::WithoutNumber(kernel_.values[op.results[0]].name) + "_scratch", type.dtype, 4,
                           is_column ? type.cols : type.rows,

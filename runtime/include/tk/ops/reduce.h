@@ -102,9 +102,8 @@ TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>&
     return result;
 }
 
-template <class T, int R, int C, class L, class Meeting, class F>
-TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>& x, reduce_scratch<T, C>& scratch, const Meeting& meeting,
-                                                F f) {
+template <class T, int R, int C, class L, class F>
+TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>& x, F f) {
     static_assert(R > 1, "nothing to reduce");
     register_tile<T, 1, C, L> result;
     TK_UNROLL
@@ -115,15 +114,21 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
         for (int k = 1; k < x.I * x.H; ++k) value = f(value, x.data[x.number_of({k / x.H, p.j, k % x.H, p.e})]);
         result.data[n] = reduce_lanes<L::col_step, L::LaneRows>(value, f);
     }
-    if constexpr (L::WarpRows > 1) {  // then the warps meet, whether or not a tile of so few rows occupies them all
-        constexpr int warps = fitted_layout<L, R>::WarpRows;
-        // Columns in the order of registers, not of the tile: neighbouring lanes take neighbouring banks.
-        const lane_position at = warpgroup::position();
-        const bool writes = at.lane < L::Lanes * L::LaneRows && L::lane_row(at.lane) == 0 && (C > 1 || L::lane_col(at.lane) == 0);
-        combine_warps<warps, 1>(result, scratch, meeting, at.warp, L::warp_col(at) * warps, writes, f, [&](int n) {
-            return C == 1 ? 0 : (n * L::WarpCols + L::warp_col(at)) * L::Lanes + L::lane_col(at.lane);
-        });
-    }
+    return result;
+}
+
+/// The column reduction where warps lie below each other, which meet whether or not a tile of so few rows occupies them all.
+template <class T, int R, int C, class L, class Meeting, class F>
+TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>& x, reduce_scratch<T, C>& scratch, const Meeting& meeting,
+                                                F f) {
+    register_tile<T, 1, C, L> result = reduce_cols(x, f);
+    constexpr int warps = fitted_layout<L, R>::WarpRows;
+    // Columns in the order of registers, not of the tile: neighbouring lanes take neighbouring banks.
+    const lane_position at = warpgroup::position();
+    const bool writes = at.lane < L::Lanes * L::LaneRows && L::lane_row(at.lane) == 0 && (C > 1 || L::lane_col(at.lane) == 0);
+    combine_warps<warps, 1>(result, scratch, meeting, at.warp, L::warp_col(at) * warps, writes, f, [&](int n) {
+        return C == 1 ? 0 : (n * L::WarpCols + L::warp_col(at)) * L::Lanes + L::lane_col(at.lane);
+    });
     return result;
 }
 
@@ -152,6 +157,12 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
     TK_DEVICE auto row_##NAME(const X& x) {                                                                            \
         static_assert(X::layout_type::WarpCols == 1, "rows over several warps need scratch");                          \
         return detail::reduce_rows(x, [](auto a, auto b) { return EXPRESSION; });                                      \
+    }                                                                                                                  \
+    /** [R, C] -> [1, C] */                                                                                            \
+    template <tile X>                                                                                                  \
+    TK_DEVICE auto col_##NAME(const X& x) {                                                                            \
+        static_assert(X::layout_type::WarpRows == 1, "columns over several warps need scratch");                       \
+        return detail::reduce_cols(x, [](auto a, auto b) { return EXPRESSION; });                                      \
     }                                                                                                                  \
     /** [R, C] -> [R, 1], and [R, C] -> [1, C] */                                                                      \
     TK_REDUCTION_AT(NAME, EXPRESSION, TK_NOTHING, at_named_barrier{})                                                  \
