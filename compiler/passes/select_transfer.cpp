@@ -54,6 +54,8 @@ bool IsZero(const ir::Scalar& scalar) {
   return !scalar || (symbolic::IsInt(scalar, &value) && value == 0);
 }
 
+using Obstacles = std::map<std::string, std::string>;  // what keeps the copy engine from moving something, and tensors
+
 struct Transfer {
   ir::Kernel& kernel;
   const Target& target;
@@ -62,27 +64,35 @@ struct Transfer {
   std::set<std::string> own_stages{};  // staging buffers of the computing role at hand
   std::set<std::string> operands{};    // buffers of slots that products load from
 
-  /// Whether the copy engine can move this access: clipping by the tensor's own bounds only, rows then columns innermost, boxes in
-  /// range, the first column of each box at a multiple of 16 bytes, and no stores before the first element. The engine takes other
-  /// coordinates for an illegal instruction (measured on an H200).
-  bool EngineServes(const Op& access, const ir::Type& type) const {
-    if (access.axes.size() > kMaxRank || !access.scalars.empty() || access.slot == "transposed") return false;
+  /// What keeps the copy engine from moving this access; empty if nothing does. It clips by the tensor's own bounds only, rows then
+  /// columns innermost, boxes in range, the first column of each box at a multiple of 16 bytes, and stores nothing before the first
+  /// element. It takes other coordinates for an illegal instruction (measured on an H200).
+  std::string EngineObstacle(const Op& access, const ir::Type& type) const {
+    const ir::AxisRange& last = access.axes.back();
+    const int64_t bytes = Bytes(type.dtype);
+    if (access.axes.size() > kMaxRank) return fmt::format("more than {} axes", kMaxRank);
+    if (!access.scalars.empty()) return "what lies outside is not read as zero";
+    if (access.slot == "transposed") return "it is turned on the way";
     size_t kept = 0;
     for (const ir::AxisRange& axis : access.axes) {
-      if (axis.lo || axis.hi || axis.extent > kMaxAxis) return false;
+      if (axis.lo || axis.hi) return "the block may end before the tensor does";
+      if (axis.extent > kMaxAxis) return fmt::format("more than {} elements along an axis", kMaxAxis);
       kept += !axis.dropped;
     }
-    if (kept == 0 || access.axes.back().dropped) return false;
-    const int64_t inner = access.axes.back().extent;
-    if (inner * Bytes(type.dtype) % kCopyGranule != 0) return false;
-    if (facts.Divisor(access.axes.back().start) * Bytes(type.dtype) % kCopyGranule != 0) return false;
+    if (kept == 0 || last.dropped) return "elements do not lie behind each other";
+    if (last.extent * bytes % kCopyGranule != 0)
+      return fmt::format("rows of {} bytes are no multiples of {}", last.extent * bytes, kCopyGranule);
+    if (facts.Divisor(last.start) * bytes % kCopyGranule != 0)
+      return fmt::format("rows may begin between multiples of {} bytes", kCopyGranule);
     if (access.code == OpCode::kStore &&
         !std::all_of(access.axes.begin(), access.axes.end(), [&](const ir::AxisRange& a) { return facts.IsNonNegative(a.start); }))
-      return false;
-    if (kept == 1) return inner <= kMaxBox;
+      return "the block may begin in front of the tensor";
     // A row lies in one piece, so its boxes may be as wide as any; of several rows each box is a panel of a swizzle.
-    if (type.rows == 1 && access.code == OpCode::kRead) return inner <= kMaxBox || inner % kMaxBox == 0;
-    return type.rows <= kMaxBox && ChooseSwizzle(type.dtype, type.rows, type.cols) != ir::Swizzle::kNone;
+    const bool is_row = type.rows == 1 && access.code == OpCode::kRead;
+    const bool fits = kept == 1 ? last.extent <= kMaxBox
+                      : is_row  ? last.extent <= kMaxBox || last.extent % kMaxBox == 0
+                                : type.rows <= kMaxBox && ChooseSwizzle(type.dtype, type.rows, type.cols) != ir::Swizzle::kNone;
+    return fits ? "" : "no box has such a shape";
   }
 
   /// The name of a map for these boxes, made on first use.
@@ -126,8 +136,9 @@ struct Transfer {
       copy.axes = access.axes;
   }
 
-  /// How a read fills a field's tile, or part of it.
-  Op CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker);
+  /// How a read fills a field's tile, or part of it. `obstacles`: of tensors that a warp copies, what keeps the engine from it.
+  Op CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker,
+            Obstacles& obstacles);
   void CopyRole(ir::Worker& worker, Region& region);
   void ComputeRole(ir::Worker& worker, Region& region);
   ir::Buffer StagingBuffer(const ir::Worker& worker, const ir::Type& type, const ir::TensorParam& tensor, int64_t chunk_cols);
@@ -136,9 +147,11 @@ struct Transfer {
   Region DirectStore(const Op& store);
 };
 
-Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker) {
+Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker,
+                    Obstacles& obstacles) {
   Op copy{OpCode::kCopyToShared};
-  if (!target.folds_copies && is_whole && EngineServes(read, kernel.values[read.results[0]].type)) {
+  const std::string obstacle = !is_whole ? "it fills a part of a slot" : EngineObstacle(read, kernel.values[read.results[0]].type);
+  if (!target.folds_copies && obstacle.empty()) {
     copy.code = OpCode::kLoadAsync;
     copy.symbol = Map(read, buffer, false);
     copy.scalars = Coordinates(read);
@@ -168,6 +181,8 @@ Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& b
     return copy;
   }
   worker.kind = ir::RoleKind::kCopyWarp;
+  std::string& tensors = obstacles[obstacle];
+  tensors += fmt::format("{}`{}`", tensors.empty() ? "" : ", ", read.symbol);
   copy.scalars = read.scalars;
   copy.number = 1;
   return copy;
@@ -188,13 +203,14 @@ void Transfer::CopyRole(ir::Worker& worker, Region& region) {
     }
     const ir::Pipe& pipe = FindPipe(kernel, op.symbol);
     Region copies;
+    Obstacles obstacles;
     for (size_t i = 0; i < op.operands.size(); ++i) {
       const Op& read = reads.at(op.operands[i]);
       const size_t field = op.number >= 0 ? static_cast<size_t>(op.number) : i;
       const ir::Buffer& buffer = FindBuffer(kernel, FieldBuffer(pipe, field));
       const ir::Type& type = kernel.values[read.results[0]].type;
       const bool is_whole = type.rows == buffer.rows && type.cols == buffer.cols;
-      Op copy = CopyOf(read, pipe.name, buffer, is_whole, worker);
+      Op copy = CopyOf(read, pipe.name, buffer, is_whole, worker, obstacles);
       copy.span = op.span;
       const ValueId slot =
           kernel.AddValue(buffer.name, ir::Type{buffer.dtype, buffer.rows, buffer.cols, ir::Space::kShared, false});
@@ -212,6 +228,12 @@ void Transfer::CopyRole(ir::Worker& worker, Region& region) {
       }
       copy.operands = {target};
       copies.push_back(std::move(copy));
+    }
+    for (const auto& [obstacle, tensors] : obstacles) {
+      Op comment{OpCode::kComment};
+      comment.symbol = fmt::format("The warp copies {}, not the engine: {}.", tensors, obstacle);
+      comment.span = op.span;
+      out.push_back(std::move(comment));
     }
     op.operands.clear();
     op.regions = {std::move(copies)};
@@ -344,7 +366,7 @@ void Transfer::ComputeRole(ir::Worker& worker, Region& region) {
       ir::Type stored = type;
       stored.dtype = dtype;
       // Without an engine, the four lanes of a row store whole sectors of 32 bytes unless elements are narrow.
-      const bool pays = target.folds_copies ? Bytes(dtype) == 2 && op.slot.empty() : EngineServes(op, stored);
+      const bool pays = target.folds_copies ? Bytes(dtype) == 2 && op.slot.empty() : EngineObstacle(op, stored).empty();
       if (is_plain && is_wide && Bytes(dtype) >= 2 && IsFloat(dtype) && pays) {
         for (Op& staged : StagedStore(worker, op)) out.push_back(std::move(staged));
         continue;

@@ -144,9 +144,9 @@ TEST_F(InterpRun, FilesThatDoNotFitAreNamed) {
   RunOptions options;
   options.scalars = {{"s", "1"}};
   options.inputs = {{"X", Path("none.npy")}};
-  EXPECT_EQ(Output(options), "`" + Path("none.npy") + "` can't be read\n");
+  EXPECT_EQ(Output(options), "`" + Path("none.npy") + "` can't be read: No such file or directory\n");
   options.inputs = {{"X", folder_.string()}};
-  EXPECT_EQ(Output(options), "`" + folder_.string() + "` can't be read\n");
+  EXPECT_EQ(Output(options), "`" + folder_.string() + "` can't be read: Is a directory\n");
   std::ofstream(Path("text.npy")) << "not an array";
   options.inputs = {{"X", Path("text.npy")}};
   EXPECT_EQ(Output(options),
