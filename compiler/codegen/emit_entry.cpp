@@ -116,10 +116,7 @@ void EmitEntry(const ir::Module& module, const ir::Entry& entry, std::string_vie
     return fmt::format("{{{{{}, {}}}{}}}", StringLiteral(entry.name), stream, Join(values, ""));
   };
   out.Open(fmt::format("{}{}", linkage, WorkspaceHead(module, entry)));
-  out.Line(fmt::format("{} query{};", type, arguments("nullptr")));
-  out.Line("query.check();");
-  out.Line(
-      fmt::format("return query.call.failed() ? 0 : query.workspace_size({});", Chooses(module, entry) ? "query.choose()" : ""));
+  out.Line(fmt::format("return {}{}.workspace_needed();", type, arguments("nullptr")));
   out.Close();
   out.Blank();
   out.Open(fmt::format("{}{}", linkage, EntryHead(module, entry)));

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/codegen/emit_checks.h"
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
@@ -16,25 +17,6 @@
 
 namespace tkc::codegen {
 namespace {
-
-std::string_view DTypeEnum(DType dtype) {
-  switch (dtype) {
-    case DType::kBool: return "TK_BOOL";
-    case DType::kI8: return "TK_I8";
-    case DType::kU8: return "TK_U8";
-    case DType::kI32: return "TK_I32";
-    case DType::kU32: return "TK_U32";
-    case DType::kI64: return "TK_I64";
-    case DType::kU64: return "TK_U64";
-    case DType::kF16: return "TK_F16";
-    case DType::kBF16: return "TK_BF16";
-    case DType::kF32: return "TK_F32";
-    case DType::kE4M3: return "TK_E4M3";
-    case DType::kE5M2: return "TK_E5M2";
-    case DType::kF64: break;
-  }
-  InternalError("no tensor has this element type");
-}
 
 const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& name) {
   for (const ir::TensorParam& tensor : kernel.tensors) {
@@ -47,8 +29,6 @@ std::string PresetLiteral(const ir::TensorParam& tensor) {
   if (IsFloat(tensor.dtype)) return FloatLiteral(tensor.preset, tensor.dtype);
   return fmt::format("{}", static_cast<int64_t>(tensor.preset));
 }
-
-bool IsWritten(const ir::TensorParam& tensor) { return tensor.mode != typed::TensorMode::kIn; }
 
 /// Prints the struct of one entry.
 class CallEmitter {
@@ -72,6 +52,8 @@ class CallEmitter {
     if (Chooses(module_, entry_)) Choose();
     for (const std::vector<int>& alternative : entry_.alternatives) Alternative(alternative);
     WorkspaceSize();
+    out_.Blank();
+    WorkspaceNeeded();
     out_.Blank();
     Launch();
     out_.Close("};");
@@ -111,11 +93,7 @@ class CallEmitter {
 
   void Check() {
     out_.Open("void check()");
-    TensorChecks();
-    out_.Line("if (call.failed()) return;");
-    Extents();
-    Requires();
-    Overlaps();
+    EmitChecks(first_, kernels_, host_, out_);
     const ir::Kernel* largest = kernels_.front();
     for (const ir::Kernel* kernel : kernels_) {
       if (kernel->shared_bytes > largest->shared_bytes) largest = kernel;
@@ -126,70 +104,22 @@ class CallEmitter {
     out_.Blank();
   }
 
-  void TensorChecks() {
-    std::vector<std::string> checks, comments;
-    size_t width = 0;
-    for (const ir::TensorParam& tensor : first_.tensors) {
-      if (tensor.is_work) continue;
-      checks.push_back(fmt::format("call.tensor({}, {}, {}, {});", StringLiteral(tensor.name), Mangle(tensor.name),
-                                   DTypeEnum(tensor.dtype), tensor.extents.size()));
-      comments.push_back(EscapeComment(TensorText(tensor)));
-      width = std::max(width, checks.back().size());
-    }
-    for (size_t i = 0; i < checks.size(); ++i) out_.Line(fmt::format("{:{}}  // {}", checks[i], width, comments[i]));
-  }
-
-  /// The first extent that is a bare name defines the dimension, all others are compared with it.
-  void Extents() {
-    std::set<std::string> bound;
-    std::vector<std::string> checks;
-    for (const ir::TensorParam& tensor : first_.tensors) {
-      if (tensor.is_work) continue;
-      const std::string name = Mangle(tensor.name);
-      for (size_t d = 0; d < tensor.extents.size(); ++d) {
-        const ir::Scalar& extent = tensor.extents[d];
-        if (extent->kind == symbolic::Kind::kName && bound.insert(extent->name).second) {
-          out_.Line(fmt::format("{} = call.dimension({}, {});", Mangle(extent->name), name, d));
-          continue;
-        }
-        checks.push_back(fmt::format("call.extent({}, {}, {}, {}, {});", StringLiteral(tensor.name), name, d,
-                                     StringLiteral(symbolic::ToString(extent)), host_.Text(extent)));
-      }
-    }
-    for (const std::string& check : checks) out_.Line(check);
-  }
-
-  void Requires() {
-    std::set<std::string> seen;
-    for (const ir::Kernel* kernel : kernels_) {
-      for (const ir::Scalar& condition : kernel->launch_requires) {
-        const std::string text = symbolic::ToString(condition);
-        if (seen.insert(text).second) out_.Line(fmt::format("call.require({}, {});", host_.Text(condition), StringLiteral(text)));
-      }
-    }
-  }
-
-  void Overlaps() {
-    for (const ir::TensorParam& tensor : first_.tensors) {
-      if (tensor.is_work || !IsWritten(tensor)) continue;
-      out_.Line(fmt::format("call.written({}, {});", StringLiteral(tensor.name), Mangle(tensor.name)));
-      bool is_before = true;  // a pair of written tensors is compared once
-      for (const ir::TensorParam& other : first_.tensors) {
-        if (&other == &tensor) is_before = false;
-        if (&other == &tensor || other.is_work || (IsWritten(other) && is_before)) continue;
-        out_.Line(fmt::format("call.disjoint({}, {}, {}, {});", StringLiteral(tensor.name), Mangle(tensor.name),
-                              StringLiteral(other.name), Mangle(other.name)));
-      }
-    }
-  }
-
   /// Whether there is a schedule for all dimensions.
   bool AlwaysChooses() const {
     return std::any_of(entry_.alternatives.begin(), entry_.alternatives.end(),
                        [&](const std::vector<int>& alternative) { return First(alternative).when == nullptr; });
   }
 
+  /// `and` and `or` where C++ has && and ||.
+  static std::string InWords(std::string text) {
+    for (const auto& [sign, word] : {std::pair("&&", "and"), std::pair("||", "or")}) {
+      for (size_t at = text.find(sign); at != std::string::npos; at = text.find(sign, at)) text.replace(at, 2, word);
+    }
+    return text;
+  }
+
   void Choose() {
+    constexpr size_t kIndent = 4;
     out_.Comment(fmt::format("The number of the first schedule whose condition holds{}.", AlwaysChooses() ? "" : ", or -1"));
     out_.Open("int choose() const");
     const auto is_mentioned = [&](const std::string& name) {
@@ -222,8 +152,12 @@ class CallEmitter {
         out_.Line(fmt::format("return {};  // {}", i, name));
         break;
       }
-      out_.Comment(EscapeComment(fmt::format("{} when {}", name, symbolic::ToString(kernel.when))));
-      out_.Line(fmt::format("if ({}) return {};", host_.Text(kernel.when), i));
+      // What C++ writes as the source does is not quoted beside it.
+      const std::string text = host_.Text(kernel.when), source = symbolic::ToString(kernel.when);
+      const std::string line = fmt::format("if ({}) return {};  // {}", text, i, EscapeComment(name));
+      const bool is_plain = InWords(text) == source && line.size() + kIndent <= CodeWriter::kColumns;
+      if (!is_plain) out_.Comment(EscapeComment(fmt::format("{} when {}", name, source)));
+      out_.Line(is_plain ? line : fmt::format("if ({}) return {};", text, i));
     }
     if (!AlwaysChooses()) out_.Line("return -1;");
     out_.Close();
@@ -439,7 +373,8 @@ class CallEmitter {
     const bool is_none = is_same && values[0] == "0";
     const bool may_fail = chooses && !AlwaysChooses();
     const bool is_used = !is_same || (may_fail && !is_none);
-    out_.Open(fmt::format("size_t workspace_size({}) const", !chooses ? "" : is_used ? "int schedule" : "int"));
+    workspace_depends_ = chooses && is_used;
+    out_.Open(fmt::format("size_t workspace_size({}) const", workspace_depends_ ? "int schedule" : ""));
     if (is_same) {
       out_.Line(fmt::format("return {}{};", is_used ? "schedule < 0 ? 0 : " : "", values[0]));
     } else {
@@ -452,18 +387,25 @@ class CallEmitter {
     out_.OneLine(mark, true);
   }
 
+  /// What the entry's second function says.
+  void WorkspaceNeeded() {
+    out_.Open("size_t workspace_needed()");
+    out_.Line("check();");
+    out_.Line(fmt::format("return call.failed() ? 0 : workspace_size({});", workspace_depends_ ? "choose()" : ""));
+    out_.Close();
+  }
+
   void Launch() {
     out_.Open("tk_status launch(void* workspace, size_t workspace_bytes)");
     const bool chooses = Chooses(module_, entry_);
     out_.Line("check();");
     out_.Line("if (call.failed()) return call.status();");
     if (chooses) out_.Line("const int schedule = choose();");
-    out_.Line(fmt::format("call.workspace(workspace, workspace_bytes, workspace_size({}));", chooses ? "schedule" : ""));
+    out_.Line(fmt::format("call.workspace(workspace, workspace_bytes, workspace_size({}));", workspace_depends_ ? "schedule" : ""));
+    out_.Line("if (call.failed()) return call.status();");
     if (!chooses) {
-      out_.Line("if (call.failed()) return call.status();");
       out_.Line(fmt::format("{}();", Method(entry_.alternatives[0])));
     } else {
-      out_.Line("if (call.failed()) return call.status();");
       out_.Open("switch (schedule)");
       for (size_t i = 0; i < entry_.alternatives.size(); ++i) {
         out_.Line(fmt::format("case {}: {}(); break;", i, Method(entry_.alternatives[i])));
@@ -482,6 +424,7 @@ class CallEmitter {
   CodeWriter& out_;
   ScalarPrinter host_{ScalarPrinter::Place::kHost};
   std::vector<const ir::Kernel*> kernels_;
+  bool workspace_depends_ = false;  // on the schedule
 };
 
 }  // namespace

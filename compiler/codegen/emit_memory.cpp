@@ -114,12 +114,6 @@ bool OpEmitter::EmitCopy(const Op& op) {
                             Argument(op.operands[0]), has_pieces ? Argument(op.operands[1]) : Block(op)));
       return true;
     }
-    case OpCode::kFetch: {
-      const ir::Type& type = TypeOf(op.results[0]);
-      out_.Line(fmt::format("const auto {} = tk::block::fetch{}<{}, {}, {}>({});", Name(op.results[0]),
-                            op.slot.empty() ? "" : "_turned", kernel_.threads, type.rows, type.cols, PlainBlock(op)));
-      return true;
-    }
     case OpCode::kCommitCopies: out_.Line("tk::commit_copies();"); return true;
     case OpCode::kWaitCopies: out_.Line(fmt::format("tk::wait_copies<{}>();", op.number)); return true;
     default: return false;

@@ -87,7 +87,8 @@ bool IsFragmentLoad(const Op& op) { return op.code == OpCode::kLoadLeft || op.co
 
 /// Whether the operation is a call that returns a tile, pure or not.
 bool IsCall(const Op& op) {
-  return IsPure(op) || IsFragmentLoad(op) || op.code == OpCode::kReduce || op.code == OpCode::kSplitCollect;
+  return IsPure(op) || IsFragmentLoad(op) || op.code == OpCode::kReduce || op.code == OpCode::kSplitCollect ||
+         op.code == OpCode::kFetch;
 }
 
 bool IsAddress(const Op& op, const ir::Kernel& kernel) {
@@ -247,6 +248,11 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kView: return View(op);
     case OpCode::kSplitCollect:
       return {fmt::format("tk::split::collect<{}>({}, tk::cluster::rank())", op.number, Buffer(op.symbol))};
+    case OpCode::kFetch: {
+      const ir::Type& type = TypeOf(op.results[0]);
+      return {fmt::format("tk::block::fetch{}<{}, {}, {}>({})", op.slot.empty() ? "" : "_turned", kernel_.threads, type.rows,
+                          type.cols, PlainBlock(op))};
+    }
     case OpCode::kLoadShared: return {fmt::format("tk::warpgroup::load_shared<layout>({})", argument())};
     case OpCode::kLoadLeft: return {fmt::format("tk::warpgroup::load_left<layout>({})", argument())};
     case OpCode::kLoadRight:

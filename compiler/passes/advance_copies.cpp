@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 #include "compiler/symbolic/polynomial.h"
 
@@ -89,11 +90,16 @@ void Advancing::Loop(Op& loop, Region& before) {
     if (op.code == OpCode::kLet) changing_.insert(op.symbol);
   });
   const auto buffers = BuffersOfViews(kernel_, loop.regions[0]);
+  bool explained = false;
   for (Op& send : loop.regions[0]) {
     if (send.code != OpCode::kSend || send.regions.empty()) continue;
     Region out;
     for (Op& op : send.regions[0]) {
       const bool is_candidate = op.code == OpCode::kCopyAsync && op.number == kInPieces && op.operands.size() == 1;
+      if (is_candidate && !explained && StepOf(op, loop)) {
+        before.push_back(Explain("Where each thread's pieces of the next copies lie, which moves on with the loop.", op.span));
+        explained = true;
+      }
       std::optional<Op> move = is_candidate ? Advance(op, loop, buffers.at(op.operands[0]), before) : std::nullopt;
       out.push_back(std::move(op));
       if (move) out.push_back(std::move(*move));

@@ -12,6 +12,7 @@
 #include "compiler/passes/index_facts.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/select_layout.h"
+#include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
@@ -230,10 +231,7 @@ void Transfer::CopyRole(ir::Worker& worker, Region& region) {
       copies.push_back(std::move(copy));
     }
     for (const auto& [obstacle, tensors] : obstacles) {
-      Op comment{OpCode::kComment};
-      comment.symbol = fmt::format("The warp copies {}, not the engine: {}.", tensors, obstacle);
-      comment.span = op.span;
-      out.push_back(std::move(comment));
+      out.push_back(Explain(fmt::format("The warp copies {}, not the engine: {}.", tensors, obstacle), op.span));
     }
     op.operands.clear();
     op.regions = {std::move(copies)};

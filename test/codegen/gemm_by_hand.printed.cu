@@ -172,6 +172,11 @@ struct gemm_call {
   // Bytes of workspace: copies of what the copy engine can't read where it lies.
   size_t workspace_size() const { return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B); }
 
+  size_t workspace_needed() {
+    check();
+    return call.failed() ? 0 : workspace_size();
+  }
+
   tk_status launch(void* workspace, size_t workspace_bytes) {
     check();
     if (call.failed()) return call.status();
@@ -185,9 +190,7 @@ struct gemm_call {
 }  // namespace
 
 extern "C" size_t gemm_workspace(const tk_tensor* A, const tk_tensor* B, const tk_tensor* C) {
-  gemm_call query{{"gemm", nullptr}, A, B, C};
-  query.check();
-  return query.call.failed() ? 0 : query.workspace_size();
+  return gemm_call{{"gemm", nullptr}, A, B, C}.workspace_needed();
 }
 
 extern "C" tk_status gemm(const tk_tensor* A, const tk_tensor* B, const tk_tensor* C, void* workspace, size_t workspace_bytes,

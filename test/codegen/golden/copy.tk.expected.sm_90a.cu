@@ -64,6 +64,11 @@ struct copy_call {
   // No schedule needs workspace.
   size_t workspace_size() const { return 0; }
 
+  size_t workspace_needed() {
+    check();
+    return call.failed() ? 0 : workspace_size();
+  }
+
   tk_status launch(void* workspace, size_t workspace_bytes) {
     check();
     if (call.failed()) return call.status();
@@ -77,9 +82,7 @@ struct copy_call {
 }  // namespace
 
 extern "C" size_t copy_workspace(const tk_tensor* X, const tk_tensor* Y) {
-  copy_call query{{"copy", nullptr}, X, Y};
-  query.check();
-  return query.call.failed() ? 0 : query.workspace_size();
+  return copy_call{{"copy", nullptr}, X, Y}.workspace_needed();
 }
 
 extern "C" tk_status copy(const tk_tensor* X, const tk_tensor* Y, void* workspace, size_t workspace_bytes, cudaStream_t stream) {

@@ -53,6 +53,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
     tk::block::copy_pieces<128>(shared.ab_1[ab.ahead(stage)], B.block(tk::span(stage * 64), tk::span(n)));
     tk::commit_copies();
   }
+  // Where each thread's pieces of the next copies lie, which moves on with the loop.
   auto A_pieces = tk::block::pieces<128>(shared.ab_0[0], A.block(tk::span(m), tk::span(256)));
   auto B_pieces = tk::block::pieces<128>(shared.ab_1[0], B.block(tk::span(256), tk::span(n)));
   // let (a, b) = <-ab
@@ -159,6 +160,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     tk::block::copy_pieces<128>(shared.ab_1[ab.ahead(stage)], B.block(tk::span(stage * 32), tk::span(n)));
     tk::commit_copies();
   }
+  // Where each thread's pieces of the next copies lie, which moves on with the loop.
   auto A_pieces = tk::block::pieces<128>(shared.ab_0[0], A.block(tk::span(m), tk::span(128)));
   auto B_pieces = tk::block::pieces<128>(shared.ab_1[0], B.block(tk::span(128), tk::span(n)));
   // let (a, b) = <-ab
@@ -259,6 +261,7 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
     tk::block::copy_pieces<256>(shared.ab_1[ab.ahead(stage)], B.block(tk::span(stage * 32), tk::span(n)));
     tk::commit_copies();
   }
+  // Where each thread's pieces of the next copies lie, which moves on with the loop.
   auto A_pieces = tk::block::pieces<256>(shared.ab_0[0], A.block(tk::span(m), tk::span(128)));
   auto B_pieces = tk::block::pieces<256>(shared.ab_1[0], B.block(tk::span(128), tk::span(n)));
   // let (a, b) = <-ab
@@ -383,13 +386,18 @@ struct gemm_call {
   }
 
   // Bytes of workspace: copies of what does not lie in whole pieces of 16 bytes.
-  size_t workspace_size(int) const { return tk::host::pieces_bytes(*A) + tk::host::pieces_bytes(*B); }
+  size_t workspace_size() const { return tk::host::pieces_bytes(*A) + tk::host::pieces_bytes(*B); }
+
+  size_t workspace_needed() {
+    check();
+    return call.failed() ? 0 : workspace_size();
+  }
 
   tk_status launch(void* workspace, size_t workspace_bytes) {
     check();
     if (call.failed()) return call.status();
     const int schedule = choose();
-    call.workspace(workspace, workspace_bytes, workspace_size(schedule));
+    call.workspace(workspace, workspace_bytes, workspace_size());
     if (call.failed()) return call.status();
     switch (schedule) {
       case 0: launch_gemm_patch(); break;
@@ -403,9 +411,7 @@ struct gemm_call {
 }  // namespace
 
 extern "C" size_t gemm_workspace(const tk_tensor* A, const tk_tensor* B, const tk_tensor* C) {
-  gemm_call query{{"gemm", nullptr}, A, B, C};
-  query.check();
-  return query.call.failed() ? 0 : query.workspace_size(query.choose());
+  return gemm_call{{"gemm", nullptr}, A, B, C}.workspace_needed();
 }
 
 extern "C" tk_status gemm(const tk_tensor* A, const tk_tensor* B, const tk_tensor* C, void* workspace, size_t workspace_bytes,

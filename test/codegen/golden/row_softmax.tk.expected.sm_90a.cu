@@ -80,6 +80,11 @@ struct row_softmax_call {
   // No schedule needs workspace.
   size_t workspace_size() const { return 0; }
 
+  size_t workspace_needed() {
+    check();
+    return call.failed() ? 0 : workspace_size();
+  }
+
   tk_status launch(void* workspace, size_t workspace_bytes) {
     check();
     if (call.failed()) return call.status();
@@ -93,9 +98,7 @@ struct row_softmax_call {
 }  // namespace
 
 extern "C" size_t row_softmax_workspace(const tk_tensor* X, const tk_tensor* Y) {
-  row_softmax_call query{{"row_softmax", nullptr}, X, Y};
-  query.check();
-  return query.call.failed() ? 0 : query.workspace_size();
+  return row_softmax_call{{"row_softmax", nullptr}, X, Y}.workspace_needed();
 }
 
 extern "C" tk_status row_softmax(const tk_tensor* X, const tk_tensor* Y, void* workspace, size_t workspace_bytes,
