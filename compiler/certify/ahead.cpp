@@ -24,8 +24,6 @@ using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
 
-constexpr int64_t kByBlock = 2;  // kCopyToShared's number
-
 /// One copy into a slot, with its block resolved.
 struct Copy {
   const Op* op = nullptr;
@@ -106,7 +104,7 @@ class AheadProof {
           break;
         case OpCode::kCopyToShared:
           if (op.operands.size() == 2) CheckHeld(op);
-          if (op.number == kByBlock) Gather(op, straight);
+          if (op.number == ir::kByBlock) Gather(op, straight);
           break;
         case OpCode::kPieces:
         case OpCode::kFetch: held_[op.results[0]] = BlockOf(op); break;
@@ -141,15 +139,11 @@ class AheadProof {
   }
 
   void Bind(const Op& op, const Straight& straight) {
-    const size_t end = op.slot.find_first_of(".+");
-    View view{op.symbol, op.slot.substr(0, end), "", 0, 0};
-    if (end != std::string::npos && op.slot[end] == '.') {
-      view.ahead = SlotsOf(view.ring) - 1;
-    } else if (end != std::string::npos) {
-      const std::string text = op.slot.substr(end + 1);
-      const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
-      view.ahead = is_number ? std::stoll(text) : Constant(scope_.Resolve(symbolic::Name(text))).value_or(0);
-    }
+    const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
+    View view{op.symbol, place.ring, "", 0, 0};
+    view.ahead = place.where == ir::SlotPlace::Where::kPrevious ? SlotsOf(view.ring) - 1
+                 : place.ahead_name.empty() ? place.ahead
+                                            : Constant(scope_.Resolve(symbolic::Name(place.ahead_name))).value_or(0);
     const auto turns = straight.turns.find(view.ring);
     view.turn = view.ahead + (turns == straight.turns.end() ? 0 : turns->second);
     views_[op.results[0]] = view;

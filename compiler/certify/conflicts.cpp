@@ -96,7 +96,11 @@ void Collector::Visit(const Op& op) {
     case OpCode::kLoadLeft:
     case OpCode::kLoadRight: return Fragment(op);
     case OpCode::kCopyToShared:
-      return Guarded(op, op.number == 2 ? Threads() : op.number == 1 ? kWarp : kWarpgroup, AccessClass::kSharedStore);
+      return Guarded(op,
+                     op.number == ir::kByBlock  ? Threads()
+                     : op.number == ir::kByWarp ? kWarp
+                                                : kWarpgroup,
+                     AccessClass::kSharedStore);
     case OpCode::kCopyAsync: return Guarded(op, Threads(), AccessClass::kAsyncWrite);
     case OpCode::kCopyToGlobal: return Guarded(op, kWarpgroup, AccessClass::kSharedLoad);
     case OpCode::kLoadAsync:

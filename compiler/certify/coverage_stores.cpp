@@ -111,17 +111,13 @@ class StoreWalk {
 
   /// By how many turns of its ring a view lies ahead.
   void Bind(const Op& op) {
-    const size_t end = op.slot.find_first_of(".+");
-    if (end == std::string::npos) return;
-    const std::string ahead = op.slot.substr(end + 1);
-    const bool is_number = ahead.find_first_not_of("0123456789") == std::string::npos;
+    const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
+    if (place.where == ir::SlotPlace::Where::kPresent) return;
     int64_t& turns = ahead_[op.results[0]];
-    if (op.slot[end] == '+') {
-      turns = is_number ? std::stoll(ahead) : Constant(scope_.Resolve(symbolic::Name(ahead))).value_or(0);
-      return;
-    }
+    turns = place.ahead_name.empty() ? place.ahead : Constant(scope_.Resolve(symbolic::Name(place.ahead_name))).value_or(0);
+    if (place.where == ir::SlotPlace::Where::kAhead) return;
     for (const AgentRing& ring : agent_.rings) {
-      if (op.slot.compare(0, end, ring.symbol) == 0) turns = ring.slots - 1;
+      if (ring.symbol == place.ring) turns = ring.slots - 1;
     }
   }
 

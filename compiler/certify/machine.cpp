@@ -14,7 +14,6 @@ using ir::OpCode;
 namespace {
 
 constexpr int64_t kThisThread = 1;
-constexpr int64_t kByBlock = 2;  // kCopyToShared's number
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
@@ -194,7 +193,7 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kLoadShared:
     case OpCode::kCopyToGlobal: return ran(Touch(c) && AccessView(c, c.step.accesses[0], false, false, Shares(c), nullptr));
     case OpCode::kCopyToShared:
-      if (c.op.number == kByBlock) return ran(CopyTogether(c));
+      if (c.op.number == ir::kByBlock) return ran(CopyTogether(c));
       [[fallthrough]];
     case OpCode::kStoreShared: return ran(Touch(c) && AccessView(c, c.step.accesses[0], true, false, Shares(c), nullptr));
     case OpCode::kMmaFence: c.self.touched.clear(); return Outcome::kRan;

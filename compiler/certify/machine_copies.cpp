@@ -13,7 +13,6 @@ using ir::OpCode;
 
 namespace {
 
-constexpr int64_t kWarpsOfInstance = 4;
 constexpr int kMostDealt = 31;  // tensors that the normal form tells apart
 
 }  // namespace
@@ -84,7 +83,7 @@ bool Machine::CopyAsync(Context& c) {
   // Each instruction of a wave copies a piece for each of its lanes. What is not made of whole ones goes by ordinary stores.
   const Place& place = places_[static_cast<size_t>(c.self.roots[static_cast<size_t>(access.root)])];
   const int64_t bytes = kernel_.buffers[static_cast<size_t>(place.buffer)].TileBytes(),
-                round = int64_t{program_.copy_bytes} * c.agent.worker->instances * kWarpsOfInstance * program_.lanes;
+                round = int64_t{program_.copy_bytes} * c.agent.worker->instances * ir::kWarpsOfInstance * program_.lanes;
   group.instructions = bytes % round == 0 ? bytes / round : 0;
   if (group.instructions > 0) {
     c.self.copies.push_back(std::move(group));
@@ -122,7 +121,7 @@ bool Machine::WaitCopies(Context& c) {
 
 /// Who names the present slot of a ring receives it: no copy of his own into it is unfinished.
 bool Machine::IsReceived(Context& c) {
-  const bool is_receive = !c.op.slot.empty() && c.op.slot.find_first_of(".+") == std::string::npos;
+  const bool is_receive = !c.op.slot.empty() && ir::PlaceOfSlot(c.op.slot).where == ir::SlotPlace::Where::kPresent;
   const int place = c.self.roots[static_cast<size_t>(c.step.root)];
   if (!is_receive) return true;
   for (const Record& record : c.state.records) {

@@ -39,17 +39,14 @@ void Places::Derive(const Op& op) {
 }
 
 int Places::RingOf(const Op& op, const std::string& slot, int64_t* offset) {
-  const size_t end = slot.find_first_of(".+");
-  const std::string name = slot.substr(0, end);
-  *offset = end != std::string::npos && slot[end] == '.' ? -1 : 0;
-  if (end != std::string::npos && slot[end] == '+') {
-    const std::string ahead = slot.substr(end + 1);
-    const bool is_number = !ahead.empty() && ahead.find_first_not_of("0123456789") == std::string::npos;
-    *offset = is_number ? std::stoll(ahead) : Constant(scope_.Resolve(symbolic::Name(ahead))).value_or(-1);
+  const ir::SlotPlace place = ir::PlaceOfSlot(slot);
+  *offset = place.where == ir::SlotPlace::Where::kPrevious ? -1 : place.ahead;
+  if (!place.ahead_name.empty()) {
+    *offset = Constant(scope_.Resolve(symbolic::Name(place.ahead_name))).value_or(-1);
     if (*offset < 0) NotKnown(op, "how many slots ahead is meant");
   }
   for (size_t i = 0; i < agent_.rings.size(); ++i) {
-    if (agent_.rings[i].symbol == name) return static_cast<int>(i);
+    if (agent_.rings[i].symbol == place.ring) return static_cast<int>(i);
   }
   return -1;
 }

@@ -85,12 +85,12 @@ void Scope::BindOp(const Op& op) {
     return Bind(op.symbol, symbolic::Name(fmt::format("{} #{}", op.symbol, ++assignments_), op.scalars[0]->dtype));
   }
   if (op.code != OpCode::kTilePosition) return;
-  const size_t space = op.symbol.find(' ');
+  const auto [row, col] = ir::NamesOfPosition(op);
   std::vector<Scalar> args;
   for (const Scalar& scalar : op.scalars) args.push_back(Resolve(scalar));
   args.push_back(symbolic::Int(op.number));
-  Bind(op.symbol.substr(0, space), symbolic::Call("tile_row", DType::kI64, args));
-  Bind(op.symbol.substr(space + 1), symbolic::Call("tile_column", DType::kI64, args));
+  Bind(row, symbolic::Call("tile_row", DType::kI64, args));
+  Bind(col, symbolic::Call("tile_column", DType::kI64, args));
 }
 
 }  // namespace tkc::certify

@@ -11,9 +11,6 @@ namespace {
 using ir::Op;
 using ir::OpCode;
 
-bool Writes(OpCode code) {
-  return code == OpCode::kCopyAsync || code == OpCode::kCopyToShared || code == OpCode::kStoreShared || code == OpCode::kLoadAsync;
-}
 bool Reads(OpCode code) {
   return code == OpCode::kLoadLeft || code == OpCode::kLoadRight || code == OpCode::kLoadShared || code == OpCode::kMma ||
          code == OpCode::kCopyToGlobal || code == OpCode::kStoreAsync;
@@ -27,7 +24,7 @@ class Finder {
       if (op.code == OpCode::kRing) rings.insert(op.symbol);
     });
     passes::ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code == OpCode::kView && !op.slot.empty() && rings.count(op.slot.substr(0, op.slot.find_first_of(".+"))) == 0 &&
+      if (op.code == OpCode::kView && !op.slot.empty() && rings.count(ir::RingOf(op.slot)) == 0 &&
           passes::FindBuffer(kernel, op.symbol).count == 1)
         buffers_.insert(op.symbol);
     });
@@ -58,7 +55,7 @@ class Finder {
         if (view == views_.end()) continue;
         const std::string buffer = view->second;
         if (op.code == OpCode::kPart || op.code == OpCode::kTranspose) views_[op.results[0]] = buffer;
-        if (Writes(op.code)) filled_[buffer].insert(loop);
+        if (passes::FillsShared(op)) filled_[buffer].insert(loop);
         // Read before it is filled: it may hold what an earlier iteration left.
         if (Reads(op.code) && filled_.count(buffer) == 0) unsure_.insert(buffer);
       }

@@ -100,7 +100,7 @@ struct FoldedTraffic {
 /// The name of what fills a slot, its first operand; "" for other operations.
 std::string FilledBy(const ir::Op& op) {
   switch (op.code) {
-    case OpCode::kCopyAsync: return op.number == 1 ? "copy_pieces" : "copy_async";
+    case OpCode::kCopyAsync: return op.number == ir::kInPieces ? "copy_pieces" : "copy_async";
     case OpCode::kCopyToShared: return op.operands.size() == 2 ? "fetch, put" : "copy_global_to_shared";
     case OpCode::kStoreShared: return "store_shared";
     default: return "";
@@ -133,9 +133,9 @@ class FoldedPipes {
 
   void View(const ir::Op& op, const std::set<std::string>& advanced) {
     if (op.slot.empty()) return;
-    const std::string ring = ir::RingOf(op.slot);
+    const auto [ring, where, ahead, name] = ir::PlaceOfSlot(op.slot);
     rings_.emplace(op.results[0], ring);
-    if (!op.slot.ends_with(".previous")) return;
+    if (where != ir::SlotPlace::Where::kPrevious) return;
     for (const ir::Pipe& pipe : kernel_.pipes) {
       if (pipe.name == ring) traffic_[ring].ahead = pipe.slots - (advanced.contains(ring) ? 0 : 1);
     }

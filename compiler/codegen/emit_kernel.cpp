@@ -12,8 +12,6 @@
 namespace tkc::codegen {
 namespace {
 
-constexpr int kWarpsPerWarpgroup = 4;
-
 std::string SharedTile(const ir::Buffer& buffer) {
   if (buffer.is_scratch) return fmt::format("tk::reduce_scratch<{}, {}>", CppType(buffer.dtype), buffer.cols);
   if (buffer.is_fragments) return fmt::format("tk::fragment_buffer<{}, {}>", buffer.rows, buffer.cols);
@@ -114,7 +112,7 @@ std::vector<Group> GroupRoles(const ir::Kernel& kernel) {
   for (const ir::Worker& role : kernel.workers) roles.push_back(&role);
   std::sort(roles.begin(), roles.end(), [](const ir::Worker* a, const ir::Worker* b) { return a->first_warp < b->first_warp; });
   for (const ir::Worker* role : roles) {
-    const int first = role->first_warp / kWarpsPerWarpgroup;
+    const int first = role->first_warp / ir::kWarpsOfInstance;
     const bool computes = role->kind == ir::RoleKind::kCompute;
     if (!computes && !groups.empty() && groups.back().first == first)
       groups.back().roles.push_back(role);
@@ -150,7 +148,7 @@ class KernelEmitter {
       out_.Line(fmt::format("auto& shared = tk::block::shared<{}>();", SharedStruct(kernel_)));
       EmitBarrierSetup(kernel_, uses_, out_);
     }
-    if (kernel_.threads == kWarpsPerWarpgroup * 32)
+    if (kernel_.threads == ir::kWarpsOfInstance * 32)
       out_.Line("tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time");
     if (const Target* target = FindTarget(kernel_.target); !target || target->has_grid_dependency) {
       out_.Comment(
@@ -247,7 +245,7 @@ class KernelEmitter {
       out_.Line(fmt::format("using layout = {};{}", Layout(role.layout), Dealt(role.layout)));
     if (computes && UsesInstance(kernel_, role)) {
       const std::string name = InstanceName(kernel_, role);
-      const int first = role.first_warp / kWarpsPerWarpgroup;
+      const int first = role.first_warp / ir::kWarpsOfInstance;
       const std::string value = role.instances == 1 ? "0"
                                 : first == 0        ? "tk::warpgroup::index()"
                                                     : fmt::format("tk::warpgroup::index() - {}", first);

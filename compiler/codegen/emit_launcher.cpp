@@ -18,13 +18,6 @@
 namespace tkc::codegen {
 namespace {
 
-const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& name) {
-  for (const ir::TensorParam& tensor : kernel.tensors) {
-    if (tensor.name == name) return tensor;
-  }
-  InternalError("no tensor of this name: " + name, kernel.span);
-}
-
 std::string PresetLiteral(const ir::TensorParam& tensor) {
   if (IsFloat(tensor.dtype)) return FloatLiteral(tensor.preset, tensor.dtype);
   return fmt::format("{}", static_cast<int64_t>(tensor.preset));
@@ -291,7 +284,8 @@ class CallEmitter {
     std::set<std::string> names;
     for (const ir::Worker& worker : kernel.workers) {
       passes::ForEachOp(worker.body, [&](const ir::Op& op) {
-        if ((op.code == ir::OpCode::kCopyAsync && op.number == 1) || op.code == ir::OpCode::kFetch) names.insert(op.symbol);
+        if ((op.code == ir::OpCode::kCopyAsync && op.number == ir::kInPieces) || op.code == ir::OpCode::kFetch)
+          names.insert(op.symbol);
       });
     }
     return names;
@@ -301,7 +295,7 @@ class CallEmitter {
     const std::string name = param.CppName();
     switch (param.kind) {
       case KernelParam::Kind::kTensor: {
-        const ir::TensorParam& tensor = FindTensor(first_, param.name);
+        const ir::TensorParam& tensor = passes::FindTensor(first_, param.name);
         return fmt::format("tk::host::as_tensor<{}, {}>({})", CppType(tensor.dtype), tensor.extents.size(),
                            pieces.contains(param.name) ? fmt::format("call.pieces({})", name) : "*" + name);
       }
@@ -338,7 +332,7 @@ class CallEmitter {
     for (int k : alternative) {
       const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
       for (const ir::TensorMap& map : kernel.maps) {
-        if (map.is_store || FindTensor(kernel, map.tensor).is_work || !packed.insert(map.tensor).second) continue;
+        if (map.is_store || passes::FindTensor(kernel, map.tensor).is_work || !packed.insert(map.tensor).second) continue;
         terms.push_back({WorkspaceUse::kPacking, fmt::format("tk::host::packing_bytes(*{})", Mangle(map.tensor))});
       }
       for (const std::string& tensor : CopiedInPieces(kernel)) {

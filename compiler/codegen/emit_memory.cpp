@@ -12,12 +12,12 @@ namespace tkc::codegen {
 using ir::Op;
 using ir::OpCode;
 
+using Where = ir::SlotPlace::Where;
+
 namespace {
 
-/// Of "+2" or "+stage".
-std::string AheadOf(const std::string& place) {
-  const std::string ahead = place.substr(1);
-  return ahead.find_first_not_of("0123456789") == std::string::npos ? ahead : Mangle(ahead);
+std::string AheadOf(const ir::SlotPlace& place) {
+  return place.ahead_name.empty() ? fmt::format("{}", place.ahead) : Mangle(place.ahead_name);
 }
 
 }  // namespace
@@ -29,10 +29,12 @@ std::string OpEmitter::Element(const std::string& array, int64_t count, const Op
     Ensure(op.scalars.size() > scalar, "an element of an array without an index", op.span);
     return fmt::format("{}[{}]", array, scalars_.Text(op.scalars[scalar]));
   }
-  const std::string ring = ir::RingOf(op.slot), place = op.slot.substr(ring.size());
-  if (!uses_.rings.contains(ring)) return fmt::format("{}[{}]", array, Mangle(op.slot));
-  if (place.empty() || place[0] == '.') return fmt::format("{}[{}.{}]", array, Mangle(ring), place.empty() ? "slot" : "previous()");
-  return fmt::format("{}[{}.ahead({})]", array, Mangle(ring), AheadOf(place));
+  const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
+  if (!uses_.rings.contains(place.ring)) return fmt::format("{}[{}]", array, Mangle(op.slot));
+  const std::string which = place.where == Where::kPresent    ? "slot"
+                            : place.where == Where::kPrevious ? "previous()"
+                                                              : fmt::format("ahead({})", AheadOf(place));
+  return fmt::format("{}[{}.{}]", array, Mangle(place.ring), which);
 }
 
 std::string OpEmitter::Barrier(const Op& op, size_t scalar) const {
@@ -110,8 +112,8 @@ bool OpEmitter::EmitCopy(const Op& op) {
       return true;
     case OpCode::kCopyAsync: {
       const bool has_pieces = op.operands.size() == 2;
-      out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == 1 || has_pieces ? "pieces" : "async", CopyingThreads(),
-                            Argument(op.operands[0]), has_pieces ? Argument(op.operands[1]) : Block(op)));
+      out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == ir::kInPieces || has_pieces ? "pieces" : "async",
+                            CopyingThreads(), Argument(op.operands[0]), has_pieces ? Argument(op.operands[1]) : Block(op)));
       return true;
     }
     case OpCode::kCommitCopies: out_.Line("tk::commit_copies();"); return true;
@@ -126,8 +128,8 @@ void OpEmitter::CopyToShared(const Op& op) {
     return out_.Line(
         fmt::format("tk::block::put<{}>({}, {});", kernel_.threads, Argument(op.operands[0]), Argument(op.operands[1])));
   const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
-  const std::string scope = op.number == 0 ? "warpgroup" : op.number == 1 ? "warp" : "block";
-  const std::string threads = op.number == 2 ? fmt::format("<{}>", CopyingThreads()) : "";
+  const std::string scope = op.number == ir::kByWarpgroup ? "warpgroup" : op.number == ir::kByWarp ? "warp" : "block";
+  const std::string threads = op.number == ir::kByBlock ? fmt::format("<{}>", CopyingThreads()) : "";
   out_.Line(fmt::format("tk::{}::copy_global_to_shared{}({}, {}{});", scope, threads, Argument(op.operands[0]), Block(op), fill));
 }
 
@@ -172,19 +174,19 @@ bool OpEmitter::EmitPipe(const Op& op) {
       return true;
     case OpCode::kWaitFull:
     case OpCode::kWaitEmpty: {
-      const std::string ring = ir::RingOf(op.slot), place = op.slot.substr(ring.size());
-      Ensure(uses_.rings.contains(ring), "a wait needs a ring's phase", op.span);
-      const std::string phase = place.empty()     ? ".phase"
-                                : place[0] == '.' ? ".phase_of_previous()"
-                                                  : fmt::format(".phase_ahead({})", AheadOf(place));
+      const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
+      Ensure(uses_.rings.contains(place.ring), "a wait needs a ring's phase", op.span);
+      const std::string phase = place.where == Where::kPresent    ? ".phase"
+                                : place.where == Where::kPrevious ? ".phase_of_previous()"
+                                                                  : fmt::format(".phase_ahead({})", AheadOf(place));
       const std::string_view wait = uses_.remote.contains(op.symbol) ? "wait_cluster" : "wait";
-      out_.Line(
-          fmt::format("tk::{}({}, {}{}{});", wait, Barrier(op), Mangle(ring), phase, op.code == OpCode::kWaitEmpty ? " ^ 1" : ""));
+      out_.Line(fmt::format("tk::{}({}, {}{}{});", wait, Barrier(op), Mangle(place.ring), phase,
+                            op.code == OpCode::kWaitEmpty ? " ^ 1" : ""));
       return true;
     }
     case OpCode::kExpect: out_.Line(fmt::format("tk::expect_bytes({}, {});", Barrier(op), op.number)); return true;
     case OpCode::kArrive:
-      if (op.number == 2) {
+      if (op.number == ir::kInAllBlocks) {
         out_.Line(fmt::format("tk::warp::arrive_cluster({}, {});", Barrier(op), kernel_.cluster));
       } else {
         out_.Line(fmt::format("tk::{}arrive({});", op.number == 0 ? "warp::" : "", Barrier(op)));

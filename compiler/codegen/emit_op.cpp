@@ -230,8 +230,7 @@ bool OpEmitter::EmitControl(const Op& op) {
       Loop(op, fmt::format("for (int {} = 0; {} < {}; ++{})", name, name, op.number, name), true);
       return true;
     case OpCode::kTilePosition: {
-      const size_t space = op.symbol.find(' ');
-      const std::string row = op.symbol.substr(0, space), col = op.symbol.substr(space + 1);
+      const auto [row, col] = ir::NamesOfPosition(op);
       out_.Line(fmt::format("const auto [{}, {}] = tk::grouped_order({}, {}, {}, {});", Mangle(row), Mangle(col),
                             scalars_.Text(op.scalars[0]), scalars_.Text(op.scalars[1]), scalars_.Text(op.scalars[2]), op.number));
       scalars_.AddNonNegative(row);

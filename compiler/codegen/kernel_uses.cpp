@@ -41,7 +41,7 @@ void KernelUses::Region(const ir::Region& region) {
       case OpCode::kClusterWait: waits_for_cluster = true; break;
       case OpCode::kRing: rings.insert(op->symbol); break;
       case OpCode::kArrive:
-        if (op->number == 2) remote.insert(op->symbol);
+        if (op->number == ir::kInAllBlocks) remote.insert(op->symbol);
         break;
       default: break;
     }

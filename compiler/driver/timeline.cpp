@@ -17,8 +17,6 @@
 namespace tkc {
 namespace {
 
-constexpr int kWarpsPerWarpgroup = 4;
-
 bool IsWait(std::string_view what) {
   for (const std::string_view word : {"wait", "sync", "barrier", "bar."}) {
     if (what.find(word) != std::string_view::npos) return !what.starts_with("shfl") && !what.starts_with("elect");
@@ -102,10 +100,10 @@ class Builder {
     if (!ran_) return fmt::format("warp {}", warp);
     for (const ir::Worker& role : ran_->workers) {
       const bool computes = role.kind == ir::RoleKind::kCompute;
-      const int warps = computes ? static_cast<int>(role.instances) * kWarpsPerWarpgroup : 1;
+      const int warps = computes ? static_cast<int>(role.instances) * ir::kWarpsOfInstance : 1;
       if (warp < role.first_warp || warp >= role.first_warp + warps) continue;
-      first = !computes || (warp - role.first_warp) % kWarpsPerWarpgroup == 0;
-      const int instance = (warp - role.first_warp) / kWarpsPerWarpgroup;
+      first = !computes || (warp - role.first_warp) % ir::kWarpsOfInstance == 0;
+      const int instance = (warp - role.first_warp) / ir::kWarpsOfInstance;
       return computes && role.instances > 1 ? fmt::format("{}[{}]", role.name, instance) : role.name;
     }
     return {};
@@ -122,7 +120,7 @@ class Builder {
       name = fmt::format("{}, warp {}", worker, span.number);
     } else if (span.track == "tensor core") {
       bool ignored = true;
-      const std::string worker = WorkerOf(span.number * kWarpsPerWarpgroup, ignored);
+      const std::string worker = WorkerOf(span.number * ir::kWarpsOfInstance, ignored);
       name = fmt::format("tensor core, {}", worker.empty() ? fmt::format("warpgroup {}", span.number) : worker);
       order = 2;
     } else {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace tkc::ir {
@@ -24,8 +25,8 @@ void TakeLoops(const Region& region, std::set<std::string>& taken) {
   for (const Op& op : region) {
     if (op.code == OpCode::kForTiles || op.code == OpCode::kUnroll) taken.insert(op.symbol);
     if (op.code == OpCode::kTilePosition) {
-      const size_t space = op.symbol.find(' ');
-      taken.insert({op.symbol.substr(0, space), op.symbol.substr(space + 1)});
+      const auto [row, col] = NamesOfPosition(op);
+      taken.insert({row, col});
     }
     for (const Region& inner : op.regions) TakeLoops(inner, taken);
   }
@@ -50,7 +51,27 @@ std::set<std::string> Kernel::UsedNames() const {
   return used;
 }
 
-std::string RingOf(const std::string& slot) { return slot.substr(0, slot.find_first_of(".+")); }
+SlotPlace PlaceOfSlot(const std::string& slot) {
+  const size_t end = slot.find_first_of(".+");
+  SlotPlace place{slot.substr(0, end)};
+  if (end == std::string::npos) return place;
+  place.where = slot[end] == '.' ? SlotPlace::Where::kPrevious : SlotPlace::Where::kAhead;
+  if (place.where == SlotPlace::Where::kPrevious) return place;
+  const std::string ahead = slot.substr(end + 1);
+  const auto [rest, error] = std::from_chars(ahead.data(), ahead.data() + ahead.size(), place.ahead);
+  if (error != std::errc() || rest != ahead.data() + ahead.size()) {
+    place.ahead = 0;
+    place.ahead_name = ahead;
+  }
+  return place;
+}
+
+std::string RingOf(const std::string& slot) { return PlaceOfSlot(slot).ring; }
+
+std::pair<std::string, std::string> NamesOfPosition(const Op& op) {
+  const size_t space = op.symbol.find(' ');
+  return {op.symbol.substr(0, space), op.symbol.substr(space + 1)};
+}
 
 std::string FreeName(const std::set<std::string>& used, const std::string& base) {
   std::string name = base;

@@ -292,6 +292,14 @@ struct Module {
   std::vector<Entry> entries{};
 };
 
+/// Warps of an instance that computes: each arrives once where it meets others.
+inline constexpr int kWarpsOfInstance = 4;
+
+/// kCopyToShared's number: who copies.
+enum Copier : int64_t { kByWarpgroup = 0, kByWarp = 1, kByBlock = 2 };
+/// kCopyAsync's number: of any block; in whole pieces of the target's copy instruction; to be fetched into registers and put down.
+enum AsyncCopy : int64_t { kAnyBlock = 0, kInPieces = 1, kThroughRegisters = 2 };
+
 /// kArrive's number: at the barrier of every block of the cluster.
 inline constexpr int64_t kInAllBlocks = 2;
 
@@ -303,8 +311,19 @@ std::string_view OpText(OpCode code);
 bool InTileLevel(OpCode code);
 bool InScheduleLevel(OpCode code);
 
-/// The ring that a slot's text names: `ab` of "ab", "ab.previous" and "ab+2".
+/// What a slot's text says: the ring's present slot, "ab", the one before it, "ab.previous", or one ahead, "ab+2" or "ab+stage".
+struct SlotPlace {
+  enum class Where : uint8_t { kPresent, kPrevious, kAhead };
+  std::string ring;
+  Where where = Where::kPresent;
+  int64_t ahead = 0;         // kAhead, where it is a number
+  std::string ahead_name{};  // kAhead, where a scalar says how far
+};
+SlotPlace PlaceOfSlot(const std::string& slot);
 std::string RingOf(const std::string& slot);
+
+/// The two scalars that a kTilePosition defines: row and column.
+std::pair<std::string, std::string> NamesOfPosition(const Op& op);
 
 /// `base`, or with _1, _2, .. where that is used.
 std::string FreeName(const std::set<std::string>& used, const std::string& base);

@@ -162,9 +162,10 @@ void Verifier::Define(const Op& op) {
   }
   if (op.code == OpCode::kRing) rings_.insert(op.symbol);
   if (!DefinesScalar(op.code)) return;
-  const size_t space = op.code == OpCode::kTilePosition ? op.symbol.find(' ') : std::string::npos;
-  DefineScalar(op.symbol.substr(0, space));
-  if (space != std::string::npos) DefineScalar(op.symbol.substr(space + 1));
+  if (op.code != OpCode::kTilePosition) return DefineScalar(op.symbol);
+  const auto [row, col] = NamesOfPosition(op);
+  DefineScalar(row);
+  if (col != row) DefineScalar(col);
 }
 
 bool Verifier::InScope(const Op& op) {

@@ -4,11 +4,7 @@
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {
-namespace {
-
-constexpr int64_t kInPieces = 1;  // of kCopyAsync's number
-
-}  // namespace
+namespace {}  // namespace
 
 void Verifier::CheckScheduleOp(const Op& op) {
   switch (op.code) {
@@ -113,7 +109,7 @@ void Verifier::CheckSharedAccess(const Op& op) {
     if (op.number != kernel_.cluster) OpFault(op, "into {} blocks of a cluster of {}", op.number, kernel_.cluster);
     CheckSlot(op);
   }
-  const bool is_put = op.code == OpCode::kCopyToShared && op.number == 2 && op.operands.size() == 2;
+  const bool is_put = op.code == OpCode::kCopyToShared && op.number == kByBlock && op.operands.size() == 2;
   const bool by_pieces = op.code == OpCode::kCopyAsync && op.number == kInPieces && op.operands.size() == 2;
   if (!Counts(op, loads, (loads || copies) && !is_put && !by_pieces ? 1 : 2, 0, op.code == OpCode::kCopyToShared)) return;
   const Type& view = TypeOf(op.operands[0]);

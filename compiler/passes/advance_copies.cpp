@@ -18,8 +18,6 @@ using ir::OpCode;
 using ir::Region;
 using symbolic::Scalar;
 
-constexpr int64_t kInPieces = 1;  // of kCopyAsync's number
-
 class Advancing {
  public:
   explicit Advancing(ir::Kernel& kernel) : kernel_(kernel) {}
@@ -95,7 +93,7 @@ void Advancing::Loop(Op& loop, Region& before) {
     if (send.code != OpCode::kSend || send.regions.empty()) continue;
     Region out;
     for (Op& op : send.regions[0]) {
-      const bool is_candidate = op.code == OpCode::kCopyAsync && op.number == kInPieces && op.operands.size() == 1;
+      const bool is_candidate = op.code == OpCode::kCopyAsync && op.number == ir::kInPieces && op.operands.size() == 1;
       if (is_candidate && !explained && StepOf(op, loop)) {
         before.push_back(Explain("Where each thread's pieces of the next copies lie, which moves on with the loop.", op.span));
         explained = true;

@@ -114,7 +114,7 @@ bool Alternating::CanCut(const Op& loop) {
     }
     has_begun |= op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight || op.code == OpCode::kMultiply;
     has_product |= op.code == OpCode::kMultiply;
-    if (op.code == OpCode::kSend && op.slot.ends_with(".previous")) refilled.insert(op.symbol);
+    if (op.code == OpCode::kSend && ir::PlaceOfSlot(op.slot).where == ir::SlotPlace::Where::kPrevious) refilled.insert(op.symbol);
     if (part == Part::kProducts) {
       of_products.insert(op.results.begin(), op.results.end());
       for (const ValueId value : op.operands) {

@@ -13,8 +13,6 @@ namespace {
 
 using ir::OpCode;
 
-constexpr int kWarpsPerWarpgroup = 4;
-
 /// Only reads, each of which is sent, and control flow.
 bool OnlyCopies(const ir::Worker& worker) {
   bool only_copies = true;
@@ -59,21 +57,21 @@ Result<void> AssignRoles(ir::Kernel& kernel, const Target& target, Diagnostics& 
     SplitInstances(kernel);
   }
   // Copies that are folded need no warps of their own.
-  int warps = target.folds_copies ? 0 : (copy_warps + kWarpsPerWarpgroup - 1) / kWarpsPerWarpgroup * kWarpsPerWarpgroup;
+  int warps = target.folds_copies ? 0 : (copy_warps + ir::kWarpsOfInstance - 1) / ir::kWarpsOfInstance * ir::kWarpsOfInstance;
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kUnassigned) continue;
     worker.kind = ir::RoleKind::kCompute;
     worker.first_warp = warps;
-    warps += kWarpsPerWarpgroup * static_cast<int>(worker.instances);
+    warps += ir::kWarpsOfInstance * static_cast<int>(worker.instances);
   }
   // A kernel without workers does nothing, but is launched.
-  kernel.threads = target.lanes * std::max(warps, kWarpsPerWarpgroup);
+  kernel.threads = target.lanes * std::max(warps, ir::kWarpsOfInstance);
   if (kernel.threads > target.max_threads_per_block) {
     diagnostics
         .Error(DiagnosticKind::kTooManyThreads, kernel.span,
                fmt::format("the workers need {} threads; `{}` has {} per block", kernel.threads, target.name,
                            target.max_threads_per_block))
-        .Note(kernel.span, fmt::format("a worker instance that computes takes {} threads{}", target.lanes * kWarpsPerWarpgroup,
+        .Note(kernel.span, fmt::format("a worker instance that computes takes {} threads{}", target.lanes * ir::kWarpsOfInstance,
                                        target.folds_copies ? "" : ", workers that only copy share 128"))
         .Help("use fewer worker instances");
     return Failure{};

@@ -49,9 +49,8 @@ Op Folding::FetchOf(const Op& copy, const std::string& name) {
 }
 
 Op Folding::PutOf(Op copy, ir::ValueId fetched) const {
-  constexpr int64_t kByBlock = 2;
   copy.code = OpCode::kCopyToShared;
-  copy.number = kByBlock;
+  copy.number = ir::kByBlock;
   copy.operands.push_back(fetched);
   return copy;
 }

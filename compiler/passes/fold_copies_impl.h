@@ -20,8 +20,6 @@
 
 namespace tkc::passes {
 
-inline constexpr int64_t kStagedCopy = 2;  // of kCopyAsync's number
-
 /// Whether the operation, or one inside, receives from one of the pipes.
 bool Receives(const ir::Op& op, const std::set<std::string>& pipes);
 
@@ -93,7 +91,7 @@ class Folding {
   /// Those of a loop that runs ahead: put down as they were fetched an iteration before, and the next ones fetched. `before`: the
   /// first.
   void StageAhead(ir::Region& sends, const ir::Op& loop, ir::Region& before);
-  static bool IsStaged(const ir::Op& op) { return op.code == ir::OpCode::kCopyAsync && op.number == kStagedCopy; }
+  static bool IsStaged(const ir::Op& op) { return op.code == ir::OpCode::kCopyAsync && op.number == ir::kThroughRegisters; }
   ir::Op FetchOf(const ir::Op& copy, const std::string& name);
   ir::Op PutOf(ir::Op copy, ir::ValueId fetched) const;
 

@@ -35,9 +35,8 @@ Names VaryingNames(const Op& loop) {
   for (const Op& op : loop.regions[0]) {
     if (op.code == OpCode::kLet && !IsInvariantLet(op, varying)) varying.insert(op.symbol);
     if (op.code != OpCode::kTilePosition) continue;
-    const size_t space = op.symbol.find(' ');  // "row col"
-    varying.insert(op.symbol.substr(0, space));
-    varying.insert(op.symbol.substr(space + 1));
+    const auto [row, col] = ir::NamesOfPosition(op);
+    varying.insert({row, col});
   }
   return varying;
 }

@@ -20,8 +20,6 @@ using ir::ValueId;
 
 namespace {
 
-constexpr int64_t kWarpsOfInstance = 4;
-
 /// The pipes whose rings this role turns.
 std::vector<std::string> Rings(const ir::Kernel& kernel, const ir::Worker& worker, const RingsOfSends& of_sends) {
   std::vector<std::string> rings;
@@ -229,12 +227,12 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
       continue;
     }
     const int64_t blocks = IsShared(kernel, pipe.name) ? kernel.cluster : 1;
-    AddSlotBarriers(kernel, pipe, arrivals[pipe.name], pipe.receivers * kWarpsOfInstance * blocks);
+    AddSlotBarriers(kernel, pipe, arrivals[pipe.name], pipe.receivers * ir::kWarpsOfInstance * blocks);
   }
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (!buffer.is_fragments) continue;
-    kernel.barriers.push_back(
-        {buffer.name + "_ready", buffer.instances, kWarpsOfInstance * kernel.cluster, "all blocks have published " + buffer.name});
+    kernel.barriers.push_back({buffer.name + "_ready", buffer.instances, ir::kWarpsOfInstance * kernel.cluster,
+                               "all blocks have published " + buffer.name});
   }
   for (size_t i = 0; i < rings.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];

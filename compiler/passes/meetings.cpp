@@ -13,7 +13,6 @@ namespace {
 using ir::Op;
 using ir::OpCode;
 
-constexpr int64_t kWarps = 4;           // of an instance
 constexpr int64_t kBarrierBytes = 8;    // of a barrier in shared memory
 constexpr int64_t kFirstOfWorkers = 9;  // named barriers: 0 is the block's, a warpgroup has the one behind its number
 
@@ -106,7 +105,7 @@ std::set<std::string> Channels(const ir::Kernel& kernel) {
   return channels;
 }
 
-int64_t ThreadsOf(const ir::Worker& worker, const Target& target) { return worker.instances * kWarps * target.lanes; }
+int64_t ThreadsOf(const ir::Worker& worker, const Target& target) { return worker.instances * ir::kWarpsOfInstance * target.lanes; }
 
 bool IsWholeBlock(const ir::Kernel& kernel, const ir::Worker& worker) {
   return std::none_of(kernel.workers.begin(), kernel.workers.end(),
@@ -137,11 +136,13 @@ void PlaceMeetings(ir::Kernel& kernel, const Target& target) {
     if (by_warps) {
       worker.warps_meet = ir::FreeName(used, worker.name + "_warps");
       const std::string who = worker.instances > 1 ? fmt::format("an instance of {}", worker.name) : worker.name;
-      kernel.barriers.push_back({worker.warps_meet, worker.instances, kWarps, fmt::format("the warps of {} meet", who)});
+      kernel.barriers.push_back(
+          {worker.warps_meet, worker.instances, ir::kWarpsOfInstance, fmt::format("the warps of {} meet", who)});
     }
     if (by_all) {
       worker.all_meet = ir::FreeName(used, worker.name + "_all");
-      kernel.barriers.push_back({worker.all_meet, 1, kWarps * worker.instances, fmt::format("all warps of {} meet", worker.name)});
+      kernel.barriers.push_back(
+          {worker.all_meet, 1, ir::kWarpsOfInstance * worker.instances, fmt::format("all warps of {} meet", worker.name)});
     }
   }
 }

@@ -12,8 +12,6 @@
 namespace tkc::passes {
 namespace {
 
-constexpr int64_t kWarps = 4;  // of an instance
-
 /// The mutable tiles that are in use at once, as sums are through the loops that add to them.
 int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   int64_t most = 0;
@@ -152,7 +150,8 @@ class OneBlock {
     report.Note(worker.span, Share());
     if (!is_one) report.Note(fmt::format("in use here: {}", InUse(kernel_, worker.layout, in_use)));
     const ir::RegisterLayout& l = worker.layout;
-    const int64_t threads = int64_t{l.lanes} * l.lane_rows * l.warp_rows * l.warp_cols, all = int64_t{target_.lanes} * kWarps;
+    const int64_t threads = int64_t{l.lanes} * l.lane_rows * l.warp_rows * l.warp_cols,
+                  all = int64_t{target_.lanes} * ir::kWarpsOfInstance;
     const int64_t if_by_all = type.rows * type.cols * Bytes(type.dtype) / 4 / all;
     if (threads < all && Fits(if_by_all)) {
       report.Note(fmt::format("{} of {} threads have a part of their own: {} x {} is dealt out by powers of two", threads, all,

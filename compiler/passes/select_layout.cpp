@@ -100,8 +100,6 @@ ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker,
   return {chosen.lanes, chosen.vec, chosen.halves, chosen.lane_rows, chosen.warp_rows, chosen.warp_cols};
 }
 
-constexpr int kWarps = 4;  // of a worker instance
-
 /// Whether each warp must have whole rows: where rows are reduced or parts of registers taken, and where a product takes a tile of
 /// registers as its left operand, which is dealt to warps by rows.
 bool WantsWholeRows(const ir::Worker& worker) {
@@ -119,13 +117,13 @@ bool WantsWholeRows(const ir::Worker& worker) {
 ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target) {
   constexpr int64_t kFragmentCols = 16;  // of the right operand: what one load of four 8 x 8 matrices brings
   ir::RegisterLayout layout;
-  if (target.is_hip) layout = {4, 4, 1, 16, kWarps, 1, true};
+  if (target.is_hip) layout = {4, 4, 1, 16, ir::kWarpsOfInstance, 1, true};
   if (WantsWholeRows(worker)) return layout;
   const int64_t warp_rows = int64_t{layout.halves} * layout.lane_rows;
   ir::RegisterLayout best = layout;
   int64_t least = 0;
   for (const int across : {1, 2, 4}) {
-    const int down = kWarps / across;
+    const int down = ir::kWarpsOfInstance / across;
     bool divides = true;
     int64_t traffic = 0;  // elements that a warp reads for one term of every sum
     ForEachOp(worker.body, [&](const ir::Op& op) {

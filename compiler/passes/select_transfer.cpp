@@ -162,22 +162,20 @@ Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& b
   copy.symbol = read.symbol;
   copy.axes = read.axes;
   if (target.folds_copies) {
-    constexpr int64_t kByBlock = 2;
     const bool is_zero_outside = read.scalars.empty() || IsZero(read.scalars[0]);
     copy.slot = read.slot;
-    constexpr int64_t kStagedCopy = 2;
     const bool is_operand = operands.contains(buffer.name), is_turned = read.slot == "transposed";
     const ir::Type& tile = kernel.values[read.results[0]].type;
     const bool is_staged =
         is_zero_outside && is_whole && is_operand && GoesThroughRegisters(kernel, facts, target, read, tile, is_turned);
     if (is_staged || (is_zero_outside && read.slot.empty())) {
       copy.code = OpCode::kCopyAsync;
-      copy.number =
-          is_staged ? kStagedCopy
-                    : is_whole && GoesInPieces(kernel, facts, target, read, ThreadsOf(*FillerOf(kernel, pipe), target), is_operand);
+      const bool in_pieces =
+          is_whole && GoesInPieces(kernel, facts, target, read, ThreadsOf(*FillerOf(kernel, pipe), target), is_operand);
+      copy.number = is_staged ? ir::kThroughRegisters : in_pieces ? ir::kInPieces : ir::kAnyBlock;
     } else {
       copy.scalars = read.scalars;
-      copy.number = kByBlock;
+      copy.number = ir::kByBlock;
     }
     return copy;
   }
@@ -185,7 +183,7 @@ Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& b
   std::string& tensors = obstacles[obstacle];
   tensors += fmt::format("{}`{}`", tensors.empty() ? "" : ", ", read.symbol);
   copy.scalars = read.scalars;
-  copy.number = 1;
+  copy.number = ir::kByWarp;
   return copy;
 }
 
@@ -425,10 +423,6 @@ void MakePipeBuffers(ir::Kernel& kernel, const Target& target) {
     }
   }
 }
-
-}  // namespace
-
-namespace {
 
 /// What the kernel writes may change while it reads: a load of such a tensor takes nothing but its own elements.
 void ReadExactly(ir::Kernel& kernel) {

@@ -23,8 +23,6 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-constexpr int64_t kWarps = 4;  // of an instance: each arrives once
-
 /// A received slot until its release.
 struct Held {
   std::string pipe;
@@ -37,7 +35,7 @@ class ChannelSync {
   ChannelSync(ir::Kernel& kernel, const ir::Worker& worker, const std::set<std::string>& channels, const RingsOfSends& rings,
               FullArrivals& arrivals, Diagnostics& diagnostics)
       : kernel_(kernel),
-        warps_(kWarps * worker.instances),
+        warps_(ir::kWarpsOfInstance * worker.instances),
         channels_(channels),
         rings_(rings),
         arrivals_(arrivals),
@@ -147,12 +145,12 @@ void SyncChannels(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, Di
   const std::set<std::string> channels = Channels(kernel);  // while sends and receives still stand
   for (size_t i = 0; i < kernel.workers.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];
-    for (const std::string& pipe : channels) arrivals[pipe] += kWarps * PartsSent(worker, pipe);
+    for (const std::string& pipe : channels) arrivals[pipe] += ir::kWarpsOfInstance * PartsSent(worker, pipe);
     worker.body = ChannelSync(kernel, worker, channels, rings[i], arrivals, diagnostics).Rewrite(worker.body);
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
     if (channels.count(pipe.name) == 0) continue;
-    AddSlotBarriers(kernel, pipe, arrivals[pipe.name], pipe.receivers * kWarps);
+    AddSlotBarriers(kernel, pipe, arrivals[pipe.name], pipe.receivers * ir::kWarpsOfInstance);
   }
 }
 

@@ -17,8 +17,6 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 
-constexpr int64_t kWarps = 4;  // of an instance: each arrives once
-
 /// How many slots of the pipe one tile receives, at most; kLoops: there is traffic in a loop.
 constexpr int64_t kLoops = -1;
 int64_t Receives(const Region& region, const std::string& pipe) {
@@ -81,7 +79,7 @@ void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled
   kernel.barriers.push_back({FullBarrier(pipe.name), pipe.slots, pipe.receivers / kernel.Spread(),
                              fmt::format("all blocks have filled their parts of a slot of {}", pipe.name)});
   if (is_filled_once) return;
-  kernel.barriers.push_back({EmptyBarrier(pipe.name), pipe.slots, pipe.receivers * kWarps,
+  kernel.barriers.push_back({EmptyBarrier(pipe.name), pipe.slots, pipe.receivers * ir::kWarpsOfInstance,
                              fmt::format("every reader in every block is done with a slot of {}", pipe.name)});
 }
 

@@ -22,7 +22,6 @@ using ir::Region;
 using ir::ValueId;
 
 constexpr int64_t kTurnBarrier = 8;  // first of the named barriers for turns; the warpgroups' own are 1 and on
-constexpr int64_t kWarps = 4;        // of an instance: each arrives once
 
 struct Release {
   std::string pipe;
@@ -291,7 +290,7 @@ bool ComputeRoleSync::KeepsInFlight(const Op& loop) const {
 /// Instances in turn: each receives the slots of its tile only when the instance before it has received all of its own. Without
 /// that an instance would wait for a slot several laps ahead, and a barrier's parity tells neighbouring laps apart, not more.
 void ComputeRoleSync::TakeTurns(Op& tiles, Region& out) {
-  const int64_t both = 2 * kWarps * 32;
+  const int64_t both = 2 * ir::kWarpsOfInstance * 32;
   const auto meet = [&](OpCode code, symbolic::Scalar instance) {
     Op op = SyncOp(code, "", "", both, worker_.span);
     op.scalars = {symbolic::Add(symbolic::Int(kTurnBarrier), std::move(instance))};
@@ -453,7 +452,7 @@ Region ComputeRoleSync::Rewrite(Region region) {
 
 void SyncComputeRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, const RingsOfSends& rings,
                      FullArrivals& arrivals, Diagnostics& diagnostics) {
-  for (const ir::Pipe& pipe : kernel.pipes) arrivals[pipe.name] += kWarps * PartsSent(worker, pipe.name);
+  for (const ir::Pipe& pipe : kernel.pipes) arrivals[pipe.name] += ir::kWarpsOfInstance * PartsSent(worker, pipe.name);
   ComputeRoleSync sync(kernel, worker, traffic, rings, diagnostics);
   worker.body = sync.Run(std::move(worker.body));
 }

@@ -219,7 +219,7 @@ void FoldedSync::Drain(const Op& loop, State& state, Region& out) const {
   for (const Op& op : loop.regions[0]) {
     if (op.code != OpCode::kSend) continue;
     filled.insert(op.symbol);
-    if (!op.slot.ends_with(".previous")) continue;
+    if (ir::PlaceOfSlot(op.slot).where != ir::SlotPlace::Where::kPrevious) continue;
     ahead.insert(op.symbol);
     span = op.span;
   }

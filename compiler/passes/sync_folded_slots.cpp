@@ -14,12 +14,10 @@
 namespace tkc::passes::folded {
 
 Place FoldedSync::SlotPlace(const std::string& slot, int64_t stage) const {
-  const std::string pipe = ir::RingOf(slot), rest = slot.substr(pipe.size());
-  const int64_t slots = slots_.at(pipe);
-  if (rest.empty()) return {pipe, 0};
-  if (rest == ".previous") return {pipe, slots - 1};
-  const bool is_number = rest.find_first_not_of("0123456789", 1) == std::string::npos;
-  return {pipe, (is_number ? std::stoll(rest.substr(1)) : stage) % slots};
+  const ir::SlotPlace place = ir::PlaceOfSlot(slot);
+  const int64_t slots = slots_.at(place.ring);
+  if (place.where == ir::SlotPlace::Where::kPrevious) return {place.ring, slots - 1};
+  return {place.ring, (place.ahead_name.empty() ? place.ahead : stage) % slots};
 }
 
 Place FoldedSync::PlaceOf(const Op& view, int64_t stage) const {
@@ -85,7 +83,7 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats) const {
     const Region alone{op};
     ForEachOp(alone, [&](const Op& each) {
       const bool is_traffic = each.code == OpCode::kReceive || each.code == OpCode::kSend;
-      found |= is_traffic && each.symbol == pipe && !each.slot.ends_with(".previous");
+      found |= is_traffic && each.symbol == pipe && ir::PlaceOfSlot(each.slot).where != ir::SlotPlace::Where::kPrevious;
     });
     return found;
   };

@@ -167,7 +167,7 @@ class Collector {
     const symbolic::Scalar before = symbolic::Sub(end.args[0], symbolic::Int(1));
     const std::optional<Polynomial> first = symbolic::ToPolynomial(symbolic::Element(end.name, end.dtype, {before}));
     const std::optional<Polynomial> number = symbolic::ToPolynomial(before);
-    if (first && number) axis.runs.push_back({end.name.substr(2), *number, *first});  // `p.off`
+    if (first && number) axis.runs.push_back({SymbolicTable::ParamOf(end.name), *number, *first});
   }
 
   const typed::Kernel& kernel_;

@@ -55,7 +55,7 @@ symbolic::Scalar SymbolicTable::Of(const Expr& expr) {
     case ExprKind::kFloat: return symbolic::Float(expr.float_value);
     case ExprKind::kBool: return symbolic::Bool(expr.int_value != 0);
     case ExprKind::kDim: return symbolic::Name("d." + kernel_.dims[expr.id].name);
-    case ExprKind::kParam: return symbolic::Name("p." + kernel_.params[expr.id].name, expr.type.dtype);
+    case ExprKind::kParam: return symbolic::Name(NameOfParam(kernel_.params[expr.id].name), expr.type.dtype);
     case ExprKind::kVar: {
       const auto known = values_.find(expr.id);
       return known == values_.end() ? symbolic::Name(NameOf(expr.id), expr.type.dtype) : known->second;
@@ -63,7 +63,7 @@ symbolic::Scalar SymbolicTable::Of(const Expr& expr) {
     case ExprKind::kElement: {
       std::vector<symbolic::Scalar> indices;
       for (const typed::AxisRange& axis : expr.axes) indices.push_back(Of(*axis.start));
-      return symbolic::Element("p." + kernel_.params[expr.id].name, expr.type.dtype, std::move(indices));
+      return symbolic::Element(NameOfParam(kernel_.params[expr.id].name), expr.type.dtype, std::move(indices));
     }
     case ExprKind::kConvert:
       // Integers are one kind here: a formula over them does not see their width.

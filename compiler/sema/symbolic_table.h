@@ -28,6 +28,10 @@ class SymbolicTable {
   void Define(typed::VarId var, const typed::Expr& expr);
   /// The name of a variable in formulas.
   std::string NameOf(typed::VarId var) const;
+  /// The same of a parameter, and the parameter that such a name stands for.
+  static constexpr std::string_view kParam = "p.";
+  static std::string NameOfParam(const std::string& param) { return std::string(kParam) + param; }
+  static std::string ParamOf(const std::string& name) { return name.substr(kParam.size()); }
 
   bool AreEqual(const typed::Expr& a, const typed::Expr& b);
 
