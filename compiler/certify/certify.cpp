@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/certify/certify.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "compiler/certify/ahead.h"
@@ -100,7 +102,13 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
   if (const auto finding = CheckStores(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckMarks(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckAhead(program)) return Report(*finding, diagnostics);
-  const ReplayResult replay = Replay(program);
+  ReplayResult replay = Replay(program);
+  if (replay.finding && replay.finding->kind == DiagnosticKind::kCertificateUnknown) {
+    Program open = BuildProgram(kernel, target, SmallLengths::kOnce);
+    if (!open.unknowns.empty() || CheckRings(open)) return Report(*replay.finding, diagnostics);
+    ReplayResult closed = Replay(open);
+    if (!closed.finding) program = std::move(open), replay = std::move(closed);
+  }
   if (replay.finding) return Report(*replay.finding, diagnostics);
   if (!certificate) return true;
   if (const auto finding = CheckWaits(program, replay)) return Report(*finding, diagnostics);

@@ -156,6 +156,14 @@ Truth Machine::Truth3(Context& c, const Condition& condition, Question& question
   question.fact = c.state.oracle.Find(program_, condition.family, around, ordinal);
   question.number = -number;
   const Family& family = program_.families[static_cast<size_t>(condition.family)];
+  if (family.launch >= 0) {
+    // Up to so many turns are one number for the launch.
+    const int64_t most = family.step * program_.most_slots - family.constant;
+    const Question launch{c.state.oracle.Find(program_, family.launch, -1, 0), std::min(question.number, most)};
+    const Truth truth = c.state.oracle.IsAbove(launch.fact, launch.number);
+    if (truth == Truth::kUnknown) question = launch;
+    if (truth != Truth::kTrue || question.number <= most) return truth;
+  }
   if (family.parameter >= 0) {
     const int64_t trips = parameters_[static_cast<size_t>(family.parameter)];
     const int64_t first = family.step * (trips - 1) - family.constant, last = family.step * trips - family.constant;

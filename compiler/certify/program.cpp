@@ -25,28 +25,6 @@ constexpr int64_t kWrittenOut = 16;    // constant trip counts up to this are no
 constexpr int64_t kMostTurns = 512;    // unless those of loops in each other make more turns than this;
 constexpr int64_t kPassedOver = 2048;  // where others pass over the slots of a loop, by its number of turns, it makes just these
 
-/// Splits a polynomial into constant, multiples of ordinals, and the rest.
-std::optional<Linear> Split(const Scalar& scalar, int depth) {
-  const std::optional<symbolic::Polynomial> polynomial = symbolic::ToPolynomial(scalar);
-  if (!polynomial) return std::nullopt;
-  Linear linear;
-  linear.of_loop.assign(static_cast<size_t>(depth), 0);
-  for (const auto& [key, coefficient] : *polynomial) {
-    if (key.empty()) {
-      linear.constant = coefficient;
-      continue;
-    }
-    bool is_ordinal = false;
-    for (int d = 0; d < depth; ++d) {
-      if (key != OrdinalName(d) + "*") continue;
-      linear.of_loop[static_cast<size_t>(d)] = coefficient;
-      is_ordinal = true;
-    }
-    if (!is_ordinal) linear.rest += fmt::format("{:+}*{}", coefficient, key);
-  }
-  return linear;
-}
-
 int64_t RingsIn(const Agent& agent) {
   return std::count_if(agent.worker->body.begin(), agent.worker->body.end(), [](const Op& op) { return op.code == OpCode::kRing; });
 }
@@ -202,7 +180,8 @@ class Builder {
     std::optional<int64_t> above;
     const int64_t trips = (linear->constant + op.number - 1) / op.number;
     const int64_t most = program_.skips ? kPassedOver : kMostTurns;
-    if (is_constant && trips > 0 && (trips <= kWrittenOut || program_.skips) && turns * trips <= most) {
+    const bool is_counted = trips <= kWrittenOut || program_.skips || program_.small_lengths == SmallLengths::kOnce;
+    if (is_constant && trips > 0 && is_counted && turns * trips <= most) {
       turns *= trips;
     } else if (is_constant && trips > 0) {
       // As long as any other loop that makes so many turns: nothing below depends on its exact length. What behind it depends on
@@ -230,6 +209,12 @@ class Builder {
     family.parameter = loop.parameter;
     family.constant = linear->constant;
     if (above) family.above = std::max(*above, family.above.value_or(*above));
+    if (program_.small_lengths == SmallLengths::kOnce && !rest.empty() && IsOfLaunch(rest)) {
+      const int launch = FamilyOf(
+          fmt::format("launch|the turns of loops over {} by {}, while few", symbolic::CanonicalText(extent), op.number), 0);
+      program_.families[static_cast<size_t>(loop.family)].launch = launch;
+      RaiseThreshold(loop.family, program_.most_slots + 1);
+    }
     return true;
   }
 
@@ -375,10 +360,14 @@ class Builder {
     return condition;
   }
 
+  static bool IsOfLaunch(const std::string& text) {
+    return text.find('@') == std::string::npos && text.find("::") == std::string::npos && text.find('#') == std::string::npos &&
+           text.find('[') == std::string::npos;
+  }
+
   /// What is known at the launch (dimensions, whether a map may be used) is one value for the whole kernel.
   void Choose(Condition& condition, const std::string& text) {
-    const bool is_of_launch = text.find('@') == std::string::npos && text.find("::") == std::string::npos &&
-                              text.find('#') == std::string::npos && text.find('[') == std::string::npos;
+    const bool is_of_launch = IsOfLaunch(text);
     condition.context = is_of_launch ? 0 : Depth();
     condition.family = FamilyOf(is_of_launch ? "launch|" + text : around_.path + "|" + text, 0);
   }
@@ -461,9 +450,10 @@ class Builder {
 
 }  // namespace
 
-Program BuildProgram(const ir::Kernel& kernel, const Target& target) {
+Program BuildProgram(const ir::Kernel& kernel, const Target& target, SmallLengths small_lengths) {
   Program program;
   program.kernel = &kernel;
+  program.small_lengths = small_lengths;
   program.lanes = target.lanes;
   program.counts_instructions = target.counts_copy_instructions;
   program.copy_bytes = target.copy_bytes;
@@ -486,6 +476,11 @@ Program BuildProgram(const ir::Kernel& kernel, const Target& target) {
       }
     }
   }
+  for (const ir::Worker& worker : kernel.workers) {
+    for (const Op& op : worker.body) {
+      if (op.code == OpCode::kRing) program.most_slots = std::max(program.most_slots, op.number);
+    }
+  }
   program.skips = Skips(kernel);
   if (program.skips) {
     for (const Agent& agent : program.agents) FindParameters(program, agent);
@@ -496,6 +491,7 @@ Program BuildProgram(const ir::Kernel& kernel, const Target& target) {
   std::stable_sort(agents.begin(), agents.end(), [](const Agent* a, const Agent* b) { return RingsIn(*a) > RingsIn(*b); });
   std::map<std::string, int> families;
   for (Agent* agent : agents) Builder(program, *agent, families).Run();
+  for (Agent& agent : program.agents) FindLastAsked(program, agent);
   return program;
 }
 

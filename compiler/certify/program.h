@@ -109,6 +109,7 @@ struct Agent {
   std::vector<int> ring_of_root{};  // -1: none
   std::vector<int64_t> leads{};     // of each root: how many turns ahead of what it shows now lies what is put there
   std::vector<int> last_use{};      // of each root: the step behind which nobody uses it
+  std::vector<int> last_asked{};    // of each family: the step behind which this agent asks nothing more about the same integer
 };
 
 /// What the oracle is asked about: one integer (or truth value) per iteration of the loops around.
@@ -121,6 +122,7 @@ struct Family {
   int parameter = -1;              // of Program::parameters: the trip count of its loops
   int64_t constant = 0;            // what loops add to the integer before they divide by `step`
   std::optional<int64_t> above{};  // the integer is, whatever is chosen
+  int launch = -1;                 // the family of the launch that knows small numbers of turns; -1: each loop for itself
 };
 
 /// What could not be resolved: an error of kind certificate-unknown.
@@ -128,6 +130,12 @@ struct Unknown {
   Span span;
   std::string what;
 };
+
+/// Of a loop whose length is fixed for the launch, in each iteration of the loops around: whether all are taken to be as long as
+/// they may be each time, which proves more than is needed, or one number of turns is chosen for all where it is small. The second
+/// closes where roles that turn no slot would go ever further apart, and where small numbers, chosen anew, follow each other in all
+/// orders.
+enum class SmallLengths { kAnew, kOnce };
 
 struct Program {
   const ir::Kernel* kernel = nullptr;
@@ -139,14 +147,16 @@ struct Program {
   std::vector<std::string> ring_of_buffer{}, ring_of_barrier{};  // that says which element is used; "": none
   int warps = 0;                                                 // modelled, in all
   bool shares_slots = false;                                     // blocks of the cluster fill or free slots of each other
-  bool skips = false;                                            // rings are passed over by instances that take turns
-  int lanes = 32;                                                // of a warp
-  bool counts_instructions = false;                              // wait_copies counts instructions, not groups
-  int copy_bytes = 16;                                           // that one of these moves for a thread
+  SmallLengths small_lengths = SmallLengths::kAnew;
+  int64_t most_slots = 1;            // of a ring
+  bool skips = false;                // rings are passed over by instances that take turns
+  int lanes = 32;                    // of a warp
+  bool counts_instructions = false;  // wait_copies counts instructions, not groups
+  int copy_bytes = 16;               // that one of these moves for a thread
 };
 
 /// `kernel` at schedule level; it must outlive the program.
-Program BuildProgram(const ir::Kernel& kernel, const Target& target);
+Program BuildProgram(const ir::Kernel& kernel, const Target& target, SmallLengths small_lengths = SmallLengths::kAnew);
 
 /// Pipes of one slot have no ring where only one worker uses them. Each such buffer that is filled before it is read gets one here,
 /// that turns with the iterations of the loops that fill it: what is read is what was filled in the same iteration. By the name of
@@ -164,6 +174,8 @@ std::set<std::string> RingsOf(const ir::Op& loop);
 /// Whether a loop's bounds mention a scalar that its body assigns.
 bool Changes(const ir::Op& loop);
 
+/// Agent::last_asked, where all families are known.
+void FindLastAsked(const Program& program, Agent& agent);
 /// Behind its last use a view stands for nothing; inside a loop that it was made before, behind the loop.
 void FindLastUses(Agent& agent);
 /// A ring that only other instances of the worker turn stands still here: counted from others, it would never come into a state
@@ -195,5 +207,7 @@ std::optional<int64_t> Constant(const ir::Scalar& scalar);
 
 /// The name that stands for the ordinal of the loop at this depth.
 std::string OrdinalName(int depth);
+/// A polynomial as constant, multiples of the ordinals of the loops down to `depth`, and the rest; nothing where it is none.
+std::optional<Linear> Split(const ir::Scalar& scalar, int depth);
 
 }  // namespace tkc::certify

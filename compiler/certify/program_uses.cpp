@@ -53,6 +53,59 @@ void FindLastUses(Agent& agent) {
   }
 }
 
+namespace {
+
+/// An integer that is chosen for each iteration of the loops up to `context` deep is asked about until the loop inside these that
+/// `step` stands in, if any, has ended.
+class LastAsked {
+ public:
+  LastAsked(const Program& program, Agent& agent) : program_(program), agent_(agent) {}
+
+  void Run() {
+    for (int i = 0; i < static_cast<int>(agent_.steps.size()); ++i) {
+      const Step& step = agent_.steps[static_cast<size_t>(i)];
+      if (step.kind == StepKind::kEnter) around_.push_back(NextOf(i));
+      if (step.kind == StepKind::kEnter || step.kind == StepKind::kTest) {
+        const Loop& loop = agent_.loops[static_cast<size_t>(step.loop)];
+        Note(loop.family, loop.depth, i);
+        Note(loop.goes_on, i);
+      }
+      if (step.kind == StepKind::kBranch) Note(agent_.conditions[static_cast<size_t>(step.condition)], i);
+      if (step.kind == StepKind::kNext) around_.pop_back();
+    }
+  }
+
+ private:
+  int NextOf(int enter) const {
+    int next = enter;
+    while (agent_.steps[static_cast<size_t>(next)].kind != StepKind::kNext ||
+           agent_.steps[static_cast<size_t>(next)].loop != agent_.steps[static_cast<size_t>(enter)].loop)
+      ++next;
+    return next;
+  }
+  void Note(int family, int context, int at) {
+    if (family < 0) return;
+    if (const int launch = program_.families[static_cast<size_t>(family)].launch; launch >= 0) Note(launch, 0, at);
+    int& last = agent_.last_asked[static_cast<size_t>(family)];
+    last = std::max(last, static_cast<size_t>(context) < around_.size() ? around_[static_cast<size_t>(context)] : at);
+  }
+  void Note(const Condition& condition, int at) {
+    Note(condition.family, condition.context, at);
+    for (const Condition& part : condition.parts) Note(part, at);
+  }
+
+  const Program& program_;
+  Agent& agent_;
+  std::vector<int> around_;  // the last steps of the loops around
+};
+
+}  // namespace
+
+void FindLastAsked(const Program& program, Agent& agent) {
+  agent.last_asked.assign(program.families.size(), -1);
+  LastAsked(program, agent).Run();
+}
+
 void DropUnusedRings(Agent& agent) {
   std::vector<int> place(agent.rings.size(), -1);
   for (const Step& step : agent.steps) {

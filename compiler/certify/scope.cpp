@@ -6,6 +6,7 @@
 
 #include "compiler/certify/program.h"
 #include "compiler/symbolic/evaluate.h"
+#include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
 
@@ -15,6 +16,27 @@ using ir::Scalar;
 using symbolic::Kind;
 
 std::string OrdinalName(int depth) { return fmt::format("@{}", depth); }
+
+std::optional<Linear> Split(const Scalar& scalar, int depth) {
+  const std::optional<symbolic::Polynomial> polynomial = symbolic::ToPolynomial(scalar);
+  if (!polynomial) return std::nullopt;
+  Linear linear;
+  linear.of_loop.assign(static_cast<size_t>(depth), 0);
+  for (const auto& [key, coefficient] : *polynomial) {
+    if (key.empty()) {
+      linear.constant = coefficient;
+      continue;
+    }
+    bool is_ordinal = false;
+    for (int d = 0; d < depth; ++d) {
+      if (key != OrdinalName(d) + "*") continue;
+      linear.of_loop[static_cast<size_t>(d)] = coefficient;
+      is_ordinal = true;
+    }
+    if (!is_ordinal) linear.rest += fmt::format("{:+}*{}", coefficient, key);
+  }
+  return linear;
+}
 
 /// `chiplet_order(block::index(), block::count(), n)`: the blocks of a launch, each with the number of another.
 static bool RenumbersBlocks(const symbolic::Node& call) {

@@ -67,7 +67,8 @@ class Simplifier {
     for (size_t i = 0; i < facts.size(); ++i) {
       Fact fact = facts[i];
       const Family& family = program_.families[static_cast<size_t>(fact.family)];
-      if (fact.around >= 0 && (place[static_cast<size_t>(fact.around)] < 0 || AllArePast(fact, family.members & live_))) continue;
+      if (fact.around >= 0 && place[static_cast<size_t>(fact.around)] < 0) continue;
+      if (AllArePast(fact, family.members & live_)) continue;
       const uint64_t loopers = family.loopers & live_;
       if (family.step > 0 && (loopers & ~fact.left) == 0) {
         const int64_t most = family.threshold * family.step;
@@ -119,13 +120,19 @@ class Simplifier {
     return All(users, [&](int warp) { return state_.knowledge.KnowsFenced(warp, event); });
   }
 
-  /// Whether none of the members can come into that iteration of the loop around any more.
+  /// Whether none of the members can ask about that integer any more: it is behind all that asks in that iteration of the loop
+  /// around, or behind the iteration.
   bool AllArePast(const Fact& fact, uint64_t members) const {
     for (size_t i = 0; i < state_.agents.size(); ++i) {
       if ((members >> i & 1) == 0) continue;
-      bool is_past = (state_.oracle.facts()[static_cast<size_t>(fact.around)].left >> i & 1) != 0;
-      for (const Frame& frame : state_.agents[i].frames) {
-        if (frame.fact == fact.around) is_past = OrdinalOf(program_.agents[i], frame) > fact.ordinal;
+      const Agent& agent = program_.agents[i];
+      const AgentState& self = state_.agents[i];
+      const bool has_asked = self.at > agent.last_asked[static_cast<size_t>(fact.family)];
+      bool is_past = fact.around < 0 ? has_asked : (state_.oracle.facts()[static_cast<size_t>(fact.around)].left >> i & 1) != 0;
+      for (const Frame& frame : self.frames) {
+        if (fact.around < 0 || frame.fact != fact.around) continue;
+        const int64_t ordinal = OrdinalOf(agent, frame);
+        is_past = ordinal > fact.ordinal || (ordinal == fact.ordinal && has_asked);
       }
       if (!is_past) return false;
     }
