@@ -2,7 +2,10 @@
 #include "compiler/sema/fill_sources.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "compiler/symbolic/evaluate.h"
 
@@ -40,10 +43,16 @@ std::string FillSources::NameOf(VarId var) const {
 int FillSources::Intern(Source source) {
   const std::string key = symbolic::CanonicalText(source.difference) + (source.upper ? " u" : " l");
   const auto [place, is_new] = ids_.emplace(key, static_cast<int>(sources_.size()));
-  if (is_new)
+  if (is_new) {
     sources_.push_back(std::move(source));
-  else
-    sources_[place->second].is_read |= source.is_read;
+    return place->second;
+  }
+  Source& known = sources_[place->second];
+  known.is_read |= source.is_read;
+  for (const Scalar& start : source.starts) {
+    const auto is_same = [&](const Scalar& other) { return symbolic::Equal(start, other); };
+    if (std::none_of(known.starts.begin(), known.starts.end(), is_same)) known.starts.push_back(start);
+  }
   return place->second;
 }
 
@@ -89,7 +98,9 @@ Scalar FillSources::WithInstance(const Scalar& scalar, int64_t number) const {
 
 void FillSources::AddSource(std::map<int, Fill>& axis, const Scalar& start, const Scalar& bound, bool upper, Fill fill,
                             bool is_read) {
-  axis[Intern({symbolic::Sub(start, bound), upper, 0, is_read})] = fill;
+  std::vector<Scalar> starts;
+  if (is_read) starts.push_back(start);
+  axis[Intern({symbolic::Sub(start, bound), upper, 0, is_read, std::move(starts)})] = fill;
 }
 
 void FillSources::AddEnd(std::map<int, Fill>& axis, const Scalar& start, int64_t extent, const Scalar& bound, Fill fill) {
@@ -113,7 +124,7 @@ Taint FillSources::Older(const Taint& taint, const Stmt& loop) {
             source.age >= kOldest
                 ? symbolic::Name("old")
                 : symbolic::Substitute(source.difference, name, symbolic::Sub(symbolic::Name(name), symbolic::Int(loop.step)));
-        place = Intern({before, source.upper, source.age + 1, source.is_read});
+        place = Intern({before, source.upper, source.age + 1, source.is_read, source.starts});
       }
       const auto [slot, is_new] = renamed.emplace(place, fill);
       if (!is_new) slot->second = Join(slot->second, fill);
@@ -128,7 +139,8 @@ Taint FillSources::Ended(Taint taint, const std::string& name) {
     std::map<int, Fill> kept;
     for (const auto& [id, fill] : axis) {
       const bool ends = symbolic::Mentions(sources_[id].difference, name);
-      const int place = ends ? Intern({symbolic::Name("old"), sources_[id].upper, kOldest, sources_[id].is_read}) : id;
+      const int place =
+          ends ? Intern({symbolic::Name("old"), sources_[id].upper, kOldest, sources_[id].is_read, sources_[id].starts}) : id;
       const auto [slot, is_new] = kept.emplace(place, fill);
       if (!is_new) slot->second = Join(slot->second, fill);
     }
@@ -144,12 +156,40 @@ const typed::Var* FillSources::IndexOf(int source) const {
   return nullptr;
 }
 
-bool FillSources::IsEndOfRange(int source) const {
+const std::string* FillSources::RangeEndedAt(int source) const {
   const Source& end = sources_[source];
-  return end.upper && std::any_of(around_.begin(), around_.end(), [&](VarId var) {
-           const std::string name = NameOf(var);
-           return symbolic::Equal(end.difference, symbolic::Sub(symbolic::Name(name), ranges_.at(name).hi));
+  for (const VarId var : around_) {
+    const auto range = ranges_.find(NameOf(var));
+    if (end.upper && symbolic::Equal(end.difference, symbolic::Sub(symbolic::Name(range->first), range->second.hi)))
+      return &range->first;
+  }
+  return nullptr;
+}
+
+bool FillSources::IsShifted(int source, int end) const {
+  const std::string* index = RangeEndedAt(end);
+  const std::vector<Scalar>& starts = sources_[source].starts;
+  return index != nullptr && !starts.empty() && std::all_of(starts.begin(), starts.end(), [&](const Scalar& start) {
+           const Scalar shift = symbolic::Sub(start, symbolic::Name(*index));
+           const auto by = symbolic::ConstantDifference(shift, symbolic::Int(0));
+           // By a whole block, it is a read of another one.
+           const bool is_fixed = symbolic::Equal(shift, symbolic::Substitute(shift, *index, symbolic::Int(0)));
+           return is_fixed && (!by || (*by != 0 && std::abs(*by) < ranges_.at(*index).step));
          });
+}
+
+std::string FillSources::ShiftText(int source, const typed::Var& index) const {
+  const std::vector<Scalar>& starts = sources_[source].starts;
+  const auto var = std::find_if(around_.begin(), around_.end(), [&](VarId id) { return &kernel_.vars[id] == &index; });
+  if (starts.size() != 1 || var == around_.end()) return "";
+  const auto shift = symbolic::ConstantDifference(starts[0], symbolic::Name(NameOf(*var)));
+  return !shift || *shift == 0 ? "" : *shift > 0 ? fmt::format(" + {}", *shift) : fmt::format(" - {}", -*shift);
+}
+
+void FillSources::TakeAsRead(int end) {
+  const Range& range = ranges_.at(*RangeEndedAt(end));
+  const bool divides = symbolic::KnownDivisor(symbolic::Sub(range.hi, range.lo)) % range.step == 0;
+  if (!divides) sources_[end].is_read = true;
 }
 
 bool FillSources::IsNotNegative(const Scalar& scalar, int depth) const {

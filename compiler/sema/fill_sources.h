@@ -18,8 +18,9 @@ namespace tkc::sema {
 struct Source {
   symbolic::Scalar difference;  // start - bound
   bool upper = true;
-  int age = 0;           // times carried round a loop
-  bool is_read = false;  // some read ends there
+  int age = 0;                             // times carried round a loop
+  bool is_read = false;                    // some read ends there
+  std::vector<symbolic::Scalar> starts{};  // the first positions of reads that end there
 };
 
 class FillSources {
@@ -53,7 +54,14 @@ class FillSources {
   /// The index in sight that runs along the source; null: none.
   const typed::Var* IndexOf(int source) const;
   /// Whether what is missing lies behind the range of an index in sight, as `valid` says.
-  bool IsEndOfRange(int source) const;
+  bool IsEndOfRange(int source) const { return RangeEndedAt(source) != nullptr; }
+  /// Whether `source` is of reads that are shifted against the blocks of the index whose range ends at `end`, by less than a block:
+  /// what they miss of such a block was padded.
+  bool IsShifted(int source, int end) const;
+  /// By how much the only read that ends there is shifted against the blocks of `index`: ` + 64`; empty where that is not known.
+  std::string ShiftText(int source, const typed::Var& index) const;
+  /// Choosing by the end of its range asks for what a read of the index itself would, if its last block may be short.
+  void TakeAsRead(int end);
 
  private:
   struct Range {
@@ -61,6 +69,8 @@ class FillSources {
     int64_t step = 1;
   };
 
+  /// The name of the index in sight whose range ends at the source; null: none.
+  const std::string* RangeEndedAt(int source) const;
   bool CanExceed(const symbolic::Scalar& start, int64_t extent, const symbolic::Scalar& bound);
   bool CanPrecede(const symbolic::Scalar& start, const symbolic::Scalar& bound);
   bool IsNotNegative(const symbolic::Scalar& scalar, int depth = 0) const;

@@ -61,6 +61,9 @@ class FillTaint {
   Taint Convert(const typed::Expr& expr);
   Taint Binary(const typed::Expr& expr);
   Taint Select(const typed::Expr& expr);
+  /// A choice by the end of an index's range is about the elements of its blocks: these exist, also where a shifted read of them
+  /// found nothing.
+  void DropShifted(const std::map<int, Fill>& chosen_by, std::map<int, Fill>& axis);
   Taint Read(const typed::Expr& expr);
   Taint Gather(const typed::Expr& expr);
   Taint Part(const typed::Expr& expr);

@@ -239,8 +239,18 @@ Taint FillTaint::Select(const Expr& expr) {
     }
     for (const int source : sources)
       result.axis[which][source] = choose(condition.At(which, source), a.At(which, source), b.At(which, source));
+    DropShifted(condition.axis[which], result.axis[which]);
   }
   return result;
+}
+
+void FillTaint::DropShifted(const std::map<int, Fill>& chosen_by, std::map<int, Fill>& axis) {
+  for (const auto& [end, holds] : chosen_by) {
+    if (holds != Fill::kZero || !sources_.IsEndOfRange(end)) continue;
+    const size_t dropped =
+        std::erase_if(axis, [&, end = end](const auto& source) { return sources_.IsShifted(source.first, end); });
+    if (dropped > 0) sources_.TakeAsRead(end);
+  }
 }
 
 Taint FillTaint::Read(const Expr& expr) {
@@ -289,7 +299,9 @@ Taint FillTaint::Part(const Expr& expr) {
     std::map<int, Fill> moved;
     for (const auto& [id, fill] : taint.axis[which]) {
       const Source source = sources_.At(id);
-      moved[sources_.Intern({symbolic::Add(source.difference, offset), source.upper, source.age, source.is_read})] = fill;
+      std::vector<Scalar> starts;
+      for (const Scalar& start : source.starts) starts.push_back(symbolic::Add(start, offset));
+      moved[sources_.Intern({symbolic::Add(source.difference, offset), source.upper, source.age, source.is_read, starts})] = fill;
     }
     taint.axis[which] = std::move(moved);
   }

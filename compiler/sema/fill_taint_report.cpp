@@ -23,17 +23,17 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
   }
   if (!sources_.At(source).upper) {  // in its range, but not in the tensor
     report.Note(index->span, fmt::format("blocks of `{}` may begin in front of the first element of the tensor", index->name));
-    report.Help(
-        fmt::format("let the range begin at `max(0, ..)`, or choose `{}` by the elements' numbers: `where(pos({}){} >= 0, .., {})`",
-                    neutral, index->name, axis == 1 ? ".T" : "", neutral));
+    report.Help(fmt::format(
+        "let the range begin at `max(0, ..)`, or choose `{}` by the elements' numbers: `where(pos({}){}{} >= 0, .., {})`", neutral,
+        index->name, axis == 1 ? ".T" : "", sources_.ShiftText(source, *index), neutral));
     return;
   }
   if (!sources_.IsEndOfRange(source)) {
     report.Note(index->span, fmt::format("what is read at `{}` may reach beyond the last element of the tensor", index->name));
     report.Help(
         fmt::format("let the range end at `min(.., N)`, `N` the extent of the tensor, or choose `{}` by the elements' numbers: "
-                    "`where(pos({}){} < N, .., {})`",
-                    neutral, index->name, axis == 1 ? ".T" : "", neutral));
+                    "`where(pos({}){}{} < N, .., {})`",
+                    neutral, index->name, axis == 1 ? ".T" : "", sources_.ShiftText(source, *index), neutral));
     return;
   }
   report.Note(index->span, fmt::format("the last block of `{}` may be short", index->name));
