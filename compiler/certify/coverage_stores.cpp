@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "compiler/certify/coverage.h"
 #include "compiler/symbolic/evaluate.h"
@@ -365,23 +367,52 @@ int64_t Elements(const Site& site) {
   return std::accumulate(site.extent.begin(), site.extent.end(), int64_t{1}, std::multiplies<>());
 }
 
-/// The parts in which a statement stores are together one rectangle; what several statements store is as the source has it.
-std::optional<Finding> CheckWhole(const std::string& tensor, const std::vector<Site>& sites) {
-  std::map<uint32_t, std::vector<const Site*>> statements;  // by where they begin
-  for (const Site& site : sites) statements[site.op->span.begin].push_back(&site);
-  for (const auto& [statement, parts] : statements) {
-    int64_t elements = 0, box = 1;
-    for (const Site* part : parts) elements += Elements(*part);
-    for (size_t k = 0; k < parts[0]->first.size(); ++k) {
-      int64_t low = parts[0]->first[k], high = low;
-      for (const Site* part : parts) {
-        low = std::min(low, part->first[k]);
-        high = std::max(high, part->first[k] + part->extent[k]);
-      }
-      box *= high - low;
+using Parts = std::vector<const Site*>;
+
+bool AreRectangle(const Parts& parts) {
+  int64_t elements = 0, box = 1;
+  for (const Site* part : parts) elements += Elements(*part);
+  for (size_t k = 0; k < parts[0]->first.size(); ++k) {
+    int64_t low = parts[0]->first[k], high = low;
+    for (const Site* part : parts) {
+      low = std::min(low, part->first[k]);
+      high = std::max(high, part->first[k] + part->extent[k]);
     }
-    if (box == elements) continue;
-    return Finding{DiagnosticKind::kCertificateCoverage, parts[0]->op->span,
+    box *= high - low;
+  }
+  return box == elements;
+}
+
+/// Copies of a statement for the turns of a loop that the source has: as large, and as far apart, along each axis.
+bool AreEquallySpaced(const Parts& parts) {
+  size_t places = 1;
+  for (size_t k = 0; k < parts[0]->first.size(); ++k) {
+    std::set<int64_t> firsts, distances;
+    for (const Site* part : parts) {
+      if (part->extent[k] != parts[0]->extent[k]) return false;
+      firsts.insert(part->first[k]);
+    }
+    for (auto first = std::next(firsts.begin()); first != firsts.end(); ++first) distances.insert(*first - *std::prev(first));
+    if (distances.size() > 1) return false;
+    places *= firsts.size();
+  }
+  return places == parts.size();
+}
+
+/// The parts in which an operation stores are together one rectangle, and so are the operations of a statement, unless the source
+/// leaves equal gaps between its copies; what several statements store is as the source has it.
+std::optional<Finding> CheckWhole(const std::string& tensor, const std::vector<Site>& sites) {
+  std::map<uint32_t, std::map<const ir::Op*, Parts>> statements;  // by where they begin
+  for (const Site& site : sites) statements[site.op->span.begin][site.op].push_back(&site);
+  for (const auto& [statement, operations] : statements) {
+    Parts all;
+    bool is_whole = true;
+    for (const auto& [op, parts] : operations) {
+      is_whole = is_whole && AreRectangle(parts);
+      all.insert(all.end(), parts.begin(), parts.end());
+    }
+    if (AreRectangle(all) || (is_whole && AreEquallySpaced(all))) continue;
+    return Finding{DiagnosticKind::kCertificateCoverage, all[0]->op->span,
                    fmt::format("the stores of `{}` leave a hole in their tile", tensor)};
   }
   return std::nullopt;

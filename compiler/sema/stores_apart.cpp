@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -113,6 +114,13 @@ std::optional<std::vector<Stride>> StridesOf(const Polynomial& start, const std:
   return strides;
 }
 
+/// Several stores that begin a fixed distance apart count as the iterations of one more loop.
+void AddStores(const StoredAxis& axis, std::vector<Stride>& strides) {
+  if (axis.apart == 0) return;
+  const auto next = std::find_if(strides.begin(), strides.end(), [&](const Stride& other) { return other.stride >= axis.apart; });
+  strides.insert(next, {axis.apart, axis.span + axis.apart, typed::kNone, "", true});
+}
+
 /// How many elements behind `first` the axis stores at most, where that is a number; else 0.
 int64_t MostBehind(const StoredAxis& axis, const Polynomial& first) {
   int64_t most = 0;
@@ -139,18 +147,19 @@ Apart ApartAlong(const StoredAxis& axis, const GridStore& store, const std::set<
     return known.count(iteration.var) == 0 && IsAffine(*iteration.lo, store.around, known);
   };
   Polynomial start = StartFromLoops(axis, store, is_replaced, from_zero);
-  const std::optional<std::vector<Stride>> strides = StridesOf(start, from_zero, store, known);
+  std::optional<std::vector<Stride>> strides = StridesOf(start, from_zero, store, known);
   if (!strides) return {{}, false, 0};
+  AddStores(axis, *strides);
   Apart apart{{}, true, axis.extent};  // covered by everything smaller
   bool is_cut = true;
   for (const Stride& stride : *strides) {
     apart.is_all = apart.covered != 0 && stride.stride >= apart.covered;
     if (!apart.is_all) return {{}, false, 0};
-    apart.vars.insert(stride.var);
+    if (stride.var != typed::kNone) apart.vars.insert(stride.var);
     apart.covered = stride.reach == 0 ? 0 : stride.reach - stride.stride + apart.covered;
     // Blocks that reach beyond their range are cut there.
     is_cut = is_cut && stride.is_first_zero;
-    start.erase(stride.term);
+    if (stride.var != typed::kNone) start.erase(stride.term);
     const int64_t behind = is_cut ? MostBehind(axis, start) : 0;
     if (behind != 0 && (apart.covered == 0 || behind < apart.covered)) apart.covered = behind;
   }
@@ -311,7 +320,15 @@ bool ApartIfVariablesDiffer(const std::vector<PlacedStore>& group) {
       first = std::min(first, placed.offsets[i]);
       end = std::max(end, placed.offsets[i] + placed.store->axes[i].extent);
     }
-    together.axes[i].extent = end - first;
+    int64_t apart = 0, extent = 0;
+    for (const PlacedStore& placed : group) {
+      apart = std::gcd(apart, placed.offsets[i] - first);
+      extent = std::max(extent, placed.store->axes[i].extent);
+    }
+    if (apart > extent)
+      together.axes[i].extent = extent, together.axes[i].apart = apart, together.axes[i].span = end - extent - first;
+    else
+      together.axes[i].extent = end - first;
   }
   const std::set<VarId> apart = Separated(together);
   return std::all_of(group.begin(), group.end(), [&](const PlacedStore& placed) {
