@@ -111,6 +111,19 @@ void FillSources::AddBegin(std::map<int, Fill>& axis, const Scalar& start, const
   if (CanPrecede(start, bound)) AddSource(axis, start, bound, false, fill, true);
 }
 
+Source FillSources::Moved(Source source, const Scalar& offset) {
+  source.difference = symbolic::Add(source.difference, offset);
+  for (Scalar& start : source.starts) start = symbolic::Add(start, offset);
+  return source;
+}
+
+bool FillSources::CanMiss(const Source& source, int64_t extent) {
+  if (!source.is_read || source.age > 0 || source.starts.size() != 1) return true;
+  const Scalar& start = source.starts[0];
+  const Scalar bound = symbolic::Sub(start, source.difference);
+  return source.upper ? CanExceed(start, extent, bound) : CanPrecede(start, bound);
+}
+
 Taint FillSources::Older(const Taint& taint, const Stmt& loop) {
   const std::string name = NameOf(loop.var);
   Taint older = taint;

@@ -45,6 +45,10 @@ class FillSources {
   /// The same of a read where `extent` positions from `start` on can pass the bound, else nothing.
   void AddEnd(std::map<int, Fill>& axis, const symbolic::Scalar& start, int64_t extent, const symbolic::Scalar& bound, Fill fill);
   void AddBegin(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& bound, Fill fill);
+  /// The source, seen by a part that begins `offset` further on.
+  static Source Moved(Source source, const symbolic::Scalar& offset);
+  /// Whether `extent` positions can pass the bound, as far as the read is known.
+  bool CanMiss(const Source& source, int64_t extent);
   /// The sources of a value, as the next iteration of `loop` sees them.
   Taint Older(const Taint& taint, const typed::Stmt& loop);
   /// A value that outlives the loop over `name`: its sources there are no longer those of any index in sight.

@@ -299,9 +299,8 @@ Taint FillTaint::Part(const Expr& expr) {
     std::map<int, Fill> moved;
     for (const auto& [id, fill] : taint.axis[which]) {
       const Source source = sources_.At(id);
-      std::vector<Scalar> starts;
-      for (const Scalar& start : source.starts) starts.push_back(symbolic::Add(start, offset));
-      moved[sources_.Intern({symbolic::Add(source.difference, offset), source.upper, source.age, source.is_read, starts})] = fill;
+      const Source part = sources_.Moved(source, offset);
+      if (sources_.CanMiss(part, which == 0 ? expr.type.rows : expr.type.cols)) moved[sources_.Intern(part)] = fill;
     }
     taint.axis[which] = std::move(moved);
   }
