@@ -86,7 +86,10 @@ bool Elaborator::SendToRing(const ast::IndexExpr& target, typed::Stmt& send, con
       send.ring) {
     diagnostics_
         .Error(DiagnosticKind::kRingIndex, target.span, fmt::format("`{}` is one pipe, not one for each instance", pipe.name))
-        .Note(pipe.span, "declared here");
+        .Note(pipe.span, "declared here")
+        .Help(
+            "a part of a slot is sent by its number: `p.rows(u) <- x` or `p.cols(u) <- x`, with `u` of an instance or of `for u in "
+            "4`");
     return false;
   }
   Value ring = Eval(*target.indices[0].expr);
