@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// The staging of one worker: stage_operands.cpp walks its program and says what lies in registers and what in shared memory,
+// stage_products.cpp writes its products.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "compiler/ir/ir.h"
+#include "compiler/passes/walk.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/target/target.h"
+
+namespace tkc::passes {
+
+inline constexpr int64_t kMatrixRows = 64;   // of one warpgroup's matrix instruction
+inline constexpr int64_t kMatrixCols = 8;    // granularity of N
+inline constexpr int64_t kMatrixDepth = 16;  // K of one instruction, 16-bit operands
+
+/// What a worker instance's product is made of: of one instruction of the warpgroup, or of one of each warp, side by side.
+struct ProductUnit {
+  int64_t rows = kMatrixRows, cols = kMatrixCols, depth = kMatrixDepth;
+  int64_t wide = 0;  // K of a step where it divides the operands': their loads then bring 16 bytes a lane
+
+  int64_t StepOf(int64_t k) const { return wide != 0 && k % wide == 0 ? wide : depth; }
+};
+
+inline ProductUnit UnitOf(const Target& target, const ir::RegisterLayout& l) {
+  if (target.has_matrix_group) return {};
+  return {l.RowsPerBlock(), l.ColsPerBlock(), kMatrixDepth, target.is_hip ? 2 * kMatrixDepth : 0};
+}
+
+/// The first column of a part of a tile in shared memory, and the shape of the tile.
+struct Place {
+  symbolic::Scalar col;
+  ir::Type whole;
+};
+
+class Staging {
+ public:
+  Staging(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics)
+      : kernel_(kernel),
+        worker_(worker),
+        by_warps_(!target.has_matrix_group),
+        unit_(UnitOf(target, worker.layout)),
+        diagnostics_(diagnostics) {
+    ForEachOp(worker.body, [&](const ir::Op& op) {
+      const bool rearranges = op.code == ir::OpCode::kTranspose || (op.code == ir::OpCode::kPart && !StaysWithThreads(op));
+      if (rearranges || IsProduct(op.code) || op.code == ir::OpCode::kSend) movable_.insert(op.operands.begin(), op.operands.end());
+    });
+  }
+
+  ir::Region Rewrite(const ir::Region& region) {
+    ir::Region out;
+    for (size_t i = 0; i < region.size(); ++i) {
+      if (i + 1 == region.size() || !IsTurnedStore(region[i], region[i + 1])) {
+        RewriteOp(region[i], out);
+        continue;
+      }
+      // A vector is stored as it is held, to the elements of the block turned around.
+      ir::Op store = region[i + 1];
+      store.operands = region[i].operands;
+      store.slot = "transposed";
+      RewriteOp(store, out);
+      ++i;
+    }
+    return out;
+  }
+
+ private:
+  ir::Type& TypeOf(ir::ValueId value) { return kernel_.values[value].type; }
+  bool IsShared(ir::ValueId value) { return TypeOf(value).space == ir::Space::kShared; }
+  ir::ValueId Current(ir::ValueId value) {
+    const auto place = replaced_.find(value);
+    return place == replaced_.end() ? value : place->second;
+  }
+
+  /// `turn` makes a row of a column, or the other way around, for the store behind it alone.
+  bool IsTurnedStore(const ir::Op& turn, const ir::Op& store) {
+    if (turn.code != ir::OpCode::kTranspose || store.code != ir::OpCode::kStore || !store.slot.empty()) return false;
+    const ir::Type& type = TypeOf(turn.results[0]);
+    if (store.operands[0] != turn.results[0] || (type.rows > 1 && type.cols > 1)) return false;
+    int uses = 0;
+    ForEachOp(worker_.body, [&](const ir::Op& op) { uses += std::count(op.operands.begin(), op.operands.end(), turn.results[0]); });
+    return uses == 1;
+  }
+
+  void RewriteOp(const ir::Op& source, ir::Region& out);
+  /// Emits the pending reads that the regions of `op` use, so that they happen once and their values are in scope after it.
+  void PlaceBefore(const ir::Op& op, ir::Region& out);
+  void RewriteTranspose(const ir::Op& op, ir::Region& out);
+  void RewritePart(ir::Op op, ir::Region& out);
+  /// Notes where a part in shared memory begins in the tile it is taken from.
+  void NotePart(const ir::Op& part);
+  /// Whether the matrix unit, or the loads of its operands, can begin where this tile in shared memory does.
+  bool BeginsWell(ir::ValueId shared);
+  /// A tile in shared memory, copied to a place of its own if it begins where no operand can.
+  ir::ValueId WhereItBeginsWell(ir::ValueId shared, ir::Region& out, Span span);
+  void RewriteProduct(const ir::Op& op, ir::Region& out);
+  /// The product term by term, each of one instruction's depth, from fragments in registers.
+  void ProductSteps(const ir::Op& op, ir::ValueId acc, ir::ValueId a, ir::ValueId b, ir::Region& out);
+  /// The part of an operand that step `step` multiplies: a fragment loaded from shared memory, or columns of a register tile.
+  ir::ValueId Fragment(ir::ValueId operand, bool is_left, int64_t step, ir::Region& out, Span span);
+  void RewriteReduce(ir::Op op, ir::Region& out);
+  /// A reduction along an axis too short for the layout, of a tile in shared memory: its columns (rows) are taken one by one.
+  void ReduceByParts(const ir::Op& op, ir::Region& out);
+  /// Whether the worker's layout holds tiles of this shape: that of a worker that multiplies holds whole fragments only.
+  bool FitsRows(const ir::Type& type) const { return type.rows == 1 || type.rows % worker_.layout.RowUnit() == 0; }
+  bool FitsCols(const ir::Type& type) const { return type.cols == 1 || type.cols % worker_.layout.ColUnit() == 0; }
+  /// Columns of a register tile at a static place are registers of the same threads; any other part moves between threads.
+  bool StaysWithThreads(const ir::Op& part) const {
+    const ir::Type &whole = kernel_.values[part.operands[0]].type, &type = kernel_.values[part.results[0]].type;
+    const int64_t granule = worker_.layout.ColsPerBlock();
+    int64_t col = 0;
+    return type.rows == whole.rows && symbolic::IsInt(part.scalars[0]) && symbolic::IsInt(part.scalars[1], &col) &&
+           col % granule == 0 && type.cols % granule == 0;
+  }
+  void CheckProduct(const ir::Op& op);
+  void NotYet(const ir::Op& op, const std::string& what) {
+    diagnostics_.Error(DiagnosticKind::kNotImplemented, op.span, what + " is specified, not yet implemented");
+  }
+
+  /// The value in registers: itself, or loaded from its slot. One load per use; the compiler of the output merges nothing here.
+  ir::ValueId InRegisters(ir::ValueId value, ir::Region& out, Span span);
+  /// The value in shared memory: itself, or stored into a staging buffer.
+  ir::ValueId InShared(ir::ValueId value, ir::Region& out, Span span);
+  ir::ValueId NewView(const std::string& buffer, const std::string& name, ir::Type type, ir::Region& out, Span span);
+  std::string NewBuffer(const std::string& name, DType dtype, int64_t rows, int64_t cols, const std::string& purpose);
+
+  ir::Kernel& kernel_;
+  ir::Worker& worker_;
+  const bool by_warps_;  // each warp multiplies for itself, with operands in registers
+  const ProductUnit unit_;
+  Diagnostics& diagnostics_;
+  std::map<ir::ValueId, ir::ValueId> replaced_;      // value -> the one that stands for it now
+  std::map<ir::ValueId, ir::ValueId> staged_;        // register value -> the view of its copy in shared memory
+  std::map<ir::ValueId, ir::ValueId> transpose_of_;  // shared transposed view -> the view under it
+  std::map<ir::ValueId, Place> place_of_;            // part in shared memory -> where it begins
+  std::set<ir::ValueId> movable_;          // what is turned, taken in parts, multiplied or sent: shared memory may be its place
+  std::map<ir::ValueId, ir::Op> pending_;  // read or positions not emitted yet: their place depends on the use
+};
+
+}  // namespace tkc::passes
