@@ -257,6 +257,8 @@ bool OpEmitter::EmitTile(const Op& op) {
       const std::string name = Name(op.results[0]);
       if (op.operands.empty())
         out_.Line(fmt::format("{} {};", TileType(TypeOf(op.results[0])), name));
+      else if (op.number == 1)
+        out_.Line(fmt::format("auto {} = tk::warpgroup::own_copy({});", name, Argument(op.operands[0])));
       else
         out_.Line(fmt::format("{}auto {} = {};", changed_.contains(op.results[0]) ? "" : "const ", name, Argument(op.operands[0])));
       return true;

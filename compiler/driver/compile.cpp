@@ -29,6 +29,7 @@
 #include "compiler/passes/hoist_reads.h"
 #include "compiler/passes/insert_sync.h"
 #include "compiler/passes/join_parts.h"
+#include "compiler/passes/keep_operands.h"
 #include "compiler/passes/load_ahead.h"
 #include "compiler/passes/lower_grid.h"
 #include "compiler/passes/mark_accesses.h"
@@ -84,6 +85,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("advance_copies", passes::AdvanceCopies) &&  // on loops with their copies in place
       pass("load_ahead", passes::LoadAhead) &&          // on the same loops; moves receives, which insert_sync serves
       pass("alternate", passes::Alternate) &&           // on the same loops, as load_ahead left them
+      pass("keep_operands", passes::KeepOperands) &&    // once values stand in the loops they will stand in
       pass("insert_sync", passes::InsertSync) &&        // last: orders what all others have put in place
       pass.Enter(ir::Level::kSchedule);
   if (ok) pass.CheckNames();

@@ -21,7 +21,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kReceive, "$s $e [ring $a]", "|early"},
     {OpCode::kSend, "$s $O [field $n] [at $a , $a] [ring $a]", "", -1},
 
-    {OpCode::kVar, "$O"},
+    {OpCode::kVar, "$O $e", "|kept"},
     {OpCode::kAssign, "$o = $o"},
     {OpCode::kAssignPart, "$o at $a , $a = $o"},
     {OpCode::kFill, "$a"},

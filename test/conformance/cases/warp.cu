@@ -34,6 +34,12 @@ TK_KERNEL(64) shuffle_from_kernel(const uint32_t* in, uint32_t* out) {
     put(out, 32 * 64 + t, sm80::shuffle_from(value, (t * 7 + 3) % 32));
 }
 
+/// What the product of a left operand that is kept relies on.
+TK_KERNEL(32) clock_kernel(uint32_t* out) {
+    sm90::grid_dependency_wait();
+    put(out, sm80::thread_index(), uint32_t(sm80::clock() >> 63));
+}
+
 TK_KERNEL(96) position_kernel(uint32_t* out) {
     sm90::grid_dependency_wait();
     const int at = sm80::block_index() * 96 + sm80::thread_index();
@@ -70,6 +76,12 @@ using namespace conformance;
 CASE(elect) { return start<elect_kernel>(stream, 1, 128, 0, output(out)); }
 EXPECTED(elect) {
     for (int i = 0; i < 256; ++i) out[i] = 1;
+}
+
+// case: clock in 1 out 32 exact covers clock
+CASE(clock) { return start<clock_kernel>(stream, 1, 32, 0, output(out)); }
+EXPECTED(clock) {
+    for (int t = 0; t < 32; ++t) out[t] = 0;
 }
 
 // case: shuffle_xor in 64 out 2048 exact covers shuffle_xor

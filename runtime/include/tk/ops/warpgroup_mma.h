@@ -10,6 +10,7 @@
 // transposed(view [N, K]). Shared operands are swizzled tiles.
 #pragma once
 
+#include "tk/cuda/sm80/special_registers.h"
 #include "tk/cuda/sm90/wgmma.h"
 #include "tk/types/register_tile.h"
 #include "tk/types/shared_tile.h"
@@ -132,6 +133,19 @@ template <class... Tile>
 TK_DEVICE void mma_fence(Tile&... touched) {
     (detail::pin(touched), ...);
     sm90::wgmma_fence();
+}
+
+/// A copy of a left operand that is needed again, in registers of its own. ptxas (CUDA 13.0) drops a plain copy, has the product read the
+/// tile itself and then gives the tile's registers to later values, though the next iteration of a loop reads them again. What is
+/// or-ed with, the highest bit of a clock, is zero, which it can't know.
+template <class T, int R, int C, class L>
+TK_DEVICE register_tile<T, R, C, L> own_copy(const register_tile<T, R, C, L>& x) {
+    static_assert(is_half<T>);
+    register_tile<T, R, C, L> result;
+    const uint32_t zero = uint32_t(sm80::clock() >> 63);
+    TK_UNROLL
+    for (int n = 0; n < x.size; n += 2) store_pair(result.data + n, load_pair(x.data + n) | zero);
+    return result;
 }
 
 /// acc += a @ b

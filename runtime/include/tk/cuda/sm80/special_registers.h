@@ -16,6 +16,13 @@ TK_DEVICE int thread_index() { return int(threadIdx.x); }
 TK_DEVICE int block_index() { return int(blockIdx.x); }
 TK_DEVICE int block_count() { return int(gridDim.x); }
 
+/// Cycles of the multiprocessor's clock.
+TK_DEVICE uint64_t clock() {
+    uint64_t cycles;
+    TK_PTX("mov.u64 %0, %%clock64;" : "=l"(cycles));
+    return cycles;
+}
+
 }  // namespace tk::sm80
 
 #endif
