@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/codegen/layout_text.h"
 #include "compiler/codegen/mangle.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
@@ -85,6 +86,7 @@ bool MentionsLayout(const ir::Region& region) {
       case ir::OpCode::kReadParts:
       case ir::OpCode::kFill:
       case ir::OpCode::kPositions:
+      case ir::OpCode::kReshape:
       case ir::OpCode::kLoadLeft:
       case ir::OpCode::kLoadRight:
       case ir::OpCode::kLoadShared: return true;
@@ -241,8 +243,7 @@ class KernelEmitter {
     }
     quoter_.Forget();
     quoter_.At(role.span);
-    if (computes && MentionsLayout(role.body))
-      out_.Line(fmt::format("using layout = {};{}", Layout(role.layout), Dealt(role.layout)));
+    if (computes && MentionsLayout(role.body)) out_.Line(LayoutLine("layout", role.layout));
     if (computes && UsesInstance(kernel_, role)) {
       const std::string name = InstanceName(kernel_, role);
       const int first = role.first_warp / ir::kWarpsOfInstance;
@@ -256,20 +257,6 @@ class KernelEmitter {
     quoter_.Leave(options_.source_name);
     out_.From(kernel_.span);
     if (!computes) out_.Close();
-  }
-
-  static std::string Layout(const ir::RegisterLayout& l) {
-    if (l.IsMma()) return "tk::mma_layout";
-    return fmt::format("tk::layout<{}, {}, {}, {}, {}{}{}>", l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows,
-                       l.warp_cols == 1 && !l.columns_first ? "" : fmt::format(", {}", l.warp_cols),
-                       l.columns_first ? ", true" : "");
-  }
-
-  /// What the numbers of a layout come to, behind it.
-  static std::string Dealt(const ir::RegisterLayout& l) {
-    if (l.IsMma()) return "";
-    const std::string each = l.vec == 1 ? "single columns" : fmt::format("runs of {} columns", l.vec);
-    return fmt::format("  // blocks of {} x {}, in which a lane has {}", l.RowsPerBlock(), l.ColsPerBlock(), each);
   }
 
   const ir::Kernel& kernel_;

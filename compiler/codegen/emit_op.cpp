@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "compiler/codegen/layout_text.h"
 #include "compiler/codegen/mangle.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
@@ -33,6 +34,7 @@ void OpEmitter::Role(const ir::Worker& role) {
     }
   });
   NoteChanges(role);
+  UseLayouts();
   Body(role.body);
 }
 
@@ -54,6 +56,29 @@ void OpEmitter::NoteChanges(const ir::Worker& role) {
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     if (filled_.contains((*part)->results[0])) filled_.insert((*part)->operands[0]);
   }
+}
+
+void OpEmitter::UseLayouts() {
+  reshaped_.emplace(kernel_, *role_);
+  layouts_.clear();
+  passes::ForEachOp(role_->body, [&](const Op& op) {
+    for (const ir::ValueId id : op.results) {
+      const ir::RegisterLayout* layout = reshaped_->Find(id);
+      if (!layout || Layout(id) != "layout") continue;
+      const std::string name = ir::FreeName(taken_, fmt::format("layout_{}", TypeOf(id).cols));
+      taken_.insert(name);
+      layouts_.emplace_back(*layout, name);
+      out_.Line(LayoutLine(name, *layout));
+    }
+  });
+}
+
+std::string OpEmitter::Layout(ir::ValueId id) const {
+  const ir::RegisterLayout* layout = reshaped_->Find(id);
+  for (const auto& [known, name] : layouts_) {
+    if (layout && known == *layout) return name;
+  }
+  return "layout";
 }
 
 /// What comes from the kernel or the worker as a whole stands under their own lines already.
@@ -85,8 +110,9 @@ std::string OpEmitter::Arguments(const Op& op) const {
   return text;
 }
 
-std::string OpEmitter::TileType(const ir::Type& type) const {
-  return fmt::format("tk::register_tile<{}, {}, {}, layout>", CppType(type.dtype), type.rows, type.cols);
+std::string OpEmitter::TileType(ir::ValueId id) const {
+  const ir::Type& type = TypeOf(id);
+  return fmt::format("tk::register_tile<{}, {}, {}, {}>", CppType(type.dtype), type.rows, type.cols, Layout(id));
 }
 
 /// Tensor coordinates are ints. What was computed as 64 bits may lie further away than an int reaches, and finds nothing then.
@@ -256,7 +282,7 @@ bool OpEmitter::EmitTile(const Op& op) {
     case OpCode::kVar: {
       const std::string name = Name(op.results[0]);
       if (op.operands.empty())
-        out_.Line(fmt::format("{} {};", TileType(TypeOf(op.results[0])), name));
+        out_.Line(fmt::format("{} {};", TileType(op.results[0]), name));
       else if (op.number == 1)
         out_.Line(fmt::format("auto {} = tk::warpgroup::own_copy({});", name, Argument(op.operands[0])));
       else

@@ -5,14 +5,17 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/codegen/code_writer.h"
 #include "compiler/codegen/quote.h"
 #include "compiler/codegen/scalar_cpp.h"
 #include "compiler/ir/ir.h"
+#include "compiler/passes/reshaped_layouts.h"
 
 namespace tkc::codegen {
 
@@ -81,7 +84,10 @@ class OpEmitter {
   const ir::Type& TypeOf(ir::ValueId id) const { return kernel_.values[id].type; }
   /// A right operand whose left one is a tile of registers: on AMD its elements lie in another order then.
   bool IsBesideRegisters(ir::ValueId right) const;
-  std::string TileType(const ir::Type& type) const;
+  std::string TileType(ir::ValueId id) const;
+  /// What the layout of the tile is called; `using` of those that are not the role's.
+  std::string Layout(ir::ValueId id) const;
+  void UseLayouts();
   std::string Block(const ir::Op& op) const;
   std::string PlainBlock(const ir::Op& op) const;
   bool IsAll(const ir::Op& op, size_t axis) const;
@@ -109,6 +115,8 @@ class OpEmitter {
   mutable std::map<ir::ValueId, std::string> names_;  // of values whose names are numbered
   mutable std::set<std::string> taken_;               // names of the role
   std::map<std::string, size_t, std::less<>> buffers_, barriers_;
+  std::optional<passes::ReshapedLayouts> reshaped_;
+  std::vector<std::pair<ir::RegisterLayout, std::string>> layouts_;  // beside the role's own, and their names
 };
 
 /// The C++ name of a role's instance number, whether it has one in the source or not.

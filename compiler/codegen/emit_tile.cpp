@@ -72,6 +72,7 @@ bool IsPure(const Op& op) {
     case OpCode::kConvert:
     case OpCode::kTranspose:
     case OpCode::kPart:
+    case OpCode::kReshape:
     case OpCode::kPositions:
     case OpCode::kAligned:
     case OpCode::kView:
@@ -187,8 +188,8 @@ CppExpr OpEmitter::Reduce(const Op& op) {
 CppExpr OpEmitter::Read(const Op& op) {
   const ir::Type& type = TypeOf(op.results[0]);
   const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
-  return {fmt::format("tk::warpgroup::load{}<{}, {}, layout>({}{})", op.number == 1 ? "_exactly" : "", type.rows, type.cols,
-                      Block(op), fill)};
+  return {fmt::format("tk::warpgroup::load{}<{}, {}, {}>({}{})", op.number == 1 ? "_exactly" : "", type.rows, type.cols,
+                      Layout(op.results[0]), Block(op), fill)};
 }
 
 CppExpr OpEmitter::Gather(const Op& op) {
@@ -221,8 +222,8 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kGather: return Gather(op);
     case OpCode::kFill: {
       const ir::Type& type = TypeOf(op.results[0]);
-      return {
-          fmt::format("tk::fill<{}, {}, {}, layout>({})", CppType(type.dtype), type.rows, type.cols, scalars_.Text(op.scalars[0]))};
+      return {fmt::format("tk::fill<{}, {}, {}, {}>({})", CppType(type.dtype), type.rows, type.cols, Layout(op.results[0]),
+                          scalars_.Text(op.scalars[0]))};
     }
     case OpCode::kUnary: {
       const auto function = static_cast<typed::Op>(op.number);
@@ -239,11 +240,16 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kTranspose: return {fmt::format("tk::transposed({})", argument())};
     case OpCode::kAligned: return {fmt::format("tk::aligned({})", argument())};
     case OpCode::kPart: return Part(op);
+    case OpCode::kReshape: {
+      const ir::Type& type = TypeOf(op.results[0]);
+      return {fmt::format("tk::reshape<{}, {}, {}>({})", type.rows, type.cols, Layout(op.results[0]), argument())};
+    }
     case OpCode::kPositions: {
       const bool is_column = op.slot == "rows";
       const ir::Type& type = TypeOf(op.results[0]);
-      return {fmt::format("tk::{}_positions<{}, layout{}>({})", is_column ? "row" : "col", is_column ? type.rows : type.cols,
-                          type.dtype == DType::kI32 ? "" : fmt::format(", {}", CppType(type.dtype)), Coordinate(op.scalars[0]))};
+      return {fmt::format("tk::{}_positions<{}, {}{}>({})", is_column ? "row" : "col", is_column ? type.rows : type.cols,
+                          Layout(op.results[0]), type.dtype == DType::kI32 ? "" : fmt::format(", {}", CppType(type.dtype)),
+                          Coordinate(op.scalars[0]))};
     }
     case OpCode::kView: return View(op);
     case OpCode::kSplitCollect:
@@ -253,7 +259,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
       return {fmt::format("tk::block::fetch{}<{}, {}, {}>({})", op.slot.empty() ? "" : "_turned", kernel_.threads, type.rows,
                           type.cols, PlainBlock(op))};
     }
-    case OpCode::kLoadShared: return {fmt::format("tk::warpgroup::load_shared<layout>({})", argument())};
+    case OpCode::kLoadShared: return {fmt::format("tk::warpgroup::load_shared<{}>({})", Layout(op.results[0]), argument())};
     case OpCode::kLoadLeft: return {fmt::format("tk::warpgroup::load_left<layout>({})", argument())};
     case OpCode::kLoadRight:
       return {fmt::format("tk::warpgroup::load_right<layout{}>({})", IsBesideRegisters(op.results[0]) ? ", true" : "", argument())};

@@ -75,6 +75,7 @@ Value Evaluator::Evaluate(const Expr& expr) {
     }
     case ExprKind::kPositions: return Positions(Integer(*expr.args[0]), expr.type);
     case ExprKind::kCat: return Cat(expr);
+    case ExprKind::kReshape: return Reshape(Evaluate(*expr.args[0]), expr.type);
   }
   InternalError("unknown kind of expression", expr.span);
 }

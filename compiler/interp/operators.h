@@ -31,6 +31,8 @@ Value Cumsum(const Value& x, int axis, const typed::Type& type);
 Value Transpose(const Value& x);
 
 /// The part of `x` that starts at (row, col) and has the shape of `type`; inside `x`.
+/// The same elements, row by row.
+Value Reshape(const Value& x, const typed::Type& type);
 Value Part(const Value& x, int64_t row, int64_t col, const typed::Type& type);
 
 /// Writes `part` into `target` at (row, col), converted to the target's type; inside `target`.

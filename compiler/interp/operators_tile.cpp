@@ -117,6 +117,16 @@ Value Transpose(const Value& x) {
   return result;
 }
 
+Value Reshape(const Value& x, const Type& type) {
+  Value result = Value::Zero(type);
+  if (x.is_float()) {
+    std::copy_n(x.Reals(), x.size(), result.MutableReals());
+  } else {
+    std::copy_n(x.Integers(), x.size(), result.MutableIntegers());
+  }
+  return result;
+}
+
 Value Part(const Value& x, int64_t row, int64_t col, const Type& type) {
   Ensure(row >= 0 && col >= 0 && row + type.rows <= x.type().rows && col + type.cols <= x.type().cols,
          "a part that sticks out of its tile");

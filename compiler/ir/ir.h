@@ -125,10 +125,12 @@ struct Pipe {
 };
 
 /// Thread layout of a role's register tiles: tk::layout<lanes, vec, halves, lane_rows, warp_rows, warp_cols, columns_first> of the
-/// runtime. columns_first: a lane's row is lane % lane_rows, else lane / lanes.
+/// runtime. columns_first: a lane's row is lane % lane_rows, else lane / lanes. apart: so many neighbouring lanes hold the same
+/// each; 1 of a role's own layout (passes/reshaped_layouts.h).
 struct RegisterLayout {
   int lanes = 4, vec = 2, halves = 2, lane_rows = 8, warp_rows = 4, warp_cols = 1;
   bool columns_first = false;
+  int apart = 1;
   bool operator==(const RegisterLayout&) const = default;
   bool IsMma() const { return *this == RegisterLayout{}; }
   int64_t RowsPerBlock() const { return int64_t{halves} * lane_rows * warp_rows; }

@@ -58,6 +58,7 @@ std::string DefaultName(const typed::Expr& expr, const typed::Kernel& source) {
     case ExprKind::kPositions: return "position";
     case ExprKind::kMatMul: return "product";
     case ExprKind::kPart: return "part";
+    case ExprKind::kReshape: return expr.type.rows > expr.args[0]->type.rows ? "cut" : "joined";
     case ExprKind::kConvert: return ConvertedName(expr, source);
     default: return "value";
   }
@@ -246,6 +247,7 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
     case ExprKind::kMatMul: op.code = OpCode::kMatmul; break;
     case ExprKind::kPositions: return LowerPositions(expr, expr.type.dtype, region, name);
     case ExprKind::kCat: op.code = OpCode::kCat; break;
+    case ExprKind::kReshape: op.code = OpCode::kReshape; break;
     default: InternalError("not a tile expression", expr.span);
   }
   for (const typed::ExprPtr& arg : expr.args) op.operands.push_back(LowerTile(*arg, region));

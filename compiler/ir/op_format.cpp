@@ -38,6 +38,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kPositions, "$l from $a"},
     {OpCode::kAligned, "$o"},
     {OpCode::kCat, "$O"},
+    {OpCode::kReshape, "$o"},
 
     {OpCode::kMmaFence, "$O"},
     {OpCode::kMma, "$O $e", "add|subtract|set"},

@@ -64,8 +64,19 @@ void Verifier::CheckTileOp(const Op& op) {
       Same(op, TypeOf(op.results[0]), sum);
       return;
     }
+    case OpCode::kReshape: return CheckReshape(op);
     default: return;
   }
+}
+
+void Verifier::CheckReshape(const Op& op) {
+  if (!Counts(op, 1, 1, 0, 0)) return;
+  const Type &from = TypeOf(op.operands[0]), &to = TypeOf(op.results[0]);
+  if (from.rows * from.cols != to.rows * to.cols || (from.cols % to.cols != 0 && to.cols % from.cols != 0))
+    OpFault(op, "rows of {} elements are neither cut into nor joined to rows of {}", from.cols, to.cols);
+  if (from.dtype != to.dtype) OpFault(op, "{} into {}", Name(from.dtype), Name(to.dtype));
+  if (level_ == Level::kSchedule && (from.space != Space::kRegister || to.space != Space::kRegister))
+    OpFault(op, "the tile is not in registers");
 }
 
 void Verifier::CheckAccess(const Op& op) {

@@ -68,6 +68,7 @@ RegisterLayout RegisterLayout::ForRows(int64_t rows) const {
 }
 
 int64_t RegisterLayout::PerThread(int64_t rows, int64_t cols) const {
+  if (!Holds(1, cols)) return rows * cols / (int64_t{lanes} * lane_rows * warp_rows * warp_cols);  // reshaped: no thread has more
   const int64_t down = rows == 1 ? 1 : rows / ForRows(rows).RowsPerBlock() * halves;
   const int64_t across = cols == 1 ? 1 : cols / ColsPerBlock() * vec;
   return down * across;

@@ -26,6 +26,7 @@ bool IsElementwise(const Op& op) {
     case OpCode::kSelect:
     case OpCode::kConvert:
     case OpCode::kPart:
+    case OpCode::kReshape:
     case OpCode::kPositions:
     case OpCode::kFill: return true;
     default: return false;

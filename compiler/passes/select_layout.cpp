@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "compiler/layout/row_layout.h"
+#include "compiler/passes/reshaped_layouts.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -71,11 +72,12 @@ std::set<ir::ValueId> Windows(const ir::Kernel& kernel, const ir::Worker& worker
   return windows;
 }
 
-/// A layout that holds every tile of the worker.
+/// A layout that holds every tile of the worker but those on the far side of a reshape.
 ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target) {
   std::vector<layout::TileShape> shapes;
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   const std::set<ir::ValueId> in_memory = TilesInMemory(worker), by_parts = ReadByParts(worker), windows = Windows(kernel, worker);
+  const ReshapedLayouts reshaped(kernel, worker);
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (!op.results.empty() && columns.contains(op.results[0])) return;
     const bool is_transpose = op.code == ir::OpCode::kTranspose;
@@ -84,6 +86,7 @@ ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker,
     const bool is_part = op.code == ir::OpCode::kPart && in_memory.contains(op.results[0]);
     const bool is_load = op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive || is_row || has_parts || is_part;
     const auto add = [&](ir::ValueId value, bool in_memory) {
+      if (!reshaped.IsOfWorker(value)) return;
       const ir::Type& type = kernel.values[value].type;
       const bool is_turned = is_transpose && !is_row && type.rows > 1 && type.cols > 1;
       const int64_t parts = has_parts ? op.axes.back().extent : 1;
@@ -146,6 +149,17 @@ ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& work
   return best;
 }
 
+void ReportReshape(const ir::Kernel& kernel, const ir::Worker& worker, const ir::Op& reshape, Diagnostics& diagnostics) {
+  const ir::Type &from = kernel.values[reshape.operands[0]].type, &to = kernel.values[reshape.results[0]].type;
+  diagnostics
+      .Error(DiagnosticKind::kNotImplemented, reshape.span,
+             fmt::format(
+                 "`reshape` of {} x {} to {} x {} in worker `{}`, which would move elements from thread to thread, is specified, "
+                 "not yet implemented",
+                 from.rows, from.cols, to.rows, to.cols, worker.name))
+      .Help(fmt::format("take tiles of {} rows or a multiple, in a worker that does not multiply", kWarps));
+}
+
 /// A worker that multiplies keeps all its tiles as the matrix unit does: 16 rows of a warp at a time, 8 columns at a time on most.
 void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagnostics& diagnostics) {
   const int64_t unit_rows = worker.layout.RowUnit(), unit_cols = worker.layout.ColUnit();
@@ -187,6 +201,7 @@ Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics&
       CheckMatrixTiles(kernel, worker, diagnostics);
     else
       worker.layout = RowLayout(kernel, worker, target);
+    if (const ir::Op* fault = ReshapedLayouts(kernel, worker).fault()) ReportReshape(kernel, worker, *fault, diagnostics);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

@@ -70,6 +70,7 @@ bool OnlyComputes(const ir::Op& op) {
     case ir::OpCode::kAccumulate:
     case ir::OpCode::kPositions:
     case ir::OpCode::kAligned:
+    case ir::OpCode::kReshape:
     case ir::OpCode::kCat: return true;
     default: return false;
   }

@@ -35,6 +35,7 @@ enum class Class : uint8_t {
   kIota,
   kCumsum,
   kCat,
+  kReshape,
   kRandom,
   kUniform,
   kLater,
@@ -188,6 +189,7 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
     case Class::kIota: return CallIota(expr, args[0]);
     case Class::kCumsum: return CallCumsum(expr, std::move(args));
     case Class::kCat: return CallCat(expr, std::move(args));
+    case Class::kReshape: return CallReshape(expr, std::move(args));
     case Class::kRandom: return CallRandom(expr, std::move(args), false);
     case Class::kUniform: return CallRandom(expr, std::move(args), true);
     case Class::kLater: break;
@@ -472,6 +474,31 @@ Value Elaborator::CallCat(const ast::CallExpr& expr, std::vector<Value> args) {
     parts.push_back(std::move(arg.expr));
   }
   return ExprValue(MakeNode(ExprKind::kCat, Op::kNone, type, std::move(parts), expr.span), expr.span);
+}
+
+Value Elaborator::CallReshape(const ast::CallExpr& expr, std::vector<Value> args) {
+  Value& x = args[0];
+  if (!x.IsTile()) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, x.span, "`reshape` takes a tile")
+        .Label(x.span, fmt::format("is {}", Describe(x)));
+    return Error();
+  }
+  const std::optional<int64_t> rows = ConstantOf(args[1], "the rows of `reshape`");
+  const std::optional<int64_t> cols = rows ? ConstantOf(args[2], "the columns of `reshape`") : std::nullopt;
+  if (!cols) return Error();
+  Type type = x.expr->type;
+  const bool has_room = *rows >= 1 && *cols >= 1 && *rows <= type.rows * type.cols && *cols <= type.rows * type.cols;
+  if (!has_room || *rows * *cols != type.rows * type.cols || (*cols % type.cols != 0 && type.cols % *cols != 0)) {
+    diagnostics_
+        .Error(DiagnosticKind::kShapeMismatch, expr.span,
+               fmt::format("a tile of {} x {} does not become one of {} x {}", type.rows, type.cols, *rows, *cols))
+        .Label(x.span, fmt::format("is {}", Describe(x)))
+        .Help("`reshape` cuts each row into rows of equal length, or joins as many neighbouring rows to one");
+    return Error();
+  }
+  if (*rows == type.rows) return std::move(x);
+  type.rows = *rows, type.cols = *cols;
+  return ExprValue(MakeNode(ExprKind::kReshape, Op::kNone, type, Args(std::move(x.expr)), expr.span), expr.span);
 }
 
 }  // namespace tkc::sema

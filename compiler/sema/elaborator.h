@@ -208,6 +208,7 @@ class Elaborator {
   Value Select(Value condition, Value a, Value b, std::string_view what, Span span);
   Value CallPositions(const ast::CallExpr& expr, bool valid, Value x);
   Value CallCat(const ast::CallExpr& expr, std::vector<Value> args);
+  Value CallReshape(const ast::CallExpr& expr, std::vector<Value> args);
   Value CallRandom(const ast::CallExpr& expr, std::vector<Value> args, bool uniform);
   Value CallCumsum(const ast::CallExpr& expr, std::vector<Value> args);
   Value CallFn(const ast::CallExpr& expr, const ast::FnDecl& fn);

@@ -41,7 +41,7 @@ std::string FillSources::NameOf(VarId var) const {
 }
 
 int FillSources::Intern(Source source) {
-  const std::string key = symbolic::CanonicalText(source.difference) + (source.upper ? " u" : " l");
+  const std::string key = symbolic::CanonicalText(source.difference) + (source.upper ? " u" : " l") + source.reshaped;
   const auto [place, is_new] = ids_.emplace(key, static_cast<int>(sources_.size()));
   if (is_new) {
     sources_.push_back(std::move(source));
@@ -54,6 +54,12 @@ int FillSources::Intern(Source source) {
     if (std::none_of(known.starts.begin(), known.starts.end(), is_same)) known.starts.push_back(start);
   }
   return place->second;
+}
+
+int FillSources::Reshaped(int source, int axis, const typed::Type& type) {
+  Source reshaped = sources_[source];
+  reshaped.reshaped += fmt::format(" {} {}x{}", axis, type.rows, type.cols);
+  return Intern(std::move(reshaped));
 }
 
 /// Can `start + extent` exceed `bound`? The block index of a range that its step divides stays inside.
@@ -118,7 +124,7 @@ Source FillSources::Moved(Source source, const Scalar& offset) {
 }
 
 bool FillSources::CanMiss(const Source& source, int64_t extent) {
-  if (!source.is_read || source.age > 0 || source.starts.size() != 1) return true;
+  if (!source.is_read || source.age > 0 || source.starts.size() != 1 || !source.reshaped.empty()) return true;
   const Scalar& start = source.starts[0];
   const Scalar bound = symbolic::Sub(start, source.difference);
   return source.upper ? CanExceed(start, extent, bound) : CanPrecede(start, bound);
@@ -137,7 +143,7 @@ Taint FillSources::Older(const Taint& taint, const Stmt& loop) {
             source.age >= kOldest
                 ? symbolic::Name("old")
                 : symbolic::Substitute(source.difference, name, symbolic::Sub(symbolic::Name(name), symbolic::Int(loop.step)));
-        place = Intern({before, source.upper, source.age + 1, source.is_read, source.starts});
+        place = Intern({before, source.upper, source.age + 1, source.is_read, source.starts, source.reshaped});
       }
       const auto [slot, is_new] = renamed.emplace(place, fill);
       if (!is_new) slot->second = Join(slot->second, fill);
@@ -152,8 +158,9 @@ Taint FillSources::Ended(Taint taint, const std::string& name) {
     std::map<int, Fill> kept;
     for (const auto& [id, fill] : axis) {
       const bool ends = symbolic::Mentions(sources_[id].difference, name);
-      const int place =
-          ends ? Intern({symbolic::Name("old"), sources_[id].upper, kOldest, sources_[id].is_read, sources_[id].starts}) : id;
+      const int place = ends ? Intern({symbolic::Name("old"), sources_[id].upper, kOldest, sources_[id].is_read,
+                                       sources_[id].starts, sources_[id].reshaped})
+                             : id;
       const auto [slot, is_new] = kept.emplace(place, fill);
       if (!is_new) slot->second = Join(slot->second, fill);
     }
@@ -163,6 +170,7 @@ Taint FillSources::Ended(Taint taint, const std::string& name) {
 }
 
 const typed::Var* FillSources::IndexOf(int source) const {
+  if (!sources_[source].reshaped.empty()) return nullptr;
   for (auto var = around_.rbegin(); var != around_.rend(); ++var) {
     if (symbolic::Mentions(sources_[source].difference, NameOf(*var))) return &kernel_.vars[*var];
   }

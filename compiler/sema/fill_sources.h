@@ -21,6 +21,7 @@ struct Source {
   int age = 0;                             // times carried round a loop
   bool is_read = false;                    // some read ends there
   std::vector<symbolic::Scalar> starts{};  // the first positions of reads that end there
+  std::string reshaped{};  // from where to what the tile's rows were cut or joined since: positions are those of before
 };
 
 class FillSources {
@@ -39,6 +40,8 @@ class FillSources {
 
   const Source& At(int source) const { return sources_[source]; }
   int Intern(Source source);
+  /// The source along `axis` of a tile that becomes one of another shape.
+  int Reshaped(int source, int axis, const typed::Type& type);
   /// Elements at or past `bound`, or before it, of a tile whose first position is `start`.
   void AddSource(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& bound, bool upper, Fill fill,
                  bool is_read = false);

@@ -67,6 +67,7 @@ class FillTaint {
   Taint Read(const typed::Expr& expr);
   Taint Gather(const typed::Expr& expr);
   Taint Part(const typed::Expr& expr);
+  Taint Reshape(const typed::Expr& expr);
   Taint Cumsum(const typed::Expr& expr);
   Taint Cat(const typed::Expr& expr);
   Taint Reduce(const typed::Expr& expr);

@@ -120,6 +120,7 @@ Taint FillTaint::EvalKind(const Expr& expr) {
     case ExprKind::kPart: return Part(expr);
     case ExprKind::kMatMul: return MatMul(expr);
     case ExprKind::kCat: return Cat(expr);
+    case ExprKind::kReshape: return Reshape(expr);
   }
   return Taint{};
 }
@@ -307,6 +308,28 @@ Taint FillTaint::Part(const Expr& expr) {
   return taint;
 }
 
+/// What is missing at the end of a long row is part of a short one, or all of it; and the other way around. Where that is, no mask
+/// says but one that was reshaped alike.
+Taint FillTaint::Reshape(const Expr& expr) {
+  Taint taint = Eval(*expr.args[0]);
+  const bool cuts = expr.type.rows > expr.args[0]->type.rows;
+  std::map<int, Fill> axis[2];
+  const auto add = [&](int which, int source, Fill fill) {
+    const auto [slot, is_new] = axis[which].emplace(source, fill);
+    if (!is_new) slot->second = Join(slot->second, fill);
+  };
+  for (int which = 0; which < 2; ++which) {
+    for (const auto& [id, fill] : taint.axis[which]) {
+      const int source = sources_.Reshaped(id, which, expr.type);
+      if (which == 0 || cuts) add(0, source, fill);
+      if (which == 1 || !cuts) add(1, source, fill);
+    }
+  }
+  taint.axis[0] = std::move(axis[0]);
+  taint.axis[1] = std::move(axis[1]);
+  return taint;
+}
+
 Taint FillTaint::Cumsum(const Expr& expr) {
   Taint taint = Eval(*expr.args[0]);
   for (auto& [source, fill] : taint.axis[expr.axis]) fill = Join(fill, SumFill(taint.base));
@@ -329,7 +352,8 @@ namespace {
 /// Whether no element is below zero (it may be a NaN), as far as type and outermost functions tell.
 bool IsNonNegative(const Expr& expr) {
   if (IsInteger(expr.type.dtype) && RangeOf(expr.type.dtype).least == 0) return true;
-  if (expr.kind == ExprKind::kConvert || expr.kind == ExprKind::kTranspose || expr.kind == ExprKind::kReduce)
+  if (expr.kind == ExprKind::kConvert || expr.kind == ExprKind::kTranspose || expr.kind == ExprKind::kReduce ||
+      expr.kind == ExprKind::kReshape)
     return IsNonNegative(*expr.args[0]);
   return expr.kind == ExprKind::kCall &&
          (expr.op == Op::kAbs || expr.op == Op::kExp || expr.op == Op::kExp2 || expr.op == Op::kSqrt);

@@ -95,7 +95,7 @@ TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>&
     register_tile<T, R, 1, L> result = reduce_rows(x, f);
     const lane_position at = warpgroup::position();
     const int row = L::lane_row(at.lane);
-    const bool writes = at.lane < L::Lanes * L::LaneRows && L::lane_col(at.lane) == 0 && (R > 1 || row == 0);
+    const bool writes = L::owns_lane(at.lane) && L::lane_col(at.lane) == 0 && (R > 1 || row == 0);
     combine_warps<L::WarpCols, L::WarpRows>(result, scratch, meeting, at.warp, at.warp % L::WarpRows, writes, f, [&](int n) {
         return R == 1 ? 0 : n * L::LaneRows + row;
     });
@@ -125,7 +125,7 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
     constexpr int warps = fitted_layout<L, R>::WarpRows;
     // Columns in the order of registers, not of the tile: neighbouring lanes take neighbouring banks.
     const lane_position at = warpgroup::position();
-    const bool writes = at.lane < L::Lanes * L::LaneRows && L::lane_row(at.lane) == 0 && (C > 1 || L::lane_col(at.lane) == 0);
+    const bool writes = L::owns_lane(at.lane) && L::lane_row(at.lane) == 0 && (C > 1 || L::lane_col(at.lane) == 0);
     combine_warps<warps, 1>(result, scratch, meeting, at.warp, L::warp_col(at) * warps, writes, f, [&](int n) {
         return C == 1 ? 0 : (n * L::WarpCols + L::warp_col(at)) * L::Lanes + L::lane_col(at.lane);
     });

@@ -27,19 +27,21 @@ struct place {
 ///     col = ((j * WarpCols + warp / WarpRows % WarpCols) * Lanes + lane_col) * Vec + e
 ///
 /// The lanes of a row are neighbours (lane_col = lane % Lanes), or with `ColumnsFirst` those of a column are
-/// (lane_row = lane % LaneRows). Lanes and warps left over hold copies of the same elements (`owns_..` tell them from the first).
-template <int Lanes_, int Vec_, int Halves_, int LaneRows_, int WarpRows_, int WarpCols_ = 1, bool ColumnsFirst_ = false>
+/// (lane_row = lane % LaneRows). Lanes and warps left over hold copies of the same elements (`owns_..` tell them from the first), as do
+/// `Apart` neighbouring lanes each, where this is more than 1.
+template <int Lanes_, int Vec_, int Halves_, int LaneRows_, int WarpRows_, int WarpCols_ = 1, bool ColumnsFirst_ = false, int Apart_ = 1>
 struct layout {
     static constexpr int Lanes = Lanes_, Vec = Vec_, Halves = Halves_, LaneRows = LaneRows_, WarpRows = WarpRows_, WarpCols = WarpCols_;
     static constexpr bool ColumnsFirst = ColumnsFirst_;
-    static_assert(Lanes * LaneRows <= arch::lanes && (Lanes & (Lanes - 1)) == 0 && (LaneRows & (LaneRows - 1)) == 0);
+    static constexpr int Apart = Apart_, OwningLanes = Lanes * LaneRows * Apart;
+    static_assert(OwningLanes <= arch::lanes && (Lanes & (Lanes - 1)) == 0 && (LaneRows & (LaneRows - 1)) == 0);
     static_assert(WarpRows * WarpCols <= 4 && (WarpRows & (WarpRows - 1)) == 0 && (WarpCols & (WarpCols - 1)) == 0);
 
     /// Rows and columns covered by one (i, j).
     static constexpr int block_rows = WarpRows * Halves * LaneRows;
     static constexpr int block_cols = WarpCols * Lanes * Vec;
     /// From one lane of a row (a column) to the next.
-    static constexpr int row_step = ColumnsFirst ? LaneRows : 1, col_step = ColumnsFirst ? 1 : Lanes;
+    static constexpr int row_step = Apart * (ColumnsFirst ? LaneRows : 1), col_step = Apart * (ColumnsFirst ? 1 : Lanes);
 
     static TK_HOST_DEVICE constexpr int lane_row(int lane) { return lane / col_step % LaneRows; }
     static TK_HOST_DEVICE constexpr int lane_col(int lane) { return lane / row_step % Lanes; }
@@ -53,13 +55,13 @@ struct layout {
         return j * block_cols + e + (warp_col(at) * Lanes + lane_col(at.lane)) * Vec;
     }
 
+    /// True in the first of the lanes of a warp that hold the same elements.
+    static TK_HOST_DEVICE constexpr bool owns_lane(int lane) { return lane < OwningLanes && (Apart == 1 || lane % Apart == 0); }
     /// True in the first of the threads that hold the same elements.
-    static TK_HOST_DEVICE constexpr bool owns_rows(lane_position at) {
-        return at.warp < WarpRows * WarpCols && at.lane < Lanes * LaneRows;
-    }
+    static TK_HOST_DEVICE constexpr bool owns_rows(lane_position at) { return at.warp < WarpRows * WarpCols && owns_lane(at.lane); }
     /// True in the first of the threads that hold the same element of a row [1, C], and of a column [R, 1] if also owns_rows.
     static TK_HOST_DEVICE constexpr bool owns_first_row(lane_position at) {
-        return owns_rows(at) && at.warp % WarpRows == 0 && (ColumnsFirst ? lane_row(at.lane) == 0 : at.lane < Lanes);
+        return owns_rows(at) && at.warp % WarpRows == 0 && (ColumnsFirst ? lane_row(at.lane) == 0 : at.lane < Lanes * Apart);
     }
     static TK_HOST_DEVICE constexpr bool owns_first_col(lane_position at) { return at.warp < WarpRows && lane_col(at.lane) == 0; }
 };
@@ -77,7 +79,7 @@ constexpr int warps_below(int rows) {
 /// How a tile of R rows is dealt among tiles dealt as L. Warps that it leaves over hold copies, and each thread has the columns that it
 /// has of all tiles.
 template <class L, int R>
-using fitted_layout = layout<L::Lanes, L::Vec, L::Halves, L::LaneRows, warps_below<L>(R), L::WarpCols, L::ColumnsFirst>;
+using fitted_layout = layout<L::Lanes, L::Vec, L::Halves, L::LaneRows, warps_below<L>(R), L::WarpCols, L::ColumnsFirst, L::Apart>;
 
 /// Layouts in which the matrix instructions of NVIDIA GPUs take a left operand of 16-bit elements and leave f32 results.
 template <class L>

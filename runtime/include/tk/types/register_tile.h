@@ -197,4 +197,40 @@ TK_DEVICE register_tile<T, R, N, L> columns(const register_tile<T, R, C, L>& x, 
     return result;
 }
 
+namespace detail {
+
+/// The number of an element, row by row.
+template <class Tile>
+TK_HOST_DEVICE constexpr int element_number(lane_position at, int n) {
+    using L = typename Tile::dealt;
+    const place p = Tile::place_of(n);
+    return (Tile::rows == 1 ? 0 : L::row(at, p.i, p.h)) * Tile::cols + (Tile::cols == 1 ? 0 : L::col(at, p.j, p.e));
+}
+
+/// Each register of each thread holds the element of the same number in both tiles. (Numbers are sums of what thread and register
+/// contribute, so that one thread's registers and one register of all threads say it all.)
+template <class A, class B>
+TK_HOST_DEVICE constexpr bool holds_the_same() {
+    if (A::size != B::size || A::rows * A::cols != B::rows * B::cols) return false;
+    for (int n = 0; n < A::size; ++n)
+        if (element_number<A>({0, 0}, n) != element_number<B>({0, 0}, n)) return false;
+    for (int warp = 0; warp < 4; ++warp)
+        for (int lane = 0; lane < arch::lanes; ++lane)
+            if (element_number<A>({warp, lane}, 0) != element_number<B>({warp, lane}, 0)) return false;
+    return true;
+}
+
+}  // namespace detail
+
+/// The same elements, row by row, as a tile of another shape, whose layout leaves each where it is: rows cut into shorter ones, or these
+/// joined again. Nothing moves.
+template <int R, int C, class Layout, class T, int FromR, int FromC, class L>
+TK_DEVICE register_tile<T, R, C, Layout> reshape(const register_tile<T, FromR, FromC, L>& x) {
+    register_tile<T, R, C, Layout> result;
+    static_assert(detail::holds_the_same<register_tile<T, R, C, Layout>, register_tile<T, FromR, FromC, L>>(), "elements would move");
+    TK_UNROLL
+    for (int n = 0; n < result.size; ++n) result.data[n] = x.data[n];
+    return result;
+}
+
 }  // namespace tk
