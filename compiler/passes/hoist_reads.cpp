@@ -14,10 +14,11 @@ using ir::Region;
 int64_t Elements(const ir::Type& type) { return type.rows * type.cols; }
 
 /// Whether a read of this type may as well stand above the operation: a conversion, unless it narrows, as its operand would have to
-/// be kept; and what is computed of tiles larger than a row or column that is read.
+/// be kept; a reshape, which does nothing; and what is computed of tiles larger than a row or column that is read.
 bool Passes(const ir::Kernel& kernel, const Op& op, const ir::Type& read) {
   switch (op.code) {
     case OpCode::kConvert: return Bytes(kernel.values[op.operands[0]].type.dtype) <= Bytes(kernel.values[op.results[0]].type.dtype);
+    case OpCode::kReshape: return true;
     case OpCode::kUnary:
     case OpCode::kBinary:
     case OpCode::kSelect: return Elements(read) < Elements(kernel.values[op.results[0]].type);

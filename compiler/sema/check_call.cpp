@@ -483,8 +483,8 @@ Value Elaborator::CallReshape(const ast::CallExpr& expr, std::vector<Value> args
         .Label(x.span, fmt::format("is {}", Describe(x)));
     return Error();
   }
-  const std::optional<int64_t> rows = ConstantOf(args[1], "the rows of `reshape`");
-  const std::optional<int64_t> cols = rows ? ConstantOf(args[2], "the columns of `reshape`") : std::nullopt;
+  const std::optional<int64_t> rows = ConstantOf(args[1], "the number of rows of `reshape`");
+  const std::optional<int64_t> cols = rows ? ConstantOf(args[2], "the number of columns of `reshape`") : std::nullopt;
   if (!cols) return Error();
   Type type = x.expr->type;
   const bool has_room = *rows >= 1 && *cols >= 1 && *rows <= type.rows * type.cols && *cols <= type.rows * type.cols;

@@ -75,6 +75,26 @@ void CheckBroadcast() {
     }
 }
 
+/// Cut and joined rows are the same registers, and neighbouring lanes with copies own an element once.
+void CheckReshape() {
+    using rows = tk::layout<32, 16, 1, 1, 4>;
+    using cut = tk::layout<8, 16, 2, 4, 4>;
+    using numbers = tk::layout<4, 1, 1, 1, 4, 1, false, 8>;
+    static_assert(tk::detail::holds_the_same<tk::register_tile<float, 4, 1024, rows>, tk::register_tile<float, 32, 128, cut>>());
+    static_assert(tk::detail::holds_the_same<tk::register_tile<float, 4, 8, numbers>, tk::register_tile<float, 32, 1, cut>>());
+    static_assert(!tk::detail::holds_the_same<tk::register_tile<float, 4, 1024, rows>,
+                                              tk::register_tile<float, 32, 128, tk::layout<8, 16, 1, 4, 4>>>());
+    CheckCover<4, 8, numbers>();
+    CheckCover<8, 16, tk::layout<4, 1, 2, 2, 2, 1, false, 4>>();
+    CheckCover<1, 16, tk::layout<4, 1, 1, 2, 1, 1, false, 4>>();
+    CheckCover<8, 1, tk::layout<4, 1, 2, 2, 2, 1, false, 4>>();
+    CheckCover<16, 4, tk::layout<2, 2, 1, 4, 4, 1, true, 2>>();
+    tk::register_tile<float, 4, 1024, rows> x;
+    for (int n = 0; n < x.size; ++n) x.data[n] = float(n);
+    const auto y = tk::reshape<32, 128, cut>(x);
+    for (int n = 0; n < y.size; ++n) CHECK(y.data[n] == float(n));
+}
+
 }  // namespace
 
 int main() {
@@ -96,5 +116,6 @@ int main() {
     CheckCover<1, 32, tk::layout<2, 4, 1, 16, 1, 2, true>>();
     CheckFragment();
     CheckBroadcast();
+    CheckReshape();
     return 0;
 }

@@ -220,7 +220,8 @@ TEST_F(OpCpp, ReductionsPositionsParts) {
   EXPECT_EQ(Print(Make(OpCode::kPart, {New(Smem(64, 64))}, {view_}, {symbolic::Mul(N("w"), I(64)), I(0)})),
             "const auto r_4 = tk::rows<64>(v, w * 64);\n");
   EXPECT_EQ(Print(Make(OpCode::kPart, {New(Reg(64, 32))}, {x_}, {I(0), I(32)})), "const auto r_5 = tk::columns<32>(x, 32);\n");
-  EXPECT_EQ(Print(Make(OpCode::kTranspose, {New(Smem(64, 128))}, {view_})), "const auto r_6 = tk::transposed(v);\n");
+  EXPECT_EQ(Print(Make(OpCode::kReshape, {New(Reg(128, 32))}, {x_})), "const auto r_6 = tk::reshape<128, 32, layout>(x);\n");
+  EXPECT_EQ(Print(Make(OpCode::kTranspose, {New(Smem(64, 128))}, {view_})), "const auto r_7 = tk::transposed(v);\n");
 }
 
 TEST_F(OpCpp, MatrixUnit) {
@@ -412,7 +413,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 67) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 68) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace

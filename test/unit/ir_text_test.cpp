@@ -97,6 +97,7 @@ kernel gemm_kernel {
     %t = transpose %h : bf16[256, 64]
     %pos = positions rows from m + w * 64 : i32[64, 1]
     %two = cat %h, %h : bf16[64, 512]
+    %cut = reshape %two : bf16[256, 128]
     store C[m + w * 64 : 64, 0 : 256] = %acc
     store C[m : 64, 0 : 256] = %acc by add
   }

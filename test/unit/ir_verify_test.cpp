@@ -156,6 +156,26 @@ TEST(IrVerify, TileLevelFaults) {
   for (const Case& c : cases) EXPECT_EQ(FirstFault(kTile, Level::kTile, c.from, c.to), c.message);
 }
 
+TEST(IrVerify, ReshapesCutOrJoinRows) {
+  constexpr const char* kReshapes = R"(kernel k {
+  dim M
+  worker w {
+    %x = fill 0.0 : f32[4, 1024]
+    %cut = reshape %x : f32[32, 128]
+    %joined = reshape %cut : f32[8, 512]
+  }
+}
+)";
+  const Case cases[] = {
+      {"32, 128", "32, 128", "no fault"},
+      {"%cut = reshape %x : f32[32, 128]", "%cut = reshape %x : f32[32, 64]",
+       "worker `w`: `%cut = reshape %x : f32[32, 64]`: rows of 1024 elements are neither cut into nor joined to rows of 64"},
+      {"%cut = reshape %x : f32[32, 128]", "%cut = reshape %x : bf16[32, 128]",
+       "worker `w`: `%cut = reshape %x : bf16[32, 128]`: f32 into bf16"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(FirstFault(kReshapes, Level::kTile, c.from, c.to), c.message);
+}
+
 TEST(IrVerify, PartsOfStructures) {
   constexpr const char* kParts = R"(kernel k {
   tensor A : in bf16[64, 64, 2]
