@@ -121,7 +121,7 @@ def convolve(x, w, b):
 def scaled(x, dim):
     """448 / the largest number along `dim`, and what it is of."""
     wide = x if x.dtype == torch.float64 else x.float()
-    return wide, wide.abs().amax(dim, keepdim=True).clamp(min=1.1754943508222875e-38)
+    return wide, wide.abs().amax(dim, keepdim=True).clamp(min=448 * 1.1754943508222875e-38)
 
 
 def quantise(x):
