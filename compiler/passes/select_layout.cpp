@@ -157,7 +157,7 @@ void ReportReshape(const ir::Kernel& kernel, const ir::Worker& worker, const ir:
                  "`reshape` of {} x {} to {} x {} in worker `{}`, which would move elements from thread to thread, is specified, "
                  "not yet implemented",
                  from.rows, from.cols, to.rows, to.cols, worker.name))
-      .Help(fmt::format("take tiles of {} rows or a multiple, in a worker that does not multiply", kWarps));
+      .Help(fmt::format("take tiles of {} rows or a multiple, in a worker that does not multiply", ir::kWarpsOfInstance));
 }
 
 /// A worker that multiplies keeps all its tiles as the matrix unit does: 16 rows of a warp at a time, 8 columns at a time on most.
