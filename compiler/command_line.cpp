@@ -59,19 +59,39 @@ Examples
   tkc trace gemm.tk --dims M=256,N=256,K=512 --sms 1 -o gemm.json     for Perfetto; one block takes all tiles
 )";
 
-/// An option that takes one of a few words.
+/// An option and the few words that it takes.
 template <typename T>
-CLI::Option* AddChoice(CLI::App& app, const std::string& name, T& value, const std::vector<std::pair<std::string, T>>& choices,
-                       const std::string& help, const std::string& type) {
-  const auto choose = [&value, choices, name](const std::string& word) {
+struct Choices {
+  const char* option;
+  std::vector<std::pair<std::string, T>> values;
+};
+const Choices<bool> kDiagnostics{"--diagnostics", {{"text", false}, {"json", true}}};
+const Choices<Emit> kEmit{"--emit",
+                          {{"ast", Emit::kAst},
+                           {"tile", Emit::kTile},
+                           {"schedule", Emit::kSchedule},
+                           {"source", Emit::kSource},
+                           {"header", Emit::kHeader},
+                           {"report", Emit::kReport},
+                           {"certificate", Emit::kCertificate}}};
+const Choices<std::string> kFrom{"--from", {{"tile", "tile"}, {"schedule", "schedule"}}};
+const Choices<interp::FillKind> kFill{
+    "--fill",
+    {{"normal", interp::FillKind::kNormal}, {"integers", interp::FillKind::kIntegers}, {"small", interp::FillKind::kSmall}}};
+const Choices<Where> kOn{"--on", {{"simulator", Where::kSimulator}, {"gpu", Where::kGpu}, {"reference", Where::kReference}}};
+
+/// `choices` outlive the options.
+template <typename T>
+CLI::Option* AddChoice(CLI::App& app, const Choices<T>& choices, T& value, const std::string& help, const std::string& type) {
+  const auto choose = [&value, &choices](const std::string& word) {
     std::string words;
-    for (size_t i = 0; i < choices.size(); ++i) {
-      if (choices[i].first == word) return void(value = choices[i].second);
-      words += fmt::format("{}`{}`", i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ", choices[i].first);
+    for (size_t i = 0; i < choices.values.size(); ++i) {
+      if (choices.values[i].first == word) return void(value = choices.values[i].second);
+      words += fmt::format("{}`{}`", i == 0 ? "" : i + 1 == choices.values.size() ? " or " : ", ", choices.values[i].first);
     }
-    throw CLI::ValidationError(fmt::format("{} takes {}, found `{}`", name, words, word));
+    throw CLI::ValidationError(fmt::format("{} takes {}, found `{}`", choices.option, words, word));
   };
-  return app.add_option_function<std::string>(name, choose, help)->type_name(type);
+  return app.add_option_function<std::string>(choices.option, choose, help)->type_name(type);
 }
 
 /// `M=64,K=32` or several options: pairs of name and value; false when a part has no `=`.
@@ -102,8 +122,7 @@ void AddCompileOptions(CLI::App& app, Options& options) {
   app.add_option("-I", options.include_dirs, "look here for imports")->allow_extra_args(false)->type_name("DIR");
   app.add_option("--target", options.target, "the GPU to compile for (default sm_90a), or several for one file: sm_80,sm_90a")
       ->type_name("NAME,..");
-  AddChoice<bool>(app, "--diagnostics", options.json_diagnostics, {{"text", false}, {"json", true}},
-                  "`text`, or `json`: one object a line", "FORM");
+  AddChoice(app, kDiagnostics, options.json_diagnostics, "`text`, or `json`: one object a line", "FORM");
 }
 
 struct MainFlags {
@@ -116,17 +135,8 @@ void AddMainOptions(CLI::App& app, Options& options, MainFlags& flags) {
   app.add_option("kernel.tk", options.input, "the file to compile; `-` reads standard input");
   app.add_option("-o", options.output, "where to write; with C++ its header goes beside it")->type_name("FILE");
   AddCompileOptions(app, options);
-  AddChoice<Emit>(app, "--emit", options.emit,
-                  {{"ast", Emit::kAst},
-                   {"tile", Emit::kTile},
-                   {"schedule", Emit::kSchedule},
-                   {"source", Emit::kSource},
-                   {"header", Emit::kHeader},
-                   {"report", Emit::kReport},
-                   {"certificate", Emit::kCertificate}},
-                  "ast, tile, schedule, source, header, report or certificate", "WHAT");
-  AddChoice<std::string>(app, "--from", options.from, {{"tile", "tile"}, {"schedule", "schedule"}},
-                         "the input is IR text of this level: tile or schedule", "LEVEL");
+  AddChoice(app, kEmit, options.emit, "ast, tile, schedule, source, header, report or certificate", "WHAT");
+  AddChoice(app, kFrom, options.from, "the input is IR text of this level: tile or schedule", "LEVEL");
   app.add_option("--run-pass", options.run_passes, "with --from: run these passes only")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -164,10 +174,7 @@ void AddArgumentOptions(CLI::App& app, interp::RunOptions& run, RunTexts& texts)
   app.add_option("--dims", texts.dims, "extents: M=64,K=32")->allow_extra_args(false)->type_name("NAME=n,..");
   app.add_option("--in", texts.inputs, "contents of a tensor: A=a.npy")->allow_extra_args(false)->type_name("NAME=FILE");
   app.add_option("--scalar", texts.scalars, "a scalar: x=1.0")->allow_extra_args(false)->type_name("NAME=value");
-  AddChoice<interp::FillKind>(
-      app, "--fill", run.fill,
-      {{"normal", interp::FillKind::kNormal}, {"integers", interp::FillKind::kIntegers}, {"small", interp::FillKind::kSmall}},
-      "what tensors hold that are not given: normal, integers (-8..8) or small (-2..2)", "KIND");
+  AddChoice(app, kFill, run.fill, "what tensors hold that are not given: normal, integers (-8..8) or small (-2..2)", "KIND");
   app.add_option("--sms", run.sms, "multiprocessors of the simulated GPU (default 132)")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
@@ -176,9 +183,7 @@ void AddArgumentOptions(CLI::App& app, interp::RunOptions& run, RunTexts& texts)
 void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
   app.footer(kRunExamples);
   app.add_option("kernel.tk", line.options.input, "the file")->required();
-  AddChoice<Where>(app, "--on", line.run.on,
-                   {{"simulator", Where::kSimulator}, {"gpu", Where::kGpu}, {"reference", Where::kReference}},
-                   "where: simulator (default), gpu or reference", "WHERE");
+  AddChoice(app, kOn, line.run.on, "where: simulator (default), gpu or reference", "WHERE");
   AddArgumentOptions(app, line.run.arguments, texts);
   app.add_option("--out", texts.outputs, "where to write a tensor: C=c.npy")->allow_extra_args(false)->type_name("NAME=FILE");
   app.add_option("--seed", line.run.arguments.seed,
