@@ -154,7 +154,7 @@ class KernelEmitter {
       out_.Line("tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time");
     if (const Target* target = FindTarget(kernel_.target); !target || target->has_grid_dependency) {
       out_.Comment(
-          "Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin "
+          "Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin "
           "likewise.");
       out_.Line("tk::grid::wait_previous();");
       out_.Line("tk::grid::allow_next();");

@@ -313,7 +313,7 @@ bool Choose(const typed::Entry& entry, CheckCase& c) {
     interp::Faults faults(ignored);
     interp::CheckRequirements(launch, faults);
     if (faults.failed()) return false;
-    interp::Place(launch, c.placement, faults);
+    interp::LearnPlacement(launch, c.placement, faults);
     const std::vector<interp::Value> vars = interp::InitialVars(launch);
     if (kernel.when && (!interp::Evaluator(launch, vars, faults).Truth(*kernel.when) || faults.failed())) continue;
     c.schedule = kernel.schedule;

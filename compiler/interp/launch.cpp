@@ -188,10 +188,10 @@ void Bind(const Kernel& kernel, Arguments& arguments, Launch& launch, Faults& fa
   if (faults.failed()) return;
   BindDims(kernel, arguments, launch, faults);
   if (!faults.failed()) CheckExtents(kernel, launch, faults);
-  if (!faults.failed()) Place(launch, arguments.placement, faults);
+  if (!faults.failed()) LearnPlacement(launch, arguments.placement, faults);
 }
 
-void Place(Launch& launch, const Placement& placement, Faults& faults) {
+void LearnPlacement(Launch& launch, const Placement& placement, Faults& faults) {
   constexpr int64_t kVector = 16;  // bytes
   const Kernel& kernel = *launch.kernel;
   const std::vector<Value> vars = InitialVars(launch);

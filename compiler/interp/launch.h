@@ -55,7 +55,7 @@ void Prepare(Launch& launch, Faults& faults);
 /// Finds what follows from this placement of every tensor parameter, as the launcher does (runtime/include/tk/host/tensor.h).
 /// `aligned`: each begins at a multiple of 16 bytes, and so does each of its rows, whose elements follow each other; rows of whole
 /// structures, where the last axis counts their parts. `contiguous`: each begins there, and all its elements follow each other.
-void Place(Launch& launch, const Placement& placement, Faults& faults);
+void LearnPlacement(Launch& launch, const Placement& placement, Faults& faults);
 
 /// The variables at the start of a kernel: all unset, what only the launcher knows given.
 std::vector<Value> InitialVars(const Launch& launch);

@@ -161,7 +161,7 @@ class Marking {
   KnownRanges known_;
   std::vector<Steps> steps_;
   KnownLets lets_;
-  KnownLets places_;              // beside those, where steps are
+  KnownLets places_;              // the same lets, and the steps: where an access begins, not how far its step reaches
   std::set<std::string> others_;  // names of something else than steps
 };
 

@@ -56,7 +56,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
   }
   tk::cluster::sync();
 
-  // Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -181,7 +181,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -296,7 +296,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -414,7 +414,7 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -536,7 +536,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: so far beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
