@@ -70,24 +70,43 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   for (ir::Worker& worker : kernel.workers) worker.registers = static_cast<int>(RegistersOfResident(kernel, target));
 }
 
-/// The schedule says how many blocks share a multiprocessor. What is kept must fit; the rest is the compiler's of the output, which
-/// computes element by element.
-Result<void> DealToResident(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
-  const int64_t each = RegistersOfResident(kernel, target);
-  for (ir::Worker& worker : kernel.workers) {
-    worker.registers = static_cast<int>(each);
-    const int64_t kept = MostKeptTiles(kernel, worker).registers;
-    if (kept <= each) continue;
-    diagnostics
-        .Error(DiagnosticKind::kRegisterOverflow, worker.span,
-               fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left to it", worker.name, kept, each))
-        .Note(worker.span, fmt::format("{} resident blocks of {} threads share {} registers", kernel.resident, kernel.threads,
-                                       target.registers.file))
-        .Help("take fewer resident blocks, or smaller tiles");
-    return Failure{};
+/// The schedule says how many blocks share a multiprocessor. What is kept must fit, beside addresses where matrix instructions are
+/// to follow each other; the rest is the compiler's of the output, which computes element by element.
+class ResidentBlocks {
+ public:
+  ResidentBlocks(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics)
+      : kernel_(kernel), target_(target), shares_(ShareRegisters(kernel, target)), diagnostics_(diagnostics) {}
+
+  int64_t Each() const { return shares_.computing; }
+
+  bool Suffices(const ir::Worker& worker) {
+    const int64_t instruction = target_.has_matrix_group ? InstructionRegisters(kernel_, worker) : 0;
+    if (instruction > Each()) {
+      Report(worker, fmt::format("a matrix instruction of worker `{}` takes {} registers a thread; {} are left to it", worker.name,
+                                 instruction, Each()));
+      return false;
+    }
+    const int64_t left = instruction > 0 ? shares_.for_tiles : Each(), kept = MostKeptTiles(kernel_, worker).registers;
+    if (kept > left) {
+      Report(worker, fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left to it", worker.name, kept, left));
+      return false;
+    }
+    return true;
   }
-  return {};
-}
+
+ private:
+  void Report(const ir::Worker& worker, std::string headline) {
+    diagnostics_.Error(DiagnosticKind::kRegisterOverflow, worker.span, std::move(headline))
+        .Note(worker.span, fmt::format("{} resident blocks of {} threads share {} registers", kernel_.resident, kernel_.threads,
+                                       target_.registers.file))
+        .Help("take fewer resident blocks, or smaller tiles");
+  }
+
+  const ir::Kernel& kernel_;
+  const Target& target_;
+  const RegisterShares shares_;
+  Diagnostics& diagnostics_;
+};
 
 /// Whether one block, which deals out its registers to roles, has enough for each; reports what takes too many.
 class OneBlock {
@@ -171,7 +190,14 @@ class OneBlock {
 }  // namespace
 
 Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
-  if (kernel.resident > 1) return DealToResident(kernel, target, diagnostics);
+  if (kernel.resident > 1) {
+    ResidentBlocks blocks(kernel, target, diagnostics);
+    for (ir::Worker& worker : kernel.workers) {
+      worker.registers = static_cast<int>(blocks.Each());
+      if (!blocks.Suffices(worker)) return Failure{};
+    }
+    return {};
+  }
   const RegisterShares shares = ShareRegisters(kernel, target);
   int64_t computing = 0;
   bool copies = false;

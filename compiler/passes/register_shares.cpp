@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/passes/walk.h"
+
 namespace tkc::passes {
 
 int64_t RegistersOfResident(const ir::Kernel& kernel, const Target& target) {
@@ -35,11 +37,17 @@ RegisterShares DealToRoles(const ir::Kernel& kernel, const Target& target) {
   return shares;
 }
 
+bool Multiplies(const ir::Kernel& kernel) {
+  bool found = false;
+  for (const ir::Worker& worker : kernel.workers) ForEachOp(worker.body, [&](const ir::Op& op) { found |= IsProduct(op.code); });
+  return found;
+}
+
 /// Several blocks, each of which has its registers from the launch.
 RegisterShares DealToBlocks(const ir::Kernel& kernel, const Target& target) {
   RegisterShares shares;
   shares.at_entry = shares.computing = RegistersOfResident(kernel, target);
-  shares.for_tiles = shares.computing - kForAddressesOfMany;
+  shares.for_tiles = shares.computing - (Multiplies(kernel) ? kForAddresses : kForAddressesOfMany);
   return shares;
 }
 
