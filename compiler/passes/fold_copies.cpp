@@ -36,7 +36,16 @@ std::vector<Traffic*> Folding::Next(Level& level, const std::string& pipe) {
   return steps;
 }
 
+void Folding::NoteLet(const Op& op) {
+  if (op.code != OpCode::kLet) return;
+  if (op.number == 0)
+    lets_[op.symbol] = Resolve(op.scalars[0], lets_);
+  else
+    lets_.erase(op.symbol);  // a variable
+}
+
 Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds, const Op* loop, Region* prologue) {
+  const Names outer_lets = lets_;
   Level level;
   level.loop = loop;
   level.prologue = prologue;
@@ -49,6 +58,7 @@ Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds,
     }
   }
   level.out.assign(region.begin(), region.begin() + static_cast<ptrdiff_t>(first));
+  for (const Op& op : level.out) NoteLet(op);
   for (const Feed& feed : feeds) {
     if (!CollectTraffic(feed, kept, level.feeds.emplace_back()))
       Fail(worker_.span, "a scalar variable in a worker that only loads", "use `let`, or compute the place from the loop's index");
@@ -59,10 +69,12 @@ Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds,
   else
     MoveToStart(level);
   Rewrite(Region(region.begin() + static_cast<ptrdiff_t>(first), region.end()), level);
+  lets_ = outer_lets;
   return std::move(level.out);
 }
 
 void Folding::Rewrite(const Region& region, Level& level) {
+  const Names outer_lets = lets_;
   // Receives whose refills stand behind the first product of what they bring, so that its operands are on their way before copies
   // are issued; without one, behind the last of a run of receives.
   std::vector<const Op*> waiting;
@@ -74,6 +86,7 @@ void Folding::Rewrite(const Region& region, Level& level) {
   };
   for (size_t i = 0; i < region.size(); ++i) {
     const Op& op = region[i];
+    NoteLet(op);
     if (!waiting.empty() && !awaits_product && op.code != OpCode::kReceive && !level.loads_ahead) {
       awaits_product = HasProductAhead(region, i);
       if (!awaits_product) refill();
@@ -96,6 +109,7 @@ void Folding::Rewrite(const Region& region, Level& level) {
     }
   }
   refill();
+  lets_ = outer_lets;
 }
 
 void Folding::Receive(const Op& op, Level& level) {
@@ -152,13 +166,13 @@ void Folding::Loop(Op op, Level& level) {
 }
 
 void Folding::Branch(Op op, Level& level) {
-  // A branch that the loading workers have, too, perhaps the other way round.
-  const symbolic::Condition own = symbolic::ConditionOf(op.scalars[0]);
+  // A branch that the loading workers have, too, perhaps the other way round, or by another name.
+  const symbolic::Condition own = symbolic::ConditionOf(Resolve(op.scalars[0], lets_));
   std::vector<std::pair<Traffic*, bool>> same;
   for (std::vector<Traffic>& steps : level.feeds) {
     for (Traffic& step : steps) {
       if (step.kind != Kind::kBranch || !step.done.empty() || !Receives(op, step.pipes)) continue;
-      const symbolic::Condition other = symbolic::ConditionOf(Resolve(step.source->scalars[0], step.names));
+      const symbolic::Condition other = symbolic::ConditionOf(Resolve(Resolve(step.source->scalars[0], step.names), lets_));
       if (other.text == own.text) same.emplace_back(&step, other.is_negated != own.is_negated);
       break;
     }

@@ -73,6 +73,7 @@ class Folding {
   /// The next step of each loading worker that fills the pipe: of a slot they fill parts.
   static std::vector<Traffic*> Next(Level& level, const std::string& pipe);
 
+  void NoteLet(const ir::Op& op);
   /// What other workers are to be fed with is left to them.
   void KeepFed(std::vector<Traffic>& steps) const {
     for (Traffic& step : steps) std::erase_if(step.pipes, [&](const std::string& pipe) { return fed_.count(pipe) == 0; });
@@ -111,6 +112,7 @@ class Folding {
   const bool loads_ahead_;   // operands are loaded over back edges (load_ahead)
   const std::string stage_;  // the variable of prologues
   std::map<std::string, int64_t> slots_;
+  Names lets_;                 // of the computing worker, where the walk is
   std::set<std::string> fed_;  // pipes that the loading workers fill for this one
   bool failed_ = false;
 };
