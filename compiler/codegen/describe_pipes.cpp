@@ -65,11 +65,15 @@ std::string SlotBoxes(int64_t slots) {
   return text + " ]";
 }
 
+std::string TitleOf(const ir::Pipe& pipe) {
+  if (pipe.part_of.empty() || pipe.part_of == pipe.name) return fmt::format("Pipe `{}`", pipe.name);
+  return fmt::format("Pipe `{}` (values of `{}` held beside others)", pipe.name, pipe.part_of);
+}
+
 /// Senders above the left end, receivers above the right end of two arrows: full slots go one way, empty ones the other.
 void DrawPipe(const ir::Kernel& kernel, const ir::Pipe& pipe, const Traffic& traffic, std::vector<std::string>& lines) {
-  lines.push_back(fmt::format("Pipe `{}`, {}{}. A slot is written {} and read when it is full:", pipe.name,
-                              Plural(pipe.slots, "slot"), kernel.Spread() > 1 ? " in each block" : "",
-                              traffic.empty.empty() ? "once" : "when it is empty"));
+  lines.push_back(fmt::format("{}, {}{}. A slot is written {} and read when it is full:", TitleOf(pipe), Plural(pipe.slots, "slot"),
+                              kernel.Spread() > 1 ? " in each block" : "", traffic.empty.empty() ? "once" : "when it is empty"));
   const std::string from = RoleNames(traffic.senders) + (kernel.Spread() > 1 ? " of all blocks" : ""),
                     to = RoleNames(traffic.receivers), boxes = SlotBoxes(pipe.slots);
   std::string full = fmt::format("{}: {}", traffic.full, Plural(Arrivals(kernel, traffic.full), "arrival"));
@@ -165,7 +169,7 @@ class FoldedPipes {
 void DrawFoldedPipe(const ir::Pipe& pipe, const FoldedTraffic& traffic, std::vector<std::string>& lines) {
   const std::string ahead =
       traffic.ahead > 0 ? fmt::format("; copies run {} ahead of the loop that reads", Plural(traffic.ahead, "block")) : "";
-  lines.push_back(fmt::format("Pipe `{}`, {}{}:", pipe.name, Plural(pipe.slots, "slot"), ahead));
+  lines.push_back(fmt::format("{}, {}{}:", TitleOf(pipe), Plural(pipe.slots, "slot"), ahead));
   const std::string from = traffic.senders.empty() ? "global memory" : RoleNames(traffic.senders);
   const std::string arrow = fmt::format("  {} --- {} ---> ", from, traffic.filled_by);
   lines.push_back(fmt::format("{}{} ----> {}", arrow, SlotBoxes(pipe.slots), RoleNames(traffic.receivers)));

@@ -40,6 +40,7 @@
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/select_swizzle.h"
 #include "compiler/passes/select_transfer.h"
+#include "compiler/passes/separate_pipes.h"
 #include "compiler/passes/sink_reductions.h"
 #include "compiler/passes/split_sums.h"
 #include "compiler/passes/spread_instances.h"
@@ -58,6 +59,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
   const bool ok =
       pass.VerifyInput() &&                                 //
       pass("apply_conditions", passes::ApplyConditions) &&  // first: what can never run needs no roles, layouts or registers
+      pass("separate_pipes", passes::SeparatePipes) &&      // before all that counts or names pipes
       pass("expand_workers", passes::ExpandWorkers) &&      // all below counts senders and receivers of pipes
       pass("split_sums", passes::SplitSums) &&              // on values, before they have places
       pass("spread_instances", passes::SpreadInstances) &&  // on whole workers: below, a block's own instances are counted

@@ -42,9 +42,26 @@ bool IsField(const ir::Kernel& kernel, const ir::Buffer& buffer) {
   return false;
 }
 
-void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t total, int64_t fixed, Diagnostics& diagnostics) {
-  const ir::Pipe* largest = nullptr;
+/// As the source has them: with the slots of all that separate_pipes made of one.
+std::vector<ir::Pipe> PipesOfSource(const ir::Kernel& kernel) {
+  std::vector<ir::Pipe> pipes;
   for (const ir::Pipe& pipe : kernel.pipes) {
+    const auto is_other_part = [&](const ir::Pipe& known) { return known.SourceName() == pipe.SourceName(); };
+    const auto known = std::find_if(pipes.begin(), pipes.end(), is_other_part);
+    if (known == pipes.end()) {
+      pipes.push_back(pipe);
+      continue;
+    }
+    known->slots += pipe.slots;
+    known->least_slots += pipe.least_slots;
+  }
+  return pipes;
+}
+
+void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t total, int64_t fixed, Diagnostics& diagnostics) {
+  const std::vector<ir::Pipe> pipes = PipesOfSource(kernel);
+  const ir::Pipe* largest = nullptr;
+  for (const ir::Pipe& pipe : pipes) {
     if (!largest || SlotBytes(kernel, pipe) * pipe.slots > SlotBytes(kernel, *largest) * largest->slots) largest = &pipe;
   }
   const Span span = largest ? largest->span : kernel.span;
@@ -60,16 +77,16 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
     return fmt::format("{} slot{} of {} bytes", count, count == 1 ? "" : "s", bytes);
   };
   report.Label(span, slots(largest->slots, slot));
-  for (const ir::Pipe& pipe : kernel.pipes) {
+  for (const ir::Pipe& pipe : pipes) {
     if (&pipe != largest)
-      report.Note(pipe.span, fmt::format("pipe `{}` has {}", pipe.name, slots(pipe.slots, SlotBytes(kernel, pipe))));
+      report.Note(pipe.span, fmt::format("pipe `{}` has {}", pipe.SourceName(), slots(pipe.slots, SlotBytes(kernel, pipe))));
   }
   if (fixed > 0) report.Note(fmt::format("staging buffers and barriers take {} bytes", fixed));
   const int64_t others = total - slot * largest->slots;
   const int64_t fit = (limit - others) / slot;
-  if (fit >= 1)
+  if (fit >= largest->least_slots)
     report.Help(fmt::format("{} ({} bytes): write `{}[{}]`", fit == 1 ? "1 slot fits" : fmt::format("{} slots fit", fit),
-                            others + fit * slot, largest->name, fit));
+                            others + fit * slot, largest->SourceName(), fit));
   else
     report.Help("make the tiles smaller");
 }
