@@ -95,7 +95,7 @@ bool FillSources::CanPrecede(const Scalar& start, const Scalar& bound) {
     if (const auto room = symbolic::ConstantDifference(WithInstance(bottom, 0), bound)) return *room < 0;
   }
   if (const auto room = symbolic::ConstantDifference(WithInstance(start, 0), bound)) return *room < 0;
-  return true;
+  return !IsNotNegative(symbolic::Sub(start, bound));  // ranges in ranges
 }
 
 Scalar FillSources::WithInstance(const Scalar& scalar, int64_t number) const {
