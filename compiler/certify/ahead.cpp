@@ -51,7 +51,7 @@ struct Straight {
 class AheadProof {
  public:
   AheadProof(const Program& program, const Agent& agent)
-      : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block) {}
+      : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms) {}
 
   std::optional<Finding> Run() {
     Straight straight;

@@ -25,7 +25,7 @@ struct Digit {
 class GridProof {
  public:
   GridProof(const Program& program, const Agent& agent)
-      : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block) {}
+      : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms) {}
 
   std::optional<Finding> Run() {
     const ir::Region* body = &agent_.worker->body;

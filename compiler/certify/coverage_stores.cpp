@@ -45,7 +45,7 @@ class StoreWalk {
         agent_(agent),
         uses_engine_(uses_engine),
         sites_(sites),
-        scope_(kernel_, *agent.worker, agent.instance, agent.block) {
+        scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms) {
     scope_.KeepGridAxes(kernel_);
     for (const ir::GridAxis& axis : kernel_.axes) {
       const Range range{scope_.Resolve(axis.lo), scope_.Resolve(axis.hi), axis.step};

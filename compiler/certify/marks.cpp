@@ -41,7 +41,7 @@ class MarkProof {
   MarkProof(const Program& program, const Agent& agent, Integers integers)
       : kernel_(*program.kernel),
         agent_(agent),
-        scope_(kernel_, *agent.worker, agent.instance, agent.block),
+        scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms),
         integers_(std::move(integers)) {
     scope_.KeepGridAxes(kernel_);
     // That a tile's place is one of the grid's is proved by CheckGrid.

@@ -16,7 +16,7 @@ using symbolic::Kind;
 
 void FindParameters(Program& program, const Agent& agent) {
   const ir::Kernel& kernel = *program.kernel;
-  Scope scope(kernel, *agent.worker, agent.instance, agent.block);
+  Scope scope(kernel, *agent.worker, agent.instance, agent.block, program.long_terms);
   const auto add = [&](const Scalar& amount) {
     const std::optional<symbolic::Polynomial> terms = symbolic::ToPolynomial(amount);
     if (!terms) return;

@@ -36,7 +36,7 @@ class Builder {
         kernel_(*program.kernel),
         agent_(agent),
         families_(families),
-        scope_(kernel_, *agent.worker, agent.instance, agent.block),
+        scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms),
         places_(program, agent, scope_),
         slotless_(Slotless(kernel_, *agent.worker)) {}
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -137,8 +138,12 @@ struct Unknown {
 /// orders.
 enum class SmallLengths { kAnew, kOnce };
 
+/// Formulas that have a number instead of their text.
+using LongTerms = std::map<std::string, size_t>;
+
 struct Program {
   const ir::Kernel* kernel = nullptr;
+  std::shared_ptr<LongTerms> long_terms = std::make_shared<LongTerms>();
   int blocks = 1;  // of a cluster
   std::vector<Agent> agents{};
   std::vector<Family> families{};
@@ -185,7 +190,8 @@ void DropUnusedRings(Agent& agent);
 /// The scalars of one agent at one point, resolved: for the proofs that need no replay.
 class Scope {
  public:
-  Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block);
+  /// `long_terms`: the program's, so that what is equal is so for all agents.
+  Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block, std::shared_ptr<LongTerms> long_terms);
   ir::Scalar Resolve(const ir::Scalar& scalar) const;
   void Bind(const std::string& name, ir::Scalar value) { names_[name] = std::move(value); }
   /// A `let` of a grid axis, the block's place in it, leaves its name: what is resolved is relative to it.
@@ -197,8 +203,12 @@ class Scope {
   void BindOp(const ir::Op& op);  // let, tile_position
 
  private:
+  /// A formula that is too long to be copied into others is a function of what it mentions.
+  ir::Scalar Shortened(ir::Scalar scalar) const;
+
   std::map<std::string, ir::Scalar> names_;
   std::set<std::string> kept_;
+  std::shared_ptr<LongTerms> long_terms_;
   int assignments_ = 0;
 };
 

@@ -50,11 +50,31 @@ std::optional<int64_t> Constant(const Scalar& scalar) {
   return symbolic::Evaluate(scalar, [](std::string_view) { return std::nullopt; });
 }
 
-Scope::Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block) {
+/// The names and built-in numbers that the formula is made of.
+static void Leaves(const Scalar& scalar, std::map<std::string, Scalar>& leaves) {
+  const bool is_leaf = scalar->kind == Kind::kName || (scalar->kind == Kind::kCall && scalar->args.empty());
+  if (is_leaf) leaves.emplace(scalar->name, scalar);
+  for (const Scalar& arg : scalar->args) Leaves(arg, leaves);
+}
+
+Scope::Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block, std::shared_ptr<LongTerms> long_terms)
+    : long_terms_(std::move(long_terms)) {
   for (const auto& [name, value] : kernel.launch_lets) names_[name] = Resolve(value);
   for (const Op& op : kernel.lets) BindOp(op);
   if (!worker.instance_name.empty()) names_[worker.instance_name] = symbolic::Int(instance);
   if (kernel.cluster > 1) names_["@rank"] = symbolic::Int(block);
+}
+
+Scalar Scope::Shortened(Scalar scalar) const {
+  constexpr size_t kLongText = 1000;
+  std::string text = symbolic::CanonicalText(scalar);
+  if (text.size() <= kLongText) return scalar;
+  std::map<std::string, Scalar> leaves;
+  Leaves(scalar, leaves);
+  std::vector<Scalar> args;
+  for (const auto& leaf : leaves) args.push_back(leaf.second);
+  const size_t number = long_terms_->try_emplace(std::move(text), long_terms_->size()).first->second;
+  return symbolic::Call(fmt::format("long_term_{}", number), scalar->dtype, std::move(args));
 }
 
 Scalar Scope::Resolve(const Scalar& scalar) const {
@@ -103,7 +123,7 @@ void Scope::BindOp(const Op& op) {
   if (op.code == OpCode::kLet) {
     if (kept_.contains(op.symbol)) return Bind(op.symbol, symbolic::Name(op.symbol));
     // A scalar that is assigned later on has no one value: each assignment makes a new name.
-    if (op.number == 0) return Bind(op.symbol, Resolve(op.scalars[0]));
+    if (op.number == 0) return Bind(op.symbol, Shortened(Resolve(op.scalars[0])));
     return Bind(op.symbol, symbolic::Name(fmt::format("{} #{}", op.symbol, ++assignments_), op.scalars[0]->dtype));
   }
   if (op.code != OpCode::kTilePosition) return;

@@ -93,6 +93,15 @@ Scalar Resolve(const Scalar& scalar, const Names& names) {
   return result;
 }
 
+void NoteLet(const Op& op, Names& names) {
+  constexpr size_t kLongText = 600;
+  if (op.code != OpCode::kLet) return;
+  const Scalar value = Resolve(op.scalars[0], names);
+  names.erase(op.symbol);
+  const bool is_variable = op.number != 0;
+  if (!is_variable && symbolic::ToString(value).size() <= kLongText) names[op.symbol] = value;
+}
+
 bool CollectTraffic(const Feed& feed, const Names& kept, std::vector<Traffic>& out) {
   Names names = feed.names;
   const Region& region = *feed.region;

@@ -17,6 +17,9 @@ using Names = std::map<std::string, ir::Scalar>;
 /// All names at once, so that a value may mention a name that is replaced.
 ir::Scalar Resolve(const ir::Scalar& scalar, const Names& names);
 
+/// From here on the name of a `let` is its value, so that formulas can be compared. One whose value is long keeps its name.
+void NoteLet(const ir::Op& op, Names& names);
+
 /// A region of a loading worker, seen from the region of the computing one that it has in common with it.
 struct Feed {
   const ir::Region* region;

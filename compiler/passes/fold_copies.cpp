@@ -36,14 +36,6 @@ std::vector<Traffic*> Folding::Next(Level& level, const std::string& pipe) {
   return steps;
 }
 
-void Folding::NoteLet(const Op& op) {
-  if (op.code != OpCode::kLet) return;
-  if (op.number == 0)
-    lets_[op.symbol] = Resolve(op.scalars[0], lets_);
-  else
-    lets_.erase(op.symbol);  // a variable
-}
-
 Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds, const Op* loop, Region* prologue) {
   const Names outer_lets = lets_;
   Level level;
@@ -58,7 +50,7 @@ Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds,
     }
   }
   level.out.assign(region.begin(), region.begin() + static_cast<ptrdiff_t>(first));
-  for (const Op& op : level.out) NoteLet(op);
+  for (const Op& op : level.out) NoteLet(op, lets_);
   for (const Feed& feed : feeds) {
     if (!CollectTraffic(feed, kept, level.feeds.emplace_back()))
       Fail(worker_.span, "a scalar variable in a worker that only loads", "use `let`, or compute the place from the loop's index");
@@ -86,7 +78,7 @@ void Folding::Rewrite(const Region& region, Level& level) {
   };
   for (size_t i = 0; i < region.size(); ++i) {
     const Op& op = region[i];
-    NoteLet(op);
+    NoteLet(op, lets_);
     if (!waiting.empty() && !awaits_product && op.code != OpCode::kReceive && !level.loads_ahead) {
       awaits_product = HasProductAhead(region, i);
       if (!awaits_product) refill();

@@ -73,7 +73,6 @@ class Folding {
   /// The next step of each loading worker that fills the pipe: of a slot they fill parts.
   static std::vector<Traffic*> Next(Level& level, const std::string& pipe);
 
-  void NoteLet(const ir::Op& op);
   /// What other workers are to be fed with is left to them.
   void KeepFed(std::vector<Traffic>& steps) const {
     for (Traffic& step : steps) std::erase_if(step.pipes, [&](const std::string& pipe) { return fed_.count(pipe) == 0; });

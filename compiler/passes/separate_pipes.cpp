@@ -39,7 +39,7 @@ class Traffic {
  public:
   Traffic(const ir::Kernel& kernel, ir::Worker& worker, int64_t instance, std::string pipe, OpCode end)
       : worker_(worker), instance_(instance), pipe_(std::move(pipe)), end_(end) {
-    ForEachOp(kernel.lets, [&](const Op& op) { NoteLet(op); });
+    ForEachOp(kernel.lets, [&](const Op& op) { NoteLet(op, names_); });
     ForEachOp(worker.body, [&](const Op& op) { NoteView(op); });
     Walk(worker.body, {});
   }
@@ -47,14 +47,6 @@ class Traffic {
   End Take() { return std::move(traffic_); }
 
  private:
-  void NoteLet(const Op& op) {
-    if (op.code != OpCode::kLet) return;
-    if (op.number == 0)
-      names_[op.symbol] = Resolve(op.scalars[0], names_);
-    else
-      names_.erase(op.symbol);
-  }
-
   void NoteView(const Op& op) {
     if (op.code == OpCode::kReceive && op.symbol == pipe_) {
       for (const ValueId value : op.results) value_of_[value] = value;
@@ -89,7 +81,7 @@ class Traffic {
         Slot(op, opens, here);
         if (end_ == OpCode::kReceive) last_use[traffic_.slots.size() - 1] = LastUse(region, i);
       }
-      NoteLet(op);
+      NoteLet(op, names_);
       Inside(op, here);
     }
     names_ = around;
