@@ -205,6 +205,7 @@ int Compile(const Options& options) {
   const std::vector<const Target*> targets = RequireTargets(session);
   if (targets.empty() || !RequireOutput(session)) return session.Finish();
   if (IsTextOfModule(options.emit) && !RequireTarget(session, "the text of the IR")) return session.Finish();
+  WarnOfOutputName(session, *targets.front());
   SetCrashPass("parse");
   Result<ast::Program> program = LoadProgram(options.input, options.include_dirs, session.sources, session.diagnostics);
   if (!program) return session.Finish();

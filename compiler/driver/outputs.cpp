@@ -148,6 +148,8 @@ std::string BaseName(const std::string& path) { return std::filesystem::path(pat
 
 std::string HeaderPath(const std::string& source) { return std::filesystem::path(source).replace_extension(".h").string(); }
 
+std::string_view SourceExtension(const Target& target) { return target.is_hip ? ".hip" : ".cu"; }
+
 bool IsFile(const std::string& path) { return !path.empty() && path != "-"; }
 
 /// A path in a make rule.
@@ -190,6 +192,22 @@ bool RequireOutput(Session& session) {
   return false;
 }
 
+void WarnOfOutputName(Session& session, const Target& target) {
+  const Options& options = session.options;
+  const bool is_source = options.emit == Emit::kCode || options.emit == Emit::kSource;
+  const std::filesystem::path path(options.output);
+  const std::string extension = path.extension().string();
+  const bool says_cuda = extension == ".cu" || extension == ".cuh", says_hip = extension == ".hip";
+  if (!is_source || !(target.is_hip ? says_cuda : says_hip)) return;
+  session.diagnostics
+      .Warning(DiagnosticKind::kOutputName, kNoSpan,
+               fmt::format("`{}` is named as {} C++, and code for `{}` is {} C++", options.output, target.is_hip ? "CUDA" : "HIP",
+                           target.name, target.is_hip ? "HIP" : "CUDA"))
+      .Help(fmt::format("host compilers go by the name: write `-o {}`, or `--target {}`",
+                        std::filesystem::path(path).replace_extension(SourceExtension(target)).string(),
+                        target.is_hip ? "sm_90a" : "gfx950"));
+}
+
 codegen::EmitOptions EmitOptionsOf(const Options& options) {
   codegen::EmitOptions emit;
   emit.version = TKC_VERSION;
@@ -199,7 +217,7 @@ codegen::EmitOptions EmitOptionsOf(const Options& options) {
   emit.line_directives = options.line_info;
   std::string source = options.output;
   const Target* target = FindTarget(Split(options.target).front());
-  const std::string extension = target && target->is_hip ? ".hip" : ".cu";
+  const std::string_view extension = target ? SourceExtension(*target) : ".cu";
   if (!IsFile(source)) source = std::filesystem::path(BaseName(options.input)).replace_extension(extension).string();
   emit.source_name = BaseName(source);
   emit.header_name = BaseName(HeaderPath(source));
