@@ -180,17 +180,37 @@ void GiveSlots(ir::Kernel& kernel, const Target& target, int64_t fixed) {
   }
 }
 
-/// Each buffer behind the one before, those whose swizzle wants the most alignment first, so that it costs nothing. Returns where
-/// the last one ends.
-int64_t PlaceBuffers(ir::Kernel& kernel) {
-  std::stable_sort(kernel.buffers.begin(), kernel.buffers.end(),
-                   [](const ir::Buffer& a, const ir::Buffer& b) { return a.Alignment() > b.Alignment(); });
+/// Each buffer behind the one before. Returns where the last one ends.
+int64_t PlaceInOrder(std::vector<ir::Buffer>& buffers) {
   int64_t end = 0;
-  for (ir::Buffer& buffer : kernel.buffers) {
+  for (ir::Buffer& buffer : buffers) {
     buffer.offset = RoundUp(end, buffer.Alignment());
     end = buffer.offset + BufferBytes(buffer);
   }
   return end;
+}
+
+/// Those without a pattern last: they want the least alignment. Tiles with one stay in the order in which they were made, so that a
+/// reader meets the fields of a pipe as the pipe names them, or where that leaves gaps those that want the most alignment come
+/// first.
+int64_t PlaceBuffers(ir::Kernel& kernel) {
+  const auto is_plain = [](const ir::Buffer& buffer) { return buffer.swizzle == ir::Swizzle::kNone; };
+  std::stable_sort(kernel.buffers.begin(), kernel.buffers.end(),
+                   [&](const ir::Buffer& a, const ir::Buffer& b) { return is_plain(a) < is_plain(b); });
+  std::vector<ir::Buffer> aligned = kernel.buffers;
+  std::stable_sort(aligned.begin(), aligned.end(),
+                   [](const ir::Buffer& a, const ir::Buffer& b) { return a.Alignment() > b.Alignment(); });
+  const int64_t end = PlaceInOrder(kernel.buffers), end_aligned = PlaceInOrder(aligned);
+  if (end <= end_aligned) return end;
+  kernel.buffers = std::move(aligned);
+  return end_aligned;
+}
+
+/// Of the block's shared memory: what its buffers ask for.
+int64_t MostAlignment(const ir::Kernel& kernel) {
+  int64_t most = 1;
+  for (const ir::Buffer& buffer : kernel.buffers) most = std::max(most, buffer.Alignment());
+  return most;
 }
 
 /// Barriers of slots, and those at which threads or blocks meet.
@@ -215,7 +235,7 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
   FixSlotsOutsideLoops(kernel, target);
   GiveSlots(kernel, target, staging + gaps + (target.folds_copies ? BarrierBytes(kernel, target) : 0));
   const int64_t end = PlaceBuffers(kernel), barriers = BytesOfBarriers(kernel, target);
-  kernel.shared_bytes = RoundUp(end + barriers, kernel.buffers.empty() ? 1 : kernel.buffers.front().Alignment());
+  kernel.shared_bytes = RoundUp(end + barriers, MostAlignment(kernel));
   if (kernel.shared_bytes > target.SharedMemoryOfEach(std::max(1, kernel.resident))) {
     ReportOverflow(kernel, target, kernel.shared_bytes, staging + barriers, diagnostics);
     return Failure{};

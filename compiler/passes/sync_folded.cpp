@@ -83,7 +83,24 @@ Region FoldedSync::Run(Region body) {
 
 // ---- waits and barriers ----------------------------------------------------------------------------------------------
 
+/// What the number of a wait counts, and which slots are not waited for.
+std::string FoldedSync::DescribeWait(int64_t newest, const State& state) const {
+  std::map<std::string, int64_t> later;  // slots of each pipe
+  for (const auto& [place, since] : state.pending) {
+    if (since < newest) ++later[place.name];
+  }
+  std::string slots;
+  for (const auto& [pipe, count] : later) {
+    slots += fmt::format("{}{} of {}", slots.empty() ? "" : " and ",
+                         count == 1 ? "a later slot" : fmt::format("{} later slots", count), pipe);
+  }
+  return fmt::format("Wait for all {} but the newest{}, those for {}.",
+                     target_.counts_copy_instructions ? "copies of this thread" : "groups of copies",
+                     newest == 1 ? "" : fmt::format(" {}", newest), slots);
+}
+
 void FoldedSync::WaitFor(int64_t newest, Span span, State& state, Region& out) const {
+  if (newest > 0) out.push_back(Explain(DescribeWait(newest, state), span));
   out.push_back(SyncOp(OpCode::kWaitCopies, "", "", newest, span));
   for (auto copy = state.pending.begin(); copy != state.pending.end();) {
     if (copy->second < newest) {

@@ -57,6 +57,7 @@ class FoldedSync {
 
   /// Waits until at most `newest` groups, or instructions, are unfinished.
   void WaitFor(int64_t newest, Span span, State& state, Region& out) const;
+  std::string DescribeWait(int64_t newest, const State& state) const;
   /// All threads of the worker meet: where it is the whole block, at the block's barrier.
   void SyncAll(Span span, State& state, Region& out);
   void SyncOwn(Span span, State& state, Region& out) const;

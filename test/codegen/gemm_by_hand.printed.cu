@@ -14,6 +14,7 @@ namespace {
 //
 // One block on each multiprocessor walks over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
 //
 // Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:

@@ -58,6 +58,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
   auto B_pieces = tk::block::pieces<128>(shared.ab_1[0], B.block(tk::span(256), tk::span(n)));
   // let (a, b) = <-ab
   // The operands of the loop's first product.
+  // Wait for all groups of copies but the newest 3, those for 3 later slots of ab.
   tk::wait_copies<3>();
   tk::block::sync();
   const auto& a_first = shared.ab_0[ab.slot];
@@ -83,6 +84,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
     // let (a, b) = <-ab
     // The operands of the next iteration's first product are on their way beside the last product of this one.
     ab.advance();
+    // Wait for all groups of copies but the newest 2, those for 2 later slots of ab.
     tk::wait_copies<2>();
     tk::block::sync();
     const auto& a_next = shared.ab_0[ab.slot];
@@ -165,6 +167,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
   auto B_pieces = tk::block::pieces<128>(shared.ab_1[0], B.block(tk::span(128), tk::span(n)));
   // let (a, b) = <-ab
   // The operands of the loop's first product.
+  // Wait for all groups of copies but the newest 3, those for 3 later slots of ab.
   tk::wait_copies<3>();
   tk::block::sync();
   const auto& a_first = shared.ab_0[ab.slot];
@@ -184,6 +187,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     // let (a, b) = <-ab
     // The operands of the next iteration's first product are on their way beside the last product of this one.
     ab.advance();
+    // Wait for all groups of copies but the newest 2, those for 2 later slots of ab.
     tk::wait_copies<2>();
     tk::block::sync();
     const auto& a_next = shared.ab_0[ab.slot];
@@ -266,6 +270,7 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
   auto B_pieces = tk::block::pieces<256>(shared.ab_1[0], B.block(tk::span(128), tk::span(n)));
   // let (a, b) = <-ab
   // The operands of the loop's first product.
+  // Wait for all groups of copies but the newest 3, those for 3 later slots of ab.
   tk::wait_copies<3>();
   tk::block::sync();
   const auto& a_first = shared.ab_0[ab.slot];
@@ -285,6 +290,7 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
     // let (a, b) = <-ab
     // The operands of the next iteration's first product are on their way beside the last product of this one.
     ab.advance();
+    // Wait for all groups of copies but the newest 2, those for 2 later slots of ab.
     tk::wait_copies<2>();
     tk::block::sync();
     const auto& a_next = shared.ab_0[ab.slot];

@@ -14,6 +14,7 @@ namespace {
 //
 // One cluster of 2 blocks for each tile; each block adds up its share of the loop:
 //   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..7    compute
 //
 // Pipe `ab`, 12 slots. A slot is written when it is empty and read when it is full:
@@ -143,6 +144,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 //
 // One block for each tile:
 //   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..7    compute
 //
 // Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
@@ -258,6 +260,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
 //
 // One block for each tile:
 //   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
 //
 // Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
@@ -376,6 +379,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 //
 // One block on each multiprocessor walks over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
 //
 // Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
@@ -498,6 +502,7 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
 //
 // One block on each multiprocessor walks over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
 //
 // Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
