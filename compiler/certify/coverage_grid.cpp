@@ -42,7 +42,7 @@ class GridProof {
       span_ = kernel_.span;
     }
     for (const Op& op : *body) {
-      if (op.code == OpCode::kLet && op.number != 0) continue;
+      if (op.code == OpCode::kLet && op.number != ir::kStays) continue;
       if (op.code == OpCode::kLet || op.code == OpCode::kTilePosition) scope_.BindOp(op);
     }
     return CheckDigits();

@@ -163,7 +163,7 @@ class StoreWalk {
         CheckClip(op, starts.back(), extents.back(), axis.hi ? scope_.Resolve(axis.hi) : scope_.Resolve(tensor->extents[i]),
                   op.code == OpCode::kCopyAsync || op.code == OpCode::kCopyToShared ? Ahead(op.operands[0]) : 0);
     }
-    const bool adds = op.code == OpCode::kStore && op.number != 0;
+    const bool adds = op.code == OpCode::kStore && static_cast<typed::StoreOp>(op.number) != typed::StoreOp::kSet;
     if (op.code == OpCode::kStore || op.code == OpCode::kStoreParts || op.code == OpCode::kCopyToGlobal)
       AddSite(op, op.symbol, starts, std::move(ends), extents, adds);
   }

@@ -13,8 +13,6 @@ using ir::OpCode;
 
 namespace {
 
-constexpr int64_t kThisThread = 1;
-
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 }  // namespace
@@ -269,7 +267,7 @@ bool Machine::AnnounceBytes(Context& c) {
 
 /// In the agent's own block, or in each.
 bool Machine::ArriveAtAll(Context& c) {
-  const bool by_warp = c.op.number != kThisThread;
+  const bool by_warp = c.op.number != ir::kThisThread;
   const bool is_one_thread = c.step.is_elected || c.agent.worker->kind == ir::RoleKind::kCopyThread;
   if (by_warp && is_one_thread)
     return Fail(c, DiagnosticKind::kCertificateDeadlock,

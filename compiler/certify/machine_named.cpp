@@ -11,7 +11,7 @@ namespace tkc::certify {
 using ir::OpCode;
 
 bool Machine::SyncGroup(Context& c) {
-  if (c.op.number == 1) return true;  // one warp: its lanes
+  if (c.op.number == ir::kOfWarp) return true;  // one warp: its lanes
   if (!c.agent.computes || c.step.is_elected)
     return Fail(c, DiagnosticKind::kCertificateDeadlock,
                 fmt::format("only some threads of the warpgroup of `{}` come to this barrier", c.agent.name));

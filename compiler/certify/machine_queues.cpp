@@ -36,9 +36,8 @@ bool Machine::Touch(Context& c) {
     return Fail(c, DiagnosticKind::kCertificateAccumulator,
                 fmt::format("`{}` {}: `{}`", c.agent.name, what, kernel_.values[static_cast<size_t>(value)].name));
   };
-  constexpr int64_t kSets = 2;  // the product replaces what the accumulator holds
-  const bool assigns =
-      c.op.code == OpCode::kAssign || c.op.code == OpCode::kAssignPart || (c.op.code == OpCode::kMultiply && c.op.number == kSets);
+  const bool assigns = c.op.code == OpCode::kAssign || c.op.code == OpCode::kAssignPart ||
+                       (c.op.code == OpCode::kMultiply && c.op.number == ir::kSets);
   for (size_t i = 0; i < c.op.operands.size() + c.op.results.size(); ++i) {
     const bool is_result = i >= c.op.operands.size();
     const ValueId value = is_result ? c.op.results[i - c.op.operands.size()] : c.op.operands[i];
@@ -72,8 +71,7 @@ bool Machine::Product(Context& c) {
     if (value == left && !has_left) continue;
     if (Has(c.self.touched, value)) return fail(value, "was used by ordinary code, and no fence lies before this product");
   }
-  constexpr int64_t kSets = 2;  // the product replaces what the accumulator holds
-  if (c.op.number != kSets && Has(c.self.unset, accumulator)) return fail(accumulator, "is added to, and nothing has set it");
+  if (c.op.number != ir::kSets && Has(c.self.unset, accumulator)) return fail(accumulator, "is added to, and nothing has set it");
   std::erase(c.self.unset, accumulator);
   if (has_left && (IsAccumulating(c.self, left) || Has(c.self.unnamed, left)))
     return fail(left, "is an operand while another product still makes it");

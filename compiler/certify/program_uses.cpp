@@ -28,7 +28,7 @@ std::set<std::string> RingsOf(const Op& loop) {
 bool Changes(const Op& loop) {
   bool changes = false;
   passes::ForEachOp(loop.regions[0], [&](const Op& op) {
-    if (op.code != OpCode::kLet || op.number != 2) return;
+    if (op.code != OpCode::kLet || op.number != ir::kChanges) return;
     for (const ir::Scalar& bound : loop.scalars) changes |= symbolic::Mentions(bound, op.symbol);
   });
   return changes;

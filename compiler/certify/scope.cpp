@@ -123,7 +123,7 @@ void Scope::BindOp(const Op& op) {
   if (op.code == OpCode::kLet) {
     if (kept_.contains(op.symbol)) return Bind(op.symbol, symbolic::Name(op.symbol));
     // A scalar that is assigned later on has no one value: each assignment makes a new name.
-    if (op.number == 0) return Bind(op.symbol, Shortened(Resolve(op.scalars[0])));
+    if (op.number == ir::kStays) return Bind(op.symbol, Shortened(Resolve(op.scalars[0])));
     return Bind(op.symbol, symbolic::Name(fmt::format("{} #{}", op.symbol, ++assignments_), op.scalars[0]->dtype));
   }
   if (op.code != OpCode::kTilePosition) return;

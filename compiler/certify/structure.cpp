@@ -145,7 +145,7 @@ std::optional<Finding> CheckNamedBarriers(const Program& program, const Target& 
     for (const Step& step : agent.steps) {
       if (step.kind != StepKind::kOp) continue;
       const OpCode code = step.op->code;
-      const bool is_own = (code == OpCode::kSyncRole && step.op->number == 0) ||
+      const bool is_own = (code == OpCode::kSyncRole && step.op->number == ir::kOfWarpgroup) ||
                           (code == OpCode::kReduce && step.buffer >= 0 && agent.worker->layout.SpansWarps(step.op->slot));
       if (!is_own && code != OpCode::kNamedSync && code != OpCode::kNamedArrive) continue;
       if (target.named_barriers == 0) {

@@ -27,7 +27,8 @@ void DescribeRoles(const ir::Kernel& kernel, std::vector<std::string>& lines) {
     if (role.kind == ir::RoleKind::kCompute) {
       std::string folded;
       for (const std::string& name : role.folded) folded += (folded.empty() ? "; all threads issue the copies of " : ", ") + name;
-      lines.push_back(fmt::format("  {:<14}{}{}{}", WarpRange(role.first_warp, static_cast<int>(4 * role.instances)),
+      lines.push_back(fmt::format("  {:<14}{}{}{}",
+                                  WarpRange(role.first_warp, static_cast<int>(ir::kWarpsOfInstance * role.instances)),
                                   RoleNames({&role}), registers, folded));
     } else {
       lines.push_back(fmt::format("  {:<14}{}: {}{}", WarpRange(role.first_warp, 1), role.name,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/codegen/emit_launcher.h"
+#include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
 #include "compiler/codegen/scalar_cpp.h"
 #include "compiler/support/internal_error.h"
@@ -32,7 +33,8 @@ bool Chooses(const ir::Module& module, const ir::Entry& entry) {
 }
 
 const Target& TargetOf(const ir::Module& module) {
-  const Target* target = FindTarget(module.kernels.empty() ? module.target : module.kernels.front().target);
+  if (!module.kernels.empty()) return TargetOf(module.kernels.front());
+  const Target* target = FindTarget(module.target);
   return target ? *target : Targets().front();
 }
 

@@ -129,6 +129,7 @@ class KernelEmitter {
   KernelEmitter(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, std::string_view condition,
                 CodeWriter& out)
       : kernel_(kernel),
+        target_(TargetOf(kernel)),
         options_(options),
         condition_(condition),
         out_(out),
@@ -150,9 +151,9 @@ class KernelEmitter {
       out_.Line(fmt::format("auto& shared = tk::block::shared<{}>();", SharedStruct(kernel_)));
       EmitBarrierSetup(kernel_, uses_, out_);
     }
-    if (kernel_.threads == ir::kWarpsOfInstance * 32)
+    if (target_.named_barriers > 0 && kernel_.threads == ir::kWarpsOfInstance * target_.lanes)
       out_.Line("tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time");
-    if (const Target* target = FindTarget(kernel_.target); !target || target->has_grid_dependency) {
+    if (target_.has_grid_dependency) {
       out_.Comment(
           "Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin "
           "likewise.");
@@ -199,15 +200,10 @@ class KernelEmitter {
     for (const ir::Worker* role : group.roles) Role(*role);
   }
 
-  /// 32-bit registers of a multiprocessor.
-  int RegisterFile() const {
-    const Target* target = FindTarget(kernel_.target);
-    return target ? target->registers.file : RegisterRule{}.file;
-  }
   /// setmaxnreg: all four warps of the warpgroup pass here together.
   void Registers(const ir::Worker& role) {
     if (role.registers == 0 || kernel_.resident > 1) return;
-    const int at_entry = std::min(255, RegisterFile() / kernel_.threads / 8 * 8);
+    const int at_entry = target_.registers.AtEntry(kernel_.threads);
     if (role.registers == at_entry) return;
     out_.Line(
         fmt::format("tk::warpgroup::{}_registers<{}>();", role.registers < at_entry ? "decrease" : "increase", role.registers));
@@ -260,6 +256,7 @@ class KernelEmitter {
   }
 
   const ir::Kernel& kernel_;
+  const Target& target_;
   const EmitOptions& options_;
   const std::string condition_;
   CodeWriter& out_;

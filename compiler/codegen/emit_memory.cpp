@@ -59,8 +59,7 @@ std::string OpEmitter::WarpsMeet() const {
 
 /// The role's: how many, and from which of the block on.
 std::string OpEmitter::CopyingThreads() const {
-  const Target* target = FindTarget(kernel_.target);
-  const int64_t lanes = target ? target->lanes : 32, threads = role_->instances * 4 * lanes;
+  const int64_t lanes = TargetOf(kernel_).lanes, threads = role_->instances * ir::kWarpsOfInstance * lanes;
   return role_->first_warp == 0 ? fmt::format("{}", threads) : fmt::format("{}, {}", threads, role_->first_warp * lanes);
 }
 
@@ -138,7 +137,7 @@ bool OpEmitter::EmitMeeting(const Op& op) {
     case OpCode::kSyncBlock: out_.Line("tk::block::sync();"); return true;
     case OpCode::kPriority: out_.Line(fmt::format("tk::warp::set_priority<{}>();", op.number)); return true;
     case OpCode::kSyncRole:
-      if (op.number == 1) {
+      if (op.number == ir::kOfWarp) {
         out_.Line("tk::warp::sync();");
       } else if (!role_->warps_meet.empty()) {
         out_.Line(fmt::format("tk::warp::meet({});", WarpsMeet()));
@@ -189,7 +188,7 @@ bool OpEmitter::EmitPipe(const Op& op) {
       if (op.number == ir::kInAllBlocks) {
         out_.Line(fmt::format("tk::warp::arrive_cluster({}, {});", Barrier(op), kernel_.cluster));
       } else {
-        out_.Line(fmt::format("tk::{}arrive({});", op.number == 0 ? "warp::" : "", Barrier(op)));
+        out_.Line(fmt::format("tk::{}arrive({});", op.number == ir::kPerWarp ? "warp::" : "", Barrier(op)));
       }
       return true;
     case OpCode::kLoadAsync:

@@ -45,7 +45,7 @@ void OpEmitter::NoteChanges(const ir::Worker& role) {
   filled_.clear();
   std::vector<const Op*> parts;
   passes::ForEachOp(role.body, [&](const Op& op) {
-    if (op.code == OpCode::kLet && op.number == 2) changed_scalars_.insert(op.symbol);
+    if (op.code == OpCode::kLet && op.number == ir::kChanges) changed_scalars_.insert(op.symbol);
     const bool is_tied = op.code == OpCode::kMmaFence || op.code == OpCode::kMmaWait;  // these take what may change
     for (const ir::ValueId id : op.operands) {
       if (is_tied || passes::Writes(op, id)) changed_.insert(id);
@@ -169,7 +169,7 @@ void OpEmitter::Body(const ir::Region& region) {
 }
 
 void OpEmitter::Emit(const Op& op) {
-  const bool is_unused_let = op.code == OpCode::kLet && op.number == 0 && !uses_.names_of.at(role_).contains(op.symbol);
+  const bool is_unused_let = op.code == OpCode::kLet && op.number == ir::kStays && !uses_.names_of.at(role_).contains(op.symbol);
   if (is_unused_let) return;
   if (const CppExpr expr = Expression(op); !expr.text.empty()) return Define(op, expr);
   Quote(op.span);
@@ -195,12 +195,12 @@ void OpEmitter::Let(const Op& op) {
   const ir::Scalar& value = op.scalars[0];
   const std::string name = Mangle(op.symbol);
   const std::string text = scalars_.Text(value);
-  if (op.number == 2) return out_.Line(fmt::format("{} = {};", name, text));
+  if (op.number == ir::kChanges) return out_.Line(fmt::format("{} = {};", name, text));
   const bool is_const = !changed_scalars_.contains(op.symbol);
   out_.Line(fmt::format("{}{} {} = {};", is_const ? "const " : "", scalars_.TypeOf(value), name, text));
   if (value->dtype != DType::kI64 && value->dtype != DType::kI32) return;
   if (scalars_.IsWide(value)) scalars_.AddWide(op.symbol);
-  if (op.number == 0 && scalars_.IsNonNegative(value)) scalars_.AddNonNegative(op.symbol);
+  if (op.number == ir::kStays && scalars_.IsNonNegative(value)) scalars_.AddNonNegative(op.symbol);
   scalars_.AddExtent(op.symbol);
 }
 
@@ -266,7 +266,7 @@ bool OpEmitter::EmitControl(const Op& op) {
     case OpCode::kIf: If(op); return true;
     case OpCode::kIfElected: {
       const size_t mark = out_.Mark();
-      out_.Open(op.number == 0 ? "if (tk::warpgroup::thread() == 0)" : "if (tk::warp::elect())");
+      out_.Open(op.number == ir::kOfWarpgroup ? "if (tk::warpgroup::thread() == 0)" : "if (tk::warp::elect())");
       Body(op.regions[0]);
       out_.Close();
       out_.OneLine(mark);
@@ -283,7 +283,7 @@ bool OpEmitter::EmitTile(const Op& op) {
       const std::string name = Name(op.results[0]);
       if (op.operands.empty())
         out_.Line(fmt::format("{} {};", TileType(op.results[0]), name));
-      else if (op.number == 1)
+      else if (op.number == ir::kOwnRegisters)
         out_.Line(fmt::format("auto {} = tk::warpgroup::own_copy({});", name, Argument(op.operands[0])));
       else
         out_.Line(fmt::format("{}auto {} = {};", changed_.contains(op.results[0]) ? "" : "const ", name, Argument(op.operands[0])));

@@ -16,8 +16,12 @@
 #include "compiler/codegen/scalar_cpp.h"
 #include "compiler/ir/ir.h"
 #include "compiler/passes/reshaped_layouts.h"
+#include "compiler/target/target.h"
 
 namespace tkc::codegen {
+
+/// Of a text of the IR that names none: the first in the list.
+const Target& TargetOf(const ir::Kernel& kernel);
 
 /// How often values and scalar names of a kernel are used, and by names: what its parameters are.
 struct KernelUses {

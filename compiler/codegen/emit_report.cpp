@@ -10,8 +10,6 @@
 namespace tkc::codegen {
 namespace {
 
-constexpr int64_t kRegistersPerBlock = 65536;
-
 int64_t CountOps(const ir::Region& region) {
   int64_t count = 0;
   for (const ir::Op& op : region) {
@@ -22,9 +20,9 @@ int64_t CountOps(const ir::Region& region) {
 }
 
 std::string Order(const ir::Kernel& kernel) {
-  const Target* target = FindTarget(kernel.target);
-  const bool has_runs = target && target->chiplets > 1 && kernel.axes.size() >= 2;
-  const std::string runs = has_runs ? fmt::format("; each of {} chiplets takes tiles in a row", target->chiplets) : "";
+  const int chiplets = TargetOf(kernel).chiplets;
+  const bool has_runs = chiplets > 1 && kernel.axes.size() >= 2;
+  const std::string runs = has_runs ? fmt::format("; each of {} chiplets takes tiles in a row", chiplets) : "";
   switch (kernel.order) {
     case typed::GridOrder::kRows: return "row by row" + runs;
     case typed::GridOrder::kColumns: return "column by column" + runs;
@@ -34,16 +32,16 @@ std::string Order(const ir::Kernel& kernel) {
 }
 
 void Figures(const ir::Kernel& kernel, std::string& out) {
-  const Target* target = FindTarget(kernel.target);
-  const int threads_of_group = target ? 4 * target->lanes : 128;
+  const Target& target = TargetOf(kernel);
+  const int threads_of_group = ir::kWarpsOfInstance * target.lanes;
   out += fmt::format("\n  threads       {} ({} warpgroups)\n", kernel.threads, kernel.threads / threads_of_group);
   int64_t registers = 0;
   for (const ir::Worker& role : kernel.workers) {
     if (role.registers == 0) continue;
-    registers += int64_t{role.registers} * 128 * (role.kind == ir::RoleKind::kCompute ? role.instances : 1);
+    registers += int64_t{role.registers} * threads_of_group * (role.kind == ir::RoleKind::kCompute ? role.instances : 1);
   }
   if (registers > 0)
-    out += fmt::format("  registers     {} of {} in use after the roles have theirs\n", registers, kRegistersPerBlock);
+    out += fmt::format("  registers     {} of {} in use after the roles have theirs\n", registers, target.registers.file);
   out += fmt::format("  tiles         {}\n", kernel.tiles ? symbolic::ToString(kernel.tiles) : "1");
   for (const auto& [name, value] : kernel.launch_lets)
     out += fmt::format("                {} = {}\n", name, symbolic::ToString(value));

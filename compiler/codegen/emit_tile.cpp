@@ -188,8 +188,8 @@ CppExpr OpEmitter::Reduce(const Op& op) {
 CppExpr OpEmitter::Read(const Op& op) {
   const ir::Type& type = TypeOf(op.results[0]);
   const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
-  return {fmt::format("tk::warpgroup::load{}<{}, {}, {}>({}{})", op.number == 1 ? "_exactly" : "", type.rows, type.cols,
-                      Layout(op.results[0]), Block(op), fill)};
+  return {fmt::format("tk::warpgroup::load{}<{}, {}, {}>({}{})", op.number == ir::kReadExactly ? "_exactly" : "", type.rows,
+                      type.cols, Layout(op.results[0]), Block(op), fill)};
 }
 
 CppExpr OpEmitter::Gather(const Op& op) {
@@ -234,8 +234,8 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kBinary: return Binary(op);
     case OpCode::kSelect: return Select(op);
     case OpCode::kConvert:
-      return {
-          fmt::format("tk::convert{}<{}>({})", op.number == 1 ? "_anew" : "", CppType(TypeOf(op.results[0]).dtype), argument())};
+      return {fmt::format("tk::convert{}<{}>({})", op.number == ir::kConvertAnew ? "_anew" : "",
+                          CppType(TypeOf(op.results[0]).dtype), argument())};
     case OpCode::kReduce: return Reduce(op);
     case OpCode::kTranspose: return {fmt::format("tk::transposed({})", argument())};
     case OpCode::kAligned: return {fmt::format("tk::aligned({})", argument())};
@@ -268,8 +268,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
 }
 
 bool OpEmitter::IsBesideRegisters(ir::ValueId right) const {
-  const Target* target = FindTarget(kernel_.target);
-  if (!target || !target->is_hip) return false;
+  if (!TargetOf(kernel_).is_hip) return false;
   bool found = false;
   passes::ForEachOp(role_->body, [&](const Op& op) {
     found |= op.code == OpCode::kMultiply && op.operands[2] == right && TypeOf(op.operands[1]).space == ir::Space::kRegister;

@@ -19,7 +19,7 @@ void KernelUses::Scalar(const ir::Scalar& scalar) {
 void KernelUses::Region(const ir::Region& region) {
   for (auto op = region.rbegin(); op != region.rend(); ++op) {
     for (auto inner = op->regions.rbegin(); inner != op->regions.rend(); ++inner) Region(*inner);
-    if (op->code == OpCode::kLet && op->number == 0 && !names.contains(op->symbol)) continue;
+    if (op->code == OpCode::kLet && op->number == ir::kStays && !names.contains(op->symbol)) continue;
     for (ir::ValueId value : op->operands) ++values[value];
     for (const ir::Scalar& scalar : op->scalars) Scalar(scalar);
     for (const ir::AxisRange& axis : op->axes) {
@@ -46,6 +46,11 @@ void KernelUses::Region(const ir::Region& region) {
       default: break;
     }
   }
+}
+
+const Target& TargetOf(const ir::Kernel& kernel) {
+  const Target* target = FindTarget(kernel.target);
+  return target ? *target : Targets().front();
 }
 
 KernelUses::KernelUses(const ir::Kernel& kernel) : values(kernel.values.size(), 0) {

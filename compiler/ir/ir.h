@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/op_number.h"
 #include "compiler/sema/typed.h"
 #include "compiler/support/dtype.h"
 #include "compiler/support/source.h"
@@ -83,7 +84,7 @@ struct Op {
   std::string symbol{};  // what it acts on: tensor, pipe, buffer, barrier, ring, function, scalar name
   std::string slot{};    // which element of a buffer or barrier array: a ring's name ("ab": its present slot; "ab.previous"),
                          // "ab+2", "ab+stage": as many slots ahead), "" (the only one)
-  int64_t number = 0;    // a static count or code, per op.def
+  int64_t number = 0;    // a static count, or a choice of op_number.h, per op.def
   std::vector<AxisRange> axes{};
   std::vector<Region> regions{};
   Span span{};  // the .tk statement it comes from
@@ -298,18 +299,6 @@ struct Module {
 
 /// Warps of an instance that computes: each arrives once where it meets others.
 inline constexpr int kWarpsOfInstance = 4;
-
-/// kCopyToShared's number: who copies.
-enum Copier : int64_t { kByWarpgroup = 0, kByWarp = 1, kByBlock = 2 };
-/// kCopyAsync's number: of any block; in whole pieces of the target's copy instruction; to be fetched into registers and put down.
-enum AsyncCopy : int64_t { kAnyBlock = 0, kInPieces = 1, kThroughRegisters = 2 };
-
-/// kArrive's number: at the barrier of every block of the cluster.
-inline constexpr int64_t kInAllBlocks = 2;
-
-/// kAlternate's number: from kApart to kTogether the second instance of the worker is a meeting behind the first one; kProducts and
-/// kLoads begin the part of an iteration that multiplies, and the one that loads.
-enum Alternation : int64_t { kApart = 0, kProducts = 1, kLoads = 2, kTogether = 3 };
 
 std::string_view OpText(OpCode code);
 bool InTileLevel(OpCode code);

@@ -108,7 +108,7 @@ ValueId WorkerLowering::LowerBinary(const typed::Expr& expr, Region& region, con
     const ValueId b = LowerTile(*sum.product->args[1], region);
     const ValueId total = Emit(region, {OpCode::kVar, {}, {rest}}, expr.type, name, expr.span, true);
     Op accumulate{OpCode::kAccumulate, {}, {total, a, b}};
-    accumulate.number = sum.negative;
+    accumulate.number = sum.negative ? kSubtracts : kAdds;
     accumulate.span = expr.span;
     region.push_back(std::move(accumulate));
     return total;

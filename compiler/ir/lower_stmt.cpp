@@ -78,7 +78,7 @@ void WorkerLowering::LowerBinding(const typed::Stmt& stmt, Region& region) {
   if (!var.type.is_tile) {
     Op op{OpCode::kLet, {}, {}, {LowerScalar(*stmt.expr)}};
     op.symbol = ScalarName(stmt.var);
-    op.number = is_mutable;
+    op.number = is_mutable ? kMayChange : kStays;
     op.span = stmt.span;
     region.push_back(std::move(op));
     return;
@@ -106,7 +106,7 @@ void WorkerLowering::LowerAssign(const typed::Stmt& stmt, Region& region) {
   if (!var.type.is_tile) {
     Op op{OpCode::kLet, {}, {}, {LowerScalar(*stmt.expr)}};
     op.symbol = ScalarName(stmt.var);
-    op.number = 2;  // assigns to a mutable scalar
+    op.number = kChanges;
     op.span = stmt.span;
     region.push_back(std::move(op));
     return;
@@ -120,7 +120,7 @@ void WorkerLowering::LowerAssign(const typed::Stmt& stmt, Region& region) {
   const ValueId b = LowerTile(*sum.product->args[1], region);
   if (!is_self) assign(rest);
   Op op{OpCode::kAccumulate, {}, {tiles_.at(stmt.var), a, b}};
-  op.number = sum.negative;
+  op.number = sum.negative ? kSubtracts : kAdds;
   op.span = stmt.span;
   region.push_back(std::move(op));
 }

@@ -168,7 +168,8 @@ void Verifier::CheckBarrierOp(const Op& op) {
   CheckSlot(op);
   if (barrier && op.slot.empty() && barrier->count > 1) OpFault(op, "which of the {} is not said", barrier->count);
   if (op.code == OpCode::kExpect && op.number < 1) OpFault(op, "{} bytes", op.number);
-  if (op.code == OpCode::kArrive && (op.number < 0 || op.number > 2)) OpFault(op, "{} is no way to arrive", op.number);
+  if (op.code == OpCode::kArrive && (op.number < kPerWarp || op.number > kInAllBlocks))
+    OpFault(op, "{} is no way to arrive", op.number);
 }
 
 void Verifier::CheckEngineCopy(const Op& op) {
@@ -199,7 +200,7 @@ void Verifier::CheckEngineCopy(const Op& op) {
 
 void Verifier::CheckNamedBarrier(const Op& op) {
   const bool is_sync_role = op.code == OpCode::kSyncRole;
-  if (is_sync_role && op.number == 1) return;  // a warp needs no barrier
+  if (is_sync_role && op.number == kOfWarp) return;  // a warp needs no barrier
   if (!Counts(op, 0, 0, is_sync_role ? 0 : 1, 1)) return;
   int64_t id = 0;
   const bool has_named = !target_ || target_->named_barriers > 0;  // else barriers in shared memory stand for them

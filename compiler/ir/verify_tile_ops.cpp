@@ -157,15 +157,15 @@ void Verifier::CheckPipeOp(const Op& op) {
     return;
   }
   const auto fields = static_cast<int64_t>(pipe->fields.size());
-  if (op.number < -1 || op.number >= fields) return OpFault(op, "field {} of {}", op.number, fields);
+  if (op.number < kAllFields || op.number >= fields) return OpFault(op, "field {} of {}", op.number, fields);
   if (op.operands.empty() && level_ == Level::kLowering) return;  // the copies that fill the slot stand inside
-  const int64_t sent = op.number == -1 ? fields : 1;
+  const int64_t sent = op.number == kAllFields ? fields : 1;
   if (!Counts(op, 0, static_cast<size_t>(sent), 0, 3)) return;
   for (int64_t i = 0; i < sent; ++i) {
-    const PipeField& field = pipe->fields[op.number == -1 ? i : op.number];
+    const PipeField& field = pipe->fields[op.number == kAllFields ? i : op.number];
     const Type& value = TypeOf(op.operands[i]);
-    const bool fits = op.number == -1 ? value.rows == field.rows && value.cols == field.cols
-                                      : value.rows <= field.rows && value.cols <= field.cols;
+    const bool fits = op.number == kAllFields ? value.rows == field.rows && value.cols == field.cols
+                                              : value.rows <= field.rows && value.cols <= field.cols;
     if (!fits) OpFault(op, "{} x {} for a field of {} x {}", value.rows, value.cols, field.rows, field.cols);
   }
 }
@@ -275,7 +275,7 @@ void Verifier::CheckProduct(const Op& op) {
   if (a.dtype != b.dtype) OpFault(op, "{} times {}", Name(a.dtype), Name(b.dtype));
   if (!is_matmul && !kernel_.values[sum].is_mutable) OpFault(op, "`%{}` is not mutable", kernel_.values[sum].name);
   if (op.code != OpCode::kMma && op.code != OpCode::kMultiply) return;
-  if (op.number < 0 || op.number > 2) OpFault(op, "{} is no way to sum", op.number);
+  if (op.number < kAdds || op.number > kSets) OpFault(op, "{} is no way to sum", op.number);
   if (acc.space != Space::kRegister) OpFault(op, "the sum is not in registers");
   if (op.code == OpCode::kMma) {
     if (b.space != Space::kShared) OpFault(op, "the right operand is not in shared memory");

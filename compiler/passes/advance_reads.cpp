@@ -34,9 +34,9 @@ void Append(Region& region, const Region& more) { region.insert(region.end(), mo
 bool IsMeeting(const Op& op) { return op.code == OpCode::kSend || op.code == OpCode::kReceive; }
 
 /// Whether the read can't stand in front of the operation, or would not be the later one of two loads. What the kernel itself
-/// writes (num 1) stays where it is read.
+/// writes stays where it is read.
 bool Stops(const Op& op, const Op& read) {
-  if (read.number == 1) return true;
+  if (read.number == ir::kReadExactly) return true;
   if (op.code == OpCode::kRead || op.code == OpCode::kReadParts || !op.regions.empty()) return true;
   return op.code == OpCode::kLet && NamesScalar(read, {op.symbol});
 }

@@ -38,7 +38,7 @@ class Conditions {
       }
       if (op.code == OpCode::kLet && op.scalars[0]->dtype == DType::kI64) {
         if (const IntRange value = known_.Of(op.scalars[0]); value.IsOne()) op.scalars[0] = symbolic::Int(value.lo);
-        known_.Define(op.symbol, op.scalars[0], op.number != 0);
+        known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
       }
       if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
       for (ValueId& operand : op.operands) {

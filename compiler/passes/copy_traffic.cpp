@@ -46,7 +46,7 @@ bool ResolveBranch(Region& region, Names names) {
   Region out;
   for (Op& op : region) {
     if (op.code == OpCode::kLet) {
-      if (op.number != 0) return false;
+      if (op.number != ir::kStays) return false;
       names[op.symbol] = Resolve(op.scalars[0], names);
       continue;
     }
@@ -109,7 +109,7 @@ bool CollectTraffic(const Feed& feed, const Names& kept, std::vector<Traffic>& o
     const Op& op = region[i];
     switch (op.code) {
       case OpCode::kLet: {
-        if (op.number != 0) return false;
+        if (op.number != ir::kStays) return false;
         const Scalar value = Resolve(op.scalars[0], names);
         const auto same = kept.find(op.symbol);
         if (same != kept.end() && symbolic::Equal(same->second, value))

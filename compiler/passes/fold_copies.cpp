@@ -46,7 +46,8 @@ Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds,
   if (!loop) {
     // The names of the tile come first, and moved copies stand behind them.
     for (; first < region.size() && (region[first].code == OpCode::kLet || region[first].code == OpCode::kTilePosition); ++first) {
-      if (region[first].code == OpCode::kLet && region[first].number == 0) kept[region[first].symbol] = region[first].scalars[0];
+      if (region[first].code == OpCode::kLet && region[first].number == ir::kStays)
+        kept[region[first].symbol] = region[first].scalars[0];
     }
   }
   level.out.assign(region.begin(), region.begin() + static_cast<ptrdiff_t>(first));

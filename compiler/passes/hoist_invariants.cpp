@@ -21,12 +21,12 @@ bool IsLoop(const Op& op) { return op.code == OpCode::kFor || op.code == OpCode:
 
 /// Whether the operation names a scalar that is the same in each iteration of a loop in which `varying` are not.
 bool IsInvariantLet(const Op& op, const Names& varying) {
-  return op.code == OpCode::kLet && op.number == 0 && !NamesScalar(op, varying);
+  return op.code == OpCode::kLet && op.number == ir::kStays && !NamesScalar(op, varying);
 }
 
 /// Whether it brings the same tile in each iteration. What the kernel itself writes may change (num 1).
 bool IsInvariantRead(const Op& op, const Names& varying) {
-  return op.code == OpCode::kRead && op.number == 0 && !NamesScalar(op, varying);
+  return op.code == OpCode::kRead && op.number == ir::kReadWidely && !NamesScalar(op, varying);
 }
 
 /// The names that a loop's own statements make anew in each iteration.
@@ -48,7 +48,7 @@ void ConvertAnew(const ir::Kernel& kernel, const Region& hoisted, Region& body) 
   ForEachOp(body, [&](Op& op) {
     if (op.code != OpCode::kConvert || !kept.contains(op.operands[0])) return;
     const DType from = kernel.values[op.operands[0]].type.dtype, to = kernel.values[op.results[0]].type.dtype;
-    if (Bytes(from) < Bytes(to)) op.number = 1;
+    if (Bytes(from) < Bytes(to)) op.number = ir::kConvertAnew;
   });
 }
 

@@ -20,7 +20,8 @@ void IndexFacts::Learn(const ir::Region& region) {
   ForEachOp(region, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
     if (op.code == ir::OpCode::kUnroll) known_.DefineWithin(op.symbol, {0, op.number - 1});
-    if (op.code == ir::OpCode::kLet && op.scalars[0]->dtype == DType::kI64) known_.Define(op.symbol, op.scalars[0], op.number != 0);
+    if (op.code == ir::OpCode::kLet && op.scalars[0]->dtype == DType::kI64)
+      known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
   });
 }
 

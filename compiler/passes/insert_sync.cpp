@@ -94,7 +94,7 @@ void SendTiles(ir::Kernel& kernel, const Region& region, size_t index, bool fenc
   if (OpensSlot(region, index)) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), ring, 0, op.span));
   for (Op& each : StoresOf(kernel, op, ring)) out.push_back(std::move(each));
   if (fences) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, op.span));
-  out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), ring, 0, op.span));
+  out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), ring, ir::kPerWarp, op.span));
   const bool turns = ring != pipe.name || !IsReceivedNext(region, index);
   if (ClosesSlot(region, index) && turns) out.push_back(SyncOp(OpCode::kAdvance, ring, "", 0, op.span));
 }
@@ -103,7 +103,7 @@ Region StoresOf(ir::Kernel& kernel, const Op& op, const std::string& slot) {
   Region out;
   const ir::Pipe& pipe = FindPipe(kernel, op.symbol);
   for (size_t i = 0; i < op.operands.size(); ++i) {
-    const size_t field = op.number >= 0 ? static_cast<size_t>(op.number) : i;
+    const size_t field = op.number == ir::kAllFields ? i : static_cast<size_t>(op.number);
     const ir::PipeField& shape = pipe.fields[field];
     const ir::Type type = kernel.values[op.operands[i]].type;
     ValueId value = op.operands[i];

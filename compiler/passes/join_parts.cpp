@@ -120,7 +120,7 @@ class Joining {
 
   /// Whether a read below may as well stand above.
   static bool ReadsPass(const Op& op) {
-    return op.code == OpCode::kRead || (op.code == OpCode::kLet && op.number == 0) || OnlyComputes(op);
+    return op.code == OpCode::kRead || (op.code == OpCode::kLet && op.number == ir::kStays) || OnlyComputes(op);
   }
 
   /// Whether the stores of the group so far, of which `access` is one, may as well stand below. A tensor that is written shares no

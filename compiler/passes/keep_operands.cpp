@@ -31,7 +31,10 @@ class Keeping {
   void Visit(Region& region, std::set<ValueId>& made) {
     for (Op& op : region) {
       const bool is_copy = op.code == OpCode::kVar && !op.operands.empty() && left_operands_.contains(op.results[0]);
-      if (is_copy) op.number = !made.contains(op.operands[0]) || CountUses(worker_.body, op.operands[0]) > 1;
+      if (is_copy) {
+        const bool is_needed_again = !made.contains(op.operands[0]) || CountUses(worker_.body, op.operands[0]) > 1;
+        op.number = is_needed_again ? ir::kOwnRegisters : ir::kMayShare;
+      }
       made.insert(op.results.begin(), op.results.end());
       const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
       for (Region& inner : op.regions) {

@@ -71,7 +71,7 @@ class Liveness {
     }
     for (const ValueId result : op.results) live.erase(result);
     const bool overwrites =
-        op.code == OpCode::kAssign || ((op.code == OpCode::kMma || op.code == OpCode::kMultiply) && op.number == 2);
+        op.code == OpCode::kAssign || ((op.code == OpCode::kMma || op.code == OpCode::kMultiply) && op.number == ir::kSets);
     if (overwrites) live.erase(op.operands[0]);
     if (op.code == OpCode::kIf) {
       Values either = live;  // also of a branch that is not there

@@ -185,7 +185,7 @@ Region Ahead::Early(const Region& body, const Plan& plan, const std::string& suf
   Region early;
   for (size_t i = plan.first_receive; i < plan.end_receives; ++i) {
     early.push_back(body[i]);
-    early.back().number = kEarlyReceive;
+    early.back().number = ir::kEarlyReceive;
   }
   for (const size_t i : plan.views) early.push_back(body[i]);
   for (const size_t i : plan.loads) early.push_back(body[i]);

@@ -25,9 +25,6 @@
 
 namespace tkc::passes {
 
-/// kReceive's number: another receive brings the same slot, and the ring goes on behind that.
-inline constexpr int64_t kEarlyReceive = 1;
-
 /// Whether the loop receives, loads and multiplies as above. fold_copies then has all its slots filled in advance, and each filled
 /// again at the end of the iteration that reads it.
 bool CanLoadAhead(const ir::Op& loop);

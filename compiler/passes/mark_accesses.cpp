@@ -82,9 +82,9 @@ class Marking {
       if (op.code == OpCode::kLet || op.code == OpCode::kUnroll) others_.insert(op.symbol);
       if (op.code == OpCode::kUnroll) known_.DefineWithin(op.symbol, {0, op.number - 1});
       if (op.code == OpCode::kLet && op.scalars[0]->dtype == DType::kI64) {
-        known_.Define(op.symbol, op.scalars[0], op.number != 0);
-        lets_.Define(op.symbol, op.scalars[0], op.number != 0);
-        places_.Define(op.symbol, op.scalars[0], op.number != 0);
+        known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
+        lets_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
+        places_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
       }
     });
   }

@@ -44,8 +44,8 @@ class Marking {
       if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
       if (op.code == OpCode::kUnroll) known_.DefineWithin(op.symbol, {0, op.number - 1});
       if (op.code != OpCode::kLet || op.scalars[0]->dtype != DType::kI64) return;
-      known_.Define(op.symbol, op.scalars[0], op.number != 0);
-      lets_.Define(op.symbol, op.scalars[0], op.number != 0);
+      known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
+      lets_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
     });
   }
 

@@ -205,7 +205,7 @@ void Transfer::CopyRole(ir::Worker& worker, Region& region) {
     Obstacles obstacles;
     for (size_t i = 0; i < op.operands.size(); ++i) {
       const Op& read = reads.at(op.operands[i]);
-      const size_t field = op.number >= 0 ? static_cast<size_t>(op.number) : i;
+      const size_t field = op.number == ir::kAllFields ? i : static_cast<size_t>(op.number);
       const ir::Buffer& buffer = FindBuffer(kernel, FieldBuffer(pipe, field));
       const ir::Type& type = kernel.values[read.results[0]].type;
       const bool is_whole = type.rows == buffer.rows && type.cols == buffer.cols;
@@ -432,7 +432,7 @@ void ReadExactly(ir::Kernel& kernel) {
   }
   for (ir::Worker& worker : kernel.workers) {
     ForEachOp(worker.body, [&](Op& op) {
-      if (op.code == OpCode::kRead && written.count(op.symbol) > 0) op.number = 1;
+      if (op.code == OpCode::kRead && written.count(op.symbol) > 0) op.number = ir::kReadExactly;
     });
   }
 }

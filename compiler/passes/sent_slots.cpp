@@ -14,7 +14,7 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 
-bool IsWhole(const Op& send) { return send.number < 0; }
+bool IsWhole(const Op& send) { return send.number == ir::kAllFields; }
 bool IsTraffic(const Op& op, const std::string& pipe) {
   return (op.code == OpCode::kSend || op.code == OpCode::kReceive) && op.symbol == pipe;
 }

@@ -80,7 +80,7 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
   }
   if (by_warps_) return ProductSteps(op, acc, a, b, out);
   Op mma{OpCode::kMma, {}, {acc, a, b}};
-  mma.number = has_acc ? op.number : 2;
+  mma.number = has_acc ? op.number : ir::kSets;
   mma.span = op.span;
   out.push_back(mma);
 }
@@ -130,7 +130,7 @@ void Staging::ProductSteps(const Op& op, ValueId acc, ValueId a, ValueId b, Regi
   ValueId left = Fragment(a, true, 0, out, op.span), right = Fragment(b, false, 0, out, op.span);
   for (int64_t step = 0; step < steps; ++step) {
     Op multiply{OpCode::kMultiply, {}, {acc, left, right}};
-    multiply.number = has_acc ? op.number : step == 0 ? 2 : 0;
+    multiply.number = has_acc ? op.number : step == 0 ? ir::kSets : ir::kAdds;
     multiply.span = op.span;
     // The operands of a step are on their way while the one before it is multiplied.
     if (step + 1 < steps) {

@@ -32,7 +32,7 @@ ir::AxisRange* AxisOfColumns(Op& access) {
 /// What may be done later, in front of a store that follows: it reads tiles, scalars, and tensors that the kernel does not write.
 bool MayWait(const Op& op) {
   switch (op.code) {
-    case OpCode::kRead: return op.number == 0;
+    case OpCode::kRead: return op.number == ir::kReadWidely;
     case OpCode::kFill:
     case OpCode::kUnary:
     case OpCode::kBinary:

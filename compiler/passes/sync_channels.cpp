@@ -75,7 +75,7 @@ class ChannelSync {
           ++slot;
           continue;
         }
-        out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(slot->pipe), slot->pipe, 0, slot->span));
+        out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(slot->pipe), slot->pipe, ir::kPerWarp, slot->span));
         out.push_back(SyncOp(OpCode::kAdvance, slot->pipe, "", 0, slot->span));
         held_pipes_.erase(slot->pipe);
         slot = held.erase(slot);
@@ -105,7 +105,7 @@ class ChannelSync {
           .Help("use the first value for the last time before the second receive, or send both in one slot");
     }
     if (filled_.count(pipe.name) > 0) {
-      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, 0, op.span));
+      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, ir::kPerWarp, op.span));
       arrivals_[pipe.name] = warps_;
     }
     out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(pipe.name), pipe.name, 0, op.span));

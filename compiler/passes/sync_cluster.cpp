@@ -69,7 +69,7 @@ void SendToCluster(ir::Kernel& kernel, const Op& send, const std::string& ring, 
 }
 
 void AnnounceSlot(const ir::Pipe& pipe, const ir::Worker& worker, Span span, Region& out) {
-  Op elected = SyncOp(OpCode::kIfElected, "", "", 0, span);
+  Op elected = SyncOp(OpCode::kIfElected, "", "", ir::kOfWarpgroup, span);
   elected.regions = {{SyncOp(OpCode::kExpect, FullBarrier(pipe.name), pipe.name, SlotBytes(pipe) / worker.instances, span)}};
   out.push_back(std::move(elected));
 }

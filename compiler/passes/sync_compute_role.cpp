@@ -51,7 +51,7 @@ class ComputeRoleSync {
       : kernel_(kernel), worker_(worker), traffic_(traffic), rings_(rings), diagnostics_(diagnostics), staging_(kernel, worker) {
     is_spread_ = kernel.Spread() > 1;
     for (const ir::Pipe& pipe : kernel.pipes) {
-      release_kind_[pipe.name] = IsShared(kernel, pipe.name) || is_spread_ ? ir::kInAllBlocks : 0;
+      release_kind_[pipe.name] = IsShared(kernel, pipe.name) || is_spread_ ? ir::kInAllBlocks : ir::kPerWarp;
     }
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kReceive) {
@@ -228,7 +228,7 @@ void ComputeRoleSync::Product(Op op, Region& out) {
   Op fence = SyncOp(OpCode::kMmaFence, "", "", 0, span);
   // Registers that ordinary code has written are tied to the fence; those of a group in flight must not be touched.
   const auto is_flying = [&](const Group& g) { return g.acc == group.acc; };
-  const bool keeps_value = op.number != 2 && std::none_of(in_flight_.begin(), in_flight_.end(), is_flying);
+  const bool keeps_value = op.number != ir::kSets && std::none_of(in_flight_.begin(), in_flight_.end(), is_flying);
   if (keeps_value && !flies_around_) fence.operands.push_back(group.acc);
   if (group.left != ir::kNone) fence.operands.push_back(group.left);
   out.push_back(std::move(fence));
@@ -280,7 +280,7 @@ bool ComputeRoleSync::KeepsInFlight(const Op& loop) const {
       default: return false;
     }
   }
-  if (!product || product->number == 2 || received.empty()) return false;
+  if (!product || product->number == ir::kSets || received.empty()) return false;
   for (size_t i = 1; i <= 2; ++i) {
     if (slot_of_.count(product->operands[i]) == 0) return false;
   }
@@ -409,7 +409,7 @@ void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out
       out.push_back(std::move(op));
       return;
     case OpCode::kStoreAsync: {
-      Op elected = SyncOp(OpCode::kIfElected, "", "", 0, op.span);
+      Op elected = SyncOp(OpCode::kIfElected, "", "", ir::kOfWarpgroup, op.span);
       const Span span = op.span;
       elected.regions = {{std::move(op), SyncOp(OpCode::kCommitStores, "", "", 0, span)}};
       out.push_back(std::move(elected));

@@ -83,7 +83,7 @@ class CopyRoleSync {
       engine.insert(engine.begin(), SyncOp(OpCode::kExpect, FullBarrier(pipe), pipe, bytes, send.span));
       ++arrivals;
       if (by_warp_) {
-        Op elected = SyncOp(OpCode::kIfElected, "", "", 1, send.span);
+        Op elected = SyncOp(OpCode::kIfElected, "", "", ir::kOfWarp, send.span);
         elected.regions = {std::move(engine)};
         out.push_back(std::move(elected));
       } else {
@@ -94,13 +94,13 @@ class CopyRoleSync {
       for (Op& op : guarded) out.push_back(std::move(op));
       // Each writing thread fences its stores where a unit comes after them, then the warp arrives once.
       if (traffic_.engine.contains(pipe)) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, send.span));
-      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), pipe, 0, send.span));
+      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), pipe, ir::kPerWarp, send.span));
       ++arrivals;
     }
     came_[pipe] += arrivals;
     // Other slots of the pipe are copied in more ways than this one: a phase wants as many arrivals of each.
     for (; closes && came_[pipe] < most_[pipe]; ++came_[pipe], ++arrivals)
-      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), pipe, 0, send.span));
+      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), pipe, ir::kPerWarp, send.span));
     if (closes) came_[pipe] = 0;
     arrivals_.Add(pipe, arrivals, closes);
     if (closes) out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, send.span));

@@ -69,7 +69,7 @@ Region FoldedSync::Run(Region body) {
   std::set<std::string> received;
   ForEachOp(body, [&](const Op& op) {
     if (op.code == OpCode::kSend && !op.regions.empty()) copied_.insert(op.symbol);
-    if (op.code == OpCode::kReceive && op.number != kEarlyReceive && !received.insert(op.symbol).second)
+    if (op.code == OpCode::kReceive && op.number != ir::kEarlyReceive && !received.insert(op.symbol).second)
       refilled_.insert(op.symbol);
   });
   PlaceAdvances(body, false);
@@ -117,7 +117,7 @@ void FoldedSync::SyncAll(Span span, State& state, Region& out) {
   if (is_whole_block_) {
     out.push_back(SyncOp(OpCode::kSyncBlock, "", "", 0, span));
   } else if (worker_.instances == 1) {
-    out.push_back(SyncOp(OpCode::kSyncRole, "", "", 0, span));
+    out.push_back(SyncOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, span));
   } else {
     out.push_back(SyncOp(OpCode::kNamedSync, "", "", ThreadsOf(worker_, target_), span));
     out.back().scalars = {symbolic::Int(WorkerBarrier(kernel_, worker_))};
@@ -138,7 +138,7 @@ void FoldedSync::Refuse(Span span) {
 }
 
 void FoldedSync::SyncOwn(Span span, State& state, Region& out) const {
-  out.push_back(SyncOp(OpCode::kSyncRole, "", "", 0, span));
+  out.push_back(SyncOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, span));
   state.own_written.clear();
   state.own_read.clear();
 }

@@ -109,7 +109,7 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats) const {
     for (Region& inner : op.regions) {
       if (op.code != OpCode::kSend) PlaceAdvances(inner, repeats || is_loop);
     }
-    const bool is_last = op.code == OpCode::kReceive && op.number != kEarlyReceive;  // of this slot
+    const bool is_last = op.code == OpCode::kReceive && op.number != ir::kEarlyReceive;  // of this slot
     if (is_last && (slots_.at(op.symbol) > 1 || refilled_.contains(op.symbol))) held.emplace_back(op.symbol, op.span);
     out.push_back(std::move(op));
   }

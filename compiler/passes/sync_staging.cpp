@@ -67,7 +67,7 @@ void StagingSync::Store(Op op, Region& out) {
   }
   if (is_reused && (is_stored_from || !batch_.has_met)) {
     if (!is_stored_from) out.push_back(Explain("This buffer is free once all warps have read what it held.", span));
-    out.push_back(SyncOp(OpCode::kSyncRole, "", "", 0, span));
+    out.push_back(SyncOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, span));
     batch_.has_met = true;
   }
   out.push_back(std::move(op));
@@ -84,7 +84,7 @@ void StagingSync::Before(OpCode code, Region& out) {
 void StagingSync::Publish(Region& out) {
   if (batch_.buffers.empty()) return;
   if (batch_.is_fenced) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, batch_.span));
-  out.push_back(SyncOp(OpCode::kSyncRole, "", "", 0, batch_.span));
+  out.push_back(SyncOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, batch_.span));
   batch_ = {};
 }
 

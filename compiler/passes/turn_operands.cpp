@@ -70,7 +70,7 @@ void Survey(const ir::Kernel& kernel, const ir::Worker& worker, const Target& ta
     for (size_t i = 0; i < all.size(); ++i) {
       Field& field = all[i];
       const std::vector<ValueId>& values = sends ? op.operands : op.results;
-      if ((sends && op.number >= 0) || i >= values.size()) {
+      if ((sends && op.number != ir::kAllFields) || i >= values.size()) {
         field.can_turn = false;
         continue;
       }
