@@ -1,32 +1,82 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/index_facts.h"
 
+#include <iterator>
+#include <utility>
+
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 
+using ir::OpCode;
+using ir::Scalar;
+
 IndexFacts::IndexFacts(const ir::Kernel& kernel) {
-  constexpr IntRange kNonNegative{0, IntRange::kMost};
-  for (const std::string& dim : kernel.dims) known_.Learn(dim, kNonNegative);
+  LearnLaunch(kernel);
+  for (const ir::Worker& worker : kernel.workers) LearnWorker(worker);
+}
+
+IndexFacts::IndexFacts(const ir::Kernel& kernel, const ir::Worker& worker) {
+  LearnLaunch(kernel);
+  LearnWorker(worker);
+}
+
+void IndexFacts::LearnLaunch(const ir::Kernel& kernel) {
+  for (const std::string& dim : kernel.dims) known_.Learn(dim, {0, IntRange::kMost});
+  if (kernel.when) known_.Assume(kernel.when);
+  for (const Scalar& require : kernel.launch_requires) known_.Assume(require);
+  known_.Learn("cluster::rank", {0, kernel.cluster - 1});
+  for (const ir::GridAxis& axis : kernel.axes) Learn(Steps{axis.name, axis.lo, axis.hi, axis.step});
   Learn(kernel.lets);
-  for (const ir::GridAxis& axis : kernel.axes) known_.DefineSteps(axis.name, axis.lo, axis.step);
-  for (const ir::Worker& worker : kernel.workers) {
-    if (!worker.instance_name.empty()) known_.DefineWithin(worker.instance_name, kNonNegative);
-    Learn(worker.body);
+}
+
+void IndexFacts::LearnWorker(const ir::Worker& worker) {
+  if (!worker.instance_name.empty()) {
+    known_.DefineWithin(worker.instance_name, {0, worker.instances - 1});
+    Define(worker.instance_name, {});
   }
+  Learn(worker.body);
 }
 
 void IndexFacts::Learn(const ir::Region& region) {
   ForEachOp(region, [&](const ir::Op& op) {
-    if (op.code == ir::OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
-    if (op.code == ir::OpCode::kUnroll) known_.DefineWithin(op.symbol, {0, op.number - 1});
-    if (op.code == ir::OpCode::kLet && op.scalars[0]->dtype == DType::kI64)
-      known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
+    switch (op.code) {
+      case OpCode::kFor: return Learn(Steps{op.symbol, op.scalars[0], op.scalars[1], op.number});
+      case OpCode::kUnroll: known_.DefineWithin(op.symbol, {0, op.number - 1}); return Define(op.symbol, {});
+      case OpCode::kLet: {
+        const bool is_known = op.number == ir::kStays && op.scalars[0]->dtype == DType::kI64;
+        if (op.scalars[0]->dtype == DType::kI64) known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
+        return Define(op.symbol, is_known ? Meaning{op.scalars[0]} : Meaning{});
+      }
+      default: return;
+    }
   });
 }
 
-int64_t IndexFacts::Divisor(const ir::Scalar& scalar) const { return known_.Divisor(scalar); }
+void IndexFacts::Learn(const Steps& steps) {
+  known_.DefineSteps(steps.name, steps.first, steps.step);
+  const Scalar number = symbolic::Name(steps.name + "'");
+  Define(steps.name, {symbolic::Add(steps.first, symbolic::Mul(symbolic::Int(steps.step), number)), true});
+  steps_.push_back(steps);
+}
 
-bool IndexFacts::IsNonNegative(const ir::Scalar& scalar) const { return known_.Of(scalar).lo >= 0; }
+void IndexFacts::Define(const std::string& name, const Meaning& meaning) {
+  if (!meaning.is_steps) others_.insert(name);
+  const auto [known, is_first] = meanings_.emplace(name, meaning);
+  Meaning& before = known->second;
+  const bool is_same =
+      before.value && meaning.value && before.is_steps == meaning.is_steps && symbolic::Equal(before.value, meaning.value);
+  if (!is_first && !is_same) before = {};
+}
+
+Scalar IndexFacts::Expanded(Scalar scalar, bool with_steps) const {
+  for (auto name = meanings_.begin(); name != meanings_.end();) {
+    const Meaning& meaning = name->second;
+    const bool occurs = meaning.value && (with_steps || !meaning.is_steps) && symbolic::Mentions(scalar, name->first);
+    if (occurs) scalar = symbolic::Substitute(scalar, name->first, meaning.value);
+    name = occurs ? meanings_.begin() : std::next(name);
+  }
+  return scalar;
+}
 
 }  // namespace tkc::passes

@@ -2,7 +2,6 @@
 #include "compiler/passes/known_ranges.h"
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -195,20 +194,6 @@ IntRange KnownRanges::Of(const Scalar& scalar) const {
     }
     default: return {};
   }
-}
-
-void KnownLets::Define(const std::string& name, const Scalar& value, bool changes) {
-  const auto [let, is_first] = lets_.emplace(name, changes ? nullptr : value);
-  if (!is_first && (changes || (let->second && !symbolic::Equal(let->second, value)))) let->second = nullptr;
-}
-
-Scalar KnownLets::Expanded(Scalar scalar) const {
-  for (auto let = lets_.begin(); let != lets_.end();) {
-    const bool occurs = let->second && symbolic::Mentions(scalar, let->first);
-    if (occurs) scalar = symbolic::Substitute(scalar, let->first, let->second);
-    let = occurs ? lets_.begin() : std::next(let);
-  }
-  return scalar;
 }
 
 }  // namespace tkc::passes

@@ -56,17 +56,4 @@ class KnownRanges {
   std::set<std::string> defined_;  // by code
 };
 
-/// What lets of integers stand for.
-class KnownLets {
- public:
-  /// Code defines `name`, which `changes` later or does not. Workers may give one name to several things: then it stands for
-  /// nothing, unless all of them are equal.
-  void Define(const std::string& name, const symbolic::Scalar& value, bool changes);
-  /// The scalar without the names of lets, but those that stand for nothing.
-  symbolic::Scalar Expanded(symbolic::Scalar scalar) const;
-
- private:
-  std::map<std::string, symbolic::Scalar> lets_;  // none of what stands for nothing
-};
-
 }  // namespace tkc::passes

@@ -2,11 +2,10 @@
 #include "compiler/passes/mark_accesses.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "compiler/passes/known_ranges.h"
+#include "compiler/passes/index_facts.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -21,19 +20,7 @@ constexpr int64_t kVector = 16;  // bytes
 
 class Marking {
  public:
-  explicit Marking(const ir::Kernel& kernel) : kernel_(kernel) {
-    for (const std::string& dim : kernel.dims) known_.Learn(dim, {0, IntRange::kMost});
-    if (kernel.when) known_.Assume(kernel.when);
-    for (const ir::Scalar& require : kernel.launch_requires) known_.Assume(require);
-    for (const ir::GridAxis& axis : kernel.axes) LearnSteps({axis.name, axis.lo, axis.hi, axis.step});
-    Learn(kernel.lets);
-    known_.Learn("cluster::rank", {0, kernel.cluster - 1});
-    for (const ir::Worker& worker : kernel.workers) {
-      others_.insert(worker.instance_name);
-      if (!worker.instance_name.empty()) known_.DefineWithin(worker.instance_name, {0, worker.instances - 1});
-      Learn(worker.body);
-    }
-  }
+  Marking(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), facts_(kernel, worker) {}
 
   void Mark(Op& access) const {
     const ir::TensorParam& tensor = FindTensor(kernel_, access.symbol);
@@ -62,32 +49,7 @@ class Marking {
   }
 
  private:
-  /// A loop or an axis: from `lo` on in steps, each of which has so many elements, the last one up to `hi`.
-  struct Steps {
-    std::string name;
-    Scalar lo, hi;
-    int64_t step;
-  };
-
-  void LearnSteps(Steps steps) {
-    known_.DefineSteps(steps.name, steps.lo, steps.step);
-    const Scalar number = symbolic::Name(steps.name + "'");  // of the step
-    places_.Define(steps.name, symbolic::Add(steps.lo, symbolic::Mul(symbolic::Int(steps.step), number)), false);
-    steps_.push_back(std::move(steps));
-  }
-
-  void Learn(const ir::Region& region) {
-    ForEachOp(region, [&](const Op& op) {
-      if (op.code == OpCode::kFor) LearnSteps({op.symbol, op.scalars[0], op.scalars[1], op.number});
-      if (op.code == OpCode::kLet || op.code == OpCode::kUnroll) others_.insert(op.symbol);
-      if (op.code == OpCode::kUnroll) known_.DefineWithin(op.symbol, {0, op.number - 1});
-      if (op.code == OpCode::kLet && op.scalars[0]->dtype == DType::kI64) {
-        known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
-        lets_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
-        places_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
-      }
-    });
-  }
+  using Steps = IndexFacts::Steps;
 
   /// Whether rows of the access begin at multiples of a vector. A row is made of elements, or of structures.
   bool IsAligned(const Op& access, const ir::TensorParam& tensor, size_t rank) const {
@@ -103,15 +65,15 @@ class Marking {
     const AxisRange& last = axes[rank - 1];
     const int64_t parts = ir::StructureParts(tensor);
     const int64_t row_bytes = parts * Bytes(tensor.dtype);
-    if (rank < axes.size()) return known_.Divisor(last.start) * row_bytes % kVector == 0;
-    return known_.Divisor(last.start) * Bytes(tensor.dtype) % kVector == 0 && (parts == 1 || row_bytes % kVector == 0);
+    if (rank < axes.size()) return facts_.Divisor(last.start) * row_bytes % kVector == 0;
+    return facts_.Divisor(last.start) * Bytes(tensor.dtype) % kVector == 0 && (parts == 1 || row_bytes % kVector == 0);
   }
 
   /// The same, where the tensor does and has no gaps: then a row may begin anywhere, and the access so many columns before or
   /// behind.
   bool LiesAtVectors(const std::vector<AxisRange>& axes, const ir::TensorParam& tensor, size_t rank) const {
     const auto are_vectors = [&](const Scalar& elements) {
-      return known_.Divisor(places_.Expanded(elements)) * Bytes(tensor.dtype) % kVector == 0;
+      return facts_.Divisor(facts_.WithoutSteps(elements)) * Bytes(tensor.dtype) % kVector == 0;
     };
     Scalar first = symbolic::Int(0);
     for (size_t i = 0; i < axes.size(); ++i) {
@@ -123,32 +85,33 @@ class Marking {
   }
 
   bool Exists(const AxisRange& range, const Scalar& extent) const {
-    return known_.Of(range.start).lo >= 0 && Exists(range.start, range.extent, extent);
+    return facts_.IsNonNegative(range.start) && Exists(range.start, range.extent, extent);
   }
 
   /// Whether `count` elements from `start` on end within an axis of `extent` elements: by the bounds of both, or as part of a step
   /// of a loop or of the grid whose last step is as long as the others.
   bool Exists(const Scalar& named, int64_t count, const Scalar& extent) const {
-    const Scalar start = lets_.Expanded(named);
-    const int64_t most = known_.Of(start).hi;
-    if (most != IntRange::kMost && most + count <= known_.Of(extent).lo) return true;
+    const Scalar start = facts_.WithoutLets(named);
+    const int64_t most = facts_.Of(start).hi;
+    if (most != IntRange::kMost && most + count <= facts_.Of(extent).lo) return true;
     if (kernel_.cluster > 1 && !kernel_.SharesTile()) return false;  // there may be blocks past the last one
-    return std::any_of(steps_.begin(), steps_.end(), [&](const Steps& steps) {
+    return std::any_of(facts_.AllSteps().begin(), facts_.AllSteps().end(), [&](const Steps& steps) {
       const Scalar offset = symbolic::Substitute(start, steps.name, symbolic::Int(0));
       if (!symbolic::Equal(start, symbolic::Add(symbolic::Name(steps.name), offset)) || !EndWithin(steps.name, extent))
         return false;
-      const IntRange range = known_.Of(offset);
+      const IntRange range = facts_.Of(offset);
       return range.lo >= 0 && range.hi <= steps.step - count;
     });
   }
 
-  /// Whether the name is one of steps only, all of which end within `extent` elements: workers may give it to several things.
+  /// Whether the name is one of steps only, all of which end within `extent` elements: a worker may give it to several things.
   bool EndWithin(const std::string& name, const Scalar& extent) const {
-    return !others_.contains(name) && std::all_of(steps_.begin(), steps_.end(), [&](const Steps& steps) {
+    const auto ends_within = [&](const Steps& steps) {
       if (steps.name != name) return true;
-      const bool are_whole = steps.step == 1 || known_.Divisor(symbolic::Sub(steps.hi, steps.lo)) % steps.step == 0;
-      return are_whole && (symbolic::Equal(steps.hi, extent) || IsLeastOf(steps.hi, extent));
-    });
+      const bool are_whole = steps.step == 1 || facts_.Divisor(symbolic::Sub(steps.end, steps.first)) % steps.step == 0;
+      return are_whole && (symbolic::Equal(steps.end, extent) || IsLeastOf(steps.end, extent));
+    };
+    return facts_.IsOfStepsOnly(name) && std::all_of(facts_.AllSteps().begin(), facts_.AllSteps().end(), ends_within);
   }
 
   /// Whether `least` is the minimum of `scalar` and something else.
@@ -158,19 +121,15 @@ class Marking {
   }
 
   const ir::Kernel& kernel_;
-  KnownRanges known_;
-  std::vector<Steps> steps_;
-  KnownLets lets_;
-  KnownLets places_;              // the same lets, and the steps: where an access begins, not how far its step reaches
-  std::set<std::string> others_;  // names of something else than steps
+  IndexFacts facts_;
 };
 
 }  // namespace
 
 Result<void> MarkAccesses(ir::Kernel& kernel, Diagnostics&) {
   if (!ir::IsAligned(kernel) && !ir::IsContiguous(kernel)) return {};  // where rows may begin anywhere, other ways have to be there
-  const Marking marking(kernel);
   for (ir::Worker& worker : kernel.workers) {
+    const Marking marking(kernel, worker);
     const bool computes = worker.kind == ir::RoleKind::kCompute;
     ForEachOp(worker.body, [&](Op& op) {
       switch (op.code) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "compiler/passes/known_ranges.h"
+#include "compiler/passes/index_facts.h"
 #include "compiler/passes/walk.h"
 #include "compiler/sema/typed.h"
 
@@ -25,30 +25,13 @@ constexpr int64_t kOfBlock = 4;  // numbers that share a block of the generator
 
 class Marking {
  public:
-  Marking(ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel), worker_(worker) {
-    for (const std::string& dim : kernel.dims) known_.Learn(dim, {0, IntRange::kMost});
-    if (kernel.when) known_.Assume(kernel.when);
-    for (const Scalar& require : kernel.launch_requires) known_.Assume(require);
-    for (const ir::GridAxis& axis : kernel.axes) known_.DefineSteps(axis.name, axis.lo, axis.step);
-    Learn(kernel.lets);
-    Learn(worker.body);
-  }
+  Marking(ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel), worker_(worker), facts_(kernel, worker) {}
 
   void Run() {
     if (!worker_.layout.IsFragment() && worker_.layout.vec % kOfBlock == 0) Visit(worker_.body);
   }
 
  private:
-  void Learn(const Region& region) {
-    ForEachOp(region, [&](const Op& op) {
-      if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
-      if (op.code == OpCode::kUnroll) known_.DefineWithin(op.symbol, {0, op.number - 1});
-      if (op.code != OpCode::kLet || op.scalars[0]->dtype != DType::kI64) return;
-      known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
-      lets_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
-    });
-  }
-
   void Visit(Region& region) {
     for (size_t i = 0; i < region.size(); ++i) {
       for (Region& inner : region[i].regions) Visit(inner);
@@ -69,7 +52,7 @@ class Marking {
       return false;
     const auto numbers = first_.find(op.operands[0]);
     return numbers != first_.end() && kernel_.values[numbers->first].type.cols > 1 &&
-           known_.Divisor(lets_.Expanded(numbers->second)) % kOfBlock == 0;
+           facts_.Divisor(facts_.WithoutLets(numbers->second)) % kOfBlock == 0;
   }
 
   /// Keeps what the numbers are of which a thread's vectors begin, where they follow each other from there on.
@@ -109,8 +92,7 @@ class Marking {
 
   ir::Kernel& kernel_;
   ir::Worker& worker_;
-  KnownRanges known_;
-  KnownLets lets_;
+  IndexFacts facts_;
   std::map<ValueId, Scalar> first_;
 };
 
