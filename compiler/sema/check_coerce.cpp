@@ -129,9 +129,7 @@ ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_vie
   const Span span = value.span;
   expr = MakeConvert(std::move(expr), type.dtype);
   if (!from.is_tile && type.is_tile) {
-    std::vector<ExprPtr> args;
-    args.push_back(std::move(expr));
-    expr = MakeNode(ExprKind::kSplat, Op::kNone, type, std::move(args), span);
+    expr = MakeNode(ExprKind::kSplat, Op::kNone, type, Args(std::move(expr)), span);
   }
   return expr;
 }

@@ -170,9 +170,7 @@ Value Elaborator::EvalUnary(const ast::UnaryExpr& expr) {
   }
   if (!is_not && IsNarrowFloat(x.expr->type.dtype)) x.expr = MakeConvert(std::move(x.expr), DType::kF32);
   const Type type = x.expr->type;
-  std::vector<ExprPtr> args;
-  args.push_back(std::move(x.expr));
-  return ExprValue(MakeFolded(ExprKind::kUnary, is_not ? Op::kNot : Op::kNeg, type, std::move(args), expr.span), expr.span);
+  return ExprValue(MakeFolded(ExprKind::kUnary, is_not ? Op::kNot : Op::kNeg, type, Args(std::move(x.expr)), expr.span), expr.span);
 }
 
 Value Elaborator::EvalBinary(const ast::BinaryExpr& expr) {
@@ -236,10 +234,7 @@ Value Elaborator::Arithmetic(Op op, std::string_view spelling, Value a, Value b,
     return Error();
   }
   const bool are_integers = *type == Type::Scalar(DType::kI64) && NumberOf(*a.expr) && NumberOf(*b.expr);
-  std::vector<ExprPtr> args;
-  args.push_back(std::move(a.expr));
-  args.push_back(std::move(b.expr));
-  ExprPtr result = MakeFolded(ExprKind::kBinary, op, *type, std::move(args), span);
+  ExprPtr result = MakeFolded(ExprKind::kBinary, op, *type, Args(std::move(a.expr), std::move(b.expr)), span);
   if (are_integers && !NumberOf(*result)) {
     diagnostics_.Error(DiagnosticKind::kMalformedNumber, span, fmt::format("the result of `{}` does not fit 64 bits", spelling))
         .Label(result->args[0]->span, fmt::format("is {}", *NumberOf(*result->args[0])))
@@ -265,10 +260,7 @@ Value Elaborator::Logic(Op op, std::string_view spelling, Value a, Value b, Span
       if (known && (*known != 0) == (op == Op::kAnd)) return std::move(v == &a ? b : a);
     }
   }
-  std::vector<ExprPtr> args;
-  args.push_back(std::move(a.expr));
-  args.push_back(std::move(b.expr));
-  return ExprValue(MakeFolded(ExprKind::kBinary, op, *type, std::move(args), span), span);
+  return ExprValue(MakeFolded(ExprKind::kBinary, op, *type, Args(std::move(a.expr), std::move(b.expr)), span), span);
 }
 
 Value Elaborator::MatMul(const ast::BinaryExpr& expr, Value a, Value b) {
@@ -317,10 +309,7 @@ Value Elaborator::MatMul(const ast::BinaryExpr& expr, Value a, Value b) {
     return Error();
   }
   const Type type = Type::Tile(DType::kF32, x.rows, y.cols);
-  std::vector<ExprPtr> args;
-  args.push_back(std::move(a.expr));
-  args.push_back(std::move(b.expr));
-  return ExprValue(MakeNode(ExprKind::kMatMul, Op::kNone, type, std::move(args), expr.span), expr.span);
+  return ExprValue(MakeNode(ExprKind::kMatMul, Op::kNone, type, Args(std::move(a.expr), std::move(b.expr)), expr.span), expr.span);
 }
 
 Value Elaborator::EvalIf(const ast::IfExpr& expr) {

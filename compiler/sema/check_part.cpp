@@ -19,9 +19,7 @@ ExprPtr Elaborator::Transpose(ExprPtr expr, Span span) {
   if (expr->kind == ExprKind::kTranspose) return std::move(expr->args[0]);
   if (expr->type.rows == 1 && expr->type.cols == 1) return expr;
   const Type type = Type::Tile(expr->type.dtype, expr->type.cols, expr->type.rows);
-  std::vector<ExprPtr> args;
-  args.push_back(std::move(expr));
-  return MakeNode(ExprKind::kTranspose, Op::kNone, type, std::move(args), span);
+  return MakeNode(ExprKind::kTranspose, Op::kNone, type, Args(std::move(expr)), span);
 }
 
 /// Parts of accesses are smaller accesses, also behind a transpose or a conversion; parts of parts are parts.
@@ -55,11 +53,8 @@ ExprPtr Elaborator::Part(ExprPtr expr, int axis, ExprPtr offset, int64_t extent,
     expr->type = type;
     return expr;
   }
-  std::vector<ExprPtr> args;
-  args.push_back(std::move(expr));
-  args.push_back(axis == 0 ? std::move(offset) : MakeInt(0, span));
-  args.push_back(axis == 0 ? MakeInt(0, span) : std::move(offset));
-  return MakeNode(ExprKind::kPart, Op::kNone, type, std::move(args), span);
+  ExprPtr row = axis == 0 ? std::move(offset) : MakeInt(0, span), col = axis == 0 ? MakeInt(0, span) : std::move(offset);
+  return MakeNode(ExprKind::kPart, Op::kNone, type, Args(std::move(expr), std::move(row), std::move(col)), span);
 }
 
 std::optional<Elaborator::PartOf> Elaborator::PartIndex(const ast::MethodExpr& method, int64_t extent, Span base,

@@ -291,9 +291,7 @@ void Elaborator::CheckStore(const ast::Expr& target, const ast::Expr& source, St
   if (!expr) return;
   if (negate) {
     const Type type = expr->type;
-    std::vector<ExprPtr> args;
-    args.push_back(std::move(expr));
-    expr = MakeFolded(ExprKind::kUnary, Op::kNeg, type, std::move(args), span);
+    expr = MakeFolded(ExprKind::kUnary, Op::kNeg, type, Args(std::move(expr)), span);
   }
   if (access.transposed) expr = Transpose(std::move(expr), span);
   typed::Stmt& store = Append(StmtKind::kStore, span);

@@ -138,6 +138,14 @@ ExprPtr MakeBool(bool value, Span span) {
   return expr;
 }
 
+std::vector<ExprPtr> Args(ExprPtr a, ExprPtr b, ExprPtr c) {
+  std::vector<ExprPtr> args;
+  args.push_back(std::move(a));
+  if (b) args.push_back(std::move(b));
+  if (c) args.push_back(std::move(c));
+  return args;
+}
+
 ExprPtr MakeNode(ExprKind kind, Op op, Type type, std::vector<ExprPtr> args, Span span) {
   ExprPtr expr = Leaf(kind, type, span);
   expr->op = op;
@@ -165,12 +173,9 @@ ExprPtr MakeFolded(ExprKind kind, Op op, Type type, std::vector<ExprPtr> args, S
 
 ExprPtr MakeInteger(Op op, ExprPtr a, ExprPtr b, Span span) {
   const bool is_function = op == Op::kMin || op == Op::kMax || op == Op::kCdiv;
-  std::vector<ExprPtr> args;
-  args.push_back(std::move(a));
-  args.push_back(std::move(b));
   const bool compares = op >= Op::kEq && op <= Op::kOr;
   return MakeFolded(is_function ? ExprKind::kCall : ExprKind::kBinary, op, Type::Scalar(compares ? DType::kBool : DType::kI64),
-                    std::move(args), span);
+                    Args(std::move(a), std::move(b)), span);
 }
 
 ExprPtr MakeConvert(ExprPtr expr, DType dtype) {
@@ -191,9 +196,7 @@ ExprPtr MakeConvert(ExprPtr expr, DType dtype) {
   Type type = expr->type;
   type.dtype = dtype;
   const Span span = expr->span;
-  std::vector<ExprPtr> args;
-  args.push_back(std::move(expr));
-  return MakeNode(ExprKind::kConvert, Op::kNone, type, std::move(args), span);
+  return MakeNode(ExprKind::kConvert, Op::kNone, type, Args(std::move(expr)), span);
 }
 
 typed::AxisRange Clone(const typed::AxisRange& axis) {

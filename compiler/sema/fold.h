@@ -14,6 +14,8 @@ namespace tkc::sema {
 typed::ExprPtr MakeInt(int64_t value, Span span, DType dtype = DType::kI64);
 typed::ExprPtr MakeFloat(double value, Span span);
 typed::ExprPtr MakeBool(bool value, Span span);
+/// The arguments of a node.
+std::vector<typed::ExprPtr> Args(typed::ExprPtr a, typed::ExprPtr b = nullptr, typed::ExprPtr c = nullptr);
 /// A node of `kind` whose level is the highest of its arguments'.
 typed::ExprPtr MakeNode(typed::ExprKind kind, typed::Op op, typed::Type type, std::vector<typed::ExprPtr> args, Span span);
 /// Same, for kUnary, kBinary, kCall and kSelect of scalars, computed where the arguments are numbers.
