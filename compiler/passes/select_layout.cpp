@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -160,11 +161,19 @@ void ReportReshape(const ir::Kernel& kernel, const ir::Worker& worker, const ir:
       .Help(fmt::format("take tiles of {} rows or a multiple, in a worker that does not multiply", ir::kWarpsOfInstance));
 }
 
+/// The extent that fits, next to `extent`: also as the terms of a product's sum.
+int64_t ExtentBeside(int64_t extent, int64_t unit) {
+  constexpr int64_t kTerms = 16;  // a multiple of any unit of columns that is less
+  const int64_t step = std::max(unit, kTerms);
+  return extent == 1 ? 1 : (extent + step - 1) / step * step;
+}
+
 /// A worker that multiplies keeps all its tiles as the matrix unit does: 16 rows of a warp at a time, 8 columns at a time on most.
 void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagnostics& diagnostics) {
   const int64_t unit_rows = worker.layout.RowUnit(), unit_cols = worker.layout.ColUnit();
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
-  std::set<Span, decltype([](Span a, Span b) { return a.begin < b.begin; })> reported;
+  // By rows and columns, where it stands first: the same mend will do for it elsewhere.
+  std::map<std::pair<int64_t, int64_t>, std::pair<ir::Type, Span>> misfits;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose) return;  // may stay in shared memory
     for (ir::ValueId value : op.results) {
@@ -172,22 +181,29 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagno
       const bool rows_fit = type.rows == 1 || type.rows % unit_rows == 0;
       const bool cols_fit = type.cols == 1 || type.cols % unit_cols == 0;
       if ((rows_fit && cols_fit) || op.code == ir::OpCode::kPart || columns.contains(value)) continue;
-      if (!reported.insert(op.span).second) continue;
-      ReportMatrixShape(worker, type, op.span, diagnostics);
+      const auto [misfit, is_new] = misfits.try_emplace({type.rows, type.cols}, type, op.span);
+      if (!is_new && op.span.begin < misfit->second.second.begin) misfit->second = {type, op.span};
     }
   });
+  for (const auto& [shape, misfit] : misfits) {
+    ReportMatrixShape(worker, misfit.first, misfit.second, diagnostics)
+        .Help(fmt::format("take {} x {}: of a block, what lies beyond the end of a tensor is zero, and is not stored",
+                          ExtentBeside(shape.first, unit_rows), ExtentBeside(shape.second, unit_cols)));
+  }
 }
 
 }  // namespace
 
 DiagnosticBuilder ReportMatrixShape(const ir::Worker& worker, const ir::Type& type, Span span, Diagnostics& diagnostics) {
   const ir::RegisterLayout& l = worker.layout;
-  return diagnostics
-      .Error(DiagnosticKind::kMatrixShape, span,
-             fmt::format("a tile of {} x {} in worker `{}`; a worker that multiplies takes rows in multiples of {} and columns "
-                         "in multiples of {}",
-                         type.rows, type.cols, worker.name, l.RowUnit(), l.ColUnit()))
-      .Label(span, fmt::format("`{}[{}, {}]` in each of {} instances", Name(type.dtype), type.rows, type.cols, worker.instances));
+  DiagnosticBuilder report = diagnostics.Error(
+      DiagnosticKind::kMatrixShape, span,
+      fmt::format("a tile of {} x {} in worker `{}`; a worker that multiplies takes rows in multiples of {} and columns "
+                  "in multiples of {}",
+                  type.rows, type.cols, worker.name, l.RowUnit(), l.ColUnit()));
+  report.Label(span, fmt::format("`{}[{}, {}]`{}", Name(type.dtype), type.rows, type.cols,
+                                 worker.instances > 1 ? fmt::format(" in each of {} instances", worker.instances) : ""));
+  return report;
 }
 
 Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {

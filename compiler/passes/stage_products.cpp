@@ -41,14 +41,18 @@ void Staging::CheckProduct(const Op& op) {
   const bool has_acc = op.code == OpCode::kAccumulate;
   const ir::Type& a = TypeOf(op.operands[has_acc]);
   const ir::Type& b = TypeOf(op.operands[has_acc + 1]);
-  const auto complain = [&](int64_t found, const char* what, int64_t unit) {
-    diagnostics_
-        .Error(
-            DiagnosticKind::kMatrixShape, op.span,
-            fmt::format("the product has {} {} in one worker instance; the matrix unit takes multiples of {}", found, what, unit))
-        .Label(op.span, fmt::format("`{}[{}, {}] @ {}[{}, {}]`", Name(a.dtype), a.rows, a.cols, Name(b.dtype), b.rows, b.cols));
+  const auto complain = [&](int64_t found, const char* what, int64_t unit, bool is_shared_out = false) {
+    DiagnosticBuilder report = diagnostics_.Error(
+        DiagnosticKind::kMatrixShape, op.span,
+        fmt::format("the product has {} {} in one worker instance; the matrix unit takes multiples of {}", found, what, unit));
+    report.Label(op.span, fmt::format("`{}[{}, {}] @ {}[{}, {}]`", Name(a.dtype), a.rows, a.cols, Name(b.dtype), b.rows, b.cols));
+    // Blocks beyond the edge of a tensor cost no care: a few rows of a tensor are a block of 64, too.
+    const int64_t enough = (found + unit - 1) / unit * unit;
+    report.Help(fmt::format("take {} {}{}: of a block, what lies beyond the end of a tensor is zero, and is not stored", enough,
+                            what,
+                            is_shared_out ? fmt::format(" for each instance, or fewer instances of `{}`", worker_.name) : ""));
   };
-  if (a.rows % unit_.rows != 0) complain(a.rows, "rows", unit_.rows);
+  if (a.rows % unit_.rows != 0) complain(a.rows, "rows", unit_.rows, worker_.instances > 1);
   if (b.cols % unit_.cols != 0) complain(b.cols, "columns", unit_.cols);
   if (a.cols % unit_.depth != 0) complain(a.cols, "terms a sum", unit_.depth);
 }

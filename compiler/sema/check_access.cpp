@@ -33,6 +33,26 @@ Type Elaborator::TypeOfAxes(const std::vector<AxisRange>& axes, DType dtype) {
   return kept == 0 ? Type::Scalar(dtype) : Type::Tile(dtype, extents[0], extents[1]);
 }
 
+bool Elaborator::SuggestBlocks(const std::vector<AxisRange>& axes, DiagnosticBuilder& report) const {
+  if (std::count_if(axes.begin(), axes.end(), [](const AxisRange& axis) { return !axis.dropped; }) > 1) return false;
+  for (const AxisRange& axis : axes) {
+    const typed::Expr* start = axis.start.get();
+    while (start != nullptr && start->kind == ExprKind::kConvert) start = start->args[0].get();
+    if (!axis.dropped || start == nullptr || start->kind != ExprKind::kVar) continue;
+    const typed::Var& index = kernel_.vars[start->id];
+    if (index.kind != typed::VarKind::kGrid && index.kind != typed::VarKind::kLoop) continue;
+    report.Note(index.span, fmt::format("`{}` is a single element: its range has no `by`", index.name))
+        .Help("to have blocks of elements, write for example `by 64` behind its range");
+    return true;
+  }
+  return false;
+}
+
+bool Elaborator::SuggestBlocks(const typed::Expr& expr, DiagnosticBuilder& report) const {
+  if ((expr.kind == ExprKind::kRead || expr.kind == ExprKind::kElement) && SuggestBlocks(expr.axes, report)) return true;
+  return std::any_of(expr.args.begin(), expr.args.end(), [&](const ExprPtr& arg) { return SuggestBlocks(*arg, report); });
+}
+
 namespace {
 
 /// What may choose elements of an axis: `i32[n, 1]` or `i64[n, 1]`.

@@ -93,14 +93,21 @@ bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelli
   return true;
 }
 
-ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_view what, Span what_span) {
+ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_view what, Span what_span,
+                           const std::vector<typed::AxisRange>* target) {
   if (value.IsError()) return nullptr;
+  const auto suggest_blocks = [&](DiagnosticBuilder& report) {
+    return (target != nullptr && SuggestBlocks(*target, report)) || (value.expr && SuggestBlocks(*value.expr, report));
+  };
   const auto mismatch = [&](std::string_view help) {
     DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span,
                                                   fmt::format("{} is `{}`, the value {}", what, TypeText(type), Describe(value)));
     report.Label(value.span, fmt::format("is {}", Describe(value)));
     if (what_span.file != kNoFile && !(what_span == value.span)) report.Label(what_span, fmt::format("is `{}`", TypeText(type)));
-    if (!help.empty()) report.Help(std::string(help));
+    if (!help.empty())
+      report.Help(std::string(help));
+    else
+      suggest_blocks(report);
     return nullptr;
   };
   if (value.kind != Value::Kind::kExpr) return mismatch(value.kind == Value::Kind::kBlock ? "`.start` is its first element" : "");
@@ -113,7 +120,7 @@ ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_vie
         fmt::format("{} has shape [{}, {}], the value [{}, {}]", what, type.rows, type.cols, from.rows, from.cols));
     report.Label(value.span, fmt::format("`{}`", TypeText(from)));
     if (what_span.file != kNoFile && !(what_span == value.span)) report.Label(what_span, fmt::format("`{}`", TypeText(type)));
-    if (turned) report.Help("transpose it: `.T`");
+    if (!suggest_blocks(report) && turned) report.Help("transpose it: `.T`");
     return nullptr;
   }
   const bool literal = !from.is_tile && value.expr->level == Level::kConst;

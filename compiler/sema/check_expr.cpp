@@ -277,6 +277,7 @@ Value Elaborator::MatMul(const ast::BinaryExpr& expr, Value a, Value b) {
         diagnostics_.Error(DiagnosticKind::kShapeMismatch, expr.op_span,
                            fmt::format("`@` sums over {} columns on the left and {} rows on the right", x.cols, y.rows));
     report.Label(a.span, fmt::format("`{}`", TypeText(x))).Label(b.span, fmt::format("`{}`", TypeText(y)));
+    if (SuggestBlocks(*a.expr, report) || SuggestBlocks(*b.expr, report)) return Error();
     if (x.cols == y.cols)
       report.Help("transpose the right operand: `.T`", Edit{{b.span.file, b.span.end, b.span.end}, ".T"});
     else if (x.rows == y.rows)

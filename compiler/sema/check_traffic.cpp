@@ -287,7 +287,8 @@ void Elaborator::CheckStore(const ast::Expr& target, const ast::Expr& source, St
     access.axes.back().dropped = false;
     access.type = Type::Tile(param.dtype, 1, 1);
   }
-  ExprPtr expr = Coerce(std::move(value), access.type, true, fmt::format("the target in `{}`", param.name), target.span);
+  ExprPtr expr =
+      Coerce(std::move(value), access.type, true, fmt::format("the target in `{}`", param.name), target.span, &access.axes);
   if (!expr) return;
   if (negate) {
     const Type type = expr->type;

@@ -172,7 +172,13 @@ class Elaborator {
   /// Brings two numeric operands to one element type, `compute`: 16-bit floats to f32. False if reported.
   bool Unify(Value& a, Value& b, bool compute, std::string_view spelling, Span span);
   /// The value as `type`: scalars fill tiles; conversions only where `convert`. Null if reported; `what` names the place.
-  typed::ExprPtr Coerce(Value value, typed::Type type, bool convert, std::string_view what, Span what_span);
+  /// `target`: the axes of what is stored to, if it is a tensor.
+  typed::ExprPtr Coerce(Value value, typed::Type type, bool convert, std::string_view what, Span what_span,
+                        const std::vector<typed::AxisRange>* target = nullptr);
+  /// Where an access has no two axes because an index stands for single elements, the range of that index and the way out. False
+  /// and nothing said if there is none.
+  bool SuggestBlocks(const std::vector<typed::AxisRange>& axes, DiagnosticBuilder& report) const;
+  bool SuggestBlocks(const typed::Expr& expr, DiagnosticBuilder& report) const;
   typed::ExprPtr IntegerScalar(Value value, std::string_view what);  // grid-level; null if reported
   std::optional<int64_t> Constant(const ast::Expr& expr, std::string_view what);
   std::optional<int64_t> ConstantOf(const Value& value, std::string_view what);
