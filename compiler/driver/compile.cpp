@@ -23,6 +23,7 @@
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/cut_stores.h"
+#include "compiler/passes/delay_stores.h"
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/fold_copies.h"
 #include "compiler/passes/hoist_invariants.h"
@@ -81,6 +82,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("plan_registers", passes::PlanRegisters) &&    // once as little is kept as can be
       pass("mark_accesses", passes::MarkAccesses) &&      // by the grid's axes, of which lower_grid makes something else
       pass("mark_numbers", passes::MarkNumbers) &&        // likewise, of numbers that random bits are drawn for
+      pass("delay_stores", passes::DelayStores) &&        // by those marks; before insert_sync, while sends and receives are seen
       pass("lower_grid", passes::LowerGrid) &&            // before insert_sync: a slot's life may cross tiles
       pass("hoist_invariants", passes::HoistInvariants) &&  // on the loop over tiles, with the registers that are left
       pass("fold_copies", passes::FoldCopies) &&        // on whole programs, which have their names; before what waits for copies
