@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
+#include "compiler/driver/case_work.h"
 #include "compiler/interp/evaluate.h"
 #include "compiler/interp/launch.h"
 #include "compiler/support/random.h"
@@ -24,6 +24,8 @@ using typed::ParamKind;
 constexpr double kMostWork = 3 << 23;
 /// Tiles of work of one case: a tile takes the simulator some hundredths of a second, however little there is in it.
 constexpr double kMostTiles = 256;
+/// Multiplications of one case: some seconds.
+constexpr double kMostProducts = 1 << 28;
 constexpr int64_t kLong = 8192;  // longer extents come where a condition asks for them, with less of the others
 constexpr int64_t kSms[] = {132, 1, 2, 3, 4, 6, 8, 16, 33};
 constexpr Placement kPlacements[] = {{0, 0, 1}, {8, 8, 1}, {1, 1, 1}, {0, 0, 1}, {3, 0, 1}, {0, 8, 1}, {0, 0, 2}, {16, 1, 1}};
@@ -152,26 +154,13 @@ interp::Launch LaunchOf(const Kernel& kernel, const CheckCase& c) {
   return launch;
 }
 
-/// The tiles of work of the largest grid of the set that the case has chosen; 0 where they depend on data.
-double MostTiles(const typed::Entry& entry, const CheckCase& c) {
-  double most = 0;
-  for (const Kernel& kernel : entry.kernels) {
-    if (kernel.schedule != c.schedule) continue;
-    Diagnostics ignored;
-    interp::Faults faults(ignored);
-    const interp::Launch launch = LaunchOf(kernel, c);
-    const std::vector<interp::Value> vars = interp::InitialVars(launch);
-    interp::Evaluator evaluator(launch, vars, faults);
-    for (const typed::Section& section : kernel.sections) {
-      double tiles = 1;
-      for (const typed::GridAxis& axis : section.axes) {
-        const auto extent = static_cast<double>(evaluator.Integer(*axis.hi) - evaluator.Integer(*axis.lo));
-        tiles *= std::ceil(std::max(extent, 0.0) / static_cast<double>(axis.step));
-      }
-      if (!faults.failed()) most = std::max(most, tiles);
-    }
-  }
-  return most;
+/// Whether the simulator gets through the set that the case has chosen.
+bool IsSmall(const typed::Entry& entry, const CheckCase& c) {
+  return std::all_of(entry.kernels.begin(), entry.kernels.end(), [&](const Kernel& kernel) {
+    if (kernel.schedule != c.schedule) return true;
+    const CaseWork work = WorkOf(LaunchOf(kernel, c));
+    return work.tiles <= kMostTiles && work.products <= kMostProducts;
+  });
 }
 
 /// Draws cases; `wanted` is the schedule set whose turn it is.
@@ -243,7 +232,7 @@ class Maker {
         c.dims.push_back(OneOf(asked[dim].empty() || random_.Below(3) == 0 ? extents_[dim] : asked[dim], random_));
       c.sms = OneOf(kSms, random_);
       c.placement = OneOf(kPlacements, random_);
-      if (Work(c) > MostWork(c) || !Choose(entry_, c) || MostTiles(entry_, c) > kMostTiles) continue;
+      if (Work(c) > MostWork(c) || !Choose(entry_, c) || !IsSmall(entry_, c)) continue;
       if (c.schedule == wanted) {
         Keep(c);
         return true;

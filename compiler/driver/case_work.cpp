@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Tiles times what one tile does: that of the first indices, or of the last ones, whose loops may be longer. Loops whose ends are
+// data count once.
+#include "compiler/driver/case_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "compiler/interp/evaluate.h"
+
+namespace tkc {
+namespace {
+
+using typed::Expr;
+using typed::ExprKind;
+
+bool DependsOnData(const Expr& expr) {
+  return expr.kind == ExprKind::kElement ||
+         std::any_of(expr.args.begin(), expr.args.end(), [](const typed::ExprPtr& arg) { return arg && DependsOnData(*arg); });
+}
+
+double ProductsIn(const Expr* expr) {
+  if (expr == nullptr) return 0;
+  double products = 0;
+  if (expr->kind == ExprKind::kMatMul) {
+    const typed::Type& left = expr->args[0]->type;
+    products = static_cast<double>(left.rows) * static_cast<double>(left.cols) * static_cast<double>(expr->args[1]->type.cols);
+  }
+  for (const typed::ExprPtr& arg : expr->args) products += ProductsIn(arg.get());
+  return products;
+}
+
+class Counter {
+ public:
+  Counter(const interp::Launch& launch, interp::Faults& faults)
+      : launch_(launch), faults_(faults), vars_(interp::InitialVars(launch)) {}
+
+  CaseWork Of(const typed::Section& section) {
+    CaseWork work;
+    work.tiles = 1;
+    for (const typed::GridAxis& axis : section.axes) {
+      work.tiles *= Trips(*axis.lo, *axis.hi, axis.step);
+      Set(axis.var, Integer(*axis.lo));
+    }
+    const double first = OfTile(section);
+    for (const typed::GridAxis& axis : section.axes) {
+      const int64_t lo = Integer(*axis.lo);
+      const auto steps = static_cast<int64_t>(Trips(*axis.lo, *axis.hi, axis.step));
+      Set(axis.var, lo + std::max<int64_t>(steps - 1, 0) * axis.step);
+    }
+    work.products = work.tiles * std::max(first, OfTile(section));
+    return work;
+  }
+
+ private:
+  double OfTile(const typed::Section& section) {
+    OfBlock(section.lets);
+    double products = 0;
+    for (const typed::Worker& worker : section.workers) {
+      products += static_cast<double>(worker.in_turn ? 1 : worker.instances) * OfBlock(worker.body);
+    }
+    return products;
+  }
+
+  double OfBlock(const typed::Block& block) {
+    double products = 0;
+    for (const typed::StmtPtr& stmt : block) products += OfStmt(*stmt);
+    return products;
+  }
+
+  double OfStmt(const typed::Stmt& stmt) {
+    switch (stmt.kind) {
+      case typed::StmtKind::kFor: {
+        const bool is_data = DependsOnData(*stmt.lo) || DependsOnData(*stmt.hi);
+        const double trips = is_data ? 1 : Trips(*stmt.lo, *stmt.hi, stmt.step);
+        Set(stmt.var, is_data ? 0 : Integer(*stmt.lo));
+        return trips * OfBlock(stmt.body);
+      }
+      case typed::StmtKind::kIf: return std::max(OfBlock(stmt.body), OfBlock(stmt.orelse));
+      case typed::StmtKind::kLet: {
+        const typed::Var& var = launch_.kernel->vars[static_cast<size_t>(stmt.var)];
+        const bool is_number = !var.type.is_tile && !IsFloat(var.type.dtype) && var.level != typed::Level::kWorker;
+        if (is_number && !DependsOnData(*stmt.expr)) vars_[static_cast<size_t>(stmt.var)] = Evaluate(*stmt.expr);
+        break;
+      }
+      default: break;
+    }
+    double products = ProductsIn(stmt.expr.get());
+    for (const typed::ExprPtr& value : stmt.values) products += ProductsIn(value.get());
+    return products;
+  }
+
+  double Trips(const Expr& lo, const Expr& hi, int64_t step) {
+    const auto extent = static_cast<double>(Integer(hi)) - static_cast<double>(Integer(lo));
+    return std::ceil(std::max(extent, 0.0) / static_cast<double>(step));
+  }
+  interp::Value Evaluate(const Expr& expr) { return interp::Evaluator(launch_, vars_, faults_).Evaluate(expr); }
+  int64_t Integer(const Expr& expr) { return interp::Evaluator(launch_, vars_, faults_).Integer(expr); }
+  void Set(typed::VarId var, int64_t value) { vars_[static_cast<size_t>(var)] = interp::Value::Integer(DType::kI64, value); }
+
+  const interp::Launch& launch_;
+  interp::Faults& faults_;
+  std::vector<interp::Value> vars_;
+};
+
+}  // namespace
+
+CaseWork WorkOf(const interp::Launch& launch) {
+  CaseWork most;
+  for (const typed::Section& section : launch.kernel->sections) {
+    Diagnostics ignored;
+    interp::Faults faults(ignored);
+    const CaseWork work = Counter(launch, faults).Of(section);
+    if (faults.failed()) continue;
+    most.tiles = std::max(most.tiles, work.tiles);
+    most.products += work.products;
+  }
+  return most;
+}
+
+}  // namespace tkc

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// How much there is to do for the simulator in one launch, as far as dimensions and launch scalars tell.
+#pragma once
+
+#include "compiler/interp/launch.h"
+
+namespace tkc {
+
+struct CaseWork {
+  double tiles = 0;     // of the largest grid; 0 where they depend on data
+  double products = 0;  // multiplications of all matrix products
+};
+
+CaseWork WorkOf(const interp::Launch& launch);
+
+}  // namespace tkc
