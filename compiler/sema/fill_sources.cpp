@@ -28,6 +28,35 @@ void FillSources::Begin(SymbolicTable& table, VarId instance, int64_t instances)
   instances_ = instances;
   ranges_.clear();
   around_.clear();
+  not_negative_.clear();
+  for (const typed::ExprPtr& requirement : kernel_.requires_at_launch) NoteRequirement(*requirement);
+}
+
+void FillSources::NoteRequirement(const Expr& requirement) {
+  if (requirement.kind != typed::ExprKind::kBinary) return;
+  using typed::Op;
+  if (requirement.op == Op::kAnd) {
+    for (const typed::ExprPtr& each : requirement.args) NoteRequirement(*each);
+    return;
+  }
+  const bool is_comparison = requirement.op >= Op::kEq && requirement.op <= Op::kGe && requirement.op != Op::kNe;
+  if (!is_comparison || IsFloat(requirement.args[0]->type.dtype)) return;
+  const Scalar difference = symbolic::Sub(table_->Of(*requirement.args[0]), table_->Of(*requirement.args[1]));
+  const Scalar opposite = symbolic::Sub(symbolic::Int(0), difference);
+  const bool is_strict = requirement.op == Op::kLt || requirement.op == Op::kGt;
+  const auto add = [&](const Scalar& scalar) {
+    not_negative_.push_back(is_strict ? symbolic::Sub(scalar, symbolic::Int(1)) : scalar);
+  };
+  const bool is_equal = requirement.op == Op::kEq;
+  if (is_equal || requirement.op == Op::kGt || requirement.op == Op::kGe) add(difference);
+  if (is_equal || requirement.op == Op::kLt || requirement.op == Op::kLe) add(opposite);
+}
+
+bool FillSources::IsAbove(const Scalar& a, const Scalar& b, int64_t least) const {
+  return std::any_of(not_negative_.begin(), not_negative_.end(), [&](const Scalar& known) {
+    const auto more = symbolic::ConstantDifference(symbolic::Sub(a, b), known);
+    return more && *more >= least;
+  });
 }
 
 void FillSources::Enter(VarId var, const Expr& lo, const Expr& hi, int64_t step) {
@@ -65,6 +94,7 @@ int FillSources::Reshaped(int source, int axis, const typed::Type& type) {
 /// Can `start + extent` exceed `bound`? The block index of a range that its step divides stays inside.
 bool FillSources::CanExceed(const Scalar& start, int64_t extent, const Scalar& bound) {
   if (const auto room = symbolic::ConstantDifference(bound, start)) return *room < extent;
+  if (IsAbove(bound, start, extent)) return false;
   for (const VarId var : around_) {
     const std::string name = NameOf(var);
     if (!symbolic::Mentions(start, name)) continue;
@@ -78,6 +108,7 @@ bool FillSources::CanExceed(const Scalar& start, int64_t extent, const Scalar& b
                                       symbolic::Substitute(symbolic::Sub(start, symbolic::Name(name)), name, last)))
       continue;
     if (const auto room = symbolic::ConstantDifference(bound, WithInstance(top, instances_ - 1))) return *room < extent;
+    if (IsAbove(bound, WithInstance(top, instances_ - 1), extent)) return false;
   }
   if (const auto room = symbolic::ConstantDifference(bound, WithInstance(start, instances_ - 1))) return *room < extent;
   return true;
@@ -85,6 +116,7 @@ bool FillSources::CanExceed(const Scalar& start, int64_t extent, const Scalar& b
 
 bool FillSources::CanPrecede(const Scalar& start, const Scalar& bound) {
   if (const auto room = symbolic::ConstantDifference(start, bound)) return *room < 0;
+  if (IsAbove(start, bound, 0)) return false;
   for (const VarId var : around_) {
     const std::string name = NameOf(var);
     if (!symbolic::Mentions(start, name)) continue;

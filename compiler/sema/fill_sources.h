@@ -76,6 +76,10 @@ class FillSources {
     int64_t step = 1;
   };
 
+  /// What the requirement says is not below zero on any launch.
+  void NoteRequirement(const typed::Expr& requirement);
+  /// a - b is at least so much on all launches, as far as a requirement says.
+  bool IsAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, int64_t least) const;
   /// The name of the index in sight whose range ends at the source; null: none.
   const std::string* RangeEndedAt(int source) const;
   bool CanExceed(const symbolic::Scalar& start, int64_t extent, const symbolic::Scalar& bound);
@@ -92,6 +96,7 @@ class FillSources {
   std::map<std::string, int> ids_;  // text to place in sources_
   std::map<std::string, Range> ranges_;
   std::vector<typed::VarId> around_;
+  std::vector<symbolic::Scalar> not_negative_;  // on launches that are not refused
 };
 
 }  // namespace tkc::sema

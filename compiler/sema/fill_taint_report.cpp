@@ -18,7 +18,8 @@ bool FillTaint::FirstReport(const Expr& expr) {
 void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis, int source, const std::string& neutral) {
   const typed::Var* index = sources_.IndexOf(source);
   if (index == nullptr) {
-    report.Help(fmt::format("give the read the fill that changes nothing: `X[..] else {}`", neutral));
+    report.Help(fmt::format(
+        "give the read the fill that changes nothing: `X[..] else {}`, or `require` extents at which all elements exist", neutral));
     return;
   }
   if (!sources_.At(source).upper) {  // in its range, but not in the tensor
