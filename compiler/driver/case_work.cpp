@@ -27,6 +27,7 @@ double ProductsIn(const Expr* expr) {
     const typed::Type& left = expr->args[0]->type;
     products = static_cast<double>(left.rows) * static_cast<double>(left.cols) * static_cast<double>(expr->args[1]->type.cols);
   }
+  if (expr->kind == ExprKind::kReduce && expr->axis == 0) products = kColumnReduction;
   for (const typed::ExprPtr& arg : expr->args) products += ProductsIn(arg.get());
   return products;
 }

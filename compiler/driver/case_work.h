@@ -6,9 +6,12 @@
 
 namespace tkc {
 
+constexpr double kColumnReduction = 1 << 17;
+
 struct CaseWork {
-  double tiles = 0;     // of the largest grid; 0 where they depend on data
-  double products = 0;  // multiplications of all matrix products
+  double tiles = 0;  // of the largest grid; 0 where they depend on data
+  /// Multiplications of all matrix products, and kColumnReduction for each reduction of columns, at which all warps meet.
+  double products = 0;
 };
 
 CaseWork WorkOf(const interp::Launch& launch);

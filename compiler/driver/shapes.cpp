@@ -24,7 +24,7 @@ using typed::ParamKind;
 constexpr double kMostWork = 3 << 23;
 /// Tiles of work of one case: a tile takes the simulator some hundredths of a second, however little there is in it.
 constexpr double kMostTiles = 256;
-/// Multiplications of one case: some seconds.
+/// CaseWork::products of one case: some seconds.
 constexpr double kMostProducts = 1 << 28;
 constexpr int64_t kLong = 8192;  // longer extents come where a condition asks for them, with less of the others
 constexpr int64_t kSms[] = {132, 1, 2, 3, 4, 6, 8, 16, 33};
