@@ -79,19 +79,41 @@ void FillTaint::Run(const Stmt& stmt) {
 
 Taint FillTaint::Assign(const Stmt& stmt) {
   Taint taint = Eval(*stmt.expr);
-  const typed::Expr& expr = *stmt.expr;
-  const bool adds = expr.kind == typed::ExprKind::kBinary && expr.op == typed::Op::kAdd &&
-                    expr.args[0]->kind == typed::ExprKind::kVar && expr.args[0]->id == stmt.var;
-  if (!adds) return taint;
+  std::vector<Taint> terms;
+  const std::optional<Fill> neutral = TermsBeside(stmt.var, *stmt.expr, terms);
+  if (!neutral) return taint;
   const Taint& sum = vars_[stmt.var];
-  const Taint added = Operands(expr, 1);
   for (int axis = 0; axis < 2; ++axis) {
     std::erase_if(taint.axis[axis], [&](const auto& missing) {
       const int source = missing.first;
-      return sum.axis[axis].count(source) == 0 && added.At(axis, source) == Fill::kZero && IsOfLoopOver(source, stmt.var);
+      const auto changes_nothing = [&](const Taint& term) { return term.At(axis, source) == *neutral; };
+      return sum.axis[axis].count(source) == 0 && std::all_of(terms.begin(), terms.end(), changes_nothing) &&
+             IsOfLoopOver(source, stmt.var);
     });
   }
   return taint;
+}
+
+std::optional<Fill> FillTaint::TermsBeside(VarId var, const typed::Expr& expr, std::vector<Taint>& terms) {
+  using typed::Op;
+  const bool is_sum = expr.kind == typed::ExprKind::kBinary && (expr.op == Op::kAdd || expr.op == Op::kSub);
+  const bool is_extreme = expr.kind == typed::ExprKind::kCall && (expr.op == Op::kMax || expr.op == Op::kMin);
+  if (!is_sum && !is_extreme) return std::nullopt;
+  const Fill neutral = is_sum ? Fill::kZero : expr.op == Op::kMax ? Fill::kNegInf : Fill::kPosInf;
+  size_t found = 0;
+  for (size_t i = 0; i < expr.args.size(); ++i) {
+    const typed::Expr& arg = *expr.args[i];
+    const bool is_var = arg.kind == typed::ExprKind::kVar && arg.id == var;
+    const bool is_taken_away = expr.op == Op::kSub && i == 1;
+    std::vector<Taint> beside;
+    if (is_taken_away || (!is_var && TermsBeside(var, arg, beside) != neutral)) {
+      terms.push_back(Operands(expr, i));
+      continue;
+    }
+    ++found;
+    terms.insert(terms.end(), beside.begin(), beside.end());
+  }
+  return found == 1 ? std::optional(neutral) : std::nullopt;
 }
 
 bool FillTaint::IsOfLoopOver(int source, VarId var) {

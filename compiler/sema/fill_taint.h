@@ -43,8 +43,11 @@ class FillTaint {
   void Receive(const typed::Stmt& stmt);
   Taint FieldOf(const typed::Stmt& receive, size_t field) const;
   /// What `stmt` assigns. A sum over the iterations of a loop around it, to which an iteration adds 0 where its elements are
-  /// missing, is not missing anything there.
+  /// missing, is not missing anything there; nor is a maximum that -inf is put to.
   Taint Assign(const typed::Stmt& stmt);
+  /// The fill that changes nothing if `expr` is a sum (a maximum, a minimum) of `var` once and of other terms, which are added to
+  /// `terms`.
+  std::optional<Fill> TermsBeside(typed::VarId var, const typed::Expr& expr, std::vector<Taint>& terms);
   /// Whether the source is of the index of a loop that `var` outlives.
   bool IsOfLoopOver(int source, typed::VarId var);
   /// Variables declared outside of `stmt` that it assigns.
