@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/codegen/describe.h"
 #include "compiler/codegen/emit_kernel.h"
@@ -80,6 +81,19 @@ void DescribeMemory(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   }
 }
 
+/// What the launcher finds out about tensors and tells the kernel.
+void DescribeStores(const ir::Kernel& kernel, std::vector<std::string>& lines) {
+  const KernelUses uses(kernel);
+  bool is_first = true;
+  for (const ir::TensorMap& map : kernel.maps) {
+    const std::string usable = map.name + "_usable";
+    if (!uses.names.contains(usable)) continue;
+    if (std::exchange(is_first, false)) lines.push_back("");
+    lines.push_back(
+        fmt::format("`{}`: the address and strides of {} let the copy engine store to it; else threads do.", usable, map.tensor));
+  }
+}
+
 /// Who takes the tiles, and what the blocks of a cluster do together.
 std::string Walks(const ir::Kernel& kernel) {
   const int64_t blocks = kernel.cluster;
@@ -140,6 +154,7 @@ std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceMa
   DescribeRoles(kernel, lines);
   DescribePipes(kernel, lines);
   DescribeMemory(kernel, lines);
+  DescribeStores(kernel, lines);
   return lines;
 }
 

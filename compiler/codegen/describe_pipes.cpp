@@ -9,6 +9,7 @@
 #include <set>
 
 #include "compiler/codegen/describe.h"
+#include "compiler/passes/walk.h"
 
 namespace tkc::codegen {
 namespace {
@@ -26,24 +27,51 @@ void AddOnce(std::vector<const ir::Worker*>& list, const ir::Worker& role) {
   if (list.empty() || list.back() != &role) list.push_back(&role);
 }
 
-void Collect(const ir::Worker& role, const ir::Region& region, std::map<std::string, Traffic>& traffic) {
-  for (const ir::Op& op : region) {
+/// Pipes by the rings that name their slots: where a role fills and reads slots of one, it has a second ring.
+using PipesOfRings = std::map<std::string, std::string>;
+
+void CollectReceivers(const ir::Worker& role, PipesOfRings& rings, std::map<std::string, Traffic>& traffic) {
+  passes::ForEachOp(role.body, [&](const ir::Op& op) {
+    if (op.code == OpCode::kRing) rings[op.symbol] = op.slot.empty() ? op.symbol : op.slot;
+    if (op.code != OpCode::kWaitFull) return;
+    AddOnce(traffic[op.slot].receivers, role);
+    traffic[op.slot].full = op.symbol;
+  });
+}
+
+/// Who waits for empty slots, or makes full ones: by copies that it announces, or by stores of its own.
+void CollectSenders(const ir::Worker& role, const PipesOfRings& rings, std::map<std::string, Traffic>& traffic) {
+  passes::ForEachOp(role.body, [&](const ir::Op& op) {
+    const auto ring = rings.find(op.slot);
+    const auto found = traffic.find(ring == rings.end() ? op.slot : ring->second);
+    if (found == traffic.end()) return;
+    Traffic& pipe = found->second;
+    const bool computes = role.kind == ir::RoleKind::kCompute;
     switch (op.code) {
       case OpCode::kWaitEmpty:
-        AddOnce(traffic[op.slot].senders, role);
-        traffic[op.slot].empty = op.symbol;
+        AddOnce(pipe.senders, role);
+        pipe.empty = op.symbol;
         break;
-      case OpCode::kStoreCluster: AddOnce(traffic[op.slot].senders, role); break;
-      case OpCode::kWaitFull:
-        AddOnce(traffic[op.slot].receivers, role);
-        traffic[op.slot].full = op.symbol;
+      case OpCode::kStoreCluster: AddOnce(pipe.senders, role); break;
+      case OpCode::kArrive:
+        if (op.symbol == pipe.full) AddOnce(pipe.senders, role);
         break;
-      // Where the instances that receive announce what comes, each announces its share.
-      case OpCode::kExpect: traffic[op.slot].bytes = op.number * (role.kind == ir::RoleKind::kCompute ? role.instances : 1); break;
+      case OpCode::kExpect:
+        // Where the instances that receive announce what comes, each announces its share.
+        if (!computes) AddOnce(pipe.senders, role);
+        pipe.bytes = op.number * (computes ? role.instances : 1);
+        break;
       default: break;
     }
-    for (const ir::Region& inner : op.regions) Collect(role, inner, traffic);
-  }
+  });
+}
+
+std::map<std::string, Traffic> TrafficOf(const ir::Kernel& kernel) {
+  std::map<std::string, Traffic> traffic;
+  PipesOfRings rings;
+  for (const ir::Worker& role : kernel.workers) CollectReceivers(role, rings, traffic);
+  for (const ir::Worker& role : kernel.workers) CollectSenders(role, rings, traffic);
+  return traffic;
 }
 
 int64_t Arrivals(const ir::Kernel& kernel, const std::string& name) {
@@ -194,8 +222,7 @@ std::string RoleNames(const std::vector<const ir::Worker*>& roles) {
 }
 
 void DescribePipes(const ir::Kernel& kernel, std::vector<std::string>& lines) {
-  std::map<std::string, Traffic> barriers;
-  for (const ir::Worker& role : kernel.workers) Collect(role, role.body, barriers);
+  const std::map<std::string, Traffic> barriers = TrafficOf(kernel);
   FoldedPipes folded(kernel);
   for (const ir::Pipe& pipe : kernel.pipes) {
     const auto found = barriers.find(pipe.name);

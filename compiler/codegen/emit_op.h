@@ -77,6 +77,7 @@ class OpEmitter {
   void Define(const ir::Op& op, CppExpr expr);
   void FindInlined(const ir::Region& region);
   bool IsUsedOnce(ir::ValueId id) const;
+  bool IsUnusedRing(const ir::Op& op) const;
   void NoteChanges(const ir::Worker& role);
 
   CppExpr Value(ir::ValueId id) const;

@@ -20,23 +20,22 @@ using ir::ValueId;
 
 namespace {
 
-/// The pipes whose rings this role turns.
+/// The rings of this role, in the order in which it comes to them: those that it turns, and those that are never turned and name a
+/// slot or a phase all the same.
 std::vector<std::string> Rings(const ir::Kernel& kernel, const ir::Worker& worker, const RingsOfSends& of_sends) {
   std::vector<std::string> rings;
   const auto add = [&](const std::string& ring) {
     if (std::find(rings.begin(), rings.end(), ring) == rings.end()) rings.push_back(ring);
   };
+  const auto is_ring = [&](const std::string& name) {
+    return std::any_of(kernel.pipes.begin(), kernel.pipes.end(),
+                       [&](const ir::Pipe& pipe) { return pipe.name == name || RingOfSends(of_sends, pipe.name) == name; });
+  };
   ForEachOp(worker.body, [&](const Op& op) {
     if (op.code == OpCode::kAdvance) add(op.symbol);
-  });
-  // A ring that is never turned names its first slot all the same.
-  ForEachOp(worker.body, [&](const Op& op) {
-    if (op.code == OpCode::kView && !op.slot.empty() && FindBuffer(kernel, op.symbol).count > 1) {
-      const auto is_ring = [&](const ir::Pipe& pipe) {
-        return pipe.name == ir::RingOf(op.slot) || RingOfSends(of_sends, pipe.name) == ir::RingOf(op.slot);
-      };
-      if (std::any_of(kernel.pipes.begin(), kernel.pipes.end(), is_ring)) add(ir::RingOf(op.slot));
-    }
+    // A view of the only slot needs no ring.
+    const bool names_slot = !op.slot.empty() && (op.code != OpCode::kView || FindBuffer(kernel, op.symbol).count > 1);
+    if (names_slot && is_ring(ir::RingOf(op.slot))) add(ir::RingOf(op.slot));
   });
   return rings;
 }
@@ -87,16 +86,18 @@ void SlotArrivals::Add(const std::string& pipe, int64_t arrivals, bool closes) {
   pending_ = 0;
 }
 
-void SendTiles(ir::Kernel& kernel, const Region& region, size_t index, bool fences, const RingsOfSends& rings, Region& out) {
+void SendTiles(ir::Kernel& kernel, const Region& region, size_t index, const PipeTraffic& traffic, const RingsOfSends& rings,
+               Region& out) {
   const Op& op = region[index];
   const ir::Pipe& pipe = FindPipe(kernel, op.symbol);
   const std::string& ring = RingOfSends(rings, pipe.name);
-  if (OpensSlot(region, index)) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), ring, 0, op.span));
+  if (OpensSlot(region, index) && !traffic.filled_once.contains(pipe.name))
+    out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), ring, 0, op.span));
   for (Op& each : StoresOf(kernel, op, ring)) out.push_back(std::move(each));
-  if (fences) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, op.span));
+  if (traffic.engine.contains(pipe.name)) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, op.span));
   out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), ring, ir::kPerWarp, op.span));
   const bool turns = ring != pipe.name || !IsReceivedNext(region, index);
-  if (ClosesSlot(region, index) && turns) out.push_back(SyncOp(OpCode::kAdvance, ring, "", 0, op.span));
+  if (ClosesSlot(region, index) && turns && traffic.GoesOn(pipe)) out.push_back(SyncOp(OpCode::kAdvance, ring, "", 0, op.span));
 }
 
 Region StoresOf(ir::Kernel& kernel, const Op& op, const std::string& slot) {
@@ -135,6 +136,7 @@ Region StoresOf(ir::Kernel& kernel, const Op& op, const std::string& slot) {
 
 void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int64_t empty) {
   kernel.barriers.push_back({FullBarrier(pipe.name), pipe.slots, full, fmt::format("a slot of {} has been filled", pipe.name)});
+  if (empty == 0) return;
   kernel.barriers.push_back(
       {EmptyBarrier(pipe.name), pipe.slots, empty, fmt::format("every reader is done with a slot of {}", pipe.name)});
 }
@@ -170,6 +172,32 @@ std::set<std::string> EnginePipes(const ir::Kernel& kernel) {
   return pipes;
 }
 
+/// How many slots of the pipe a worker receives; kLoops: there is traffic in a loop.
+constexpr int64_t kLoops = -1;
+int64_t Receives(const Region& region, const std::string& pipe, bool in_loop) {
+  int64_t count = 0;
+  for (const Op& op : region) {
+    const bool receives = op.code == OpCode::kReceive && op.symbol == pipe, sends = op.code == OpCode::kSend && op.symbol == pipe;
+    if (in_loop && (receives || sends)) return kLoops;
+    count += receives;
+    const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
+    for (const Region& inner : op.regions) {
+      const int64_t inside = Receives(inner, pipe, in_loop || is_loop);
+      if (inside == kLoops) return kLoops;
+      count += inside;
+    }
+  }
+  return count;
+}
+
+/// Whether no slot of the pipe is filled a second time while the block lives: none has to be given back.
+bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe) {
+  return std::all_of(kernel.workers.begin(), kernel.workers.end(), [&](const ir::Worker& worker) {
+    const int64_t slots = Receives(worker.body, pipe.name, false);
+    return slots != kLoops && slots <= pipe.slots;
+  });
+}
+
 PipeTraffic TrafficOf(const ir::Kernel& kernel) {
   PipeTraffic traffic{EnginePipes(kernel), {}, {}};
   for (const ir::Worker& worker : kernel.workers) {
@@ -178,8 +206,12 @@ PipeTraffic TrafficOf(const ir::Kernel& kernel) {
     });
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
-    if (kernel.Spread() <= 1) continue;
-    (IsFilledOnce(kernel, pipe) ? traffic.filled_once : traffic.refilled).insert(pipe.name);
+    if (IsFilledOnce(kernel, pipe)) {
+      traffic.filled_once.insert(pipe.name);
+      traffic.refilled.erase(pipe.name);
+    } else if (kernel.Spread() > 1) {
+      traffic.refilled.insert(pipe.name);
+    }
   }
   return traffic;
 }
@@ -227,7 +259,8 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
       continue;
     }
     const int64_t blocks = IsShared(kernel, pipe.name) ? kernel.cluster : 1;
-    AddSlotBarriers(kernel, pipe, arrivals[pipe.name], pipe.receivers * ir::kWarpsOfInstance * blocks);
+    const bool goes_back = !traffic.filled_once.contains(pipe.name);
+    AddSlotBarriers(kernel, pipe, arrivals[pipe.name], goes_back ? pipe.receivers * ir::kWarpsOfInstance * blocks : 0);
   }
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (!buffer.is_fragments) continue;

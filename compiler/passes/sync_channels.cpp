@@ -60,7 +60,7 @@ class ChannelSync {
       if (op.code == OpCode::kReceive && is_channel) {
         held.push_back(Receive(region, i, out));
       } else if (op.code == OpCode::kSend && op.regions.empty() && is_channel) {
-        SendTiles(kernel_, region, i, false, rings_, out);
+        SendTiles(kernel_, region, i, PipeTraffic{}, rings_, out);
       } else {
         if (op.code == OpCode::kSend && is_channel) {
           out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.slot, 0, op.span));

@@ -17,22 +17,6 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 
-/// How many slots of the pipe one tile receives, at most; kLoops: there is traffic in a loop.
-constexpr int64_t kLoops = -1;
-int64_t Receives(const Region& region, const std::string& pipe) {
-  int64_t count = 0;
-  for (const Op& op : region) {
-    count += op.code == OpCode::kReceive && op.symbol == pipe;
-    for (const Region& inner : op.regions) {
-      const int64_t inside = Receives(inner, pipe);
-      const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
-      if (inside == kLoops || (inside > 0 && is_loop)) return kLoops;
-      count += inside;
-    }
-  }
-  return count;
-}
-
 bool UsesBarrier(const Op& op) {
   switch (op.code) {
     case OpCode::kWaitEmpty:
@@ -48,13 +32,6 @@ bool UsesBarrier(const Op& op) {
 }
 
 }  // namespace
-
-bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe) {
-  return std::all_of(kernel.workers.begin(), kernel.workers.end(), [&](const ir::Worker& worker) {
-    const int64_t slots = Receives(worker.body, pipe.name);
-    return slots != kLoops && slots <= pipe.slots;
-  });
-}
 
 void SendToCluster(ir::Kernel& kernel, const Op& send, const std::string& ring, Region& out) {
   for (Op& each : StoresOf(kernel, send, ring)) {

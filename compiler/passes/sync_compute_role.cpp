@@ -75,7 +75,7 @@ class ComputeRoleSync {
   Region Run(Region body) {
     Region out = Rewrite(std::move(body));
     if (staging_.HasEngineStores()) {
-      // The block's shared memory must outlive the copy engine's reads of it.
+      out.push_back(Explain("The block's shared memory stays until the copy engine has read it.", worker_.span));
       out.push_back(SyncOp(OpCode::kWaitStores, "", "read", 0, worker_.span));
     }
     return out;
@@ -152,7 +152,7 @@ void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
     if (is_fenced) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, release.span));
     out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe, release_kind_.at(release.pipe), release.span));
   }
-  out.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
+  if (traffic_.GoesOn(FindPipe(kernel_, release.pipe))) out.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
 }
 
 void ComputeRoleSync::WaitGroups(size_t left, Span span, Region& out) {
@@ -250,7 +250,7 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
 
 void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Region& out) {
   WaitFor(op, out);
-  if (!is_spread_) return SendTiles(kernel_, region, index, traffic_.engine.count(op.symbol) > 0, rings_, out);
+  if (!is_spread_) return SendTiles(kernel_, region, index, traffic_, rings_, out);
   const std::string& ring = RingOfSends(rings_, op.symbol);
   if (OpensSlot(region, index) && traffic_.filled_once.count(op.symbol) == 0)
     out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), ring, 0, op.span));

@@ -60,7 +60,8 @@ class CopyRoleSync {
 
   void Send(Op& send, bool opens, bool closes, Region& out) {
     const std::string& pipe = send.symbol;
-    if (opens) out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe), pipe, 0, send.span));
+    if (opens && !traffic_.filled_once.contains(pipe))
+      out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe), pipe, 0, send.span));
     Region views, engine, guarded;
     int64_t bytes = 0;
     for (Op& op : send.regions[0]) {
@@ -103,7 +104,7 @@ class CopyRoleSync {
       out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), pipe, ir::kPerWarp, send.span));
     if (closes) came_[pipe] = 0;
     arrivals_.Add(pipe, arrivals, closes);
-    if (closes) out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, send.span));
+    if (closes && traffic_.GoesOn(FindPipe(kernel_, pipe))) out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, send.span));
   }
 
   /// What the engine counts: whole boxes, each as wide as a panel of the tile.

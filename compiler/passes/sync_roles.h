@@ -51,16 +51,25 @@ inline const std::string& RingOfSends(const RingsOfSends& rings, const std::stri
   return own == rings.end() ? pipe : own->second;
 }
 
-/// A send of computed tiles, at `index` of the region: the wait for an empty slot where it opens one, its stores, the arrival of
-/// its warps, and where it closes the slot the ring's turn. `fences`: the copy engine or matrix unit of another role may read what
-/// was stored.
-void SendTiles(ir::Kernel& kernel, const ir::Region& region, size_t index, bool fences, const RingsOfSends& rings, ir::Region& out);
+/// Names of pipes by what happens to their slots, found while sends and receives still stand.
+struct PipeTraffic {
+  std::set<std::string> engine;       // the copy engine fills or stores them, or the matrix unit reads: ordinary stores are fenced
+  std::set<std::string> refilled;     // the copy engine, or another block, fills their slots again: ordinary loads are fenced
+  std::set<std::string> filled_once;  // while the block lives: no slot goes back
 
-/// The barriers of a pipe's slots, with how many arrivals complete a phase of each.
+  /// Whether the ring goes on behind a slot: not where it has one, which is never filled again.
+  bool GoesOn(const ir::Pipe& pipe) const { return pipe.slots > 1 || !filled_once.contains(pipe.name); }
+};
+
+/// A send of computed tiles, at `index` of the region: the wait for an empty slot where it opens one that was full before, its
+/// stores, fenced where the copy engine or the matrix unit of another role may read them, the arrival of its warps, and where it
+/// closes the slot the ring's turn.
+void SendTiles(ir::Kernel& kernel, const ir::Region& region, size_t index, const PipeTraffic& traffic, const RingsOfSends& rings,
+               ir::Region& out);
+
+/// The barriers of a pipe's slots, with how many arrivals complete a phase of each; `empty` 0: no slot goes back.
 void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int64_t empty);
 
-/// Instances spread over a cluster: no slot of the pipe is filled a second time, so that none has to be given back.
-bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe);
 /// The stores of a send into the slots of all blocks.
 void SendToCluster(ir::Kernel& kernel, const ir::Op& send, const std::string& ring, ir::Region& out);
 /// In front of a receive: the instance's share of the bytes that come.
@@ -74,13 +83,6 @@ void SyncChannels(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, Di
 
 /// Rewrites a role of a folded program: its waits are for copies that its own threads have issued.
 void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics);
-
-/// Names of pipes by what happens to their slots, found while sends and receives still stand.
-struct PipeTraffic {
-  std::set<std::string> engine;       // the copy engine fills or stores them, or the matrix unit reads: ordinary stores are fenced
-  std::set<std::string> refilled;     // the copy engine, or another block, fills their slots again: ordinary loads are fenced
-  std::set<std::string> filled_once;  // spread over a cluster and never filled again: no slot goes back
-};
 
 /// Rewrites the body of a role that copies; adds its arrivals.
 void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, FullArrivals& arrivals);

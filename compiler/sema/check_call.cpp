@@ -114,6 +114,10 @@ Value Elaborator::CallConversion(const ast::CallExpr& expr, DType dtype) {
     return ExprValue(MakeNode(ExprKind::kConvert, Op::kNone, type, std::move(args), expr.span), expr.span);
   }
   ExprPtr converted = MakeConvert(std::move(x.expr), dtype);
+  // What a `fn` gives stands where its body does; the conversion stands here.
+  const Span inner = converted->span;
+  const bool is_here = inner.file == expr.span.file && inner.begin >= expr.span.begin && inner.end <= expr.span.end;
+  if (converted->kind == ExprKind::kConvert && !is_here) converted->span = expr.span;
   if (is_math) return of_width(MakeConvert(std::move(converted), DType::kI64));
   return ExprValue(std::move(converted), expr.span);
 }

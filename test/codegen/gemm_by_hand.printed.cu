@@ -28,6 +28,8 @@ namespace {
 //     65536  131072  ab_1[4]        bf16[64, 256], swizzle 128  pipe ab, field 1
 //    196608   32768  C_stage[2][2]  bf16[64, 64], swizzle 128   staging of C, 64 columns at a time
 //    229376      64  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_large_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
   tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[4];

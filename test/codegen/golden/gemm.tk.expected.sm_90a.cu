@@ -29,6 +29,8 @@ namespace {
 //    196608    4096  C_stage     bf16[64, 32], swizzle 64   staging of C, 32 columns at a time
 //    200704   16384  acc_shares  f32[64, 64]                what this block has of acc, for the cluster
 //    217088     200  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_decode_shared {
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[12];
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[12];
@@ -132,6 +134,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     } else {
       tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + tk::cluster::rank() * 32)), staged);
     }
+    // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
 
@@ -158,6 +161,8 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 //     65536  131072  ab_1[4]     bf16[128, 128], swizzle 128  pipe ab, field 1
 //    196608   16384  C_stage[4]  bf16[64, 32], swizzle 64     staging of C, 32 columns at a time
 //    212992      64  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_small_shared {
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_0[4];
   tk::shared_tile<tk::bf16, 128, 128, tk::swizzle::b128> ab_1[4];
@@ -251,6 +256,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
       }
     }
+    // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
 }
@@ -274,6 +280,8 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
 //     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
 //    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    229376      96  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_medium_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
@@ -370,6 +378,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
         tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
       }
     }
+    // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
 }
@@ -393,6 +402,8 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 //    131072   65536  ab_1[4]        bf16[64, 128], swizzle 128  pipe ab, field 1
 //    196608   32768  C_stage[2][2]  bf16[128, 32], swizzle 64   staging of C, 32 columns at a time
 //    229376      64  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_tall_shared {
   tk::shared_tile<tk::bf16, 256, 64, tk::swizzle::b128> ab_0[4];
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
@@ -493,6 +504,7 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
         }
       }
     }
+    // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
 }
@@ -516,6 +528,8 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
 //     65536  131072  ab_1[8]        bf16[32, 256], swizzle 128  pipe ab, field 1
 //    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    229376     128  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_large_shared {
   tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> ab_0[8];
   tk::shared_tile<tk::bf16, 32, 256, tk::swizzle::b128> ab_1[8];
@@ -616,6 +630,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         }
       }
     }
+    // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
 }

@@ -6,8 +6,8 @@ Counted block by block: what stands in a loop, a branch or a role's body must co
 loop may run any number of times. A loop that keeps a product in flight gives its slots back an iteration later (`.previous`, under a
 condition): those in it count for its body, the one behind it for none. Parts that fill one slot arrive more often than once.
 An instance that receives the slot that it has just sent waits for it empty and full, and turns its ring once; else it has a ring for
-what it sends and one for what it receives. Slots that are filled
-once (by all blocks of a cluster) have no barrier to be given back at."""
+what it sends and one for what it receives. Slots that are filled once have no barrier to be given back at, and where there is one of
+them its ring stays there."""
 import pathlib
 import re
 import subprocess
@@ -33,6 +33,9 @@ class Block:
         for ring in {r for r, _ in self.ring_waits} | set(self.turns):
             kinds = [n for (r, _), n in self.ring_waits.items() if r == ring]
             turns = self.turns.get(ring, 0)
+            # Of slots that are filled once a sender waits for none, and the ring of a single one stays there.
+            if ring not in self.returned and (sum(kinds) == 0 or (sum(kinds), turns) == (1, 0)):
+                continue
             if turns != sum(kinds) and kinds != [turns, turns]:
                 found.append(f"waits {sum(kinds)} times on the ring {ring}, turns it {turns} times")
         for (pipe, kind), waits in self.waits.items():
