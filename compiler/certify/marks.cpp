@@ -136,14 +136,14 @@ class MarkProof {
     if (columns.dropped || (op.slot == "transposed" && rows > 1))
       return Fail(op, fmt::format("elements of `{}` are taken to follow each other that do not", op.symbol));
     const bool is_aligned = ir::IsAligned(kernel_), is_contiguous = ir::IsContiguous(kernel_);
-    if (tensor.is_work || !(is_aligned || is_contiguous))
+    if (tensor.is_work ? !ir::HasAlignedRows(tensor) : !(is_aligned || is_contiguous))
       return Fail(op, fmt::format("nothing shows that rows of `{}` are aligned: the launcher does not ask", op.symbol));
     const int64_t element = Bytes(tensor.dtype), structure = ir::StructureParts(tensor) * element;
     const bool is_vector = structure % kVector == 0;  // what rows of elements, which are structures, are multiples of
     const Scalar start = symbolic::Mul(scope_.Resolve(columns.start), symbolic::Int(has_parts ? structure : element));
     const bool begins_at_row = has_parts || structure == element || is_vector;
-    const bool is_proved =
-        (is_aligned && begins_at_row && integers_.IsMultiple(start, kVector)) || (is_contiguous && LiesAtVectors(op, tensor, kept));
+    const bool is_proved = ((is_aligned || tensor.is_work) && begins_at_row && integers_.IsMultiple(start, kVector)) ||
+                           (is_contiguous && !tensor.is_work && LiesAtVectors(op, tensor, kept));
     if (!is_proved)
       Fail(op, fmt::format("nothing shows that what is accessed of `{}` begins at a multiple of {} bytes", op.symbol, kVector));
   }

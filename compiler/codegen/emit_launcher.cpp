@@ -236,7 +236,7 @@ class CallEmitter {
     for (const ir::TensorMap& map : kernel.maps) Map(map, uses);
     std::vector<std::string> arguments;
     const std::set<std::string> pieces = CopiedInPieces(kernel);
-    for (const KernelParam& param : KernelParams(kernel, uses)) arguments.push_back(KernelArgument(param, pieces));
+    for (const KernelParam& param : KernelParams(kernel, uses)) arguments.push_back(KernelArgument(kernel, param, pieces));
     std::string blocks = fmt::format("int({})", tiles);
     if (kernel.cluster > 1) blocks += fmt::format(" * {}", kernel.cluster);
     const std::string cluster = kernel.cluster > 1 ? fmt::format(", {}", kernel.cluster) : "";
@@ -291,11 +291,11 @@ class CallEmitter {
     return names;
   }
 
-  std::string KernelArgument(const KernelParam& param, const std::set<std::string>& pieces) const {
+  std::string KernelArgument(const ir::Kernel& kernel, const KernelParam& param, const std::set<std::string>& pieces) const {
     const std::string name = param.CppName();
     switch (param.kind) {
       case KernelParam::Kind::kTensor: {
-        const ir::TensorParam& tensor = passes::FindTensor(first_, param.name);
+        const ir::TensorParam& tensor = passes::FindTensor(kernel, param.name);
         return fmt::format("tk::host::as_tensor<{}, {}>({})", CppType(tensor.dtype), tensor.extents.size(),
                            pieces.contains(param.name) ? fmt::format("call.pieces({})", name) : "*" + name);
       }
@@ -373,7 +373,9 @@ class CallEmitter {
       out_.Line(fmt::format("return {}{};", is_used ? "schedule < 0 ? 0 : " : "", values[0]));
     } else {
       out_.Open("switch (schedule)");
-      for (size_t i = 0; i < values.size(); ++i) out_.Line(fmt::format("case {}: return {};", i, values[i]));
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (values[i] != "0") out_.Line(fmt::format("case {}: return {};", i, values[i]));
+      }
       out_.Line("default: return 0;");
       out_.Close();
     }

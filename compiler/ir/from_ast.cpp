@@ -90,6 +90,32 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section, 
   return kernel;
 }
 
+bool IsEmpty(const Kernel& kernel) {
+  return std::any_of(kernel.axes.begin(), kernel.axes.end(), [](const GridAxis& axis) {
+    int64_t lo = 0, hi = 0;
+    return symbolic::IsInt(axis.lo, &lo) && symbolic::IsInt(axis.hi, &hi) && hi <= lo;
+  });
+}
+
+/// The sections of a kernel, but not those that have no tile under this schedule set, nor the scratch tensors that only these used.
+std::vector<Kernel> LowerSections(const typed::Kernel& kernel, Diagnostics& diagnostics) {
+  std::vector<Kernel> lowered;
+  for (const typed::Section& section : kernel.sections) {
+    lowered.push_back(LowerSection(kernel, section, diagnostics));
+    lowered.back().span = section.span;
+  }
+  if (std::all_of(lowered.begin(), lowered.end(), IsEmpty) || std::none_of(lowered.begin(), lowered.end(), IsEmpty)) return lowered;
+  std::erase_if(lowered, IsEmpty);
+  const auto is_unused = [lowered](const TensorParam& tensor) {
+    return tensor.is_work && std::none_of(lowered.begin(), lowered.end(), [&](const Kernel& section) {
+             return std::any_of(section.workers.begin(), section.workers.end(),
+                                [&](const Worker& worker) { return Mentions(worker.body, tensor.name); });
+           });
+  };
+  for (Kernel& section : lowered) std::erase_if(section.tensors, is_unused);
+  return lowered;
+}
+
 }  // namespace
 
 Result<Module> FromAst(const typed::Program& program, const std::string& target, Diagnostics& diagnostics) {
@@ -98,18 +124,18 @@ Result<Module> FromAst(const typed::Program& program, const std::string& target,
     Entry entry{source.name, {}};
     for (const typed::Kernel& kernel : source.kernels) {
       std::vector<int>& launches = entry.alternatives.emplace_back();
-      const bool is_one = kernel.sections.size() == 1;
-      for (const typed::Section& section : kernel.sections) {
-        Kernel lowered = LowerSection(kernel, section, diagnostics);
+      std::vector<Kernel> sections = LowerSections(kernel, diagnostics);
+      const bool is_one = sections.size() == 1;
+      for (Kernel& lowered : sections) {
         lowered.entry = source.name;
         lowered.target = target;
         lowered.name = source.name;
         if (!lowered.schedule.empty()) lowered.name += "_" + lowered.schedule;
         if (is_one && lowered.schedule.empty()) lowered.name += "_kernel";
-        if (!is_one) {
+        if (is_one)
+          lowered.span = lowered.declaration;
+        else
           lowered.name += fmt::format("_grid_{}", launches.size() + 1);
-          lowered.span = section.span;
-        }
         launches.push_back(static_cast<int>(module.kernels.size()));
         module.kernels.push_back(std::move(lowered));
       }

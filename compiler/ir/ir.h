@@ -330,6 +330,9 @@ int64_t StructureParts(const TensorParam& tensor);
 bool IsAligned(const Kernel& kernel);
 /// Whether it is launched only where all tensors begin at such places and have no gaps: its condition says `contiguous`.
 bool IsContiguous(const Kernel& kernel);
+/// Of a `work` tensor, whose rows begin at multiples of 16 bytes wherever it is: whether these are rows of elements. (Structures
+/// would be padded each.)
+bool HasAlignedRows(const TensorParam& work);
 /// Elements from one index of an axis to the next, where the tensor has no gaps.
 Scalar ContiguousStride(const TensorParam& tensor, size_t axis);
 

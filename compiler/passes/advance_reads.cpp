@@ -33,10 +33,8 @@ void Append(Region& region, const Region& more) { region.insert(region.end(), mo
 
 bool IsMeeting(const Op& op) { return op.code == OpCode::kSend || op.code == OpCode::kReceive; }
 
-/// Whether the read can't stand in front of the operation, or would not be the later one of two loads. What the kernel itself
-/// writes stays where it is read.
+/// Whether the read can't stand in front of the operation, or would not be the later one of two loads.
 bool Stops(const Op& op, const Op& read) {
-  if (read.number == ir::kReadExactly) return true;
   if (op.code == OpCode::kRead || op.code == OpCode::kReadParts || !op.regions.empty()) return true;
   return op.code == OpCode::kLet && NamesScalar(read, {op.symbol});
 }
@@ -89,7 +87,7 @@ class Advancing {
   std::optional<size_t> PlaceOf(const Region& loads, size_t begin) const {
     if (loads.empty()) return std::nullopt;
     size_t place = begin;
-    const auto stops = [&](const Op& read) { return Stops(worker_.body[place - 1], read); };
+    const auto stops = [&](const Op& read) { return !KeepsTensor(kernel_, read.symbol) || Stops(worker_.body[place - 1], read); };
     while (place > 0 && std::none_of(loads.begin(), loads.end(), stops)) --place;
     const Region between = Slice(worker_.body, place, begin);
     return std::any_of(between.begin(), between.end(), IsMeeting) ? std::optional(place) : std::nullopt;

@@ -34,7 +34,7 @@ class Marking {
                                        [](const AxisRange& axis) { return axis.exists; });
     const bool is_read = access.code == OpCode::kRead || access.code == OpCode::kReadParts;
     if (is_read && is_inside) access.scalars.clear();  // nothing is filled
-    access.axes.back().aligned = !tensor.is_work && IsAligned(access, tensor, rank);
+    access.axes.back().aligned = IsAligned(access, tensor, rank);
   }
 
   /// The end of a loop within a block of the grid that is as long as the others: `min(m + 8, M)` is m + 8.
@@ -56,6 +56,7 @@ class Marking {
     const auto kept = std::count_if(access.axes.begin(), access.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
     // A vector turned around is a row as it was.
     if (access.axes[rank - 1].dropped || (!access.slot.empty() && kept > 1)) return false;
+    if (tensor.is_work) return ir::HasAlignedRows(tensor) && BeginsWithVector(access.axes, tensor, rank);
     return (ir::IsAligned(kernel_) && BeginsWithVector(access.axes, tensor, rank)) ||
            (ir::IsContiguous(kernel_) && LiesAtVectors(access.axes, tensor, rank));
   }

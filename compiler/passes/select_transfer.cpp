@@ -424,7 +424,8 @@ void MakePipeBuffers(ir::Kernel& kernel, const Target& target) {
   }
 }
 
-/// What the kernel writes may change while it reads: a load of such a tensor takes nothing but its own elements.
+/// What the grid writes may change while it reads, and of what one before it wrote the rest may not be written: a load of such a
+/// tensor takes nothing but its own elements.
 void ReadExactly(ir::Kernel& kernel) {
   std::set<std::string> written;
   for (const ir::TensorParam& tensor : kernel.tensors) {

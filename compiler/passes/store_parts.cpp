@@ -29,10 +29,10 @@ ir::AxisRange* AxisOfColumns(Op& access) {
   return is_turned ? kept.front() : kept.back();
 }
 
-/// What may be done later, in front of a store that follows: it reads tiles, scalars, and tensors that the kernel does not write.
-bool MayWait(const Op& op) {
+/// What may be done later, in front of a store that follows: it reads tiles, scalars, and tensors that the grid does not write.
+bool MayWait(const ir::Kernel& kernel, const Op& op) {
   switch (op.code) {
-    case OpCode::kRead: return op.number == ir::kReadWidely;
+    case OpCode::kRead: return KeepsTensor(kernel, op.symbol);
     case OpCode::kFill:
     case OpCode::kUnary:
     case OpCode::kBinary:
@@ -54,7 +54,7 @@ StoreStatement StoreParts::Find(Region& region, size_t store) const {
     for (const ValueId operand : op.operands) ++uses[operand];
   };
   take(region[store]);
-  while (found.begin > 0 && MayWait(region[found.begin - 1])) {
+  while (found.begin > 0 && MayWait(kernel_, region[found.begin - 1])) {
     const Op& op = region[--found.begin];
     const ValueId result = op.results[0];
     if (Columns(result) != columns || !uses.contains(result) || uses[result] != CountUses(worker_.body, result)) continue;

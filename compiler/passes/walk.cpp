@@ -100,6 +100,10 @@ bool Writes(const ir::Op& op, ir::ValueId value) {
   return in_place && op.operands[0] == value;
 }
 
+bool KeepsTensor(const ir::Kernel& kernel, const std::string& name) {
+  return FindTensor(kernel, name).mode != typed::TensorMode::kInOut;
+}
+
 const ir::Pipe& FindPipe(const ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.pipes, name, "pipe"); }
 ir::Pipe& FindPipe(ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.pipes, name, "pipe"); }
 const ir::Buffer& FindBuffer(const ir::Kernel& kernel, const std::string& name) {

@@ -43,6 +43,9 @@ bool FillsShared(const ir::Op& op);
 /// Whether register values written by the operation include `value` (results, and what it changes in place).
 bool Writes(const ir::Op& op, ir::ValueId value);
 
+/// Whether the tensor is as it was while the grid runs: what a grid both reads and writes is `inout`.
+bool KeepsTensor(const ir::Kernel& kernel, const std::string& name);
+
 const ir::Pipe& FindPipe(const ir::Kernel& kernel, const std::string& name);
 ir::Pipe& FindPipe(ir::Kernel& kernel, const std::string& name);
 const ir::Buffer& FindBuffer(const ir::Kernel& kernel, const std::string& name);
