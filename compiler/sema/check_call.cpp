@@ -3,6 +3,7 @@
 // check_call_elements.cpp, check_call_tile.cpp. `fn`s are in check_fn_call.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
@@ -130,7 +131,24 @@ Value Elaborator::NoSuchFunction(const ast::CallExpr& expr) {
   const std::string nearest = NearestName(name, std::move(names));
   DiagnosticBuilder report =
       diagnostics_.Error(DiagnosticKind::kUnknownName, expr.callee.span, fmt::format("there is no function `{}`", name));
-  if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{expr.callee.span, nearest});
+  struct Habit {
+    std::string_view other, ours;
+  };
+  static constexpr Habit kHabits[] = {{"dot", "a product of matrices is `a @ b`"},
+                                      {"matmul", "a product of matrices is `a @ b`"},
+                                      {"mma", "a product of matrices is `a @ b`"},
+                                      {"transpose", "a tile turned is `x.T`"},
+                                      {"sum", "sums are `rowsum(x)` and `colsum(x)`"},
+                                      {"mean", "divide `rowsum(x)` by the number of elements"},
+                                      {"zeros", "a number fills a tile: `var x: f32[64, 64] = 0`"},
+                                      {"full", "a number fills a tile: `var x: f32[64, 64] = 0`"},
+                                      {"load", "elements are read by indexing: `X[m, n]`"},
+                                      {"store", "elements are stored by `Y[m, n] <- x`"}};
+  const auto* habit = std::find_if(std::begin(kHabits), std::end(kHabits), [&](const Habit& h) { return h.other == name; });
+  if (habit != std::end(kHabits))
+    report.Help(std::string(habit->ours));
+  else if (!nearest.empty())
+    report.Help(fmt::format("write `{}`", nearest), Edit{expr.callee.span, nearest});
   for (const ast::ExprPtr& argument : expr.arguments) Eval(*argument);
   return Error();
 }

@@ -115,7 +115,7 @@ Value Elaborator::EvalChecked(const ast::Expr& expr) {
   return Error();
 }
 
-bool Elaborator::UnknownName(const std::string& name, Span span) {
+bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
   if (name == "block" || name == "blocks") {
     diagnostics_.Error(DiagnosticKind::kBlockOutsideWork, span, fmt::format("`{}` outside the index of a `work` tensor", name))
         .Help("what a tile computes may not depend on which block computes it; a `work` tensor may hold one row for each block");
@@ -128,6 +128,9 @@ bool Elaborator::UnknownName(const std::string& name, Span span) {
       report.Note(symbol->span, fmt::format("`{}` is declared here", nearest));
     }
     report.Help(fmt::format("write `{}`", nearest), Edit{span, nearest});
+  } else if (as_pipe) {
+    report.Help(
+        fmt::format("declare the pipe in front of the workers, with what a slot of it holds: `pipe {}: f32[64, 64]`", name));
   } else if (!inlining_.empty()) {
     report.Help("a `fn` sees its parameters only; pass what it needs");
   }

@@ -50,7 +50,7 @@ void Elaborator::CheckArrow(const ast::ArrowStmt& stmt) {
   const Symbol* symbol = scope_->Find(root->name);
   if (symbol == nullptr) {
     Eval(*stmt.value);
-    UnknownName(root->name, root->span);
+    UnknownName(root->name, root->span, stmt.target->kind == ast::ExprKind::kName);
     return;
   }
   if (symbol->kind == SymbolKind::kPipe) return CheckSend(stmt, symbol->id);

@@ -192,7 +192,7 @@ class Elaborator {
   std::optional<PartOf> PartIndex(const ast::MethodExpr& method, int64_t extent, Span base, std::string_view described);
   Value Error() { return {}; }
   std::string Describe(const Value& value) const;
-  bool UnknownName(const std::string& name, Span span);
+  bool UnknownName(const std::string& name, Span span, bool as_pipe = false);
 
   // check_call.cpp
   Value EvalCall(const ast::CallExpr& expr);

@@ -115,6 +115,7 @@ class Lexer {
     if (IsDigit(c)) return Number();
     if (c == '"') return String();
     if (c == '/' && At(pos_ + 1) == '*') return BlockComment();
+    if (ForeignSign()) return;
     for (const Fixed& fixed : kPunctuation) {
       if (text_.compare(pos_, fixed.text.size(), fixed.text) == 0) return Push(fixed.kind, pos_ + fixed.text.size());
     }
@@ -186,7 +187,8 @@ class Lexer {
     pos_ = close == std::string_view::npos ? text_.size() : close + 2;
   }
 
-  void Unexpected() {
+  /// An operator of other languages that has a word here, which stands in for it.
+  bool ForeignOperator() {
     struct Habit {
       std::string_view other, ours;
     };
@@ -198,8 +200,42 @@ class Lexer {
           .Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), fmt::format("`{}` is no operator of .tk", habit.other))
           .Help(fmt::format("write `{}`", habit.ours), Edit{SpanFrom(pos_, end), fmt::format(" {} ", habit.ours)});
       // Stand in for the operator that was meant.
-      return Push(habit.ours == "and" ? TokenKind::kAnd : habit.ours == "or" ? TokenKind::kOr : TokenKind::kNot, end);
+      Push(habit.ours == "and" ? TokenKind::kAnd : habit.ours == "or" ? TokenKind::kOr : TokenKind::kNot, end);
+      return true;
     }
+    return false;
+  }
+
+  /// A sign of other languages, or of print, that is said in another way here.
+  bool ForeignSign() {
+    struct Sign {
+      std::string_view found, help;
+    };
+    static constexpr Sign kSigns[] = {{"++", "write `x += 1`"},
+                                      {"**", "write `pow(x, y)`, or `x * x`"},
+                                      {"?", "a choice is `if c { a } else { b }`, or of tiles `where(c, a, b)`"},
+                                      {"'", "strings stand in double quotes, behind `import` only"},
+                                      {"\u2212", "write `-`"},
+                                      {"\u00d7", "write `*`"},
+                                      {"\u00b7", "write `*`, or `@` for a product of matrices"},
+                                      {"\u2190", "write `<-`"},
+                                      {"\u2264", "write `<=`"},
+                                      {"\u2265", "write `>=`"},
+                                      {"\u2260", "write `!=`"}};
+    for (const Sign& sign : kSigns) {
+      if (text_.compare(pos_, sign.found.size(), sign.found) != 0) continue;
+      const size_t end = pos_ + sign.found.size();
+      diagnostics_
+          .Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), fmt::format("`{}` belongs to no token", sign.found))
+          .Help(std::string(sign.help));
+      Push(TokenKind::kStray, end);
+      return true;
+    }
+    return false;
+  }
+
+  void Unexpected() {
+    if (ForeignOperator()) return;
     if (text_[pos_] == '#') {
       diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, pos_ + 1), "`#` starts no comment in .tk files")
           .Help("write `//`", Edit{SpanFrom(pos_, pos_ + 1), "//"});
@@ -208,8 +244,9 @@ class Lexer {
     }
     // One diagnostic for a run of such characters, not one each.
     size_t end = pos_;
-    bool printable = true;
+    bool printable = true, is_ascii = true;
     while (end < text_.size() && IsStray(end)) {
+      is_ascii = is_ascii && static_cast<unsigned char>(text_[end]) < 0x80;
       printable = printable && (static_cast<unsigned char>(text_[end]) >= 0x20 && text_[end] != 0x7f);
       end += Utf8Length(text_, end);
     }
@@ -217,8 +254,8 @@ class Lexer {
     const std::string_view run = text_.substr(pos_, end - pos_);
     std::string headline = run.size() <= 16 && printable ? fmt::format("`{}` belongs to no token", run)
                                                          : std::string("these characters belong to no token");
-    diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), std::move(headline))
-        .Note("outside comments and strings a .tk file is plain ASCII");
+    DiagnosticBuilder error = diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), std::move(headline));
+    if (!is_ascii) error.Note("outside comments and strings a .tk file is plain ASCII");
     Push(TokenKind::kStray, end);
   }
 

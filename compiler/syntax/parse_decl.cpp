@@ -27,8 +27,9 @@ ast::File Parser::ParseFile() {
           ParseKernel(file, true);
           break;
         }
-        Error(DiagnosticKind::kExpectedSyntax, Here(),
-              fmt::format("expected `kernel`, `fn`, `import`, `instance` or `schedule`, found {}", Found()));
+        SuggestWord(Error(DiagnosticKind::kExpectedSyntax, Here(),
+                          fmt::format("expected `kernel`, `fn`, `import`, `instance` or `schedule`, found {}", Found())),
+                    {"kernel", "fn", "import", "instance", "schedule"});
         if (At(TokenKind::kRightBrace)) Take();
         SkipToDecl();
     }
@@ -204,6 +205,7 @@ void Parser::ParseKernelBody(ast::KernelDecl& kernel) {
       DiagnosticBuilder error =
           Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected `grid`, `work` or `let`, found {}", Found()));
       if (section) error.Help("pipes and workers follow a `grid` line that says which tiles there are");
+      SuggestWord(error, {"grid", "work", "let"});
       SkipToStatementEnd(item);
     }
   }
@@ -276,6 +278,7 @@ void Parser::ParseGridItems(ast::GridSection& grid, bool braced) {
     } else {
       DiagnosticBuilder error =
           Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected `pipe`, `worker` or `let`, found {}", Found()));
+      SuggestWord(error, {"pipe", "worker", "let", "grid"});
       if (At(TokenKind::kName) || At(TokenKind::kFor) || At(TokenKind::kVar) || At(TokenKind::kIf)) {
         error.Help("statements stand in a worker: `worker compute { .. }`");
       }

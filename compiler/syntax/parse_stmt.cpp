@@ -53,6 +53,8 @@ void Parser::ReportUnused(const ast::Expr& value) {
     error.Help("to assign write `=`", Edit{ast::Cast<ast::BinaryExpr>(value).op_span, "="});
   } else if (value.kind == ast::ExprKind::kReceive) {
     error.Help("to receive and drop a slot write `let _ = <-p`", Edit{{file_, value.span.begin, value.span.begin}, "let _ = "});
+  } else if (At(TokenKind::kRightArrow)) {
+    error.Help("what is sent or stored stands on the right: `target <- value`");
   } else {
     error.Help("give it a name with `let`, send it with `<-`, or remove it");
   }
@@ -84,7 +86,9 @@ StmtPtr Parser::ParseStmt(bool allow_result, ExprPtr& result) {
           .Help("is a `}` missing above?");
       return nullptr;
     }
-    default: return ParseSimple(allow_result, result);
+    default:
+      if (ReportHabit(allow_result)) return nullptr;
+      return ParseSimple(allow_result, result);
   }
 }
 
@@ -108,6 +112,10 @@ bool Parser::ParsePattern(ast::Pattern& pattern) {
 
 StmtPtr Parser::ParseLet() {
   auto stmt = std::make_unique<ast::LetStmt>(SpanOf(Take()));
+  if (AtWord("mut") && Peek(1).kind == TokenKind::kName) {
+    ErrorExpected("one name").Help("what changes is declared by `var x = ..`");
+    return nullptr;
+  }
   if (!ParsePattern(stmt->pattern)) return nullptr;
   if (TakeIf(TokenKind::kColon) && !(stmt->type = ParseType())) return nullptr;
   if (!Expect(TokenKind::kEqual, "after the name")) return nullptr;
@@ -132,6 +140,10 @@ StmtPtr Parser::ParseVar() {
 
 bool Parser::ParseRange(ast::Range& range) {
   const Span begin = Here();
+  if (AtWord("range") && Peek(1).kind == TokenKind::kLeftParen) {
+    ErrorExpected("a range").Help("a range is written `lo .. hi`, or `n` from 0 on");
+    return false;
+  }
   ExprPtr first = ParseAdditive();
   if (!first) return false;
   if (TakeIf(TokenKind::kDotDot)) {
@@ -161,8 +173,8 @@ bool Parser::ParseRange(ast::Range& range) {
 
 StmtPtr Parser::ParseFor() {
   auto stmt = std::make_unique<ast::ForStmt>(SpanOf(Take()));
-  const bool header =
-      ExpectName("the loop's index", stmt->index) && Expect(TokenKind::kIn, "after the loop's index") && ParseRange(stmt->range);
+  const bool header = !ReportLoopHabit() && ExpectName("the loop's index", stmt->index) &&
+                      Expect(TokenKind::kIn, "after the loop's index") && ParseRange(stmt->range);
   // Errors in the body are worth telling even when the header is wrong.
   if (!header && !SkipToBrace()) return nullptr;
   if (!ParseBlock(stmt->body, false) || !header) return nullptr;

@@ -198,7 +198,8 @@ void Parser::EndStatement(std::string_view what) {
   if (TakeIf(TokenKind::kSemicolon) || At(TokenKind::kRightBrace) || At(TokenKind::kEnd) || Current().line_start) return;
   DiagnosticBuilder error = ErrorExpected(fmt::format("`;` or a line break after {}", what));
   const Span place = {file_, last_end_, last_end_};
-  if (StartsStatement(Kind()) || At(TokenKind::kName)) error.Help("end it with `;`", Edit{place, ";"});
+  if (!SuggestInPlaceOfEnd(error) && (StartsStatement(Kind()) || At(TokenKind::kName)))
+    error.Help("end it with `;`", Edit{place, ";"});
   if (!StartsStatement(Kind())) SkipToStatementEnd();
   TakeIf(TokenKind::kSemicolon);
 }

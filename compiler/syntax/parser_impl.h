@@ -104,6 +104,16 @@ class Parser {
     int saved_;
   };
 
+  // ---- parse_habits.cpp
+  /// Reports a statement that begins as in another language, or with a slip of a word of this one; else false.
+  bool ReportHabit(bool allow_result);
+  /// The same of the head of a loop, which is passed.
+  bool ReportLoopHabit();
+  /// Where a name stands that one of the words is near to.
+  void SuggestWord(DiagnosticBuilder error, std::vector<std::string> words);
+  /// What was meant by a token where a statement should end; false: nothing that is known.
+  bool SuggestInPlaceOfEnd(DiagnosticBuilder& error);
+
   // ---- parse_decl.cpp
   void ParseImport(ast::File& file);
   void ParseFn(ast::File& file);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// What is written by those who come from another language, and slips of the words that begin a statement: the way it is said here.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/support/dtype.h"
+#include "compiler/support/nearest_name.h"
+#include "compiler/syntax/parser_impl.h"
+
+namespace tkc {
+namespace {
+
+struct Habit {
+  std::string_view word, help;
+};
+
+constexpr std::string_view kDeclare =
+    "a name is given by `let x = ..`, or by `var x = ..` where it changes; it has its value's type";
+
+/// In front of another name.
+constexpr Habit kDeclarations[] = {{"auto", kDeclare}, {"const", kDeclare},  {"constexpr", kDeclare}, {"float", kDeclare},
+                                   {"half", kDeclare}, {"double", kDeclare}, {"int", kDeclare},       {"unsigned", kDeclare},
+                                   {"bool", kDeclare}, {"size_t", kDeclare}};
+
+/// In front of anything on their line.
+constexpr Habit kStatements[] = {
+    {"while", "a loop runs over a range: `for i in lo .. hi { .. }`"},
+    {"return", "a worker ends where its body does, and the last expression of a `fn` is its value"},
+    {"break", "a loop runs over its whole range; what is not wanted stands in an `if`"},
+    {"continue", "a loop runs over its whole range; what is not wanted stands in an `if`"},
+    {"print", "nothing is printed while a kernel runs; `tkc run --out Y=y.npy` keeps what it stores"},
+    {"printf", "nothing is printed while a kernel runs; `tkc run --out Y=y.npy` keeps what it stores"},
+    {"__syncthreads", "workers meet in pipes only, and tkc derives the barriers"},
+};
+
+const Habit* Find(std::span<const Habit> habits, std::string_view word) {
+  const auto found = std::find_if(habits.begin(), habits.end(), [&](const Habit& habit) { return habit.word == word; });
+  return found == habits.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+bool Parser::ReportHabit(bool allow_result) {
+  if (!At(TokenKind::kName)) return false;
+  const std::string_view word = Text(Current());
+  const Token& next = Peek(1);
+  const bool ends = next.line_start || next.kind == TokenKind::kSemicolon || next.kind == TokenKind::kRightBrace;
+  const bool names_another = !ends && next.kind == TokenKind::kName && !PeekWord(1, "max") && !PeekWord(1, "min");  // x max= y
+  // What follows no name may be the value of a block.
+  const bool is_alone = !allow_result && ends;
+  const bool is_call = !allow_result && !ends && next.kind == TokenKind::kLeftParen;
+  const Habit* habit = names_another ? Find(kDeclarations, word) : nullptr;
+  if (!habit && (names_another || is_alone || is_call)) habit = Find(kStatements, word);
+  if (habit) {
+    Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected a statement, found `{}`", word))
+        .Help(std::string(habit->help));
+    return true;
+  }
+  const std::vector<std::string> words = {"let", "var", "for", "if", "each"};
+  if (!names_another || NearestName(word, words).empty()) return false;
+  SuggestWord(Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected a statement, found `{}`", word)), words);
+  return true;
+}
+
+void Parser::SuggestWord(DiagnosticBuilder error, std::vector<std::string> words) {
+  if (!At(TokenKind::kName)) return;
+  const std::string nearest = NearestName(Text(Current()), std::move(words));
+  if (!nearest.empty()) error.Help(fmt::format("write `{}`", nearest), Edit{Here(), nearest});
+}
+
+bool Parser::SuggestInPlaceOfEnd(DiagnosticBuilder& error) {
+  if (AtWord("elif") || AtWord("elsif") || AtWord("elseif")) {
+    error.Help("write `else if`", Edit{Here(), "else if"});
+    return true;
+  }
+  // `(f32) x`
+  if (pos_ < 3 || tokens_[pos_ - 3].kind != TokenKind::kLeftParen || tokens_[pos_ - 1].kind != TokenKind::kRightParen) return false;
+  const std::string_view type = Text(tokens_[pos_ - 2]);
+  if (!DTypeFromName(type)) return false;
+  error.Help(fmt::format("a conversion is written `{}(..)`", type));
+  return true;
+}
+
+bool Parser::ReportLoopHabit() {
+  if (!At(TokenKind::kLeftParen)) return false;
+  ErrorExpected("the loop's index").Help("a loop is written `for i in lo .. hi { .. }`, without parentheses");
+  int open = 0;
+  while (!At(TokenKind::kEnd) && !At(TokenKind::kLeftBrace)) {
+    open += At(TokenKind::kLeftParen) - At(TokenKind::kRightParen);
+    Take();
+    if (open == 0) break;
+  }
+  return true;
+}
+
+}  // namespace tkc
