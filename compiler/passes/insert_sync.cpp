@@ -198,8 +198,8 @@ bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe) {
   });
 }
 
-PipeTraffic TrafficOf(const ir::Kernel& kernel) {
-  PipeTraffic traffic{EnginePipes(kernel), {}, {}};
+PipeTraffic TrafficOf(const ir::Kernel& kernel, const Target& target) {
+  PipeTraffic traffic{target.folds_copies ? std::set<std::string>() : EnginePipes(kernel), {}, {}};
   for (const ir::Worker& worker : kernel.workers) {
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kSend && IsLoadedByEngine(op)) traffic.refilled.insert(op.symbol);
@@ -236,14 +236,14 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
   std::set<std::string> used = kernel.UsedNames();
   std::vector<RingsOfSends> rings;  // of each worker
   for (const ir::Worker& worker : kernel.workers) rings.push_back(SendRings(kernel, worker, used));
+  const PipeTraffic traffic = TrafficOf(kernel, target);
   if (target.folds_copies) {
-    SyncChannels(kernel, rings, diagnostics);
+    SyncChannels(kernel, rings, traffic, diagnostics);
     for (ir::Worker& worker : kernel.workers) SyncFoldedRole(kernel, worker, target, diagnostics);
     PlaceMeetings(kernel, target);
     for (size_t i = 0; i < rings.size(); ++i) DeclareRings(kernel, kernel.workers[i], rings[i]);
     return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
   }
-  const PipeTraffic traffic = TrafficOf(kernel);
   kernel.leaves_alone = kernel.Spread() > 1 && traffic.filled_once.size() == kernel.pipes.size();
   FullArrivals arrivals;
   for (size_t i = 0; i < rings.size(); ++i) {

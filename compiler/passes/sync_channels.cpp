@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Pipes between different workers of a folded program: a slot has two barriers in shared memory, as where copy engines fill it. Who
 // sends waits until the slot is empty, stores, and each of his warps arrives at the full one; who receives waits there, reads, and
-// arrives at the empty one behind the last read. No other threads of either worker meet for it.
+// arrives at the empty one behind the last read, unless no slot is filled a second time. No other threads of either worker meet for
+// it.
 //
 // A loaded pipe that several workers receive is filled by one of them: it waits until the slot that it copies into is empty, and
 // when it comes to receive the slot itself, each of its warps waits for its own copies (sync_folded) and arrives at the full one.
@@ -32,11 +33,12 @@ struct Held {
 
 class ChannelSync {
  public:
-  ChannelSync(ir::Kernel& kernel, const ir::Worker& worker, const std::set<std::string>& channels, const RingsOfSends& rings,
-              FullArrivals& arrivals, Diagnostics& diagnostics)
+  ChannelSync(ir::Kernel& kernel, const ir::Worker& worker, const std::set<std::string>& channels, const PipeTraffic& traffic,
+              const RingsOfSends& rings, FullArrivals& arrivals, Diagnostics& diagnostics)
       : kernel_(kernel),
         warps_(ir::kWarpsOfInstance * worker.instances),
         channels_(channels),
+        traffic_(traffic),
         rings_(rings),
         arrivals_(arrivals),
         diagnostics_(diagnostics) {
@@ -60,9 +62,9 @@ class ChannelSync {
       if (op.code == OpCode::kReceive && is_channel) {
         held.push_back(Receive(region, i, out));
       } else if (op.code == OpCode::kSend && op.regions.empty() && is_channel) {
-        SendTiles(kernel_, region, i, PipeTraffic{}, rings_, out);
+        SendTiles(kernel_, region, i, traffic_, rings_, out);
       } else {
-        if (op.code == OpCode::kSend && is_channel) {
+        if (op.code == OpCode::kSend && is_channel && !traffic_.filled_once.contains(op.symbol)) {
           out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.slot, 0, op.span));
         }
         out.push_back(op);
@@ -75,8 +77,9 @@ class ChannelSync {
           ++slot;
           continue;
         }
-        out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(slot->pipe), slot->pipe, ir::kPerWarp, slot->span));
-        out.push_back(SyncOp(OpCode::kAdvance, slot->pipe, "", 0, slot->span));
+        if (!traffic_.filled_once.contains(slot->pipe))
+          out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(slot->pipe), slot->pipe, ir::kPerWarp, slot->span));
+        if (traffic_.GoesOn(FindPipe(kernel_, slot->pipe))) out.push_back(SyncOp(OpCode::kAdvance, slot->pipe, "", 0, slot->span));
         held_pipes_.erase(slot->pipe);
         slot = held.erase(slot);
       }
@@ -130,6 +133,7 @@ class ChannelSync {
   ir::Kernel& kernel_;
   const int64_t warps_;
   const std::set<std::string>& channels_;
+  const PipeTraffic& traffic_;
   const RingsOfSends& rings_;
   FullArrivals& arrivals_;
   Diagnostics& diagnostics_;
@@ -140,17 +144,19 @@ class ChannelSync {
 
 }  // namespace
 
-void SyncChannels(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, Diagnostics& diagnostics) {
+void SyncChannels(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, const PipeTraffic& traffic,
+                  Diagnostics& diagnostics) {
   FullArrivals arrivals;
   const std::set<std::string> channels = Channels(kernel);  // while sends and receives still stand
   for (size_t i = 0; i < kernel.workers.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];
     for (const std::string& pipe : channels) arrivals[pipe] += ir::kWarpsOfInstance * PartsSent(worker, pipe);
-    worker.body = ChannelSync(kernel, worker, channels, rings[i], arrivals, diagnostics).Rewrite(worker.body);
+    worker.body = ChannelSync(kernel, worker, channels, traffic, rings[i], arrivals, diagnostics).Rewrite(worker.body);
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
     if (channels.count(pipe.name) == 0) continue;
-    AddSlotBarriers(kernel, pipe, arrivals[pipe.name], pipe.receivers * ir::kWarpsOfInstance);
+    const bool goes_back = !traffic.filled_once.contains(pipe.name);
+    AddSlotBarriers(kernel, pipe, arrivals[pipe.name], goes_back ? pipe.receivers * ir::kWarpsOfInstance : 0);
   }
 }
 

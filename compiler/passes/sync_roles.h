@@ -79,7 +79,7 @@ void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled
 void WaitForCluster(ir::Worker& worker);
 
 /// In a folded program: rewrites the sends and receives of pipes between different workers, and adds their barriers.
-void SyncChannels(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, Diagnostics& diagnostics);
+void SyncChannels(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, const PipeTraffic& traffic, Diagnostics& diagnostics);
 
 /// Rewrites a role of a folded program: its waits are for copies that its own threads have issued.
 void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics);
