@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """spills.py BUILD [--target NAME,..] [FILE.tk ..]: ptxas spills nothing of any schedule set of these files, by default of all examples,
-for any of these targets, by default all of NVIDIA's. tools/test --all does it: minutes of nvcc. Needs a CUDA toolkit, and no GPU."""
+for any of these targets, by default all of NVIDIA's, but for what is ALLOWED. tools/test --all does it: minutes of nvcc. Needs a CUDA toolkit, and no GPU."""
 import argparse
 import concurrent.futures
 import os
@@ -17,6 +17,14 @@ NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 KERNEL = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores", re.S)
 TARGETS = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_120")
 
+# Bytes that may be spilled, of sets which all that fit are slower than. On an H200 softmax of 100003 columns reaches 0.913 of the copy
+# with 12 bytes in memory; 0.84, 0.79 and 0.66 with shorter blocks or fewer of them.
+ALLOWED = {("softmax_spread_seven", "sm_90a"): 12}
+
+
+def allowed(name, target):
+    return max((limit for (kernel, of), limit in ALLOWED.items() if of == target and kernel in name), default=0)
+
 
 def spills_of(tkc, source, target):
     """[what is wrong]: a line for each kernel that spills, or what tkc or nvcc said."""
@@ -31,7 +39,7 @@ def spills_of(tkc, source, target):
     kernels = KERNEL.findall(said)
     if done.returncode != 0 or not kernels:
         return [said[:2000]]
-    return [f"{name}: {stored} bytes of registers spilled" for name, stored in kernels if int(stored) > 0]
+    return [f"{name}: {stored} bytes of registers spilled" for name, stored in kernels if int(stored) > allowed(name, target)]
 
 
 def main():
