@@ -98,7 +98,7 @@ std::string TitleOf(const ir::Pipe& pipe) {
   return fmt::format("Pipe `{}` (values of `{}` held beside others)", pipe.name, pipe.part_of);
 }
 
-/// Senders above the left end, receivers above the right end of two arrows: full slots go one way, empty ones the other.
+/// Senders above the left end, receivers above the right end of two arrows: full slots go one way, empty ones, if any, the other.
 void DrawPipe(const ir::Kernel& kernel, const ir::Pipe& pipe, const Traffic& traffic, std::vector<std::string>& lines) {
   lines.push_back(fmt::format("{}, {}{}. A slot is written {} and read when it is full:", TitleOf(pipe), Plural(pipe.slots, "slot"),
                               kernel.Spread() > 1 ? " in each block" : "", traffic.empty.empty() ? "once" : "when it is empty"));
@@ -116,8 +116,8 @@ void DrawPipe(const ir::Kernel& kernel, const ir::Pipe& pipe, const Traffic& tra
       fmt::format("  {} {}> {} {}> {}", from, std::string(dashes / 2, '-'), boxes, std::string(dashes - dashes / 2 - 2, '-'), to));
   const std::string lead(from.size() / 2 + 2, ' ');
   const size_t inner = from.size() - from.size() / 2 + between - 1;
+  if (traffic.empty.empty()) return lines.push_back(fmt::format("{}^  {}", lead, full));  // no slot goes back
   lines.push_back(fmt::format("{}^  {:<{}}|", lead, full, inner - 2));
-  if (traffic.empty.empty()) return;  // no slot goes back
   const std::string dash(inner > empty.size() + 4 ? inner - empty.size() - 4 : 1, '-');
   lines.push_back(fmt::format("{}+- {} {}-+", lead, empty, dash));
 }

@@ -15,6 +15,8 @@ namespace {
 using typed::Expr;
 using typed::ExprKind;
 
+constexpr double kColumnReduction = 1 << 17;  // multiplications that take the simulator as long
+
 bool DependsOnData(const Expr& expr) {
   return expr.kind == ExprKind::kElement ||
          std::any_of(expr.args.begin(), expr.args.end(), [](const typed::ExprPtr& arg) { return arg && DependsOnData(*arg); });

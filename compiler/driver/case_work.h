@@ -6,11 +6,10 @@
 
 namespace tkc {
 
-constexpr double kColumnReduction = 1 << 17;
-
 struct CaseWork {
   double tiles = 0;  // of the largest grid; 0 where they depend on data
-  /// Multiplications of all matrix products, and kColumnReduction for each reduction of columns, at which all warps meet.
+  /// Multiplications of all matrix products, and for each reduction of columns, at which all warps meet, as many as take the
+  /// simulator that long.
   double products = 0;
 };
 
