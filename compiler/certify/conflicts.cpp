@@ -107,7 +107,8 @@ void Collector::Visit(const Op& op) {
     case OpCode::kLoadMulticast: return Engine(op, AccessClass::kEngineWrite);
     case OpCode::kStoreAsync: return Engine(op, AccessClass::kEngineRead);
     case OpCode::kMma: return Operands(op);
-    case OpCode::kReduce: return Scratch(op);
+    case OpCode::kReduce:
+    case OpCode::kCumsum: return Scratch(op);
     case OpCode::kSplitPublish: return Fragments(op, true);
     case OpCode::kSplitCollect: return Fragments(op, false);
     default: return;
@@ -198,9 +199,12 @@ void Collector::Scratch(const Op& op) {
   if (op.symbol.empty()) return;
   const ir::Buffer& buffer = passes::FindBuffer(kernel_, op.symbol);
   const Window window{&buffer, 0, 0, buffer.rows, buffer.cols, false};
+  const ir::Type& type = kernel_.values[op.results[0]].type;
+  const bool of_rows = op.slot == "rows";
+  const int64_t lines = of_rows ? type.rows : type.cols;
   for (const bool is_store : {true, false}) {
     Add(op, is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad, window,
-        ScratchMove(registers_, buffer.dtype, buffer.cols, op.slot == "rows", is_store));
+        ScratchMove(registers_, buffer.dtype, lines, buffer.cols / lines, of_rows, is_store));
   }
 }
 

@@ -215,7 +215,8 @@ Outcome Machine::Execute(Context& c) {
       c.self.open_stores.clear();
       return Outcome::kRan;
     case OpCode::kWaitStores: WaitStores(c); return Outcome::kRan;
-    case OpCode::kReduce: return ran(Touch(c) && Reduce(c));
+    case OpCode::kReduce:
+    case OpCode::kCumsum: return ran(Touch(c) && Reduce(c));
     case OpCode::kSplitPublish: return ran(Touch(c) && Publish(c));
     case OpCode::kSplitCollect: return ran(Touch(c) && Collect(c));
     default: return ran(Touch(c));

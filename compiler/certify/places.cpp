@@ -118,7 +118,8 @@ void Places::Fill(const Op& op, Step& step) {
       step.buffer = BufferOf(op.symbol);
       ElementOf(op, step, 0);
       return;
-    case OpCode::kReduce: step.buffer = op.symbol.empty() ? -1 : BufferOf(op.symbol); break;
+    case OpCode::kReduce:
+    case OpCode::kCumsum: step.buffer = op.symbol.empty() ? -1 : BufferOf(op.symbol); break;
     case OpCode::kAdvance:
       step.ring = RingOf(op, op.symbol, &step.offset);
       step.amount.constant = 1;

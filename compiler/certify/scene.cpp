@@ -31,7 +31,8 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kCopyToShared: return fmt::format("writes `{}`", ViewName(kernel, op));
     case OpCode::kLoadShared:
     case OpCode::kCopyToGlobal: return fmt::format("reads `{}`", ViewName(kernel, op));
-    case OpCode::kReduce: return fmt::format("reduces over `{}`", op.symbol);
+    case OpCode::kReduce:
+    case OpCode::kCumsum: return fmt::format("reduces over `{}`", op.symbol);
     case OpCode::kSplitPublish: return fmt::format("publishes its share in `{}`", op.symbol);
     case OpCode::kSplitWait: return fmt::format("waits for the shares of all blocks (`{}`)", op.symbol);
     case OpCode::kSplitCollect: return fmt::format("collects the shares in `{}`", op.symbol);

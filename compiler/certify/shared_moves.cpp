@@ -180,7 +180,7 @@ bool TakesPieces(const Window& window, int width) {
   return width == size || (!window.transposed && size < width && window.cols % (width / size) == 0);
 }
 
-MoveCost ScratchMove(const RegisterLayout& l, DType dtype, int64_t results, bool of_rows, bool is_store) {
+MoveCost ScratchMove(const RegisterLayout& l, DType dtype, int64_t results, int64_t stretches, bool of_rows, bool is_store) {
   MoveCost cost;
   const int warps = of_rows ? l.warp_cols : l.warp_rows;  // that combine what they have
   if (warps <= 1) return cost;                            // each has its results whole: nothing to exchange
@@ -198,7 +198,7 @@ MoveCost ScratchMove(const RegisterLayout& l, DType dtype, int64_t results, bool
     if (!of_rows) return lane < l.lanes;
     return lane % l.lanes == 0 && lane < (results == 1 ? l.lanes : l.lanes * l.lane_rows);
   };
-  for (int64_t n = 0; n < values; ++n) {
+  for (int64_t n = 0; n < values * stretches; ++n) {
     for (int warp = 0; warp < kWarps; ++warp) {
       const int first = of_rows ? warp % l.warp_rows : warp / l.warp_rows % l.warp_cols * l.warp_rows;
       // Each warp writes its own row, and reads those of the warps that it combines.
@@ -206,7 +206,8 @@ MoveCost ScratchMove(const RegisterLayout& l, DType dtype, int64_t results, bool
         const int row = is_store ? warp : first + k * step;
         LaneAddresses addresses{};
         for (int lane = 0; lane < kLanes; ++lane)
-          addresses[lane] = is_store && !writes(lane) ? kIdle : (row * results + place(n, warp, lane)) * size;
+          addresses[lane] =
+              is_store && !writes(lane) ? kIdle : ((row * stretches + n / values) * results + place(n % values, warp, lane)) * size;
         Add(cost, addresses, is_store);
       }
     }

@@ -35,8 +35,10 @@ MoveCost RegisterMove(const layout::RegisterLayout& registers, const Window& win
 MoveCost GuardedMove(const Window& window, int threads, int width, bool is_store);
 /// Whether pieces of `width` bytes fit the window: detail::with_widest_piece.
 bool TakesPieces(const Window& window, int width);
-/// The exchange between the warps of a reduction to `results` columns or rows: detail::combine_warps.
-MoveCost ScratchMove(const layout::RegisterLayout& registers, DType dtype, int64_t results, bool of_rows, bool is_store);
+/// The exchange between the warps of a reduction to `results` columns or rows (detail::combine_warps), or of a scan of as many,
+/// which exchange a result for each stretch (detail::scan).
+MoveCost ScratchMove(const layout::RegisterLayout& registers, DType dtype, int64_t results, int64_t stretches, bool of_rows,
+                     bool is_store);
 /// tk::split::publish (one share) and collect (`shares` of them) of a fragment of rows x cols.
 MoveCost FragmentMove(int64_t rows, int64_t cols, int64_t shares, bool is_store);
 /// One fetch of eight rows of 16 bytes, the costliest of the window.

@@ -146,13 +146,13 @@ std::optional<Finding> CheckNamedBarriers(const Program& program, const Target& 
       if (step.kind != StepKind::kOp) continue;
       const OpCode code = step.op->code;
       const bool is_own = (code == OpCode::kSyncRole && step.op->number == ir::kOfWarpgroup) ||
-                          (code == OpCode::kReduce && step.buffer >= 0 && agent.worker->layout.SpansWarps(step.op->slot));
+                          (ir::ReducesOrScans(code) && step.buffer >= 0 && agent.worker->layout.SpansWarps(step.op->slot));
       if (!is_own && code != OpCode::kNamedSync && code != OpCode::kNamedArrive) continue;
       if (target.named_barriers == 0) {
         if (auto found = CheckMeeting(program, agent, *step.op, is_own)) return found;
         continue;
       }
-      const bool is_default = code == OpCode::kReduce || (is_own && step.op->scalars.empty());
+      const bool is_default = ir::ReducesOrScans(code) || (is_own && step.op->scalars.empty());
       const int64_t group = agent.worker->first_warp / kWarpsPerGroup + agent.instance;
       const int64_t id = is_default ? 1 + group : is_own ? 1 + step.element : step.element;
       const auto finding = [&](std::string headline) {

@@ -79,7 +79,8 @@ bool IsPure(const Op& op) {
     case OpCode::kRead:
     case OpCode::kGather:
     case OpCode::kLoadShared: return true;
-    case OpCode::kReduce: return op.symbol.empty();  // where there is scratch the warps meet
+    case OpCode::kReduce:
+    case OpCode::kCumsum: return op.symbol.empty();  // where there is scratch the warps meet
     default: return false;
   }
 }
@@ -88,7 +89,7 @@ bool IsFragmentLoad(const Op& op) { return op.code == OpCode::kLoadLeft || op.co
 
 /// Whether the operation is a call that returns a tile, pure or not.
 bool IsCall(const Op& op) {
-  return IsPure(op) || IsFragmentLoad(op) || op.code == OpCode::kReduce || op.code == OpCode::kSplitCollect ||
+  return IsPure(op) || IsFragmentLoad(op) || ir::ReducesOrScans(op.code) || op.code == OpCode::kSplitCollect ||
          op.code == OpCode::kFetch;
 }
 
@@ -179,7 +180,7 @@ CppExpr OpEmitter::Part(const Op& op) {
 }
 
 CppExpr OpEmitter::Reduce(const Op& op) {
-  const std::string_view name = ReduceName(static_cast<typed::Op>(op.number));
+  const std::string_view name = op.code == OpCode::kCumsum ? "cumsum" : ReduceName(static_cast<typed::Op>(op.number));
   const bool meets = !role_->warps_meet.empty() && role_->layout.SpansWarps(op.slot);
   const std::string scratch = op.symbol.empty() ? "" : ", " + Buffer(op.symbol) + (meets ? ", " + WarpsMeet() : "");
   return {fmt::format("tk::{}_{}({}{})", op.slot == "rows" ? "row" : "col", name, Argument(op.operands[0]), scratch)};
@@ -236,7 +237,8 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kConvert:
       return {fmt::format("tk::convert{}<{}>({})", op.number == ir::kConvertAnew ? "_anew" : "",
                           CppType(TypeOf(op.results[0]).dtype), argument())};
-    case OpCode::kReduce: return Reduce(op);
+    case OpCode::kReduce:
+    case OpCode::kCumsum: return Reduce(op);
     case OpCode::kTranspose: return {fmt::format("tk::transposed({})", argument())};
     case OpCode::kAligned: return {fmt::format("tk::aligned({})", argument())};
     case OpCode::kPart: return Part(op);

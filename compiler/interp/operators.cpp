@@ -28,6 +28,8 @@ double RealUnary(Op op, double x) {
     case Op::kSigmoid: return 1.0 / (1.0 + std::exp(-x));
     case Op::kFloor: return std::floor(x);
     case Op::kCeil: return std::ceil(x);
+    case Op::kRound: return std::nearbyint(x);
+    case Op::kFinite: return std::isfinite(x) ? x : 0.0;
     case Op::kSin: return std::sin(x);
     case Op::kCos: return std::cos(x);
     default: InternalError("not an operation on one float");

@@ -301,6 +301,8 @@ struct Module {
 inline constexpr int kWarpsOfInstance = 4;
 
 std::string_view OpText(OpCode code);
+/// Whether those that hold parts of a line of a tile exchange what they have found, warps through a scratch buffer (Op::symbol).
+inline bool ReducesOrScans(OpCode code) { return code == OpCode::kReduce || code == OpCode::kCumsum; }
 bool InTileLevel(OpCode code);
 bool InScheduleLevel(OpCode code);
 

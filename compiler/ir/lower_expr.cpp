@@ -52,6 +52,7 @@ std::string DefaultName(const typed::Expr& expr, const typed::Kernel& source) {
     case ExprKind::kUnary:
     case ExprKind::kBinary:
     case ExprKind::kCall: return std::string(NameOfResult(expr.op));
+    case ExprKind::kCumsum: return "sums";
     case ExprKind::kSelect: return "chosen";
     case ExprKind::kTranspose: return DefaultName(*expr.args[0], source);
     case ExprKind::kVar: return source.vars[expr.id].name;  // turned
@@ -191,7 +192,8 @@ ValueId WorkerLowering::LowerPositions(const typed::Expr& expr, DType dtype, Reg
 }
 
 bool IsItsOperand(const typed::Expr& expr) {
-  return expr.kind == ExprKind::kReduce && (expr.axis == 1 ? expr.args[0]->type.cols : expr.args[0]->type.rows) == 1;
+  return (expr.kind == ExprKind::kReduce || expr.kind == ExprKind::kCumsum) &&
+         (expr.axis == 1 ? expr.args[0]->type.cols : expr.args[0]->type.rows) == 1;
 }
 
 ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const std::string& wish) {
@@ -230,13 +232,10 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
       op.code = OpCode::kConvert;
       break;
     case ExprKind::kReduce:
-      op.code = OpCode::kReduce;
+    case ExprKind::kCumsum:
+      op.code = expr.kind == ExprKind::kReduce ? OpCode::kReduce : OpCode::kCumsum;
       op.slot = expr.axis == 1 ? "rows" : "cols";
       if (IsItsOperand(expr)) return LowerTile(*expr.args[0], region, wish);
-      break;
-    case ExprKind::kCumsum:
-      op.code = OpCode::kCumsum;
-      op.slot = expr.axis == 1 ? "rows" : "cols";
       break;
     case ExprKind::kTranspose: op.code = OpCode::kTranspose; break;
     case ExprKind::kPart:

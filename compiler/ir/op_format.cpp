@@ -30,7 +30,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kSelect, "$k"},
     {OpCode::kConvert, "$o $e", "|anew"},
     {OpCode::kReduce, "$u $l $o [scratch $s]"},
-    {OpCode::kCumsum, "$l $o"},
+    {OpCode::kCumsum, "$l $o [scratch $s]"},
     {OpCode::kTranspose, "$o"},
     {OpCode::kPart, "$o at $a , $a"},
     {OpCode::kMatmul, "$O"},

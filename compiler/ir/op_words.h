@@ -13,10 +13,10 @@
 namespace tkc::ir {
 
 /// In the order of typed::Op.
-inline constexpr std::string_view kOpWords[] = {"none", "neg",  "not", "add",  "sub",    "mul",   "div",  "mod", "eq",      "ne",
-                                                "lt",   "le",   "gt",  "ge",   "and",    "or",    "min",  "max", "cdiv",    "abs",
-                                                "exp",  "exp2", "log", "log2", "sqrt",   "rsqrt", "tanh", "erf", "sigmoid", "floor",
-                                                "ceil", "pow",  "sin", "cos",  "random", "any",   "all"};
+inline constexpr std::string_view kOpWords[] = {
+    "none", "neg", "not",     "add",   "sub",  "mul",   "div",    "mod", "eq",   "ne",  "lt",     "le",   "gt",
+    "ge",   "and", "or",      "min",   "max",  "cdiv",  "abs",    "exp", "exp2", "log", "log2",   "sqrt", "rsqrt",
+    "tanh", "erf", "sigmoid", "floor", "ceil", "round", "finite", "pow", "sin",  "cos", "random", "any",  "all"};
 /// Of a function, abs to random, also its name in the language and in the runtime.
 constexpr std::string_view OpWord(typed::Op op) { return kOpWords[static_cast<size_t>(op)]; }
 /// typed::StoreOp.

@@ -227,8 +227,8 @@ void Verifier::CheckReduce(const Op& op) {
     if (level_ == Level::kSchedule && wanted.space != Space::kShared) OpFault(op, "only a view of shared memory can be turned");
   } else if (op.slot != "rows" && op.slot != "cols") {
     return OpFault(op, "`{}` is neither `rows` nor `cols`", op.slot);
-  } else if (op.code == OpCode::kReduce) {
-    (op.slot == "rows" ? wanted.cols : wanted.rows) = 1;
+  } else {
+    if (op.code == OpCode::kReduce) (op.slot == "rows" ? wanted.cols : wanted.rows) = 1;
     if (level_ == Level::kSchedule && !op.symbol.empty() && !FindBuffer(op.symbol))
       OpFault(op, "no scratch buffer `{}`", op.symbol);
   }

@@ -16,6 +16,8 @@ using ir::Region;
 using ir::ValueId;
 using Values = std::set<ValueId>;
 
+constexpr int64_t kForSums = 8;  // of stretches, on their way between the lanes of a scan
+
 /// What loads are put in front of.
 bool IsElementwise(const Op& op) {
   switch (op.code) {
@@ -67,7 +69,8 @@ class Liveness {
     if (KeepsTiles(op)) {
       Values at_once = live;
       at_once.insert(ahead.begin(), ahead.end());
-      kept.push_back({RegistersOfAll(at_once), &op, {at_once.begin(), at_once.end()}});
+      const int64_t between = op.code == OpCode::kCumsum ? kForSums : 0;
+      kept.push_back({RegistersOfAll(at_once) + between, &op, {at_once.begin(), at_once.end()}});
     }
     for (const ValueId result : op.results) live.erase(result);
     const bool overwrites =
@@ -135,7 +138,7 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l) {
 
 bool KeepsTiles(const ir::Op& op) {
   const bool is_load = op.code == OpCode::kRead || op.code == OpCode::kReadParts || op.code == OpCode::kLoadShared;
-  return is_load || op.code == OpCode::kReduce || IsProduct(op.code);
+  return is_load || ir::ReducesOrScans(op.code) || IsProduct(op.code);
 }
 
 LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker) {

@@ -27,7 +27,7 @@ bool Touches(const ir::Worker& worker, const std::string& pipe, bool only_receiv
 /// What the reduction over warps does, twice.
 bool Meets(const ir::Worker& worker, const Op& op) {
   const bool is_own = op.code == OpCode::kSyncRole && op.number == ir::kOfWarpgroup;
-  return is_own || (op.code == OpCode::kReduce && !op.symbol.empty() && worker.layout.SpansWarps(op.slot));
+  return is_own || (ir::ReducesOrScans(op.code) && !op.symbol.empty() && worker.layout.SpansWarps(op.slot));
 }
 
 class Divergence {

@@ -110,7 +110,7 @@ bool WantsWholeRows(const ir::Worker& worker) {
   const std::set<ir::ValueId> in_memory = TilesInMemory(worker);
   bool wants = false;
   ForEachOp(worker.body, [&](const ir::Op& op) {
-    wants |= op.code == ir::OpCode::kReduce || (op.code == ir::OpCode::kPart && in_memory.count(op.operands[0]) == 0);
+    wants |= ir::ReducesOrScans(op.code) || (op.code == ir::OpCode::kPart && in_memory.count(op.operands[0]) == 0);
     if (IsProduct(op.code)) wants |= in_memory.count(op.operands[op.code == ir::OpCode::kAccumulate]) == 0;
   });
   return wants;

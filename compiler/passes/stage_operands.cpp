@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/stage_operands.h"
 
+#include "compiler/layout/row_layout.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/stage_operands_impl.h"
 
@@ -213,19 +214,27 @@ void Staging::ReduceByParts(const Op& op, Region& out) {
   replaced_[op.results[0]] = sum;
 }
 
+int64_t Staging::Stretches(const ir::Type& type, bool is_column) const {
+  const ir::RegisterLayout& l = worker_.layout;
+  const layout::RegisterLayout dealt{l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols};
+  return is_column ? type.rows / dealt.ForRows(type.rows).RowsPerBlock() : type.cols / dealt.ColsPerBlock();
+}
+
 void Staging::RewriteReduce(Op op, Region& out) {
   if (const ValueId source = Current(op.operands[0]); IsShared(source)) {
     const bool is_short = op.slot == "rows" ? !FitsCols(TypeOf(source)) : !FitsRows(TypeOf(source));
-    if (is_short) return ReduceByParts(op, out);
+    if (is_short && op.code == OpCode::kReduce) return ReduceByParts(op, out);
   }
   op.operands[0] = InRegisters(op.operands[0], out, op.span);
   TypeOf(op.results[0]).space = Space::kRegister;
   if (worker_.layout.SpansWarps(op.slot)) {
-    const bool is_column = op.slot == "cols";
+    const bool is_column = op.slot == "cols", is_scan = op.code == OpCode::kCumsum;
     const ir::Type& type = TypeOf(op.operands[0]);
-    op.symbol = NewBuffer(ir::WithoutNumber(kernel_.values[op.results[0]].name) + "_scratch", type.dtype, 4,
-                          is_column ? type.cols : type.rows,
-                          fmt::format("one partial result a warp of a {} reduction", is_column ? "column" : "row"));
+    const int64_t lines = is_column ? type.cols : type.rows;
+    op.symbol = NewBuffer(ir::WithoutNumber(kernel_.values[op.results[0]].name) + "_scratch", type.dtype, ir::kWarpsOfInstance,
+                          is_scan ? lines * Stretches(type, is_column) : lines,
+                          fmt::format("one partial result a warp of a {} {}", is_column ? "column" : "row",
+                                      is_scan ? "scan, for each stretch" : "reduction"));
     kernel_.buffers.back().is_scratch = true;
   }
   out.push_back(std::move(op));
@@ -248,8 +257,8 @@ void Staging::RewriteOp(const Op& source, Region& out) {
     case OpCode::kPart: return RewritePart(std::move(op), out);
     case OpCode::kMatmul:
     case OpCode::kAccumulate: return RewriteProduct(op, out);
-    case OpCode::kReduce: return RewriteReduce(std::move(op), out);
-    case OpCode::kCumsum: return NotYet(op, "`cumsum`");
+    case OpCode::kReduce:
+    case OpCode::kCumsum: return RewriteReduce(std::move(op), out);
     case OpCode::kCat: return NotYet(op, "`cat`");
     case OpCode::kAssignPart: return NotYet(op, "assignment to a part of a tile");
     case OpCode::kFor:

@@ -106,6 +106,8 @@ class Staging {
   /// The part of an operand that step `step` multiplies: a fragment loaded from shared memory, or columns of a register tile.
   ir::ValueId Fragment(ir::ValueId operand, bool is_left, int64_t step, ir::Region& out, Span span);
   void RewriteReduce(ir::Op op, ir::Region& out);
+  /// Blocks of the layout along a column (a row) of the tile: of each a warp has a stretch, whose sum a scan needs.
+  int64_t Stretches(const ir::Type& type, bool is_column) const;
   /// A reduction along an axis too short for the layout, of a tile in shared memory: its columns (rows) are taken one by one.
   void ReduceByParts(const ir::Op& op, ir::Region& out);
   /// Whether the worker's layout holds tiles of this shape: that of a worker that multiplies holds whole fragments only.

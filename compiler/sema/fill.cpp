@@ -109,7 +109,9 @@ Fill ApplyFill(Op op, Fill x) {
     case Op::kSin: return x == Fill::kZero ? x : IsFiniteFill(x) ? Fill::kFinite : Fill::kAny;
     case Op::kCos: return x == Fill::kZero ? Fill::kPositive : IsFiniteFill(x) ? Fill::kFinite : Fill::kAny;
     case Op::kFloor:
-    case Op::kCeil: return x == Fill::kPositive ? Fill::kFinite : x;
+    case Op::kCeil:
+    case Op::kRound: return x == Fill::kPositive ? Fill::kFinite : x;
+    case Op::kFinite: return IsFiniteFill(x) ? x : IsInfinite(x) ? Fill::kZero : Fill::kFinite;
     default: return Fill::kAny;
   }
 }

@@ -99,6 +99,8 @@ enum class Op : uint8_t {
   kSigmoid,
   kFloor,
   kCeil,
+  kRound,   // to the nearest integer, of two as near the even one
+  kFinite,  // x, and 0 for infinities and NaN
   kPow,
   kSin,
   kCos,

@@ -31,6 +31,7 @@ CASES = [
     ("examples/gemm_no_pipe/gemm_no_pipe.tk", "--dims M=64,N=65,K=65", 2, None),
     ("test/run/column_sum.tk", "--dims M=64,N=128", 16, None),
     ("test/run/column_sum_loop.tk", "--dims M=128,N=64", 16, None),
+    ("test/run/running_sum.tk", "", 16, None),
     ("test/run/transpose.tk", "--dims M=64,N=64", 16, None),
     ("test/run/three_workers.tk", "--dims M=128,N=128,K=64", 16, None),
     ("test/run/relay.tk", "", 16, None),

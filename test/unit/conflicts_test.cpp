@@ -111,19 +111,19 @@ TEST(SharedMoves, GuardedCopiesAndExchangesAreFree) {
   const ir::Buffer odd = Tile(DType::kBF16, 8, 6, 0);
   EXPECT_FALSE(TakesPieces({&odd, 0, 0, 8, 6, false}, 8));
   for (const RegisterLayout& registers : {kMatrixFragment, RegisterLayout{16, 8, 1, 2, 4}}) {
-    const MoveCost stores = ScratchMove(registers, DType::kF32, 128, false, true);
-    const MoveCost loads = ScratchMove(registers, DType::kF32, 128, false, false);
+    const MoveCost stores = ScratchMove(registers, DType::kF32, 128, 1, false, true);
+    const MoveCost loads = ScratchMove(registers, DType::kF32, 128, 1, false, false);
     EXPECT_EQ(stores.wavefronts, stores.ideal);
     EXPECT_EQ(loads.wavefronts, loads.ideal);
     EXPECT_EQ(loads.instructions, 4 * stores.instructions);
   }
-  EXPECT_EQ(ScratchMove({32, 4, 1, 1, 1}, DType::kF32, 128, false, true).instructions, 0);
+  EXPECT_EQ(ScratchMove({32, 4, 1, 1, 1}, DType::kF32, 128, 1, false, true).instructions, 0);
   // Rows over four warps side by side: each row's value goes from every warp to every other.
   RegisterLayout side_by_side{32, 8, 1, 1, 1};
   side_by_side.warp_cols = 4;
-  const MoveCost rows = ScratchMove(side_by_side, DType::kF32, 4, true, false);
+  const MoveCost rows = ScratchMove(side_by_side, DType::kF32, 4, 1, true, false);
   EXPECT_EQ(rows.wavefronts, rows.ideal);
-  EXPECT_EQ(rows.instructions, 4 * ScratchMove(side_by_side, DType::kF32, 4, true, true).instructions);
+  EXPECT_EQ(rows.instructions, 4 * ScratchMove(side_by_side, DType::kF32, 4, 1, true, true).instructions);
 }
 
 }  // namespace

@@ -155,6 +155,11 @@ TEST_F(InterpExpr, FunctionsHaveExactLimits) {
   EXPECT_EQ(call(Op::kErf, 0), 0);
   EXPECT_EQ(call(Op::kFloor, -1.5), -2);
   EXPECT_EQ(call(Op::kCeil, -1.5), -1);
+  EXPECT_EQ(call(Op::kRound, 2.5), 2);
+  EXPECT_EQ(call(Op::kRound, -1.5), -2);
+  EXPECT_EQ(call(Op::kFinite, -kInf), 0);
+  EXPECT_EQ(call(Op::kFinite, NAN), 0);
+  EXPECT_EQ(call(Op::kFinite, -3), -3);
   EXPECT_EQ(call(Op::kAbs, -1.5), 1.5);
   EXPECT_EQ(Eval1(NodeOf(ExprKind::kCall, Op::kPow, kF32, Float(2), Float(10))), 1024);
   EXPECT_EQ(Eval1(NodeOf(ExprKind::kCall, Op::kMax, kF32, Float(NAN), Float(10))), 10);

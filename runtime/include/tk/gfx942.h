@@ -20,6 +20,7 @@
 #include "tk/ops/random.h"
 #include "tk/ops/reduce.h"
 #include "tk/ops/ring.h"
+#include "tk/ops/scan.h"
 #include "tk/ops/scope.h"
 #include "tk/ops/tile_order.h"
 #include "tk/ops/warpgroup_global.h"

@@ -42,6 +42,10 @@ TK_DEVICE float tanh(float x) { return ::tanhf(x); }
 TK_DEVICE float erf(float x) { return ::erff(x); }
 TK_DEVICE float floor(float x) { return ::floorf(x); }
 TK_DEVICE float ceil(float x) { return ::ceilf(x); }
+/// Of two integers as near, the even one.
+TK_DEVICE float round(float x) { return ::rintf(x); }
+/// x, and 0 for infinities and NaN.
+TK_DEVICE float finite(float x) { return ::fabsf(x) < infinity() ? x : 0.0f; }
 TK_DEVICE float sin(float x) { return ::sinf(x); }
 TK_DEVICE float cos(float x) { return ::cosf(x); }
 TK_DEVICE float abs(float x) { return ::fabsf(x); }
@@ -52,7 +56,8 @@ TK_DEVICE float pow(float x, float y) { return ::powf(x, y); }
     template <tile X>                                                                                                  \
     TK_DEVICE auto NAME(const X& x) { return map([](auto a) { return NAME(a); }, x); }
 TK_UNARY(exp2) TK_UNARY(exp) TK_UNARY(log2) TK_UNARY(log) TK_UNARY(sqrt) TK_UNARY(rsqrt) TK_UNARY(reciprocal)
-TK_UNARY(tanh) TK_UNARY(erf) TK_UNARY(sigmoid) TK_UNARY(abs) TK_UNARY(floor) TK_UNARY(ceil) TK_UNARY(sin) TK_UNARY(cos)
+TK_UNARY(tanh) TK_UNARY(erf) TK_UNARY(sigmoid) TK_UNARY(abs) TK_UNARY(floor) TK_UNARY(ceil) TK_UNARY(round) TK_UNARY(finite)
+TK_UNARY(sin) TK_UNARY(cos)
 #undef TK_UNARY
 
 #define TK_BINARY(NAME)                                                                                                \

@@ -68,22 +68,55 @@ TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>&
     return result;
 }
 
-/// Combines the results of `Count` warps, the first of them and every `Step`-th after it. Register n of a warp lies at place(n) of its
-/// row of the scratch; `writes`: this lane is the first of those that hold the same.
-template <int Count, int Step, class Result, class T, int N, class Meeting, class F, class Place>
-TK_DEVICE void combine_warps(Result& result, reduce_scratch<T, N>& scratch, const Meeting& at, int warp, int first, bool writes, F f,
-                             Place place) {
-    at.meet();  // the scratch may still be read from its last use
-    TK_UNROLL
-    for (int n = 0; n < Result::size; ++n) {
-        if (writes) arch::store_shared_variable(scratch.partial[warp][place(n)], result.data[n]);
+/// The rows of X: how warps that lie side by side exchange what each has found for its part of them.
+template <class X>
+struct along_rows {
+    using L = typename X::layout_type;
+    static constexpr int lines = X::rows;                           // of the tile
+    static constexpr int warps = L::WarpCols, step = L::WarpRows;   // that share a line, and from one of them to the next
+    static TK_DEVICE int first_warp(lane_position at) { return at.warp % L::WarpRows; }
+    /// The first of the lanes that hold the same lays it down.
+    static TK_DEVICE bool writes(lane_position at) {
+        return L::owns_lane(at.lane) && L::lane_col(at.lane) == 0 && (lines > 1 || L::lane_row(at.lane) == 0);
     }
-    at.meet();
+    /// Of the n-th of this thread's lines.
+    static TK_DEVICE int place(lane_position at, int n) { return lines == 1 ? 0 : n * L::LaneRows + L::lane_row(at.lane); }
+};
+
+/// The columns of X: warps that lie below each other, of which a tile of few rows may not occupy all.
+template <class X>
+struct along_cols {
+    using L = typename X::layout_type;
+    static constexpr int lines = X::cols;
+    static constexpr int warps = fitted_layout<L, X::rows>::WarpRows, step = 1;
+    static TK_DEVICE int first_warp(lane_position at) { return L::warp_col(at) * warps; }
+    static TK_DEVICE bool writes(lane_position at) {
+        return L::owns_lane(at.lane) && L::lane_row(at.lane) == 0 && (lines > 1 || L::lane_col(at.lane) == 0);
+    }
+    /// In the order of registers, not of the tile: neighbouring lanes take neighbouring banks.
+    static TK_DEVICE int place(lane_position at, int n) {
+        return lines == 1 ? 0 : (n * L::WarpCols + L::warp_col(at)) * L::Lanes + L::lane_col(at.lane);
+    }
+};
+
+/// What the warps of a line have found, combined in their order. All warps meet, whether or not the tile occupies them.
+template <class Lines, class Result, class T, int N, class Meeting, class F>
+TK_DEVICE void combine_warps(Result& result, reduce_scratch<T, N>& scratch, const Meeting& meeting, F f) {
+    const lane_position at = warpgroup::position();
+    meeting.meet();  // the scratch may still be read from its last use
     TK_UNROLL
     for (int n = 0; n < Result::size; ++n) {
-        T value = arch::load_shared_variable(scratch.partial[first][place(n)]);
+        if (Lines::writes(at)) arch::store_shared_variable(scratch.partial[at.warp][Lines::place(at, n)], result.data[n]);
+    }
+    meeting.meet();
+    const int first = Lines::first_warp(at);
+    TK_UNROLL
+    for (int n = 0; n < Result::size; ++n) {
+        const int place = Lines::place(at, n);
+        T value = arch::load_shared_variable(scratch.partial[first][place]);
         TK_UNROLL
-        for (int w = 1; w < Count; ++w) value = f(value, arch::load_shared_variable(scratch.partial[first + w * Step][place(n)]));
+        for (int w = 1; w < Lines::warps; ++w)
+            value = f(value, arch::load_shared_variable(scratch.partial[first + w * Lines::step][place]));
         result.data[n] = value;
     }
 }
@@ -93,12 +126,7 @@ template <class T, int R, int C, class L, class Meeting, class F>
 TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>& x, reduce_scratch<T, R>& scratch, const Meeting& meeting,
                                                 F f) {
     register_tile<T, R, 1, L> result = reduce_rows(x, f);
-    const lane_position at = warpgroup::position();
-    const int row = L::lane_row(at.lane);
-    const bool writes = L::owns_lane(at.lane) && L::lane_col(at.lane) == 0 && (R > 1 || row == 0);
-    combine_warps<L::WarpCols, L::WarpRows>(result, scratch, meeting, at.warp, at.warp % L::WarpRows, writes, f, [&](int n) {
-        return R == 1 ? 0 : n * L::LaneRows + row;
-    });
+    combine_warps<along_rows<register_tile<T, R, C, L>>>(result, scratch, meeting, f);
     return result;
 }
 
@@ -117,18 +145,12 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
     return result;
 }
 
-/// The column reduction where warps lie below each other, which meet whether or not a tile of so few rows occupies them all.
+/// The column reduction where warps lie below each other.
 template <class T, int R, int C, class L, class Meeting, class F>
 TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>& x, reduce_scratch<T, C>& scratch, const Meeting& meeting,
                                                 F f) {
     register_tile<T, 1, C, L> result = reduce_cols(x, f);
-    constexpr int warps = fitted_layout<L, R>::WarpRows;
-    // Columns in the order of registers, not of the tile: neighbouring lanes take neighbouring banks.
-    const lane_position at = warpgroup::position();
-    const bool writes = L::owns_lane(at.lane) && L::lane_row(at.lane) == 0 && (C > 1 || L::lane_col(at.lane) == 0);
-    combine_warps<warps, 1>(result, scratch, meeting, at.warp, L::warp_col(at) * warps, writes, f, [&](int n) {
-        return C == 1 ? 0 : (n * L::WarpCols + L::warp_col(at)) * L::Lanes + L::lane_col(at.lane);
-    });
+    combine_warps<along_cols<register_tile<T, R, C, L>>>(result, scratch, meeting, f);
     return result;
 }
 
