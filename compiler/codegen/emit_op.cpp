@@ -302,8 +302,8 @@ bool OpEmitter::EmitTile(const Op& op) {
     }
     case OpCode::kAssign: out_.Line(fmt::format("{} = {};", Argument(op.operands[0]), Argument(op.operands[1]))); return true;
     case OpCode::kAssignPart:
-      out_.Line(fmt::format("tk::assign_columns({}, {}, {});", Argument(op.operands[0]), Argument(op.operands[1]),
-                            scalars_.Text(op.scalars[1])));
+      out_.Line(fmt::format("tk::assign_part({}, {}, {}, {});", Argument(op.operands[0]), Argument(op.operands[1]),
+                            scalars_.Text(op.scalars[0]), scalars_.Text(op.scalars[1])));
       return true;
     case OpCode::kStore: {
       constexpr std::string_view kNames[] = {"store", "add", "max", "min"};

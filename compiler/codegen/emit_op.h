@@ -69,6 +69,7 @@ class OpEmitter {
   CppExpr Binary(const ir::Op& op);
   CppExpr Select(const ir::Op& op);
   CppExpr Part(const ir::Op& op);
+  CppExpr Cat(const ir::Op& op);
   CppExpr Reduce(const ir::Op& op);
   CppExpr Read(const ir::Op& op);
   CppExpr Gather(const ir::Op& op);

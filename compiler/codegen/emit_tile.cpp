@@ -72,6 +72,7 @@ bool IsPure(const Op& op) {
     case OpCode::kConvert:
     case OpCode::kTranspose:
     case OpCode::kPart:
+    case OpCode::kCat:
     case OpCode::kReshape:
     case OpCode::kPositions:
     case OpCode::kAligned:
@@ -172,11 +173,20 @@ CppExpr OpEmitter::Select(const Op& op) {
 CppExpr OpEmitter::Part(const Op& op) {
   const ir::Type &result = TypeOf(op.results[0]), &source = TypeOf(op.operands[0]);
   std::string text = Argument(op.operands[0]);
-  if (source.space != ir::Space::kShared)
-    return {fmt::format("tk::columns<{}>({}, {})", result.cols, text, Coordinate(op.scalars[1]))};
+  if (source.space != ir::Space::kShared) {
+    if (result.rows == source.rows) return {fmt::format("tk::columns<{}>({}, {})", result.cols, text, Coordinate(op.scalars[1]))};
+    return {fmt::format("tk::part<{}, {}>({}, {}, {})", result.rows, result.cols, text, Coordinate(op.scalars[0]),
+                        Coordinate(op.scalars[1]))};
+  }
   if (result.rows != source.rows) text = fmt::format("tk::rows<{}>({}, {})", result.rows, text, Coordinate(op.scalars[0]));
   if (result.cols != source.cols) text = fmt::format("tk::cols<{}>({}, {})", result.cols, text, Coordinate(op.scalars[1]));
   return {text};
+}
+
+CppExpr OpEmitter::Cat(const Op& op) {
+  std::string parts;
+  for (const ir::ValueId part : op.operands) parts += (parts.empty() ? "" : ", ") + Argument(part);
+  return {fmt::format("tk::cat({})", parts)};
 }
 
 CppExpr OpEmitter::Reduce(const Op& op) {
@@ -242,6 +252,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kTranspose: return {fmt::format("tk::transposed({})", argument())};
     case OpCode::kAligned: return {fmt::format("tk::aligned({})", argument())};
     case OpCode::kPart: return Part(op);
+    case OpCode::kCat: return Cat(op);
     case OpCode::kReshape: {
       const ir::Type& type = TypeOf(op.results[0]);
       return {fmt::format("tk::reshape<{}, {}, {}>({})", type.rows, type.cols, Layout(op.results[0]), argument())};

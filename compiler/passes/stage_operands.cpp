@@ -214,10 +214,24 @@ void Staging::ReduceByParts(const Op& op, Region& out) {
   replaced_[op.results[0]] = sum;
 }
 
-int64_t Staging::Stretches(const ir::Type& type, bool is_column) const {
+layout::RegisterLayout Staging::DealtFor(int64_t rows) const {
   const ir::RegisterLayout& l = worker_.layout;
-  const layout::RegisterLayout dealt{l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols};
-  return is_column ? type.rows / dealt.ForRows(type.rows).RowsPerBlock() : type.cols / dealt.ColsPerBlock();
+  return layout::RegisterLayout{l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols}.ForRows(rows);
+}
+
+bool Staging::StaysWithThreads(const ir::Type& whole, const ir::Type& part, const std::vector<ir::Scalar>& place) const {
+  const layout::RegisterLayout dealt = DealtFor(whole.rows);
+  int64_t row = 0, col = 0;
+  if (!symbolic::IsInt(place[0], &row) || !symbolic::IsInt(place[1], &col)) return false;
+  const bool rows_stay = part.rows == whole.rows ||
+                         (dealt == DealtFor(part.rows) && part.rows % dealt.RowsPerBlock() == 0 && row % dealt.RowsPerBlock() == 0);
+  const bool cols_stay = part.cols == whole.cols || (part.cols % dealt.ColsPerBlock() == 0 && col % dealt.ColsPerBlock() == 0);
+  return rows_stay && cols_stay;
+}
+
+int64_t Staging::Stretches(const ir::Type& type, bool is_column) const {
+  const layout::RegisterLayout dealt = DealtFor(type.rows);
+  return is_column ? type.rows / dealt.RowsPerBlock() : type.cols / dealt.ColsPerBlock();
 }
 
 void Staging::RewriteReduce(Op op, Region& out) {
@@ -240,6 +254,18 @@ void Staging::RewriteReduce(Op op, Region& out) {
   out.push_back(std::move(op));
 }
 
+void Staging::CheckAssignPart(const Op& op) {
+  const ir::Type& whole = TypeOf(op.operands[0]);
+  if (StaysWithThreads(whole, TypeOf(op.operands[1]), op.scalars)) return;
+  const layout::RegisterLayout dealt = DealtFor(whole.rows);
+  diagnostics_
+      .Error(DiagnosticKind::kNotImplemented, op.span,
+             "a change to a part whose elements would move to other threads is specified, not yet implemented")
+      .Note(op.span,
+            fmt::format("threads of worker `{}` hold blocks of {} x {}", worker_.name, dealt.RowsPerBlock(), dealt.ColsPerBlock()))
+      .Help("let the part begin and end where such blocks do");
+}
+
 void Staging::RewriteOp(const Op& source, Region& out) {
   Op op = source;
   switch (op.code) {
@@ -259,8 +285,6 @@ void Staging::RewriteOp(const Op& source, Region& out) {
     case OpCode::kAccumulate: return RewriteProduct(op, out);
     case OpCode::kReduce:
     case OpCode::kCumsum: return RewriteReduce(std::move(op), out);
-    case OpCode::kCat: return NotYet(op, "`cat`");
-    case OpCode::kAssignPart: return NotYet(op, "assignment to a part of a tile");
     case OpCode::kFor:
     case OpCode::kIf:
       PlaceBefore(op, out);
@@ -273,6 +297,7 @@ void Staging::RewriteOp(const Op& source, Region& out) {
       return;
     default:
       for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
+      if (op.code == OpCode::kAssignPart) CheckAssignPart(op);
       for (ValueId value : op.results) TypeOf(value).space = Space::kRegister;
       out.push_back(std::move(op));
   }

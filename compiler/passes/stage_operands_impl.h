@@ -11,6 +11,7 @@
 #include <string>
 
 #include "compiler/ir/ir.h"
+#include "compiler/layout/row_layout.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/diagnostic.h"
 #include "compiler/target/target.h"
@@ -108,23 +109,20 @@ class Staging {
   void RewriteReduce(ir::Op op, ir::Region& out);
   /// Blocks of the layout along a column (a row) of the tile: of each a warp has a stretch, whose sum a scan needs.
   int64_t Stretches(const ir::Type& type, bool is_column) const;
+  /// How tiles of so many rows are dealt to the threads of this worker.
+  layout::RegisterLayout DealtFor(int64_t rows) const;
   /// A reduction along an axis too short for the layout, of a tile in shared memory: its columns (rows) are taken one by one.
   void ReduceByParts(const ir::Op& op, ir::Region& out);
   /// Whether the worker's layout holds tiles of this shape: that of a worker that multiplies holds whole fragments only.
   bool FitsRows(const ir::Type& type) const { return type.rows == 1 || type.rows % worker_.layout.RowUnit() == 0; }
   bool FitsCols(const ir::Type& type) const { return type.cols == 1 || type.cols % worker_.layout.ColUnit() == 0; }
-  /// Columns of a register tile at a static place are registers of the same threads; any other part moves between threads.
+  /// Whether a part of a register tile is registers of the same threads: whole blocks of the layout at a static place.
+  bool StaysWithThreads(const ir::Type& whole, const ir::Type& part, const std::vector<ir::Scalar>& place) const;
   bool StaysWithThreads(const ir::Op& part) const {
-    const ir::Type &whole = kernel_.values[part.operands[0]].type, &type = kernel_.values[part.results[0]].type;
-    const int64_t granule = worker_.layout.ColsPerBlock();
-    int64_t col = 0;
-    return type.rows == whole.rows && symbolic::IsInt(part.scalars[0]) && symbolic::IsInt(part.scalars[1], &col) &&
-           col % granule == 0 && type.cols % granule == 0;
+    return StaysWithThreads(kernel_.values[part.operands[0]].type, kernel_.values[part.results[0]].type, part.scalars);
   }
+  void CheckAssignPart(const ir::Op& op);
   void CheckProduct(const ir::Op& op);
-  void NotYet(const ir::Op& op, const std::string& what) {
-    diagnostics_.Error(DiagnosticKind::kNotImplemented, op.span, what + " is specified, not yet implemented");
-  }
 
   /// The value in registers: itself, or loaded from its slot. One load per use; the compiler of the output merges nothing here.
   ir::ValueId InRegisters(ir::ValueId value, ir::Region& out, Span span);

@@ -68,19 +68,19 @@ TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>&
     return result;
 }
 
-/// The rows of X: how warps that lie side by side exchange what each has found for its part of them.
+/// The rows of X, as a thread that holds parts of them sees them: how warps that lie side by side exchange what each has found.
 template <class X>
 struct along_rows {
     using L = typename X::layout_type;
     static constexpr int lines = X::rows;                           // of the tile
     static constexpr int warps = L::WarpCols, step = L::WarpRows;   // that share a line, and from one of them to the next
-    static TK_DEVICE int first_warp(lane_position at) { return at.warp % L::WarpRows; }
+    const lane_position at = warpgroup::position();
+    const int row = L::lane_row(at.lane);
     /// The first of the lanes that hold the same lays it down.
-    static TK_DEVICE bool writes(lane_position at) {
-        return L::owns_lane(at.lane) && L::lane_col(at.lane) == 0 && (lines > 1 || L::lane_row(at.lane) == 0);
-    }
+    const bool writes = L::owns_lane(at.lane) && L::lane_col(at.lane) == 0 && (lines > 1 || row == 0);
+    const int first = at.warp % L::WarpRows;
     /// Of the n-th of this thread's lines.
-    static TK_DEVICE int place(lane_position at, int n) { return lines == 1 ? 0 : n * L::LaneRows + L::lane_row(at.lane); }
+    TK_DEVICE int place(int n) const { return lines == 1 ? 0 : n * L::LaneRows + row; }
 };
 
 /// The columns of X: warps that lie below each other, of which a tile of few rows may not occupy all.
@@ -89,12 +89,11 @@ struct along_cols {
     using L = typename X::layout_type;
     static constexpr int lines = X::cols;
     static constexpr int warps = fitted_layout<L, X::rows>::WarpRows, step = 1;
-    static TK_DEVICE int first_warp(lane_position at) { return L::warp_col(at) * warps; }
-    static TK_DEVICE bool writes(lane_position at) {
-        return L::owns_lane(at.lane) && L::lane_row(at.lane) == 0 && (lines > 1 || L::lane_col(at.lane) == 0);
-    }
+    const lane_position at = warpgroup::position();
+    const bool writes = L::owns_lane(at.lane) && L::lane_row(at.lane) == 0 && (lines > 1 || L::lane_col(at.lane) == 0);
+    const int first = L::warp_col(at) * warps;
     /// In the order of registers, not of the tile: neighbouring lanes take neighbouring banks.
-    static TK_DEVICE int place(lane_position at, int n) {
+    TK_DEVICE int place(int n) const {
         return lines == 1 ? 0 : (n * L::WarpCols + L::warp_col(at)) * L::Lanes + L::lane_col(at.lane);
     }
 };
@@ -102,21 +101,19 @@ struct along_cols {
 /// What the warps of a line have found, combined in their order. All warps meet, whether or not the tile occupies them.
 template <class Lines, class Result, class T, int N, class Meeting, class F>
 TK_DEVICE void combine_warps(Result& result, reduce_scratch<T, N>& scratch, const Meeting& meeting, F f) {
-    const lane_position at = warpgroup::position();
+    const Lines lines;
     meeting.meet();  // the scratch may still be read from its last use
     TK_UNROLL
     for (int n = 0; n < Result::size; ++n) {
-        if (Lines::writes(at)) arch::store_shared_variable(scratch.partial[at.warp][Lines::place(at, n)], result.data[n]);
+        if (lines.writes) arch::store_shared_variable(scratch.partial[lines.at.warp][lines.place(n)], result.data[n]);
     }
     meeting.meet();
-    const int first = Lines::first_warp(at);
     TK_UNROLL
     for (int n = 0; n < Result::size; ++n) {
-        const int place = Lines::place(at, n);
-        T value = arch::load_shared_variable(scratch.partial[first][place]);
+        T value = arch::load_shared_variable(scratch.partial[lines.first][lines.place(n)]);
         TK_UNROLL
         for (int w = 1; w < Lines::warps; ++w)
-            value = f(value, arch::load_shared_variable(scratch.partial[first + w * Lines::step][place]));
+            value = f(value, arch::load_shared_variable(scratch.partial[lines.first + w * Lines::step][lines.place(n)]));
         result.data[n] = value;
     }
 }

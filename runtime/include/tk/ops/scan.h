@@ -18,7 +18,8 @@ struct row_stretches : along_rows<X> {
     static constexpr int in_thread = X::I * X::H, stretches = X::J, pieces = 1, held = X::E;
     static constexpr int lane_step = L::row_step, lanes = L::Lanes;
     static TK_DEVICE constexpr int number(int line, int s, int, int k) { return X::number_of({line / X::H, s, line % X::H, k}); }
-    static TK_DEVICE int warp_of_line(lane_position at) { return L::warp_col(at); }
+    /// Which of the warps that share a line this one is.
+    TK_DEVICE int warp_of_line() const { return L::warp_col(this->at); }
 };
 template <class X>
 struct col_stretches : along_cols<X> {
@@ -26,7 +27,7 @@ struct col_stretches : along_cols<X> {
     static constexpr int in_thread = X::J * X::E, stretches = X::I, pieces = X::H, held = 1;
     static constexpr int lane_step = L::col_step, lanes = L::LaneRows;
     static TK_DEVICE constexpr int number(int line, int s, int piece, int) { return X::number_of({s, line / X::E, piece, line % X::E}); }
-    static TK_DEVICE int warp_of_line(lane_position at) { return at.warp % along_cols<X>::warps; }
+    TK_DEVICE int warp_of_line() const { return this->at.warp % along_cols<X>::warps; }
 };
 
 /// Makes the elements of a stretch running sums that begin with it. -> the sum of the stretch, in all its lanes
@@ -82,13 +83,13 @@ TK_DEVICE X scan(X x) {
 template <class Lines, class X, int N, class Meeting>
 TK_DEVICE X scan(X x, reduce_scratch<typename X::value_type, N>& scratch, const Meeting& meeting) {
     static_assert(N == Lines::lines * Lines::stretches, "a sum for each stretch");
-    const lane_position at = warpgroup::position();
+    const Lines lines;
     meeting.meet();  // the scratch may still be read from its last use
     TK_UNROLL
     for (int n = 0; n < Lines::in_thread * Lines::stretches; ++n) {
         const int line = n % Lines::in_thread, s = n / Lines::in_thread;
         const auto sum = scan_stretch<Lines>(x, line, s);
-        if (Lines::writes(at)) arch::store_shared_variable(scratch.partial[at.warp][s * Lines::lines + Lines::place(at, line)], sum);
+        if (lines.writes) arch::store_shared_variable(scratch.partial[lines.at.warp][s * Lines::lines + lines.place(line)], sum);
     }
     meeting.meet();
     TK_UNROLL
@@ -99,9 +100,9 @@ TK_DEVICE X scan(X x, reduce_scratch<typename X::value_type, N>& scratch, const 
             auto mine = before;
             TK_UNROLL
             for (int w = 0; w < Lines::warps; ++w) {
-                const int warp = Lines::first_warp(at) + w * Lines::step;
-                const auto sum = arch::load_shared_variable(scratch.partial[warp][s * Lines::lines + Lines::place(at, line)]);
-                mine += w < Lines::warp_of_line(at) ? sum : 0;
+                const int warp = lines.first + w * Lines::step;
+                const auto sum = arch::load_shared_variable(scratch.partial[warp][s * Lines::lines + lines.place(line)]);
+                mine += w < lines.warp_of_line() ? sum : 0;
                 before += sum;
             }
             add_to_stretch<Lines>(x, line, s, mine);

@@ -183,17 +183,49 @@ TK_DEVICE register_tile<To, R, C, L> convert_anew(const register_tile<T, R, C, L
     }
 }
 
-/// Columns start .. start + N of a tile; `start` is a multiple of the layout's column block and constant
-/// after unrolling, so that no register is moved.
-template <int N, class T, int R, int C, class L>
-TK_DEVICE register_tile<T, R, N, L> columns(const register_tile<T, R, C, L>& x, int start) {
-    register_tile<T, R, N, L> result;
+/// The PartR x PartC elements of x from (row, col) on, both multiples of the layout's block and constant after unrolling, so that no
+/// register is moved.
+template <int PartR, int PartC, class T, int R, int C, class L>
+TK_DEVICE register_tile<T, PartR, PartC, L> part(const register_tile<T, R, C, L>& x, int row, int col) {
+    using dealt = typename register_tile<T, R, C, L>::dealt;
+    register_tile<T, PartR, PartC, L> result;
+    static_assert(PartR == R || std::is_same_v<dealt, typename decltype(result)::dealt>, "rows of other warps");
     TK_UNROLL
     for (int n = 0; n < result.size; ++n) {
         place p = result.place_of(n);
-        p.j += start / L::block_cols;
+        p.i += row / dealt::block_rows;
+        p.j += col / dealt::block_cols;
         result.data[n] = x.data[x.number_of(p)];
     }
+    return result;
+}
+
+/// Columns start .. start + N of a tile.
+template <int N, class T, int R, int C, class L>
+TK_DEVICE register_tile<T, R, N, L> columns(const register_tile<T, R, C, L>& x, int start) {
+    return part<R, N>(x, 0, start);
+}
+
+/// The elements of x from (row, col) on become those of `part`, both multiples of the layout's block and constant after unrolling.
+template <class T, int R, int C, class L, int PartR, int PartC>
+TK_DEVICE void assign_part(register_tile<T, R, C, L>& x, const register_tile<T, PartR, PartC, L>& part, int row, int col) {
+    using dealt = typename register_tile<T, R, C, L>::dealt;
+    static_assert(PartR == R || std::is_same_v<dealt, typename register_tile<T, PartR, PartC, L>::dealt>, "rows of other warps");
+    TK_UNROLL
+    for (int n = 0; n < part.size; ++n) {
+        place p = part.place_of(n);
+        p.i += row / dealt::block_rows;
+        p.j += col / dealt::block_cols;
+        x.data[x.number_of(p)] = part.data[n];
+    }
+}
+
+/// Tiles side by side, each of whole blocks of the layout: every register stays with its thread.
+template <class T, int R, class L, int... C>
+TK_DEVICE register_tile<T, R, (C + ...), L> cat(const register_tile<T, R, C, L>&... parts) {
+    register_tile<T, R, (C + ...), L> result;
+    int col = 0;
+    ((assign_part(result, parts, 0, col), col += C), ...);
     return result;
 }
 
