@@ -220,8 +220,8 @@ int Compile(const Options& options) {
     const size_t reported = session.diagnostics.All().size();
     if (targets.size() > 1) text += fmt::format("{}==== {}\n\n", is_first ? "" : "\n", target->name);
     const bool ok = CompileFor(session, *program, *target, modules, text);
-    const std::string note = is_first && ok ? "" : WhileCompilingFor(*target);
-    if (targets.size() > 1) session.diagnostics.EndCompilation(reported, note);
+    const bool names_target = targets.size() > 1 && !(is_first && ok);
+    session.diagnostics.EndCompilation(reported, names_target ? WhileCompilingFor(*target) : "");
     if (!ok) return session.Finish();
   }
   return WriteModules(session, modules, std::move(text));

@@ -13,7 +13,7 @@ void Diagnostics::EndCompilation(size_t first, const std::string& note) {
       return earlier.kind == found.kind && earlier.span == found.span && earlier.headline == found.headline;
     };
     if (i >= first) {
-      if (std::any_of(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(first), is_same)) {
+      if (std::any_of(kept.begin(), kept.end(), is_same)) {
         if (found.severity == Severity::kError) --error_count_;
         continue;
       }

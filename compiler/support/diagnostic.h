@@ -137,8 +137,8 @@ class Diagnostics {
     return Report(kind, span, std::move(headline));
   }
 
-  /// Ends one of several compilations of the same source, which reported all from number `first` on: drops what an earlier one has
-  /// said too, and adds `note`, unless it is empty, to the rest.
+  /// Ends a compilation, maybe one of several of the same source, which reported all from number `first` on: drops what has been
+  /// said before, by an earlier one or of another copy of an unrolled statement, and adds `note`, unless it is empty, to the rest.
   void EndCompilation(size_t first, const std::string& note);
 
   bool HasErrors() const { return error_count_ > 0; }
