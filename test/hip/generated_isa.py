@@ -59,6 +59,8 @@ def problems_of(kernel, chip, products, resident):
         problems.append(f"{kernel.spills} registers or bytes spilt")
     if kernel.registers > most:
         problems.append(f"{kernel.registers} registers, {most} for {groups} waves of {blocks} blocks")
+    if early := isa.early_copies([i for block in kernel.blocks for i in block.instructions]):
+        problems.append(f"copies too close behind what writes their scalar registers: {early}")
     loop = kernel.main_loop()
     if loop is None:
         return problems + (["no loop with matrix instructions"] if figure_of(kernel, products) else [])

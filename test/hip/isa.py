@@ -90,6 +90,28 @@ def count(instructions, pattern):
     return sum(re.search(pattern, i) is not None for i in instructions)
 
 
+def scalars(operand):
+    """The scalar registers that an operand names: s7, or s[24:27]."""
+    one, several = re.match(r"s(\d+)$", operand), re.match(r"s\[(\d+):(\d+)\]$", operand)
+    return {int(one[1])} if one else set(range(int(several[1]), int(several[2]) + 1)) if several else set()
+
+
+def early_copies(instructions):
+    """Copies into shared memory that read a scalar register less than five wait states behind a vector instruction that writes it. The
+    compiler keeps that distance for its own instructions only, and a copy is assembly."""
+    written, found = {}, []  # register -> wait states since
+    for instruction in instructions:
+        name, _, rest = instruction.partition(" ") if " " in instruction else instruction.partition("\t")
+        operands = [part for operand in rest.split(",") for part in operand.split()[:1]]
+        if name.startswith("buffer_load") and instruction.endswith(" lds"):
+            found += [instruction for register in set().union(*map(scalars, operands[1:])) if written.get(register, 5) < 5][:1]
+        states = int(operands[0], 0) + 1 if name == "s_nop" else 1
+        written = {register: since + states for register, since in written.items() if since + states < 5}
+        if name.startswith("v_") and operands:
+            written.update(dict.fromkeys(scalars(operands[0]), 0))
+    return found
+
+
 def kernels(assembly):
     """All kernels of a file."""
     metadata = {}

@@ -56,10 +56,11 @@ TK_DEVICE void store_buffer_b128(const buffer& to, uint32_t offset, words4 value
 
 /// buffer_load_dword .. lds: lane l's dword at `offset` + `more` goes to shared memory at `to` + 4 l, asynchronously; out of range: a
 /// zero goes there. `to` and `more` are the same in all lanes. Complete behind wait_vector_memory; others see it behind a barrier that follows.
-/// Assembly, because the compiler would wait for the copy (vmcnt) before the next load from shared memory. M0 needs one
-/// instruction between its write and its use.
+/// Assembly, because the compiler would wait for the copy (vmcnt) before the next load from shared memory. So what it does for its own
+/// instructions is done here: five wait states between a vector instruction that writes a scalar register (v_readfirstlane, or v_readlane
+/// where registers were spilt) and a memory instruction that reads it; M0 needs one.
 TK_DEVICE void copy_buffer_to_shared_b32(uint32_t to, const buffer& from, uint32_t offset, uint32_t more) {
-    asm volatile("s_nop 0\n\tbuffer_load_dword %0, %1, %2 offen lds"
+    asm volatile("s_nop 4\n\tbuffer_load_dword %0, %1, %2 offen lds"
                  :
                  : "v"(offset), "s"(from.words), "s"(__builtin_amdgcn_readfirstlane(int(more))), "{m0}"(__builtin_amdgcn_readfirstlane(int(to)))
                  : "memory");
