@@ -2,7 +2,9 @@
 // The launcher's questions about tensors, and its messages; everything that needs no device.
 #include "check.h"
 #include "tk/host.h"
+#include "tk/host/typed.h"
 
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
 
@@ -49,6 +51,13 @@ void CheckOverlap() {
     CHECK(!tk::host::is_injective(Make(0, {4, 4}, {0, 1})) && !tk::host::is_injective(Make(0, {4, 8}, {7, 1})));
     CHECK(tk::host::is_injective(Make(0, {2, 0}, {0, 1})) && tk::host::is_injective(Make(0, {0, 3, 4}, {1, 1, 1})));
     CHECK(tk::host::is_injective(Make(0, {1, 8}, {0, 1})) && tk::host::is_injective(Make(0, {4, 8}, {-8, 1})));
+}
+
+/// What a typed entry says of its tensors.
+template <class... T>
+void CheckTypes(std::initializer_list<int> expected) {
+    const int types[] = {tk::host::describe(tk::tensor<T, 1>{}).dtype...};
+    CHECK(std::equal(expected.begin(), expected.end(), types, types + sizeof...(T)));
 }
 
 void CheckMessages() {
@@ -99,6 +108,8 @@ int main() {
     CheckCopyEngine();
     CheckPieces();
     CheckOverlap();
+    CheckTypes<tk::bf16, tk::f16, float, int32_t, uint32_t, int64_t, uint64_t, bool, tk::e4m3, tk::e5m2>(
+        {TK_BF16, TK_F16, TK_F32, TK_I32, TK_U32, TK_I64, TK_U64, TK_BOOL, TK_E4M3, TK_E5M2});
     CheckMessages();
     return 0;
 }

@@ -8,8 +8,15 @@
 
 namespace tk::host {
 
+/// Of an element type of the language; there is none for others.
 template <class T>
-inline constexpr tk_dtype dtype_of = TK_BOOL;
+extern const tk_dtype dtype_of;
+template <>
+inline constexpr tk_dtype dtype_of<bool> = TK_BOOL;
+template <>
+inline constexpr tk_dtype dtype_of<e4m3> = TK_E4M3;
+template <>
+inline constexpr tk_dtype dtype_of<e5m2> = TK_E5M2;
 template <>
 inline constexpr tk_dtype dtype_of<bf16> = TK_BF16;
 template <>
