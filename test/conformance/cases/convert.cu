@@ -63,6 +63,27 @@ TK_KERNEL(32) f16_nan_kernel(const uint32_t* in, uint32_t* out) {
     put(out, t, as_bits(sm80::f16_to_f32(uint16_t(0x7c01 | (get(in, t) & 0x83ff)))));
 }
 
+/// Floats around the ends of the integers, and NaNs, infinities, fractions in between.
+TK_HOST_DEVICE float near_integers(uint32_t word, int i) {
+    const uint32_t hard[] = {0x7fc00000u, 0xffc00001u, 0x7f800001u, 0x7f800000u, 0xff800000u, 0u,          0x80000000u, 0x00000001u,
+                             0x4effffffu, 0x4f000000u, 0xcf000000u, 0xcf000001u, 0x4f7fffffu, 0x4f800000u, 0x5effffffu, 0x5f000000u,
+                             0xdf000000u, 0xdf000001u, 0x5f7fffffu, 0x5f800000u, 0x3f7fffffu, 0xbf7fffffu, 0x7f7fffffu, 0xff7fffffu};
+    return i < 24 ? as_float(hard[i]) : as_float((word & 0x807fffffu) | (120 + word / 7 % 76) << 23);
+}
+
+TK_KERNEL(128) to_integers_kernel(const uint32_t* in, uint32_t* out) {
+    sm90::grid_dependency_wait();
+    const int t = sm80::thread_index();
+    const float x = near_integers(get(in, t), t);
+    const uint64_t s64 = uint64_t(sm80::f32_to_s64(x)), u64 = sm80::f32_to_u64(x);
+    put(out, 6 * t, uint32_t(sm80::f32_to_s32(x)));
+    put(out, 6 * t + 1, sm80::f32_to_u32(x));
+    put(out, 6 * t + 2, uint32_t(s64));
+    put(out, 6 * t + 3, uint32_t(s64 >> 32));
+    put(out, 6 * t + 4, uint32_t(u64));
+    put(out, 6 * t + 5, uint32_t(u64 >> 32));
+}
+
 }  // namespace
 }  // namespace conformance
 
@@ -100,4 +121,23 @@ EXPECTED(f16_to_f32) {
 CASE(f16_nan) { return start<f16_nan_kernel>(stream, 1, 32, 0, input(in), output(out)); }
 EXPECTED(f16_nan) {
     for (int t = 0; t < 32; ++t) out[t] = 0x7fffffffu;
+}
+
+// case: to_integers in 128 out 768 exact covers f32_to_s32, f32_to_u32, f32_to_s64, f32_to_u64
+CASE(to_integers) { return start<to_integers_kernel>(stream, 1, 128, 0, input(in), output(out)); }
+EXPECTED(to_integers) {
+    for (int t = 0; t < 128; ++t) {
+        const double x = std::trunc(double(near_integers(in[t], t)));
+        const uint64_t ends[] = {0x80000000u, 0x7fffffffu, 0, 0xffffffffu, uint64_t(1) << 63, ~(uint64_t(1) << 63), 0, ~uint64_t(0)};
+        uint64_t results[4];
+        for (int type = 0; type < 4; ++type) {
+            const double least = type == 0 ? -0x1p31 : type == 2 ? -0x1p63 : 0, beyond = type == 0 ? 0x1p31 : type == 1 ? 0x1p32 : type == 2 ? 0x1p63 : 0x1p64;
+            if (std::isnan(x)) results[type] = type < 2 ? 0 : uint64_t(1) << 63;
+            else if (x < least || x >= beyond) results[type] = ends[2 * type + (x > 0)];
+            else results[type] = x < 0 ? 0 - uint64_t(-x) : uint64_t(x);
+        }
+        out[6 * t] = uint32_t(results[0]), out[6 * t + 1] = uint32_t(results[1]);
+        out[6 * t + 2] = uint32_t(results[2]), out[6 * t + 3] = uint32_t(results[2] >> 32);
+        out[6 * t + 4] = uint32_t(results[3]), out[6 * t + 5] = uint32_t(results[3] >> 32);
+    }
 }

@@ -49,7 +49,12 @@ TK_DEVICE float finite(float x) { return ::fabsf(x) < infinity() ? x : 0.0f; }
 TK_DEVICE float sin(float x) { return ::sinf(x); }
 TK_DEVICE float cos(float x) { return ::cosf(x); }
 TK_DEVICE float abs(float x) { return ::fabsf(x); }
-TK_DEVICE int abs(int x) { return x < 0 ? -x : x; }
+template <class T>
+    requires(std::is_integral_v<T>)
+TK_DEVICE T abs(T x) {
+    if constexpr (std::is_signed_v<T>) return x < 0 ? negated(x) : x;
+    else return x;
+}
 TK_DEVICE float pow(float x, float y) { return ::powf(x, y); }
 
 #define TK_UNARY(NAME)                                                                                                 \
@@ -71,9 +76,16 @@ TK_BINARY(min) TK_BINARY(max) TK_BINARY(pow) TK_BINARY(floor_div) TK_BINARY(floo
     template <class A, class B>                                                                                        \
         requires tile_operands<A, B>                                                                                   \
     TK_DEVICE auto operator OP(const A& a, const B& b) { return map([](auto x, auto y) { return x OP y; }, a, b); }
-TK_OPERATOR(+) TK_OPERATOR(-) TK_OPERATOR(*) TK_OPERATOR(/) TK_OPERATOR(%)
+TK_OPERATOR(/) TK_OPERATOR(%)
 TK_OPERATOR(<) TK_OPERATOR(<=) TK_OPERATOR(>) TK_OPERATOR(>=) TK_OPERATOR(==) TK_OPERATOR(!=)
 #undef TK_OPERATOR
+
+#define TK_ARITHMETIC(OP, NAME)                                                                                        \
+    template <class A, class B>                                                                                        \
+        requires tile_operands<A, B>                                                                                   \
+    TK_DEVICE auto operator OP(const A& a, const B& b) { return map([](auto x, auto y) { return NAME(x, y); }, a, b); }
+TK_ARITHMETIC(+, plus) TK_ARITHMETIC(-, minus) TK_ARITHMETIC(*, times)
+#undef TK_ARITHMETIC
 
 // `and`, `or` of masks, and the bit operations of integers.
 #define TK_BITWISE(OP)                                                                                                 \
@@ -97,7 +109,12 @@ TK_COMPOUND(+) TK_COMPOUND(-) TK_COMPOUND(*) TK_COMPOUND(/)
 #undef TK_COMPOUND
 
 template <tile X>
-TK_DEVICE auto operator-(const X& x) { return map([](auto a) { return -a; }, x); }
+TK_DEVICE auto operator-(const X& x) {
+    return map([](auto a) {
+        if constexpr (std::is_integral_v<decltype(a)>) return negated(a);
+        else return -a;
+    }, x);
+}
 /// `not` of a mask.
 template <tile X>
 TK_DEVICE auto operator!(const X& x) { return map([](auto a) { return !a; }, x); }

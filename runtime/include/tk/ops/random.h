@@ -166,6 +166,13 @@ TK_DEVICE register_tile<uint32_t, R, C, L> random(uint64_t seed, const row_numbe
     TK_UNROLL
     for (int n = 0; n < at.first.size; ++n) are_runs = are_runs && uint64_t(int64_t(at.first.data[n])) % group == 0;
     if (are_runs) return detail::random_runs<T, R, C, L, group>(seed, at);
+    if constexpr (sizeof(T) < 8) {  // numbers that begin anew in a run
+        bool follow = true;
+        TK_UNROLL
+        for (int n = 0; n < at.size; ++n)
+            follow = follow && (n % at.E == 0 || int64_t(at.data[n]) == int64_t(at.data[n - 1]) + 1);
+        if (!follow) return detail::random_each(seed, at);
+    }
     if constexpr (group == 4) return detail::random_shifted(seed, at);
     else return detail::random_each(seed, at);
 }

@@ -186,7 +186,7 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
     /** [R, C] -> [R, 1], and [R, C] -> [1, C] */                                                                      \
     TK_REDUCTION_AT(NAME, EXPRESSION, TK_NOTHING, at_named_barrier{})                                                  \
     TK_REDUCTION_AT_GIVEN(NAME, EXPRESSION)
-TK_REDUCTION(sum, a + b)
+TK_REDUCTION(sum, plus(a, b))
 TK_REDUCTION(max, max(a, b))
 TK_REDUCTION(min, min(a, b))
 #undef TK_REDUCTION

@@ -124,11 +124,14 @@ TK_HOST_DEVICE uint32_t round_pair(float low, float high) {
 
 namespace detail {
 
-/// Towards zero, staying in range; a NaN gives 0. The GPU's instruction does so by itself.
+/// Towards zero, staying in range; a NaN gives 0.
 template <class To>
 TK_HOST_DEVICE To saturate(float value) {
-#ifdef __CUDA_ARCH__
-    return To(value);
+#if !defined(TK_GFX) && (defined(TK_ON_DEVICE) || defined(TK_SIM))
+    // Instructions that stay in range by themselves.
+    if constexpr (sizeof(To) == 4) return std::is_signed_v<To> ? To(arch::f32_to_s32(value)) : To(arch::f32_to_u32(value));
+    else if (value == value) return std::is_signed_v<To> ? To(arch::f32_to_s64(value)) : To(arch::f32_to_u64(value));
+    else return 0;
 #else
     constexpr To largest = To(~uint64_t(0) >> (64 - 8 * sizeof(To) + std::is_signed_v<To>)), smallest = std::is_signed_v<To> ? To(-largest - 1) : To(0);
     if (!(value == value)) return 0;
@@ -138,14 +141,32 @@ TK_HOST_DEVICE To saturate(float value) {
 #endif
 }
 
+/// The f32 to round an integer by way of: the nearest towards zero, but odd in its last place where that is not the integer itself. Half a
+/// step of a narrower type stays apart from what is beside it.
+template <class From>
+TK_HOST_DEVICE float odd_float(From value) {
+    const bool negative = value < From(0);
+    const uint64_t magnitude = negative ? 0 - uint64_t(value) : uint64_t(value);
+    if (magnitude >> 24 == 0) return float(value);
+    int dropped = 0;  // so that 24 bits or fewer stay, but more than any narrower type has
+    TK_UNROLL
+    for (int step = 32; step > 0; step /= 2)
+        if (magnitude >> dropped >> step >> 23 != 0) dropped += step;
+    const uint32_t kept = uint32_t(magnitude >> dropped) | uint32_t((magnitude & ((uint64_t(1) << dropped) - 1)) != 0);
+    const float rounded = float(kept) * __builtin_bit_cast(float, uint32_t(127 + dropped) << 23);
+    return negative ? -rounded : rounded;
+}
+
 }  // namespace detail
 
-/// Scalar conversion: small floats go through f32, f32 to integers saturates, the rest as C++ converts.
+/// Scalar conversion: small floats go through f32, f32 to integers saturates, the rest as C++ converts. (Of the types narrower than f32
+/// only bf16 has room for integers that are no f32.)
 template <class To, class From>
     requires(std::is_arithmetic_v<From> || is_half<From> || is_float8<From>)
 TK_HOST_DEVICE To convert(From value) {
     if constexpr (std::is_same_v<To, From>) return value;
     else if constexpr (!std::is_arithmetic_v<From> && !std::is_same_v<To, float>) return convert<To>(float(value));
+    else if constexpr (std::is_same_v<To, bf16> && std::is_integral_v<From> && sizeof(From) >= 4) return To(detail::odd_float(value));
     else if constexpr (!std::is_arithmetic_v<To> || !std::is_arithmetic_v<From>) return To(float(value));
     else if constexpr (std::is_same_v<From, float> && std::is_integral_v<To> && !std::is_same_v<To, bool>) return detail::saturate<To>(value);
     else return To(value);

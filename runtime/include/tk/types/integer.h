@@ -15,6 +15,27 @@ using index = int64_t;
 template <class T>
 TK_HOST_DEVICE constexpr T negated(T a) { return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a)); }
 
+namespace detail {
+/// The type in which an element is added and multiplied: unsigned for signed integers, whose overflow compilers take for impossible.
+template <class T>
+struct modular {
+    using type = T;
+};
+template <class T>
+    requires(std::is_integral_v<T> && std::is_signed_v<T>)
+struct modular<T> {
+    using type = std::make_unsigned_t<T>;
+};
+}  // namespace detail
+
+// Numbers of one type. Integers are those of two's complement, modulo 2^n.
+template <class T>
+TK_HOST_DEVICE constexpr T plus(T a, T b) { return static_cast<T>(typename detail::modular<T>::type(a) + typename detail::modular<T>::type(b)); }
+template <class T>
+TK_HOST_DEVICE constexpr T minus(T a, T b) { return static_cast<T>(typename detail::modular<T>::type(a) - typename detail::modular<T>::type(b)); }
+template <class T>
+TK_HOST_DEVICE constexpr T times(T a, T b) { return static_cast<T>(typename detail::modular<T>::type(a) * typename detail::modular<T>::type(b)); }
+
 /// ceil(a / b), any signs; 0 for b = 0. Machines trap on that, or on the smallest number by -1.
 template <class T>
 TK_HOST_DEVICE constexpr T cdiv(T a, T b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The conversions of tk/cuda/sm80/convert.h on the host: round to nearest even, subnormals kept, NaN becomes the
+// The conversions of tk/cuda/sm80/convert.h on the host: to floats round to nearest even, subnormals kept, NaN becomes the
 // canonical NaN of the target type. Pure functions; the engine knows nothing of them.
 #pragma once
 
@@ -35,6 +35,16 @@ inline float widen_f16(uint16_t bits) {
     return __builtin_bit_cast(float, sign | (exponent == 31 ? 255u : exponent + 112u) << 23 | fraction << 13);
 }
 
+/// Towards zero; beyond the type's range its end, and of a NaN `of_nan`.
+template <class To>
+To truncate(float value, To of_nan) {
+    if (value != value) return of_nan;
+    const double end = double(~uint64_t(0) >> (64 - 8 * sizeof(To))) + 1, least = To(-1) < To(0) ? -end / 2 : 0, beyond = To(-1) < To(0) ? end / 2 : end;
+    const To least_value = To(-1) < To(0) ? To(uint64_t(1) << (8 * sizeof(To) - 1)) : To(0);
+    if (double(value) <= least) return least_value;
+    return double(value) >= beyond ? To(~least_value) : To(value);
+}
+
 }  // namespace tk::sim
 
 namespace tk::sm80 {
@@ -51,5 +61,11 @@ TK_DEVICE uint32_t pack_f16(float low, float high) {
 
 /// cvt.f32.f16
 TK_DEVICE float f16_to_f32(uint16_t bits) { return sim::widen_f16(bits); }
+
+/// cvt.rzi.s32.f32, .u32, .s64, .u64
+TK_DEVICE int f32_to_s32(float value) { return sim::truncate<int>(value, 0); }
+TK_DEVICE uint32_t f32_to_u32(float value) { return sim::truncate<uint32_t>(value, 0); }
+TK_DEVICE int64_t f32_to_s64(float value) { return sim::truncate<int64_t>(value, int64_t(uint64_t(1) << 63)); }
+TK_DEVICE uint64_t f32_to_u64(float value) { return sim::truncate<uint64_t>(value, uint64_t(1) << 63); }
 
 }  // namespace tk::sm80
