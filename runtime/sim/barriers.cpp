@@ -159,7 +159,10 @@ void sync_block() {
     l.time += kBarrierCycles;
 }
 
-void barrier_of_waves() { sync_block(); }
+void barrier_of_waves() {
+    meet_warp("s_barrier", nullptr, nullptr);  // a wave arrives as one, whichever of its lanes take part
+    sync_block();
+}
 
 void wait_shared(int newest) {
     lane& l = *the().current;

@@ -134,7 +134,8 @@ const char* launch(const host_launch& shape, void (*body)(const void* arguments)
     if (shape.threads <= 0 || shape.threads > 1024 || shape.threads % (waves ? 64 : 32) != 0)
         return waves ? "a block has 64 to 1024 threads, a multiple of 64" : "a block has 32 to 1024 threads, a multiple of 32";
     if (shape.shared_bytes > most_shared_bytes(shape.on)) return "more shared memory than a block may have";
-    if (shape.cluster < 1 || shape.cluster > 16 || shape.blocks % shape.cluster != 0)
+    if (shape.cluster > 8) return "a cluster of more than 8 blocks, which a kernel would have to be allowed first";
+    if (shape.cluster < 1 || shape.blocks % shape.cluster != 0)
         return "the grid is no multiple of the cluster";
     ++sim.launch_number;
     sim.shape = shape;

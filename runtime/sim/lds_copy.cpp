@@ -15,7 +15,9 @@ namespace {
 constexpr int kCopyCycles = 600;
 }
 
-void copy_buffer_to_shared(const char* what, uint32_t to, const void* base, uint32_t size, uint64_t offset, int bytes) {
+void copy_buffer_to_shared(const char* what, uint32_t to, const void* base, uint32_t size, uint32_t of_lane, uint32_t more, int bytes) {
+    same_in_warp(what, uint64_t(to) << 32 | more);
+    const uint64_t offset = uint64_t(of_lane) + more;
     const uint32_t here = to + uint32_t(the().current->lane_number() * bytes);
     operation* copy = begin_lane_copy(what);
     if (offset % 4 != 0) report("misaligned", std::string("`") + what + "` from an offset that is no multiple of 4");

@@ -2,7 +2,7 @@
 // Instructions that a whole warp or warpgroup executes together, and what happens when a lane is elsewhere.
 #include <cstring>
 
-#include "runtime/sim/machine.h"
+#include "runtime/sim/memory.h"
 
 namespace tk::sim {
 
@@ -76,6 +76,28 @@ void meet_warp(const char* what, void (*action)(void* const* all), void* mine) {
 void meet_warpgroup(const char* what, void (*action)(void* const* all), void* mine) {
     lane& l = *the().current;
     gather(l.in->group->meets, 128, what, action, mine, l.view.thread % 128, TK_SIM_HERE());
+}
+
+void same_in_warp(const char* what, uint64_t value) {
+    meet_warp(
+        what,
+        [](void* const* all) {
+            for (int i = 1; i < the().lanes_a_warp(); ++i) {
+                if (std::memcmp(all[i], all[0], sizeof(uint64_t)) == 0) continue;
+                const meeting& m = *the().in_action;
+                return report_at("divergence",
+                                 "`" + std::string(m.what) + "`: lanes of a wave differ in what it has in scalar registers: all take that of the first one",
+                                 m.lanes.front()->at);
+            }
+        },
+        &value);
+}
+
+bool elected() {
+    meet_warp("elect.sync", nullptr, nullptr);
+    const lane& l = *the().current;
+    const uint64_t of_warp = (the().seed * 64 + uint64_t(l.in->number)) * 0x9e3779b97f4a7c15u;
+    return l.lane_number() == (the().seed == 0 ? 0 : int(of_warp >> 59));
 }
 
 void note_exit(lane& l) {

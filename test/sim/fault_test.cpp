@@ -3,6 +3,8 @@
 // silent about the right one, whatever the seed.
 #include "test/sim/run_kernel.h"
 
+#include <set>
+
 namespace tk::sim_test {
 namespace {
 
@@ -85,6 +87,28 @@ TEST(Fault, shuffle_orders_no_memory) {
     found("race", "", [] {
         return run<neighbours<false>>(1, 32, sizeof(exchange_shared), tensor_memory<float>("out", 32, false));
     });
+}
+
+// Which lane is elected is open, but it is always the same.
+TK_KERNEL(128)
+elections(uint32_t* out) {
+    grid::wait_previous();
+    uint32_t* const own = out + 3 * warp::index();
+    for (int n = 0; n < 3; ++n)
+        if (warp::elect()) sm80::store_global(own + n, uint32_t(warp::lane()));
+}
+TEST(Fault, elected_lane_is_open) {
+    std::set<uint32_t> chosen;
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+        fresh_machine(seed);
+        uint32_t* const out = tensor_memory<uint32_t>("out", 12, false);
+        const outcome o = run<elections>(1, 128, 0, out);
+        EXPECT_TRUE(o.findings.empty()) << o.text();
+        for (int n = 0; n < 12; ++n) EXPECT_EQ(out[n], out[n / 3 * 3]);
+        EXPECT_TRUE(seed != 0 || out[0] == 0);
+        chosen.insert(out, out + 12);
+    }
+    EXPECT_GT(chosen.size(), 8u);
 }
 
 // Global memory.

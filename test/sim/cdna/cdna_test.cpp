@@ -81,6 +81,48 @@ TEST(Cdna, GemmOfTwoWorkers) {
     EXPECT_EQ(p.wrong(), 0);
 }
 
+/// What is in scalar registers is the wave's: lanes that differ in it get what the first one has. And a wave arrives at the barrier as one.
+enum class apart { none, base, size, place, lane, barrier };
+
+template <apart F>
+TK_KERNEL(64)
+of_lanes_kernel(const uint32_t* in, uint32_t* out) {
+    auto& shared = block::shared<uint32_t[128]>();
+    const int own = thread::index();
+    const auto place = [&](apart what) { return F == what ? own / 32 * 4 : 0; };
+    const auto from = gfx9::make_buffer(in + place(apart::base), uint32_t(256 + place(apart::size)));
+    const uint32_t direct = gfx9::load_buffer_b32(from, uint32_t(4 * own));
+#if !TK_HAS_GFX950
+    gfx9::copy_buffer_to_shared_b32(arch::shared_address(&shared) + uint32_t(4 * place(apart::place)), from, uint32_t(4 * own), 0);
+    wait_copies<0>();
+#else
+    arch::store_shared_variable(shared[own], direct);
+    gfx9::wait_shared_memory<0>();
+    if (F == apart::place) gfx950::copy_buffer_to_shared_b128(arch::shared_address(&shared) + uint32_t(16 * place(apart::place)), from, 1 << 30, 0);
+    wait_copies<0>();
+#endif
+    if (F != apart::barrier || own < 32) gfx9::barrier();
+    const uint32_t first = arch::shuffle_from(direct, place(apart::lane));
+    arch::store_global(out + own, first + direct);
+}
+
+template <apart F>
+outcome run_of_lanes() {
+    fresh_machine(1);
+    uint32_t* const in = tensor_memory<uint32_t>("in", 128);
+    std::fill(in, in + 128, 1u);
+    return run<of_lanes_kernel<F>>(1, 64, 8192, static_cast<const uint32_t*>(in), tensor_memory<uint32_t>("out", 64, false));
+}
+
+TEST(Cdna, LanesThatDifferInScalars) {
+    EXPECT_TRUE(run_of_lanes<apart::none>().findings.empty()) << run_of_lanes<apart::none>().text();
+    EXPECT_TRUE(run_of_lanes<apart::base>().has("divergence"));
+    EXPECT_TRUE(run_of_lanes<apart::size>().has("divergence"));
+    EXPECT_TRUE(run_of_lanes<apart::place>().has("divergence"));
+    EXPECT_TRUE(run_of_lanes<apart::lane>().has("divergence"));
+    EXPECT_TRUE(run_of_lanes<apart::barrier>().has("divergence"));
+}
+
 /// The kernel's skeleton with one thing left out.
 enum class fault { none, short_wait, no_wait, no_barrier, bare_barrier, refill_too_early };
 

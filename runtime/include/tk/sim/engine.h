@@ -30,6 +30,11 @@ const lane_view& self();
 void meet_warp(const char* what, void (*action)(void* const* all), void* mine);
 void meet_warpgroup(const char* what, void (*action)(void* const* all), void* mine);
 
+/// An operand that the machine has in a scalar register: the lanes of a warp meet, and a finding `divergence` where they differ in it.
+void same_in_warp(const char* what, uint64_t value);
+/// elect.sync: whether the calling lane is the chosen one, the same in each of its warp's elections. Documents leave open which one it is.
+bool elected();
+
 // Ordinary accesses (the generic proxy), 1 to 16 bytes, aligned to their size. They are checked and counted; unwritten memory
 // reads as 0xff. `matrix` counts bank conflicts as ldmatrix and stmatrix have them: each lane accesses its row of 16 bytes. `transposed`: ds_read_b64_tr.
 enum class access : uint8_t { plain, matrix, transposed };

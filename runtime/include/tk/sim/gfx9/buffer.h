@@ -9,8 +9,8 @@
 
 namespace tk::sim {
 
-/// runtime/sim/lds_copy.cpp
-void copy_buffer_to_shared(const char* what, uint32_t to, const void* base, uint32_t size, uint64_t offset, int bytes);
+/// runtime/sim/lds_copy.cpp. `offset` is each lane's own, `to` and `more` are those of the wave.
+void copy_buffer_to_shared(const char* what, uint32_t to, const void* base, uint32_t size, uint32_t offset, uint32_t more, int bytes);
 
 }  // namespace tk::sim
 
@@ -21,7 +21,11 @@ struct buffer {
     uint32_t bytes;
 };
 
-TK_DEVICE buffer make_buffer(const void* base, uint32_t bytes) { return {base, bytes}; }
+TK_DEVICE buffer make_buffer(const void* base, uint32_t bytes) {
+    sim::same_in_warp("the base of a buffer", reinterpret_cast<uint64_t>(base));
+    sim::same_in_warp("the size of a buffer", bytes);
+    return {base, bytes};
+}
 
 namespace detail {
 template <class T>
@@ -61,7 +65,7 @@ TK_DEVICE void store_buffer_b64(const buffer& to, uint32_t offset, words2 value)
 TK_DEVICE void store_buffer_b128(const buffer& to, uint32_t offset, words4 value) { detail::store_buffer(to, offset, value); }
 
 TK_DEVICE void copy_buffer_to_shared_b32(uint32_t to, const buffer& from, uint32_t offset, uint32_t more) {
-    sim::copy_buffer_to_shared("buffer_load_dword lds", to, from.base, from.bytes, uint64_t(offset) + more, 4);
+    sim::copy_buffer_to_shared("buffer_load_dword lds", to, from.base, from.bytes, offset, more, 4);
 }
 
 }  // namespace tk::gfx9

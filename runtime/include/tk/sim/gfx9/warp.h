@@ -30,7 +30,10 @@ inline int lane() { return sim::self().thread % 64; }
 
 TK_DEVICE uint32_t shuffle_lane(uint32_t value, int lane) { return detail::exchange("ds_bpermute_b32", value, lane); }
 
-TK_DEVICE uint32_t shuffle_from(uint32_t value, int lane) { return detail::exchange("v_readlane_b32", value, lane); }
+TK_DEVICE uint32_t shuffle_from(uint32_t value, int lane) {
+    sim::same_in_warp("the lane of v_readlane_b32", uint64_t(lane));
+    return detail::exchange("v_readlane_b32", value, lane);
+}
 
 TK_DEVICE uint32_t broadcast_first(uint32_t value) { return detail::exchange("v_readfirstlane_b32", value, 0); }
 

@@ -7,7 +7,7 @@
 namespace tk::gfx950 {
 
 TK_DEVICE void copy_buffer_to_shared_b128(uint32_t to, const gfx9::buffer& from, uint32_t offset, uint32_t more) {
-    sim::copy_buffer_to_shared("buffer_load_dwordx4 lds", to, from.base, from.bytes, uint64_t(offset) + more, 16);
+    sim::copy_buffer_to_shared("buffer_load_dwordx4 lds", to, from.base, from.bytes, offset, more, 16);
 }
 
 }  // namespace tk::gfx950
