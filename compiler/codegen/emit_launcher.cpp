@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -23,13 +25,23 @@ std::string PresetLiteral(const ir::TensorParam& tensor) {
   return fmt::format("{}", static_cast<int64_t>(tensor.preset));
 }
 
+/// Of dimensions and what else an int holds.
+constexpr int kIntBits = 31;
+
 /// Prints the struct of one entry.
 class CallEmitter {
  public:
   CallEmitter(const ir::Module& module, const ir::Entry& entry, CodeWriter& out)
       : module_(module), entry_(entry), first_(FirstKernel(module, entry)), params_(EntryParams(first_)), out_(out) {
-    for (const std::string& dim : first_.dims) host_.AddNonNegative(dim);
+    for (const std::string& dim : first_.dims) {
+      host_.AddNonNegative(dim);
+      host_.AddBits(dim, kIntBits);
+    }
     host_.AddPositive("sms");
+    host_.AddBits("sms", kIntBits);
+    for (const ir::ScalarParam& scalar : first_.scalars) {
+      if (scalar.dtype == DType::kI32) host_.AddBits(scalar.name, kIntBits);
+    }
     for (const std::vector<int>& alternative : entry.alternatives) {
       for (int k : alternative) kernels_.push_back(&module.kernels[static_cast<size_t>(k)]);
     }
@@ -173,19 +185,25 @@ class CallEmitter {
     if (alternative.size() > 1) {  // nothing is launched if one of them can't be
       for (int k : alternative) out_.Line(fmt::format("call.tiles({});", AllTiles(module_.kernels[static_cast<size_t>(k)])));
     }
-    for (const ir::TensorParam& tensor : first.tensors) {
-      const std::string name = Mangle(tensor.name);
-      if (tensor.has_preset) out_.Line(fmt::format("call.preset<{}>({}, {});", CppType(tensor.dtype), name, PresetLiteral(tensor)));
-    }
-    for (int k : alternative) {
-      const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
-      if (alternative.size() == 1)
-        Kernel(kernel);
-      else
+    if (alternative.size() == 1) {
+      Kernel(first, [&] { Presets(first); });
+    } else {
+      Presets(first);
+      for (int k : alternative) {
+        const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
         out_.Line(fmt::format("launch_{}({});", kernel.name, Join(WorkTensors(kernel, ""))));
+      }
     }
     out_.Close();
     out_.Blank();
+  }
+
+  /// Behind all checks: they are launches, too.
+  void Presets(const ir::Kernel& kernel) {
+    for (const ir::TensorParam& tensor : kernel.tensors) {
+      if (!tensor.has_preset) continue;
+      out_.Line(fmt::format("call.preset<{}>({}, {});", CppType(tensor.dtype), Mangle(tensor.name), PresetLiteral(tensor)));
+    }
   }
 
   std::string WorkShape(const ir::TensorParam& tensor) {
@@ -196,18 +214,28 @@ class CallEmitter {
 
   /// How many blocks a launch could have, in terms of the arguments.
   std::string AllTiles(const ir::Kernel& kernel) const {
+    ScalarPrinter host = WithAllBits();
     ir::Scalar tiles = kernel.tiles;
     for (auto let = kernel.launch_lets.rbegin(); let != kernel.launch_lets.rend(); ++let) {
       tiles = symbolic::Substitute(tiles, let->first, let->second);
     }
-    if (kernel.cluster > 1) tiles = symbolic::Mul(tiles, symbolic::Int(kernel.cluster));
-    return host_.Text(tiles);
+    return host.Text(tiles) + (kernel.cluster > 1 ? fmt::format(", {}", kernel.cluster) : "");
+  }
+
+  /// For numbers of tiles: what is computed of scalars does not wrap around, either.
+  ScalarPrinter WithAllBits() const {
+    ScalarPrinter host = host_;
+    for (const ir::ScalarParam& scalar : first_.scalars) {
+      if (scalar.dtype == DType::kI64 || scalar.dtype == DType::kU32)
+        host.AddBits(scalar.name, scalar.dtype == DType::kI64 ? 63 : 32);
+    }
+    return host;
   }
 
   /// One of several launches; an empty grid returns from its own function only.
   void Grid(const ir::Kernel& kernel) {
     out_.Open(fmt::format("void launch_{}({})", kernel.name, Join(WorkTensors(kernel, "const tk_tensor* "))));
-    Kernel(kernel);
+    Kernel(kernel, [] {});
     out_.Close();
     out_.Blank();
   }
@@ -225,13 +253,14 @@ class CallEmitter {
     return names;
   }
 
-  void Kernel(const ir::Kernel& kernel) {
+  /// `before` prints what happens once it is known that there are not too many tiles, also if there are none.
+  void Kernel(const ir::Kernel& kernel, const std::function<void()>& before) {
     const KernelUses uses(kernel);
-    ScalarPrinter host = host_;
+    ScalarPrinter host = WithAllBits();
     Lets(kernel, uses, host, true);
     const std::string tiles = host.Text(kernel.tiles);
-    const std::string all_blocks = fmt::format("{} * {}", host.Expr(kernel.tiles).Within(CppExpr::kMul), kernel.cluster);
-    out_.Line(fmt::format("call.tiles({});", kernel.cluster > 1 ? all_blocks : tiles));
+    out_.Line(fmt::format("call.tiles({}{});", tiles, kernel.cluster > 1 ? fmt::format(", {}", kernel.cluster) : ""));
+    before();
     out_.Line(fmt::format("if (call.failed() || {} == 0) return;", host.Expr(kernel.tiles).Within(CppExpr::kAdd)));
     for (const ir::TensorMap& map : kernel.maps) Map(map, uses);
     std::vector<std::string> arguments;
@@ -266,6 +295,7 @@ class CallEmitter {
       if (!needed.contains(name)) continue;
       out_.Line(fmt::format("const {} {} = {};", host.TypeOf(value), Mangle(name), host.Text(value)));
       if (host.IsNonNegative(value)) host.AddNonNegative(name);
+      if (const std::optional<int> bits = host.BitsOf(value)) host.AddBits(name, *bits);
     }
   }
 
@@ -368,6 +398,7 @@ class CallEmitter {
     const bool may_fail = chooses && !AlwaysChooses();
     const bool is_used = !is_same || (may_fail && !is_none);
     workspace_depends_ = chooses && is_used;
+    has_workspace_ = !is_none;
     out_.Open(fmt::format("size_t workspace_size({}) const", workspace_depends_ ? "int schedule" : ""));
     if (is_same) {
       out_.Line(fmt::format("return {}{};", is_used ? "schedule < 0 ? 0 : " : "", values[0]));
@@ -398,6 +429,10 @@ class CallEmitter {
     out_.Line("if (call.failed()) return call.status();");
     if (chooses) out_.Line("const int schedule = choose();");
     out_.Line(fmt::format("call.workspace(workspace, workspace_bytes, workspace_size({}));", workspace_depends_ ? "schedule" : ""));
+    for (const ir::TensorParam& tensor : first_.tensors) {
+      if (!has_workspace_ || tensor.is_work) continue;
+      out_.Line(fmt::format("call.beside_workspace({}, {});", StringLiteral(tensor.name), Mangle(tensor.name)));
+    }
     out_.Line("if (call.failed()) return call.status();");
     if (!chooses) {
       out_.Line(fmt::format("{}();", Method(entry_.alternatives[0])));
@@ -420,6 +455,7 @@ class CallEmitter {
   CodeWriter& out_;
   ScalarPrinter host_{ScalarPrinter::Place::kHost};
   std::vector<const ir::Kernel*> kernels_;
+  bool has_workspace_ = false;
   bool workspace_depends_ = false;  // on the schedule
 };
 

@@ -219,7 +219,66 @@ CppExpr ScalarPrinter::Widened(const Node& node, CppExpr left) const {
   return widens ? CppExpr{fmt::format("tk::index({})", left.text)} : left;
 }
 
+namespace {
+
+constexpr int kMostBits = 63;
+
+/// The exponent of the least power of two that is at least as large.
+int CeilLog2(int64_t value) {
+  int bits = 0;
+  for (uint64_t rest = static_cast<uint64_t>(value < 0 ? -(value + 1) : value - (value > 0)); rest > 0; rest /= 2) ++bits;
+  return bits;
+}
+
+}  // namespace
+
+std::optional<int> ScalarPrinter::BitsOf(const Scalar& scalar) const {
+  if (scalar->kind == Kind::kInt) return CeilLog2(scalar->int_value);
+  if (scalar->kind == Kind::kName) {
+    const auto found = bits_.find(scalar->name);
+    return found == bits_.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::optional<int> first, second;
+  for (const Scalar& arg : scalar->args) {
+    if (scalar->kind == Kind::kSelect && arg == scalar->args[0]) continue;
+    const std::optional<int> bits = BitsOf(arg);
+    if (!bits) return std::nullopt;
+    (first ? second : first) = bits;
+  }
+  if (!first) return std::nullopt;
+  const int largest = std::max(*first, second.value_or(0));
+  int64_t by = 0;
+  switch (scalar->kind) {
+    case Kind::kMul: return std::min(*first + *second, kMostBits);
+    case Kind::kAdd:
+    case Kind::kSub: return std::min(largest + 1, kMostBits);
+    case Kind::kDiv:
+    case Kind::kCdiv:
+      if (symbolic::IsInt(scalar->args[1], &by) && by > 0) return std::max(*first - CeilLog2(by / 2 + 1), 0);
+      return *first;
+    case Kind::kMin:
+      if (IsNonNegative(scalar->args[0]) && IsNonNegative(scalar->args[1])) return std::min(*first, *second);
+      return largest;
+    case Kind::kMod:
+    case Kind::kMax:
+    case Kind::kNeg:
+    case Kind::kSelect: return largest;
+    default: return std::nullopt;
+  }
+}
+
+bool ScalarPrinter::IsSaturating(const Node& node) const {
+  if (place_ != Place::kHost || node.dtype != DType::kI64) return false;
+  const std::optional<int> a = BitsOf(node.args[0]), b = BitsOf(node.args[1]);
+  return a && b && (node.kind == Kind::kMul ? *a + *b : std::max(*a, *b)) >= kMostBits;
+}
+
+CppExpr ScalarPrinter::Saturating(std::string_view function, const Node& node) const {
+  return {fmt::format("tk::host::{}({}, {})", function, Text(node.args[0]), Text(node.args[1]))};
+}
+
 CppExpr ScalarPrinter::Product(const Node& node) const {
+  if (IsSaturating(node)) return Saturating("product", node);
   const CppExpr left = Widened(node, Expr(node.args[0]));
   return {fmt::format("{} * {}", left.Within(CppExpr::kMul), Expr(node.args[1]).Within(CppExpr::kUnary)), CppExpr::kMul};
 }
@@ -289,11 +348,12 @@ CppExpr ScalarPrinter::Expr(const Scalar& scalar) const {
     }
     case Kind::kNot: return {"!" + Expr(node.args[0]).Within(CppExpr::kUnary), CppExpr::kUnary};
     case Kind::kAdd:
+      if (IsSaturating(node)) return Saturating("sum", node);
       if (int64_t value = 0; symbolic::IsInt(node.args[1], &value) && value < 0 && value != INT64_MIN) {
         return {fmt::format("{} - {}", Expr(node.args[0]).Within(CppExpr::kAdd), -value), CppExpr::kAdd};
       }
       return Infix(node, "+", CppExpr::kAdd);
-    case Kind::kSub: return Infix(node, "-", CppExpr::kAdd);
+    case Kind::kSub: return IsSaturating(node) ? Saturating("difference", node) : Infix(node, "-", CppExpr::kAdd);
     case Kind::kMul: return Product(node);
     case Kind::kDiv:
     case Kind::kMod: return Division(node);

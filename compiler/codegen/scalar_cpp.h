@@ -3,10 +3,13 @@
 //
 // Inside kernels an integer of the language is an `int`: extents are below 2^31 (checked at launch), and what is bounded by them
 // stays there. Where 32 bits may not do (i64 parameters and what is computed from them, products of two extents), the expression
-// is computed as tk::index. On the host every integer is a tk::index. Division and modulus floor; where neither side is
+// is computed as tk::index. On the host every integer is a tk::index, and what 64 bits may not hold stays at the largest
+// number (tk::host::product), so that what is too much never looks like little. Division and modulus floor; where neither side is
 // negative and the divisor not zero, that is what C++ does.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -50,6 +53,11 @@ class ScalarPrinter {
   /// A name that is itself a 64-bit integer in the kernel.
   void AddWide(const std::string& name) { wide_.insert(name); }
 
+  /// A name whose magnitude is at most 2 to the power of `bits`. Of names without that the host computes modulo 2^64.
+  void AddBits(const std::string& name, int bits) { bits_[name] = bits; }
+  /// Such a bound of a scalar; none where a name has none.
+  std::optional<int> BitsOf(const symbolic::Scalar& scalar) const;
+
   CppExpr Expr(const symbolic::Scalar& scalar) const;
   std::string Text(const symbolic::Scalar& scalar) const { return Expr(scalar).text; }
   /// The type of a variable that holds it: int, tk::index, float, bool, ...
@@ -62,6 +70,8 @@ class ScalarPrinter {
   CppExpr Infix(const symbolic::Node& node, std::string_view op, int precedence) const;
   CppExpr Function(std::string_view name, const symbolic::Node& node) const;
   CppExpr Widened(const symbolic::Node& node, CppExpr left) const;
+  bool IsSaturating(const symbolic::Node& node) const;
+  CppExpr Saturating(std::string_view function, const symbolic::Node& node) const;
   CppExpr Product(const symbolic::Node& node) const;
   CppExpr Division(const symbolic::Node& node) const;
   bool DividesByDivisor(const symbolic::Node& node) const;
@@ -73,6 +83,7 @@ class ScalarPrinter {
 
   Place place_;
   std::set<std::string, std::less<>> non_negative_, positive_, extents_, unbounded_, wide_, divisors_;
+  std::map<std::string, int, std::less<>> bits_;
 };
 
 /// A literal of type `dtype`.

@@ -184,6 +184,9 @@ struct gemm_call {
     check();
     if (call.failed()) return call.status();
     call.workspace(workspace, workspace_bytes, workspace_size());
+    call.beside_workspace("A", A);
+    call.beside_workspace("B", B);
+    call.beside_workspace("C", C);
     if (call.failed()) return call.status();
     launch_gemm_large();
     return call.status();

@@ -404,6 +404,9 @@ struct gemm_call {
     if (call.failed()) return call.status();
     const int schedule = choose();
     call.workspace(workspace, workspace_bytes, workspace_size());
+    call.beside_workspace("A", A);
+    call.beside_workspace("B", B);
+    call.beside_workspace("C", C);
     if (call.failed()) return call.status();
     switch (schedule) {
       case 0: launch_gemm_patch(); break;

@@ -677,7 +677,7 @@ struct gemm_call {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
     const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles * 2);
+    call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
@@ -756,6 +756,9 @@ struct gemm_call {
     if (call.failed()) return call.status();
     const int schedule = choose();
     call.workspace(workspace, workspace_bytes, workspace_size());
+    call.beside_workspace("A", A);
+    call.beside_workspace("B", B);
+    call.beside_workspace("C", C);
     if (call.failed()) return call.status();
     switch (schedule) {
       case 0: launch_gemm_decode(); break;

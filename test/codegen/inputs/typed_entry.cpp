@@ -18,6 +18,11 @@ extern "C" tk_status scaled(const tk_tensor* X, float factor, const tk_tensor* Y
   return {TK_SHAPE, "from the C entry"};
 }
 
+extern "C" tk_status widened(const tk_tensor* X, const tk_tensor* Z, const tk_tensor* B, const tk_tensor* Y, void*, size_t, CUstream_st*) {
+  const bool right = X->dtype == TK_E4M3 && Z->dtype == TK_E5M2 && B->dtype == TK_BOOL && Y->dtype == TK_F32;
+  return {right ? TK_OK : TK_ARGUMENT, ""};
+}
+
 #ifdef WRONG
 using Element = tk::bf16;
 #else
@@ -36,6 +41,13 @@ int main() {
     right = right && seen[t].data == (t == 0 ? x : y) && seen[t].dtype == TK_F16 && seen[t].rank == 3;
     for (int d = 0; d < 3; ++d) right = right && seen[t].extent[d] == extent[d] && seen[t].stride[d] == stride[t][d];
   }
+  static tk::e4m3 narrow[8];
+  static tk::e5m2 wide[8];
+  static bool chosen[8];
+  static float result[8];
+  const tk_status types = tk::widened(tk::tensor<tk::e4m3, 1>{narrow, {8}, {1}}, tk::tensor<tk::e5m2, 1>{wide, {8}, {1}},
+                                      tk::tensor<bool, 1>{chosen, {8}, {1}}, tk::tensor<float, 1>{result, {8}, {1}}, nullptr, 0, stream);
+  right = right && types.code == TK_OK;
   std::puts(right ? "right" : "wrong");
   return right ? 0 : 1;
 }

@@ -25,10 +25,10 @@ typedef struct tk_tensor {
 
 typedef enum tk_code {
     TK_OK = 0,
-    TK_ARGUMENT = 1,    /* a null pointer, an element type or a rank */
-    TK_SHAPE = 2,       /* an extent against a dimension, or too large */
+    TK_ARGUMENT = 1,    /* a null pointer, an element type, a rank or an alignment */
+    TK_SHAPE = 2,       /* an extent against a dimension, or too large; too many tiles; strides without places */
     TK_REQUIREMENT = 3, /* a `require` of the source */
-    TK_OVERLAP = 4,     /* a written tensor shares memory with another, or with itself */
+    TK_OVERLAP = 4,     /* a written tensor shares memory with another, or with itself, or the workspace with one */
     TK_UNSUPPORTED_DEVICE = 5,
     TK_WORKSPACE = 6,   /* too small, missing or not aligned to 256 bytes */
     TK_CUDA = 7         /* the CUDA runtime or driver refused */

@@ -18,7 +18,7 @@ public:
 
     bool failed() const { return status_.code != TK_OK; }
     tk_status status() const { return status_; }
-    int processors() const { return device_->processors; }
+    int processors() const { return device_.processors; }
 
     /// Parameter `name`: given, of the element type and rank, with memory if it has elements.
     void tensor(const char* name, const tk_tensor* t, tk_dtype dtype, int rank) {
@@ -33,15 +33,16 @@ public:
         const int64_t size = dtype_bytes(dtype);
         if (reinterpret_cast<uint64_t>(t->data) % uint64_t(size) != 0)
             return fail(TK_ARGUMENT, "%s: the data of `%s` is not aligned to its %d-byte elements", entry_, name, int(size));
+        if (!has_places(*t)) fail(TK_SHAPE, "%s: the strides of `%s` lead out of the address space", entry_, name);
     }
 
     /// Dimension `dimension` as extent d of a parameter defines it; 0 after a failure.
     int dimension(const tk_tensor* t, int d) const { return failed() ? 0 : int(t->extent[d]); }
 
     /// Extent d of parameter `name` is dimension `dimension`, which has `expected` elements.
-    void extent(const char* name, const tk_tensor* t, int d, const char* dimension, int expected) {
+    void extent(const char* name, const tk_tensor* t, int d, const char* dimension, int64_t expected) {
         if (failed() || t->extent[d] == expected) return;
-        fail(TK_SHAPE, "%s: extent %d of `%s` is %lld, but %s is %d", entry_, d, name, (long long)t->extent[d], dimension, expected);
+        fail(TK_SHAPE, "%s: extent %d of `%s` is %lld, but %s is %lld", entry_, d, name, (long long)t->extent[d], dimension, (long long)expected);
     }
 
     /// A `require` of the source, quoted in `text`.
@@ -67,11 +68,11 @@ public:
         if (!failed()) status_ = cached_device(device_number_, device_);
         if (failed()) return;
         overlaps_ = TK_HAS_SM90 && capability == 90;
-        if (runs_only_there(capability) ? device_->capability != capability : device_->capability < capability)
+        if (runs_only_there(capability) ? device_.capability != capability : device_.capability < capability)
             return fail(TK_UNSUPPORTED_DEVICE, "%s: compiled for %s%d%s, device %d is %s%d", entry_, device_prefix, capability, target_suffix(capability), device_number_,
-                        device_prefix, device_->capability);
-        if (size_t(device_->shared_bytes) < shared_bytes)
-            fail(TK_UNSUPPORTED_DEVICE, "%s: needs %zu bytes of shared memory a block, device %d has %d", entry_, shared_bytes, device_number_, device_->shared_bytes);
+                        device_prefix, device_.capability);
+        if (size_t(device_.shared_bytes) < shared_bytes)
+            fail(TK_UNSUPPORTED_DEVICE, "%s: needs %zu bytes of shared memory a block, device %d has %d", entry_, shared_bytes, device_number_, device_.shared_bytes);
     }
 
     /// The caller's workspace holds `needed` bytes.
@@ -80,6 +81,14 @@ public:
         if (!data || bytes < needed) return fail(TK_WORKSPACE, "%s: the workspace has %zu bytes, %zu are needed", entry_, data ? bytes : size_t(0), needed);
         if (reinterpret_cast<uint64_t>(data) % 256 != 0) return fail(TK_WORKSPACE, "%s: the workspace is not aligned to 256 bytes", entry_);
         free_ = static_cast<char*>(data);
+        workspace_ = {reinterpret_cast<uint64_t>(data), reinterpret_cast<uint64_t>(data) + needed};
+    }
+
+    /// What the launch needs of the workspace shares no memory with `name`.
+    void beside_workspace(const char* name, const tk_tensor* t) {
+        if (failed() || workspace_.hi == 0 || is_empty(*t)) return;
+        const byte_range range = range_of(*t);
+        if (range.lo < workspace_.hi && workspace_.lo < range.hi) fail(TK_OVERLAP, "%s: the workspace shares memory with `%s`", entry_, name);
     }
 
     /// t, or a packed copy of it in the workspace where the copy engine can't serve it as it is.
@@ -140,8 +149,9 @@ protected:
     tk_status status_ = ok();
     int device_number_ = 0;
     bool overlaps_ = false;
-    const device_info* device_ = nullptr;
+    device_info device_ = {};
     char* free_ = nullptr;  // next free byte of the workspace
+    byte_range workspace_ = {0, 0};
 };
 
 }  // namespace tk::host

@@ -107,8 +107,10 @@ tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments)
 
 #elif !defined(TK_GFX)
 
+/// The runtime's record of a failure is cleared: who has the status would find it again as an error of his own.
 inline tk_status cuda_status(cudaError_t error, const char* what) {
     if (error == cudaSuccess) return ok();
+    cudaGetLastError();
     return failure(TK_CUDA, "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
@@ -170,13 +172,16 @@ inline CUtensorMapSwizzle map_swizzle(swizzle s) {
 /// cuTensorMapEncodeTiled, found through the runtime, so that nothing links against the driver library.
 inline tk_status encode_map(tensor_map& map, const map_description& d) {
     using encode_function = decltype(&cuTensorMapEncodeTiled);
-    static const encode_function encode = [] {
-        void* entry = nullptr;
+    static void* cached;
+    void* entry = __atomic_load_n(&cached, __ATOMIC_ACQUIRE);
+    if (!entry) {
         cudaDriverEntryPointQueryResult found{};
-        if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found) != cudaSuccess) return encode_function{};
-        return found == cudaDriverEntryPointSuccess ? reinterpret_cast<encode_function>(entry) : encode_function{};
-    }();
-    if (!encode) return failure(TK_CUDA, "the driver has no cuTensorMapEncodeTiled: CUDA 12.0 or later is needed");
+        const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found);
+        if (error != cudaSuccess) return cuda_status(error, "cudaGetDriverEntryPointByVersion");
+        if (found != cudaDriverEntryPointSuccess || !entry) return failure(TK_CUDA, "the driver has no cuTensorMapEncodeTiled: CUDA 12.0 or later is needed");
+        __atomic_store_n(&cached, entry, __ATOMIC_RELEASE);
+    }
+    const encode_function encode = reinterpret_cast<encode_function>(entry);
     static_assert(sizeof(CUtensorMap) == sizeof(tensor_map));
     const uint32_t step[5] = {1, 1, 1, 1, 1};
     const CUresult result = encode(reinterpret_cast<CUtensorMap*>(&map), map_type(d.dtype), uint32_t(d.rank), d.data, d.extent, d.stride, d.box, step,
@@ -215,34 +220,40 @@ tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments)
 namespace tk::host::inline TK_MACHINE {
 #endif
 
-/// The limits of `device`, asked for once. Threads that race ask twice and write the same.
-inline tk_status cached_device(int device, const device_info*& info) {
+/// The limits of `device`, asked for once. Of threads that race the first one writes, the others ask for themselves.
+inline tk_status cached_device(int device, device_info& info) {
+    enum : int { unknown, writing, known };
     static device_info cache[max_devices];
-    static bool known[max_devices];
+    static int state[max_devices];
     if (device >= max_devices) return failure(TK_UNSUPPORTED_DEVICE, "device %d: at most %d devices are supported", device, max_devices);
-    info = &cache[device];
-    if (__atomic_load_n(&known[device], __ATOMIC_ACQUIRE)) return ok();
-    device_info fresh{};
-    const tk_status status = query_device(device, fresh);
-    if (status.code != TK_OK) return status;
-    __atomic_store_n(&cache[device].processors, fresh.processors, __ATOMIC_RELAXED);
-    __atomic_store_n(&cache[device].shared_bytes, fresh.shared_bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(&cache[device].capability, fresh.capability, __ATOMIC_RELAXED);
-    __atomic_store_n(&known[device], true, __ATOMIC_RELEASE);
-    return ok();
+    if (__atomic_load_n(&state[device], __ATOMIC_ACQUIRE) == known) {
+        info = cache[device];
+        return ok();
+    }
+    const tk_status status = query_device(device, info);
+    int expected = unknown;
+    if (status.code != TK_OK || !__atomic_compare_exchange_n(&state[device], &expected, writing, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return status;
+    cache[device] = info;
+    __atomic_store_n(&state[device], known, __ATOMIC_RELEASE);
+    return status;
 }
 
-/// Launches a kernel on `device`; its limit of shared memory is raised on the first launch there. `Cluster` is the blocks of a cluster
-/// that its head says (TK_CLUSTER_KERNEL): the simulator, which sees no heads, is told here.
+/// Launches a kernel on `device`; its limit of shared memory is raised on the first launch there. That holds for the context that was
+/// current: where another one is, or the device was reset, the launch is refused and the limit raised once more. `Cluster` is the blocks
+/// of a cluster that its head says (TK_CLUSTER_KERNEL): the simulator, which sees no heads, is told here.
 template <auto Kernel, int Cluster = 1, class... Argument>
 tk_status launch(int device, const launch_shape& shape, const Argument&... arguments) {
     static bool raised[max_devices];
-    if (shape.shared_bytes > 48 * 1024 && !__atomic_load_n(&raised[device], __ATOMIC_ACQUIRE)) {
+    const bool raises = shape.shared_bytes > 48 * 1024, was_raised = raises && __atomic_load_n(&raised[device], __ATOMIC_RELAXED);
+    if (raises && !was_raised) {
         const tk_status status = allow_shared_bytes<Kernel>(shape.shared_bytes);
         if (status.code != TK_OK) return status;
-        __atomic_store_n(&raised[device], true, __ATOMIC_RELEASE);
+        __atomic_store_n(&raised[device], true, __ATOMIC_RELAXED);
     }
-    return launch_kernel<Kernel, Cluster>(shape, arguments...);
+    const tk_status status = launch_kernel<Kernel, Cluster>(shape, arguments...);
+    if (status.code == TK_OK || !was_raised) return status;
+    const tk_status limit = allow_shared_bytes<Kernel>(shape.shared_bytes);
+    return limit.code == TK_OK ? launch_kernel<Kernel, Cluster>(shape, arguments...) : limit;
 }
 
 }  // namespace tk::host

@@ -11,6 +11,7 @@ namespace tk::host::inline TK_MACHINE {
 
 inline tk_status hip_status(hipError_t error, const char* what) {
     if (error == hipSuccess) return ok();
+    (void)hipGetLastError();  // cleared: the status has it
     return failure(TK_CUDA, "%s: %s (%s)", what, hipGetErrorString(error), hipGetErrorName(error));
 }
 

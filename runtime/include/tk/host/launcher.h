@@ -9,6 +9,23 @@
 
 namespace tk::host::inline TK_MACHINE {
 
+/// a * b, a + b and a - b, or the nearest numbers to them that 64 bits hold: what is too much does not look like little.
+inline index product(index a, index b) {
+    index result = 0;
+    if (!__builtin_mul_overflow(a, b, &result)) return result;
+    return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+}
+inline index sum(index a, index b) {
+    index result = 0;
+    if (!__builtin_add_overflow(a, b, &result)) return result;
+    return a < 0 ? INT64_MIN : INT64_MAX;
+}
+inline index difference(index a, index b) {
+    index result = 0;
+    if (!__builtin_sub_overflow(a, b, &result)) return result;
+    return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
 class launcher : public call {
 public:
     using call::call;
@@ -58,19 +75,17 @@ public:
 
     /// A scratch tensor at the next free bytes of the workspace. Its rows are padded to 16 bytes, so that the copy engine serves it.
     tk_tensor work(tk_dtype dtype, std::initializer_list<index> extent) {
-        const tk_tensor result = packed_like(scratch(dtype, extent), free_);
-        for (int d = 0; d < result.rank; ++d)
-            if (!failed() && result.extent[d] > largest_extent)
-                fail(TK_SHAPE, "%s: a scratch tensor of %lld elements along one dimension", entry_, (long long)result.extent[d]);
-        if (!failed()) free_ += work_bytes(dtype, extent);
+        const tk_tensor t = scratch(dtype, extent);
+        for (int d = 0; d < t.rank; ++d)
+            if (!failed() && t.extent[d] > largest_extent)
+                fail(TK_SHAPE, "%s: a scratch tensor of %lld elements along one dimension", entry_, (long long)t.extent[d]);
+        if (failed()) return {};
+        const tk_tensor result = packed_like(t, free_);
+        free_ += packed_bytes(t);
         return result;
     }
     static size_t work_bytes(tk_dtype dtype, std::initializer_list<index> extent) {
-        const tk_tensor t = scratch(dtype, extent);
-        const index size = dtype_bytes(dtype), row = cdiv<index>(t.extent[t.rank - 1] * size, 16) * 16;
-        index rows = 1;
-        for (int d = 0; d + 1 < t.rank; ++d) rows *= t.extent[d];
-        return size_t(cdiv<index>(row * rows, 256) * 256);
+        return packed_bytes(scratch(dtype, extent));
     }
 
     /// `bytes` of the workspace, not initialised.
@@ -80,9 +95,9 @@ public:
         return result;
     }
 
-    /// The tiles of a launch are counted in 32 bits.
-    void tiles(index count) {
-        constexpr index most = (index(1) << 31) - 65536;
+    /// The tiles of a launch, each taken by a cluster of so many blocks, are counted in 32 bits.
+    void tiles(index count, int cluster = 1) {
+        const index most = ((index(1) << 31) - 65536) / cluster;
         if (!failed() && count > most) fail(TK_SHAPE, "%s: %lld tiles, at most %lld can be launched", entry_, (long long)count, (long long)most);
     }
 
@@ -93,7 +108,7 @@ public:
     }
 
 private:
-    static constexpr int most_copies = 8;
+    static constexpr int most_copies = 64;  // as many as are used are touched
 
     static tk_tensor scratch(tk_dtype dtype, std::initializer_list<index> extent) {
         tk_tensor result{nullptr, dtype, int(extent.size()), {}, {}};
@@ -118,8 +133,8 @@ private:
         return result;
     }
 
-    const tk_tensor* copied_[most_copies] = {};
-    tk_tensor copy_[most_copies] = {};
+    const tk_tensor* copied_[most_copies];
+    tk_tensor copy_[most_copies];
     int copies_ = 0;
 };
 

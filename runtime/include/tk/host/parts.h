@@ -66,11 +66,11 @@ inline int choose_part(const char* entry, std::initializer_list<int> parts, int 
 template <auto Kernel>
 int choose(const char* entry, std::initializer_list<int> parts, tk_status& status) {
     int device = 0, code = 0;
-    const device_info* info = nullptr;
+    device_info info{};
     status = current_device(device);
     if (status.code == TK_OK) status = cached_device(device, info);
     if (status.code == TK_OK) status = cached_code<Kernel>(device, code, query_code<Kernel>);
-    return status.code == TK_OK ? choose_part(entry, parts, device, info->capability, code, status) : 0;
+    return status.code == TK_OK ? choose_part(entry, parts, device, info.capability, code, status) : 0;
 }
 
 }  // namespace tk::host

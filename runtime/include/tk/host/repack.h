@@ -135,19 +135,19 @@ tk_status repack_strided(const tk_tensor& from, const tk_tensor& to, int device,
 
 /// Copies `from` to `to`, which packed_like made. Both have elements.
 inline tk_status repack(const tk_tensor& from, const tk_tensor& to, int device, host::stream stream, bool overlaps) {
-    const device_info* info = nullptr;
+    device_info info{};
     const tk_status status = cached_device(device, info);
     if (status.code != TK_OK) return status;
     const int last = from.rank - 1, size = dtype_bytes(from.dtype);
     if ((from.extent[last] == 1 || from.stride[last] == 1) && from.extent[last] * size < int64_t(1) << 31) {
         const auto a = detail::describe<uint8_t>(from, to);
-        return launch<repack_rows<uint8_t>>(device, detail::repack_shape(cdiv<int64_t>(a.rows * a.pitch / 16, repack_threads), *info, stream, overlaps), a);
+        return launch<repack_rows<uint8_t>>(device, detail::repack_shape(cdiv<int64_t>(a.rows * a.pitch / 16, repack_threads), info, stream, overlaps), a);
     }
     switch (size) {
-        case 1: return detail::repack_strided<uint8_t>(from, to, device, *info, stream, overlaps);
-        case 2: return detail::repack_strided<uint16_t>(from, to, device, *info, stream, overlaps);
-        case 4: return detail::repack_strided<uint32_t>(from, to, device, *info, stream, overlaps);
-        default: return detail::repack_strided<uint64_t>(from, to, device, *info, stream, overlaps);
+        case 1: return detail::repack_strided<uint8_t>(from, to, device, info, stream, overlaps);
+        case 2: return detail::repack_strided<uint16_t>(from, to, device, info, stream, overlaps);
+        case 4: return detail::repack_strided<uint32_t>(from, to, device, info, stream, overlaps);
+        default: return detail::repack_strided<uint64_t>(from, to, device, info, stream, overlaps);
     }
 }
 

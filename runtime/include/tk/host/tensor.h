@@ -66,6 +66,25 @@ bool contiguous(const tk_tensor* t, const Tensor*... others) {
     else return contiguous(others...);
 }
 
+/// Whether all elements lie in the address space, from `data` on and below: places and distances can then be computed in 64 bits.
+/// Strides of dimensions of one element say nothing, and may be anything.
+inline bool has_places(const tk_tensor& t) {
+    if (is_empty(t)) return true;
+    constexpr uint64_t most = uint64_t(1) << 62;
+    const uint64_t base = reinterpret_cast<uint64_t>(t.data), size = uint64_t(dtype_bytes(t.dtype));
+    uint64_t below = 0, above = size;
+    for (int d = 0; d < t.rank; ++d) {
+        if (t.extent[d] == 1) continue;
+        const uint64_t step = t.stride[d] < 0 ? 0 - uint64_t(t.stride[d]) : uint64_t(t.stride[d]);
+        uint64_t reach = 0;
+        if (__builtin_mul_overflow(step, uint64_t(t.extent[d] - 1) * size, &reach) || reach > most) return false;
+        uint64_t& side = t.stride[d] < 0 ? below : above;
+        side += reach;
+        if (side > most) return false;
+    }
+    return below <= base && above <= ~base;
+}
+
 /// The bytes from the lowest to past the highest element.
 struct byte_range {
     uint64_t lo, hi;
@@ -73,28 +92,46 @@ struct byte_range {
 
 inline byte_range range_of(const tk_tensor& t) {
     int64_t lo = 0, hi = 0;
-    for (int d = 0; d < t.rank; ++d) {
-        const int64_t reach = (t.extent[d] - 1) * t.stride[d];
-        (reach < 0 ? lo : hi) += reach;
-    }
+    for (int d = 0; d < t.rank; ++d)
+        if (t.extent[d] > 1) (t.stride[d] < 0 ? lo : hi) += (t.extent[d] - 1) * t.stride[d];
     const uint64_t base = reinterpret_cast<uint64_t>(t.data), size = uint64_t(dtype_bytes(t.dtype));
     return {base + uint64_t(lo) * size, base + uint64_t(hi + 1) * size};
 }
 
-/// False only if no byte belongs to both. Exact for dense tensors and for windows of one matrix that lie side by
-/// side (same outermost stride), cautious otherwise.
+namespace detail {
+
+/// t without the dimensions that step by multiples of `pitch` bytes: where its elements lie modulo `pitch`.
+inline byte_range range_modulo(tk_tensor t, int64_t pitch) {
+    for (int d = 0; d < t.rank; ++d)
+        if (t.extent[d] > 1 && t.stride[d] * dtype_bytes(t.dtype) % pitch == 0) t.extent[d] = 1;
+    return range_of(t);
+}
+
+/// Whether elements of a and b share a place modulo `pitch`, as far as can be seen from where they begin and end.
+inline bool may_meet(const tk_tensor& a, const tk_tensor& b, int64_t pitch) {
+    const byte_range ra = range_modulo(a, pitch), rb = range_modulo(b, pitch);
+    const uint64_t step = uint64_t(pitch), distance = ra.lo >= rb.lo ? (ra.lo - rb.lo) % step : (step - (rb.lo - ra.lo) % step) % step;
+    return distance < rb.hi - rb.lo || distance + (ra.hi - ra.lo) > step;
+}
+
+/// Whether some dimension of `from` has a step modulo which a and b lie side by side.
+inline bool lie_side_by_side(const tk_tensor& a, const tk_tensor& b, const tk_tensor& from) {
+    for (int d = 0; d < from.rank; ++d) {
+        const int64_t pitch = from.stride[d] * dtype_bytes(from.dtype);
+        if (from.extent[d] > 1 && pitch != 0 && !may_meet(a, b, pitch < 0 ? -pitch : pitch)) return true;
+    }
+    return false;
+}
+
+}  // namespace detail
+
+/// False only if no byte belongs to both. Exact for dense tensors and for windows of one tensor that lie side by side along any of its
+/// dimensions (left and right half of a matrix, the parts of a packed one), cautious otherwise.
 inline bool may_overlap(const tk_tensor& a, const tk_tensor& b) {
     if (is_empty(a) || is_empty(b)) return false;
     const byte_range ra = range_of(a), rb = range_of(b);
     if (ra.hi <= rb.lo || rb.hi <= ra.lo) return false;
-    if (a.rank < 2 || b.rank < 2) return true;
-    const int64_t pitch = a.stride[0] * dtype_bytes(a.dtype);
-    if (pitch <= 0 || pitch != b.stride[0] * dtype_bytes(b.dtype)) return true;
-    tk_tensor row_a = a, row_b = b;
-    row_a.extent[0] = row_b.extent[0] = 1;
-    const byte_range wa = range_of(row_a), wb = range_of(row_b);
-    const uint64_t step = uint64_t(pitch), distance = wa.lo >= wb.lo ? (wa.lo - wb.lo) % step : (step - (wb.lo - wa.lo) % step) % step;
-    return distance < wb.hi - wb.lo || distance + (wa.hi - wa.lo) > step;
+    return !detail::lie_side_by_side(a, b, a) && !detail::lie_side_by_side(a, b, b);
 }
 
 /// True if each index has a place of its own: taken by size, every stride steps over all smaller dimensions. A tensor without
@@ -107,11 +144,12 @@ inline bool is_injective(const tk_tensor& t) {
         int next = -1;
         int64_t smallest = 0;
         for (int d = 0; d < t.rank; ++d) {
+            if (taken[d] || t.extent[d] == 1) continue;
             const int64_t stride = t.stride[d] < 0 ? -t.stride[d] : t.stride[d];
-            if (!taken[d] && (next < 0 || stride < smallest)) next = d, smallest = stride;
+            if (next < 0 || stride < smallest) next = d, smallest = stride;
         }
+        if (next < 0) return true;
         taken[next] = true;
-        if (t.extent[next] <= 1) continue;
         if (smallest <= reach) return false;
         reach += (t.extent[next] - 1) * smallest;
     }
@@ -125,8 +163,9 @@ inline bool copy_engine_serves(const tk_tensor& t) {
     if (t.rank < 1 || t.rank > 5 || reinterpret_cast<uint64_t>(t.data) % 16 != 0) return false;
     if (t.stride[inner] != 1 && t.extent[inner] > 1) return false;
     for (int d = 0; d < inner; ++d) {
+        if (t.extent[d] <= 1) continue;
         const int64_t bytes = t.stride[d] * size;
-        if (t.extent[d] > 1 && (bytes <= 0 || bytes % 16 != 0 || bytes >= int64_t(1) << 40)) return false;
+        if (bytes <= 0 || bytes % 16 != 0 || bytes >= int64_t(1) << 40) return false;
     }
     return true;
 }
@@ -171,14 +210,21 @@ inline tk_tensor packed_like(const tk_tensor& t, void* data) {
     return result;
 }
 
-/// Bytes of a packed copy of t, a multiple of 256.
-inline size_t packed_bytes(const tk_tensor& t) {
-    const tk_tensor packed = packed_like(t, nullptr);
-    const int64_t row = t.rank > 1 ? packed.stride[t.rank - 2] : cdiv<int64_t>(t.extent[0] * dtype_bytes(t.dtype), 16) * 16 / dtype_bytes(t.dtype);
-    int64_t rows = 1;
-    for (int d = 0; d + 1 < t.rank; ++d) rows *= t.extent[d];
-    return size_t(cdiv<int64_t>(row * rows * dtype_bytes(t.dtype), 256) * 256);
+/// More bytes than any memory has: what is larger counts as this, so that sums of such numbers are too large as well and do not wrap.
+constexpr size_t endless_bytes = size_t(1) << 56;
+
+/// Bytes of a dense tensor of these extents with rows padded to 16 bytes, a multiple of 256.
+inline size_t packed_bytes(const int64_t* extent, int rank, int64_t size) {
+    for (int d = 0; d < rank; ++d)
+        if (extent[d] == 0) return 0;
+    uint64_t bytes = uint64_t(size);
+    for (int d = rank - 1; d >= 0; --d) {
+        if (__builtin_mul_overflow(bytes, uint64_t(extent[d]), &bytes) || bytes >= endless_bytes) return endless_bytes;
+        if (d == rank - 1) bytes = (bytes + 15) / 16 * 16;
+    }
+    return size_t((bytes + 255) / 256 * 256);
 }
+inline size_t packed_bytes(const tk_tensor& t) { return packed_bytes(t.extent, t.rank, dtype_bytes(t.dtype)); }
 
 /// Workspace that packing t needs: 0 if the copy engine serves it as it is.
 inline size_t packing_bytes(const tk_tensor& t) { return is_empty(t) || copy_engine_serves(t) ? 0 : packed_bytes(t); }
@@ -187,7 +233,7 @@ inline size_t pieces_bytes(const tk_tensor& t) { return is_empty(t) || pieces_se
 
 /// The same for a parameter that has not been checked yet: 0 where it is not a tensor.
 inline size_t packing_bytes(const tk_tensor* t) {
-    return t && t->rank >= 1 && t->rank <= TK_MAX_RANK ? packing_bytes(*t) : 0;
+    return t && t->rank >= 1 && t->rank <= TK_MAX_RANK && has_places(*t) ? packing_bytes(*t) : 0;
 }
 
 /// The description as kernels take it. The caller has checked element type, rank and extents.

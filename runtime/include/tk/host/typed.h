@@ -10,13 +10,9 @@ namespace tk::host {
 
 /// Of an element type of the language; there is none for others.
 template <class T>
-extern const tk_dtype dtype_of;
+inline constexpr tk_dtype dtype_of = [] { static_assert(sizeof(T) == 0, "no tensor has elements of this type"); return TK_BOOL; }();
 template <>
 inline constexpr tk_dtype dtype_of<bool> = TK_BOOL;
-template <>
-inline constexpr tk_dtype dtype_of<e4m3> = TK_E4M3;
-template <>
-inline constexpr tk_dtype dtype_of<e5m2> = TK_E5M2;
 template <>
 inline constexpr tk_dtype dtype_of<bf16> = TK_BF16;
 template <>
@@ -31,6 +27,10 @@ template <>
 inline constexpr tk_dtype dtype_of<int64_t> = TK_I64;
 template <>
 inline constexpr tk_dtype dtype_of<uint64_t> = TK_U64;
+template <>
+inline constexpr tk_dtype dtype_of<e4m3> = TK_E4M3;
+template <>
+inline constexpr tk_dtype dtype_of<e5m2> = TK_E5M2;
 
 template <class T, int Rank>
 tk_tensor describe(const tensor<T, Rank>& t) {
