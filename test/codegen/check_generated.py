@@ -8,7 +8,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PARSE = ["-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-DTK_SIM", "-x", "c++"]
+# What careful projects ask of their own code, and of what is generated among it.
+PARSE = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Wold-style-cast", "-Wundef", "-Werror",
+         "-fsyntax-only", "-DTK_SIM", "-x", "c++"]
 PTXAS = ["-gencode=arch=compute_90a,code=sm_90a", "-std=c++20", "-Xptxas", "-v,--warn-on-spills", "-c", "-o", "kernel.o"]
 # C75xx: what ptxas says of a product that it makes synchronous.
 FAULTS = re.compile(r"^.*(?:C75\d\d|warning|[1-9]\d* bytes spill).*$", re.M)

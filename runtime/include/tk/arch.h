@@ -11,8 +11,17 @@
 
 #include "tk/platform.h"
 
-/// The namespace of what differs between files for different machines and is shared by all files of a program.
-#define TK_MACHINE_NAME(VENDOR, NUMBER) for_##VENDOR##NUMBER
+/// The namespace of the host's side. Of functions that several files of a program define the linker keeps one, so its name says in what
+/// they may differ: the machine, the version, and what nvcc was told to compile for, as the kernels that are kept must be there for the
+/// GPUs of each of these files. (__CUDA_ARCH_LIST__ is sorted, so the numbers need nothing between them.)
+#ifdef __CUDA_ARCH_LIST__
+#define TK_MACHINE_NAME(VENDOR, NUMBER) TK_MACHINE_ON(VENDOR, NUMBER, TK_RUNTIME_VERSION, __CUDA_ARCH_LIST__, , , , , , , , , , , , , , , , , )
+#else
+#define TK_MACHINE_NAME(VENDOR, NUMBER) TK_MACHINE_ON(VENDOR, NUMBER, TK_RUNTIME_VERSION, , , , , , , , , , , , , , , , , )
+#endif
+#define TK_MACHINE_ON(...) TK_MACHINE_JOINED(__VA_ARGS__)
+#define TK_MACHINE_JOINED(VENDOR, NUMBER, VERSION, A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, ...) \
+    for_##VENDOR##NUMBER##_v##VERSION##_on##A##B##C##D##E##F##G##H##I##J##K##L##M##N##O##P
 #ifdef TK_TARGETS
 #define TK_MACHINE TK_MACHINE_OF(TK_TARGETS)
 #define TK_MACHINE_OF(NAMES) TK_MACHINE_NAME(, NAMES)

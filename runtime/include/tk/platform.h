@@ -8,6 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
+/// Of tkc, with which the runtime comes.
+#define TK_RUNTIME_VERSION 0_1_0
+
 /// Defined where a compiler makes code for a GPU.
 #ifdef __CUDA_ARCH__
 #define TK_ON_DEVICE

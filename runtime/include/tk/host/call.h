@@ -14,7 +14,7 @@ public:
     /// Kernels count tile positions in 32 bits; the last tile may reach past the extent.
     static constexpr int64_t largest_extent = (int64_t(1) << 31) - 65536;
 
-    call(const char* entry, host::stream stream) : entry_(entry), stream_(stream) {}
+    call(const char* entry, host::stream on) : entry_(entry), stream_(on) {}
 
     bool failed() const { return status_.code != TK_OK; }
     tk_status status() const { return status_; }
@@ -28,7 +28,7 @@ public:
         if (t->rank != rank) return fail(TK_ARGUMENT, "%s: `%s` has rank %d, expected %d", entry_, name, t->rank, rank);
         for (int d = 0; d < rank; ++d)
             if (t->extent[d] < 0 || t->extent[d] > largest_extent)
-                return fail(TK_SHAPE, "%s: extent %d of `%s` is %lld, expected 0 to %lld", entry_, d, name, (long long)t->extent[d], (long long)largest_extent);
+                return fail(TK_SHAPE, "%s: extent %d of `%s` is %lld, expected 0 to %lld", entry_, d, name, printed(t->extent[d]), printed(largest_extent));
         if (!t->data && !is_empty(*t)) return fail(TK_ARGUMENT, "%s: the data of `%s` is null", entry_, name);
         const int64_t size = dtype_bytes(dtype);
         if (reinterpret_cast<uint64_t>(t->data) % uint64_t(size) != 0)
@@ -42,7 +42,7 @@ public:
     /// Extent d of parameter `name` is dimension `dimension`, which has `expected` elements.
     void extent(const char* name, const tk_tensor* t, int d, const char* dimension, int64_t expected) {
         if (failed() || t->extent[d] == expected) return;
-        fail(TK_SHAPE, "%s: extent %d of `%s` is %lld, but %s is %lld", entry_, d, name, (long long)t->extent[d], dimension, (long long)expected);
+        fail(TK_SHAPE, "%s: extent %d of `%s` is %lld, but %s is %lld", entry_, d, name, printed(t->extent[d]), dimension, printed(expected));
     }
 
     /// A `require` of the source, quoted in `text`.

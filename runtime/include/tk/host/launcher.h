@@ -78,7 +78,7 @@ public:
         const tk_tensor t = scratch(dtype, extent);
         for (int d = 0; d < t.rank; ++d)
             if (!failed() && t.extent[d] > largest_extent)
-                fail(TK_SHAPE, "%s: a scratch tensor of %lld elements along one dimension", entry_, (long long)t.extent[d]);
+                fail(TK_SHAPE, "%s: a scratch tensor of %lld elements along one dimension", entry_, printed(t.extent[d]));
         if (failed()) return {};
         const tk_tensor result = packed_like(t, free_);
         free_ += packed_bytes(t);
@@ -98,7 +98,7 @@ public:
     /// The tiles of a launch, each taken by a cluster of so many blocks, are counted in 32 bits.
     void tiles(index count, int cluster = 1) {
         const index most = ((index(1) << 31) - 65536) / cluster;
-        if (!failed() && count > most) fail(TK_SHAPE, "%s: %lld tiles, at most %lld can be launched", entry_, (long long)count, (long long)most);
+        if (!failed() && count > most) fail(TK_SHAPE, "%s: %lld tiles, at most %lld can be launched", entry_, printed(count), printed(most));
     }
 
     /// Blocks that walk over `count` tiles, a tile a cluster: as many as the multiprocessors hold at once, `resident` each, in whole

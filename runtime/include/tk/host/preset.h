@@ -42,7 +42,7 @@ preset_elements(const preset_arguments<T> a) {
 
 /// Dense tensors count as one row, so that the index needs no division.
 template <class T>
-tk_status preset(const tk_tensor& t, T value, int device, host::stream stream, bool overlaps) {
+tk_status preset(const tk_tensor& t, T value, int device, host::stream on, bool overlaps) {
     device_info info{};
     const tk_status status = cached_device(device, info);
     if (status.code != TK_OK) return status;
@@ -62,7 +62,7 @@ tk_status preset(const tk_tensor& t, T value, int device, host::stream stream, b
     if (dense || a.rank == 0) a.rank = 1, a.stride[0] = 1;
     if (a.count == 0) return ok();
     const int64_t blocks = min<int64_t>(cdiv<int64_t>(a.count, preset_threads), int64_t(info.processors) * 8);
-    return launch<preset_elements<T>>(device, {int(blocks), preset_threads, 0, stream, overlaps}, a);
+    return launch<preset_elements<T>>(device, {int(blocks), preset_threads, 0, on, overlaps}, a);
 }
 
 }  // namespace tk::host

@@ -119,35 +119,35 @@ repack_arguments<T> describe(const tk_tensor& from, const tk_tensor& to) {
 }
 
 /// As many blocks as have work, at most 8 on each processor: 2048 threads.
-inline launch_shape repack_shape(int64_t work, const device_info& info, host::stream stream, bool overlaps) {
-    return {int(min<int64_t>(work, int64_t(info.processors) * 8)), repack_threads, 0, stream, overlaps};
+inline launch_shape repack_shape(int64_t work, const device_info& info, host::stream on, bool overlaps) {
+    return {int(min<int64_t>(work, int64_t(info.processors) * 8)), repack_threads, 0, on, overlaps};
 }
 
 template <class T>
-tk_status repack_strided(const tk_tensor& from, const tk_tensor& to, int device, const device_info& info, host::stream stream, bool overlaps) {
+tk_status repack_strided(const tk_tensor& from, const tk_tensor& to, int device, const device_info& info, host::stream on, bool overlaps) {
     const auto a = describe<T>(from, to);
     const int64_t rows = from.rank > 1 ? from.extent[from.rank - 2] : 1;
     const int64_t squares = a.rows / rows * cdiv<int64_t>(rows, 64) * cdiv<int64_t>(from.extent[from.rank - 1], 64);
-    return launch<repack_squares<T>>(device, repack_shape(squares, info, stream, overlaps), a);
+    return launch<repack_squares<T>>(device, repack_shape(squares, info, on, overlaps), a);
 }
 
 }  // namespace detail
 
 /// Copies `from` to `to`, which packed_like made. Both have elements.
-inline tk_status repack(const tk_tensor& from, const tk_tensor& to, int device, host::stream stream, bool overlaps) {
+inline tk_status repack(const tk_tensor& from, const tk_tensor& to, int device, host::stream on, bool overlaps) {
     device_info info{};
     const tk_status status = cached_device(device, info);
     if (status.code != TK_OK) return status;
     const int last = from.rank - 1, size = dtype_bytes(from.dtype);
     if ((from.extent[last] == 1 || from.stride[last] == 1) && from.extent[last] * size < int64_t(1) << 31) {
         const auto a = detail::describe<uint8_t>(from, to);
-        return launch<repack_rows<uint8_t>>(device, detail::repack_shape(cdiv<int64_t>(a.rows * a.pitch / 16, repack_threads), info, stream, overlaps), a);
+        return launch<repack_rows<uint8_t>>(device, detail::repack_shape(cdiv<int64_t>(a.rows * a.pitch / 16, repack_threads), info, on, overlaps), a);
     }
     switch (size) {
-        case 1: return detail::repack_strided<uint8_t>(from, to, device, info, stream, overlaps);
-        case 2: return detail::repack_strided<uint16_t>(from, to, device, info, stream, overlaps);
-        case 4: return detail::repack_strided<uint32_t>(from, to, device, info, stream, overlaps);
-        default: return detail::repack_strided<uint64_t>(from, to, device, info, stream, overlaps);
+        case 1: return detail::repack_strided<uint8_t>(from, to, device, info, on, overlaps);
+        case 2: return detail::repack_strided<uint16_t>(from, to, device, info, on, overlaps);
+        case 4: return detail::repack_strided<uint32_t>(from, to, device, info, on, overlaps);
+        default: return detail::repack_strided<uint64_t>(from, to, device, info, on, overlaps);
     }
 }
 

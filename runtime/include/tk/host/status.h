@@ -5,11 +5,15 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "tk/arch.h"
 #include "tk/host/abi.h"
 
-namespace tk::host {
+namespace tk::host::inline TK_MACHINE {
 
 inline tk_status ok() { return {TK_OK, ""}; }
+
+/// What %lld prints.
+using printed = long long;
 
 /// A failure with a printf-style message, cut off at 511 characters.
 [[gnu::format(printf, 2, 3)]] inline tk_status failure(tk_code code, const char* format, ...) {

@@ -5,7 +5,7 @@
 #include "tk/host/abi.h"
 #include "tk/types/global_tensor.h"
 
-namespace tk::host {
+namespace tk::host::inline TK_MACHINE {
 
 inline int dtype_bytes(int dtype) {
     switch (dtype) {

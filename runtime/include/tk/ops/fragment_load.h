@@ -31,8 +31,8 @@ struct stored_places {
     const View& view;
     int r, c;
     uint32_t own;
-    TK_DEVICE stored_places(const View& view, int r, int c)
-        : view(view), r(r), c(c), own(view.base + swizzled<View::swizzling>(geometry::offset(uint32_t(view.row0) % 8 + uint32_t(r), uint32_t(c)))) {
+    TK_DEVICE stored_places(const View& of, int row, int col)
+        : view(of), r(row), c(col), own(view.base + swizzled<View::swizzling>(geometry::offset(uint32_t(view.row0) % 8 + uint32_t(r), uint32_t(c)))) {
 #ifdef TK_SIM
         if (view.base % 1024 != 0) sim::report_misuse("a view for matrix instructions that begins inside the pattern of its swizzle");
 #endif
@@ -111,9 +111,9 @@ TK_DEVICE auto load_right(const From& from) {
         return turned ? places(stored, lane % 16, next + col) : places(stored, next + col + lane % 8, lane / 8 % 2 * 8);
     };
     fragment result;
-    const auto load = [&](const places& from, int j, int k) {
+    const auto load = [&](const places& at_lane, int j, int k) {
         uint32_t pairs[4];
-        detail::load_four<turned>(pairs, turned ? from.at(k, j * block) : from.at(j * block, k));
+        detail::load_four<turned>(pairs, turned ? at_lane.at(k, j * block) : at_lane.at(j * block, k));
         TK_UNROLL
         for (int m = 0; m < 4; ++m)
             if (j + m / 2 < fragment::J) result.pairs[fragment::number_of(j + m / 2, k / 8 + m % 2)] = pairs[m];

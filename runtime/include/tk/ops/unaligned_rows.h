@@ -91,9 +91,9 @@ struct shifted_row {
     int lo, hi;  // the first and last run, counted from `first`, that begins in a word that exists as a whole
 
     TK_DEVICE shifted_row(const global_block<T>& block, int r, int first) : shifted_row(block, r, first, block.at(r, 0) + first) {}
-    /// Of a row that begins at `start`, counted from `first`.
-    TK_DEVICE shifted_row(const global_block<T>& block, int r, int first, T* start)
-        : start(start), before(int(reinterpret_cast<uint64_t>(start) % bytes / sizeof(T))),
+    /// Of a row that begins at `begin`, counted from `first`.
+    TK_DEVICE shifted_row(const global_block<T>& block, int r, int first, T* begin)
+        : start(begin), before(int(reinterpret_cast<uint64_t>(start) % bytes / sizeof(T))),
           lo(block.has_row(r) ? block.col_lo + before - first : 0x7fffffff), hi(block.col_hi + before - first - V) {}
 
     /// Of the run d columns on: the word in which it begins exists as a whole; both of its words do. The element d columns on exists.

@@ -13,7 +13,7 @@ struct divisor {
     int shift = 0;
     uint32_t multiplier = 0;  // 2^32 * (2^shift - value) / value, rounded up
 
-    TK_HOST_DEVICE explicit constexpr divisor(int value) : value(value) {
+    TK_HOST_DEVICE explicit constexpr divisor(int by) : value(by) {
         while (int64_t(1) << shift < value) ++shift;
         multiplier = uint32_t((((uint64_t(1) << shift) - uint64_t(value)) << 32) / uint64_t(value) + 1);
     }
