@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tile's number is taken apart into digits: (number / D) % C. If the digits' D begin at 1, each is the one before times its C,
-// and the last D * C is the number of tiles, the digits are a mixed radix and every combination of them comes exactly once.
+// and the last D * C is the number of tiles, the digits are a mixed radix and every combination of them comes exactly once. A digit
+// without % C is one only where D * C is the number of tiles.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,9 +18,10 @@ using ir::OpCode;
 using ir::Scalar;
 using symbolic::Kind;
 
-/// (number / divisor) % count; no count: not taken modulo anything.
+/// (number / divisor) % count; no count: not taken modulo anything, which makes it the highest one of the number.
 struct Digit {
   Scalar divisor, count;
+  bool is_highest = false;
 };
 
 class GridProof {
@@ -159,6 +161,7 @@ class GridProof {
         return Fail(fmt::format("`{}` walks over other blocks of `{}` than there are", agent_.name, kernel_.axes[i].name));
       } else if (!digit->count) {
         digit->count = counts_[i];
+        digit->is_highest = true;
       }
       digits.push_back(*digit);
     }
@@ -178,16 +181,20 @@ class GridProof {
   }
 
   std::optional<Finding> CheckRadix(std::vector<Digit> digits) const {
+    const Scalar tiles = scope_.Resolve(kernel_.tiles);
     Scalar next = symbolic::Int(1);
     while (!digits.empty()) {
-      const auto place =
-          std::find_if(digits.begin(), digits.end(), [&](const Digit& d) { return symbolic::Equal(d.divisor, next); });
-      if (place == digits.end())
+      // Of two with one divisor the one of a single value comes first: it leaves the divisor of the next as it is.
+      const auto is_next = [&](const Digit& d) { return symbolic::Equal(d.divisor, next); };
+      const auto is_next_and_single = [&](const Digit& d) { return is_next(d) && symbolic::Equal(d.count, symbolic::Int(1)); };
+      auto place = std::find_if(digits.begin(), digits.end(), is_next_and_single);
+      if (place == digits.end()) place = std::find_if(digits.begin(), digits.end(), is_next);
+      if (place == digits.end() || (place->is_highest && !symbolic::Equal(symbolic::Mul(next, place->count), tiles)))
         return Fail(fmt::format("two tiles of `{}` may be the same block of the grid, or one is left out", agent_.name));
       next = symbolic::Mul(next, place->count);
       digits.erase(place);
     }
-    if (symbolic::Equal(next, scope_.Resolve(kernel_.tiles))) return std::nullopt;
+    if (symbolic::Equal(next, tiles)) return std::nullopt;
     return Fail(fmt::format("the launch has another number of tiles than the grid of `{}`", agent_.name));
   }
 

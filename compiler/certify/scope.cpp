@@ -131,8 +131,12 @@ void Scope::BindOp(const Op& op) {
   std::vector<Scalar> args;
   for (const Scalar& scalar : op.scalars) args.push_back(Resolve(scalar));
   args.push_back(symbolic::Int(op.number));
-  Bind(row, symbolic::Call("tile_row", DType::kI64, args));
-  Bind(col, symbolic::Call("tile_column", DType::kI64, args));
+  // An axis of single integers begins where its block does, and is the position itself.
+  const auto bind = [&](const std::string& name, const char* call) {
+    Bind(name, kept_.contains(name) ? symbolic::Name(name) : symbolic::Call(call, DType::kI64, args));
+  };
+  bind(row, "tile_row");
+  bind(col, "tile_column");
 }
 
 }  // namespace tkc::certify
