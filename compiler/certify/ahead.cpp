@@ -54,6 +54,9 @@ class AheadProof {
       : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms) {}
 
   std::optional<Finding> Run() {
+    passes::ForEachOp(agent_.worker->body, [&](const Op& op) {
+      if (op.code == OpCode::kAdvance) turned_.insert(op.symbol);
+    });
     Straight straight;
     Walk(agent_.worker->body, straight, true);
     return std::move(finding_);
@@ -280,13 +283,14 @@ class AheadProof {
     held_ = std::move(begin);
   }
 
-  /// Under a condition nothing may be copied ahead: nobody says here whether it will be read.
+  /// Under a condition nothing may be copied ahead: nobody says here whether it will be read. What fills the only turn that a ring
+  /// ever has is not ahead of anything.
   void Condition(const Region& region, Straight& around, bool proves) {
     Straight inner;
     Walk(region, inner, proves);
     Forget(region);
     for (const Copy& copy : inner.copies) {
-      if (copy.turn >= inner.turns[copy.ring])
+      if (copy.turn >= inner.turns[copy.ring] && (copy.turn > 0 || turned_.contains(copy.ring)))
         Fail(*copy.op, DiagnosticKind::kCertificateUnknown, "a copy under a condition is ahead of what is read under it");
     }
     for (const auto& [ring, turns] : inner.turns) {
@@ -388,6 +392,7 @@ class AheadProof {
   const ir::Kernel& kernel_;
   const Agent& agent_;
   Scope scope_;
+  std::set<std::string> turned_;  // rings that turn at all
   std::map<ir::ValueId, View> views_;
   std::map<ir::ValueId, Copy> held_;                  // blocks in registers, and those that pieces are of
   std::map<ir::ValueId, std::vector<Scalar>> moved_;  // pieces, since the loop's body began
