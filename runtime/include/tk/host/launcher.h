@@ -108,7 +108,8 @@ public:
     }
 
 private:
-    static constexpr int most_copies = 64;  // as many as are used are touched
+    // More tensors than the parameters of a kernel have room for.
+    static constexpr int most_copies = 128;
 
     static tk_tensor scratch(tk_dtype dtype, std::initializer_list<index> extent) {
         tk_tensor result{nullptr, dtype, int(extent.size()), {}, {}};
@@ -133,9 +134,9 @@ private:
         return result;
     }
 
+    int copies_ = 0;  // that many of these are set
     const tk_tensor* copied_[most_copies];
     tk_tensor copy_[most_copies];
-    int copies_ = 0;
 };
 
 }  // namespace tk::host
