@@ -20,6 +20,14 @@ void CodeWriter::Line(std::string_view text) {
   for (const std::string& line : BreakStatement(indent, text, kColumns)) Put(line);
 }
 
+void CodeWriter::Line(std::string_view text, std::string_view remark) {
+  std::string line(text);
+  if (!remark.empty()) line.append("  // ").append(remark);
+  if (remark.empty() || static_cast<size_t>(level_) * 2 + line.size() <= kColumns) return Line(line);
+  Comment(remark);
+  Line(text);
+}
+
 void CodeWriter::Raw(std::string_view text) { Put(text); }
 
 void CodeWriter::Blank() { Put(""); }

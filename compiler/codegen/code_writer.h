@@ -25,6 +25,8 @@ class CodeWriter {
   void NeverBreak() { breaks_ = false; }
 
   void Line(std::string_view text);
+  /// `text  // remark`, or the remark above, where one line is too short for both.
+  void Line(std::string_view text, std::string_view remark);
   /// At column 0, never broken: preprocessor lines.
   void Raw(std::string_view text);
   void Blank();

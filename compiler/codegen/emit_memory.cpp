@@ -83,7 +83,10 @@ bool OpEmitter::EmitShared(const Op& op) {
     case OpCode::kWaitStores:
       out_.Line(fmt::format("tk::wait_stores{}<{}>();", op.slot == "done" ? "" : "_read", op.number));
       return true;
-    case OpCode::kFenceAsync: out_.Line("tk::fence_async_proxy();"); return true;
+    case OpCode::kFenceAsync:
+      quoter_.LineWithRemark("tk::fence_async_proxy();",
+                             "what threads read and wrote comes before what the copy engine or matrix unit does next");
+      return true;
     default: return false;
   }
 }
@@ -162,9 +165,31 @@ bool OpEmitter::EmitMeeting(const Op& op) {
   }
 }
 
+/// Full slots of the first lap have parity 0; a slot is empty when the phase of the lap before is over.
+void OpEmitter::Wait(const Op& op) {
+  const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
+  Ensure(uses_.rings.contains(place.ring), "a wait needs a ring's phase", op.span);
+  const bool is_empty = op.code == OpCode::kWaitEmpty;
+  std::string parity = Mangle(place.ring);
+  switch (place.where) {
+    case Where::kPresent: parity += ".phase"; break;
+    case Where::kPrevious: parity += ".phase_of_previous()"; break;
+    default: parity += fmt::format(".phase_ahead({})", AheadOf(place));
+  }
+  if (is_empty) parity += " ^ 1";
+  if (still_rings_.contains(place.ring)) parity = is_empty ? "/*parity=*/1" : "/*parity=*/0";
+  const std::string wait =
+      fmt::format("tk::{}({}, {});", uses_.remote.contains(op.symbol) ? "wait_cluster" : "wait", Barrier(op), parity);
+  if (!is_empty) return out_.Line(wait);
+  quoter_.LineWithRemark(wait, "emptied in the lap before; in the first lap all are empty");
+}
+
 bool OpEmitter::EmitPipe(const Op& op) {
   switch (op.code) {
-    case OpCode::kRing: out_.Line(fmt::format("tk::ring<{}> {};", op.number, Mangle(op.symbol))); return true;
+    case OpCode::kRing:
+      quoter_.LineWithRemark(fmt::format("tk::ring<{}> {};", op.number, Mangle(op.symbol)),
+                             waited_rings_.contains(op.symbol) ? "the slot at hand, and the parity of this lap: phase" : "");
+      return true;
     case OpCode::kAdvance:
       if (op.scalars.empty())
         out_.Line(fmt::format("{}.advance();", Mangle(op.symbol)));
@@ -172,17 +197,7 @@ bool OpEmitter::EmitPipe(const Op& op) {
         out_.Line(fmt::format("{}.skip({});", Mangle(op.symbol), Coordinate(op.scalars[0])));
       return true;
     case OpCode::kWaitFull:
-    case OpCode::kWaitEmpty: {
-      const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
-      Ensure(uses_.rings.contains(place.ring), "a wait needs a ring's phase", op.span);
-      const std::string phase = place.where == Where::kPresent    ? ".phase"
-                                : place.where == Where::kPrevious ? ".phase_of_previous()"
-                                                                  : fmt::format(".phase_ahead({})", AheadOf(place));
-      const std::string_view wait = uses_.remote.contains(op.symbol) ? "wait_cluster" : "wait";
-      out_.Line(fmt::format("tk::{}({}, {}{}{});", wait, Barrier(op), Mangle(place.ring), phase,
-                            op.code == OpCode::kWaitEmpty ? " ^ 1" : ""));
-      return true;
-    }
+    case OpCode::kWaitEmpty: Wait(op); return true;
     case OpCode::kExpect: out_.Line(fmt::format("tk::expect_bytes({}, {});", Barrier(op), op.number)); return true;
     case OpCode::kArrive:
       if (op.number == ir::kInAllBlocks) {

@@ -34,6 +34,7 @@ void OpEmitter::Role(const ir::Worker& role) {
     }
   });
   NoteChanges(role);
+  NoteRings(role);
   UseLayouts();
   Body(role.body);
 }
@@ -56,6 +57,16 @@ void OpEmitter::NoteChanges(const ir::Worker& role) {
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     if (filled_.contains((*part)->results[0])) filled_.insert((*part)->operands[0]);
   }
+}
+
+void OpEmitter::NoteRings(const ir::Worker& role) {
+  still_rings_.clear();
+  waited_rings_.clear();
+  passes::ForEachOp(role.body, [&](const Op& op) {
+    if (op.code == OpCode::kRing && op.number == 1) still_rings_.insert(op.symbol);  // in front of all that turns it
+    if (op.code == OpCode::kAdvance) still_rings_.erase(op.symbol);
+    if (op.code == OpCode::kWaitFull || op.code == OpCode::kWaitEmpty) waited_rings_.insert(ir::RingOf(op.slot));
+  });
 }
 
 void OpEmitter::UseLayouts() {
@@ -170,22 +181,11 @@ void OpEmitter::Body(const ir::Region& region) {
 
 void OpEmitter::Emit(const Op& op) {
   const bool is_unused_let = op.code == OpCode::kLet && op.number == ir::kStays && !uses_.names_of.at(role_).contains(op.symbol);
-  if (is_unused_let || IsUnusedRing(op)) return;
+  if (is_unused_let || (op.code == OpCode::kRing && still_rings_.contains(op.symbol))) return;
   if (const CppExpr expr = Expression(op); !expr.text.empty()) return Define(op, expr);
   Quote(op.span);
   const bool is_known = EmitControl(op) || EmitTile(op) || EmitShared(op) || EmitCopy(op) || EmitMeeting(op) || EmitPipe(op);
   Ensure(is_known, fmt::format("`{}` can't be printed", ir::OpText(op.code)), op.span);
-}
-
-/// A ring of one slot that stays there: it is needed where a wait names its phase.
-bool OpEmitter::IsUnusedRing(const Op& op) const {
-  if (op.code != OpCode::kRing || op.number != 1) return false;
-  bool is_used = false;
-  passes::ForEachOp(role_->body, [&](const Op& other) {
-    const bool waits = other.code == OpCode::kWaitFull || other.code == OpCode::kWaitEmpty;
-    is_used |= (waits && other.slot == op.symbol) || (other.code == OpCode::kAdvance && other.symbol == op.symbol);
-  });
-  return !is_used;
 }
 
 /// Expressions that grow beyond half a line get a name even if they are used once.

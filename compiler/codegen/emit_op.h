@@ -60,6 +60,7 @@ class OpEmitter {
   void CopyToShared(const ir::Op& op);
   bool EmitMeeting(const ir::Op& op);
   bool EmitPipe(const ir::Op& op);
+  void Wait(const ir::Op& op);
   void Loop(const ir::Op& op, const std::string& head, bool starts_non_negative);
   void Let(const ir::Op& op);
   void If(const ir::Op& op);
@@ -78,8 +79,8 @@ class OpEmitter {
   void Define(const ir::Op& op, CppExpr expr);
   void FindInlined(const ir::Region& region);
   bool IsUsedOnce(ir::ValueId id) const;
-  bool IsUnusedRing(const ir::Op& op) const;
   void NoteChanges(const ir::Worker& role);
+  void NoteRings(const ir::Worker& role);
 
   CppExpr Value(ir::ValueId id) const;
   /// The value's own, or where that is numbered, the next free number of the role, given where it is printed first.
@@ -115,6 +116,8 @@ class OpEmitter {
   std::set<ir::ValueId> changed_;                     // variables that something changes
   std::set<std::string> changed_scalars_;             // the same of scalars
   std::set<ir::ValueId> filled_;                      // views into which something is written
+  std::set<std::string> still_rings_;                 // of one slot, in which the role stays: they need no variable
+  std::set<std::string> waited_rings_;                // whose slots it waits for at barriers
   std::set<ir::ValueId> inlined_;                     // to be written at their use, if they are short
   std::set<ir::ValueId> held_;                        // a variable's, which is given them at once
   std::map<ir::ValueId, CppExpr> expressions_;        // those seen so far

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Lines of the .tk source inside generated comments. Whatever the source holds, the comment ends where its line ends.
+// Comments of generated code: lines of the .tk source, and what is said once of a kernel. Whatever the source holds, the comment ends
+// where its line ends.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -25,6 +27,10 @@ class SourceQuoter {
   bool SameStatement(Span a, Span b) const { return statements_.AreSame(a, b); }
   /// The next statement is quoted even if it is the one before.
   void Forget() { last_ = kNoSpan; }
+  /// A line of code, which the kernel has for the first time `// remark` beside it.
+  void LineWithRemark(std::string_view code, const std::string& remark) {
+    out_.Line(code, remarks_.insert(remark).second ? remark : "");
+  }
   /// With #line in use: gives the following lines to the generated file again.
   void Leave(const std::string& generated_name);
 
@@ -36,6 +42,7 @@ class SourceQuoter {
   Span last_ = kNoSpan;      // what was quoted last
   uint32_t line_ = 0;        // its line
   int after_directive_ = 0;  // the line that follows the last #line
+  std::set<std::string> remarks_;
 };
 
 }  // namespace tkc::codegen
