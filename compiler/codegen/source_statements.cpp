@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/codegen/source_statements.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -88,15 +90,42 @@ std::string_view StatementAt(std::string_view line, size_t column) {
   return rest.empty() ? Trim(line) : rest;
 }
 
+std::vector<SourceStatements::Function> SourceStatements::FunctionsOf(std::string_view text) {
+  std::vector<Function> functions;
+  std::string_view name;  // of the function whose braces come next, or are open
+  int depth = 0;          // of braces
+  size_t body = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool starts_line = i == 0 || text[i - 1] == '\n';
+    if (starts_line && depth == 0 && text.substr(i).starts_with("fn ")) {
+      name = Trim(text.substr(i + 3, text.find('(', i) - i - 3));
+    } else if (text.substr(i).starts_with("//")) {
+      i = std::min(text.find('\n', i), text.size()) - 1;
+    } else if (text[i] == '{' && depth++ == 0) {
+      body = i + 1;
+    } else if (text[i] == '}' && --depth == 0) {
+      if (!name.empty()) functions.push_back({name, body, i});
+      name = {};
+    }
+  }
+  return functions;
+}
+
+const SourceStatements::File& SourceStatements::Of(uint32_t file) const {
+  auto [known, is_new] = files_.try_emplace(file);
+  if (!is_new) return known->second;
+  const std::string_view text = sources_.Text(file);
+  for (size_t begin = 0; begin < text.size(); begin += LogicalLine(text.substr(begin))) known->second.lines.push_back(begin);
+  known->second.functions = FunctionsOf(text);
+  return known->second;
+}
+
 Span SourceStatements::At(Span span) const {
   const std::string_view text = sources_.Text(span.file);
-  auto [lines, is_new] = lines_.try_emplace(span.file);
-  if (is_new) {
-    for (size_t begin = 0; begin < text.size(); begin += LogicalLine(text.substr(begin))) lines->second.push_back(begin);
-  }
-  const auto next = std::upper_bound(lines->second.begin(), lines->second.end(), size_t{span.begin});
-  const size_t begin = next == lines->second.begin() ? 0 : *std::prev(next);
-  const size_t end = next == lines->second.end() ? text.size() : *next;
+  const std::vector<size_t>& lines = Of(span.file).lines;
+  const auto next = std::upper_bound(lines.begin(), lines.end(), size_t{span.begin});
+  const size_t begin = next == lines.begin() ? 0 : *std::prev(next);
+  const size_t end = next == lines.end() ? text.size() : *next;
   const std::string_view statement = StatementAt(text.substr(begin, end - begin), span.begin - begin);
   const auto place = static_cast<uint32_t>(statement.data() - text.data());
   return {span.file, place, place + static_cast<uint32_t>(statement.size())};
@@ -113,6 +142,10 @@ std::vector<std::string> SourceStatements::Lines(Span span) const {
     const std::string lead(lines.empty() || indent <= column ? 0 : indent - column, ' ');
     if (!Trim(line).empty()) lines.push_back(lead + EscapeComment(line));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+  }
+  for (const Function& function : Of(span.file).functions) {
+    const bool is_inside = function.begin <= statement.begin && statement.end <= function.end;
+    if (is_inside && !lines.empty()) lines.front() = fmt::format("{}: {}", function.name, lines.front());
   }
   return lines;
 }

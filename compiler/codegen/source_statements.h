@@ -26,14 +26,26 @@ class SourceStatements {
 
   /// The statement or header at the beginning of `span`, which points somewhere.
   Span At(Span span) const;
-  /// The same line by line for comments, as it stands in the source but for what all of it is indented by.
+  /// The same line by line for comments, as it stands in the source but for what all of it is indented by. What stands in a `fn`
+  /// has its name in front: a reader sees the call, and here what it does.
   std::vector<std::string> Lines(Span span) const;
   /// Whether both come from one statement: one lies in the other, or they stand in the same part of a line.
   bool AreSame(Span a, Span b) const;
 
  private:
+  struct Function {
+    std::string_view name;
+    size_t begin, end;  // of what its braces hold
+  };
+  struct File {
+    std::vector<size_t> lines;  // where lines with all that goes on begin
+    std::vector<Function> functions;
+  };
+  const File& Of(uint32_t file) const;
+  static std::vector<Function> FunctionsOf(std::string_view text);
+
   const SourceManager& sources_;
-  mutable std::map<uint32_t, std::vector<size_t>> lines_{};  // of each file asked about: where lines with all that goes on begin
+  mutable std::map<uint32_t, File> files_{};  // those asked about
 };
 
 }  // namespace tkc::codegen

@@ -83,6 +83,27 @@ TEST(SourceStatements, AStatementGoesOnInsideBrackets) {
   EXPECT_EQ(LinesAt(text, "e <-"), Lines{"e <- 1"});
 }
 
+TEST(SourceStatements, WhatStandsInAFunctionHasItsName) {
+  const std::string text =
+      "/// fn no(x) { y }\nfn relu(x: f32[R, C]) -> f32[R, C] { max(x, 0) }\nfn f(x) {\n  let a = if x { 1 } else { 2 }\n  a +\n   "
+      " x\n}\n"
+      "kernel k(X: f32[M]) {\n  let fn_like = 1\n}\n";
+  EXPECT_EQ(LinesAt(text, "max"), Lines{"relu: max(x, 0)"});
+  EXPECT_EQ(LinesAt(text, "1 }"), Lines{"f: let a = if x { 1 } else { 2 }"});
+  EXPECT_EQ(LinesAt(text, "a +"), (Lines{"f: a +", "  x"}));
+  EXPECT_EQ(LinesAt(text, "fn_like"), Lines{"let fn_like = 1"});
+}
+
+TEST(SourceQuoter, ARemarkStandsWhereItIsNeededFirst) {
+  SourceManager sources;
+  CodeWriter out;
+  SourceQuoter quoter(sources, out, false);
+  quoter.LineWithRemark("fence();", "why");
+  quoter.LineWithRemark("fence();", "why");
+  quoter.LineWithRemark("f(" + std::string(120, 'x') + ");", "a remark that finds no room");
+  EXPECT_EQ(out.Text(), "fence();  // why\nfence();\n// a remark that finds no room\nf(" + std::string(120, 'x') + ");\n");
+}
+
 TEST(SourceQuoter, OncePerRunOfAStatement) {
   SourceManager sources;
   const uint32_t file = sources.Add("a.tk", "x = 1\ny = 2; z = 3\n");
