@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/known_ranges.h"
 #include "compiler/passes/walk.h"
 
@@ -39,6 +40,7 @@ class Conditions {
       if (op.code == OpCode::kLet && op.scalars[0]->dtype == DType::kI64) {
         if (const IntRange value = known_.Of(op.scalars[0]); value.IsOne()) op.scalars[0] = symbolic::Int(value.lo);
         known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
+        if (IsNumber(op)) Substitute(region, op.symbol, op.scalars[0]);
       }
       if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
       for (ValueId& operand : op.operands) {
@@ -49,8 +51,15 @@ class Conditions {
     }
   }
 
+  /// A name for a number that is known: all that uses it has the number by now.
+  static bool IsNumber(const Op& op) {
+    return op.code == OpCode::kLet && op.number == ir::kStays && op.scalars[0]->dtype == DType::kI64 &&
+           symbolic::IsInt(op.scalars[0]);
+  }
+
   /// Removes what only the choices used that have been made.
   void DropUnused(Region& region) {
+    std::erase_if(region, IsNumber);
     for (auto op = region.rbegin(); op != region.rend(); ++op) {
       for (Region& inner : op->regions) DropUnused(inner);
     }
@@ -179,10 +188,14 @@ Result<void> ApplyConditions(ir::Kernel& kernel, Diagnostics&) {
   Conditions conditions(kernel);
   conditions.Apply(kernel.lets);
   for (ir::Worker& worker : kernel.workers) {
+    for (const Op& let : kernel.lets) {
+      if (Conditions::IsNumber(let)) Substitute(worker.body, let.symbol, let.scalars[0]);
+    }
     conditions.Enter(worker);
     conditions.Apply(worker.body);
     conditions.DropUnused(worker.body);
   }
+  std::erase_if(kernel.lets, Conditions::IsNumber);
   return {};
 }
 
