@@ -45,6 +45,7 @@ class GridLowering {
 
   /// `tiles`: what a block, or a cluster of blocks working together, takes at a time.
   void CountTiles() {
+    if (IsList()) return NameTiles(Count(kernel_, kernel_.axes[0]));
     Scalar tiles = Int(1);
     for (size_t i = 0; i < kernel_.axes.size(); ++i) {
       const ir::GridAxis& axis = kernel_.axes[i];
@@ -61,17 +62,13 @@ class GridLowering {
       kernel_.launch_lets.emplace_back(Free("plane_tiles"), plane);
       plane = symbolic::Name(Free("plane_tiles"));
     }
-    tiles = symbolic::Mul(tiles, plane);
-    const std::string name = kernel_.persistent ? Free("tiles") : ir::FreeName(NamesOfLauncher(), "tiles");
-    kernel_.launch_lets.emplace_back(name, tiles);
-    kernel_.tiles = symbolic::Name(name);
+    NameTiles(symbolic::Mul(tiles, plane));
   }
 
   /// The grid indices as functions of the tile's number.
-  Region Decode() const {
+  Region Decode(Scalar number) const {
     Region out;
     const size_t outer_axes = OuterAxes(), inner_axes = kernel_.axes.size() - outer_axes;
-    Scalar number = symbolic::Name(Free("tile"));
     if (outer_axes > 0) {
       const Scalar plane = symbolic::Name(Free("plane_tiles"));
       Scalar outer = symbolic::Make(Kind::kDiv, DType::kI64, {number, plane});
@@ -85,8 +82,7 @@ class GridLowering {
       number = symbolic::Name(Free("tile_in_plane"));
     }
     if (inner_axes == 2) Plane(outer_axes, number, out);
-    const bool is_tile = inner_axes == 1 && !SharesRows();  // the number of the block is that of the tile
-    if (inner_axes == 1 && !is_tile) out.push_back(Let(RowNumberName(0), number, kernel_.span));
+    if (inner_axes == 1 && SharesRows()) out.push_back(Let(RowNumberName(0), number, kernel_.span));
     if (SharesRows()) {
       // Past the last block in the last cluster of an uneven number: such a block reads zeros and writes nothing.
       const Scalar first = symbolic::Mul(symbolic::Name(RowNumberName(RowAxis())), Int(kernel_.cluster));
@@ -94,9 +90,10 @@ class GridLowering {
                         kernel_.span));
     }
     for (const ir::GridAxis& axis : kernel_.axes) {
-      if (CountsBlocks(axis) && !is_tile) continue;  // decoded under its own name
-      const Scalar block = is_tile ? number : symbolic::Name(NumberName(axis));
-      out.push_back(Let(axis.name, symbolic::Add(axis.lo, symbolic::Mul(block, Int(axis.step))), kernel_.span));
+      if (CountsBlocks(axis) && !IsList()) continue;  // decoded under its own name
+      const Scalar block = IsList() ? number : symbolic::Name(NumberName(axis));
+      const Scalar start = axis.step == 1 ? block : symbolic::Mul(block, Int(axis.step));
+      out.push_back(Let(axis.name, CountsBlocks(axis) ? start : symbolic::Add(axis.lo, start), kernel_.span));
     }
     return out;
   }
@@ -107,11 +104,12 @@ class GridLowering {
     const std::string unit = kernel_.cluster > 1 ? "cluster" : "block";
     const Scalar stride = symbolic::Call(unit + "::count", DType::kI32, {});
     const Scalar first = First(symbolic::Call(unit + "::index", DType::kI32, {}), stride);
-    Region inside = Decode();
+    const bool needs_number = kernel_.persistent || !IsList();
+    Region inside = Decode(needs_number ? symbolic::Name(Free("tile")) : first);
     inside.insert(inside.end(), kernel_.lets.begin(), kernel_.lets.end());
     inside.insert(inside.end(), std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
     if (!kernel_.persistent) {
-      inside.insert(inside.begin(), Let(Free("tile"), first, kernel_.span));
+      if (needs_number) inside.insert(inside.begin(), Let(Free("tile"), first, kernel_.span));
       return inside;
     }
     Op loop{OpCode::kForTiles, {}, {}, {first, kernel_.tiles, stride}};
@@ -143,6 +141,14 @@ class GridLowering {
   }
 
  private:
+  void NameTiles(Scalar count) {
+    const std::string name = kernel_.persistent ? Free("tiles") : ir::FreeName(NamesOfLauncher(), "tiles");
+    kernel_.launch_lets.emplace_back(name, std::move(count));
+    kernel_.tiles = symbolic::Name(name);
+  }
+
+  /// One axis, of whose blocks each is a tile: the number of the block is that of the tile.
+  bool IsList() const { return kernel_.axes.size() == 1 && !SharesRows(); }
   /// The axes in front of the last two, which make up a plane of tiles.
   size_t OuterAxes() const { return kernel_.axes.size() - std::min<size_t>(kernel_.axes.size(), 2); }
   /// The tile that a block begins with. Blocks next to each other run on different chiplets, tiles next to each other share rows or
