@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Comments of generated code: lines of the .tk source, and what is said once of a kernel. Whatever the source holds, the comment ends
-// where its line ends.
+// Comments of generated code: lines of the .tk source, and what is said once of a kernel. Whatever the source holds, the comment
+// ends where its line ends.
 #pragma once
 
 #include <set>

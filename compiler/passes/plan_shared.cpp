@@ -11,6 +11,7 @@
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/register_shares.h"
+#include "compiler/passes/sent_slots.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
@@ -91,16 +92,17 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
     report.Help("make the tiles smaller");
 }
 
-/// How often a worker fills a pipe: so often, and without end where a loop does.
+/// How many slots of a pipe a worker fills, or a part of each: so many, and without end where a loop does.
 struct Sends {
   int64_t outside_loops = 0;
   bool in_loop = false;
 };
 
 void CountSends(const ir::Region& region, bool in_loop, bool in_each_iteration, std::map<std::string, Sends>& sends) {
-  for (const ir::Op& op : region) {
+  for (size_t i = 0; i < region.size(); ++i) {
+    const ir::Op& op = region[i];
     if (op.code == ir::OpCode::kSend && in_loop) sends[op.symbol].in_loop = true;
-    if (op.code == ir::OpCode::kSend && !in_loop) ++sends[op.symbol].outside_loops;
+    if (op.code == ir::OpCode::kSend && !in_loop && ClosesSlot(region, i)) ++sends[op.symbol].outside_loops;
     for (const ir::Region& inner : op.regions)
       CountSends(inner, op.code == ir::OpCode::kFor || (in_loop && !in_each_iteration), in_each_iteration, sends);
   }

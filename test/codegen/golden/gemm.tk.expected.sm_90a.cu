@@ -66,7 +66,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
   if (tk::warpgroup::index() == 0) {
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<12> ab;
+      tk::ring<12> ab;  // the slot at hand, and the parity of this lap: phase
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -78,7 +78,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
       const int split_end = tk::min(K, split_begin + split_share);
       for (int k = split_begin; k < split_end; k += 64) {
         // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
         tk::expect_bytes(shared.ab_full[ab.slot], 16384);
         tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
         tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
@@ -124,7 +124,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     // C[m, n].rows(w) <- acc
     auto& staged = shared.C_stage;
     tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
-    tk::fence_async_proxy();
+    tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
     tk::warpgroup::sync();
     if (C_map_usable) {
       if (tk::warpgroup::thread() == 0) {
@@ -195,7 +195,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
   if (tk::warpgroup::index() == 0) {
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<4> ab;
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
       const int tile = tk::block::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -204,7 +204,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
       // for k in K by BK
       for (int k = 0; k < K; k += 128) {
         // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
         tk::expect_bytes(shared.ab_full[ab.slot], 49152);
         tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
         tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
@@ -245,7 +245,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
       auto& staged = shared.C_stage[C_chunk];
       tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
@@ -315,7 +315,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<6> ab;
+      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
       const int tile = tk::block::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -324,7 +324,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
       // for k in K by BK
       for (int k = 0; k < K; k += 64) {
         // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
         tk::expect_bytes(shared.ab_full[ab.slot], 32768);
         tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
         tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
@@ -367,7 +367,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
       auto& staged = shared.C_stage[w][C_chunk];
       tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
@@ -437,7 +437,7 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<4> ab;
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
       for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 4);
         const int m = m_block * 256;
@@ -445,7 +445,7 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 49152);
           tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
@@ -492,7 +492,7 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
         tk::wait_stores_read<1>();
         tk::warpgroup::sync();
         tk::warpgroup::store_shared(staged, rounded_chunk);
-        tk::fence_async_proxy();
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
@@ -563,7 +563,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<8> ab;
+      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
       for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 128;
@@ -571,7 +571,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         // for k in K by BK
         for (int k = 0; k < K; k += 32) {
           // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 24576);
           tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
@@ -618,7 +618,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         tk::wait_stores_read<3>();
         tk::warpgroup::sync();
         tk::warpgroup::store_shared(staged, rounded_chunk);
-        tk::fence_async_proxy();
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {

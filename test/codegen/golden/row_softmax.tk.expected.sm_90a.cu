@@ -23,8 +23,7 @@ row_softmax_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2
 
   // worker softmax
   using layout = tk::layout<16, 8, 1, 2, 4>;  // blocks of 8 x 128, in which a lane has runs of 8 columns
-  const int tile = tk::block::index();
-  const int m = tile * 64;
+  const int m = tk::block::index() * 64;
   // var top: f32[BM, 1] = -inf
   auto top = tk::fill<float, 64, 1, layout>(-tk::infinity());
   // var total: f32[BM, 1] = 0
@@ -69,8 +68,7 @@ struct row_softmax_call {
   }
 
   void launch_row_softmax_kernel() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
-    const tk::index tiles = m_blocks;
+    const tk::index tiles = tk::cdiv<tk::index>(M, 64);
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     call.launch<row_softmax_kernel>(int(tiles), 128, 0, tk::host::as_tensor<tk::bf16, 2>(*X), tk::host::as_tensor<tk::bf16, 2>(*Y),
