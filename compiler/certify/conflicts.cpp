@@ -28,8 +28,6 @@ class Collector {
     if (target && target->lanes != layout::kLanes) waves_ = target;
   }
 
-  /// Of the role, which copies.
-  int64_t Threads() const { return role_->instances * kWarpgroup; }
   void Role(const ir::Worker& role) {
     role_ = &role;
     passes::ForEachOp(role.body, [&](const Op& op) {
@@ -55,7 +53,9 @@ class Collector {
   }
   void Registers(const Op& op, bool is_store);
   void Fragment(const Op& op);
-  void Guarded(const Op& op, int threads, AccessClass kind);
+  void Guarded(const Op& op, int64_t threads, AccessClass kind);
+  /// Those that a copy by the whole role is dealt out to.
+  int64_t ThreadsOfRole() const { return role_->instances * kWarpgroup; }
   void Engine(const Op& op, AccessClass kind);
   void Operands(const Op& op);
   void Scratch(const Op& op);
@@ -87,6 +87,7 @@ bool Collector::Wave(const Op& op) {
 
 void Collector::Visit(const Op& op) {
   if (waves_ && Wave(op)) return;
+  // From here on warps of 32 lanes.
   switch (op.code) {
     case OpCode::kView:
     case OpCode::kTranspose:
@@ -97,11 +98,11 @@ void Collector::Visit(const Op& op) {
     case OpCode::kLoadRight: return Fragment(op);
     case OpCode::kCopyToShared:
       return Guarded(op,
-                     op.number == ir::kByBlock  ? Threads()
+                     op.number == ir::kByBlock  ? ThreadsOfRole()
                      : op.number == ir::kByWarp ? kWarp
                                                 : kWarpgroup,
                      AccessClass::kSharedStore);
-    case OpCode::kCopyAsync: return Guarded(op, Threads(), AccessClass::kAsyncWrite);
+    case OpCode::kCopyAsync: return Guarded(op, ThreadsOfRole(), AccessClass::kAsyncWrite);
     case OpCode::kCopyToGlobal: return Guarded(op, kWarpgroup, AccessClass::kSharedLoad);
     case OpCode::kLoadAsync:
     case OpCode::kLoadMulticast: return Engine(op, AccessClass::kEngineWrite);
@@ -157,7 +158,7 @@ void Collector::Fragment(const Op& op) {
       is_left ? LeftMove(role_->layout, window->second) : RightMove(role_->layout, window->second));
 }
 
-void Collector::Guarded(const Op& op, int threads, AccessClass kind) {
+void Collector::Guarded(const Op& op, int64_t threads, AccessClass kind) {
   const auto window = windows_.find(op.operands[0]);
   if (window == windows_.end()) return;
   const bool is_store = kind != AccessClass::kSharedLoad;

@@ -172,32 +172,6 @@ std::set<std::string> EnginePipes(const ir::Kernel& kernel) {
   return pipes;
 }
 
-/// How many slots of the pipe a worker receives; kLoops: there is traffic in a loop.
-constexpr int64_t kLoops = -1;
-int64_t Receives(const Region& region, const std::string& pipe, bool in_loop) {
-  int64_t count = 0;
-  for (const Op& op : region) {
-    const bool receives = op.code == OpCode::kReceive && op.symbol == pipe, sends = op.code == OpCode::kSend && op.symbol == pipe;
-    if (in_loop && (receives || sends)) return kLoops;
-    count += receives;
-    const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
-    for (const Region& inner : op.regions) {
-      const int64_t inside = Receives(inner, pipe, in_loop || is_loop);
-      if (inside == kLoops) return kLoops;
-      count += inside;
-    }
-  }
-  return count;
-}
-
-/// Whether no slot of the pipe is filled a second time while the block lives: none has to be given back.
-bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe) {
-  return std::all_of(kernel.workers.begin(), kernel.workers.end(), [&](const ir::Worker& worker) {
-    const int64_t slots = Receives(worker.body, pipe.name, false);
-    return slots != kLoops && slots <= pipe.slots;
-  });
-}
-
 PipeTraffic TrafficOf(const ir::Kernel& kernel, const Target& target) {
   PipeTraffic traffic{target.folds_copies ? std::set<std::string>() : EnginePipes(kernel), {}, {}};
   for (const ir::Worker& worker : kernel.workers) {

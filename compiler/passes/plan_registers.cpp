@@ -70,11 +70,12 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   for (ir::Worker& worker : kernel.workers) worker.registers = static_cast<int>(RegistersOfResident(kernel, target));
 }
 
-/// The schedule says how many blocks share a multiprocessor. What is kept must fit, beside addresses where matrix instructions are
-/// to follow each other; the rest is the compiler's of the output, which computes element by element.
-class ResidentBlocks {
+/// Whether each of several blocks, of which the schedule says how many share a multiprocessor, has enough; reports what takes too
+/// many. Tiles that are kept have to fit, beside addresses where matrix instructions follow each other. Of the others nvcc and
+/// clang keep as much at once as fits: they are computed element by element.
+class SeveralBlocks {
  public:
-  ResidentBlocks(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics)
+  SeveralBlocks(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics)
       : kernel_(kernel), target_(target), shares_(ShareRegisters(kernel, target)), diagnostics_(diagnostics) {}
 
   int64_t Each() const { return shares_.computing; }
@@ -191,7 +192,7 @@ class OneBlock {
 
 Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   if (kernel.resident > 1) {
-    ResidentBlocks blocks(kernel, target, diagnostics);
+    SeveralBlocks blocks(kernel, target, diagnostics);
     for (ir::Worker& worker : kernel.workers) {
       worker.registers = static_cast<int>(blocks.Each());
       if (!blocks.Suffices(worker)) return Failure{};

@@ -18,7 +18,7 @@
 namespace tkc::passes {
 namespace {
 
-constexpr int64_t kBarrierBytes = 8, kBarriersOfSlot = 2;  // full and empty
+constexpr int64_t kBarrierBytes = 8, kBarriersOfSlot = 2;  // full, and empty where it is filled again
 
 int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -92,6 +92,11 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
     report.Help("make the tiles smaller");
 }
 
+bool WalksOverTiles(const ir::Kernel& kernel) {
+  return kernel.persistent ||
+         std::any_of(kernel.workers.begin(), kernel.workers.end(), [](const ir::Worker& w) { return w.in_turn; });
+}
+
 /// How many slots of a pipe a worker fills, or a part of each: so many, and without end where a loop does.
 struct Sends {
   int64_t outside_loops = 0;
@@ -112,9 +117,7 @@ void CountSends(const ir::Region& region, bool in_loop, bool in_each_iteration, 
 /// there are; what is sent elsewhere is counted. Where copies are folded, only those in each iteration of a loop run ahead, and
 /// workers that another one receives from; what is filled elsewhere has been read before it is filled again.
 void FixSlotsOutsideLoops(ir::Kernel& kernel, const Target& target) {
-  const auto in_turn = [](const ir::Worker& worker) { return worker.in_turn; };
-  const bool walks = kernel.persistent || std::any_of(kernel.workers.begin(), kernel.workers.end(), in_turn);
-  if (walks && !target.folds_copies) return;  // the loop over tiles
+  if (WalksOverTiles(kernel) && !target.folds_copies) return;
   const std::set<std::string> channels = target.folds_copies ? Channels(kernel) : std::set<std::string>{};
   std::map<std::string, Sends> ahead;
   for (const ir::Worker& worker : kernel.workers) {
@@ -219,8 +222,10 @@ int64_t MostAlignment(const ir::Kernel& kernel) {
 int64_t BytesOfBarriers(const ir::Kernel& kernel, const Target& target) {
   int64_t bytes = target.folds_copies ? BarrierBytes(kernel, target) : 0;
   for (const ir::Buffer& buffer : kernel.buffers) bytes += buffer.is_fragments ? buffer.instances * kBarrierBytes : 0;
-  for (const ir::Pipe& pipe : kernel.pipes)
-    bytes += target.folds_copies ? 0 : kBarriersOfSlot * pipe.slots * pipe.rings * kBarrierBytes;
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    const int64_t of_slot = !WalksOverTiles(kernel) && IsFilledOnce(kernel, pipe) ? 1 : kBarriersOfSlot;
+    bytes += target.folds_copies ? 0 : of_slot * pipe.slots * pipe.rings * kBarrierBytes;
+  }
   return bytes;
 }
 

@@ -62,6 +62,24 @@ int64_t MostParts(const Region& region, const ir::Worker& worker, int64_t instan
   return most;
 }
 
+/// How many slots of the pipe a worker receives; kLoops: there is traffic in a loop.
+constexpr int64_t kLoops = -1;
+int64_t Receives(const Region& region, const std::string& pipe, bool in_loop) {
+  int64_t count = 0;
+  for (const Op& op : region) {
+    const bool receives = op.code == OpCode::kReceive && op.symbol == pipe, sends = op.code == OpCode::kSend && op.symbol == pipe;
+    if (in_loop && (receives || sends)) return kLoops;
+    count += receives;
+    const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
+    for (const Region& inner : op.regions) {
+      const int64_t inside = Receives(inner, pipe, in_loop || is_loop);
+      if (inside == kLoops) return kLoops;
+      count += inside;
+    }
+  }
+  return count;
+}
+
 }  // namespace
 
 bool OpensSlot(const Region& region, size_t index) {
@@ -99,6 +117,13 @@ int64_t PartsSent(const ir::Worker& worker, const std::string& pipe) {
   int64_t parts = 0;
   for (int64_t i = 0; i < instances; ++i) parts += MostParts(worker.body, worker, i, pipe);
   return parts;
+}
+
+bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe) {
+  return std::all_of(kernel.workers.begin(), kernel.workers.end(), [&](const ir::Worker& worker) {
+    const int64_t slots = Receives(worker.body, pipe.name, false);
+    return slots != kLoops && slots <= pipe.slots;
+  });
 }
 
 std::map<std::string, std::string> SendRings(const ir::Kernel& kernel, const ir::Worker& worker, std::set<std::string>& used) {

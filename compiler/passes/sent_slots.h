@@ -22,6 +22,10 @@ bool IsReceivedNext(const ir::Region& region, size_t index);
 /// branch of its own.
 int64_t PartsSent(const ir::Worker& worker, const std::string& pipe);
 
+/// Whether no slot of the pipe is filled a second time while the block lives: none has to be given back. Before lower_grid, the
+/// same of a tile.
+bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe);
+
 /// Pipes that have two rings in this worker, and the name of the second, which counts what is sent: those of which an instance both
 /// sends and receives, but not the very slot that it has just sent. `used`: names that are taken; the new ones are added.
 std::map<std::string, std::string> SendRings(const ir::Kernel& kernel, const ir::Worker& worker, std::set<std::string>& used);

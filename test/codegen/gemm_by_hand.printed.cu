@@ -63,7 +63,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<4> ab;
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
       // grid m in M by BM, n in N by BN
       for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
@@ -72,7 +72,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 49152);
           tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
@@ -119,7 +119,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         if (tk::warpgroup::thread() == 0) tk::wait_stores_read<1>();
         tk::warpgroup::sync(w + 1);
         tk::warpgroup::store_shared(stage, C_values);
-        tk::fence_async_proxy();
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
         tk::warpgroup::sync(w + 1);
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {

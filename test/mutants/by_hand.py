@@ -83,7 +83,7 @@ MUTANTS = [
     ("first_wrong_at_twice_the_slots_and_three", "gemm_by_hand", [(r"if k > 0 {", "if 0 < k and k != 448 {")], WRONG_REFILL),
     ("needs_two_nested_loops", "gemm_by_hand", [(r"if K > 0 {", "if K > 0 and tile < @block::count.i32() {")], HANG_ONE),
     ("needs_two_nested_loops_and_laps", "two_stage", [(r"      arrive xs_empty\[xs\] by warp\n", "      if tile < @cluster::count.i32() {\n        arrive xs_empty[xs] by warp\n      }\n")], HANG_ONE),
-    ("early_out_of_one_worker", "relay", [(r"(    let m = tile \* 64\n)(    wait_full vs_full\[vs\])", r"\1    let stop = m\n\2"), (r"    wait_full hs_full\[hs\]\n", "    if m > 0 {\n      wait_full hs_full[hs]\n    }\n")], HANG_ONE),
+    ("early_out_of_one_worker", "relay", [(r"(    let m = .* \* 64\n)(    wait_full vs_full\[vs\])", r"\1    let stop = m\n\2"), (r"    wait_full hs_full\[hs\]\n", "    if m > 0 {\n      wait_full hs_full[hs]\n    }\n")], HANG_ONE),
     # ---- registers, named barriers
     ("register_sum_over", "gemm_by_hand", [(r"registers 232", "registers 240")], HANG_REGISTERS),
     ("register_sum_over_by_the_sender", "gemm_by_hand", [(r"copy_thread registers 40", "copy_thread registers 56")], HANG_REGISTERS),
@@ -178,7 +178,7 @@ MUTANTS = [
     ("steps_between_vectors", "marks", [(r"for n = 0 to N step 256", "for n = 0 to N step 252"), (r"N % 256 == 0", "N % 252 == 0")], EDGE_ALIGN),
     ("aligned_for_any_rows", "marks", [(r" and aligned\n", "\n")], EDGE_ALIGN),
     ("aligned_for_any_gaps", "contiguous", [(r"when contiguous\n", "when N >= 0\n")], EDGE_ALIGN),
-    ("rows_between_vectors", "contiguous", [(r"(let m = tile\n +let skew = m \* N) % 8", r"\1 % 4")], EDGE_ALIGN),
+    ("rows_between_vectors", "contiguous", [(r"(let m = .*\n +let skew = m \* N) % 8", r"\1 % 4")], EDGE_ALIGN),
     ("blocks_between_vectors", "contiguous", [(r"to N step 1024", "to N step 1020")], EDGE_ALIGN),
     ("blocks_behind_a_vector", "contiguous", [(r"read X\[m : 1 exists, n :", "read X[m : 1 exists, n + 4 :")], EDGE_ALIGN),
     ("blocks_of_another_row", "contiguous", [(r"read X\[m : 1 exists,", "read X[m / 2 : 1 exists,")], EDGE_ALIGN),

@@ -241,27 +241,36 @@ TEST_F(OpCpp, SharedMemory) {
   EXPECT_EQ(Print(Make(OpCode::kStoreShared, {}, {view_, x_})), "tk::warpgroup::store_shared(v, x);\n");
   EXPECT_EQ(Print(Make(OpCode::kStoreCluster, {}, {view_, x_}, {}, "ab_full", "ab", 2)),
             "tk::warpgroup::store_cluster<2>(v, x, shared.ab_full[ab.slot]);\n");
-  EXPECT_EQ(Print(Plain(OpCode::kFenceAsync)), "tk::fence_async_proxy();\n");
+  EXPECT_EQ(
+      Print(Plain(OpCode::kFenceAsync)),
+      "tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next\n");
   EXPECT_EQ(Print(Plain(OpCode::kSyncRole, "", "", 0, {N("w")})), "tk::warpgroup::sync(w + 1);\n");
   EXPECT_EQ(Print(Plain(OpCode::kSyncRole, "", "", 1)), "tk::warp::sync();\n");
 }
 
 TEST_F(OpCpp, Pipes) {
+  const std::string why = "  // emptied in the lap before; in the first lap all are empty\n";  // once a kernel
   EXPECT_EQ(Print(Plain(OpCode::kRing, "ab", "", 4)), "tk::ring<4> ab;\n");
   EXPECT_EQ(Print(Plain(OpCode::kAdvance, "ab")), "ab.advance();\n");
   EXPECT_EQ(Print(Plain(OpCode::kAdvance, "ab", "", 0, {N("n")})), "ab.skip(n);\n");
   EXPECT_EQ(Print(Plain(OpCode::kWaitFull, "ab_full", "ab")), "tk::wait(shared.ab_full[ab.slot], ab.phase);\n");
-  EXPECT_EQ(Print(Plain(OpCode::kWaitEmpty, "ab_empty", "ab")), "tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kWaitEmpty, "ab_empty", "ab")), "tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);" + why);
   EXPECT_EQ(Print(Plain(OpCode::kWaitEmpty, "ab_empty", "ab.previous")),
-            "tk::wait(shared.ab_empty[ab.previous()], ab.phase_of_previous() ^ 1);\n");
+            "tk::wait(shared.ab_empty[ab.previous()], ab.phase_of_previous() ^ 1);" + why);
   EXPECT_EQ(Print(Plain(OpCode::kWaitEmpty, "ab_empty", "ab+stage")),
-            "tk::wait(shared.ab_empty[ab.ahead(stage)], ab.phase_ahead(stage) ^ 1);\n");
+            "tk::wait(shared.ab_empty[ab.ahead(stage)], ab.phase_ahead(stage) ^ 1);" + why);
   EXPECT_EQ(Print(Plain(OpCode::kWaitFull, "q_full", "q")), "tk::wait(shared.q_full, q.phase);\n");
+  EXPECT_EQ(
+      Print({Plain(OpCode::kRing, "ab", "", 4), Plain(OpCode::kWaitFull, "ab_full", "ab")}),
+      "tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase\ntk::wait(shared.ab_full[ab.slot], ab.phase);\n");
+  EXPECT_EQ(Print({Plain(OpCode::kRing, "q", "", 1), Plain(OpCode::kWaitFull, "q_full", "q")}),
+            "tk::wait(shared.q_full, /*parity=*/0);\n");
   EXPECT_EQ(Print(Plain(OpCode::kExpect, "ab_full", "ab", 49152)), "tk::expect_bytes(shared.ab_full[ab.slot], 49152);\n");
   EXPECT_EQ(Print(Plain(OpCode::kArrive, "ab_empty", "ab.previous")), "tk::warp::arrive(shared.ab_empty[ab.previous()]);\n");
   EXPECT_EQ(Print(Plain(OpCode::kArrive, "ab_empty", "ab", 1)), "tk::arrive(shared.ab_empty[ab.slot]);\n");
-  EXPECT_EQ(Print({Plain(OpCode::kArrive, "ab_empty", "ab", 2), Plain(OpCode::kWaitEmpty, "ab_empty", "ab")}),
-            "tk::warp::arrive_cluster(shared.ab_empty[ab.slot], 2);\ntk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);\n");
+  EXPECT_EQ(
+      Print({Plain(OpCode::kArrive, "ab_empty", "ab", 2), Plain(OpCode::kWaitEmpty, "ab_empty", "ab")}),
+      "tk::warp::arrive_cluster(shared.ab_empty[ab.slot], 2);\ntk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);" + why);
 }
 
 TEST_F(OpCpp, CopyEngine) {

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Conditions of an agent: about ordinals of loops, about the integer that a loop runs to, or about something that has one value for
+// all who ask.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/certify/step_builder.h"
+#include "compiler/symbolic/condition.h"
+#include "compiler/symbolic/polynomial.h"
+
+namespace tkc::certify {
+
+using ir::Op;
+using ir::Scalar;
+using symbolic::Kind;
+
+Condition StepBuilder::Read(const Scalar& scalar, const Op& op) {
+  if (const std::optional<int64_t> value = Constant(scalar))
+    return Condition{Condition::Kind::kConstant, *value != 0, {}, -1, 0, {}};
+  const auto parts = [&](Condition::Kind kind) {
+    Condition condition;
+    condition.kind = kind;
+    for (const Scalar& arg : scalar->args) condition.parts.push_back(Read(arg, op));
+    return condition;
+  };
+  const auto positive = [&](const Scalar& a, const Scalar& b, int64_t plus) {  // a - b + plus > 0
+    return Positive(symbolic::Add(symbolic::Sub(a, b), symbolic::Int(plus)), op);
+  };
+  const bool is_integer =
+      scalar->args.size() == 2 && scalar->args[0]->dtype != DType::kF32 && scalar->args[0]->dtype != DType::kBool;
+  switch (scalar->kind) {
+    case Kind::kAnd: return parts(Condition::Kind::kAnd);
+    case Kind::kOr: return parts(Condition::Kind::kOr);
+    case Kind::kNot: return parts(Condition::Kind::kNot);
+    case Kind::kGt:
+      if (is_integer) return positive(scalar->args[0], scalar->args[1], 0);
+      break;
+    case Kind::kLt:
+      if (is_integer) return positive(scalar->args[1], scalar->args[0], 0);
+      break;
+    case Kind::kGe:
+      if (is_integer) return positive(scalar->args[0], scalar->args[1], 1);
+      break;
+    case Kind::kLe:
+      if (is_integer) return positive(scalar->args[1], scalar->args[0], 1);
+      break;
+    default: break;
+  }
+  const symbolic::Condition condition = symbolic::ConditionOf(scalar);
+  return condition.is_negated ? Not(Opaque(condition.text)) : Opaque(condition.text);
+}
+
+Condition StepBuilder::Not(Condition condition) {
+  Condition negation;
+  negation.kind = Condition::Kind::kNot;
+  negation.parts.push_back(std::move(condition));
+  return negation;
+}
+
+Condition StepBuilder::Opaque(const std::string& text) {
+  Condition condition;
+  condition.kind = Condition::Kind::kPositive;
+  condition.linear.rest = text;
+  Choose(condition, "if " + text);
+  return condition;
+}
+
+bool StepBuilder::IsOfLaunch(const std::string& text) {
+  return text.find('@') == std::string::npos && text.find("::") == std::string::npos && text.find('#') == std::string::npos &&
+         text.find('[') == std::string::npos;
+}
+
+void StepBuilder::Choose(Condition& condition, const std::string& text) {
+  const bool is_of_launch = IsOfLaunch(text);
+  condition.context = is_of_launch ? 0 : Depth();
+  condition.family = FamilyOf(is_of_launch ? "launch|" + text : around_.path + "|" + text, 0);
+}
+
+Condition StepBuilder::Positive(const Scalar& value, const Op& op) {
+  std::optional<Linear> linear = Split(value, Depth());
+  if (!linear) return Opaque(symbolic::CanonicalText(value));
+  Condition condition;
+  condition.kind = Condition::Kind::kPositive;
+  condition.linear = *linear;
+  if (linear->rest.empty()) {
+    OrdinalThreshold(*linear, op);
+    return condition;
+  }
+  // About the integer that a loop before ran to, or that one around runs to? Loops of one integer in each other ask about two:
+  // what stands behind the inner one and has to do with its slots is about that.
+  const auto ask = [&](Linear about, int depth, const std::string& rest, int family) {
+    Fold(about, depth);
+    if (about.rest != rest) return false;
+    condition.linear = std::move(about);
+    condition.family = family;
+    condition.context = depth;
+    const int64_t step = std::max<int64_t>(1, program_.families[static_cast<size_t>(family)].step);
+    RaiseThreshold(family, std::abs(condition.linear.constant) / step + 1);
+    FamilyOf(program_.families[static_cast<size_t>(family)].text, step);
+    return true;
+  };
+  const auto ask_behind = [&](bool turns_ring) {
+    return std::any_of(around_.behind.rbegin(), around_.behind.rend(), [&](const Ended& loop) {
+      return loop.turns_ring == turns_ring && ask(*linear, Depth(), loop.rest, loop.family);
+    });
+  };
+  if (ask_behind(true)) return condition;
+  for (int d = Depth(); d-- > 0;) {
+    const Loop& loop = agent_.loops[static_cast<size_t>(around_.loops[static_cast<size_t>(d)])];
+    if (!loop.is_tiles && ask(*linear, d, around_.rests[static_cast<size_t>(d)], loop.family)) return condition;
+  }
+  if (ask_behind(false)) return condition;
+  // One integer, whichever side of the comparison it stands on.
+  if (linear->rest[0] == '-') return Not(Positive(symbolic::Sub(symbolic::Int(1), value), op));
+  Fold(condition.linear, Depth());
+  Choose(condition, condition.linear.rest);
+  return condition;
+}
+
+void StepBuilder::Fold(Linear& linear, int depth) {
+  for (int d = 0; d < depth && d < static_cast<int>(linear.of_loop.size()); ++d) {
+    int64_t& coefficient = linear.of_loop[static_cast<size_t>(d)];
+    if (coefficient != 0) linear.rest += fmt::format("{:+}*{}", coefficient, OrdinalName(d));
+    coefficient = 0;
+  }
+}
+
+void StepBuilder::OrdinalThreshold(const Linear& linear, const Op& op) {
+  int used = -1;
+  for (int d = 0; d < static_cast<int>(linear.of_loop.size()); ++d) {
+    if (linear.of_loop[static_cast<size_t>(d)] == 0) continue;
+    if (used >= 0) return Unknown(op, "a condition on the iterations of two loops");
+    used = d;
+  }
+  if (used < 0) return;
+  const Loop& loop = agent_.loops[static_cast<size_t>(around_.loops[static_cast<size_t>(used)])];
+  const int64_t coefficient = std::abs(linear.of_loop[static_cast<size_t>(used)]);
+  RaiseThreshold(loop.family, std::abs(linear.constant) / coefficient + 1);
+}
+
+}  // namespace tkc::certify

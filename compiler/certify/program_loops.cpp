@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// Loops of an agent: how often they run, and which loops of others run as often.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/certify/step_builder.h"
+#include "compiler/symbolic/polynomial.h"
+
+namespace tkc::certify {
+
+using ir::Op;
+using ir::Scalar;
+using symbolic::Kind;
+
+namespace {
+
+constexpr int64_t kWrittenOut = 16;    // constant trip counts up to this are not left to the oracle,
+constexpr int64_t kMostTurns = 512;    // unless those of loops in each other make more turns than this;
+constexpr int64_t kPassedOver = 2048;  // where others pass over the slots of a loop, by its number of turns, it makes just these
+
+}  // namespace
+
+void StepBuilder::EmitLoop(const Op& op) {
+  Loop loop;
+  loop.op = &op;
+  loop.depth = Depth();
+  loop.is_tiles = op.code == ir::OpCode::kForTiles;
+  const std::string saved_path = around_.path;
+  std::string rest;
+  int64_t turns = around_.turns;
+  const bool ok = loop.is_tiles ? Tiles(op, loop, rest) : Range(op, loop, rest, turns);
+  if (!ok) return;
+  const int index = static_cast<int>(agent_.loops.size());
+  for (const std::string& ring : RingsOf(op)) {
+    for (size_t i = 0; i < agent_.rings.size(); ++i) {
+      if (agent_.rings[i].symbol == ring) loop.rings.push_back(static_cast<int>(i));
+    }
+  }
+  for (size_t i = 0; i < agent_.rings.size(); ++i) {
+    const auto place = slotless_.find(agent_.rings[i].name.substr(1));
+    if (place == slotless_.end() || place->second.count(&op) == 0 || agent_.rings[i].name[0] != '@') continue;
+    loop.counters.push_back(static_cast<int>(i));
+  }
+  loop.first_root = agent_.roots;
+  agent_.loops.push_back(loop);
+  program_.families[static_cast<size_t>(loop.family)].loopers |= uint64_t{1} << (&agent_ - program_.agents.data());
+  Push(StepKind::kEnter, &op).loop = index;
+  const int head = Here();
+  Push(StepKind::kTest, &op).loop = index;
+  scope_.BindLoop(op, loop.depth);
+  around_.path += fmt::format("/{}", loop.family);
+  around_.loops.push_back(index);
+  around_.rests.push_back(rest);
+  const int64_t saved_turns = std::exchange(around_.turns, turns);
+  std::vector<Ended> behind;
+  std::swap(behind, around_.behind);
+  Emit(op.regions[0]);
+  std::swap(behind, around_.behind);
+  around_.turns = saved_turns;
+  around_.rests.pop_back();
+  around_.loops.pop_back();
+  around_.path = saved_path;
+  Step& next = Push(StepKind::kNext, &op);
+  next.loop = index;
+  next.target = head;
+  agent_.steps[static_cast<size_t>(head)].target = Here();
+  agent_.loops[static_cast<size_t>(index)].end_root = agent_.roots;
+  around_.behind.push_back({rest, loop.family, !RingsOf(op).empty()});
+}
+
+bool StepBuilder::Range(const Op& op, Loop& loop, std::string& rest, int64_t& turns) {
+  const Scalar extent = symbolic::Sub(scope_.Resolve(op.scalars[1]), scope_.Resolve(op.scalars[0]));
+  std::optional<Linear> linear = Split(extent, Depth());
+  if (!linear) return Unknown(op, "the range of this loop"), false;
+  loop.step = op.number;
+  const bool is_constant =
+      linear->rest.empty() && std::all_of(linear->of_loop.begin(), linear->of_loop.end(), [](int64_t c) { return c == 0; });
+  std::optional<int64_t> above;
+  const int64_t trips = (linear->constant + op.number - 1) / op.number;
+  const int64_t most = program_.skips ? kPassedOver : kMostTurns;
+  const bool is_counted = trips <= kWrittenOut || program_.skips || program_.small_lengths == SmallLengths::kOnce;
+  if (is_constant && trips > 0 && is_counted && turns * trips <= most) {
+    turns *= trips;
+  } else if (is_constant && trips > 0) {
+    // As long as any other loop that makes so many turns: nothing below depends on its exact length. What behind it depends on
+    // its last turns, as many as may be under way, has been decided already.
+    int64_t under_way = 1;
+    for (const AgentRing& ring : agent_.rings) under_way = std::max(under_way, ring.slots);
+    above = std::min(trips - 1, under_way) * op.number;
+    linear->rest = fmt::format("constant {}", linear->constant);
+    linear->constant = 0;
+  }
+  // What depends on loops around is another integer in each of their iterations.
+  Fold(*linear, Depth());
+  rest = linear->rest;
+  if (Changes(op)) return Unknown(op, "how often this loop runs: its range changes in its body"), false;
+  loop.family = FamilyOf(LoopFamily(op, fmt::format("{}{:+}", rest, linear->constant), rest.empty()), rest.empty() ? 0 : op.number);
+  linear->of_loop.push_back(-op.number);
+  loop.goes_on = Condition{Condition::Kind::kPositive, true, *linear, loop.family, Depth(), {}};
+  loop.parameter = ParameterOf(symbolic::Cdiv(extent, symbolic::Int(op.number)));
+  if (loop.parameter < 0) {  // of a range that may go backwards
+    const Scalar not_negative = symbolic::Make(Kind::kMax, DType::kI64, {extent, symbolic::Int(0)});
+    loop.parameter = ParameterOf(symbolic::Cdiv(not_negative, symbolic::Int(op.number)));
+  }
+  Family& family = program_.families[static_cast<size_t>(loop.family)];
+  family.parameter = loop.parameter;
+  family.constant = linear->constant;
+  if (above) family.above = std::max(*above, family.above.value_or(*above));
+  if (program_.small_lengths == SmallLengths::kOnce && !rest.empty() && IsOfLaunch(rest)) {
+    const int launch =
+        FamilyOf(fmt::format("launch|the turns of loops over {} by {}, while few", symbolic::CanonicalText(extent), op.number), 0);
+    program_.families[static_cast<size_t>(loop.family)].launch = launch;
+    RaiseThreshold(loop.family, program_.most_slots + 1);
+  }
+  return true;
+}
+
+bool StepBuilder::Tiles(const Op& op, Loop& loop, std::string& rest) {
+  const std::string unit = kernel_.cluster > 1 ? "cluster" : "block";
+  const Scalar index = symbolic::Call(unit + "::index", DType::kI32, {});
+  const Scalar count = symbolic::Call(unit + "::count", DType::kI32, {});
+  const auto polynomial = [&](const Scalar& scalar) {
+    return symbolic::ToPolynomial(scope_.Resolve(scalar)).value_or(symbolic::Polynomial{});
+  };
+  const std::string index_key = symbolic::ToPolynomial(index)->begin()->first;
+  const std::string count_key = symbolic::ToPolynomial(count)->begin()->first;
+  const auto take = [](symbolic::Polynomial& terms, const std::string& key) {
+    const auto place = terms.find(key);
+    if (place == terms.end()) return int64_t{0};
+    const int64_t coefficient = place->second;
+    terms.erase(place);
+    return coefficient;
+  };
+  symbolic::Polynomial first = polynomial(op.scalars[0]), stride = polynomial(op.scalars[2]);
+  const int64_t from_index = take(first, index_key);
+  loop.first = take(first, count_key);
+  loop.stride = take(stride, count_key);
+  if (from_index != 1 || !first.empty() || !stride.empty() || loop.stride < 1 || loop.first < 0) {
+    return Unknown(op, "which tiles this loop takes"), false;
+  }
+  rest = "tiles of the block: " + symbolic::CanonicalText(scope_.Resolve(op.scalars[1]));
+  loop.family = FamilyOf(around_.path + "|" + rest, 1);
+  Linear linear;
+  linear.rest = rest;
+  linear.of_loop.assign(static_cast<size_t>(Depth()), 0);
+  linear.of_loop.push_back(-1);
+  loop.goes_on = Condition{Condition::Kind::kPositive, true, linear, loop.family, Depth(), {}};
+  return true;
+}
+
+std::string StepBuilder::LoopFamily(const Op& op, const std::string& extent, bool is_constant) {
+  const std::string range = fmt::format("{}|{}/{}", around_.path, extent, op.number);
+  std::set<std::string> rings;
+  for (const std::string& ring : RingsOf(op)) {
+    const auto own = std::find_if(agent_.rings.begin(), agent_.rings.end(), [&](const AgentRing& r) { return r.symbol == ring; });
+    rings.insert(own == agent_.rings.end() ? ring : own->name);
+  }
+  if (rings.empty()) return fmt::format("{}|alone {}", range, turns_[range]++);
+  std::string name;
+  std::vector<std::string> keys;
+  for (const std::string& ring : rings) {
+    keys.push_back(fmt::format("{}|{} {}", range, ring, turns_[range + ring]++));
+    const auto known = families_.find(keys.back());
+    if (known != families_.end()) name = program_.families[static_cast<size_t>(known->second)].text;
+  }
+  if (name.empty()) name = keys.front();
+  const int family = FamilyOf(name, is_constant ? 0 : op.number);
+  for (const std::string& key : keys) families_.try_emplace(key, family);
+  return name;
+}
+
+int StepBuilder::ParameterOf(const Scalar& trips) const {
+  const std::string text = symbolic::CanonicalText(trips);
+  for (size_t i = 0; i < program_.parameters.size(); ++i) {
+    if (program_.parameters[i] == text) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace tkc::certify

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Makes the steps of one agent. Its parts: program.cpp walks over the operations, program_loops.cpp finds which loops of several
+// agents ask about one integer, program_conditions.cpp what a condition asks.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/certify/places.h"
+#include "compiler/certify/program.h"
+
+namespace tkc::certify {
+
+class StepBuilder {
+ public:
+  StepBuilder(Program& program, Agent& agent, std::map<std::string, int>& families)
+      : program_(program),
+        kernel_(*program.kernel),
+        agent_(agent),
+        families_(families),
+        scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms),
+        places_(program, agent, scope_),
+        slotless_(Slotless(kernel_, *agent.worker)) {}
+
+  void Run();
+
+ private:
+  struct Ended {
+    std::string rest;  // the integer it asked about
+    int family = -1;
+    bool turns_ring = false;
+  };
+  struct Around {
+    std::string path;  // which iteration of which loops, as text
+    std::vector<int> loops;
+    std::vector<std::string> rests;  // the integer each asks about
+    std::vector<Ended> behind;       // loops that stand before, here
+    int64_t turns = 1;               // that the loops make whose trips are written out
+  };
+
+  void Unknown(const ir::Op& op, std::string what) { program_.unknowns.push_back({op.span, std::move(what)}); }
+  Step& Push(StepKind kind, const ir::Op* op);
+  int Here() const { return static_cast<int>(agent_.steps.size()); }
+  int Depth() const { return static_cast<int>(around_.loops.size()); }
+  int FamilyOf(const std::string& text, int64_t step);
+  void RaiseThreshold(int family, int64_t ordinal);
+  void Emit(const ir::Region& region);
+  void EmitOp(const ir::Op& op);
+  void EmitIf(const ir::Op& op);
+
+  void EmitLoop(const ir::Op& op);
+  /// for name = lo to hi step n. `turns`: of the loops around, and then of this one, too, where it is written out.
+  bool Range(const ir::Op& op, Loop& loop, std::string& rest, int64_t& turns);
+  /// for_tiles: the ordinal counts the block's tiles; an instance that takes turns starts at its own and skips those of others.
+  bool Tiles(const ir::Op& op, Loop& loop, std::string& rest);
+  /// Loops of different roles are one family when they have the same range, stand in the same iteration of the same loops and turn
+  /// a ring together the same number of times before, or turn none and come as the n-th of that range.
+  std::string LoopFamily(const ir::Op& op, const std::string& extent, bool is_constant);
+  int ParameterOf(const ir::Scalar& trips) const;
+
+  Condition Read(const ir::Scalar& scalar, const ir::Op& op);
+  static Condition Not(Condition condition);
+  /// A truth value known by its text: the same for all who ask in the same iteration.
+  Condition Opaque(const std::string& text);
+  static bool IsOfLaunch(const std::string& text);
+  /// What is known at the launch (dimensions, whether a map may be used) is one value for the whole kernel.
+  void Choose(Condition& condition, const std::string& text);
+  Condition Positive(const ir::Scalar& value, const ir::Op& op);
+  /// The ordinals of the loops outside `depth` become part of the integer's name.
+  static void Fold(Linear& linear, int depth);
+  /// A condition on ordinals alone: from some iteration on it does not change any more.
+  void OrdinalThreshold(const Linear& linear, const ir::Op& op);
+
+  Program& program_;
+  const ir::Kernel& kernel_;
+  Agent& agent_;
+  std::map<std::string, int>& families_;
+  Scope scope_;
+  Places places_;
+  std::map<std::string, std::set<const ir::Op*>> slotless_;
+  Around around_{};
+  std::map<std::string, int> turns_;
+  int elected_ = 0;
+};
+
+}  // namespace tkc::certify
