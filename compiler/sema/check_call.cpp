@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/sema/habits.h"
 #include "compiler/sema/implemented.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/support/nearest_name.h"
@@ -131,22 +132,11 @@ Value Elaborator::NoSuchFunction(const ast::CallExpr& expr) {
   const std::string nearest = NearestName(name, std::move(names));
   DiagnosticBuilder report =
       diagnostics_.Error(DiagnosticKind::kUnknownName, expr.callee.span, fmt::format("there is no function `{}`", name));
-  struct Habit {
-    std::string_view other, ours;
-  };
-  static constexpr Habit kHabits[] = {{"dot", "a product of matrices is `a @ b`"},
-                                      {"matmul", "a product of matrices is `a @ b`"},
-                                      {"mma", "a product of matrices is `a @ b`"},
-                                      {"transpose", "a tile turned is `x.T`"},
-                                      {"sum", "sums are `rowsum(x)` and `colsum(x)`"},
-                                      {"mean", "divide `rowsum(x)` by the number of elements"},
-                                      {"zeros", "a number fills a tile: `var x: f32[64, 64] = 0`"},
-                                      {"full", "a number fills a tile: `var x: f32[64, 64] = 0`"},
-                                      {"load", "elements are read by indexing: `X[m, n]`"},
-                                      {"store", "elements are stored by `Y[m, n] <- x`"}};
-  const auto* habit = std::find_if(std::begin(kHabits), std::end(kHabits), [&](const Habit& h) { return h.other == name; });
-  if (habit != std::end(kHabits))
-    report.Help(std::string(habit->ours));
+  const std::string_view type = NameInOtherLanguages(name), help = HelpForFunction(name);
+  if (!type.empty())
+    report.Help(fmt::format("a conversion is written `{}(..)`", type), Edit{expr.callee.span, std::string(type)});
+  else if (!help.empty())
+    report.Help(std::string(help));
   else if (!nearest.empty())
     report.Help(fmt::format("write `{}`", nearest), Edit{expr.callee.span, nearest});
   for (const ast::ExprPtr& argument : expr.arguments) Eval(*argument);
@@ -156,10 +146,13 @@ Value Elaborator::NoSuchFunction(const ast::CallExpr& expr) {
 bool Elaborator::EvalArguments(const ast::CallExpr& expr, size_t least, size_t most, bool takes_block, std::vector<Value>& args) {
   const std::string& name = expr.callee.text;
   if (expr.arguments.size() < least || expr.arguments.size() > most) {
-    diagnostics_.Error(DiagnosticKind::kWrongArguments, expr.span,
-                       fmt::format("`{}` takes {} argument{}, found {}", name,
-                                   least == most ? fmt::format("{}", least) : fmt::format("at least {}", least),
-                                   most == 1 ? "" : "s", expr.arguments.size()));
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kWrongArguments, expr.span,
+                           fmt::format("`{}` takes {} argument{}, found {}", name,
+                                       least == most ? fmt::format("{}", least) : fmt::format("at least {}", least),
+                                       most == 1 ? "" : "s", expr.arguments.size()));
+    if (expr.arguments.size() == 1 && (name == "max" || name == "min"))
+      report.Help(fmt::format("of the elements of a row or column it is `row{0}(x)` or `col{0}(x)`", name));
     return false;
   }
   if (!EvalAll(expr.arguments, args)) return false;

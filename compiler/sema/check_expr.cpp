@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/sema/habits.h"
 
 namespace tkc::sema {
 
@@ -123,7 +124,9 @@ bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
   }
   const std::string nearest = scope_->Nearest(name);
   DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownName, span, fmt::format("there is no `{}` here", name));
-  if (!nearest.empty()) {
+  if (const std::string_view help = HelpForName(name); !help.empty()) {
+    report.Help(std::string(help));
+  } else if (!nearest.empty()) {
     if (const Symbol* symbol = scope_->Find(nearest); symbol->span.file == span.file && symbol->span.end > 0) {
       report.Note(symbol->span, fmt::format("`{}` is declared here", nearest));
     }
@@ -398,6 +401,7 @@ Value Elaborator::EvalField(const ast::FieldExpr& expr) {
       diagnostics_.Error(DiagnosticKind::kUnknownName, expr.field.span, fmt::format("there is no `.{}` here", field));
   report.Label(expr.base->span, fmt::format("is {}", Describe(base)));
   if (base.IsTile() && (field == "rows" || field == "cols")) report.Help(fmt::format("name the part: `.{}(w)`", field));
+  if (const std::string_view help = HelpForMember(field); !help.empty()) report.Help(std::string(help));
   return Error();
 }
 

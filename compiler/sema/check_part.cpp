@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/sema/habits.h"
 
 namespace tkc::sema {
 
@@ -61,8 +62,9 @@ std::optional<Elaborator::PartOf> Elaborator::PartIndex(const ast::MethodExpr& m
                                                         std::string_view described) {
   const bool rows = method.method.text == "rows";
   if (!rows && method.method.text != "cols") {
+    const std::string_view help = HelpForMember(method.method.text);
     diagnostics_.Error(DiagnosticKind::kUnknownName, method.method.span, fmt::format("there is no `.{}(..)`", method.method.text))
-        .Help("parts of a tile are `.rows(w)` and `.cols(u)`");
+        .Help(help.empty() ? "parts of a tile are `.rows(w)` and `.cols(u)`" : std::string(help));
     return std::nullopt;
   }
   if (method.arguments.size() != 1) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/sema/habits.h"
 #include "compiler/support/nearest_name.h"
 
 namespace tkc::sema {
@@ -20,23 +21,7 @@ std::string TypeText(const Type& type) {
   return fmt::format("{}[{}, {}]", Name(type.dtype), type.rows, type.cols);
 }
 
-namespace {
-
-/// What C++, CUDA, NumPy and PyTorch call an element type, in .tk; empty for other words.
-std::string_view NameInOtherLanguages(std::string_view name) {
-  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"bfloat16", "bf16"}, {"__nv_bfloat16", "bf16"}, {"half", "f16"},         {"float16", "f16"}, {"fp16", "f16"},
-      {"__half", "f16"},    {"float", "f32"},          {"float32", "f32"},      {"fp32", "f32"},    {"fp8", "e4m3"},
-      {"e4m3fn", "e4m3"},   {"float8_e4m3fn", "e4m3"}, {"float8_e5m2", "e5m2"}, {"int", "i32"},     {"int32", "i32"},
-      {"int32_t", "i32"},   {"int64", "i64"},          {"int64_t", "i64"},      {"uint", "u32"},    {"uint32", "u32"},
-      {"uint32_t", "u32"},  {"uint64", "u64"},         {"uint64_t", "u64"}};
-  for (const auto& [other, own] : kNames) {
-    if (other == name) return own;
-  }
-  return {};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::optional<DType> Elaborator::ElementType(const ast::TypeExpr& type) {
   if (type.kind != ast::TypeExpr::Kind::kElement && type.kind != ast::TypeExpr::Kind::kNamed) {

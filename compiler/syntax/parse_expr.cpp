@@ -425,6 +425,7 @@ ExprPtr Parser::ParsePrimary() {
       const Span span = Since(name.span);
       return Finish(std::make_unique<ast::CallExpr>(span, std::move(name), std::move(arguments)), {deep});
     }
+    case TokenKind::kPlus: ReportSign(); return nullptr;
     case TokenKind::kDot:
       if (Peek(1).kind == TokenKind::kInt && Peek(1).begin == Current().end) {
         const std::string number = fmt::format("0.{}", Text(Peek(1)));
@@ -437,7 +438,7 @@ ExprPtr Parser::ParsePrimary() {
   // A line that breaks off after an operator is missed there; a keyword where a value belongs is named.
   if (Current().line_start && StartsStatement(Kind()) && last_end_ > 0) {
     Error(DiagnosticKind::kExpectedSyntax, AfterLast(), "expected an expression, found the end of the line");
-  } else if (IsKeyword(Kind()) && !AtLineEnd()) {
+  } else if (AtKeyword() && !AtLineEnd()) {
     ErrorExpected("an expression").Note(fmt::format("`{}` is a word of the language", Text(Current())));
   } else {
     Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected an expression, found {}", Found()));

@@ -22,9 +22,18 @@ constexpr std::string_view kDeclare =
     "a name is given by `let x = ..`, or by `var x = ..` where it changes; it has its value's type";
 
 /// In front of another name.
-constexpr Habit kDeclarations[] = {{"auto", kDeclare}, {"const", kDeclare},  {"constexpr", kDeclare}, {"float", kDeclare},
-                                   {"half", kDeclare}, {"double", kDeclare}, {"int", kDeclare},       {"unsigned", kDeclare},
-                                   {"bool", kDeclare}, {"size_t", kDeclare}};
+constexpr Habit kDeclarations[] = {
+    {"auto", kDeclare},
+    {"const", kDeclare},
+    {"constexpr", kDeclare},
+    {"float", kDeclare},
+    {"half", kDeclare},
+    {"double", kDeclare},
+    {"int", kDeclare},
+    {"unsigned", kDeclare},
+    {"bool", kDeclare},
+    {"size_t", kDeclare},
+    {"__shared__", "tiles are values, and tkc places them in shared memory; what workers share goes through a `pipe`"}};
 
 /// In front of anything on their line.
 constexpr Habit kStatements[] = {
@@ -34,6 +43,7 @@ constexpr Habit kStatements[] = {
     {"continue", "a loop runs over its whole range; what is not wanted stands in an `if`"},
     {"print", "nothing is printed while a kernel runs; `tkc run --out Y=y.npy` keeps what it stores"},
     {"printf", "nothing is printed while a kernel runs; `tkc run --out Y=y.npy` keeps what it stores"},
+    {"assert", "what callers have to keep stands in front of the kernel's body: `require M % 8 == 0`"},
     {"__syncthreads", "workers meet in pipes only, and tkc derives the barriers"},
 };
 
@@ -52,9 +62,13 @@ bool Parser::ReportHabit(bool allow_result) {
   const bool names_another = !ends && next.kind == TokenKind::kName && !PeekWord(1, "max") && !PeekWord(1, "min");  // x max= y
   // What follows no name may be the value of a block.
   const bool is_alone = !allow_result && ends;
+  // No expression goes on with a value: `while true`.
+  const bool takes_value =
+      !ends && (next.kind == TokenKind::kTrue || next.kind == TokenKind::kFalse || next.kind == TokenKind::kInt ||
+                next.kind == TokenKind::kFloat || next.kind == TokenKind::kNot);
   const bool is_call = !allow_result && !ends && next.kind == TokenKind::kLeftParen;
   const Habit* habit = names_another ? Find(kDeclarations, word) : nullptr;
-  if (!habit && (names_another || is_alone || is_call)) habit = Find(kStatements, word);
+  if (!habit && (names_another || is_alone || is_call || takes_value)) habit = Find(kStatements, word);
   if (habit) {
     Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected a statement, found `{}`", word))
         .Help(std::string(habit->help));
@@ -77,12 +91,26 @@ bool Parser::SuggestInPlaceOfEnd(DiagnosticBuilder& error) {
     error.Help("write `else if`", Edit{Here(), "else if"});
     return true;
   }
+  if (AtWord("as") && Peek(1).kind == TokenKind::kName && DTypeFromName(Text(Peek(1)))) {
+    error.Help(fmt::format("a conversion is written `{}(..)`", Text(Peek(1))));
+    return true;
+  }
   // `(f32) x`
   if (pos_ < 3 || tokens_[pos_ - 3].kind != TokenKind::kLeftParen || tokens_[pos_ - 1].kind != TokenKind::kRightParen) return false;
   const std::string_view type = Text(tokens_[pos_ - 2]);
   if (!DTypeFromName(type)) return false;
   error.Help(fmt::format("a conversion is written `{}(..)`", type));
   return true;
+}
+
+void Parser::ReportSign() {
+  const Token* before = pos_ > 0 ? &tokens_[pos_ - 1] : nullptr;
+  const bool is_turned = before && before->kind == TokenKind::kEqual && before->end == Current().begin;
+  DiagnosticBuilder error = ErrorExpected("an expression");
+  if (is_turned)
+    error.Help("to add write `+=`", Edit{Join(SpanOf(*before), Here()), "+="});
+  else
+    error.Help("leave out the sign: a number without one is positive", Edit{Here(), ""});
 }
 
 bool Parser::ReportLoopHabit() {

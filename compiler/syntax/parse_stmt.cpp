@@ -12,7 +12,8 @@ using ast::StmtPtr;
 
 bool Parser::ParseBlock(ast::Block& block, bool allow_result) {
   if (!At(TokenKind::kLeftBrace)) {
-    ErrorExpected("`{`");
+    DiagnosticBuilder error = ErrorExpected("`{`");
+    if (At(TokenKind::kEqual)) error.Help("to compare write `==`", Edit{Here(), "=="});
     return false;
   }
   const Span open = SpanOf(Take());
@@ -51,6 +52,10 @@ void Parser::ReportUnused(const ast::Expr& value) {
   DiagnosticBuilder error = Error(DiagnosticKind::kUnusedValue, value.span, "this value is not used");
   if (value.kind == ast::ExprKind::kBinary && ast::Cast<ast::BinaryExpr>(value).op == ast::BinaryOp::kEqual) {
     error.Help("to assign write `=`", Edit{ast::Cast<ast::BinaryExpr>(value).op_span, "="});
+  } else if (value.kind == ast::ExprKind::kBinary && ast::Cast<ast::BinaryExpr>(value).op == ast::BinaryOp::kLessEqual) {
+    error.Help("to store or send write `<-`", Edit{ast::Cast<ast::BinaryExpr>(value).op_span, "<-"});
+  } else if (At(TokenKind::kColon)) {
+    error.Help("a store or send is written `target <- value`, an assignment `x = value`, and a new name `let x = value`");
   } else if (value.kind == ast::ExprKind::kReceive) {
     error.Help("to receive and drop a slot write `let _ = <-p`", Edit{{file_, value.span.begin, value.span.begin}, "let _ = "});
   } else if (At(TokenKind::kRightArrow)) {

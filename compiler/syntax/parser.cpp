@@ -91,7 +91,7 @@ bool Parser::ExpectName(std::string_view what, ast::Name& name) {
     name = {std::string(Text(token)), SpanOf(token)};
     return true;
   }
-  if (IsKeyword(Kind()) && !AtLineEnd()) {
+  if (AtKeyword() && !AtLineEnd()) {
     const std::string word(Text(Current()));
     Error(DiagnosticKind::kReservedWord, Here(), fmt::format("`{}` is a word of the language; expected {}", word, what))
         .Help(fmt::format("write another name, such as `{}_`", word), Edit{Here(), word + "_"});

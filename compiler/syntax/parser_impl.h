@@ -32,6 +32,8 @@ class Parser {
   const Token& Peek(size_t ahead) const { return tokens_[std::min(pos_ + ahead, tokens_.size() - 1)]; }
   TokenKind Kind() const { return Current().kind; }
   bool At(TokenKind kind) const { return Kind() == kind; }
+  /// At a word of the language; an operator of another one that means the same is none.
+  bool AtKeyword() const { return IsKeyword(Kind()) && Text(Current()).find_first_of("&|!") == std::string_view::npos; }
   /// At a word that is no keyword but means something here: `persistent`, `per`.
   bool AtWord(std::string_view word) const { return At(TokenKind::kName) && Text(Current()) == word; }
   bool PeekWord(size_t ahead, std::string_view word) const {
@@ -113,6 +115,8 @@ class Parser {
   void SuggestWord(DiagnosticBuilder error, std::vector<std::string> words);
   /// What was meant by a token where a statement should end; false: nothing that is known.
   bool SuggestInPlaceOfEnd(DiagnosticBuilder& error);
+  /// At a `+` where an expression should begin: `x =+ 1`, or a sign, of which there is none.
+  void ReportSign();
 
   // ---- parse_decl.cpp
   void ParseImport(ast::File& file);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/sema/habits.h"
+
+#include <algorithm>
+#include <span>
+
+namespace tkc::sema {
+namespace {
+
+struct Habit {
+  std::string_view other, ours;
+};
+
+std::string_view Find(std::span<const Habit> habits, std::string_view name) {
+  const auto habit = std::find_if(habits.begin(), habits.end(), [&](const Habit& h) { return h.other == name; });
+  return habit == habits.end() ? "" : habit->ours;
+}
+
+constexpr Habit kTypes[] = {
+    {"bfloat16", "bf16"}, {"__nv_bfloat16", "bf16"}, {"half", "f16"},         {"float16", "f16"}, {"fp16", "f16"},
+    {"__half", "f16"},    {"float", "f32"},          {"float32", "f32"},      {"fp32", "f32"},    {"fp8", "e4m3"},
+    {"e4m3fn", "e4m3"},   {"float8_e4m3fn", "e4m3"}, {"float8_e5m2", "e5m2"}, {"int", "i32"},     {"int32", "i32"},
+    {"int32_t", "i32"},   {"int64", "i64"},          {"int64_t", "i64"},      {"uint", "u32"},    {"uint32", "u32"},
+    {"uint32_t", "u32"},  {"uint64", "u64"},         {"uint64_t", "u64"}};
+
+constexpr std::string_view kProduct = "a product of matrices is `a @ b`";
+constexpr std::string_view kFilled = "a number fills a tile: `var x: f32[64, 64] = 0`";
+
+constexpr Habit kFunctions[] = {{"dot", kProduct},
+                                {"matmul", kProduct},
+                                {"mma", kProduct},
+                                {"transpose", "a tile turned is `x.T`"},
+                                {"sum", "sums are `rowsum(x)` and `colsum(x)`"},
+                                {"mean", "divide `rowsum(x)` by the number of elements"},
+                                {"zeros", kFilled},
+                                {"full", kFilled},
+                                {"load", "elements are read by indexing: `X[m, n]`"},
+                                {"store", "elements are stored by `Y[m, n] <- x`"}};
+
+constexpr std::string_view kThread =
+    "a worker computes whole tiles and tkc deals them out to threads; `pos(m)` is where elements stand";
+constexpr std::string_view kBlock =
+    "which tile it is say the axes of the grid: `grid m in M by 64`, of which `m.start` is the first";
+constexpr std::string_view kModule = "functions stand alone, as in `exp(x)`, and elements are read by indexing: `X[m, n]`";
+constexpr std::string_view kNothing = "every name has a value where it is declared: `var x: f32[64, 64] = 0`";
+constexpr std::string_view kInfinity = "infinity is `inf`";
+constexpr std::string_view kPi = "write the number: `3.14159265`";
+
+constexpr Habit kNames[] = {{"threadIdx", kThread},
+                            {"tid", kThread},
+                            {"lane", kThread},
+                            {"laneid", kThread},
+                            {"lane_id", kThread},
+                            {"warp", kThread},
+                            {"warp_id", kThread},
+                            {"warpid", kThread},
+                            {"blockIdx", kBlock},
+                            {"blockDim", kBlock},
+                            {"gridDim", kBlock},
+                            {"np", kModule},
+                            {"numpy", kModule},
+                            {"torch", kModule},
+                            {"tl", kModule},
+                            {"triton", kModule},
+                            {"math", kModule},
+                            {"std", kModule},
+                            {"None", kNothing},
+                            {"null", kNothing},
+                            {"NULL", kNothing},
+                            {"nullptr", kNothing},
+                            {"INFINITY", kInfinity},
+                            {"infinity", kInfinity},
+                            {"PI", kPi},
+                            {"pi", kPi},
+                            {"M_PI", kPi}};
+
+constexpr std::string_view kExtent = "extents have the names that the parameters give them: `M` and `N` of `X: f32[M, N]`";
+constexpr std::string_view kConvert = "a conversion is written in front: `f32(x)`";
+constexpr std::string_view kReduce = "it is written in front: `rowsum(x)`, `rowmax(x)`, `colsum(x)`";
+
+constexpr Habit kMembers[] = {{"shape", kExtent},
+                              {"size", kExtent},
+                              {"dtype", "types are known as they are declared, and a conversion is written `f32(x)`"},
+                              {"to", kConvert},
+                              {"astype", kConvert},
+                              {"type", kConvert},
+                              {"float", kConvert},
+                              {"half", kConvert},
+                              {"sum", kReduce},
+                              {"max", kReduce},
+                              {"min", kReduce},
+                              {"mean", kReduce},
+                              {"t", "a tile turned is `x.T`"},
+                              {"transpose", "a tile turned is `x.T`"},
+                              {"f", "a number has no suffix: `1.0`"}};
+
+}  // namespace
+
+std::string_view NameInOtherLanguages(std::string_view type) { return Find(kTypes, type); }
+std::string_view HelpForFunction(std::string_view name) { return Find(kFunctions, name); }
+std::string_view HelpForName(std::string_view name) { return Find(kNames, name); }
+std::string_view HelpForMember(std::string_view name) { return Find(kMembers, name); }
+
+}  // namespace tkc::sema
