@@ -247,9 +247,11 @@ int ReportExtras(const CLI::App& app) {
   }
   fmt::print(stderr, "error: `{}` is one argument too many\n", extras.empty() ? "" : extras.back());
   const std::string first = parsed.empty() ? app.get_option("kernel.tk")->as<std::string>() : "";
-  const std::string nearest = NearestName(first, {"run", "check", "trace", "explain"});
+  const std::string nearest = NearestName(first, {"run", "check", "trace", "explain", "compile", "build"});
   if (nearest == "explain")
     fmt::print(stderr, "help: write `tkc --explain {}`\n", extras.back());
+  else if (nearest == "compile" || nearest == "build")
+    fmt::print(stderr, "help: to compile takes no word: `tkc {} -o FILE`\n", extras.back());
   else if (!nearest.empty())
     fmt::print(stderr, "help: write `tkc {}`\n", nearest);
   else if (!extras.empty() && extras.back().find('=') != std::string::npos)

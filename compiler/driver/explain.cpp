@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "compiler/driver/options.h"
 #include "compiler/support/diagnostic.h"
+#include "compiler/support/nearest_name.h"
 
 namespace tkc {
 
@@ -38,8 +41,14 @@ int Explain(std::string_view code) {
     if (!section.empty()) fmt::print("\n{}\n", section);
     return kExitOk;
   }
-  fmt::print(stderr, "error: no diagnostic has the code `{}`\nhelp: the code stands in brackets behind a message; these exist:\n",
-             code);
+  fmt::print(stderr, "error: no diagnostic has the code `{}`\n", code);
+  std::vector<std::string> codes;
+  for (const DiagnosticKindInfo& info : kDiagnosticKinds) codes.emplace_back(info.code);
+  if (const std::string nearest = NearestName(code, std::move(codes)); !nearest.empty()) {
+    fmt::print(stderr, "help: write `tkc --explain {}`\n", nearest);
+    return kExitUser;
+  }
+  fmt::print(stderr, "help: the code stands in brackets behind a message; these exist:\n");
   for (const DiagnosticKindInfo& info : kDiagnosticKinds) fmt::print(stderr, "  {}\n", info.code);
   return kExitUser;
 }

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 namespace tkc {
 namespace {
@@ -66,8 +67,13 @@ Result<void> WriteFiles(const std::vector<OutputFile>& files, Diagnostics& diagn
   const auto fail = [&](const std::string& path) -> Failure {
     const int error = errno;
     for (const Pending& p : pending) unlink(p.temporary.c_str());
-    return diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan,
-                             fmt::format("`{}` can't be written: {}", path, std::strerror(error)));
+    DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan,
+                                                 fmt::format("`{}` can't be written: {}", path, std::strerror(error)));
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code ignored;
+    if (error == ENOENT && !folder.empty() && !std::filesystem::exists(folder, ignored))
+      report.Help(fmt::format("make the folder first: `mkdir -p {}`", folder.string()));
+    return report;
   };
   for (const OutputFile& file : files) {
     if (IsStandardOutput(file.path)) {

@@ -31,9 +31,17 @@ std::string TargetMeant(const std::string& name) {
     for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return text;
   };
+  const auto plain = [&](std::string_view text) {
+    std::string letters = lower(std::string(text));
+    std::erase(letters, '_');
+    return letters;
+  };
   std::vector<std::string> names;
   for (const Target& target : Targets()) {
     if (!target.implemented) continue;
+    // `sm90`, `sm_90`
+    const std::string own = plain(target.name), given = plain(name);
+    if (own.starts_with(given) && own.size() <= given.size() + 1) return std::string(target.name);
     const bool is_gpu = name.size() > 2 && lower(std::string(target.chip)).find(lower(name)) != std::string::npos;
     if (is_gpu) return std::string(target.name);
     names.emplace_back(target.name);

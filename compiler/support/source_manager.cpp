@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 namespace tkc {
 
@@ -52,8 +53,15 @@ Result<uint32_t> SourceManager::Load(const std::string& path, Span wanted_at, Di
   std::string text;
   errno = 0;
   if (!ReadAll(path, text)) {
-    return diagnostics.Error(DiagnosticKind::kCannotReadFile, wanted_at,
-                             fmt::format("`{}` can't be read: {}", path, std::strerror(errno)));
+    const int error = errno;
+    DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kCannotReadFile, wanted_at,
+                                                 fmt::format("`{}` can't be read: {}", path, std::strerror(error)));
+    std::error_code ignored;
+    if (error == EISDIR)
+      report.Help("name a file in it");
+    else if (error == ENOENT && std::filesystem::is_regular_file(path + ".tk", ignored))
+      report.Help(fmt::format("write `{}.tk`", path));
+    return report;
   }
   if (text.size() > kMaxBytes) {
     return diagnostics.Error(DiagnosticKind::kFileTooLarge, wanted_at,
