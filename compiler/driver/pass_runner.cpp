@@ -32,7 +32,12 @@ bool PassRunner::Run(std::string_view name, const std::function<Result<void>(ir:
   if (!options.run_passes.empty() && !Names(options.run_passes, name)) return true;
   SetCrashPass(name);
   bool ok = true;
-  for (ir::Kernel& kernel : module_.kernels) ok = static_cast<bool>(pass(kernel)) && ok;
+  for (ir::Kernel& kernel : module_.kernels) {
+    const size_t reported = session_.diagnostics.All().size();
+    ok = static_cast<bool>(pass(kernel)) && ok;
+    session_.diagnostics.EndCompilation(reported,
+                                        kernel.schedule.empty() ? "" : fmt::format("in schedule set `{}`", kernel.schedule));
+  }
   if (!ok || session_.diagnostics.HasErrors()) return false;
   if (Names(options.dump_after, name) || Names(options.dump_after, "all")) {
     fmt::print(stderr, "// after {}\n{}\n", name, ir::Print(module_));

@@ -66,12 +66,11 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
     if (!largest || SlotBytes(kernel, pipe) * pipe.slots > SlotBytes(kernel, *largest) * largest->slots) largest = &pipe;
   }
   const Span span = largest ? largest->span : kernel.span;
-  const std::string set = kernel.schedule.empty() ? "" : fmt::format(" under schedule `{}`", kernel.schedule);
   const int64_t limit = target.SharedMemoryOfEach(std::max(1, kernel.resident));
   const std::string each = kernel.resident > 1 ? fmt::format(" for each of {} resident blocks", kernel.resident) : "";
-  auto report = diagnostics.Error(
-      DiagnosticKind::kSharedMemoryOverflow, span,
-      fmt::format("the block needs {} bytes of shared memory{}; `{}` has {}{}", total, set, target.name, limit, each));
+  auto report =
+      diagnostics.Error(DiagnosticKind::kSharedMemoryOverflow, span,
+                        fmt::format("the block needs {} bytes of shared memory; `{}` has {}{}", total, target.name, limit, each));
   if (!largest) return;
   const int64_t slot = SlotBytes(kernel, *largest);
   const auto slots = [](int64_t count, int64_t bytes) {
