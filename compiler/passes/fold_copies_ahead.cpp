@@ -176,6 +176,19 @@ void Folding::MoveToStart(Level& level) {
   level.start = level.out.size();
 }
 
+/// What this worker has a name for, as the end of the loop, ends copies under that name.
+void Folding::NameEnds(Region& copies) const {
+  ForEachOp(copies, [&](Op& op) {
+    for (ir::AxisRange& axis : op.axes) {
+      if (!axis.hi || axis.hi->args.empty()) continue;
+      const Scalar end = Resolve(axis.hi, lets_);
+      const auto named =
+          std::find_if(lets_.begin(), lets_.end(), [&](const auto& let) { return symbolic::Equal(let.second, end); });
+      if (named != lets_.end()) axis.hi = symbolic::Name(named->first, axis.hi->dtype);
+    }
+  });
+}
+
 /// The block that will be read last of all that have a slot, into the slot that was read last: in the iteration before, or in this
 /// one, at its end.
 void Folding::Refill(const Op& receive, Level& level) {
@@ -185,6 +198,7 @@ void Folding::Refill(const Op& receive, Level& level) {
     for (Op& op : InSlot(step->ops, receive.symbol + (level.loads_ahead ? "" : ".previous"))) copies.push_back(std::move(op));
   }
   if (copies.empty()) return;
+  NameEnds(copies);
   copies = OneGroup(std::move(copies));
   const int64_t ahead = level.ahead.at(receive.symbol);
   Substitute(copies, level.loop->symbol,

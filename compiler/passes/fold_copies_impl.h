@@ -65,6 +65,7 @@ class Folding {
   void PlanLookahead(const ir::Region& region, Level& level, ir::Region& prologue);
   void MoveToStart(Level& level);
   void Receive(const ir::Op& op, Level& level);
+  void NameEnds(ir::Region& copies) const;
   void Refill(const ir::Op& receive, Level& level);
   void Loop(ir::Op op, Level& level);
   void Branch(ir::Op op, Level& level);

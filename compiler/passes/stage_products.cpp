@@ -98,7 +98,9 @@ ValueId Staging::Fragment(ValueId operand, bool is_left, int64_t step, Region& o
   const bool is_whole = type == TypeOf(operand);
   ValueId part = operand;
   if (!is_whole) {
-    part = kernel_.AddValueAfter(operand, IsShared(operand) ? "_part" : number, type);
+    // `rounded_1` would be taken for another tile that was rounded.
+    const std::string of_tile = kernel_.values[operand].base.empty() ? number : "_operand" + number;
+    part = kernel_.AddValueAfter(operand, IsShared(operand) ? "_part" : of_tile, type);
     if (!IsShared(operand)) kernel_.KeepName(part);
     Op take{OpCode::kPart, {part}, {operand}, {is_left ? zero : first, is_left ? first : zero}};
     take.span = span;
