@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -228,6 +229,18 @@ void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
   AddCompileOptions(app, line.options);
 }
 
+/// An option's value that is no number. `text` is the parser's.
+int ReportNumber(std::string_view text) {
+  // "Could not convert: --seed = x"
+  const size_t option = text.find("--"), equals = text.find(" = ");
+  if (option == std::string_view::npos || equals == std::string_view::npos || equals < option)
+    fmt::print(stderr, "error: {}\n", text);
+  else
+    fmt::print(stderr, "error: {} takes a number, found `{}`\n", text.substr(option, equals - option), text.substr(equals + 3));
+  fmt::print(stderr, "help: `tkc --help` shows the options with examples\n");
+  return kExitUser;
+}
+
 /// What stands too much on the command line, and what may have been meant.
 int ReportExtras(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
@@ -286,6 +299,8 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
     return kExitOk;
   } catch (const CLI::ExtrasError&) {
     return ReportExtras(app);
+  } catch (const CLI::ConversionError& error) {
+    return ReportNumber(error.what());
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "error: {}\nhelp: `tkc --help` shows the options with examples\n", error.what());
     return kExitUser;
