@@ -209,25 +209,35 @@ const typed::Var* FillSources::IndexOf(int source) const {
   return nullptr;
 }
 
-const std::string* FillSources::RangeEndedAt(int source) const {
+std::optional<FillSources::RangeEnd> FillSources::RangeEndedAt(int source) const {
   const Source& end = sources_[source];
   for (const VarId var : around_) {
     const auto range = ranges_.find(NameOf(var));
-    if (end.upper && symbolic::Equal(end.difference, symbolic::Sub(symbolic::Name(range->first), range->second.hi)))
-      return &range->first;
+    if (!end.upper || range == ranges_.end()) continue;
+    const Scalar block_end = symbolic::Sub(symbolic::Name(range->first), range->second.hi);
+    const Scalar part = symbolic::Sub(end.difference, block_end);
+    if (IsInBlock(part, range->second.step)) return RangeEnd{&range->first, part};
   }
-  return nullptr;
+  return std::nullopt;
+}
+
+bool FillSources::IsInBlock(const Scalar& part, int64_t step) const {
+  for (int64_t number = 0; number < instances_; ++number) {
+    const auto place = symbolic::ConstantDifference(WithInstance(part, number), symbolic::Int(0));
+    if (!place || *place < 0 || *place >= step) return false;
+  }
+  return true;
 }
 
 bool FillSources::IsShifted(int source, int end) const {
-  const std::string* index = RangeEndedAt(end);
+  const std::optional<RangeEnd> range = RangeEndedAt(end);
   const std::vector<Scalar>& starts = sources_[source].starts;
-  return index != nullptr && !starts.empty() && std::all_of(starts.begin(), starts.end(), [&](const Scalar& start) {
-           const Scalar shift = symbolic::Sub(start, symbolic::Name(*index));
+  return range && !starts.empty() && std::all_of(starts.begin(), starts.end(), [&](const Scalar& start) {
+           const Scalar shift = symbolic::Sub(start, symbolic::Add(symbolic::Name(*range->index), range->part));
            const auto by = symbolic::ConstantDifference(shift, symbolic::Int(0));
            // By a whole block, it is a read of another one.
-           const bool is_fixed = symbolic::Equal(shift, symbolic::Substitute(shift, *index, symbolic::Int(0)));
-           return is_fixed && (!by || (*by != 0 && std::abs(*by) < ranges_.at(*index).step));
+           const bool is_fixed = symbolic::Equal(shift, symbolic::Substitute(shift, *range->index, symbolic::Int(0)));
+           return is_fixed && (!by || (*by != 0 && std::abs(*by) < ranges_.at(*range->index).step));
          });
 }
 
@@ -240,7 +250,7 @@ std::string FillSources::ShiftText(int source, const typed::Var& index) const {
 }
 
 void FillSources::TakeAsRead(int end) {
-  const Range& range = ranges_.at(*RangeEndedAt(end));
+  const Range& range = ranges_.at(*RangeEndedAt(end)->index);
   const bool divides = symbolic::KnownDivisor(symbolic::Sub(range.hi, range.lo)) % range.step == 0;
   if (!divides) sources_[end].is_read = true;
 }

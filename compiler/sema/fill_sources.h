@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,7 @@ class FillSources {
   /// The index in sight that runs along the source; null: none.
   const typed::Var* IndexOf(int source) const;
   /// Whether what is missing lies behind the range of an index in sight, as `valid` says.
-  bool IsEndOfRange(int source) const { return RangeEndedAt(source) != nullptr; }
+  bool IsEndOfRange(int source) const { return RangeEndedAt(source).has_value(); }
   /// Whether `source` is of reads that are shifted against the blocks of the index whose range ends at `end`, by less than a block:
   /// what they miss of such a block was padded.
   bool IsShifted(int source, int end) const;
@@ -80,8 +81,15 @@ class FillSources {
   void NoteRequirement(const typed::Expr& requirement);
   /// a - b is at least so much on all launches, as far as a requirement says.
   bool IsAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, int64_t least) const;
-  /// The name of the index in sight whose range ends at the source; null: none.
-  const std::string* RangeEndedAt(int source) const;
+  /// The end of the range of an index in sight, as a part of its block sees it that begins `part` positions behind the block's
+  /// first.
+  struct RangeEnd {
+    const std::string* index;
+    symbolic::Scalar part;
+  };
+  std::optional<RangeEnd> RangeEndedAt(int source) const;
+  /// Whether `part` is a position within a block of `step`, for each instance.
+  bool IsInBlock(const symbolic::Scalar& part, int64_t step) const;
   bool CanExceed(const symbolic::Scalar& start, int64_t extent, const symbolic::Scalar& bound);
   bool CanPrecede(const symbolic::Scalar& start, const symbolic::Scalar& bound);
   bool IsNotNegative(const symbolic::Scalar& scalar, int depth = 0) const;
