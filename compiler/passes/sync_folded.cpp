@@ -72,7 +72,7 @@ Region FoldedSync::Run(Region body) {
     if (op.code == OpCode::kReceive && op.number != ir::kEarlyReceive && !received.insert(op.symbol).second)
       refilled_.insert(op.symbol);
   });
-  PlaceAdvances(body, false);
+  PlaceAdvances(body, false, {});
   std::map<std::string, int64_t> ahead;
   body = ExpandSends(body, ahead);
   State state;

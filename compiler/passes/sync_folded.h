@@ -43,7 +43,8 @@ class FoldedSync {
 
  private:
   Region ExpandSends(const Region& region, std::map<std::string, int64_t>& ahead);
-  void PlaceAdvances(Region& region, bool repeats) const;
+  static std::vector<std::set<std::string>> PipesOf(const Region& region);
+  void PlaceAdvances(Region& region, bool repeats, const std::set<std::string>& elsewhere) const;
   Region Walk(const Region& region, State& state);
   void WalkOp(const Op& op, const Region& region, size_t index, State& state, Region& out);
   void Receive(const Region& region, size_t index, State& state, Region& out);

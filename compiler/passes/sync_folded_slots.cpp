@@ -76,21 +76,27 @@ Region FoldedSync::ExpandSends(const Region& region, std::map<std::string, int64
   return out;
 }
 
-/// A ring goes on behind everything of its slot: before the next receive in the region, else at its end.
-void FoldedSync::PlaceAdvances(Region& region, bool repeats) const {
-  const auto touches = [](const Op& op, const std::string& pipe) {
-    bool found = false;
-    const Region alone{op};
+/// The pipes of which operations send or receive a slot.
+std::vector<std::set<std::string>> FoldedSync::PipesOf(const Region& region) {
+  std::vector<std::set<std::string>> pipes(region.size());
+  for (size_t i = 0; i < region.size(); ++i) {
+    const Region alone{region[i]};
     ForEachOp(alone, [&](const Op& each) {
       const bool is_traffic = each.code == OpCode::kReceive || each.code == OpCode::kSend;
-      found |= is_traffic && each.symbol == pipe && ir::PlaceOfSlot(each.slot).where != ir::SlotPlace::Where::kPrevious;
+      if (is_traffic && ir::PlaceOfSlot(each.slot).where != ir::SlotPlace::Where::kPrevious) pipes[i].insert(each.symbol);
     });
-    return found;
-  };
+  }
+  return pipes;
+}
+
+/// A ring goes on behind everything of its slot: before the next receive in the region, else at its end, if the region `repeats` or
+/// the pipe is one of those that have slots `elsewhere`, too.
+void FoldedSync::PlaceAdvances(Region& region, bool repeats, const std::set<std::string>& elsewhere) const {
+  const std::vector<std::set<std::string>> pipes = PipesOf(region);
   // Receives that follow each other stay together: they share a wait and a barrier.
   const auto comes_to = [&](size_t index, const std::string& pipe) {
-    bool found = touches(region[index], pipe);
-    for (size_t i = index; i < region.size() && region[i].code == OpCode::kReceive; ++i) found |= touches(region[i], pipe);
+    bool found = pipes[index].contains(pipe);
+    for (size_t i = index; i < region.size() && region[i].code == OpCode::kReceive; ++i) found |= pipes[i].contains(pipe);
     return found;
   };
   Region out;
@@ -106,15 +112,20 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats) const {
       slot = held.erase(slot);
     }
     const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
+    std::set<std::string> outside = elsewhere;
+    for (size_t j = 0; j < region.size() && !op.regions.empty(); ++j) {
+      if (j != i) outside.insert(pipes[j].begin(), pipes[j].end());
+    }
     for (Region& inner : op.regions) {
-      if (op.code != OpCode::kSend) PlaceAdvances(inner, repeats || is_loop);
+      if (op.code != OpCode::kSend) PlaceAdvances(inner, repeats || is_loop, outside);
     }
     const bool is_last = op.code == OpCode::kReceive && op.number != ir::kEarlyReceive;  // of this slot
     if (is_last && (slots_.at(op.symbol) > 1 || refilled_.contains(op.symbol))) held.emplace_back(op.symbol, op.span);
     out.push_back(std::move(op));
   }
   for (const auto& [pipe, span] : held) {
-    if (repeats) out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, out.empty() ? span : out.back().span));
+    if (repeats || elsewhere.contains(pipe))
+      out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, out.empty() ? span : out.back().span));
   }
   region = std::move(out);
 }
