@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "compiler/codegen/emit_checks.h"
 #include "compiler/codegen/emit_kernel.h"
@@ -264,7 +266,7 @@ class CallEmitter {
     out_.Line(fmt::format("if (call.failed() || {} == 0) return;", host.Expr(kernel.tiles).Within(CppExpr::kAdd)));
     for (const ir::TensorMap& map : kernel.maps) Map(map, uses);
     std::vector<std::string> arguments;
-    const std::set<std::string> pieces = CopiedInPieces(kernel);
+    const Boxes pieces = CopiedInPieces(kernel);
     for (const KernelParam& param : KernelParams(kernel, uses)) arguments.push_back(KernelArgument(kernel, param, pieces));
     std::string blocks = fmt::format("int({})", tiles);
     if (kernel.cluster > 1) blocks += fmt::format(" * {}", kernel.cluster);
@@ -309,25 +311,40 @@ class CallEmitter {
     out_.Line(fmt::format("const bool {} = call.can_store({});", Mangle(map.name + "_usable"), Mangle(map.tensor)));
   }
 
-  /// The tensors whose copies into shared memory need rows that are whole pieces.
-  static std::set<std::string> CopiedInPieces(const ir::Kernel& kernel) {
-    std::set<std::string> names;
+  /// By tensor, elements along each of its dimensions.
+  using Boxes = std::map<std::string, std::vector<int64_t>>;
+
+  /// The tensors whose copies into shared memory need rows that are whole pieces, and the most that a copy takes of each dimension.
+  static Boxes CopiedInPieces(const ir::Kernel& kernel) {
+    Boxes boxes;
     for (const ir::Worker& worker : kernel.workers) {
       passes::ForEachOp(worker.body, [&](const ir::Op& op) {
-        if ((op.code == ir::OpCode::kCopyAsync && op.number == ir::kInPieces) || op.code == ir::OpCode::kFetch)
-          names.insert(op.symbol);
+        if (!(op.code == ir::OpCode::kCopyAsync && op.number == ir::kInPieces) && op.code != ir::OpCode::kFetch) return;
+        std::vector<int64_t>& box = boxes[op.symbol];
+        box.resize(op.axes.size(), 1);
+        for (size_t d = 0; d < box.size(); ++d) box[d] = std::max(box[d], op.axes[d].dropped ? 1 : op.axes[d].extent);
       });
     }
-    return names;
+    return boxes;
   }
 
-  std::string KernelArgument(const ir::Kernel& kernel, const KernelParam& param, const std::set<std::string>& pieces) const {
+  /// What a launcher says of such a tensor, behind its name: how far buffer loads, which count offsets in 32 bits, have to reach.
+  static std::string Reach(const ir::Kernel& kernel, const std::vector<int64_t>& box) {
+    if (!TargetOf(kernel).is_hip) return "";
+    std::vector<std::string> extents;
+    for (const int64_t extent : box) extents.push_back(fmt::format("{}", extent));
+    return fmt::format(", {{{}}}", Join(extents));
+  }
+
+  std::string KernelArgument(const ir::Kernel& kernel, const KernelParam& param, const Boxes& pieces) const {
     const std::string name = param.CppName();
     switch (param.kind) {
       case KernelParam::Kind::kTensor: {
         const ir::TensorParam& tensor = passes::FindTensor(kernel, param.name);
         return fmt::format("tk::host::as_tensor<{}, {}>({})", CppType(tensor.dtype), tensor.extents.size(),
-                           pieces.contains(param.name) ? fmt::format("call.pieces({})", name) : "*" + name);
+                           pieces.contains(param.name)
+                               ? fmt::format("call.pieces({}{})", name, Reach(kernel, pieces.at(param.name)))
+                               : "*" + name);
       }
       case KernelParam::Kind::kDivisor: return fmt::format("tk::divisor(int({}))", name);
       case KernelParam::Kind::kScalar: return param.type == "const int" ? fmt::format("int({})", name) : name;
@@ -356,6 +373,7 @@ class CallEmitter {
   std::vector<WorkspaceTerm> WorkspaceTerms(const std::vector<int>& alternative) {
     std::vector<WorkspaceTerm> terms;
     std::set<std::string> packed;
+    Boxes boxes;
     for (const ir::TensorParam& tensor : First(alternative).tensors) {
       if (tensor.is_work) terms.push_back({WorkspaceUse::kScratch, fmt::format("call.work_bytes({})", WorkShape(tensor))});
     }
@@ -365,10 +383,16 @@ class CallEmitter {
         if (map.is_store || passes::FindTensor(kernel, map.tensor).is_work || !packed.insert(map.tensor).second) continue;
         terms.push_back({WorkspaceUse::kPacking, fmt::format("tk::host::packing_bytes(*{})", Mangle(map.tensor))});
       }
-      for (const std::string& tensor : CopiedInPieces(kernel)) {
-        if (packed.insert(tensor).second)
-          terms.push_back({WorkspaceUse::kPieces, fmt::format("tk::host::pieces_bytes(*{})", Mangle(tensor))});
+      for (const auto& [tensor, box] : CopiedInPieces(kernel)) {
+        std::vector<int64_t>& most = boxes[tensor];
+        most.resize(box.size(), 1);
+        std::transform(box.begin(), box.end(), most.begin(), most.begin(), [](int64_t a, int64_t b) { return std::max(a, b); });
       }
+    }
+    for (const auto& [tensor, box] : boxes) {
+      if (!packed.insert(tensor).second) continue;
+      const std::string reach = Reach(First(alternative), box);
+      terms.push_back({WorkspaceUse::kPieces, fmt::format("tk::host::pieces_bytes(*{}{})", Mangle(tensor), reach)});
     }
     return terms;
   }

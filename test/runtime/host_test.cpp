@@ -40,6 +40,21 @@ void CheckCopyEngine() {
     CHECK(tk::host::packing_bytes(nullptr) == 0 && tk::host::packing_bytes(&odd) == 256);
 }
 
+/// Offsets of buffer loads count bytes below 2^31: from a block's first row to its last one's end.
+void CheckReach() {
+    const int64_t step = int64_t(1) << 22;  // elements, of 8 MiB
+    const tk_tensor apart = Make(4096, {512, 4096}, {step, 1}), batches = Make(4096, {64, 512, 4096}, {512 * 4096, 4096, 1});
+    CHECK(tk::host::pieces_bytes(apart) == 0 && tk::host::pieces_bytes(apart, {128, 64}) == 0 && tk::host::pieces_bytes(apart, {256, 64}) == 0);
+    CHECK(tk::host::pieces_bytes(apart, {257, 64}) == size_t(512) * 4096 * 2);
+    CHECK(tk::host::pieces_bytes(Make(4096, {100, 4096}, {step, 1}), {512, 64}) == size_t(100) * 4096 * 2);  // rows behind the last one, too
+    CHECK(tk::host::pieces_bytes(batches, {1, 256, 64}) == 0 && tk::host::pieces_bytes(Make(4096, {1, 4096}, {int64_t(1) << 40, 1}), {256, 64}) == 0);
+    CHECK(tk::host::pieces_bytes(Make(4096, {4, 64}, {int64_t(1) << 36, 1}), {2, 64}) > 0);
+    // A copy is no nearer where rows are as long as they are apart: launchers refuse it.
+    const tk_tensor longest = Make(4096, {2, step}, {2 * step, 1});
+    CHECK(tk::host::is_within_reach(tk::host::packed_like(longest, nullptr), {256, 64}));
+    CHECK(!tk::host::is_within_reach(tk::host::packed_like(longest, nullptr), {512, 64}));
+}
+
 void CheckOverlap() {
     using tk::host::may_overlap;
     const tk_tensor a = Make(4096, {16, 32}, {64, 1}), b = Make(4096 + 64, {16, 32}, {64, 1});
@@ -169,6 +184,7 @@ void CheckPieces() {
 int main() {
     CheckCopyEngine();
     CheckPieces();
+    CheckReach();
     CheckOverlap();
     CheckTypes<tk::bf16, tk::f16, float, int32_t, uint32_t, int64_t, uint64_t, bool, tk::e4m3, tk::e5m2>(
         {TK_BF16, TK_F16, TK_F32, TK_I32, TK_U32, TK_I64, TK_U64, TK_BOOL, TK_E4M3, TK_E5M2});

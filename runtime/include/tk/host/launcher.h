@@ -46,11 +46,17 @@ public:
         return box_map(copy_[copies_++], s, box);
     }
 
-    /// t, or a copy in the workspace whose rows copies into shared memory take in pieces, made once.
-    tk_tensor pieces(const tk_tensor* t) {
+    /// t, or a copy in the workspace whose rows copies into shared memory take in pieces, made once; buffer loads reach blocks of `box`
+    /// elements of it, where one is given.
+    tk_tensor pieces(const tk_tensor* t, std::initializer_list<int> box = {}) {
         if (failed()) return {};
-        const size_t bytes = pieces_bytes(*t);
+        const size_t bytes = pieces_bytes(*t, box);
         if (bytes == 0) return with_strides_of_pieces(*t);
+        if (!is_within_reach(packed_like(*t, nullptr), box)) {
+            fail(TK_SHAPE, "%s: a tensor with rows of %lld elements, of which buffer loads do not reach as many as a block has", entry_,
+                 (long long)t->extent[t->rank - 1]);
+            return {};
+        }
         for (int i = 0; i < copies_; ++i)
             if (copied_[i] == t) return copy_[i];
         if (copies_ == most_copies) {

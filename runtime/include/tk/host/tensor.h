@@ -2,6 +2,8 @@
 // Questions about a tensor's description: where its elements lie, and what the copy engine can serve.
 #pragma once
 
+#include <initializer_list>
+
 #include "tk/host/abi.h"
 #include "tk/types/global_tensor.h"
 
@@ -197,6 +199,21 @@ inline tk_tensor with_strides_of_pieces(tk_tensor t) {
     return t;
 }
 
+/// Whether buffer loads, whose offsets count bytes in 32 bits, reach all of a block of t of `box` elements (one number for each dimension), with
+/// what lies behind the end of a short tensor; that has to read as zero. An empty box: nothing counts offsets.
+inline bool is_within_reach(const tk_tensor& t, std::initializer_list<int> box) {
+    if (box.size() == 0) return true;
+    const tk_tensor seen = with_strides_of_pieces(t);
+    const int64_t size = dtype_bytes(t.dtype), most = (int64_t(1) << 31) / size;
+    int64_t reach = box.begin()[t.rank - 1];
+    for (int d = 0; d + 1 < t.rank; ++d) {
+        if (box.begin()[d] <= 1) continue;
+        if (seen.stride[d] >= most) return false;
+        reach += (box.begin()[d] - 1) * seen.stride[d];
+    }
+    return reach < most;
+}
+
 /// The same elements, laid out densely with rows padded to 16 bytes, at `data`.
 inline tk_tensor packed_like(const tk_tensor& t, void* data) {
     tk_tensor result = t;
@@ -228,8 +245,10 @@ inline size_t packed_bytes(const tk_tensor& t) { return packed_bytes(t.extent, t
 
 /// Workspace that packing t needs: 0 if the copy engine serves it as it is.
 inline size_t packing_bytes(const tk_tensor& t) { return is_empty(t) || copy_engine_serves(t) ? 0 : packed_bytes(t); }
-/// The same for copies in pieces.
-inline size_t pieces_bytes(const tk_tensor& t) { return is_empty(t) || pieces_serve(t) ? 0 : packed_bytes(t); }
+/// The same for copies in pieces, by buffer loads of blocks of `box` elements where one is given.
+inline size_t pieces_bytes(const tk_tensor& t, std::initializer_list<int> box = {}) {
+    return is_empty(t) || (pieces_serve(t) && is_within_reach(t, box)) ? 0 : packed_bytes(t);
+}
 
 /// The same for a parameter that has not been checked yet: 0 where it is not a tensor.
 inline size_t packing_bytes(const tk_tensor* t) {
