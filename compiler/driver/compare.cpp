@@ -70,6 +70,7 @@ class Visitor {
     for (const typed::StmtPtr& stmt : block) {
       for (const typed::ExprPtr* expr : {&stmt->expr, &stmt->lo, &stmt->hi}) Visit(*expr);
       for (const typed::ExprPtr& value : stmt->values) Visit(value);
+      result.flushes |= stmt->kind == typed::StmtKind::kStore && stmt->store_op == typed::StoreOp::kAdd;
       Visit(stmt->body);
       Visit(stmt->orelse);
     }
@@ -115,7 +116,7 @@ Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
       for (const typed::PipeField& field : pipe.fields) visitor.result.narrows |= IsFloat(field.dtype) && Bytes(field.dtype) < 4;
     }
   }
-  if (visitor.result.functions > 0) visitor.result.is_exact = false;
+  if (visitor.result.functions > 0) visitor.result.is_exact = false, visitor.result.flushes = true;
   return visitor.result;
 }
 
@@ -127,6 +128,7 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
   const typed::Kernel& kernel = entry.kernels.front();
   tolerance.of_magnitude = Terms(kernel, before) * 0x1p-24;
   if (arithmetic.functions > 0) tolerance.of_magnitude = 4 * (tolerance.of_magnitude + arithmetic.functions * 0x1p-20);
+  if (arithmetic.flushes) tolerance.flushed = Terms(kernel, before) * 0x1p-126;
   if (arithmetic.narrows) tolerance.of_magnitude += arithmetic.narrows_to_8 ? 0x1p-3 : 0x1p-8;
   interp::Arguments absolute = before;
   for (auto& [name, tensor] : absolute.tensors) {
@@ -174,8 +176,8 @@ std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, cons
       double allowed = 0;
       if (!exact && std::isfinite(theirs[i])) {
         const double magnitude = tolerance.magnitudes.at(name)[i];
-        allowed =
-            std::max(Unit(tensor.dtype) * std::abs(theirs[i]), SmallestStep(tensor.dtype)) + tolerance.of_magnitude * magnitude;
+        allowed = std::max(Unit(tensor.dtype) * std::abs(theirs[i]), SmallestStep(tensor.dtype)) +
+                  tolerance.of_magnitude * magnitude + tolerance.flushed;
       }
       const double off = std::abs(mine[i] - theirs[i]);
       if (off <= allowed) continue;  // false for NaN

@@ -5,9 +5,9 @@
 // element type. So an element may be off by: one unit in the last place of its type (two roundings may fall to either side);
 // n * 2^-24 of the sum of its terms' magnitudes, n being the number of terms; f * 2^-20 of that where f functions are applied,
 // four times as much, as an exponent's error is multiplied by its argument; 2^-8 of it where intermediate values are rounded to
-// 16 bits (8 bits: 2^-3) and may so fall to either side, too. The sum of magnitudes is what the reference gives for the inputs'
-// absolute values where differences are added up instead. Where nothing but sums and products of small integers is computed,
-// every order gives the same bits, and nothing may differ.
+// 16 bits (8 bits: 2^-3) and may so fall to either side, too; n * 2^-126 where subnormal numbers may be taken for 0 (se-8). The sum
+// of magnitudes is what the reference gives for the inputs' absolute values where differences are added up instead. Where nothing
+// but sums and products of small integers is computed, every order gives the same bits, and nothing may differ.
 #pragma once
 
 #include <map>
@@ -26,6 +26,7 @@ struct Arithmetic {
   int functions = 0;     // approximate operations
   bool narrows = false;  // intermediate values are rounded to 16 bits
   bool narrows_to_8 = false;
+  bool flushes = false;  // functions, or sums in the memory of a tensor
 };
 
 Arithmetic ArithmeticOf(const typed::Kernel& kernel);
@@ -33,6 +34,7 @@ Arithmetic ArithmeticOf(const typed::Kernel& kernel);
 struct Tolerance {
   bool exact = false;
   double of_magnitude = 0;                                // times `magnitudes`
+  double flushed = 0;                                     // whatever the magnitude
   std::map<std::string, std::vector<double>> magnitudes;  // of each output, by element
 };
 

@@ -20,7 +20,7 @@ void copy_to_shared(uint32_t to, const void* from, int bytes, uint32_t existing)
         existing = uint32_t(bytes);
     }
     if (to % uint32_t(bytes) != 0) report("misaligned", name + " to an address that is no multiple of it");
-    if (existing > 0 && reinterpret_cast<uint64_t>(from) % uint64_t(bytes) != 0)
+    if (reinterpret_cast<uint64_t>(from) % uint64_t(bytes) != 0)
         report("misaligned", name + " from an address that is no multiple of it");
     operation* copy = begin_lane_copy("cp.async");
     if (existing > 0) read_global(copy, from, int64_t(existing));

@@ -69,6 +69,15 @@ TEST(Compare, OneUnitInTheLastPlaceUnlessExact) {
   EXPECT_TRUE(CompareOne(DType::kF32, 1.6, 1.0, rounded));
 }
 
+TEST(Compare, SubnormalNumbersThatMayBeZero) {
+  Tolerance rounded;
+  rounded.magnitudes["Y"] = {1e-39};
+  EXPECT_TRUE(CompareOne(DType::kF32, 0, 3e-39, rounded));
+  rounded.flushed = 0x1p-126;
+  EXPECT_FALSE(CompareOne(DType::kF32, 0, 3e-39, rounded));
+  EXPECT_TRUE(CompareOne(DType::kF32, 0, 3e-38, rounded));
+}
+
 /// Y = A * A - B * B
 struct Squares : build::KernelBuilder {
   Squares() {
