@@ -14,6 +14,12 @@ using typed::Op;
 
 namespace {
 
+/// What a number becomes in a type: 8-bit floats have no infinity that a conversion gives.
+Fill FillIn(DType dtype, Fill x) {
+  if (!IsFloat(dtype) || Bytes(dtype) != 1) return x;
+  return x == Fill::kPosInf ? Fill::kPositive : x == Fill::kNegInf ? Fill::kFinite : x;
+}
+
 Taint Constant(Fill fill) {
   Taint taint;
   taint.base = fill;
@@ -147,10 +153,9 @@ Taint FillTaint::Convert(const Expr& expr) {
   Taint taint = Eval(from);
   if (IsInteger(from.type.dtype) && from.type.dtype != expr.type.dtype) DropEnds(taint);
   if (!IsFloat(expr.type.dtype) || Bytes(expr.type.dtype) != 1) return taint;
-  const auto saturate = [](Fill x) { return x == Fill::kPosInf ? Fill::kPositive : x == Fill::kNegInf ? Fill::kFinite : x; };
-  taint.base = saturate(taint.base);
+  taint.base = FillIn(expr.type.dtype, taint.base);
   for (auto& axis : taint.axis) {
-    for (auto& [source, fill] : axis) fill = saturate(fill);
+    for (auto& [source, fill] : axis) fill = FillIn(expr.type.dtype, fill);
   }
   taint.read_infinite = false;
   return taint;
@@ -256,7 +261,7 @@ void FillTaint::DropShifted(const std::map<int, Fill>& chosen_by, std::map<int, 
 
 Taint FillTaint::Read(const Expr& expr) {
   Taint taint;
-  const Fill fill = expr.args.empty() ? Fill::kZero : Eval(*expr.args[0]).base;
+  const Fill fill = expr.args.empty() ? Fill::kZero : FillIn(expr.type.dtype, Eval(*expr.args[0]).base);
   taint.read_infinite = IsInfinite(fill);
   int which = 0;
   for (size_t i = 0; i < expr.axes.size(); ++i) {
