@@ -16,14 +16,9 @@ namespace {
 /// The version of runtime/include/tk/host/abi.h that this printer writes for.
 constexpr int kAbiVersion = 1;
 
-/// Types and namespaces of the runtime that a function in namespace tk must not hide.
 constexpr std::string_view kRuntimeNames[] = {
-    "axis",       "barrier",      "block",         "cluster",        "reduce_scratch", "detail",          "f16",
-    "bf16",       "host",         "index",         "layout",         "mma_layout",     "place",           "register_tile",
-    "ring",       "sm80",         "shared_tile",   "shared_view",    "split",          "swizzle",         "tensor",
-    "tensor_map", "thread",       "tile",          "tile_operands",  "tile_position",  "transposed_view", "warp",
-    "warpgroup",  "global_block", "lane_position", "broadcast_tile", "is_half",        "index",           "sm90",
-    "arch",       "grid"};
+#include "compiler/codegen/runtime_names.inc"
+};
 
 std::string TypedName(const std::string& entry) {
   return std::find(std::begin(kRuntimeNames), std::end(kRuntimeNames), entry) != std::end(kRuntimeNames) ? entry + "_" : entry;
@@ -50,22 +45,18 @@ void Declare(const ir::Module& module, const ir::Entry& entry, CodeWriter& out) 
 
 void DeclareTyped(const ir::Module& module, const ir::Entry& entry, CodeWriter& out) {
   std::string list, values;
-  std::vector<std::string> describe;
+  std::vector<std::string> described;
   for (const EntryParam& param : EntryParams(FirstKernel(module, entry))) {
     const std::string name = Mangle(param.name);
     const std::string comma = list.empty() ? "" : ", ";
-    if (param.is_tensor) {
-      list += fmt::format("{}const tensor<{}, {}>& {}", comma,
-                          CppType(param.dtype).substr(CppType(param.dtype).starts_with("tk::") ? 4 : 0), param.rank, name);
-      describe.push_back(fmt::format("const tk_tensor {}_c = host::describe({});", name, name));
-      values += fmt::format("{}&{}_c", comma, name);
-    } else {
-      list += fmt::format("{}{} {}", comma, ScalarCType(param.dtype), name);
-      values += comma + name;
-    }
+    // Whatever the parameter is called, `tk::` goes past it.
+    list += param.is_tensor ? fmt::format("{}const tk::tensor<{}, {}>& {}", comma, CppType(param.dtype), param.rank, name)
+                            : fmt::format("{}{} {}", comma, ScalarCType(param.dtype), name);
+    values += comma + (param.is_tensor ? fmt::format("&arguments[{}]", described.size()) : name);
+    if (param.is_tensor) described.push_back(fmt::format("tk::host::describe({})", name));
   }
   out.Open(fmt::format("inline tk_status {}({})", TypedName(EntryFunction(entry)), StreamParam(module, list)));
-  for (const std::string& line : describe) out.Line(line);
+  if (!described.empty()) out.Line(fmt::format("const tk_tensor arguments[] = {{{}}};", Join(described)));
   out.Line(fmt::format("return ::{}({}{}workspace, workspace_bytes, stream);", EntryFunction(entry), values,
                        values.empty() ? "" : ", "));
   out.Close();

@@ -16,10 +16,6 @@ constexpr std::string_view kLibraryFunctions[] = {
 #include "compiler/codegen/library_functions.inc"
 };
 
-bool IsLibraryFunction(std::string_view name) {
-  return std::binary_search(std::begin(kLibraryFunctions), std::end(kLibraryFunctions), name);
-}
-
 bool IsUpper(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isupper(c) || std::isdigit(c) || c == '_'; });
 }
@@ -34,6 +30,18 @@ bool IsMacroFamily(std::string_view name) {
   return false;
 }
 
+/// Names outside of namespaces that belong to CUDA, HIP, POSIX and its threads, as families.
+bool IsGlobalFamily(std::string_view name) {
+  for (std::string_view prefix : {"cuda", "curand", "hip", "pthread_"}) {
+    if (name.starts_with(prefix)) return true;
+  }
+  return name.ends_with("_t") || (name.size() > 2 && name.starts_with("cu") && std::isupper(static_cast<unsigned char>(name[2])));
+}
+
+bool IsLibraryFunction(std::string_view name) {
+  return IsGlobalFamily(name) || std::binary_search(std::begin(kLibraryFunctions), std::end(kLibraryFunctions), name);
+}
+
 bool HasOddUnderscore(std::string_view name) {
   return name.starts_with('_') || name.ends_with('_') || name.find("__") != std::string_view::npos;
 }
@@ -43,7 +51,8 @@ constexpr char kHex[] = "0123456789abcdef";
 }  // namespace
 
 bool IsReserved(std::string_view name) {
-  return name.starts_with("launch_") || std::binary_search(std::begin(kReserved), std::end(kReserved), name) || IsMacroFamily(name);
+  return name.starts_with("launch_") || (name.starts_with("tk_") && name.size() > 3) ||
+         std::binary_search(std::begin(kReserved), std::end(kReserved), name) || IsMacroFamily(name);
 }
 
 std::string Mangle(std::string_view name) {

@@ -29,12 +29,10 @@ size_t gemm_workspace(const tk_tensor* A, const tk_tensor* B, const tk_tensor* C
 
 namespace tk {
 
-inline tk_status gemm(const tensor<bf16, 2>& A, const tensor<bf16, 2>& B, const tensor<bf16, 2>& C, void* workspace,
-                      size_t workspace_bytes, struct CUstream_st* stream) {
-  const tk_tensor A_c = host::describe(A);
-  const tk_tensor B_c = host::describe(B);
-  const tk_tensor C_c = host::describe(C);
-  return ::gemm(&A_c, &B_c, &C_c, workspace, workspace_bytes, stream);
+inline tk_status gemm(const tk::tensor<tk::bf16, 2>& A, const tk::tensor<tk::bf16, 2>& B, const tk::tensor<tk::bf16, 2>& C,
+                      void* workspace, size_t workspace_bytes, struct CUstream_st* stream) {
+  const tk_tensor arguments[] = {tk::host::describe(A), tk::host::describe(B), tk::host::describe(C)};
+  return ::gemm(&arguments[0], &arguments[1], &arguments[2], workspace, workspace_bytes, stream);
 }
 
 }  // namespace tk

@@ -16,10 +16,10 @@ TEST(Mangle, PlainNamesStay) {
 }
 
 TEST(Mangle, ReservedWordsGetAnUnderscore) {
-  for (const char* name :
-       {"int",      "class",        "co_await",  "major",   "minor",       "I",         "unix",   "linux", "threadIdx",
-        "warpSize", "NULL",         "EOF",       "tk",      "shared",      "workspace", "stream", "call",  "check",
-        "M_PI",     "CUDA_VERSION", "TK_DEVICE", "INT_MAX", "launch_gemm", "main",      "std"}) {
+  for (const char* name : {"int",       "class",     "co_await", "major",        "minor",     "I",       "unix",        "linux",
+                           "threadIdx", "warpSize",  "NULL",     "EOF",          "tk",        "shared",  "workspace",   "stream",
+                           "call",      "check",     "M_PI",     "CUDA_VERSION", "TK_DEVICE", "INT_MAX", "launch_gemm", "main",
+                           "std",       "tk_tensor", "size_t",   "hipStream_t"}) {
     EXPECT_EQ(Mangle(name), std::string(name) + "_") << name;
   }
 }
@@ -35,6 +35,9 @@ TEST(Mangle, EntriesLeaveTheLibraryAlone) {
   EXPECT_EQ(MangleEntry("exp"), "exp_");
   EXPECT_EQ(MangleEntry("gemm"), "gemm");
   EXPECT_EQ(MangleEntry("main"), "main_");
+  for (const char* name : {"random", "read", "FILE", "cudaMalloc", "cuInit", "hipFree", "div_t", "pthread_self", "make_float4"})
+    EXPECT_EQ(MangleEntry(name), std::string(name) + "_");
+  for (const char* name : {"cu", "cubic", "cue", "tanh_grad", "softmax"}) EXPECT_EQ(MangleEntry(name), name);
   EXPECT_EQ(Mangle("exp"), "exp");
 }
 
