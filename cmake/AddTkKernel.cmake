@@ -9,11 +9,14 @@
 #   TARGETS        what the code is for; sm_90a when left out. Several (sm_80 sm_90a) go into one file, whose launcher chooses by the
 #                  device; they are all NVIDIA's (CUDA) or all AMD's (gfx942 gfx950: HIP)
 #   INCLUDE        folders in which imports are looked up, as -I of tkc
-#   GENERATE_ONLY  makes <target> a target that only writes the files (property TK_GENERATED lists them); needs no CUDA and no HIP
+#   GENERATE_ONLY  makes <target> a target that only writes the files; needs no CUDA and no HIP
+#
+# The target's property TK_GENERATED lists the files that were written, its TK_HEADERS the headers among them, for install(FILES): who
+# installs and exports the target says with target_include_directories(.. INTERFACE $<INSTALL_INTERFACE:..>) where they go.
 #
 # CUDA is built by the language CUDA, with the architectures that TARGETS name. HIP is built by the language HIP, if the project enables
 # it, or by the compiler that the variable TKC_HIP_COMPILER names (hipcc, or a clang++ that finds HIP's headers by the options in
-# TKC_HIP_FLAGS).
+# TKC_HIP_FLAGS); the program then links HIP's library itself (hip::host).
 
 # Adds a command that makes an object file of a HIP file, and the object to the target.
 function(_tk_hip_object target source folder offload)
@@ -124,7 +127,7 @@ function(add_tk_kernel target)
 
   if(arg_GENERATE_ONLY)
     add_custom_target(${target} ALL DEPENDS ${code} ${headers})
-    set_target_properties(${target} PROPERTIES TK_GENERATED "${code};${headers}")
+    set_target_properties(${target} PROPERTIES TK_GENERATED "${code};${headers}" TK_HEADERS "${headers}")
     return()
   endif()
   if(NOT TARGET ${target})
@@ -136,8 +139,10 @@ function(add_tk_kernel target)
       "give those for `${names}` a target of their own")
   endif()
   set_target_properties(${target} PROPERTIES TK_TARGETS ${names})
+  set_property(TARGET ${target} APPEND PROPERTY TK_GENERATED ${code} ${headers})
+  set_property(TARGET ${target} APPEND PROPERTY TK_HEADERS ${headers})
   target_sources(${target} PRIVATE ${headers})
-  target_include_directories(${target} PUBLIC ${folder})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
   target_link_libraries(${target} PUBLIC tkc::runtime)
   if(NOT CMAKE_${language}_COMPILER)
     list(TRANSFORM arg_TARGETS PREPEND --offload-arch= OUTPUT_VARIABLE offload)
