@@ -151,6 +151,7 @@ void AddMainOptions(CLI::App& app, Options& options, MainFlags& flags) {
       "--no-certificate", [&options] { options.certify = false; },
       "leave out the proof that the schedule neither hangs nor races: for tests of the proof and of the simulator");
   app.add_flag("-g", options.line_info, "map .tk lines through to the machine code");
+  app.add_flag("--bundle", options.bundle, "put the runtime's headers into the files, which then need CUDA's or HIP's only");
   app.add_option("--explain", flags.code, "explain a diagnostic, named by the code in brackets behind it")->type_name("CODE");
   app.add_flag("--list-targets", flags.list_targets, "list the GPUs tkc knows");
   app.add_flag("--version", flags.version, "print the version");

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// --bundle: the runtime's headers inside the generated file, each once, in the order in which the preprocessor would meet them.
-// Files that are meant to be included several times (.inc) are put in at each place.
+// --bundle: the runtime's headers inside the generated file, in the order in which the preprocessor would meet them. Within a part
+// that depends on an #if each is put in once; behind its end it is put in again where it is met next, as that #if may not have
+// held: a guard keeps it to one definition. Files that are meant to be included several times (.inc) are put in at each place.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <vector>
 
 #include "compiler/codegen/emit.h"
 
@@ -22,6 +25,7 @@ class Bundler {
       const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
       const std::string_view line = text.substr(0, end);
       text.remove_prefix(end);
+      Follow(line);
       const std::string name = Included(line);
       if (!name.empty()) {
         if (!PutFile(name, out)) return false;
@@ -33,6 +37,25 @@ class Bundler {
   }
 
  private:
+  /// Follows #if, #else and #endif.
+  void Follow(std::string_view line) {
+    size_t at = line.find_first_not_of(" \t");
+    if (at == std::string_view::npos || line[at] != '#') return;
+    at = line.find_first_not_of(" \t", at + 1);
+    const std::string_view word = at == std::string_view::npos ? "" : line.substr(at);
+    if (word.starts_with("if")) {
+      seen_.emplace_back();
+    } else if (word.starts_with("el")) {
+      seen_.back().clear();
+    } else if (word.starts_with("endif")) {
+      seen_.pop_back();
+    }
+  }
+
+  bool IsThere(const std::string& name) const {
+    return std::any_of(seen_.begin(), seen_.end(), [&](const std::set<std::string>& part) { return part.contains(name); });
+  }
+
   /// `tk/x.h` of `#include "tk/x.h"`, indented or not.
   static std::string Included(std::string_view line) {
     size_t at = line.find_first_not_of(" \t");
@@ -45,7 +68,8 @@ class Bundler {
 
   bool PutFile(const std::string& name, std::string& out) {
     const bool is_once = !name.ends_with(".inc");
-    if (is_once && !seen_.insert(name).second) return true;
+    if (is_once && IsThere(name)) return true;
+    if (is_once) seen_.back().insert(name);
     std::ifstream file(root_ + "/" + name, std::ios::binary);
     if (!file) {
       missing_ = name;
@@ -71,7 +95,7 @@ class Bundler {
 
   const std::string& root_;
   std::string& missing_;
-  std::set<std::string> seen_;
+  std::vector<std::set<std::string>> seen_ = {{}};  // what is there, by the conditional part around it; guards count as none
 };
 
 }  // namespace

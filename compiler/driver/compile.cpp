@@ -8,6 +8,7 @@
 #include "compiler/certify/certify.h"
 #include "compiler/certify/conflicts.h"
 #include "compiler/codegen/emit.h"
+#include "compiler/driver/host_compiler.h"
 #include "compiler/driver/load.h"
 #include "compiler/driver/outputs.h"
 #include "compiler/driver/pass_runner.h"
@@ -166,13 +167,25 @@ bool LowerModule(Session& session, ir::Module& module, const Target& target, std
   return true;
 }
 
+bool BundleRuntime(Session& session, codegen::Emitted& emitted) {
+  const Result<std::string> include = RuntimeInclude(session.diagnostics);
+  std::string missing;
+  if (!include) return false;
+  if (codegen::Bundle(emitted, *include, missing)) return true;
+  session.diagnostics.Error(DiagnosticKind::kCannotReadFile, kNoSpan,
+                            fmt::format("`{}/{}` can't be read: No such file or directory", *include, missing));
+  return false;
+}
+
 /// What the modules, one for each target, come to.
 int WriteModules(Session& session, const std::vector<ir::Module>& modules, std::string text) {
   const Options& options = session.options;
   const bool is_code = options.emit == Emit::kCode || options.emit == Emit::kSource || options.emit == Emit::kHeader;
   if (!is_code || !options.run_passes.empty()) return session.Write(std::move(text));
   SetCrashPass("print");
-  return session.Write(CodeFiles(session, codegen::EmitCuda(modules, session.sources, EmitOptionsOf(options))));
+  codegen::Emitted emitted = codegen::EmitCuda(modules, session.sources, EmitOptionsOf(options));
+  if (options.bundle && !BundleRuntime(session, emitted)) return session.Finish();
+  return session.Write(CodeFiles(session, std::move(emitted)));
 }
 
 /// IR text, which says nothing about several targets.

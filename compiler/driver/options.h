@@ -26,6 +26,7 @@ struct Options {
   std::vector<std::string> dump_after;  // names of passes, or `all`
   bool json_diagnostics = false;
   bool line_info = false;  // -g
+  bool bundle = false;     // the runtime's headers go into the files
   bool certify = true;     // --no-certificate: without the proof
   std::string depfile;     // for build systems: what the output depends on, as a make rule
   std::string command;     // to repeat the run, for internal errors

@@ -222,6 +222,7 @@ codegen::EmitOptions EmitOptionsOf(const Options& options) {
   emit.options = "--target " + options.target;
   for (const std::string& define : options.defines) emit.options += " -D " + define;
   if (options.line_info) emit.options += " -g";
+  if (options.bundle) emit.options += " --bundle";
   emit.line_directives = options.line_info;
   std::string source = options.output;
   const Target* target = FindTarget(Split(options.target).front());

@@ -2,6 +2,9 @@
  * The C interface of generated entries: tensors in, a status out. Usable from C. */
 #pragma once
 
+/* Files that hold the runtime (tkc --bundle) may meet others in one program. */
+#ifndef TK_ABI_VERSION
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,3 +43,5 @@ typedef struct tk_status {
     int32_t code; /* a tk_code */
     const char* message;
 } tk_status;
+
+#endif
