@@ -169,6 +169,8 @@ void CheckMessages() {
 void CheckPieces() {
     const tk_tensor rows = Make(4096, {8, 24}, {24, 1}), one = Make(4096, {5, 1, 24}, {24, 7, 1}), column = Make(4096, {1, 1}, {3, 5});
     for (const tk_tensor& t : {rows, one}) CHECK(tk::host::pieces_serve(t) && tk::host::pieces_bytes(t) == 0);
+    const tk_tensor deep = Make(4096, {2, 2, 2, 2, 8, 24}, {3072, 1536, 768, 384, 24, 1});  // more dimensions than the copy engine has
+    CHECK(tk::host::pieces_serve(deep) && tk::host::pieces_bytes(deep) == 0 && !tk::host::copy_engine_serves(deep));
     const tk_tensor same = tk::host::with_strides_of_pieces(rows);
     CHECK(same.stride[0] == 24 && same.stride[1] == 1);
     const tk_tensor plain = tk::host::with_strides_of_pieces(one);

@@ -16,8 +16,8 @@
 
 namespace tk::host::inline TK_MACHINE {
 
-constexpr int max_devices = 64;
-constexpr int no_code = -1;  // of a file for several targets: none of its parts is compiled for the device
+inline constexpr int max_devices = 64;
+inline constexpr int no_code = -1;  // of a file for several targets: none of its parts is compiled for the device
 
 #ifdef TK_GFX
 using stream = hipStream_t;

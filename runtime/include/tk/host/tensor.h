@@ -158,11 +158,11 @@ inline bool is_injective(const tk_tensor& t) {
     return true;
 }
 
-/// True if the tensor copy engine can address t: columns contiguous, base and outer strides multiples of 16 bytes.
-inline bool copy_engine_serves(const tk_tensor& t) {
+/// Columns contiguous, base and outer strides multiples of 16 bytes.
+inline bool has_rows_of_pieces(const tk_tensor& t) {
     const int64_t size = dtype_bytes(t.dtype);
     const int inner = t.rank - 1;
-    if (t.rank < 1 || t.rank > 5 || reinterpret_cast<uint64_t>(t.data) % 16 != 0) return false;
+    if (t.rank < 1 || reinterpret_cast<uint64_t>(t.data) % 16 != 0) return false;
     if (t.stride[inner] != 1 && t.extent[inner] > 1) return false;
     for (int d = 0; d < inner; ++d) {
         if (t.extent[d] <= 1) continue;
@@ -172,16 +172,20 @@ inline bool copy_engine_serves(const tk_tensor& t) {
     return true;
 }
 
+/// True if the tensor copy engine can address t.
+inline bool copy_engine_serves(const tk_tensor& t) { return t.rank <= 5 && has_rows_of_pieces(t); }
+
+/// Whether each row ends at a multiple of 16 bytes.
+inline bool ends_on_pieces(const tk_tensor& t) { return t.extent[t.rank - 1] * dtype_bytes(t.dtype) % 16 == 0; }
+
 /// Whether the copy engine can also write a tensor. It clips the last dimension to whole 16 bytes only (seen on an H200:
 /// a row of one bf16 element was stored as eight), so rows must end on one.
-inline bool copy_engine_stores(const tk_tensor& t) {
-    return copy_engine_serves(t) && t.extent[t.rank - 1] * dtype_bytes(t.dtype) % 16 == 0;
-}
+inline bool copy_engine_stores(const tk_tensor& t) { return copy_engine_serves(t) && ends_on_pieces(t); }
 
 /// Whether blocks of t, of rows and columns that are its last dimension, can be copied in pieces of 16 bytes into shared
 /// memory (block::copy_pieces): rows start and end at multiples of a piece and do not overlap.
 inline bool pieces_serve(const tk_tensor& t) {
-    if (!copy_engine_stores(t)) return false;
+    if (!has_rows_of_pieces(t) || !ends_on_pieces(t)) return false;
     for (int d = 0; d + 1 < t.rank; ++d)
         if (t.extent[d] > 1 && t.stride[d] < t.extent[t.rank - 1]) return false;
     return true;
