@@ -9,6 +9,7 @@
 #include <set>
 
 #include "compiler/certify/coverage.h"
+#include "compiler/certify/coverage_sites.h"
 #include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
 
@@ -19,15 +20,6 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
-
-/// One store, in one agent, of one copy of an unrolled loop.
-struct Site {
-  const Op* op = nullptr;
-  std::string who;
-  std::vector<int64_t> first{}, extent{};  // of each axis, beside what `base` names
-  std::vector<Scalar> base{};
-  std::vector<Scalar> ends{};  // of each axis, or null: what lies behind is not stored
-};
 
 struct Range {
   Scalar lo, hi;
@@ -255,8 +247,13 @@ class StoreWalk {
   }
 
   /// Another tile, or another iteration, stores elsewhere.
-  void CheckPlace(const Op& op, const std::string& tensor, const Site& site) {
-    const auto mentions = [&](const std::string& name) { return DependsOn(site, name); };
+  void CheckPlace(const Op& op, const std::string& tensor, Site& site) {
+    const auto mentions = [&](const std::string& name) {
+      const Range& range = ranges_.at(name);
+      site.around.push_back({name, range.lo, range.hi, range.step, IsToldByLoop(site, name)});
+      const auto does = [&](const Scalar& base) { return symbolic::Mentions(base, name); };
+      return site.around.back().is_told || std::any_of(site.base.begin(), site.base.end(), does);
+    };
     for (const ir::GridAxis& axis : kernel_.axes) {
       const Range& range = ranges_.at(axis.name);
       int64_t count = 0;
@@ -270,10 +267,8 @@ class StoreWalk {
     }
   }
 
-  /// By itself, or by where a loop starts that is over before it would come to where the next one starts.
-  bool DependsOn(const Site& site, const std::string& name) const {
-    const auto mentions = [&](const Scalar& base) { return symbolic::Mentions(base, name); };
-    if (std::any_of(site.base.begin(), site.base.end(), mentions)) return true;
+  /// By where a loop starts that is over before it would come to where the next one starts.
+  bool IsToldByLoop(const Site& site, const std::string& name) const {
     for (const std::string& loop : loops_) {
       if (loop == name) continue;
       for (size_t i = 0; i < site.base.size(); ++i) {
@@ -462,6 +457,7 @@ std::optional<Finding> CheckStores(const Program& program) {
       for (const auto& [key, group] : sites) {
         if (auto found = CheckApart(key.first, group)) return found;
         if (auto found = CheckWhole(key.first, group)) return found;
+        if (auto found = CheckTold(key.first, group)) return found;
       }
     }
     for (const auto* pair : {&by_engine, &by_guard}) {
