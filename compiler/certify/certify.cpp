@@ -11,6 +11,7 @@
 #include "compiler/certify/program.h"
 #include "compiler/certify/replay.h"
 #include "compiler/certify/structure.h"
+#include "compiler/certify/threads.h"
 #include "compiler/certify/waits.h"
 
 namespace tkc::certify {
@@ -78,7 +79,9 @@ std::string Describe(const Program& program, const Target& target, const ReplayR
   assumed("the launcher starts one block (or cluster) for each tile, or any number of them where the kernel is persistent");
   if (program.blocks > 1 && !kernel.leaves_alone) assumed("the printed kernel ends with a barrier of the cluster");
   if (!program.parameters.empty())
-    assumed("trip counts that instances in turn skip by: tried up to two laps of the longest ring and three, periodic beyond");
+    assumed(
+        "trip counts that instances in turn skip by: tried up to two laps of the longest ring, three and what conditions name, "
+        "periodic beyond");
   for (const Family& family : program.families) {
     if (family.text.starts_with("launch|"))
       assumed("one value for the whole launch: " + family.text.substr(family.text.find('|') + 1));
@@ -96,6 +99,7 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
                   diagnostics);
   }
   if (const auto finding = CheckRings(program)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckThreads(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckCluster(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckBudgets(program, target)) return Report(*finding, diagnostics);
   if (const auto finding = CheckGrid(program)) return Report(*finding, diagnostics);

@@ -62,6 +62,7 @@ Outcome Machine::Run(State& state, int number, Question& question) {
       int64_t ordinal = 0;
       const int around = Around(c, loop.depth, &ordinal);
       self.frames.push_back({step.loop, state.oracle.Find(program_, loop.family, around, ordinal), 0});
+      self.loose.clear();  // no compiler moves a write into a loop
       ++self.at;
       return Outcome::kRan;
     }
@@ -192,7 +193,7 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kView: return ran(View(c));
     case OpCode::kCopyAsync: return ran(CopyAsync(c));
     case OpCode::kCommitCopies: CommitCopies(c); return Outcome::kRan;
-    case OpCode::kWaitCopies: return ran(WaitCopies(c));
+    case OpCode::kWaitCopies: WaitCopies(c); return Outcome::kRan;
     case OpCode::kMultiply: return ran(Touch(c));
     case OpCode::kLoadLeft:
     case OpCode::kLoadRight:
@@ -202,7 +203,7 @@ Outcome Machine::Execute(Context& c) {
       if (c.op.number == ir::kByBlock) return ran(CopyTogether(c));
       [[fallthrough]];
     case OpCode::kStoreShared: return ran(Touch(c) && AccessView(c, c.step.accesses[0], true, false, Shares(c), nullptr));
-    case OpCode::kMmaFence: c.self.touched.clear(); return Outcome::kRan;
+    case OpCode::kMmaFence: FenceProducts(c); return Outcome::kRan;
     case OpCode::kMma: return ran(Product(c));
     case OpCode::kMmaCommit:
       c.self.groups.push_back(std::move(c.self.open));

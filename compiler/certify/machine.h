@@ -90,9 +90,10 @@ struct AgentState {
   std::vector<Turn> turns{};           // of the rings, when they were
   std::vector<ProductGroup> groups{};  // committed, oldest first
   ProductGroup open{};
-  std::vector<ir::ValueId> touched{};      // by ordinary code since the last mma_fence
-  std::vector<ir::ValueId> unset{};        // tiles in registers that hold nothing yet
-  std::vector<ir::ValueId> unnamed{};      // accumulators that no wait has named since their last product
+  std::vector<ir::ValueId> touched{};  // by ordinary code since the last mma_fence
+  std::vector<ir::ValueId> loose{};    // written by ordinary code that its compiler may move below a fence that does not name them
+  std::vector<ir::ValueId> unset{};    // tiles in registers that hold nothing yet
+  std::vector<ir::ValueId> unnamed{};  // accumulators that no wait has named since their last product
   std::vector<std::vector<int>> stores{};  // events of each group of engine stores, oldest first
   std::vector<int> open_stores{};
   std::vector<CopyGroup> copies{};  // committed, oldest first
@@ -153,6 +154,8 @@ class Machine {
   Outcome Run(State& state, int agent, Question& question);
   /// The end: nothing may be under way.
   bool Finish(State& state);
+  /// Whether somebody, who may have ended since, has waited for what the record writes.
+  bool IsAwaited(const State& state, const Record& record) const;
   /// All agents that are not done are blocked.
   void ReportDeadlock(const State& state);
 
@@ -257,6 +260,7 @@ class Machine {
 
   // machine_queues.cpp
   bool Touch(Context& c);
+  static void FenceProducts(Context& c);
   bool Product(Context& c);
   void WaitProducts(Context& c);
   bool StoreAsync(Context& c);
@@ -272,7 +276,7 @@ class Machine {
   bool CopyTogether(Context& c);
   bool CopyAsync(Context& c);
   void CommitCopies(Context& c);
-  bool WaitCopies(Context& c);
+  void WaitCopies(Context& c) const;
   bool IsReceived(Context& c);
   bool FillsAnew(Context& c, const Access& access);
   bool EndCopies(Context& c);

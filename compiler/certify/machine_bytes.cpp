@@ -11,16 +11,16 @@ namespace tkc::certify {
 using ir::OpCode;
 
 bool Machine::Load(Context& c) {
-  const ShareList shares = Shares(c);
-  if (shares[0].threads != 1)
-    return Fail(c, DiagnosticKind::kCertificateBytes, fmt::format("every thread of `{}` starts this copy; one must", c.agent.name));
   const auto map =
       std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == c.op.symbol; });
   const int64_t bytes = ir::EngineBytes(*map, kernel_.values[static_cast<size_t>(c.op.operands[0])].type);
   int64_t mask = int64_t{1} << c.agent.block;
   if (c.op.code == OpCode::kLoadMulticast && !symbolic::IsInt(c.op.scalars.back(), &mask))
     return Fail(c, DiagnosticKind::kCertificateUnknown, "to which blocks this copy goes is not known here");
-  return Bring(c, mask, bytes, shares, "starts a copy that completes");
+  if (mask <= 0 || mask >> program_.blocks != 0)
+    return Fail(c, DiagnosticKind::kCertificateHazard,
+                fmt::format("this copy goes to blocks {:#b}, and the cluster has {}", mask, program_.blocks));
+  return Bring(c, mask, bytes, Shares(c), "starts a copy that completes");
 }
 
 /// Every thread stores what it holds into all blocks; a word that several hold is stored by one of them.

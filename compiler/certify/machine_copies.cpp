@@ -81,8 +81,8 @@ bool Machine::CopyAsync(Context& c) {
   if (tensor > kMostDealt || !AccessView(c, access, true, true, Shares(c), &group.writes, tensor)) return false;
   if (!program_.counts_instructions) return true;
   // Each instruction of a wave copies a piece for each of its lanes. What is not made of whole ones goes by ordinary stores.
-  const Place& place = places_[static_cast<size_t>(c.self.roots[static_cast<size_t>(access.root)])];
-  const int64_t bytes = kernel_.buffers[static_cast<size_t>(place.buffer)].TileBytes(),
+  const ir::Type& type = kernel_.values[static_cast<size_t>(c.op.operands[0])].type;
+  const int64_t bytes = type.rows * type.cols * tkc::Bytes(type.dtype),
                 round = int64_t{program_.copy_bytes} * c.agent.worker->instances * ir::kWarpsOfInstance * program_.lanes;
   group.instructions = bytes % round == 0 ? bytes / round : 0;
   if (group.instructions > 0) {
@@ -102,10 +102,7 @@ void Machine::CommitCopies(Context& c) {
 }
 
 /// Copies of a thread are over in the order in which it issued them, for the thread itself.
-bool Machine::WaitCopies(Context& c) {
-  if (!c.agent.computes || c.step.is_elected)
-    return Fail(c, DiagnosticKind::kCertificateHazard,
-                fmt::format("some threads of `{}` wait for their copies, and the others do not", c.agent.name));
+void Machine::WaitCopies(Context& c) const {
   std::vector<CopyGroup>& copies = c.self.copies;
   const int64_t unfinished = c.op.number + (loosened_ && &c.op == loosened_->wait);
   size_t kept = 0;
@@ -116,7 +113,6 @@ bool Machine::WaitCopies(Context& c) {
     for (const auto& [warp, event] : group->writes) c.state.knowledge.Learn(warp, event);
   }
   copies.erase(copies.begin(), end);
-  return true;
 }
 
 /// Who names the present slot of a ring receives it: no copy of his own into it is unfinished.

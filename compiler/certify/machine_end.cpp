@@ -71,18 +71,22 @@ bool Machine::FinishPhases(State& state) {
   return true;
 }
 
+bool Machine::IsAwaited(const State& state, const Record& record) const {
+  if (!record.writes || !record.is_async) return true;
+  bool is_known = false;
+  for (const Agent& agent : program_.agents) {
+    // A block that may end before the others must know by itself that nothing comes any more.
+    if (kernel_.leaves_alone && agent.block != places_[static_cast<size_t>(record.place)].block) continue;
+    for (int warp = agent.first_warp; warp < agent.first_warp + agent.warps; ++warp)
+      is_known |= state.knowledge.Knows(warp, record.event);
+  }
+  return is_known;
+}
+
 bool Machine::Finish(State& state) {
   if (!FinishPhases(state)) return false;
   for (const Record& record : state.records) {
-    if (!record.writes || !record.is_async) continue;
-    bool is_known = false;
-    for (const Agent& agent : program_.agents) {
-      // A block that may end before the others must know by itself that nothing comes any more.
-      if (kernel_.leaves_alone && agent.block != places_[static_cast<size_t>(record.place)].block) continue;
-      for (int warp = agent.first_warp; warp < agent.first_warp + agent.warps; ++warp)
-        is_known |= state.knowledge.Knows(warp, record.event);
-    }
-    if (is_known) continue;
+    if (IsAwaited(state, record)) continue;
     finding = Finding{DiagnosticKind::kCertificateHazard, record.op->span,
                       fmt::format("`{}` may end while this copy is still under way: nobody waits for it", kernel_.name)};
     AddScene(state, *finding);

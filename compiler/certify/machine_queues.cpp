@@ -54,8 +54,15 @@ bool Machine::Touch(Context& c) {
     if (!is_result && Has(c.self.unnamed, value)) return fail(value, "uses the result of a product that no wait names");
     if (is_result) std::erase(c.self.unnamed, value);
     Insert(c.self.touched, value);
+    if (writes && !Has(c.self.unset, value)) Insert(c.self.loose, value);
   }
   return true;
+}
+
+/// The machine orders all registers; of its compiler only what is named must lie before.
+void Machine::FenceProducts(Context& c) {
+  c.self.touched.clear();
+  for (const ValueId value : c.op.operands) std::erase(c.self.loose, value);
 }
 
 bool Machine::Product(Context& c) {
@@ -65,12 +72,13 @@ bool Machine::Product(Context& c) {
     return Fail(c, DiagnosticKind::kCertificateAccumulator,
                 fmt::format("`{}` of `{}` {}", kernel_.values[static_cast<size_t>(value)].name, c.agent.name, what));
   };
-  if (!c.agent.computes || c.step.is_elected)
-    return Fail(c, DiagnosticKind::kCertificateAccumulator, "a product is issued by less than a warpgroup");
   for (const ValueId value : {accumulator, left}) {
     if (value == left && !has_left) continue;
     if (Has(c.self.touched, value)) return fail(value, "was used by ordinary code, and no fence lies before this product");
   }
+  if (has_left && Has(c.self.loose, left)) return fail(left, "was written by ordinary code, and the fence does not name it");
+  if (c.op.number != ir::kSets && Has(c.self.loose, accumulator))
+    return fail(accumulator, "was written by ordinary code, and the fence does not name it");
   if (c.op.number != ir::kSets && Has(c.self.unset, accumulator)) return fail(accumulator, "is added to, and nothing has set it");
   std::erase(c.self.unset, accumulator);
   if (has_left && (IsAccumulating(c.self, left) || Has(c.self.unnamed, left)))
@@ -97,12 +105,8 @@ void Machine::WaitProducts(Context& c) {
 }
 
 bool Machine::StoreAsync(Context& c) {
-  const ShareList shares = Shares(c);
-  if (shares[0].threads != 1)
-    return Fail(c, DiagnosticKind::kCertificateCoverage,
-                fmt::format("every thread of `{}` issues this store; one must", c.agent.name));
   std::vector<std::pair<int, int>> events;
-  if (!AccessView(c, c.step.accesses[0], false, true, shares, &events)) return false;
+  if (!AccessView(c, c.step.accesses[0], false, true, Shares(c), &events)) return false;
   for (const auto& [warp, event] : events) c.self.open_stores.push_back(event);
   return true;
 }

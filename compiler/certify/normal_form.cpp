@@ -163,8 +163,8 @@ class Normalizer {
         Put(std::get<0>(key));
         Put(std::get<1>(key));
         Put(std::get<2>(key));
-        Put(f.above <= -Fact::kFree ? -101 : f.above - by);
-        Put(f.limit >= Fact::kFree ? -102 : f.limit - by);
+        Put(f.above <= -Fact::kFree ? -Fact::kFree : f.above - by);
+        Put(f.limit >= Fact::kFree ? Fact::kFree : f.limit - by);
         Put(static_cast<int64_t>(f.left));
         Put(family.parameter >= 0 ? 0 : std::min(first_[static_cast<size_t>(i)], family.threshold));
       }
@@ -202,6 +202,7 @@ class Normalizer {
         for (const auto value : values) Put(value);
       };
       list(self.touched);
+      list(self.loose);
       list(self.unset);
       list(self.unnamed);
       const auto group = [&](const ProductGroup& g) {
@@ -352,11 +353,9 @@ class Normalizer {
 
   void ListHolders(NormalForm& form) const {
     form.holders.reserve(static_cast<size_t>(machine_.Holders()));
-    for (size_t i = 0; i < program_.agents.size(); ++i) {
-      const Agent& agent = program_.agents[i];
-      // Who has ended needs to know nothing.
-      for (int warp = 0; warp < agent.warps; ++warp)
-        form.holders.push_back(state_.agents[i].is_done ? -1 : agent.first_warp + warp);
+    for (const Agent& agent : program_.agents) {
+      // Also of who has ended: what nobody knows to be over when all have is under way behind the kernel's end.
+      for (int warp = 0; warp < agent.warps; ++warp) form.holders.push_back(agent.first_warp + warp);
     }
     for (const int i : at_) {
       form.holders.push_back(machine_.Arriving(i));
@@ -383,7 +382,6 @@ class Normalizer {
       }
     };
     for (size_t i = 0; i < form.holders.size(); ++i) {
-      if (form.holders[i] < 0) continue;
       put(knowledge.Known(form.holders[i]), knowledge.Words(), 2 * i);
       put(knowledge.Fenced(form.holders[i]), knowledge.Words(), 2 * i + 1);
     }

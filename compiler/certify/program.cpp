@@ -43,6 +43,20 @@ void AddAgents(Program& program) {
   }
 }
 
+/// Whether sets of agents, and rectangles of tiles, fit the numbers that states are compared by.
+bool Fits(Program& program) {
+  constexpr size_t kMostAgents = 64;
+  constexpr int64_t kMostExtent = (1 << 16) - 1;
+  const ir::Kernel& kernel = *program.kernel;
+  if (program.agents.size() > kMostAgents)
+    program.unknowns.push_back({kernel.span, fmt::format("{} warpgroups apart; {} at most", program.agents.size(), kMostAgents)});
+  for (const ir::Buffer& buffer : kernel.buffers) {
+    if (buffer.rows > kMostExtent || buffer.cols > kMostExtent)
+      program.unknowns.push_back({kernel.span, fmt::format("the parts of a tile as long as those of `{}`", buffer.name)});
+  }
+  return program.unknowns.empty();
+}
+
 }  // namespace
 
 void StepBuilder::Run() {
@@ -141,6 +155,7 @@ Program BuildProgram(const ir::Kernel& kernel, const Target& target, SmallLength
   program.copy_bytes = target.copy_bytes;
   program.blocks = static_cast<int>(std::max<int64_t>(1, kernel.cluster));
   AddAgents(program);
+  if (!Fits(program)) return program;
   for (const ir::Worker& worker : kernel.workers) {
     for (const Op& op : worker.body) {
       if (op.code == OpCode::kRing) program.most_slots = std::max(program.most_slots, op.number);

@@ -92,6 +92,9 @@ Condition StepBuilder::Positive(const Scalar& value, const Op& op) {
   const auto ask = [&](Linear about, int depth, const std::string& rest, int family) {
     Fold(about, depth);
     if (about.rest != rest) return false;
+    // What depends on a loop inside, too, is no question about this one's own iterations.
+    const auto inside = about.of_loop.begin() + std::min<std::ptrdiff_t>(depth + 1, std::ssize(about.of_loop));
+    if (std::any_of(inside, about.of_loop.end(), [](int64_t c) { return c != 0; })) return false;
     condition.linear = std::move(about);
     condition.family = family;
     condition.context = depth;

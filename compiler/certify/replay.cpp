@@ -154,10 +154,19 @@ int64_t MostSlots(const Program& program) {
   return most;
 }
 
+/// The iteration of a loop that a parameter counts from which on its conditions say the same in each.
+int64_t LastThreshold(const Program& program) {
+  int64_t last = 0;
+  for (const Family& family : program.families) {
+    if (family.parameter >= 0) last = std::max(last, family.threshold);
+  }
+  return last;
+}
+
 ReplayResult ReplayAll(const Program& program, bool merges, const Loosened* loosened) {
   ReplayResult result;
   // Rings that are skipped by a trip count: it is tried up to two laps and what may be in flight; see lang-spec.
-  const int64_t most = program.parameters.empty() ? 0 : 2 * MostSlots(program) + 3;
+  const int64_t most = program.parameters.empty() ? 0 : 2 * MostSlots(program) + 3 + LastThreshold(program);
   std::vector<int64_t> parameters(program.parameters.size());
   while (true) {
     if (!Replayer(program, parameters, merges, loosened, result).Run()) return result;

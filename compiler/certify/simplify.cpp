@@ -28,7 +28,7 @@ class Simplifier {
     Knowledge& knowledge = state_.knowledge;
     std::erase_if(state_.records, [&](const Record& record) {
       const uint64_t users = machine_.UsersOfPlace(record.place);
-      if (!AllKnow(record.event, users)) return false;
+      if (!AllKnow(record.event, users) || !machine_.IsAwaited(state_, record)) return false;
       const bool needs_fence =
           !record.by_engine && machine_.IsUsedByEngine(machine_.places()[static_cast<size_t>(record.place)].buffer);
       if (needs_fence && !AllKnowFenced(record.event, users)) return false;

@@ -27,7 +27,6 @@ std::optional<Finding> CheckRegisters(const ir::Kernel& kernel, const Target& ta
   const int groups = kernel.threads / 128;
   std::map<int, std::pair<int, const ir::Worker*>> asked;  // by warpgroup
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.registers == 0) continue;
     // Where no registers move, they are a limit of the launch.
     const bool is_limit = target.registers.most == 0 && worker.kind == ir::RoleKind::kCompute;
     if (is_limit && worker.registers <= target.registers.most_per_thread) continue;
@@ -39,18 +38,22 @@ std::optional<Finding> CheckRegisters(const ir::Kernel& kernel, const Target& ta
         return Finding{DiagnosticKind::kCertificateBudget, worker.span,
                        fmt::format("warps of one warpgroup ask for {} and {} registers", place->second.first, worker.registers)};
     }
+    if (worker.registers == 0) continue;
     const RegisterRule& rule = target.registers;
     if (worker.registers % rule.unit != 0 || worker.registers < rule.least || worker.registers > rule.most)
       return Finding{DiagnosticKind::kCertificateBudget, worker.span,
                      fmt::format("`{}` asks for {} registers; `{}` gives multiples of {} from {} to {}", worker.name,
                                  worker.registers, target.name, rule.unit, rule.least, rule.most)};
   }
-  if (asked.empty()) return std::nullopt;
   int64_t sum = 0;
+  bool moves = false;
   for (int group = 0; group < groups; ++group) {
     const auto place = asked.find(group);
-    sum += place == asked.end() ? target.registers.AtEntry(kernel.threads) : place->second.first;
+    const bool keeps = place == asked.end() || place->second.first == 0;  // what it entered with
+    sum += keeps ? target.registers.AtEntry(kernel.threads) : place->second.first;
+    moves |= !keeps;
   }
+  if (!moves) return std::nullopt;
   if (sum <= target.registers.Pool(kernel.threads)) return std::nullopt;
   return Finding{DiagnosticKind::kCertificateBudget, kernel.span,
                  fmt::format("the warpgroups of `{}` ask for {} registers a thread together; a block of {} threads starts with {} "
@@ -102,6 +105,14 @@ std::optional<Finding> CheckWarps(const Program& program) {
             DiagnosticKind::kCertificateBudget, worker.span,
             fmt::format("`{}` does not have warp {} of {} for itself", worker.name, warp, kernel.threads / program.lanes)};
     }
+  }
+  // Branches lead to roles by their warpgroups, the last one without a question: a warpgroup too many would execute another's.
+  const int group = kWarpsPerGroup * program.lanes;
+  for (int i = 0; !owner.empty() && i * group < kernel.threads; ++i) {
+    const auto first = owner.lower_bound(i * kWarpsPerGroup);
+    if (first != owner.end() && first->first < (i + 1) * kWarpsPerGroup && kernel.threads % group == 0) continue;
+    return Finding{DiagnosticKind::kCertificateBudget, kernel.span,
+                   fmt::format("{} threads, and no role for warpgroup {} of {}", kernel.threads, i, group)};
   }
   return std::nullopt;
 }

@@ -64,6 +64,7 @@ class Verifier {
   void CheckSharedAccess(const Op& op);
   void CheckFetch(const Op& op);
   void CheckPieces(const Op& op);
+  void CheckShares(const Op& op);
   void CheckFragment(const Op& op);
   void CheckSlot(const Op& op);
   void CheckBarrierOp(const Op& op);

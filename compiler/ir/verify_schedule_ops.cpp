@@ -52,9 +52,9 @@ void Verifier::CheckScheduleOp(const Op& op) {
       if (op.symbol.find(' ') == std::string::npos) OpFault(op, "two names are wanted, separated by a space");
       if (op.number < 1) OpFault(op, "groups of {}", op.number);
       return;
-    case OpCode::kSplitPublish: Counts(op, 0, 1, 0, 0); return;
+    case OpCode::kSplitPublish:
+    case OpCode::kSplitCollect: return CheckShares(op);
     case OpCode::kSplitWait: Counts(op, 0, 0, 0, 0); return;
-    case OpCode::kSplitCollect: Counts(op, 1, 0, 0, 0); return;
     default: return;
   }
 }
@@ -160,6 +160,18 @@ void Verifier::CheckPieces(const Op& op) {
   if (!buffer) return OpFault(op, "there is no buffer `{}`", op.slot);
   if (buffer->rows != type.rows || buffer->cols != type.cols || buffer->dtype != type.dtype)
     OpFault(op, "`{}` holds tiles of another type", op.slot);
+}
+
+/// Each block of the cluster publishes what it has of a sum, and collects its columns of all.
+void Verifier::CheckShares(const Op& op) {
+  const bool publishes = op.code == OpCode::kSplitPublish;
+  if (!Counts(op, !publishes, publishes, 0, 0)) return;
+  const Buffer* buffer = FindBuffer(op.symbol);
+  if (level_ != Level::kSchedule || !buffer) return;
+  if (op.number != kernel_.cluster) OpFault(op, "among {} blocks of a cluster of {}", op.number, kernel_.cluster);
+  const Type& tile = TypeOf(publishes ? op.operands[0] : op.results[0]);
+  if (tile.rows != buffer->rows || tile.cols * (publishes ? 1 : op.number) != buffer->cols)
+    OpFault(op, "{} x {} of `{}`, which is {} x {}", tile.rows, tile.cols, buffer->name, buffer->rows, buffer->cols);
 }
 
 void Verifier::CheckBarrierOp(const Op& op) {

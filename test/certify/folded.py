@@ -53,8 +53,8 @@ CASES = [
     ("gemm", "one instance does not copy", [(r"(      copy_async %next_b.*\n)", r"      if w < 1 {\n\1      }\n")], "barrier", "all must execute it, in one order"),
     ("gemm", "one instance does not meet", [(r"(      sync_block\n)", r"      if w < 1 {\n\1      }\n")], "barrier", "all must execute it, in one order"),
     ("gemm", "two orders", [(r"(      copy_async %next_a.*\n)(      copy_async %next_b.*\n)", r"      if w < 1 {\n\1\2      } else {\n\2\1      }\n")], "barrier", "all must execute it, in one order"),
-    ("gemm", "one thread copies", [(r"(      copy_async %next_b.*\n)", r"      if_elected warpgroup {\n\1      }\n")], "barrier", "only some threads of the worker come to this"),
-    ("gemm", "one thread waits", [(r"(      wait_copies 1\n)", r"      if_elected warpgroup {\n\1      }\n")], "hazard", "the others do not"),
+    ("gemm", "one thread copies", [(r"(      copy_async %next_b.*\n)", r"      if_elected warpgroup {\n\1      }\n")], "threads", "its whole warpgroup must"),
+    ("gemm", "one thread waits", [(r"(      wait_copies 1\n)", r"      if_elected warpgroup {\n\1      }\n")], "threads", "its whole warpgroup must"),
     # ---- workers, and the barriers of the slots between them
     ("workers", "reads a slot that may not be full", [(r"      wait_full h_full\[h\]\n", "")], "hazard", "of `h_slot`"),
     ("workers", "stores into a slot that may not be empty", [(r"      wait_empty h_empty\[h\]\n", "")], "hazard", "of `h_slot`"),

@@ -76,6 +76,16 @@ MUTANTS = [
     ("product_into_the_sum_in_flight", "attention_64", [(r"mma %o, %rounded_operand, %v add", "mma %o, %rounded_operand, %v set")], WRONG_TWO),
     ("accumulator_read_in_flight", "relay", [(r"(    mma_wait 0 %product\n)(    %rounded_1 = .*\n)", r"\2\1")], WRONG_WAIT),
     ("operand_changed_in_flight", "attention_64", [(r"(      assign %top = %next\n)(      mma_wait 0 %o\n)", r"      %other = convert %s : reg bf16[64, 64]\n      assign %rounded_operand = %other\n\1\2")], WRONG_WAIT),
+    ("operand_not_named_by_the_fence", "attention_64", [(r"mma_fence %o, %rounded_operand", "mma_fence %o")], WRONG_WAIT),
+    ("sum_not_named_by_the_fence", "attention_64", [(r"mma_fence %o, %rounded_operand", "mma_fence %rounded_operand")], WRONG_WAIT),
+    # ---- who executes
+    ("one_thread_of_each_warp", "gemm_by_hand", [(r"if_elected warpgroup", "if_elected warp")], STORES),
+    ("staging_written_by_one_thread", "gemm_by_hand", [(r"(        store_shared .*\n)", r"        if_elected warpgroup {\n\1        }\n")], ""),
+    ("staging_read_by_one_thread", "gemm_by_hand", [(r"(          copy_to_global .*\n)", r"          if_elected warpgroup {\n\1          }\n")], ""),
+    ("ring_turned_by_one_thread", "gemm_by_hand", [(r"in compute: (        advance ab\n)", r"        if_elected warpgroup {\n\1        }\n")], HANG_ONE),
+    ("copied_by_every_warp", "gemm_no_pipe", [(r"by warpgroup\n", "by warp\n", 2)], ""),
+    ("stored_by_one_thread", "in_turn", [(r"(      store Y.*\n)", r"      if_elected warpgroup {\n\1      }\n")], ""),
+    ("warpgroup_without_a_role", "gemm_no_pipe", [(r"threads 128", "threads 256")], HANG_COUNT),
     # ---- one-off loads, orders, nests
     ("one_off_load_released_by_half", "two_stage", [(r"arrive xs_empty\[xs\] by warp", "arrive xs_empty[xs] by thread")], WRONG_ONE_OFF),
     ("one_off_load_read_unwaited", "attention_64", [(r"    wait_full q_full\[q\]\n", "")], WRONG_ONE_OFF),
@@ -115,6 +125,9 @@ MUTANTS = [
     ("stored_by_every_thread", "gemm_by_hand", [(r"          if_elected warpgroup {\n            store_async (.*)\n            commit_stores\n          }\n", r"          store_async \1\n          commit_stores\n")], STORES),
     ("stored_twice", "gemm_by_hand", [(r"(            store_async .*\n)", r"\1\1")], STORES),
     ("stored_by_both_workers", "gemm_by_hand", [(r"store_async C_map at m \+ w \* 64", "store_async C_map at m")], STORES),
+    ("tiles_overlap", "gemm_no_pipe", [(r"grid m = 0 to M by 64", "grid m = 0 to M by 32"), (r"cdiv\(M, 64\)", "cdiv(M, 32)"), (r"let m = m_block \* 64", "let m = m_block * 32")], MAP_BIJECTION),
+    ("tiles_stored_at_half_their_row", "gemm_no_pipe", [(r"C_map at m,", "C_map at m / 2,"), (r"C\[m :", "C[m / 2 :")], MAP_BIJECTION),
+    ("tiles_stored_in_one_place", "gemm_no_pipe", [(r"C_map at m,", "C_map at m % 64,"), (r"C\[m :", "C[m % 64 :")], MAP_BIJECTION),
     ("chunks_overlap", "gemm_by_hand", [(r"(store_async C_map at m \+ w \* 64, n \+ C_chunk) \* 32", r"\1 * 16")], STORES),
     ("ragged_rows_of_the_fallback", "gemm_by_hand", [(r"copy_to_global C\[m \+ w \* 64 : 64", "copy_to_global C[m + w * 64 - 64 : 64")], EDGE_RAGGED),
     ("ragged_rows_of_the_mask", "attention_64", [(r"binary lt (%\w+), \(i32\(S\)\)", r"binary le \1, (i32(S))")], EDGE_RAGGED),
@@ -125,6 +138,9 @@ MUTANTS = [
     ("part_of_the_other_worker", "gemm_by_hand", [(r"part %a at w \* 64, 0", "part %a at 64 - w * 64, 0")], ""),
     # ---- clusters
     ("multicast_to_oneself", "two_stage", [(r"\* 32, n, 3 on", "* 32, n, 1 on")], HANG_CLUSTER),
+    ("multicast_beyond_the_cluster", "two_stage", [(r"\* 32, n, 3 on", "* 32, n, 7 on")], HANG_CLUSTER),
+    ("shares_published_to_one_block", "gemm_decode", [(r"(split_publish .*) ways 2", r"\1 ways 1")], HANG_CLUSTER),
+    ("shares_of_one_block_collected", "gemm_decode", [(r"(split_collect .*) ways 2", r"\1 ways 1")], ""),
     ("multicast_of_one_half", "two_stage", [(r"(B_map_share at) @cluster::rank.i32\(\) \* 32", r"\1 0")], ""),
     # ---- instances over the blocks of a cluster
     ("store_before_blocks_have_begun", "spread", [(r"    cluster_wait\n((?:.*\n){0,2}?)(    store_cluster .*\n)", r"\1\2    cluster_wait\n")], HANG_CLUSTER),

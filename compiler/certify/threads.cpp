@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/certify/threads.h"
+
+#include <fmt/format.h>
+
+#include "compiler/certify/scene.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::certify {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::RoleKind;
+
+enum class Threads : uint8_t { kAny, kOne, kRole, kWarp, kWarpgroup };
+
+/// Who must come to the operation. Barriers count who comes: the replay asks about these.
+Threads Wanted(const Op& op) {
+  switch (op.code) {
+    case OpCode::kExpect:
+    case OpCode::kLoadAsync:
+    case OpCode::kLoadMulticast:
+    case OpCode::kStoreAsync: return Threads::kOne;
+    case OpCode::kAdvance: return Threads::kRole;
+    case OpCode::kLet: return op.number == ir::kChanges ? Threads::kRole : Threads::kAny;
+    case OpCode::kSyncRole: return op.number == ir::kOfWarp ? Threads::kWarp : Threads::kWarpgroup;
+    case OpCode::kCopyToShared: return op.number == ir::kByWarp ? Threads::kWarp : Threads::kWarpgroup;
+    case OpCode::kRead:
+    case OpCode::kReadParts:
+    case OpCode::kGather:
+    case OpCode::kStore:
+    case OpCode::kStoreParts:
+    case OpCode::kCopyToGlobal:
+    case OpCode::kLoadShared:
+    case OpCode::kStoreShared:
+    case OpCode::kStoreCluster:
+    case OpCode::kLoadLeft:
+    case OpCode::kLoadRight:
+    case OpCode::kCopyAsync:
+    case OpCode::kWaitCopies:
+    case OpCode::kPieces:
+    case OpCode::kMovePieces:
+    case OpCode::kFetch:
+    case OpCode::kMultiply:
+    case OpCode::kMmaFence:
+    case OpCode::kMma:
+    case OpCode::kMmaCommit:
+    case OpCode::kMmaWait:
+    case OpCode::kReduce:
+    case OpCode::kAssign:
+    case OpCode::kAssignPart:
+    case OpCode::kSplitPublish:
+    case OpCode::kSplitCollect: return Threads::kWarpgroup;
+    default: return Threads::kAny;
+  }
+}
+
+bool WaitsOrFences(OpCode code) {
+  return code == OpCode::kWaitFull || code == OpCode::kWaitEmpty || code == OpCode::kFenceAsync || code == OpCode::kSplitWait;
+}
+
+Finding Wrong(const Op& op, std::string headline) { return {DiagnosticKind::kCertificateThreads, op.span, std::move(headline)}; }
+
+std::optional<Finding> CheckStep(const ir::Kernel& kernel, const Agent& agent, const Step& step) {
+  const Op& op = *step.op;
+  const bool is_thread = step.is_elected || agent.worker->kind == RoleKind::kCopyThread;
+  const bool is_part = step.is_elected && agent.worker->kind != RoleKind::kCopyThread;  // others of the role pass by
+  const auto fail = [&](std::string_view who, std::string_view wanted) {
+    return Wrong(op, fmt::format("{} of `{}` {}; {}", who, agent.name, Doing(kernel, op), wanted));
+  };
+  switch (Wanted(op)) {
+    case Threads::kOne:
+      if (!is_thread) return fail("every thread", "one must");
+      break;
+    case Threads::kRole:
+      if (is_part) return fail("one thread", "all threads of the role must");
+      break;
+    case Threads::kWarp:
+      if (is_thread) return fail("one thread", "its whole warp must");
+      if (agent.computes && op.code == OpCode::kCopyToShared) return fail("every warp", "one must");
+      break;
+    case Threads::kWarpgroup:
+      if (is_thread) return fail("one thread", "its whole warpgroup must");
+      if (!agent.computes) return fail("one warp", "a whole warpgroup must");
+      break;
+    case Threads::kAny:
+      // The replay has one model for all threads of a copying warp.
+      if (is_part && !agent.computes && WaitsOrFences(op.code))
+        return fail("one thread", "that says nothing of the others of its warp");
+      break;
+  }
+  return std::nullopt;
+}
+
+/// A warpgroup has one thread 0, a warp elects one of its own; a thread alone can't.
+std::optional<Finding> CheckElections(const ir::Worker& worker) {
+  std::optional<Finding> found;
+  passes::ForEachOp(worker.body, [&](const Op& op) {
+    if (op.code != OpCode::kIfElected || found) return;
+    const bool fits = worker.kind == RoleKind::kCompute    ? op.number == ir::kOfWarpgroup
+                      : worker.kind == RoleKind::kCopyWarp ? op.number == ir::kOfWarp
+                                                           : false;
+    if (!fits)
+      found = Wrong(op, fmt::format("`{}` elects one thread of each {}, which is not one thread of the role", worker.name,
+                                    op.number == ir::kOfWarp ? "warp" : "warpgroup"));
+  });
+  return found;
+}
+
+}  // namespace
+
+std::optional<Finding> CheckThreads(const Program& program) {
+  for (const ir::Worker& worker : program.kernel->workers) {
+    if (auto found = CheckElections(worker)) return found;
+  }
+  for (const Agent& agent : program.agents) {
+    for (const Step& step : agent.steps) {
+      if (step.kind != StepKind::kOp) continue;
+      if (auto found = CheckStep(*program.kernel, agent, step)) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tkc::certify
