@@ -39,7 +39,16 @@ void FindParameters(Program& program, const Agent& agent) {
       if (op.code == OpCode::kAdvance && !op.scalars.empty()) add(scope.Resolve(op.scalars[0]));
       const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles;
       if (is_loop) scope.BindLoop(op, depth);
-      for (const Region& inner : op.regions) self(inner, depth + is_loop, self);
+      const std::string branches = scope.Branches();
+      for (size_t i = 0; i < op.regions.size(); ++i) {
+        const Scalar condition = op.code == OpCode::kIf ? scope.Resolve(op.scalars[0]) : nullptr;
+        const std::optional<int64_t> value = condition ? Constant(condition) : std::nullopt;
+        if (value && (*value != 0) != (i == 0)) continue;
+        if (condition && !value) scope.EnterBranch(condition, i == 0);
+        self(op.regions[i], depth + is_loop, self);
+        scope.LeaveBranches(branches);
+      }
+      if (is_loop) scope.LeaveLoop(op);
     }
   };
   visit(agent.worker->body, 0, visit);

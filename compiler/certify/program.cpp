@@ -134,12 +134,17 @@ void StepBuilder::EmitIf(const Op& op) {
   agent_.conditions.push_back(std::move(condition));
   const int branch = Here();
   Push(StepKind::kBranch, &op).condition = index;
+  const std::string branches = scope_.Branches();
+  scope_.EnterBranch(resolved, true);
   Emit(op.regions[0]);
+  scope_.LeaveBranches(branches);
   if (op.regions.size() > 1 && !op.regions[1].empty()) {
     const int jump = Here();
     Push(StepKind::kJump, &op);
     agent_.steps[static_cast<size_t>(branch)].target = Here();
+    scope_.EnterBranch(resolved, false);
     Emit(op.regions[1]);
+    scope_.LeaveBranches(branches);
     agent_.steps[static_cast<size_t>(jump)].target = Here();
   } else {
     agent_.steps[static_cast<size_t>(branch)].target = Here();

@@ -198,18 +198,32 @@ class Scope {
   void KeepGridAxes(const ir::Kernel& kernel) {
     for (const ir::GridAxis& axis : kernel.axes) kept_.insert(axis.name);
   }
-  /// Binds the loop's variable in terms of the ordinal at `depth`.
+  /// Binds the loop's variable in terms of the ordinal at `depth`, and what its body changes to what an iteration finds.
   void BindLoop(const ir::Op& loop, int depth);
+  /// What the body has changed is another value behind the loop.
+  void LeaveLoop(const ir::Op& loop);
+  /// What is assigned until LeaveBranches is so if the condition, resolved, holds, or does not.
+  void EnterBranch(const ir::Scalar& condition, bool is_taken);
+  void LeaveBranches(std::string around) { conditions_ = std::move(around); }
+  const std::string& Branches() const { return conditions_; }
   void BindOp(const ir::Op& op);  // let, tile_position
 
  private:
   /// A formula that is too long to be copied into others is a function of what it mentions.
   ir::Scalar Shortened(ir::Scalar scalar) const;
 
+  /// Name and value, as text.
+  using Assignments = std::vector<std::pair<std::string, std::string>>;
+  std::set<std::string> ChangedIn(const ir::Region& body) const;
+  void BindChange(const std::string& symbol, DType dtype, std::string follows_from);
+  void Assign(const ir::Op& op);
+  void Carry(const ir::Op& loop, int depth);
+  void Gather(const ir::Region& region, int depth, Assignments& assignments);
+
   std::map<std::string, ir::Scalar> names_;
   std::set<std::string> kept_;
   std::shared_ptr<LongTerms> long_terms_;
-  int assignments_ = 0;
+  std::string conditions_;  // around
 };
 
 /// The value of a resolved scalar that mentions no name.

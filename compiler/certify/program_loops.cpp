@@ -57,6 +57,7 @@ void StepBuilder::EmitLoop(const Op& op) {
   std::vector<Ended> behind;
   std::swap(behind, around_.behind);
   Emit(op.regions[0]);
+  scope_.LeaveLoop(op);
   std::swap(behind, around_.behind);
   around_.turns = saved_turns;
   around_.rests.pop_back();

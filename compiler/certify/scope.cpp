@@ -114,17 +114,17 @@ void Scope::BindLoop(const Op& loop, int depth) {
       unit = Resolve(loop.scalars[0])->name.substr(0, Resolve(loop.scalars[0])->name.find(':'));
     Bind(loop.symbol, symbolic::Add(symbolic::Call(unit + "::index", DType::kI32, {}),
                                     symbolic::Mul(ordinal, symbolic::Call(unit + "::count", DType::kI32, {}))));
-    return;
+  } else {
+    Bind(loop.symbol, symbolic::Add(Resolve(loop.scalars[0]), symbolic::Mul(symbolic::Int(loop.number), ordinal)));
   }
-  Bind(loop.symbol, symbolic::Add(Resolve(loop.scalars[0]), symbolic::Mul(symbolic::Int(loop.number), ordinal)));
+  Carry(loop, depth);
 }
 
 void Scope::BindOp(const Op& op) {
   if (op.code == OpCode::kLet) {
     if (kept_.contains(op.symbol)) return Bind(op.symbol, symbolic::Name(op.symbol));
-    // A scalar that is assigned later on has no one value: each assignment makes a new name.
     if (op.number == ir::kStays) return Bind(op.symbol, Shortened(Resolve(op.scalars[0])));
-    return Bind(op.symbol, symbolic::Name(fmt::format("{} #{}", op.symbol, ++assignments_), op.scalars[0]->dtype));
+    return Assign(op);
   }
   if (op.code != OpCode::kTilePosition) return;
   const auto [row, col] = ir::NamesOfPosition(op);
