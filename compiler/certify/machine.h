@@ -247,7 +247,7 @@ class Machine {
   bool SyncGroup(Context& c);
 
   // machine_memory.cpp
-  bool AccessShared(Context& c, int place, const Rect& rect, bool writes, bool is_async, const ShareList& shares,
+  bool AccessShared(Context& c, int place, const Access& access, bool writes, bool is_async, const ShareList& shares,
                     std::vector<std::pair<int, int>>* events, int dealt = 0);
   bool AccessView(Context& c, const Access& access, bool writes, bool is_async, const ShareList& shares,
                   std::vector<std::pair<int, int>>* events, int dealt = 0);

@@ -48,7 +48,7 @@ bool Machine::HoldsTurn(const Context& c, const Access& access, bool writes, Tur
 bool Machine::AccessView(Context& c, const Access& access, bool writes, bool is_async, const ShareList& shares,
                          std::vector<std::pair<int, int>>* events, int dealt) {
   const int place = c.self.roots[static_cast<size_t>(access.root)];
-  if (!IsCounted(place)) return AccessShared(c, place, access.rect, writes, is_async, shares, events, dealt);
+  if (!IsCounted(place)) return AccessShared(c, place, access, writes, is_async, shares, events, dealt);
   Turn wanted;
   const bool holds = HoldsTurn(c, access, writes, &wanted);
   Turn& held = c.state.contents[static_cast<size_t>(place)];
@@ -59,7 +59,7 @@ bool Machine::AccessView(Context& c, const Access& access, bool writes, bool is_
       if (record.place == place) record.dealt = 0;
     }
   }
-  if (!AccessShared(c, place, access.rect, writes, is_async, shares, events, dealt)) return false;
+  if (!AccessShared(c, place, access, writes, is_async, shares, events, dealt)) return false;
   if (held == wanted) return true;
   const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
   const int64_t apart = std::abs(held.position - wanted.position);
@@ -70,9 +70,10 @@ bool Machine::AccessView(Context& c, const Access& access, bool writes, bool is_
                                 apart == 1 ? "" : "s", held.position < wanted.position ? "before" : "later"));
 }
 
-bool Machine::AccessShared(Context& c, int place, const Rect& rect, bool writes, bool is_async, const ShareList& shares,
+bool Machine::AccessShared(Context& c, int place, const Access& access, bool writes, bool is_async, const ShareList& shares,
                            std::vector<std::pair<int, int>>* events, int dealt) {
   Knowledge& knowledge = c.state.knowledge;
+  const Rect& rect = access.rect;
   const bool by_engine = is_async && dealt == 0;
   // Threads that copy one tile together write pieces of their own; which, is another question for another copy.
   const auto is_apart = [&](const Record& record, int warp) {
@@ -106,7 +107,7 @@ bool Machine::AccessShared(Context& c, int place, const Rect& rect, bool writes,
   if (!writes && !Cover(written, rect))
     return Fail(c, DiagnosticKind::kCertificateHazard,
                 fmt::format("`{}` reads a tile of `{}` that nobody has written", c.agent.name, buffer));
-  if (writes && !Cover(written, rect)) {
+  if (writes && access.is_exact && !Cover(written, rect)) {
     std::erase_if(written, [&](const Rect& r) { return rect.Covers(r); });
     written.push_back(rect);
     const ir::Buffer& declared = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)];
@@ -141,14 +142,14 @@ bool Machine::Reduce(Context& c) {
   const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
   const int place = PlaceOf(c, c.agent.block, c.step.buffer, 0);
   const Rect whole{0, buffer.rows, 0, buffer.cols};
-  return SyncGroup(c) && AccessShared(c, place, whole, true, false, Shares(c), nullptr) && SyncGroup(c) &&
-         AccessShared(c, place, whole, false, false, Shares(c), nullptr);
+  return SyncGroup(c) && AccessShared(c, place, {-1, whole}, true, false, Shares(c), nullptr) && SyncGroup(c) &&
+         AccessShared(c, place, {-1, whole}, false, false, Shares(c), nullptr);
 }
 
 bool Machine::Publish(Context& c) {
   const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
   const int place = PlaceOf(c, c.agent.block, c.step.buffer, 0);
-  if (!AccessShared(c, place, {0, buffer.rows, 0, buffer.cols}, true, false, Shares(c), nullptr)) return false;
+  if (!AccessShared(c, place, {-1, {0, buffer.rows, 0, buffer.cols}}, true, false, Shares(c), nullptr)) return false;
   for (const Share& share : Shares(c)) {
     for (int block = 0; block < program_.blocks; ++block) {
       if (!Arrive(c, ElementOfStep(c, block), share, share.warps, "publishes")) return false;
@@ -161,7 +162,8 @@ bool Machine::Publish(Context& c) {
 bool Machine::Collect(Context& c) {
   const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
   for (int block = 0; block < program_.blocks; ++block) {
-    if (!AccessShared(c, PlaceOf(c, block, c.step.buffer, 0), {0, buffer.rows, 0, buffer.cols}, false, false, Shares(c), nullptr))
+    if (!AccessShared(c, PlaceOf(c, block, c.step.buffer, 0), {-1, {0, buffer.rows, 0, buffer.cols}}, false, false, Shares(c),
+                      nullptr))
       return false;
   }
   return true;

@@ -33,6 +33,7 @@ void Places::Derive(const Op& op) {
     const bool knows_cols = view.is_transposed ? row.has_value() : col.has_value();
     if (knows_rows) view.rect.r0 = whole.r0 + r, view.rect.r1 = view.rect.r0 + rows;
     if (knows_cols) view.rect.c0 = whole.c0 + c, view.rect.c1 = view.rect.c0 + cols;
+    view.is_exact = view.is_exact && (knows_rows || rows == whole.r1 - whole.r0) && (knows_cols || cols == whole.c1 - whole.c0);
     if (!whole.Covers(view.rect)) NotKnown(op, "a part that lies outside its tile");
   }
   views_[op.results[0]] = view;
@@ -139,7 +140,7 @@ void Places::Fill(const Op& op, Step& step) {
   for (const ir::ValueId value : op.operands) {
     const auto view = views_.find(value);
     if (view != views_.end())
-      step.accesses.push_back({view->second.root, view->second.rect});
+      step.accesses.push_back({view->second.root, view->second.rect, view->second.is_exact});
     else if (kernel_.values[value].type.space == ir::Space::kShared)
       NotKnown(op, "a view that was never made");
   }

@@ -65,6 +65,7 @@ enum class StepKind : uint8_t { kOp, kJump, kBranch, kEnter, kTest, kNext, kEnd 
 struct Access {
   int root = -1;
   Rect rect{};
+  bool is_exact = true;  // else it is some of the rectangle that is meant, and not known which
 };
 
 struct Step {
