@@ -135,9 +135,12 @@ class StoreWalk {
       }
       return;
     }
-    ++conditions_;
-    for (const Region& region : op.regions) Walk(region);
-    --conditions_;
+    const std::string around = conditions_;
+    for (size_t i = 0; i < op.regions.size(); ++i) {
+      conditions_ += fmt::format(" if {}{};", i == 0 ? "" : "not ", symbolic::CanonicalText(condition));
+      Walk(op.regions[i]);
+      conditions_ = around;
+    }
   }
 
   void Guarded(const Op& op) {
@@ -229,7 +232,7 @@ class StoreWalk {
 
   void AddSite(const Op& op, const std::string& tensor, const std::vector<Scalar>& starts, std::vector<Scalar> ends,
                const std::vector<int64_t>& extents, bool adds) {
-    if (adds || conditions_ > 0) return;
+    if (adds) return;
     Site site{&op, agent_.name, {}, extents, {}, std::move(ends)};
     std::string base;
     for (const Scalar& start : starts) {
@@ -242,7 +245,9 @@ class StoreWalk {
       site.base.push_back(symbolic::Sub(start, symbolic::Int(constant)));
       base += symbolic::CanonicalText(site.base.back()) + ";";
     }
-    CheckPlace(op, tensor, site);
+    // Where else such a store is executed is the source's: what the condition says is not seen.
+    if (conditions_.empty()) CheckPlace(op, tensor, site);
+    base += conditions_;
     sites_[{tensor, base}].push_back(std::move(site));
   }
 
@@ -332,7 +337,7 @@ class StoreWalk {
   Scope scope_;
   std::map<std::string, Range> ranges_;
   std::vector<std::string> loops_, usable_;
-  int conditions_ = 0;
+  std::string conditions_;  // around that depend on the tile
   std::map<ir::ValueId, int64_t> ahead_;
   std::optional<Finding> finding_;
 };

@@ -125,6 +125,7 @@ MUTANTS = [
     ("stored_by_every_thread", "gemm_by_hand", [(r"          if_elected warpgroup {\n            store_async (.*)\n            commit_stores\n          }\n", r"          store_async \1\n          commit_stores\n")], STORES),
     ("stored_twice", "gemm_by_hand", [(r"(            store_async .*\n)", r"\1\1")], STORES),
     ("stored_by_both_workers", "gemm_by_hand", [(r"store_async C_map at m \+ w \* 64", "store_async C_map at m")], STORES),
+    ("stored_by_both_workers_under_a_condition", "attention_64", [(r"i \+ w \* 64, O_chunk", "i, O_chunk"), (r"O\[h, i \+ w \* 64", "O[h, i"), (r"      if O_map_usable {\n((?:.*\n){7})", r"      if S > 0 {\n      if O_map_usable {\n\1      }\n")], STORES),
     ("tiles_overlap", "gemm_no_pipe", [(r"grid m = 0 to M by 64", "grid m = 0 to M by 32"), (r"cdiv\(M, 64\)", "cdiv(M, 32)"), (r"let m = m_block \* 64", "let m = m_block * 32")], MAP_BIJECTION),
     ("tiles_stored_at_half_their_row", "gemm_no_pipe", [(r"C_map at m,", "C_map at m / 2,"), (r"C\[m :", "C[m / 2 :")], MAP_BIJECTION),
     ("tiles_stored_in_one_place", "gemm_no_pipe", [(r"C_map at m,", "C_map at m % 64,"), (r"C\[m :", "C[m % 64 :")], MAP_BIJECTION),
