@@ -55,11 +55,15 @@ void DeclareTyped(const ir::Module& module, const ir::Entry& entry, CodeWriter& 
     values += comma + (param.is_tensor ? fmt::format("&arguments[{}]", described.size()) : name);
     if (param.is_tensor) described.push_back(fmt::format("tk::host::describe({})", name));
   }
-  out.Open(fmt::format("inline tk_status {}({})", TypedName(EntryFunction(entry)), StreamParam(module, list)));
-  if (!described.empty()) out.Line(fmt::format("const tk_tensor arguments[] = {{{}}};", Join(described)));
-  out.Line(fmt::format("return ::{}({}{}workspace, workspace_bytes, stream);", EntryFunction(entry), values,
-                       values.empty() ? "" : ", "));
-  out.Close();
+  const auto define = [&](std::string_view type, const std::string& function, const std::string& parameters,
+                          std::string_view rest) {
+    out.Open(fmt::format("inline {} {}({})", type, TypedName(function), parameters));
+    if (!described.empty()) out.Line(fmt::format("const tk_tensor arguments[] = {{{}}};", Join(described)));
+    out.Line(fmt::format("return ::{}({}{}{});", function, values, values.empty() || rest.empty() ? "" : ", ", rest));
+    out.Close();
+  };
+  define("tk_status", EntryFunction(entry), StreamParam(module, list), "workspace, workspace_bytes, stream");
+  define("size_t", WorkspaceFunction(module, entry), list, "");
 }
 
 }  // namespace

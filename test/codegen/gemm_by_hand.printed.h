@@ -34,6 +34,10 @@ inline tk_status gemm(const tk::tensor<tk::bf16, 2>& A, const tk::tensor<tk::bf1
   const tk_tensor arguments[] = {tk::host::describe(A), tk::host::describe(B), tk::host::describe(C)};
   return ::gemm(&arguments[0], &arguments[1], &arguments[2], workspace, workspace_bytes, stream);
 }
+inline size_t gemm_workspace(const tk::tensor<tk::bf16, 2>& A, const tk::tensor<tk::bf16, 2>& B, const tk::tensor<tk::bf16, 2>& C) {
+  const tk_tensor arguments[] = {tk::host::describe(A), tk::host::describe(B), tk::host::describe(C)};
+  return ::gemm_workspace(&arguments[0], &arguments[1], &arguments[2]);
+}
 
 }  // namespace tk
 #endif

@@ -18,6 +18,9 @@ extern "C" tk_status scaled(const tk_tensor* X, float factor, const tk_tensor* Y
   return {TK_SHAPE, "from the C entry"};
 }
 
+extern "C" size_t scaled_workspace(const tk_tensor* X, float factor, const tk_tensor* Y) {
+  return X->extent[0] == 2 && Y->stride[0] == 12 && factor == 0.5f ? 77 : 0;
+}
 extern "C" tk_status widened(const tk_tensor* X, const tk_tensor* Z, const tk_tensor* B, const tk_tensor* Y, void*, size_t, CUstream_st*) {
   const bool right = X->dtype == TK_E4M3 && Z->dtype == TK_E5M2 && B->dtype == TK_BOOL && Y->dtype == TK_F32;
   return {right ? TK_OK : TK_ARGUMENT, ""};
@@ -36,6 +39,7 @@ int main() {
   const tk_status status =
       tk::scaled(tk::tensor<Element, 3>{x, {2, 3, 4}, {24, 8, 1}}, 0.5f, tk::tensor<Element, 3>{y, {2, 3, 4}, {12, 4, 1}}, workspace, 16, stream);
   bool right = status.code == TK_SHAPE && seen_factor == 0.5f && seen_workspace == workspace && seen_bytes == 16 && seen_stream == stream;
+  right = right && tk::scaled_workspace(tk::tensor<Element, 3>{x, {2, 3, 4}, {24, 8, 1}}, 0.5f, tk::tensor<Element, 3>{y, {2, 3, 4}, {12, 4, 1}}) == 77;
   const int64_t extent[] = {2, 3, 4}, stride[2][3] = {{24, 8, 1}, {12, 4, 1}};
   for (int t = 0; t < 2; ++t) {
     right = right && seen[t].data == (t == 0 ? x : y) && seen[t].dtype == TK_F16 && seen[t].rank == 3;
