@@ -83,76 +83,51 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .max_cluster = 8,
                                   .matrix_shapes = kSm90Matrix};
 
-inline constexpr Target kSm80 = {.name = "sm_80",
-                                 .chip = "NVIDIA Ampere: A100",
-                                 .implemented = true,
-                                 .shared_memory_per_block = 163 * 1024,
-                                 .shared_memory_per_processor = 164 * 1024,
-                                 .warps_per_group = 1,
-                                 .registers = kNoMoves,
-                                 .folds_copies = true,
-                                 .loads_ahead = true,
-                                 .advances_copies = true,
-                                 .most_slots = 4,
-                                 .runtime_header = "tk/sm80.h",
-                                 .has_async_copy = true,
-                                 .has_matrix_load = true,
-                                 .matrix_shapes = kSm80Matrix};
+/// What sm_80 and those that are programmed like it have in common: warps multiply, and whoever computes copies, too.
+constexpr Target LikeAmpere(Target target) {
+  target.implemented = true;
+  target.warps_per_group = 1;
+  target.folds_copies = true;
+  target.loads_ahead = true;
+  target.advances_copies = true;
+  target.most_slots = 4;
+  target.runtime_header = "tk/sm80.h";
+  target.has_async_copy = true;
+  target.has_matrix_load = true;
+  return target;
+}
 
-inline constexpr Target kSm86 = {.name = "sm_86",
-                                 .chip = "NVIDIA Ampere: RTX 30, A10, A40",
-                                 .implemented = true,
-                                 .shared_memory_per_block = 99 * 1024,
-                                 .shared_memory_per_processor = 100 * 1024,
-                                 .threads_per_processor = 1536,
-                                 .warps_per_group = 1,
-                                 .registers = kNoMoves,
-                                 .folds_copies = true,
-                                 .loads_ahead = true,
-                                 .advances_copies = true,
-                                 .most_slots = 4,
-                                 .runtime_header = "tk/sm80.h",
-                                 .has_async_copy = true,
-                                 .has_matrix_load = true,
-                                 .matrix_shapes = kSm80Matrix};
-
-inline constexpr Target kSm89 = {.name = "sm_89",
-                                 .chip = "NVIDIA Ada: RTX 40, L4, L40",
-                                 .implemented = true,
-                                 .shared_memory_per_block = 99 * 1024,
-                                 .shared_memory_per_processor = 100 * 1024,
-                                 .threads_per_processor = 1536,
-                                 .warps_per_group = 1,
-                                 .registers = kNoMoves,
-                                 .folds_copies = true,
-                                 .loads_ahead = true,
-                                 .advances_copies = true,
-                                 .most_slots = 4,
-                                 .runtime_header = "tk/sm80.h",
-                                 .has_async_copy = true,
-                                 .has_matrix_load = true,
-                                 .matrix_shapes = kSm89Matrix};
-
-inline constexpr Target kSm120 = {.name = "sm_120",
-                                  .chip = "NVIDIA Blackwell: RTX 50",
-                                  .implemented = true,
-                                  .shared_memory_per_block = 99 * 1024,
-                                  .shared_memory_per_processor = 100 * 1024,
-                                  .threads_per_processor = 1536,
-                                  .warps_per_group = 1,
-                                  .registers = kNoMoves,
-                                  .folds_copies = true,
-                                  .loads_ahead = true,
-                                  .advances_copies = true,
-                                  .most_slots = 4,
-                                  .runtime_header = "tk/sm80.h",
-                                  .has_tensor_copy = true,
-                                  .has_clusters = true,
-                                  .has_async_copy = true,
-                                  .has_matrix_load = true,
-                                  .has_matrix_store = true,
-                                  .max_cluster = 8,
-                                  .matrix_shapes = kSm89Matrix};
+inline constexpr Target kSm80 = LikeAmpere({.name = "sm_80",
+                                            .chip = "NVIDIA Ampere: A100",
+                                            .shared_memory_per_block = 163 * 1024,
+                                            .shared_memory_per_processor = 164 * 1024,
+                                            .registers = kNoMoves,
+                                            .matrix_shapes = kSm80Matrix});
+inline constexpr Target kSm86 = LikeAmpere({.name = "sm_86",
+                                            .chip = "NVIDIA Ampere: RTX 30, A10, A40",
+                                            .shared_memory_per_block = 99 * 1024,
+                                            .shared_memory_per_processor = 100 * 1024,
+                                            .threads_per_processor = 1536,
+                                            .registers = kNoMoves,
+                                            .matrix_shapes = kSm80Matrix});
+inline constexpr Target kSm89 = LikeAmpere({.name = "sm_89",
+                                            .chip = "NVIDIA Ada: RTX 40, L4, L40",
+                                            .shared_memory_per_block = 99 * 1024,
+                                            .shared_memory_per_processor = 100 * 1024,
+                                            .threads_per_processor = 1536,
+                                            .registers = kNoMoves,
+                                            .matrix_shapes = kSm89Matrix});
+inline constexpr Target kSm120 = LikeAmpere({.name = "sm_120",
+                                             .chip = "NVIDIA Blackwell: RTX 50",
+                                             .shared_memory_per_block = 99 * 1024,
+                                             .shared_memory_per_processor = 100 * 1024,
+                                             .threads_per_processor = 1536,
+                                             .registers = kNoMoves,
+                                             .has_tensor_copy = true,
+                                             .has_clusters = true,
+                                             .has_matrix_store = true,
+                                             .max_cluster = 8,
+                                             .matrix_shapes = kSm89Matrix});
 
 // Its matrix unit (tcgen05, tensor memory) has no table yet.
 inline constexpr Target kSm100a = {.name = "sm_100a",
@@ -170,48 +145,41 @@ inline constexpr Target kSm100a = {.name = "sm_100a",
                                    .max_cluster = 8,
                                    .matrix_shapes = {}};
 
-inline constexpr Target kGfx942 = {.name = "gfx942",
-                                   .chip = "AMD CDNA3: MI300X, MI325X",
-                                   .implemented = true,
-                                   .shared_memory_per_block = 65536,
-                                   .shared_memory_per_processor = 65536,
-                                   .lanes = 64,
-                                   .warps_per_group = 1,
-                                   .named_barriers = 0,
-                                   .registers = kCdnaRegisters,
-                                   .is_hip = true,
-                                   .folds_copies = true,
-                                   .counts_copy_instructions = true,
-                                   .alternates = true,
-                                   .stages_copies = true,
-                                   .loads_tiles_whole = true,
-                                   .most_slots = 2,
-                                   .chiplets = 8,
-                                   .copy_bytes = 4,
-                                   .runtime_header = "tk/gfx942.h",
-                                   .has_async_copy = true,
-                                   .matrix_shapes = kGfx942Matrix,
-                                   .bank_rules = kGfx942Banks};
+/// What the CDNA generations have in common: waves of 64 lanes, chiplets, copies that are counted.
+constexpr Target LikeCdna(Target target) {
+  target.implemented = true;
+  target.lanes = 64;
+  target.warps_per_group = 1;
+  target.named_barriers = 0;
+  target.is_hip = true;
+  target.folds_copies = true;
+  target.counts_copy_instructions = true;
+  target.alternates = true;
+  target.loads_tiles_whole = true;
+  target.chiplets = 8;
+  target.has_async_copy = true;
+  return target;
+}
 
-inline constexpr Target kGfx950 = {.name = "gfx950",
-                                   .chip = "AMD CDNA4: MI350X, MI355X",
-                                   .implemented = true,
-                                   .shared_memory_per_block = 163840,
-                                   .shared_memory_per_processor = 163840,
-                                   .lanes = 64,
-                                   .warps_per_group = 1,
-                                   .named_barriers = 0,
-                                   .registers = kCdnaRegisters,
-                                   .is_hip = true,
-                                   .folds_copies = true,
-                                   .counts_copy_instructions = true,
-                                   .alternates = true,
-                                   .loads_tiles_whole = true,
-                                   .most_slots = 4,
-                                   .chiplets = 8,
-                                   .runtime_header = "tk/gfx950.h",
-                                   .has_async_copy = true,
-                                   .matrix_shapes = kGfx950Matrix,
-                                   .bank_rules = kGfx950Banks};
+inline constexpr Target kGfx942 = LikeCdna({.name = "gfx942",
+                                            .chip = "AMD CDNA3: MI300X, MI325X",
+                                            .shared_memory_per_block = 65536,
+                                            .shared_memory_per_processor = 65536,
+                                            .registers = kCdnaRegisters,
+                                            .stages_copies = true,
+                                            .most_slots = 2,
+                                            .copy_bytes = 4,
+                                            .runtime_header = "tk/gfx942.h",
+                                            .matrix_shapes = kGfx942Matrix,
+                                            .bank_rules = kGfx942Banks});
+inline constexpr Target kGfx950 = LikeCdna({.name = "gfx950",
+                                            .chip = "AMD CDNA4: MI350X, MI355X",
+                                            .shared_memory_per_block = 163840,
+                                            .shared_memory_per_processor = 163840,
+                                            .registers = kCdnaRegisters,
+                                            .most_slots = 4,
+                                            .runtime_header = "tk/gfx950.h",
+                                            .matrix_shapes = kGfx950Matrix,
+                                            .bank_rules = kGfx950Banks});
 
 }  // namespace tkc::targets
