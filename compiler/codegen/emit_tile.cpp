@@ -275,7 +275,8 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kLoadShared: return {fmt::format("tk::warpgroup::load_shared<{}>({})", Layout(op.results[0]), argument())};
     case OpCode::kLoadLeft: return {fmt::format("tk::warpgroup::load_left<layout>({})", argument())};
     case OpCode::kLoadRight:
-      return {fmt::format("tk::warpgroup::load_right<layout{}>({})", IsBesideRegisters(op.results[0]) ? ", true" : "", argument())};
+      return {fmt::format("tk::warpgroup::load_right<layout{}>({})",
+                          IsBesideRegisters(op.results[0]) ? ", /*beside_registers=*/true" : "", argument())};
     default: return {};
   }
 }
