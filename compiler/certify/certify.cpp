@@ -78,10 +78,6 @@ std::string Describe(const Program& program, const Target& target, const ReplayR
   assumed("the runtime's functions synchronise as lang-spec/certificate.md lists them");
   assumed("the launcher starts one block (or cluster) for each tile, or any number of them where the kernel is persistent");
   if (program.blocks > 1 && !kernel.leaves_alone) assumed("the printed kernel ends with a barrier of the cluster");
-  if (!program.parameters.empty())
-    assumed(
-        "trip counts that instances in turn skip by: tried up to two laps of the longest ring, three and what conditions name, "
-        "periodic beyond");
   for (const Family& family : program.families) {
     if (family.text.starts_with("launch|"))
       assumed("one value for the whole launch: " + family.text.substr(family.text.find('|') + 1));

@@ -66,7 +66,7 @@ class StoreWalk {
     switch (op.code) {
       case OpCode::kLet:
       case OpCode::kTilePosition: return scope_.BindOp(op);
-      case OpCode::kForTiles: return Walk(op.regions[0]);
+      case OpCode::kForTiles: return Tiles(op);
       case OpCode::kFor: return Loop(op);
       case OpCode::kUnroll:
         for (int64_t i = 0; i < op.number; ++i) {
@@ -94,6 +94,20 @@ class StoreWalk {
     }
   }
 
+  void Tiles(const Op& op) {
+    takes_turns_ = op.number > 0;
+    if (takes_turns_) scope_.Bind(op.slot, WhoseTurnIs(0, op.number));
+    Walk(op.regions[0]);
+  }
+
+  /// One of the instances does what stands in the first branch.
+  void Turn(const Op& op) {
+    takes_turns_ = false;
+    Walk(op.regions[0]);
+    takes_turns_ = true;
+    if (op.regions.size() > 1) Walk(op.regions[1]);
+  }
+
   void Loop(const Op& op) {
     const std::string name = fmt::format("loop {} {}", op.symbol, loops_.size());
     ranges_[name] = {scope_.Resolve(op.scalars[0]), scope_.Resolve(op.scalars[1]), op.number};
@@ -117,6 +131,7 @@ class StoreWalk {
 
   void If(const Op& op) {
     const Scalar condition = scope_.Resolve(op.scalars[0]);
+    if (TurnOf(condition)) return Turn(op);
     const std::optional<int64_t> value = symbolic::Evaluate(condition, [](std::string_view) { return std::nullopt; });
     if (value) {
       if (*value != 0)
@@ -232,6 +247,7 @@ class StoreWalk {
 
   void AddSite(const Op& op, const std::string& tensor, const std::vector<Scalar>& starts, std::vector<Scalar> ends,
                const std::vector<int64_t>& extents, bool adds) {
+    if (takes_turns_) return Fail(op, fmt::format("`{}` is stored by each instance, not only by the one whose turn it is", tensor));
     if (adds) return;
     Site site{&op, agent_.name, {}, extents, {}, std::move(ends)};
     std::string base;
@@ -338,6 +354,7 @@ class StoreWalk {
   std::map<std::string, Range> ranges_;
   std::vector<std::string> loops_, usable_;
   std::string conditions_;  // around that depend on the tile
+  bool takes_turns_ = false;  // every instance of the worker executes what stands here, in every tile
   std::map<ir::ValueId, int64_t> ahead_;
   std::optional<Finding> finding_;
 };
@@ -444,7 +461,7 @@ std::vector<std::vector<const Agent*>> Tiles(const Program& program) {
 }
 
 bool TakesTurns(const Agent& agent) {
-  return std::any_of(agent.loops.begin(), agent.loops.end(), [](const Loop& loop) { return loop.is_tiles && loop.stride > 1; });
+  return std::any_of(agent.loops.begin(), agent.loops.end(), [](const Loop& loop) { return loop.is_tiles && loop.op->number > 0; });
 }
 
 }  // namespace

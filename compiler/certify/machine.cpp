@@ -68,11 +68,7 @@ Outcome Machine::Run(State& state, int number, Question& question) {
     }
     case StepKind::kTest: {
       const Loop& loop = agent.loops[static_cast<size_t>(step.loop)];
-      if (loop.parameter >= 0) {
-        value = self.frames.back().iteration < parameters_[static_cast<size_t>(loop.parameter)];
-      } else if (const Outcome outcome = Test(c, loop.goes_on, question, &value); outcome != Outcome::kRan) {
-        return outcome;
-      }
+      if (const Outcome outcome = Test(c, loop.goes_on, question, &value); outcome != Outcome::kRan) return outcome;
       if (value) {
         ++self.at;
         return Outcome::kRan;
@@ -127,6 +123,11 @@ Truth Machine::Truth3(Context& c, const Condition& condition, Question& question
   const auto of = [](bool value) { return value ? Truth::kTrue : Truth::kFalse; };
   switch (condition.kind) {
     case Condition::Kind::kConstant: return of(condition.value);
+    case Condition::Kind::kTurn: {
+      int64_t tile = 0;
+      Around(c, condition.context, &tile);
+      return of(tile % condition.of == condition.which);
+    }
     case Condition::Kind::kNot: {
       const Truth truth = Truth3(c, condition.parts[0], question);
       return truth == Truth::kUnknown ? truth : of(truth == Truth::kFalse);
@@ -162,12 +163,6 @@ Truth Machine::Truth3(Context& c, const Condition& condition, Question& question
     const Truth truth = c.state.oracle.IsAbove(launch.fact, launch.number);
     if (truth == Truth::kUnknown) question = launch;
     if (truth != Truth::kTrue || question.number <= most) return truth;
-  }
-  if (family.parameter >= 0) {
-    const int64_t trips = parameters_[static_cast<size_t>(family.parameter)];
-    const int64_t first = family.step * (trips - 1) - family.constant, last = family.step * trips - family.constant;
-    if (question.number >= last) return Truth::kFalse;
-    if (trips > 0 && question.number <= first) return Truth::kTrue;
   }
   return c.state.oracle.IsAbove(question.fact, question.number);
 }
@@ -231,11 +226,7 @@ int64_t Machine::SlotOf(const Context& c) const {
   return Position(c) - FloorDiv(Position(c), slots) * slots;
 }
 
-void Machine::AdvanceRing(Context& c) const {
-  int64_t amount = c.step.amount.constant;
-  for (size_t i = 0; i < c.step.amount.of_loop.size(); ++i) amount += c.step.amount.of_loop[i] * parameters_[i];
-  c.self.rings[static_cast<size_t>(c.step.ring)] += amount;
-}
+void Machine::AdvanceRing(Context& c) const { c.self.rings[static_cast<size_t>(c.step.ring)] += c.step.amount; }
 
 /// Binds the view to the tile that it shows now.
 bool Machine::View(Context& c) {
@@ -317,7 +308,8 @@ Outcome Machine::Wait(Context& c, int64_t need, int element) {
   }
   if (!is_over) return Outcome::kBlocked;
   for (const Share& share : Shares(c)) {
-    if (need > 0) c.state.knowledge.Join(share.warp, Completed(element));
+    // Of no phase yet nothing is known; but a state of the first lap may stand for those of later ones.
+    c.state.knowledge.Join(share.warp, Completed(element));
     const int event = c.state.knowledge.NewEvent();
     c.state.knowledge.Learn(share.warp, event);
     c.state.notes.push_back({element, event, c.number, &c.op});

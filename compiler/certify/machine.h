@@ -147,7 +147,7 @@ struct Loosened {
 
 class Machine {
  public:
-  Machine(const Program& program, std::vector<int64_t> parameters, const Loosened* loosened = nullptr);
+  explicit Machine(const Program& program, const Loosened* loosened = nullptr);
 
   State Start() const;
   /// Executes one step of the agent.
@@ -288,7 +288,6 @@ class Machine {
 
   const Program& program_;
   const ir::Kernel& kernel_;
-  std::vector<int64_t> parameters_;
   const Loosened* loosened_;
   std::vector<Place> places_;
   std::vector<int> place_base_;    // by block and buffer

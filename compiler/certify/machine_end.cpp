@@ -37,8 +37,8 @@ bool Machine::FinishPhases(State& state) {
       if (agent.rings[ring].name[0] == '@') continue;
       const int64_t position = state.agents[i].rings[ring];
       const auto [place, is_new] = ends.try_emplace({agent.block, agent.rings[ring].name}, &agent, position);
-      // An instance may have no part in a pipe of its worker; and those that take turns pass over slots behind the last tile.
-      if (is_new || position == 0 || place->second.second == position || program_.skips) continue;
+      // An instance may have no part in a pipe of its worker.
+      if (is_new || position == 0 || place->second.second == position) continue;
       if (place->second.second == 0) {
         place->second = {&agent, position};
         continue;

@@ -33,10 +33,9 @@ std::vector<bool> AsyncBuffers(const Program& program) {
 
 }  // namespace
 
-Machine::Machine(const Program& program, std::vector<int64_t> parameters, const Loosened* loosened)
+Machine::Machine(const Program& program, const Loosened* loosened)
     : program_(program),
       kernel_(*program.kernel),
-      parameters_(std::move(parameters)),
       loosened_(loosened),
       async_buffers_(AsyncBuffers(program)),
       product_values_(program.kernel->values.size()) {

@@ -131,13 +131,13 @@ class Normalizer {
     for (size_t i = 0; i < program_.agents.size(); ++i) {
       for (const Frame& frame : state_.agents[i].frames) {
         int64_t& first = first_[static_cast<size_t>(frame.fact)];
-        first = std::min(first, OrdinalOf(program_.agents[i], frame));
+        // Whose turn a tile is stays as it is.
+        const bool is_tiles = program_.agents[i].loops[static_cast<size_t>(frame.loop)].is_tiles;
+        const int64_t ordinal = OrdinalOf(program_.agents[i], frame);
+        first = std::min(first, is_tiles ? ordinal - ordinal % program_.turns : ordinal);
       }
     }
-    for (size_t i = 0; i < facts.size(); ++i) {
-      // A loop whose length is a parameter is counted from its start.
-      if (first_[i] == Fact::kFree || program_.families[static_cast<size_t>(facts[i].family)].parameter >= 0) first_[i] = 0;
-    }
+    std::replace(first_.begin(), first_.end(), Fact::kFree, int64_t{0});
     // Facts stand behind the fact of the loop around them.
     std::vector<int> order(facts.size());
     number_.assign(facts.size(), -1);
@@ -166,7 +166,7 @@ class Normalizer {
         Put(f.above <= -Fact::kFree ? -Fact::kFree : f.above - by);
         Put(f.limit >= Fact::kFree ? Fact::kFree : f.limit - by);
         Put(static_cast<int64_t>(f.left));
-        Put(family.parameter >= 0 ? 0 : std::min(first_[static_cast<size_t>(i)], family.threshold));
+        Put(std::min(first_[static_cast<size_t>(i)], family.threshold));
       }
     }
   }

@@ -123,8 +123,11 @@ void Places::Fill(const Op& op, Step& step) {
     case OpCode::kCumsum: step.buffer = op.symbol.empty() ? -1 : BufferOf(op.symbol); break;
     case OpCode::kAdvance:
       step.ring = RingOf(op, op.symbol, &step.offset);
-      step.amount.constant = 1;
-      if (!op.scalars.empty()) Amount(op, scope_.Resolve(op.scalars[0]), step);
+      if (!op.scalars.empty()) {
+        const std::optional<int64_t> amount = Constant(scope_.Resolve(op.scalars[0]));
+        if (!amount) return NotKnown(op, "how many slots are passed over");
+        step.amount = *amount;
+      }
       return;
     case OpCode::kSyncRole:
     case OpCode::kNamedSync:
@@ -143,28 +146,6 @@ void Places::Fill(const Op& op, Step& step) {
       step.accesses.push_back({view->second.root, view->second.rect, view->second.is_exact});
     else if (kernel_.values[value].type.space == ir::Space::kShared)
       NotKnown(op, "a view that was never made");
-  }
-}
-
-void Places::Amount(const Op& op, const Scalar& amount, Step& step) {
-  step.amount = {};
-  const std::optional<symbolic::Polynomial> terms = symbolic::ToPolynomial(amount);
-  if (!terms) return NotKnown(op, "how many slots are passed over");
-  step.amount.of_loop.assign(program_.parameters.size(), 0);
-  for (const auto& [key, coefficient] : *terms) {
-    if (key.empty()) {
-      step.amount.constant = coefficient;
-      continue;
-    }
-    bool is_known = false;
-    for (size_t i = 0; i < program_.parameters.size(); ++i) {
-      std::string text = program_.parameters[i];
-      std::replace(text.begin(), text.end(), '*', '.');
-      if (key != text + '*') continue;
-      step.amount.of_loop[i] = coefficient;
-      is_known = true;
-    }
-    if (!is_known) return NotKnown(op, "how many slots are passed over");
   }
 }
 

@@ -34,8 +34,6 @@ class Places {
   int BufferOf(const std::string& name) const;
   /// Ring, or the number of the element: the slot, or the scalar at this place.
   void ElementOf(const ir::Op& op, Step& step, size_t scalar);
-  /// By how much a ring is moved: a sum of parameters.
-  void Amount(const ir::Op& op, const ir::Scalar& amount, Step& step);
 
   Program& program_;
   const ir::Kernel& kernel_;

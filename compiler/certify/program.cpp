@@ -43,6 +43,12 @@ void AddAgents(Program& program) {
   }
 }
 
+/// Whether a ring is turned inside.
+bool Turns(const Op& op) {
+  return std::any_of(op.regions.begin(), op.regions.end(),
+                     [](const Region& region) { return passes::Contains(region, OpCode::kAdvance); });
+}
+
 /// Whether sets of agents, and rectangles of tiles, fit the numbers that states are compared by.
 bool Fits(Program& program) {
   constexpr size_t kMostAgents = 64;
@@ -93,6 +99,8 @@ void StepBuilder::Emit(const Region& region) {
 }
 
 void StepBuilder::EmitOp(const Op& op) {
+  const bool names = op.code == OpCode::kLet || op.code == OpCode::kTilePosition;
+  if (passes_over_ && !names && op.code != OpCode::kAdvance && !Turns(op)) return;
   switch (op.code) {
     case OpCode::kComment: return;
     case OpCode::kLet:
@@ -123,6 +131,7 @@ void StepBuilder::EmitOp(const Op& op) {
 
 void StepBuilder::EmitIf(const Op& op) {
   const ir::Scalar resolved = scope_.Resolve(op.scalars[0]);
+  if (const std::optional<WhoseTurn> turn = TurnOf(resolved)) return EmitTurn(op, resolved, *turn);
   Condition condition = Read(resolved, op);
   // What this instance never comes to is no part of its program, nor of what it has in common with others.
   if (condition.kind == Condition::Kind::kConstant) {
@@ -130,6 +139,11 @@ void StepBuilder::EmitIf(const Op& op) {
     if (op.regions.size() > 1) Emit(op.regions[1]);
     return;
   }
+  const bool has_other = op.regions.size() > 1 && !op.regions[1].empty();
+  EmitBranches(op, resolved, std::move(condition), has_other ? std::function<void()>([&] { Emit(op.regions[1]); }) : nullptr);
+}
+
+void StepBuilder::EmitBranches(const Op& op, const ir::Scalar& resolved, Condition condition, const std::function<void()>& otherwise) {
   const int index = static_cast<int>(agent_.conditions.size());
   agent_.conditions.push_back(std::move(condition));
   const int branch = Here();
@@ -138,17 +152,32 @@ void StepBuilder::EmitIf(const Op& op) {
   scope_.EnterBranch(resolved, true);
   Emit(op.regions[0]);
   scope_.LeaveBranches(branches);
-  if (op.regions.size() > 1 && !op.regions[1].empty()) {
-    const int jump = Here();
-    Push(StepKind::kJump, &op);
-    agent_.steps[static_cast<size_t>(branch)].target = Here();
-    scope_.EnterBranch(resolved, false);
-    Emit(op.regions[1]);
-    scope_.LeaveBranches(branches);
-    agent_.steps[static_cast<size_t>(jump)].target = Here();
-  } else {
-    agent_.steps[static_cast<size_t>(branch)].target = Here();
-  }
+  const int jump = Here();
+  if (otherwise) Push(StepKind::kJump, &op);
+  agent_.steps[static_cast<size_t>(branch)].target = Here();
+  if (!otherwise) return;
+  scope_.EnterBranch(resolved, false);
+  otherwise();
+  scope_.LeaveBranches(branches);
+  agent_.steps[static_cast<size_t>(jump)].target = Here();
+}
+
+void StepBuilder::EmitTurn(const Op& op, const ir::Scalar& resolved, const WhoseTurn& turn) {
+  if (turn.which != agent_.instance || turn.of != agent_.worker->instances)
+    return Unknown(op, "which instance takes which tiles");
+  if (!PassesOver(kernel_, scope_, op)) return Unknown(op, "whether an instance passes over the slots that others take");
+  Condition condition;
+  condition.kind = Condition::Kind::kTurn;
+  condition.context = turn.depth + 1;
+  condition.which = turn.which;
+  condition.of = turn.of;
+  std::map<std::string, int> turns = turns_;
+  EmitBranches(op, resolved, std::move(condition), [&] {
+    std::swap(turns_, turns);  // these are the same loops
+    passes_over_ = true;
+    Emit(op.regions[0]);
+    passes_over_ = false;
+  });
 }
 
 Program BuildProgram(const ir::Kernel& kernel, const Target& target, SmallLengths small_lengths) {
@@ -165,10 +194,6 @@ Program BuildProgram(const ir::Kernel& kernel, const Target& target, SmallLength
     for (const Op& op : worker.body) {
       if (op.code == OpCode::kRing) program.most_slots = std::max(program.most_slots, op.number);
     }
-  }
-  program.skips = Skips(kernel);
-  if (program.skips) {
-    for (const Agent& agent : program.agents) FindParameters(program, agent);
   }
   // Who turns the most rings first: loops of others that have one ring each of a loop's are then known to be that loop.
   std::vector<Agent*> agents;

@@ -33,15 +33,17 @@ struct Linear {
   std::string rest{};
 };
 
-/// A truth value. `family` names the integer of `linear` (its `rest`) for the oracle; the loops up to `context` deep select which
+/// A truth value. kTurn: whether the tile of the loop at depth `context` is the `which`th of each `of`, in the block's own order.
+/// `family` names the integer of `linear` (its `rest`) for the oracle; the loops up to `context` deep select which
 /// of its values is meant.
 struct Condition {
-  enum class Kind : uint8_t { kConstant, kPositive, kAnd, kOr, kNot } kind = Kind::kConstant;
+  enum class Kind : uint8_t { kConstant, kPositive, kTurn, kAnd, kOr, kNot } kind = Kind::kConstant;
   bool value = true;
   Linear linear{};
   int family = -1;
   int context = 0;
   std::vector<Condition> parts{};
+  int64_t which = 0, of = 1;
 };
 
 /// A range: iteration i goes on while `goes_on` holds; its ordinal is first + i * stride.
@@ -53,7 +55,6 @@ struct Loop {
   int64_t step = 1;               // of the family's integer, per ordinal
   Condition goes_on{};
   bool is_tiles = false;
-  int parameter = -1;                // the trip count is a parameter of the replay (instances that take turns skip by it)
   int first_root = 0, end_root = 0;  // views that its body makes
   std::vector<int> rings{};          // that its body turns
   std::vector<int> counters{};       // rings of one slot that each iteration turns (Slotless)
@@ -82,7 +83,7 @@ struct Step {
   int buffer = -1;          // of Kernel::buffers
   int root = -1;            // the view that this step binds
   std::vector<Access> accesses{};
-  Linear amount{};  // of a skip, or the barrier id of named_sync
+  int64_t amount = 1;  // of slots that a ring is moved by
 };
 
 /// Whether the operation touches shared memory or barriers of other blocks of the cluster.
@@ -121,7 +122,6 @@ struct Family {
   int64_t threshold = 0;           // ordinals from which on constants in conditions make no difference
   uint64_t members = 0;            // agents that ask
   uint64_t loopers = 0;            // of these, those that run a loop by it
-  int parameter = -1;              // of Program::parameters: the trip count of its loops
   int64_t constant = 0;            // what loops add to the integer before they divide by `step`
   std::optional<int64_t> above{};  // the integer is, whatever is chosen
   int launch = -1;                 // the family of the launch that knows small numbers of turns; -1: each loop for itself
@@ -148,14 +148,13 @@ struct Program {
   int blocks = 1;  // of a cluster
   std::vector<Agent> agents{};
   std::vector<Family> families{};
-  std::vector<std::string> parameters{};  // texts of trip counts that rings are skipped by
   std::vector<Unknown> unknowns{};
   std::vector<std::string> ring_of_buffer{}, ring_of_barrier{};  // that says which element is used; "": none
   int warps = 0;                                                 // modelled, in all
   bool shares_slots = false;                                     // blocks of the cluster fill or free slots of each other
   SmallLengths small_lengths = SmallLengths::kAnew;
   int64_t most_slots = 1;            // of a ring
-  bool skips = false;                // rings are passed over by instances that take turns
+  int64_t turns = 1;                 // a common multiple of how many instances take turns
   int lanes = 32;                    // of a warp
   bool counts_instructions = false;  // wait_copies counts instructions, not groups
   int copy_bytes = 16;               // that one of these moves for a thread
@@ -168,11 +167,6 @@ Program BuildProgram(const ir::Kernel& kernel, const Target& target, SmallLength
 /// that turns with the iterations of the loops that fill it: what is read is what was filled in the same iteration. By the name of
 /// the buffer, those loops; none of them lies in another.
 std::map<std::string, std::set<const ir::Op*>> Slotless(const ir::Kernel& kernel, const ir::Worker& worker);
-
-/// Texts of the trip counts that `advance` skips by in the agent, added to Program::parameters before anything is built.
-void FindParameters(Program& program, const Agent& agent);
-/// Whether any role passes over slots.
-bool Skips(const ir::Kernel& kernel);
 
 /// Which rings a loop turns: loops over one range that turn a ring together have one trip count. So have those in which the whole
 /// block meets.
@@ -226,6 +220,17 @@ class Scope {
   std::shared_ptr<LongTerms> long_terms_;
   std::string conditions_;  // around
 };
+
+/// `whose == which`, resolved: `whose` counts the tiles of the loop at this depth, from 0 to `of` and again.
+struct WhoseTurn {
+  int depth = 0;
+  int64_t which = 0, of = 1;
+};
+ir::Scalar WhoseTurnIs(int depth, int64_t of);
+std::optional<WhoseTurn> TurnOf(const ir::Scalar& condition);
+
+/// Whether the branch for tiles of others passes over the slots that the branch for own tiles takes, as many of each ring.
+bool PassesOver(const ir::Kernel& kernel, const Scope& scope, const ir::Op& turn);
 
 /// The value of a resolved scalar that mentions no name.
 std::optional<int64_t> Constant(const ir::Scalar& scalar);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "compiler/certify/step_builder.h"
@@ -16,9 +17,8 @@ using symbolic::Kind;
 
 namespace {
 
-constexpr int64_t kWrittenOut = 16;    // constant trip counts up to this are not left to the oracle,
-constexpr int64_t kMostTurns = 512;    // unless those of loops in each other make more turns than this;
-constexpr int64_t kPassedOver = 2048;  // where others pass over the slots of a loop, by its number of turns, it makes just these
+constexpr int64_t kWrittenOut = 16;  // constant trip counts up to this are not left to the oracle,
+constexpr int64_t kMostTurns = 512;  // unless those of loops in each other make more turns than this
 
 }  // namespace
 
@@ -80,9 +80,8 @@ bool StepBuilder::Range(const Op& op, Loop& loop, std::string& rest, int64_t& tu
       linear->rest.empty() && std::all_of(linear->of_loop.begin(), linear->of_loop.end(), [](int64_t c) { return c == 0; });
   std::optional<int64_t> above;
   const int64_t trips = (linear->constant + op.number - 1) / op.number;
-  const int64_t most = program_.skips ? kPassedOver : kMostTurns;
-  const bool is_counted = trips <= kWrittenOut || program_.skips || program_.small_lengths == SmallLengths::kOnce;
-  if (is_constant && trips > 0 && is_counted && turns * trips <= most) {
+  const bool is_counted = trips <= kWrittenOut || program_.small_lengths == SmallLengths::kOnce;
+  if (is_constant && trips > 0 && is_counted && turns * trips <= kMostTurns) {
     turns *= trips;
   } else if (is_constant && trips > 0) {
     // As long as any other loop that makes so many turns: nothing below depends on its exact length. What behind it depends on
@@ -100,13 +99,7 @@ bool StepBuilder::Range(const Op& op, Loop& loop, std::string& rest, int64_t& tu
   loop.family = FamilyOf(LoopFamily(op, fmt::format("{}{:+}", rest, linear->constant), rest.empty()), rest.empty() ? 0 : op.number);
   linear->of_loop.push_back(-op.number);
   loop.goes_on = Condition{Condition::Kind::kPositive, true, *linear, loop.family, Depth(), {}};
-  loop.parameter = ParameterOf(symbolic::Cdiv(extent, symbolic::Int(op.number)));
-  if (loop.parameter < 0) {  // of a range that may go backwards
-    const Scalar not_negative = symbolic::Make(Kind::kMax, DType::kI64, {extent, symbolic::Int(0)});
-    loop.parameter = ParameterOf(symbolic::Cdiv(not_negative, symbolic::Int(op.number)));
-  }
   Family& family = program_.families[static_cast<size_t>(loop.family)];
-  family.parameter = loop.parameter;
   family.constant = linear->constant;
   if (above) family.above = std::max(*above, family.above.value_or(*above));
   if (program_.small_lengths == SmallLengths::kOnce && !rest.empty() && IsOfLaunch(rest)) {
@@ -119,6 +112,7 @@ bool StepBuilder::Range(const Op& op, Loop& loop, std::string& rest, int64_t& tu
 }
 
 bool StepBuilder::Tiles(const Op& op, Loop& loop, std::string& rest) {
+  if (op.number > 0) program_.turns = std::lcm(program_.turns, op.number);
   const std::string unit = kernel_.cluster > 1 ? "cluster" : "block";
   const Scalar index = symbolic::Call(unit + "::index", DType::kI32, {});
   const Scalar count = symbolic::Call(unit + "::count", DType::kI32, {});
@@ -170,14 +164,6 @@ std::string StepBuilder::LoopFamily(const Op& op, const std::string& extent, boo
   const int family = FamilyOf(name, is_constant ? 0 : op.number);
   for (const std::string& key : keys) families_.try_emplace(key, family);
   return name;
-}
-
-int StepBuilder::ParameterOf(const Scalar& trips) const {
-  const std::string text = symbolic::CanonicalText(trips);
-  for (size_t i = 0; i < program_.parameters.size(); ++i) {
-    if (program_.parameters[i] == text) return static_cast<int>(i);
-  }
-  return -1;
 }
 
 }  // namespace tkc::certify

@@ -21,10 +21,10 @@ constexpr int64_t kMostStates = 8'000;
 class Replayer {
  public:
   /// `merges`: a state in a place that has been is followed with no more knowledge than was there before.
-  Replayer(const Program& program, std::vector<int64_t> parameters, bool merges, const Loosened* loosened, ReplayResult& result)
-      : program_(program), machine_(program, std::move(parameters), loosened), merges_(merges), result_(result) {}
+  Replayer(const Program& program, bool merges, const Loosened* loosened, ReplayResult& result)
+      : program_(program), machine_(program, loosened), merges_(merges), result_(result) {}
 
-  bool Run() {
+  void Run() {
     std::vector<State> open;
     open.push_back(machine_.Start());
     while (!open.empty()) {
@@ -32,12 +32,11 @@ class Replayer {
       open.pop_back();
       if (!Follow(std::move(state), open)) {
         result_.finding = machine_.finding;
-        return false;
+        return;
       }
     }
     result_.filled.merge(machine_.filled);
     result_.early.merge(machine_.early);
-    return true;
   }
 
  private:
@@ -146,35 +145,10 @@ class Replayer {
   std::vector<std::array<int64_t, kDepths>> place_;  // iterations of the outermost loops
 };
 
-int64_t MostSlots(const Program& program) {
-  int64_t most = 1;
-  for (const Agent& agent : program.agents) {
-    for (const AgentRing& ring : agent.rings) most = std::max(most, ring.slots);
-  }
-  return most;
-}
-
-/// The iteration of a loop that a parameter counts from which on its conditions say the same in each.
-int64_t LastThreshold(const Program& program) {
-  int64_t last = 0;
-  for (const Family& family : program.families) {
-    if (family.parameter >= 0) last = std::max(last, family.threshold);
-  }
-  return last;
-}
-
 ReplayResult ReplayAll(const Program& program, bool merges, const Loosened* loosened) {
   ReplayResult result;
-  // Rings that are skipped by a trip count: it is tried up to two laps and what may be in flight; see lang-spec.
-  const int64_t most = program.parameters.empty() ? 0 : 2 * MostSlots(program) + 3 + LastThreshold(program);
-  std::vector<int64_t> parameters(program.parameters.size());
-  while (true) {
-    if (!Replayer(program, parameters, merges, loosened, result).Run()) return result;
-    size_t i = 0;
-    while (i < parameters.size() && parameters[i] == most) parameters[i++] = 0;
-    if (i == parameters.size()) return result;
-    ++parameters[i];
-  }
+  Replayer(program, merges, loosened, result).Run();
+  return result;
 }
 
 /// With less knowledge fewer runs are right, never more. So a proof over merged states is one; a violation there may be for want of

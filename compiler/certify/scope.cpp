@@ -46,6 +46,21 @@ static bool RenumbersBlocks(const symbolic::Node& call) {
          call.args[1]->name == "block::count" && symbolic::IsInt(call.args[2], &chiplets) && chiplets > 0;
 }
 
+Scalar WhoseTurnIs(int depth, int64_t of) {
+  return symbolic::Call("whose_turn", DType::kI64, {symbolic::Int(depth), symbolic::Int(of)});
+}
+
+std::optional<WhoseTurn> TurnOf(const Scalar& condition) {
+  WhoseTurn turn;
+  int64_t depth = 0;
+  const bool is_turn = condition->kind == Kind::kEq && condition->args[0]->name == "whose_turn" &&
+                       symbolic::IsInt(condition->args[0]->args[0], &depth) &&
+                       symbolic::IsInt(condition->args[0]->args[1], &turn.of) && symbolic::IsInt(condition->args[1], &turn.which);
+  if (!is_turn) return std::nullopt;
+  turn.depth = static_cast<int>(depth);
+  return turn;
+}
+
 std::optional<int64_t> Constant(const Scalar& scalar) {
   return symbolic::Evaluate(scalar, [](std::string_view) { return std::nullopt; });
 }
@@ -114,6 +129,7 @@ void Scope::BindLoop(const Op& loop, int depth) {
       unit = Resolve(loop.scalars[0])->name.substr(0, Resolve(loop.scalars[0])->name.find(':'));
     Bind(loop.symbol, symbolic::Add(symbolic::Call(unit + "::index", DType::kI32, {}),
                                     symbolic::Mul(ordinal, symbolic::Call(unit + "::count", DType::kI32, {}))));
+    if (loop.number > 0) Bind(loop.slot, WhoseTurnIs(depth, loop.number));
   } else {
     Bind(loop.symbol, symbolic::Add(Resolve(loop.scalars[0]), symbolic::Mul(symbolic::Int(loop.number), ordinal)));
   }

@@ -3,6 +3,7 @@
 // agents ask about one integer, program_conditions.cpp what a condition asks.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -49,16 +50,20 @@ class StepBuilder {
   void Emit(const ir::Region& region);
   void EmitOp(const ir::Op& op);
   void EmitIf(const ir::Op& op);
+  /// The first branch of `op` where the condition holds, `otherwise`, if there is one, where not.
+  void EmitBranches(const ir::Op& op, const ir::Scalar& resolved, Condition condition, const std::function<void()>& otherwise);
+  /// In tiles of others an instance passes over their slots, as a sum, which is shown to be right, and executed as the loops that
+  /// the others run: nobody is then further ahead than these are.
+  void EmitTurn(const ir::Op& op, const ir::Scalar& resolved, const WhoseTurn& turn);
 
   void EmitLoop(const ir::Op& op);
   /// for name = lo to hi step n. `turns`: of the loops around, and then of this one, too, where it is written out.
   bool Range(const ir::Op& op, Loop& loop, std::string& rest, int64_t& turns);
-  /// for_tiles: the ordinal counts the block's tiles; an instance that takes turns starts at its own and skips those of others.
+  /// for_tiles: the ordinal counts the block's tiles.
   bool Tiles(const ir::Op& op, Loop& loop, std::string& rest);
   /// Loops of different roles are one family when they have the same range, stand in the same iteration of the same loops and turn
   /// a ring together the same number of times before, or turn none and come as the n-th of that range.
   std::string LoopFamily(const ir::Op& op, const std::string& extent, bool is_constant);
-  int ParameterOf(const ir::Scalar& trips) const;
 
   Condition Read(const ir::Scalar& scalar, const ir::Op& op);
   static Condition Not(Condition condition);
@@ -83,6 +88,7 @@ class StepBuilder {
   Around around_{};
   std::map<std::string, int> turns_;
   int elected_ = 0;
+  bool passes_over_ = false;  // only rings turn
 };
 
 }  // namespace tkc::certify

@@ -241,6 +241,19 @@ void OpEmitter::If(const Op& op) {
   out_.OneLine(mark);
 }
 
+void OpEmitter::ForTiles(const Op& op) {
+  const std::string name = Mangle(op.symbol), whose = Mangle(op.slot);
+  std::string begin = fmt::format("int {} = {}", name, scalars_.Text(op.scalars[0]));
+  std::string next = fmt::format("{} += {}", name, scalars_.Text(op.scalars[2]));
+  if (op.number > 0) {
+    begin += fmt::format(", {} = 0", whose);
+    next += fmt::format(", {} = ({} + 1) % {}", whose, whose, op.number);
+    scalars_.AddNonNegative(op.slot);
+  }
+  const std::string end = scalars_.Expr(op.scalars[1]).Within(CppExpr::kAdd);
+  Loop(op, fmt::format("for ({}; {} < {}; {})", begin, name, end, next), true);
+}
+
 bool OpEmitter::EmitControl(const Op& op) {
   const std::string name = Mangle(op.symbol);
   switch (op.code) {
@@ -256,12 +269,7 @@ bool OpEmitter::EmitControl(const Op& op) {
            scalars_.IsNonNegative(op.scalars[0]));
       return true;
     }
-    case OpCode::kForTiles:
-      Loop(op,
-           fmt::format("for (int {} = {}; {} < {}; {} += {})", name, scalars_.Text(op.scalars[0]), name,
-                       scalars_.Expr(op.scalars[1]).Within(CppExpr::kAdd), name, scalars_.Text(op.scalars[2])),
-           true);
-      return true;
+    case OpCode::kForTiles: ForTiles(op); return true;
     case OpCode::kUnroll:
       out_.Line("TK_UNROLL");
       Loop(op, fmt::format("for (int {} = 0; {} < {}; ++{})", name, name, op.number, name), true);

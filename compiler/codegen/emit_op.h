@@ -64,6 +64,7 @@ class OpEmitter {
   void Loop(const ir::Op& op, const std::string& head, bool starts_non_negative);
   void Let(const ir::Op& op);
   void If(const ir::Op& op);
+  void ForTiles(const ir::Op& op);
 
   /// The value of an expression operation; empty text if `op` is none.
   CppExpr Expression(const ir::Op& op);

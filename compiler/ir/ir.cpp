@@ -24,6 +24,7 @@ void TakeScalars(const Region& region, std::set<std::string>& taken) {
 void TakeLoops(const Region& region, std::set<std::string>& taken) {
   for (const Op& op : region) {
     if (op.code == OpCode::kForTiles || op.code == OpCode::kUnroll) taken.insert(op.symbol);
+    if (op.code == OpCode::kForTiles && !op.slot.empty()) taken.insert(op.slot);
     if (op.code == OpCode::kTilePosition) {
       const auto [row, col] = NamesOfPosition(op);
       taken.insert({row, col});

@@ -7,7 +7,7 @@ namespace {
 constexpr OpFormat kFormats[] = {
     {OpCode::kLet, "$s = $a $e", "|mutable|again"},
     {OpCode::kFor, "$s = $a to $a step $n"},
-    {OpCode::kForTiles, "$s = $a to $a step $a"},
+    {OpCode::kForTiles, "$s = $a to $a step $a [turn $l of $n]"},
     {OpCode::kTilePosition, "$s of $a in $a , $a group $n"},
     {OpCode::kIf, "$a"},
     {OpCode::kIfElected, "$e", "warpgroup|warp"},

@@ -147,13 +147,16 @@ void Verifier::CheckInnerRegions(const Op& op) {
     if (op.code != OpCode::kForTiles && op.number < 1)
       OpFault(op, "a {} of {}", op.code == OpCode::kFor ? "step" : "count", op.number);
     if (op.symbol.empty()) OpFault(op, "a loop without a name for its variable");
+    if (op.code == OpCode::kForTiles && op.slot.empty() != (op.number == 0)) OpFault(op, "turns of {}", op.number);
   }
   if (op.code == OpCode::kIf && (op.scalars.size() != 1 || op.scalars[0]->dtype != DType::kBool)) {
     OpFault(op, "the condition is not one truth value");
   }
   const bool is_new = IsLoop(op.code) && scalars_.insert(op.symbol).second;
+  const bool has_turns = op.code == OpCode::kForTiles && !op.slot.empty() && scalars_.insert(op.slot).second;
   for (const Region& region : op.regions) CheckRegion(region);
   if (is_new) scalars_.erase(op.symbol);
+  if (has_turns) scalars_.erase(op.slot);
 }
 
 void Verifier::Define(const Op& op) {

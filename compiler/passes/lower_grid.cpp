@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/passes/slots_per_tile.h"
+#include "compiler/passes/pass_over.h"
 #include "compiler/passes/walk.h"
 #include "compiler/symbolic/evaluate.h"
 
@@ -100,10 +100,11 @@ class GridLowering {
 
   /// The body for every tile that the worker takes.
   Region Wrap(const ir::Worker& worker, Region body) const {
-    const SlotsPerTile slots_per_tile = worker.in_turn ? CountSlots(kernel_, body) : SlotsPerTile{};
     const std::string unit = kernel_.cluster > 1 ? "cluster" : "block";
     const Scalar stride = symbolic::Call(unit + "::count", DType::kI32, {});
     const Scalar first = First(symbolic::Call(unit + "::index", DType::kI32, {}), stride);
+    const bool in_turn = worker.in_turn && worker.instances > 1;
+    if (in_turn) body = {OfOwnTurn(worker, std::move(body))};
     const bool needs_number = kernel_.persistent || !IsList();
     Region inside = Decode(needs_number ? symbolic::Name(Free("tile")) : first);
     inside.insert(inside.end(), kernel_.lets.begin(), kernel_.lets.end());
@@ -115,32 +116,26 @@ class GridLowering {
     Op loop{OpCode::kForTiles, {}, {}, {first, kernel_.tiles, stride}};
     loop.symbol = Free("tile");
     loop.span = kernel_.span;
-    if (!worker.in_turn) {
-      loop.regions = {std::move(inside)};
-      return {loop};
-    }
-    // Instance w takes tiles w, w + n, w + 2n, ... of the block's sequence, and passes over the slots of the others.
-    const Scalar number = symbolic::Name(worker.instance_name);
-    loop.scalars[0] = symbolic::Add(first, symbolic::Mul(number, stride));
-    loop.scalars[2] = symbolic::Mul(stride, Int(worker.instances));
-    Region out;
-    for (const auto& [pipe, slots] : slots_per_tile.of) {
-      out.push_back(Skip(pipe, symbolic::Mul(number, slots), worker.span));
-      inside.push_back(Skip(pipe, symbolic::Mul(slots, Int(worker.instances - 1)), worker.span));
-    }
+    if (in_turn) loop.slot = Free(kWhose), loop.number = worker.instances;
     loop.regions = {std::move(inside)};
-    out.push_back(std::move(loop));
-    return out;
-  }
-
-  static Op Skip(const std::string& pipe, Scalar count, Span span) {
-    Op skip{OpCode::kAdvance, {}, {}, {std::move(count)}};
-    skip.symbol = pipe;
-    skip.span = span;
-    return skip;
+    return {loop};
   }
 
  private:
+  static constexpr const char* kWhose = "whose";  // turn a tile is
+
+  /// Each instance walks over all of the block's tiles: it does its own, and passes over the slots that those of others take.
+  Op OfOwnTurn(const ir::Worker& worker, Region body) const {
+    Region others = PassOver(kernel_, body);
+    Op turn{OpCode::kIf,
+            {},
+            {},
+            {symbolic::Make(Kind::kEq, DType::kBool, {symbolic::Name(Free(kWhose)), symbolic::Name(worker.instance_name)})}};
+    turn.span = worker.span;
+    turn.regions = {std::move(body), std::move(others)};
+    return turn;
+  }
+
   void NameTiles(Scalar count) {
     const std::string name = kernel_.persistent ? Free("tiles") : ir::FreeName(NamesOfLauncher(), "tiles");
     kernel_.launch_lets.emplace_back(name, std::move(count));
@@ -227,15 +222,6 @@ Result<void> LowerGrid(ir::Kernel& kernel, const Target& target, Diagnostics& di
     if (!worker.in_turn) continue;
     kernel.persistent = true;  // turns are taken over the tiles of a block
     if (worker.instance_name.empty()) worker.instance_name = ir::FreeName(kernel.UsedNames(), "turn");
-    const SlotsPerTile slots = CountSlots(kernel, worker.body);
-    if (slots.pipe.empty()) continue;
-    return diagnostics
-        .Error(DiagnosticKind::kNotImplemented, worker.span,
-               fmt::format("turns over tiles of different length (slots of `{}` depend on {}) are specified, not yet implemented",
-                           slots.pipe, slots.cause))
-        .Help(
-            fmt::format("leave out `in turn`; instances that share a tile, `{}[W] as w`, each take a part of its rows: `.rows(w)`",
-                        worker.name));
   }
   grid.CountTiles();
   for (ir::Worker& worker : kernel.workers) worker.body = grid.Wrap(worker, std::move(worker.body));

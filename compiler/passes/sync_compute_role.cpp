@@ -299,7 +299,9 @@ void ComputeRoleSync::TakeTurns(Op& tiles, Region& out) {
   const symbolic::Scalar instance = symbolic::Name(worker_.instance_name);
   const symbolic::Scalar next = symbolic::Make(symbolic::Kind::kMod, DType::kI64,
                                                {symbolic::Add(instance, symbolic::Int(1)), symbolic::Int(worker_.instances)});
-  Region& body = tiles.regions[0];
+  Region &body = OwnTurn(tiles), &others = OthersTurns(tiles);
+  if (!others.empty())
+    others.insert(others.begin(), Explain("Another instance has this tile: its slots are passed over.", worker_.span));
   const auto receives = [](const Op& op) {
     return op.code == OpCode::kReceive ||
            std::any_of(op.regions.begin(), op.regions.end(), [](const Region& r) { return Contains(r, OpCode::kReceive); });
@@ -316,7 +318,7 @@ void ComputeRoleSync::TakeTurns(Op& tiles, Region& out) {
 
 void ComputeRoleSync::Loop(Op op, Region& out) {
   WaitGroups(0, op.span, out);
-  if (op.code == OpCode::kForTiles && worker_.in_turn && worker_.instances > 1) TakeTurns(op, out);
+  if (op.code == OpCode::kForTiles && op.number > 0) TakeTurns(op, out);
   staging_.EnterLoop(op);
   if (KeepsInFlight(op)) {
     FlyAround(std::move(op), out);

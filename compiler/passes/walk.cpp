@@ -18,6 +18,15 @@ auto& FindNamed(List& list, const std::string& name, const char* what) {
   InternalError(fmt::format("no {} named {}", what, name));
 }
 
+ir::Op& TurnOf(ir::Op& tiles) {
+  const auto is_turn = [&](const ir::Op& op) {
+    return op.code == ir::OpCode::kIf && symbolic::Mentions(op.scalars[0], tiles.slot);
+  };
+  const auto turn = std::find_if(tiles.regions[0].begin(), tiles.regions[0].end(), is_turn);
+  Ensure(turn != tiles.regions[0].end(), "a loop of turns without the turn", tiles.span);
+  return *turn;
+}
+
 }  // namespace
 
 bool Uses(const ir::Op& op, ir::ValueId value) {
@@ -44,6 +53,9 @@ bool Contains(const ir::Region& region, ir::OpCode code) {
   ForEachOp(region, [&](const ir::Op& op) { found |= op.code == code; });
   return found;
 }
+
+ir::Region& OwnTurn(ir::Op& tiles) { return TurnOf(tiles).regions[0]; }
+ir::Region& OthersTurns(ir::Op& tiles) { return TurnOf(tiles).regions[1]; }
 
 int CountUses(const ir::Region& region, ir::ValueId value) {
   int count = 0;

@@ -28,6 +28,10 @@ bool NamesScalar(const ir::Op& op, const std::set<std::string>& names);
 /// Whether the region holds an operation of this code, at any depth.
 bool Contains(const ir::Region& region, ir::OpCode code);
 
+/// Of a loop over tiles that instances take in turn: what an instance does in a tile of its own, and in others.
+ir::Region& OwnTurn(ir::Op& tiles);
+ir::Region& OthersTurns(ir::Op& tiles);
+
 /// The operations of the region, at any depth, that use `value`.
 int CountUses(const ir::Region& region, ir::ValueId value);
 

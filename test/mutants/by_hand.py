@@ -104,7 +104,10 @@ MUTANTS = [
     ("turn_barrier_beyond_the_hardware", "in_turn", [(r"turn \+ 8 threads", "turn + 15 threads"), (r"2 \+ 8 threads", "2 + 15 threads"), (r"named_arrive 8", "named_arrive 15")], MAP_GROUPS),
     ("turn_counts_one_warpgroup", "in_turn", [(r"named_sync turn \+ 8 threads 256", "named_sync turn + 8 threads 128")], HANG_COUNT),
     ("turn_given_to_both", "in_turn", [(r"if turn == 1 {", "if turn >= 0 {")], MAP_GROUPS),
-    ("turns_start_at_one_slot", "in_turn", [(r"    advance p by turn\n", "")], MAP_COUNTS),
+    ("others_slots_not_passed", "in_turn", [(r"(comment \"Another instance.*\n +)advance p\n", r"\1advance p by 0\n")], MAP_COUNTS),
+    ("others_slots_passed_twice", "in_turn", [(r"(comment \"Another instance.*\n +)advance p\n", r"\1advance p by 2\n")], MAP_COUNTS),
+    ("every_tile_taken_by_the_first", "in_turn", [(r"if whose == turn {", "if whose == 0 {")], MAP_COUNTS),
+    ("turns_of_one_more", "in_turn", [(r"turn whose of 2", "turn whose of 3")], MAP_COUNTS),
     # ---- the grid, iteration counts
     ("map_halves_rows", "gemm_by_hand", [(r"let m = m_block \* 128", "let m = m_block * 64", 2)], MAP_BIJECTION),
     ("map_of_one_worker", "gemm_by_hand", [(r"in compute: let n = n_block \* 128", "let n = (n_blocks - 1 - n_block) * 128")], MAP_BIJECTION),

@@ -6,7 +6,8 @@ Counted block by block: what stands in a loop, a branch or a role's body must co
 loop may run any number of times. A loop that keeps a product in flight gives its slots back an iteration later (`.previous`, under a
 condition): those in it count for its body, the one behind it for none. Parts that fill one slot arrive more often than once.
 An instance that receives the slot that it has just sent waits for it empty and full, and turns its ring once; else it has a ring for
-what it sends and one for what it receives. Slots that are filled once have no barrier to be given back at, and where there is one of
+what it sends and one for what it receives. In a tile of another instance (`if whose == ..` and its `else`) slots are only passed over,
+as many as the certificate says. Slots that are filled once have no barrier to be given back at, and where there is one of
 them its ring stays there."""
 import pathlib
 import re
@@ -20,8 +21,9 @@ TURN = re.compile(r"advance (\w+)$")
 
 
 class Block:
-    def __init__(self, head, parent, returned):
+    def __init__(self, head, parent, returned, passes_over=False):
         self.head, self.parent, self.returned = head, parent, returned
+        self.passes_over = passes_over or (parent is not None and parent.passes_over)
         self.waits, self.ring_waits, self.turns, self.gives = {}, {}, {}, {}
         self.holds_previous = False
 
@@ -30,6 +32,8 @@ class Block:
 
     def faults(self):
         found = []
+        if self.passes_over:
+            return found
         for ring in {r for r, _ in self.ring_waits} | set(self.turns):
             kinds = [n for (r, _), n in self.ring_waits.items() if r == ring]
             turns = self.turns.get(ring, 0)
@@ -59,10 +63,12 @@ def check(text):
         if match := EMPTY.match(line):
             returned.add(match[1])
         if line.endswith("{"):
-            if line.startswith("} else"):
+            is_else = line.startswith("} else")
+            passes_over = is_else and block.head.startswith("if whose == ")
+            if is_else:
                 faults += [f"{number}: `{block.head}` {fault}" for fault in block.faults()]
                 block = block.parent
-            block = Block(line, block, returned)
+            block = Block(line, block, returned, passes_over)
         elif line == "}":
             if not block.head.startswith("if"):
                 faults += [f"{number}: `{block.head}` {fault}" for fault in block.faults()]
