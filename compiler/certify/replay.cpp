@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
 #include "compiler/certify/machine.h"
@@ -108,14 +107,15 @@ class Replayer {
     for (size_t i = 0; i < order_.size(); ++i) {
       if (moved >= 0 && static_cast<int>(i) != moved) continue;
       const AgentState& self = state.agents[i];
-      std::array<int64_t, kDepths> place;
-      place.fill(-1);
-      for (size_t d = 0; d < self.frames.size() && d < place.size(); ++d) {
+      std::vector<int64_t>& place = place_[i];
+      changes |= place.size() != self.frames.size();
+      place.resize(self.frames.size());
+      for (size_t d = 0; d < place.size(); ++d) {
         const Loop& loop = program_.agents[i].loops[static_cast<size_t>(self.frames[d].loop)];
-        place[d] = loop.first + self.frames[d].iteration * loop.stride;
+        const int64_t ordinal = loop.first + self.frames[d].iteration * loop.stride;
+        changes |= place[d] != ordinal;
+        place[d] = ordinal;
       }
-      changes |= place != place_[i];
-      place_[i] = place;
     }
     if (!changes) return;
     const auto before = [&](int a, int b) {
@@ -141,8 +141,7 @@ class Replayer {
   ReplayResult& result_;
   std::unordered_map<std::string, std::vector<NormalForm>> seen_;  // by place
   std::vector<int> order_;
-  static constexpr size_t kDepths = 3;
-  std::vector<std::array<int64_t, kDepths>> place_;  // iterations of the outermost loops
+  std::vector<std::vector<int64_t>> place_;  // the iteration of each loop around
 };
 
 ReplayResult ReplayAll(const Program& program, bool merges, const Loosened* loosened) {
