@@ -77,6 +77,13 @@ Op SyncOp(OpCode code, const std::string& symbol, const std::string& slot, int64
   return op;
 }
 
+Op If(symbolic::Kind compare, ir::Scalar a, ir::Scalar b, Region region, Span span) {
+  Op branch = SyncOp(OpCode::kIf, "", "", 0, span);
+  branch.scalars = {symbolic::Make(compare, DType::kBool, {std::move(a), std::move(b)})};
+  branch.regions = {std::move(region), {}};
+  return branch;
+}
+
 Op Explain(const std::string& text, Span span) { return SyncOp(OpCode::kComment, text, "", 0, span); }
 
 void SlotArrivals::Add(const std::string& pipe, int64_t arrivals, bool closes) {

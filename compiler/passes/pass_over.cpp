@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "compiler/passes/sent_slots.h"
+#include "compiler/passes/walk.h"
 #include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
 
@@ -29,14 +32,21 @@ struct Passed {
 
 class PassingOver {
  public:
-  explicit PassingOver(const ir::Kernel& kernel) : kernel_(kernel) {}
+  PassingOver(const ir::Kernel& kernel, const Region& body) : kernel_(kernel) {
+    ForEachOp(body, [&](const Op& op) {
+      if (op.code == OpCode::kReceive) received_.insert(op.symbol);
+    });
+  }
 
   Passed Of(const Region& region) {
     const size_t outside = lets_.size();
     Passed passed;
-    for (const Op& op : region) {
+    for (size_t i = 0; i < region.size(); ++i) {
+      const Op& op = region[i];
       if (op.code == OpCode::kLet) lets_.emplace_back(op.symbol, op.scalars[0]);
-      if (op.code == OpCode::kReceive) Add(passed, op.symbol, Int(1));
+      // Of what an instance sends to itself as many slots are received.
+      const bool sends = op.code == OpCode::kSend && !received_.contains(op.symbol) && ClosesSlot(region, i);
+      if (op.code == OpCode::kReceive || sends) Add(passed, op.symbol, Int(1));
       if (op.code == OpCode::kFor) AddLoop(passed, op);
       if (op.code == OpCode::kIf) AddBranches(passed, op);
     }
@@ -120,13 +130,14 @@ class PassingOver {
   }
 
   const ir::Kernel& kernel_;
+  std::set<std::string> received_;                    // pipes
   std::vector<std::pair<std::string, Scalar>> lets_;  // of the body, where the walk stands
 };
 
 }  // namespace
 
 Region PassOver(const ir::Kernel& kernel, const Region& body) {
-  return PassingOver::Program(PassingOver(kernel).Of(body), kernel.span);
+  return PassingOver::Program(PassingOver(kernel, body).Of(body), kernel.span);
 }
 
 }  // namespace tkc::passes

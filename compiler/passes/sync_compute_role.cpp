@@ -21,8 +21,6 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-constexpr int64_t kTurnBarrier = 8;  // first of the named barriers for turns; the warpgroups' own are 1 and on
-
 struct Release {
   std::string pipe;
   Span span;
@@ -90,8 +88,6 @@ class ComputeRoleSync {
   void StoreShared(Op op, Region& out);
   void Loop(Op op, Region& out);
   void FlyAround(Op op, Region& out);
-  static Op If(symbolic::Kind compare, ir::Scalar a, ir::Scalar b, Region region, Span span);
-  void TakeTurns(Op& tiles, Region& out);
 
   /// Whether a group may stay in flight over the back edge: see the header.
   bool KeepsInFlight(const Op& loop) const;
@@ -287,38 +283,9 @@ bool ComputeRoleSync::KeepsInFlight(const Op& loop) const {
   return kernel_.depth > 0;
 }
 
-/// Instances in turn: each receives the slots of its tile only when the instance before it has received all of its own. Without
-/// that an instance would wait for a slot several laps ahead, and a barrier's parity tells neighbouring laps apart, not more.
-void ComputeRoleSync::TakeTurns(Op& tiles, Region& out) {
-  const int64_t both = 2 * ir::kWarpsOfInstance * 32;
-  const auto meet = [&](OpCode code, symbolic::Scalar instance) {
-    Op op = SyncOp(code, "", "", both, worker_.span);
-    op.scalars = {symbolic::Add(symbolic::Int(kTurnBarrier), std::move(instance))};
-    return op;
-  };
-  const symbolic::Scalar instance = symbolic::Name(worker_.instance_name);
-  const symbolic::Scalar next = symbolic::Make(symbolic::Kind::kMod, DType::kI64,
-                                               {symbolic::Add(instance, symbolic::Int(1)), symbolic::Int(worker_.instances)});
-  Region &body = OwnTurn(tiles), &others = OthersTurns(tiles);
-  if (!others.empty())
-    others.insert(others.begin(), Explain("Another instance has this tile: its slots are passed over.", worker_.span));
-  const auto receives = [](const Op& op) {
-    return op.code == OpCode::kReceive ||
-           std::any_of(op.regions.begin(), op.regions.end(), [](const Region& r) { return Contains(r, OpCode::kReceive); });
-  };
-  const auto first = std::find_if(body.begin(), body.end(), receives);
-  if (first == body.end()) return;
-  const auto last = std::find_if(body.rbegin(), body.rend(), receives).base();
-  body.insert(last, meet(OpCode::kNamedArrive, next));
-  body.insert(std::find_if(body.begin(), body.end(), receives), meet(OpCode::kNamedSync, instance));
-  // The first turn needs no one before it: the last instance gives it away.
-  out.push_back(If(symbolic::Kind::kEq, instance, symbolic::Int(worker_.instances - 1),
-                   {meet(OpCode::kNamedArrive, symbolic::Int(0))}, worker_.span));
-}
-
 void ComputeRoleSync::Loop(Op op, Region& out) {
   WaitGroups(0, op.span, out);
-  if (op.code == OpCode::kForTiles && op.number > 0) TakeTurns(op, out);
+  if (op.code == OpCode::kForTiles && op.number > 0) TakeTurns(kernel_, worker_, rings_, op, out);
   staging_.EnterLoop(op);
   if (KeepsInFlight(op)) {
     FlyAround(std::move(op), out);
@@ -327,14 +294,6 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
     out.push_back(std::move(op));
   }
   staging_.LeaveLoop();
-}
-
-/// The operations if the comparison holds.
-Op ComputeRoleSync::If(symbolic::Kind compare, ir::Scalar a, ir::Scalar b, Region region, Span span) {
-  Op branch = SyncOp(OpCode::kIf, "", "", 0, span);
-  branch.scalars = {symbolic::Make(compare, DType::kBool, {std::move(a), std::move(b)})};
-  branch.regions = {std::move(region), {}};
-  return branch;
 }
 
 /// wait for the slot; product; wait for the product before it; release the slot before it; next slot.

@@ -41,6 +41,9 @@ ir::Op SyncOp(ir::OpCode code, const std::string& symbol, const std::string& slo
 /// A line in the output that says why what follows is there.
 ir::Op Explain(const std::string& text, Span span);
 
+/// The operations if the comparison holds.
+ir::Op If(symbolic::Kind compare, ir::Scalar a, ir::Scalar b, ir::Region region, Span span);
+
 /// The stores of a send of computed tiles into `slot`: rounded to the field's type, each into its field or the part of it.
 ir::Region StoresOf(ir::Kernel& kernel, const ir::Op& send, const std::string& slot);
 
@@ -50,6 +53,11 @@ inline const std::string& RingOfSends(const RingsOfSends& rings, const std::stri
   const auto own = rings.find(pipe);
   return own == rings.end() ? pipe : own->second;
 }
+
+/// Instances in turn: each receives the slots of its tile only when the instance before it has received all of its own. Without
+/// that an instance would wait for a slot several laps ahead, and a barrier's parity tells neighbouring laps apart, not more.
+/// `tiles`: the worker's loop, `out`: what precedes it.
+void TakeTurns(const ir::Kernel& kernel, const ir::Worker& worker, const RingsOfSends& rings, ir::Op& tiles, ir::Region& out);
 
 /// Names of pipes by what happens to their slots, found while sends and receives still stand.
 struct PipeTraffic {
