@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/symbolic/polynomial.h"
 #include "compiler/syntax/ast_print.h"
 
 namespace tkc::sema {
@@ -181,8 +182,22 @@ RangeInfo Elaborator::CheckRange(const ast::Range& range) {
     info.lo = MakeInt(0, range.span);
     info.hi = IntegerScalar(std::move(high), "a range");
   }
-  info.ok = ok && info.lo && info.hi;
+  info.ok = ok && info.lo && info.hi && HasIndices(*info.lo) && HasIndices(*info.hi);
   return info;
+}
+
+bool Elaborator::HasIndices(const typed::Expr& bound) {
+  constexpr int64_t kFarthest = int64_t{1} << 60;  // the certificate counts on from there
+  const auto sum = symbolic::ToPolynomial(symbolic_.Of(bound));
+  if (!sum) return true;
+  const auto number = sum->find("");
+  if (number == sum->end() || (number->second <= kFarthest && number->second >= -kFarthest)) return true;
+  diagnostics_
+      .Error(DiagnosticKind::kMalformedNumber, bound.span, "a range of which indices, and what follows them, do not fit 64 bits")
+      .Label(bound.span, sum->size() == 1 ? fmt::format("is {}", number->second)
+                                          : fmt::format("is {} from what is known when the kernel runs", number->second))
+      .Note("a range begins and ends within 2^60 of that, or of 0");
+  return false;
 }
 
 Value Elaborator::LoopValue(typed::VarId var, const RangeInfo& range, Span span) {

@@ -129,6 +129,8 @@ class Elaborator {
   void FindUnrolled(const ast::GridSection& section);
   void CheckIf(const ast::IfStmt& stmt);
   RangeInfo CheckRange(const ast::Range& range);
+  /// Whether a bound leaves room for the indices of a range; else an error.
+  bool HasIndices(const typed::Expr& bound);
   /// What cuts the last block of a range that ends with the nearer of two bounds, where the other lies whole blocks away; or null.
   typed::ExprPtr EdgeOf(const typed::Expr& lo, const typed::Expr& hi, int64_t step);
   Value LoopValue(typed::VarId var, const RangeInfo& range, Span span);
