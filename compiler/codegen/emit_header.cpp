@@ -99,7 +99,9 @@ std::string EmitHeader(const ir::Module& module, const EmitOptions& options) {
   out.Raw("#ifdef __cplusplus");
   out.Raw("}  // extern \"C\"");
   out.Blank();
-  out.Raw(fmt::format("#if defined({}) || defined(TK_SIM)", TargetOf(module).is_hip ? "__HIP__" : "__CUDACC__"));
+  // What differs between AMD's machines stands in the header of one: without it there is no telling.
+  out.Raw(fmt::format("#if {} || defined(TK_SIM)",
+                      TargetOf(module).is_hip ? "(defined(__HIP__) && defined(TK_GFX))" : "defined(__CUDACC__)"));
   out.Raw("#include \"tk/host/typed.h\"");
   out.Blank();
   out.Raw("namespace tk {");

@@ -64,6 +64,8 @@ hipError_t launch_as(void (*kernel)(Parameter...), const launch_shape& shape, co
 
 template <auto Kernel, int Cluster = 1, class... Argument>
 tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments) {
+    if (int64_t(shape.blocks) * shape.threads >= int64_t(1) << 32)
+        return failure(TK_CUDA, "hipLaunchKernel: %d blocks of %d threads, but HIP counts fewer than 2^32 threads", shape.blocks, shape.threads);
     return hip_status(detail::launch_as(Kernel, shape, arguments...), "hipLaunchKernel");
 }
 
