@@ -81,8 +81,10 @@ bool Machine::CopyAsync(Context& c) {
   if (tensor > kMostDealt || !AccessView(c, access, true, true, Shares(c), &group.writes, tensor)) return false;
   if (!program_.counts_instructions) return true;
   // Each instruction of a wave copies a piece for each of its lanes. What is not made of whole ones goes by ordinary stores.
-  const ir::Type& type = kernel_.values[static_cast<size_t>(c.op.operands[0])].type;
-  const int64_t bytes = type.rows * type.cols * tkc::Bytes(type.dtype),
+  // Where it goes by these although it is, as the tensor lies, all that was issued before is complete behind it: to count it is
+  // safe.
+  const Place& place = places_[static_cast<size_t>(c.self.roots[static_cast<size_t>(access.root)])];
+  const int64_t bytes = kernel_.buffers[static_cast<size_t>(place.buffer)].TileBytes(),
                 round = int64_t{program_.copy_bytes} * c.agent.worker->instances * ir::kWarpsOfInstance * program_.lanes;
   group.instructions = bytes % round == 0 ? bytes / round : 0;
   if (group.instructions > 0) {

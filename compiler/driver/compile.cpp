@@ -117,12 +117,18 @@ Result<ir::Module> ReadModule(Session& session) {
   return ir::Parse(session.sources.Text(*file), *file, session.diagnostics);
 }
 
+/// What the kernel is printed for, where its text says that; else what the options say.
+const Target& TargetOf(const ir::Kernel& kernel, const Target& target) {
+  const Target* own = FindTarget(kernel.target);
+  return own ? *own : target;
+}
+
 /// Text of the schedule level has passed no pass: it is verified here, before and after its proof. What the certificate proves by
 /// itself (bytes, limits) is left to it.
 bool VerifyText(Session& session, const ir::Module& module, ir::Level level, const Target* target) {
   if (session.options.from != "schedule") return true;
   for (const ir::Kernel& kernel : module.kernels) {
-    for (const ir::Fault& fault : ir::Verify(kernel, level, target)) {
+    for (const ir::Fault& fault : ir::Verify(kernel, level, target ? &TargetOf(kernel, *target) : nullptr)) {
       session.diagnostics.Error(DiagnosticKind::kMalformedIr, fault.span, fault.message);
     }
   }
@@ -136,7 +142,8 @@ bool CertifyModule(Session& session, const ir::Module& module, const Target& tar
   if (session.options.certify) {
     for (const ir::Kernel& kernel : module.kernels) {
       certify::Certificate certificate;
-      if (certify::Certify(kernel, target, session.diagnostics, text ? &certificate : nullptr) && text) *text += certificate.text;
+      if (certify::Certify(kernel, TargetOf(kernel, target), session.diagnostics, text ? &certificate : nullptr) && text)
+        *text += certificate.text;
     }
   }
   return !session.diagnostics.HasErrors() && VerifyText(session, module, ir::Level::kSchedule, &target);
