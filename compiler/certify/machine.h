@@ -242,6 +242,7 @@ class Machine {
   void Empty(State& state, int number) const;
   bool Load(Context& c);
   bool StoreCluster(Context& c);
+  void HandOnIssue(Context& c, int element, const ShareList& shares) const;
   bool Bring(Context& c, int64_t blocks, int64_t bytes, const ShareList& shares, const char* what);
   Outcome NamedBarrier(Context& c);
   bool SyncGroup(Context& c);

@@ -30,6 +30,24 @@ bool Machine::StoreCluster(Context& c) {
   return Bring(c, (int64_t{1} << program_.blocks) - 1, bytes, Shares(c), "stores what completes");
 }
 
+/// Who sees the copy's end knows that it was issued, and so what its warp had waited for; but not that ordinary accesses of the
+/// warp itself are over: a copy, unlike an arrival, does not wait for them.
+void Machine::HandOnIssue(Context& c, int element, const ShareList& shares) const {
+  Knowledge& knowledge = c.state.knowledge;
+  const int arriving = Arriving(element);
+  for (const Share& share : shares) {
+    std::vector<int> own;
+    for (const Record& record : c.state.records) {
+      if (record.warp == share.warp && !record.is_async && !knowledge.Knows(arriving, record.event)) own.push_back(record.event);
+    }
+    knowledge.Join(arriving, share.warp);
+    for (const int event : own) {
+      knowledge.Unlearn(arriving, event, false);
+      knowledge.Unlearn(arriving, event, true);
+    }
+  }
+}
+
 /// Bytes for the view's place in each of these blocks, and for its barrier there.
 bool Machine::Bring(Context& c, int64_t blocks, int64_t bytes, const ShareList& shares, const char* what) {
   const int own = c.self.roots[static_cast<size_t>(c.step.accesses[0].root)];
@@ -45,7 +63,7 @@ bool Machine::Bring(Context& c, int64_t blocks, int64_t bytes, const ShareList& 
         (own - place_base_[static_cast<size_t>(place.block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)]);
     std::vector<std::pair<int, int>> events;
     if (!AccessShared(c, there, c.step.accesses[0], true, true, shares, &events)) return false;
-    for (const Share& share : shares) c.state.knowledge.Join(Arriving(element), share.warp);
+    HandOnIssue(c, element, shares);
     for (const auto& [warp, event] : events) c.state.knowledge.Learn(Arriving(element), event);
     c.state.barriers[static_cast<size_t>(element)].issued += bytes;
     CompleteIfDone(c, element);
