@@ -2,6 +2,7 @@
 #include "compiler/passes/hoist_invariants.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -29,16 +30,16 @@ bool IsInvariantRead(const Op& op, const Names& varying) {
   return op.code == OpCode::kRead && op.number == ir::kReadWidely && !NamesScalar(op, varying);
 }
 
-/// The names that a loop's own statements make anew in each iteration.
-Names VaryingNames(const Op& loop) {
-  Names varying{loop.symbol};
-  for (const Op& op : loop.regions[0]) {
+bool HasTurns(const Op& loop) { return loop.code == OpCode::kForTiles && loop.number > 0; }
+
+/// Adds the names that a loop's own statements make anew in each iteration.
+void AddVaryingNames(const Region& body, Names& varying) {
+  for (const Op& op : body) {
     if (op.code == OpCode::kLet && !IsInvariantLet(op, varying)) varying.insert(op.symbol);
     if (op.code != OpCode::kTilePosition) continue;
     const auto [row, col] = ir::NamesOfPosition(op);
     varying.insert({row, col});
   }
-  return varying;
 }
 
 /// What is converted from these tiles inside the loop is converted there.
@@ -68,9 +69,17 @@ Op InFront(Op read, const Region& lets) {
 
 /// Reads of the loop that are the same in all iterations, but for those of `stays`, leave it. They stand in what is returned.
 Region TakeReads(const ir::Kernel& kernel, Op& loop, const std::set<ir::ValueId>& stays) {
-  const Names varying = VaryingNames(loop);
+  Names varying{loop.symbol};
+  AddVaryingNames(loop.regions[0], varying);
   Region reads, lets, rest;
-  for (const Op& op : loop.regions[0]) {
+  Region& body = HasTurns(loop) ? OwnTurn(loop) : loop.regions[0];
+  if (HasTurns(loop)) {
+    varying.insert(loop.slot);
+    AddVaryingNames(body, varying);
+    std::copy_if(loop.regions[0].begin(), loop.regions[0].end(), std::back_inserter(lets),
+                 [&](const Op& op) { return IsInvariantLet(op, varying); });
+  }
+  for (const Op& op : body) {
     if (IsInvariantLet(op, varying)) lets.push_back(op);
     if (IsInvariantRead(op, varying) && !stays.contains(op.results[0])) {
       reads.push_back(InFront(op, lets));
@@ -79,7 +88,7 @@ Region TakeReads(const ir::Kernel& kernel, Op& loop, const std::set<ir::ValueId>
     }
   }
   ConvertAnew(kernel, reads, rest);
-  loop.regions[0] = std::move(rest);
+  body = std::move(rest);
   return reads;
 }
 
