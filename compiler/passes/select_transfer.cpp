@@ -325,8 +325,11 @@ Region Transfer::StagedStore(const ir::Worker& worker, const Op& store) {
   emit(view);
   emit({OpCode::kStoreShared, {}, {stage, part}});
   Op access = store;
-  access.axes.back().start = symbolic::Add(access.axes.back().start, first);
-  access.axes.back().extent = chunk_cols;
+  // Single numbers may stand behind the axis that the columns are.
+  const auto columns =
+      std::find_if(access.axes.rbegin(), access.axes.rend(), [](const ir::AxisRange& axis) { return !axis.dropped; });
+  columns->start = symbolic::Add(columns->start, first);
+  columns->extent = chunk_cols;
   emit(StoreStaged(access, stage, buffer));
   if (chunks == 1) return body;
   Op loop{OpCode::kUnroll};
