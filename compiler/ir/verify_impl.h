@@ -15,6 +15,9 @@
 
 namespace tkc::ir {
 
+/// Rows and columns of the elements that `axes` covers: the kept axes, one alone being a column.
+Type Covered(const std::vector<AxisRange>& axes);
+
 class Verifier {
  public:
   Verifier(const Kernel& kernel, Level level, const Target* target) : kernel_(kernel), level_(level), target_(target) {}

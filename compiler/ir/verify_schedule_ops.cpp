@@ -120,6 +120,9 @@ void Verifier::CheckSharedAccess(const Op& op) {
     if (tensor->extents.size() != op.axes.size())
       OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
     if (tensor->dtype != view.dtype) OpFault(op, "{} copied into {}", Name(tensor->dtype), Name(view.dtype));
+    Type covered = Covered(op.axes);
+    if (op.slot == "transposed") std::swap(covered.rows, covered.cols);
+    Same(op, covered, view);
     if (is_put || by_pieces) Same(op, view, TypeOf(op.operands[1]));
     if (by_pieces && TypeOf(op.operands[1]).space != Space::kPieces) OpFault(op, "the second operand is no place of pieces");
     return;

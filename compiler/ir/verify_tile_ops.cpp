@@ -5,9 +5,6 @@
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {
-namespace {
-
-/// Rows and columns of the elements that `axes` covers: the kept axes, one alone being a column.
 Type Covered(const std::vector<AxisRange>& axes) {
   Type type;
   int kept = 0;
@@ -18,8 +15,6 @@ Type Covered(const std::vector<AxisRange>& axes) {
   }
   return type;
 }
-
-}  // namespace
 
 void Verifier::CheckTileOp(const Op& op) {
   switch (op.code) {
