@@ -250,7 +250,9 @@ std::string FillSources::ShiftText(int source, const typed::Var& index) const {
 }
 
 void FillSources::TakeAsRead(int end) {
-  const Range& range = ranges_.at(*RangeEndedAt(end)->index);
+  const std::optional<RangeEnd> known = RangeEndedAt(end);
+  if (!known) return;
+  const Range& range = ranges_.at(*known->index);
   const bool divides = symbolic::KnownDivisor(symbolic::Sub(range.hi, range.lo)) % range.step == 0;
   if (!divides) sources_[end].is_read = true;
 }
