@@ -353,7 +353,7 @@ class StoreWalk {
   Scope scope_;
   std::map<std::string, Range> ranges_;
   std::vector<std::string> loops_, usable_;
-  std::string conditions_;  // around that depend on the tile
+  std::string conditions_;    // around that depend on the tile
   bool takes_turns_ = false;  // every instance of the worker executes what stands here, in every tile
   std::map<ir::ValueId, int64_t> ahead_;
   std::optional<Finding> finding_;

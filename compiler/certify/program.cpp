@@ -143,7 +143,8 @@ void StepBuilder::EmitIf(const Op& op) {
   EmitBranches(op, resolved, std::move(condition), has_other ? std::function<void()>([&] { Emit(op.regions[1]); }) : nullptr);
 }
 
-void StepBuilder::EmitBranches(const Op& op, const ir::Scalar& resolved, Condition condition, const std::function<void()>& otherwise) {
+void StepBuilder::EmitBranches(const Op& op, const ir::Scalar& resolved, Condition condition,
+                               const std::function<void()>& otherwise) {
   const int index = static_cast<int>(agent_.conditions.size());
   agent_.conditions.push_back(std::move(condition));
   const int branch = Here();
@@ -163,8 +164,7 @@ void StepBuilder::EmitBranches(const Op& op, const ir::Scalar& resolved, Conditi
 }
 
 void StepBuilder::EmitTurn(const Op& op, const ir::Scalar& resolved, const WhoseTurn& turn) {
-  if (turn.which != agent_.instance || turn.of != agent_.worker->instances)
-    return Unknown(op, "which instance takes which tiles");
+  if (turn.which != agent_.instance || turn.of != agent_.worker->instances) return Unknown(op, "which instance takes which tiles");
   if (!PassesOver(kernel_, scope_, op)) return Unknown(op, "whether an instance passes over the slots that others take");
   Condition condition;
   condition.kind = Condition::Kind::kTurn;

@@ -224,6 +224,15 @@ TEST_F(OpCpp, ReductionsPositionsParts) {
   EXPECT_EQ(Print(Make(OpCode::kTranspose, {New(Smem(64, 128))}, {view_})), "const auto r_7 = tk::transposed(v);\n");
 }
 
+TEST_F(OpCpp, ScansAndJoinedTiles) {
+  EXPECT_EQ(Print(Make(OpCode::kCumsum, {New(Reg(64, 64))}, {x_}, {}, "", "rows")), "const auto r = tk::row_cumsum(x);\n");
+  EXPECT_EQ(Print(Make(OpCode::kCumsum, {New(Reg(64, 64))}, {x_}, {}, "scratch", "cols")),
+            "const auto r_1 = tk::col_cumsum(x, shared.scratch[w]);\n");
+  EXPECT_EQ(Print(Make(OpCode::kCat, {New(Reg(64, 128))}, {x_, x_})), "const auto r_2 = tk::cat(x, x);\n");
+  EXPECT_EQ(Print(Make(OpCode::kPart, {New(Reg(32, 32))}, {x_}, {I(32), I(0)})), "const auto r_3 = tk::part<32, 32>(x, 32, 0);\n");
+  EXPECT_EQ(Print(Make(OpCode::kAssignPart, {}, {x_, x_}, {I(64), I(0)})), "tk::assign_part(x, x, 64, 0);\n");
+}
+
 TEST_F(OpCpp, MatrixUnit) {
   EXPECT_EQ(Print(Make(OpCode::kMmaFence, {}, {acc_, x_})), "tk::warpgroup::mma_fence(acc, x);\n");
   EXPECT_EQ(Print(Make(OpCode::kMma, {}, {acc_, x_, view_})), "tk::warpgroup::mma(acc, x, v);\n");
@@ -422,7 +431,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 68) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 70) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ public:
         if (bytes == 0) return with_strides_of_pieces(*t);
         if (!is_within_reach(packed_like(*t, nullptr), box)) {
             fail(TK_SHAPE, "%s: a tensor with rows of %lld elements, of which buffer loads do not reach as many as a block has", entry_,
-                 (long long)t->extent[t->rank - 1]);
+                 printed(t->extent[t->rank - 1]));
             return {};
         }
         for (int i = 0; i < copies_; ++i)
