@@ -218,26 +218,26 @@ class StoreWalk {
   }
 
   /// A range up to `hi` shows nothing behind it: it ends where the access is clipped, or with a whole block.
-  static bool EndsAt(const Scalar& hi, const Range& range, const Scalar& end) {
+  bool EndsAt(const Scalar& hi, const Range& range, const Scalar& end) const {
     if (symbolic::Equal(hi, end) || Divides(hi, range)) return true;
     return hi->kind == symbolic::Kind::kMin && EndsAt(hi->args[0], range, end) && EndsAt(hi->args[1], range, end);
   }
 
-  static bool Divides(const Scalar& hi, const Range& range) {
-    const Scalar extent = symbolic::Sub(hi, range.lo);
+  bool Divides(const Scalar& hi, const Range& range) const {
+    const Scalar extent = InSteps(symbolic::Sub(hi, range.lo));
     int64_t value = 0;
     if (symbolic::IsInt(extent, &value)) return value % range.step == 0;
-    const int64_t divisor = DivisorOf(extent);
+    const int64_t divisor = symbolic::DivisorOfTerms(extent);
     return divisor != 0 && divisor % range.step == 0;
   }
 
-  /// Of a sum, term by term: what the bounds have in common cancels first.
-  static int64_t DivisorOf(const Scalar& scalar) {
-    const auto polynomial = symbolic::ToPolynomial(scalar);
-    if (!polynomial) return symbolic::KnownDivisor(scalar);
-    int64_t divisor = 0;
-    for (const auto& [key, coefficient] : *polynomial) divisor = std::gcd(divisor, coefficient);
-    return divisor;
+  /// Each index as the first of its range and a number of steps.
+  Scalar InSteps(Scalar scalar) const {
+    for (const auto& [name, range] : ranges_) {
+      const Scalar index = symbolic::Add(range.lo, symbolic::Mul(symbolic::Int(range.step), symbolic::Name(name + "'")));
+      scalar = symbolic::Substitute(scalar, name, index);
+    }
+    return scalar;
   }
 
   int64_t Ahead(ir::ValueId view) const {

@@ -48,6 +48,7 @@ Threads Wanted(const Op& op) {
     case OpCode::kMmaCommit:
     case OpCode::kMmaWait:
     case OpCode::kReduce:
+    case OpCode::kCumsum:
     case OpCode::kAssign:
     case OpCode::kAssignPart:
     case OpCode::kSplitPublish:

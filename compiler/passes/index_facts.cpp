@@ -69,6 +69,40 @@ void IndexFacts::Define(const std::string& name, const Meaning& meaning) {
   if (!is_first && !is_same) before = {};
 }
 
+Scalar IndexFacts::Named(Scalar scalar) const {
+  while (scalar->kind == symbolic::Kind::kName) {
+    const auto meaning = meanings_.find(scalar->name);
+    if (meaning == meanings_.end() || !meaning->second.value || meaning->second.is_steps) break;
+    scalar = meaning->second.value;
+  }
+  return scalar;
+}
+
+bool IndexFacts::EndsWithTensor(const ir::AxisRange& axis, const Scalar& extent) const {
+  if (!axis.lo && !axis.hi) return true;
+  const Scalar start = Named(axis.start);
+  if (!axis.lo || !axis.hi || start->kind != symbolic::Kind::kName || !IsOfStepsOnly(start->name)) return false;
+  bool is_of_range = false;
+  for (const Steps& steps : steps_) {
+    if (steps.name != start->name) continue;
+    is_of_range = steps.step == axis.extent && symbolic::Equal(steps.first, axis.lo) && symbolic::Equal(steps.end, axis.hi);
+    if (!is_of_range) return false;
+  }
+  // The range ends at the least of these.
+  constexpr size_t kMostEnds = 64;
+  std::vector<Scalar> ends = {axis.hi};
+  for (size_t i = 0; i < ends.size(); ++i) {
+    if (ends.size() > kMostEnds) return false;
+    const Scalar end = Named(ends[i]);
+    if (end->kind == symbolic::Kind::kMin) {
+      ends.insert(ends.end(), end->args.begin(), end->args.end());
+    } else if (!symbolic::Equal(end, extent) && Divisor(symbolic::Sub(end, axis.lo)) % axis.extent != 0) {
+      return false;
+    }
+  }
+  return is_of_range;
+}
+
 Scalar IndexFacts::Expanded(Scalar scalar, bool with_steps) const {
   for (auto name = meanings_.begin(); name != meanings_.end();) {
     const Meaning& meaning = name->second;

@@ -39,6 +39,10 @@ class IndexFacts {
   /// Nor of loops and axes: `k` is the first element of a step, of which only its number, `k'`, stays unknown.
   ir::Scalar WithoutSteps(const ir::Scalar& scalar) const { return Expanded(scalar, true); }
 
+  /// Whether blocks of a loop or an axis are cut nowhere but where the tensor ends, after `extent` elements: their own range begins
+  /// with a block and ends with one, or there.
+  bool EndsWithTensor(const ir::AxisRange& axis, const ir::Scalar& extent) const;
+
   const std::vector<Steps>& AllSteps() const { return steps_; }
   /// Whether the name is that of steps and of nothing else.
   bool IsOfStepsOnly(const std::string& name) const { return !others_.contains(name); }
@@ -56,6 +60,8 @@ class IndexFacts {
   void Learn(const Steps& steps);
   void Define(const std::string& name, const Meaning& meaning);
   ir::Scalar Expanded(ir::Scalar scalar, bool with_steps) const;
+  /// What a let names, as it was written: names in it stay.
+  ir::Scalar Named(ir::Scalar scalar) const;
 
   KnownRanges known_;
   std::map<std::string, Meaning> meanings_;

@@ -75,8 +75,11 @@ struct Transfer {
     if (!access.scalars.empty()) return "what lies outside is not read as zero";
     if (access.slot == "transposed") return "it is turned on the way";
     size_t kept = 0;
-    for (const ir::AxisRange& axis : access.axes) {
-      if (axis.lo || axis.hi) return "the block may end before the tensor does";
+    const std::vector<ir::Scalar>& extents = FindTensor(kernel, access.symbol).extents;
+    for (size_t i = 0; i < access.axes.size(); ++i) {
+      const ir::AxisRange& axis = access.axes[i];
+      const bool is_whole = access.code == OpCode::kStore ? !axis.lo && !axis.hi : facts.EndsWithTensor(axis, extents[i]);
+      if (!is_whole) return "the block may end before the tensor does";
       if (axis.extent > kMaxAxis) return fmt::format("more than {} elements along an axis", kMaxAxis);
       kept += !axis.dropped;
     }

@@ -189,4 +189,12 @@ std::string CanonicalText(const Scalar& scalar) {
   return text + ")";
 }
 
+int64_t DivisorOfTerms(const Scalar& scalar) {
+  const auto polynomial = ToPolynomial(scalar);
+  if (!polynomial) return KnownDivisor(scalar);
+  int64_t divisor = 0;
+  for (const auto& [key, coefficient] : *polynomial) divisor = std::gcd(divisor, coefficient);
+  return divisor;
+}
+
 }  // namespace tkc::symbolic

@@ -29,6 +29,8 @@ Scalar WithoutRemainders(const Scalar& sum);
 
 /// The largest integer known to divide `scalar` for every value of its names (0 for the literal 0).
 int64_t KnownDivisor(const Scalar& scalar);
+/// The same of a sum, term by term: what its parts have in common cancels first. 0 for zero.
+int64_t DivisorOfTerms(const Scalar& scalar);
 
 /// A text that two scalars share if their normal forms agree. For comparison only, not for reading.
 std::string CanonicalText(const Scalar& scalar);
