@@ -13,7 +13,8 @@
 
 namespace tk {
 
-/// Shared memory for reductions by one warpgroup to N results: N columns of a column reduction, N rows of a row reduction.
+/// Shared memory for N partial results of each warp of one warpgroup: a reduction has one for each column or row, a scan (scan.h) for
+/// each stretch of them.
 template <class T, int N>
 struct reduce_scratch {
     T partial[4][N];
