@@ -94,7 +94,12 @@ void StepBuilder::RaiseThreshold(int family, int64_t ordinal) {
 
 void StepBuilder::Emit(const Region& region) {
   const size_t behind = around_.behind.size();
-  for (const Op& op : region) EmitOp(op);
+  const std::span<const Op> rest_around = around_.rest_of_region;
+  for (size_t i = 0; i < region.size(); ++i) {
+    around_.rest_of_region = std::span(region).subspan(i + 1);
+    EmitOp(region[i]);
+  }
+  around_.rest_of_region = rest_around;
   around_.behind.resize(behind);
 }
 

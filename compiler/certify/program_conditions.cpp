@@ -87,8 +87,8 @@ Condition StepBuilder::Positive(const Scalar& value, const Op& op) {
     OrdinalThreshold(*linear, op);
     return condition;
   }
-  // About the integer that a loop before ran to, or that one around runs to? Loops of one integer in each other ask about two:
-  // what stands behind the inner one and has to do with its slots is about that.
+  // About the integer that a loop before ran to, or that one around or one further on runs to? Loops of one integer in each other
+  // ask about two: what stands behind the inner one and has to do with its slots is about that.
   const auto ask = [&](Linear about, int depth, const std::string& rest, int family) {
     Fold(about, depth);
     if (about.rest != rest) return false;
@@ -113,6 +113,7 @@ Condition StepBuilder::Positive(const Scalar& value, const Op& op) {
     const Loop& loop = agent_.loops[static_cast<size_t>(around_.loops[static_cast<size_t>(d)])];
     if (!loop.is_tiles && ask(*linear, d, around_.rests[static_cast<size_t>(d)], loop.family)) return condition;
   }
+  if (const std::optional<Ended> loop = LoopAhead(op); loop && ask(*linear, Depth(), loop->rest, loop->family)) return condition;
   if (ask_behind(false)) return condition;
   // One integer, whichever side of the comparison it stands on.
   if (linear->rest[0] == '-') return Not(Positive(symbolic::Sub(symbolic::Int(1), value), op));

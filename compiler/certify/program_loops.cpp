@@ -20,6 +20,13 @@ namespace {
 constexpr int64_t kWrittenOut = 16;  // constant trip counts up to this are not left to the oracle,
 constexpr int64_t kMostTurns = 512;  // unless those of loops in each other make more turns than this
 
+int64_t Residue(const Linear& extent, int64_t step) { return ((extent.constant % step) + step) % step; }
+
+/// Loops whose ranges differ by whole steps ask about one integer.
+std::string ExtentText(const Linear& extent, int64_t step) {
+  return fmt::format("{}{:+}", extent.rest, extent.rest.empty() ? extent.constant : Residue(extent, step));
+}
+
 }  // namespace
 
 void StepBuilder::EmitLoop(const Op& op) {
@@ -88,25 +95,28 @@ bool StepBuilder::Range(const Op& op, Loop& loop, std::string& rest, int64_t& tu
     // its last turns, as many as may be under way, has been decided already.
     int64_t under_way = 1;
     for (const AgentRing& ring : agent_.rings) under_way = std::max(under_way, ring.slots);
-    above = std::min(trips - 1, under_way) * op.number;
-    linear->rest = fmt::format("constant {}", linear->constant);
-    linear->constant = 0;
+    above = std::min(trips - 1, under_way) * op.number - linear->constant;
+    linear->rest = "constant";
   }
   // What depends on loops around is another integer in each of their iterations.
   Fold(*linear, Depth());
   rest = linear->rest;
   if (Changes(op)) return Unknown(op, "how often this loop runs: its range changes in its body"), false;
-  loop.family = FamilyOf(LoopFamily(op, fmt::format("{}{:+}", rest, linear->constant), rest.empty()), rest.empty() ? 0 : op.number);
+  const std::string extent_text = ExtentText(*linear, op.number);
+  loop.family = FamilyOf(LoopFamily(op, extent_text, rest.empty()), rest.empty() ? 0 : op.number);
   linear->of_loop.push_back(-op.number);
   loop.goes_on = Condition{Condition::Kind::kPositive, true, *linear, loop.family, Depth(), {}};
   Family& family = program_.families[static_cast<size_t>(loop.family)];
-  family.constant = linear->constant;
+  const bool is_first = family.loopers == 0;
+  family.constant = is_first ? linear->constant : std::min(family.constant, linear->constant);
   if (above) family.above = std::max(*above, family.above.value_or(*above));
   if (program_.small_lengths == SmallLengths::kOnce && !rest.empty() && IsOfLaunch(rest)) {
-    const int launch =
-        FamilyOf(fmt::format("launch|the turns of loops over {} by {}, while few", symbolic::CanonicalText(extent), op.number), 0);
+    const Scalar whole_steps = symbolic::Int(linear->constant - Residue(*linear, op.number));
+    const int launch = FamilyOf(fmt::format("launch|the turns of loops over {} by {}, while few",
+                                            symbolic::CanonicalText(symbolic::Sub(extent, whole_steps)), op.number),
+                                0);
     program_.families[static_cast<size_t>(loop.family)].launch = launch;
-    RaiseThreshold(loop.family, program_.most_slots + 1);
+    RaiseThreshold(loop.family, program_.most_slots + 1 + std::abs(linear->constant) / op.number);
   }
   return true;
 }
@@ -145,7 +155,26 @@ bool StepBuilder::Tiles(const Op& op, Loop& loop, std::string& rest) {
   return true;
 }
 
+std::optional<StepBuilder::Ended> StepBuilder::LoopAhead(const Op& branch) {
+  if (branch.code != ir::OpCode::kIf) return std::nullopt;
+  const std::set<std::string> turned = RingsOf(branch);
+  const auto turns_too = [&](const Op& op) {
+    if (op.code != ir::OpCode::kFor) return false;
+    const std::set<std::string> rings = RingsOf(op);
+    return std::any_of(rings.begin(), rings.end(), [&](const std::string& ring) { return turned.contains(ring); });
+  };
+  const auto loop = std::find_if(around_.rest_of_region.begin(), around_.rest_of_region.end(), turns_too);
+  if (loop == around_.rest_of_region.end() || Changes(*loop)) return std::nullopt;
+  std::optional<Linear> linear = Split(symbolic::Sub(scope_.Resolve(loop->scalars[1]), scope_.Resolve(loop->scalars[0])), Depth());
+  if (!linear || linear->rest.empty()) return std::nullopt;
+  Fold(*linear, Depth());
+  const std::string name = LoopFamily(*loop, ExtentText(*linear, loop->number), false);
+  planned_[&*loop] = name;
+  return Ended{linear->rest, FamilyOf(name, loop->number), true};
+}
+
 std::string StepBuilder::LoopFamily(const Op& op, const std::string& extent, bool is_constant) {
+  if (const auto planned = planned_.extract(&op)) return planned.mapped();
   const std::string range = fmt::format("{}|{}/{}", around_.path, extent, op.number);
   std::set<std::string> rings;
   for (const std::string& ring : RingsOf(op)) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,9 +37,10 @@ class StepBuilder {
   struct Around {
     std::string path;  // which iteration of which loops, as text
     std::vector<int> loops;
-    std::vector<std::string> rests;  // the integer each asks about
-    std::vector<Ended> behind;       // loops that stand before, here
-    int64_t turns = 1;               // that the loops make whose trips are written out
+    std::vector<std::string> rests;          // the integer each asks about
+    std::vector<Ended> behind;               // loops that stand before, here
+    std::span<const ir::Op> rest_of_region;  // what follows here
+    int64_t turns = 1;                       // that the loops make whose trips are written out
   };
 
   void Unknown(const ir::Op& op, std::string what) { program_.unknowns.push_back({op.span, std::move(what)}); }
@@ -61,9 +63,12 @@ class StepBuilder {
   bool Range(const ir::Op& op, Loop& loop, std::string& rest, int64_t& turns);
   /// for_tiles: the ordinal counts the block's tiles.
   bool Tiles(const ir::Op& op, Loop& loop, std::string& rest);
-  /// Loops of different roles are one family when they have the same range, stand in the same iteration of the same loops and turn
-  /// a ring together the same number of times before, or turn none and come as the n-th of that range.
+  /// Loops of different roles are one family when they have the same range, but for whole steps, stand in the same iteration of the
+  /// same loops and turn a ring together the same number of times before, or turn none and come as the n-th of that range.
   std::string LoopFamily(const ir::Op& op, const std::string& extent, bool is_constant);
+  /// The integer that a loop further on in the region asks about, which turns a ring that `branch` turns, too: a part of its first
+  /// iterations that stands in front of it (overlap_products).
+  std::optional<Ended> LoopAhead(const ir::Op& branch);
 
   Condition Read(const ir::Scalar& scalar, const ir::Op& op);
   static Condition Not(Condition condition);
@@ -87,6 +92,7 @@ class StepBuilder {
   std::map<std::string, std::set<const ir::Op*>> slotless_;
   Around around_{};
   std::map<std::string, int> turns_;
+  std::map<const ir::Op*, std::string> planned_;  // families of loops that were asked about ahead
   int elected_ = 0;
   bool passes_over_ = false;  // only rings turn
 };

@@ -94,6 +94,8 @@ std::string SlotBoxes(int64_t slots) {
 }
 
 std::string TitleOf(const ir::Pipe& pipe) {
+  if (!pipe.fields_of.empty())
+    return fmt::format("Pipe `{}` (of `{}`, whose fields go back one by one)", pipe.name, pipe.fields_of);
   if (pipe.part_of.empty() || pipe.part_of == pipe.name) return fmt::format("Pipe `{}`", pipe.name);
   return fmt::format("Pipe `{}` (values of `{}` held beside others)", pipe.name, pipe.part_of);
 }

@@ -37,13 +37,16 @@
 #include "compiler/passes/mark_accesses.h"
 #include "compiler/passes/mark_numbers.h"
 #include "compiler/passes/multicast.h"
+#include "compiler/passes/overlap_products.h"
 #include "compiler/passes/plan_registers.h"
 #include "compiler/passes/plan_shared.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/select_swizzle.h"
 #include "compiler/passes/select_transfer.h"
+#include "compiler/passes/separate_fields.h"
 #include "compiler/passes/separate_pipes.h"
 #include "compiler/passes/sink_reductions.h"
+#include "compiler/passes/skip_masks.h"
 #include "compiler/passes/split_sums.h"
 #include "compiler/passes/spread_instances.h"
 #include "compiler/passes/stage_operands.h"
@@ -62,6 +65,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass.VerifyInput() &&                                 //
       pass("apply_conditions", passes::ApplyConditions) &&  // first: what can never run needs no roles, layouts or registers
       pass("separate_pipes", passes::SeparatePipes) &&      // before all that counts or names pipes
+      pass("separate_fields", passes::SeparateFields) &&    // likewise; of pipes that are one by now
       pass("expand_workers", passes::ExpandWorkers) &&      // all below counts senders and receivers of pipes
       pass("split_sums", passes::SplitSums) &&              // on values, before they have places
       pass("spread_instances", passes::SpreadInstances) &&  // on whole workers: below, a block's own instances are counted
@@ -80,17 +84,19 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("advance_reads", passes::AdvanceReads) &&      // on loads and stores as they will be; before pipes become barriers
       pass("cut_stores", passes::CutStores) &&            // on loads and stores as they will be
       pass("convert_anew", passes::ConvertAnew) &&        // where loads stand now
-      pass("plan_registers", passes::PlanRegisters) &&    // once as little is kept as can be
-      pass("mark_accesses", passes::MarkAccesses) &&      // by the grid's axes, of which lower_grid makes something else
-      pass("mark_numbers", passes::MarkNumbers) &&        // likewise, of numbers that random bits are drawn for
-      pass("delay_stores", passes::DelayStores) &&        // by those marks; before insert_sync, while sends and receives are seen
-      pass("lower_grid", passes::LowerGrid) &&            // before insert_sync: a slot's life may cross tiles
+      pass("overlap_products", passes::OverlapProducts) &&  // where what is kept and what slots there are is known
+      pass("plan_registers", passes::PlanRegisters) &&      // once as little is kept as can be
+      pass("mark_accesses", passes::MarkAccesses) &&        // by the grid's axes, of which lower_grid makes something else
+      pass("mark_numbers", passes::MarkNumbers) &&          // likewise, of numbers that random bits are drawn for
+      pass("delay_stores", passes::DelayStores) &&          // by those marks; before insert_sync, while sends and receives are seen
+      pass("lower_grid", passes::LowerGrid) &&              // before insert_sync: a slot's life may cross tiles
       pass("hoist_invariants", passes::HoistInvariants) &&  // on the loop over tiles, with the registers that are left
       pass("fold_copies", passes::FoldCopies) &&        // on whole programs, which have their names; before what waits for copies
       pass("advance_copies", passes::AdvanceCopies) &&  // on loops with their copies in place
       pass("load_ahead", passes::LoadAhead) &&          // on the same loops; moves receives, which insert_sync serves
       pass("alternate", passes::Alternate) &&           // on the same loops, as load_ahead left them
       pass("keep_operands", passes::KeepOperands) &&    // once values stand in the loops they will stand in
+      pass("skip_masks", passes::SkipMasks) &&          // makes branches, which the passes above leave alone
       pass("insert_sync", passes::InsertSync) &&        // last: orders what all others have put in place
       pass.Enter(ir::Level::kSchedule);
   if (ok) pass.CheckNames();

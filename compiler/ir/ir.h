@@ -119,12 +119,13 @@ struct Pipe {
   int64_t slots = 0;        // 0 until plan_shared
   int64_t least_slots = 1;  // what the order of traffic needs
   int64_t rings = 1;
-  std::string per_worker;  // "" or the worker whose instances own one ring each
-  std::string part_of{};   // the source's pipe, of which separate_pipes made several; "": this is one
+  std::string per_worker;   // "" or the worker whose instances own one ring each
+  std::string part_of{};    // the source's pipe, of which separate_pipes made several; "": this is one
+  std::string fields_of{};  // the source's pipe, of which separate_fields made two, each with some of its fields; "": this is one
   // Found by expand_workers: how many instances fill and read a slot.
   int64_t senders = 0, receivers = 0;
   Span span;
-  const std::string& SourceName() const { return part_of.empty() ? name : part_of; }
+  const std::string& SourceName() const { return !fields_of.empty() ? fields_of : part_of.empty() ? name : part_of; }
 };
 
 /// Thread layout of a role's register tiles: tk::layout<lanes, vec, halves, lane_rows, warp_rows, warp_cols, columns_first> of the

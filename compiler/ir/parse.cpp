@@ -140,7 +140,8 @@ class KernelParser {
     }
     return Option("slots", &pipe.slots) && Option("least", &pipe.least_slots) && Option("rings", &pipe.rings) &&
            (!lexer_.Accept("per") || text_.Name(&pipe.per_worker)) && (!lexer_.Accept("of") || text_.Name(&pipe.part_of)) &&
-           Option("senders", &pipe.senders) && Option("receivers", &pipe.receivers);
+           (!lexer_.Accept("fields_of") || text_.Name(&pipe.fields_of)) && Option("senders", &pipe.senders) &&
+           Option("receivers", &pipe.receivers);
   }
 
   bool Option(std::string_view word, int64_t* value) { return !lexer_.Accept(word) || text_.Integer(value); }

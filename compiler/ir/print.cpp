@@ -96,6 +96,7 @@ class KernelPrinter {
     if (pipe.rings != 1) line += fmt::format(" rings {}", pipe.rings);
     if (!pipe.per_worker.empty()) line += " per " + NameText(pipe.per_worker);
     if (!pipe.part_of.empty()) line += " of " + NameText(pipe.part_of);
+    if (!pipe.fields_of.empty()) line += " fields_of " + NameText(pipe.fields_of);
     if (pipe.senders != 0) line += fmt::format(" senders {}", pipe.senders);
     if (pipe.receivers != 0) line += fmt::format(" receivers {}", pipe.receivers);
     Line("{}", line);

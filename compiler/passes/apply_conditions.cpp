@@ -19,12 +19,7 @@ using ir::ValueId;
 
 class Conditions {
  public:
-  explicit Conditions(ir::Kernel& kernel) : kernel_(kernel) {
-    for (const std::string& dim : kernel.dims) known_.Learn(dim, {0, IntRange::kMost});
-    if (kernel.when) known_.Assume(kernel.when);
-    for (const ir::Scalar& require : kernel.launch_requires) known_.Assume(require);
-    for (const ir::GridAxis& axis : kernel.axes) known_.DefineSteps(axis.name, axis.lo, axis.step);
-  }
+  explicit Conditions(ir::Kernel& kernel) : kernel_(kernel), known_(KnownAtLaunch(kernel)) {}
 
   /// The number of an instance, while it stands for all of them.
   void Enter(const ir::Worker& worker) {

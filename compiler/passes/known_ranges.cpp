@@ -196,4 +196,13 @@ IntRange KnownRanges::Of(const Scalar& scalar) const {
   }
 }
 
+KnownRanges KnownAtLaunch(const ir::Kernel& kernel) {
+  KnownRanges known;
+  for (const std::string& dim : kernel.dims) known.Learn(dim, {0, kMost});
+  if (kernel.when) known.Assume(kernel.when);
+  for (const Scalar& require : kernel.launch_requires) known.Assume(require);
+  for (const ir::GridAxis& axis : kernel.axes) known.DefineSteps(axis.name, axis.lo, axis.step);
+  return known;
+}
+
 }  // namespace tkc::passes

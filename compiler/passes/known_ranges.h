@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/ir/ir.h"
 #include "compiler/symbolic/scalar.h"
 
 namespace tkc::passes {
@@ -55,5 +56,8 @@ class KnownRanges {
   std::map<std::string, Fact> facts_;
   std::set<std::string> defined_;  // by code
 };
+
+/// Of dimensions, of what the condition of the schedule set and the launch's requirements say, and of the grid's axes.
+KnownRanges KnownAtLaunch(const ir::Kernel& kernel);
 
 }  // namespace tkc::passes

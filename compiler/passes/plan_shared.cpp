@@ -43,50 +43,58 @@ bool IsField(const ir::Kernel& kernel, const ir::Buffer& buffer) {
   return false;
 }
 
-/// As the source has them: with the slots of all that separate_pipes made of one.
-std::vector<ir::Pipe> PipesOfSource(const ir::Kernel& kernel) {
-  std::vector<ir::Pipe> pipes;
+/// A pipe as the source has it: with the slots of all that separate_pipes made of one, and the fields that separate_fields did.
+struct PipeOfSource {
+  const ir::Pipe* pipe;
+  int64_t slots, least_slots, slot_bytes;
+};
+
+std::vector<PipeOfSource> PipesOfSource(const ir::Kernel& kernel) {
+  std::vector<PipeOfSource> pipes;
   for (const ir::Pipe& pipe : kernel.pipes) {
-    const auto is_other_part = [&](const ir::Pipe& known) { return known.SourceName() == pipe.SourceName(); };
-    const auto known = std::find_if(pipes.begin(), pipes.end(), is_other_part);
+    const auto is_other = [&](const PipeOfSource& known) { return known.pipe->SourceName() == pipe.SourceName(); };
+    const auto known = std::find_if(pipes.begin(), pipes.end(), is_other);
     if (known == pipes.end()) {
-      pipes.push_back(pipe);
-      continue;
+      pipes.push_back({&pipe, pipe.slots, pipe.least_slots, SlotBytes(kernel, pipe)});
+    } else if (!pipe.fields_of.empty()) {
+      known->slot_bytes += SlotBytes(kernel, pipe);
+    } else {
+      known->slots += pipe.slots;
+      known->least_slots += pipe.least_slots;
     }
-    known->slots += pipe.slots;
-    known->least_slots += pipe.least_slots;
   }
   return pipes;
 }
 
 void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t total, int64_t fixed, Diagnostics& diagnostics) {
-  const std::vector<ir::Pipe> pipes = PipesOfSource(kernel);
-  const ir::Pipe* largest = nullptr;
-  for (const ir::Pipe& pipe : pipes) {
-    if (!largest || SlotBytes(kernel, pipe) * pipe.slots > SlotBytes(kernel, *largest) * largest->slots) largest = &pipe;
-  }
-  const Span span = largest ? largest->span : kernel.span;
+  const std::vector<PipeOfSource> pipes = PipesOfSource(kernel);
+  const auto is_smaller = [](const PipeOfSource& a, const PipeOfSource& b) {
+    return a.slot_bytes * a.slots < b.slot_bytes * b.slots;
+  };
+  const auto largest = std::max_element(pipes.begin(), pipes.end(), is_smaller);
+  const Span span = pipes.empty() ? kernel.span : largest->pipe->span;
   const int64_t limit = target.SharedMemoryOfEach(std::max(1, kernel.resident));
   const std::string each = kernel.resident > 1 ? fmt::format(" for each of {} resident blocks", kernel.resident) : "";
   auto report =
       diagnostics.Error(DiagnosticKind::kSharedMemoryOverflow, span,
                         fmt::format("the block needs {} bytes of shared memory; `{}` has {}{}", total, target.name, limit, each));
-  if (!largest) return;
-  const int64_t slot = SlotBytes(kernel, *largest);
+  if (pipes.empty()) return;
+  const int64_t slot = largest->slot_bytes;
   const auto slots = [](int64_t count, int64_t bytes) {
     return fmt::format("{} slot{} of {} bytes", count, count == 1 ? "" : "s", bytes);
   };
   report.Label(span, slots(largest->slots, slot));
-  for (const ir::Pipe& pipe : pipes) {
-    if (&pipe != largest)
-      report.Note(pipe.span, fmt::format("pipe `{}` has {}", pipe.SourceName(), slots(pipe.slots, SlotBytes(kernel, pipe))));
+  for (const PipeOfSource& other : pipes) {
+    if (&other != &*largest)
+      report.Note(other.pipe->span,
+                  fmt::format("pipe `{}` has {}", other.pipe->SourceName(), slots(other.slots, other.slot_bytes)));
   }
   if (fixed > 0) report.Note(fmt::format("staging buffers and barriers take {} bytes", fixed));
   const int64_t others = total - slot * largest->slots;
   const int64_t fit = (limit - others) / slot;
   if (fit >= largest->least_slots)
     report.Help(fmt::format("{} ({} bytes): write `{}[{}]`", fit == 1 ? "1 slot fits" : fmt::format("{} slots fit", fit),
-                            others + fit * slot, largest->SourceName(), fit));
+                            others + fit * slot, largest->pipe->SourceName(), fit));
   else
     report.Help("make the tiles smaller");
 }

@@ -41,12 +41,21 @@ int64_t ChunkBytes(const ir::Type& tile, DType dtype) {
   return 0;
 }
 
-/// A chunk's buffer comes round after this many chunks on every path, so that the wait before it is a static number.
-int64_t StagingBuffers(int64_t chunks, int64_t chunk_bytes) {
-  for (int64_t count = std::min<int64_t>(4, kStagingBytes / chunk_bytes); count > 1; --count) {
+/// A chunk's buffer comes round after this many chunks on every path, so that the wait before it is a static number. `most_bytes`:
+/// of shared memory, for all of them.
+int64_t StagingBuffers(int64_t chunks, int64_t chunk_bytes, int64_t most_bytes) {
+  for (int64_t count = std::min<int64_t>(4, std::min(kStagingBytes, most_bytes) / chunk_bytes); count > 1; --count) {
     if (chunks % count == 0) return count;
   }
   return 1;
+}
+
+/// What is left of a block's shared memory beside the slots that the schedule asks for.
+int64_t BytesBesideSlots(const ir::Kernel& kernel, const Target& target) {
+  constexpr int64_t kForBarriers = 1024;
+  int64_t bytes = target.SharedMemoryOfEach(std::max(1, kernel.resident)) - kForBarriers;
+  for (const ir::Pipe& pipe : kernel.pipes) bytes -= SlotBytes(pipe) * pipe.rings * std::max(pipe.slots, pipe.least_slots);
+  return bytes;
 }
 
 bool IsZero(const ir::Scalar& scalar) {
@@ -250,8 +259,11 @@ ir::Buffer Transfer::StagingBuffer(const ir::Worker& worker, const ir::Type& typ
   buffer.dtype = tensor.dtype;
   buffer.rows = type.rows;
   buffer.cols = chunk_cols;
-  if (!target.folds_copies) buffer.count = StagingBuffers(type.cols / chunk_cols, type.rows * chunk_cols * Bytes(tensor.dtype));
   buffer.instances = worker.instances;
+  if (!target.folds_copies) {
+    buffer.count = StagingBuffers(type.cols / chunk_cols, type.rows * chunk_cols * Bytes(tensor.dtype),
+                                  BytesBesideSlots(kernel, target) / buffer.instances);
+  }
   buffer.swizzle = ChooseSwizzle(tensor.dtype, type.rows, chunk_cols);
   buffer.purpose = fmt::format("staging of {}, {} columns at a time", tensor.name, chunk_cols);
   const auto find = [&](const std::string& name) {

@@ -42,6 +42,12 @@ struct Held {
   Span span;
 };
 
+/// No traffic, no product, no store: nothing to be synchronised but registers.
+bool ComputesOnly(const Region& region) {
+  return std::all_of(region.begin(), region.end(),
+                     [](const Op& op) { return op.code == OpCode::kComment || (OnlyComputes(op) && !IsProduct(op.code)); });
+}
+
 class ComputeRoleSync {
  public:
   ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, const PipeTraffic& traffic, const RingsOfSends& rings,
@@ -52,6 +58,7 @@ class ComputeRoleSync {
       release_kind_[pipe.name] = IsShared(kernel, pipe.name) || is_spread_ ? ir::kInAllBlocks : ir::kPerWarp;
     }
     ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code == OpCode::kAssign) assigned_.insert(op.operands[0]);
       if (op.code == OpCode::kReceive) {
         for (ValueId value : op.results) {
           slot_of_[value] = value;
@@ -111,6 +118,7 @@ class ComputeRoleSync {
   std::map<std::string, int64_t> release_kind_;  // of each pipe: what kArrive's number says
   bool is_spread_ = false;                       // over the blocks of a cluster
   std::set<std::string> loaded_;                 // pipes that ordinary code reads
+  std::set<ValueId> assigned_;
   std::deque<Group> in_flight_;
   std::vector<Held> held_;            // received in the region at hand
   std::set<std::string> held_pipes_;  // received and not yet released, in any region
@@ -154,12 +162,14 @@ void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
 void ComputeRoleSync::WaitGroups(size_t left, Span span, Region& out) {
   if (in_flight_.size() <= left) return;
   Op wait = SyncOp(OpCode::kMmaWait, "", "", static_cast<int64_t>(left), span);
-  // The wait names the accumulators that are complete behind it, so that no read of them moves above it.
+  // The wait names the accumulators that are complete behind it, so that no read of them moves above it, and left operands that
+  // are assigned anew, so that this stays behind it.
   for (size_t i = 0; i + left < in_flight_.size(); ++i) {
     const ValueId acc = in_flight_[i].acc;
     bool is_complete = std::find(wait.operands.begin(), wait.operands.end(), acc) == wait.operands.end();
     for (size_t j = in_flight_.size() - left; j < in_flight_.size(); ++j) is_complete &= in_flight_[j].acc != acc;
     if (is_complete) wait.operands.push_back(acc);
+    if (assigned_.contains(in_flight_[i].left)) wait.operands.push_back(in_flight_[i].left);
   }
   out.push_back(std::move(wait));
   while (in_flight_.size() > left) {
@@ -351,6 +361,14 @@ void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out
     case OpCode::kForTiles:
     case OpCode::kFor: return Loop(std::move(op), out);
     case OpCode::kIf:
+      if (std::all_of(op.regions.begin(), op.regions.end(), ComputesOnly)) {
+        for (const Region& inner : op.regions) {
+          for (const Op& each : inner) WaitFor(each, out);
+        }
+        out.push_back(std::move(op));
+        return;
+      }
+      [[fallthrough]];
     case OpCode::kUnroll:
       WaitGroups(0, op.span, out);
       if (op.code == OpCode::kUnroll) staging_.EnterLoop(op);
@@ -376,7 +394,14 @@ void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out
       out.push_back(std::move(elected));
       return;
     }
-    default: WaitFor(op, out); out.push_back(std::move(op));
+    default:
+      WaitFor(op, out);
+      // What is assigned to registers of a product in flight is computed behind the wait: ptxas, which sees one value end where the
+      // product is issued and the other begin here, would give both the same ones, and serialise (C7513).
+      if (index + 1 < region.size() && region[index + 1].code == OpCode::kAssign && !op.results.empty() &&
+          Uses(region[index + 1], op.results[0]))
+        WaitFor(region[index + 1], out);
+      out.push_back(std::move(op));
   }
 }
 

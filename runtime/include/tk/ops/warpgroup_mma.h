@@ -172,8 +172,8 @@ TK_DEVICE void mma_if(bool accumulate, register_tile<float, R, C, mma_layout>& a
 /// Closes a group of products.
 TK_DEVICE void mma_commit() { sm90::wgmma_commit_group(); }
 
-/// Waits until at most the newest N groups are unfinished. Name the accumulators that are read afterwards: their
-/// registers are tied to the wait, so that no read of them moves above it.
+/// Waits until at most the newest N groups are unfinished. Name the accumulators that are read afterwards, and the register
+/// operands that are written: their registers are tied to the wait, so that no access moves above it.
 template <int N, class... Tile>
 TK_DEVICE void mma_wait(Tile&... finished) {
     sm90::wgmma_wait_group<N>();

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/overlap_products.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/live_tiles.h"
+#include "compiler/passes/register_shares.h"
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+using Places = std::set<size_t>;  // of operations in the loop's body
+
+bool ShowsSlot(const Op& op) { return op.code == OpCode::kPart || op.code == OpCode::kTranspose; }
+
+/// Which operations of a loop's body move.
+struct Plan {
+  Places early;                    // the first products and what leads to them
+  Places late;                     // the last product and the slot that it reads
+  Places touching;                 // of the others, those that have to wait for the last product
+  size_t held = 0;                 // the copy of the last product's left operand
+  std::optional<size_t> rounding;  // what makes it, if that may stand right before it; else it is copied to registers of its own
+};
+
+/// Reads the form of one loop.
+class Form {
+ public:
+  Form(const ir::Kernel& kernel, const Op& loop) : kernel_(kernel), loop_(loop), body_(loop.regions[0]) {
+    for (size_t i = 0; i < body_.size(); ++i) {
+      for (const ValueId result : body_[i].results) maker_[result] = i;
+    }
+  }
+  /// Empty if the loop is not of that form.
+  std::optional<Plan> Read() const;
+
+ private:
+  bool IsStraight() const;
+  bool FindLate(Plan& plan) const;
+  bool FindEarly(Plan& plan) const;
+  bool LeadsToLate(const Plan& plan) const;
+  void FindTouching(Plan& plan) const;
+  bool MayPass(const Plan& plan) const;
+
+  bool IsMade(ValueId value) const { return maker_.contains(value); }
+  /// Whether operations other than those of `places` write the value.
+  bool IsWrittenBeside(const Places& places, ValueId value) const;
+  /// Adds what the operation needs, if only receives, views and tiles lead to it that the loop does not change.
+  bool AddWhatLeadsTo(size_t place, Places& places) const;
+  bool SentByCopies(const std::string& pipe) const;
+
+  const ir::Kernel& kernel_;
+  const Op& loop_;
+  const Region& body_;
+  std::map<ValueId, size_t> maker_;
+};
+
+bool Form::IsStraight() const {
+  std::set<std::string> received;
+  return std::all_of(body_.begin(), body_.end(), [&](const Op& op) {
+    const bool moves =
+        op.code == OpCode::kRead || op.code == OpCode::kView || op.code == OpCode::kLoadShared || op.code == OpCode::kStoreShared;
+    if (op.code == OpCode::kReceive) return received.insert(op.symbol).second && op.number == ir::kLastReceive;
+    if (op.code == OpCode::kLet) return op.number == ir::kStays;
+    return op.code == OpCode::kMma || moves || OnlyComputes(op);
+  });
+}
+
+bool Form::IsWrittenBeside(const Places& places, ValueId value) const {
+  for (size_t i = 0; i < body_.size(); ++i) {
+    if (!places.contains(i) && Writes(body_[i], value)) return true;
+  }
+  return false;
+}
+
+/// acc += p @ v, where p is computed in this iteration, v is a slot, and only the next iterations read acc.
+bool Form::FindLate(Plan& plan) const {
+  const auto is_product = [](const Op& op) { return op.code == OpCode::kMma; };
+  const auto last = std::find_if(body_.rbegin(), body_.rend(), is_product);
+  if (last == body_.rend() || last->number == ir::kSets || IsMade(last->operands[0])) return false;
+  const size_t product = body_.size() - 1 - static_cast<size_t>(last - body_.rbegin());
+  const auto uses_sum = [&](const Op& op) { return Uses(op, last->operands[0]); };
+  if (std::any_of(last.base(), body_.end(), uses_sum)) return false;
+  const ValueId left = last->operands[1];
+  if (!IsMade(left) || CountUses(body_, left) != 1) return false;
+  plan.held = maker_.at(left);
+  const bool is_copy = body_[plan.held].code == OpCode::kVar && body_[plan.held].operands.size() == 1;
+  if (!is_copy || kernel_.values[left].type.space != ir::Space::kRegister) return false;
+  plan.late = {product};
+  for (ValueId view = last->operands[2]; IsMade(view);) {
+    const size_t place = maker_.at(view);
+    const Op& op = body_[place];
+    if (!ShowsSlot(op) && op.code != OpCode::kReceive) return false;
+    plan.late.insert(place);
+    if (op.code == OpCode::kReceive) break;
+    view = op.operands[0];
+  }
+  // What the slot brings is read by this product only.
+  return std::all_of(plan.late.begin(), plan.late.end(), [&](size_t place) {
+    const std::vector<ValueId>& results = body_[place].results;
+    return std::all_of(results.begin(), results.end(), [&](ValueId result) {
+      for (size_t i = 0; i < body_.size(); ++i) {
+        if (!plan.late.contains(i) && Uses(body_[i], result)) return false;
+      }
+      return true;
+    });
+  });
+}
+
+bool Form::AddWhatLeadsTo(size_t place, Places& places) const {
+  if (!places.insert(place).second) return true;
+  const Op& op = body_[place];
+  const bool is_allowed = op.code == OpCode::kReceive || op.code == OpCode::kMma || op.code == OpCode::kVar ||
+                          op.code == OpCode::kConvert || ShowsSlot(op);
+  if (!is_allowed) return false;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    const ValueId operand = op.operands[i];
+    if (IsMade(operand) && !AddWhatLeadsTo(maker_.at(operand), places)) return false;
+    const bool is_sum = op.code == OpCode::kMma && i == 0;  // FindEarly sees to those
+    if (!is_sum && IsWrittenBeside(places, operand)) return false;
+  }
+  return true;
+}
+
+/// Products whose sums begin in this iteration, from operands that are there as soon as their slots are.
+bool Form::FindEarly(Plan& plan) const {
+  for (size_t i = 0; i < body_.size(); ++i) {
+    const Op& op = body_[i];
+    if (op.code == OpCode::kLet) plan.early.insert(i);
+    if (op.code != OpCode::kMma || plan.late.contains(i) || !IsMade(op.operands[0])) continue;
+    Places with = plan.early;
+    bool is_early = AddWhatLeadsTo(i, with);
+    // Nothing else has touched the sum so far.
+    for (size_t before = 0; before < i; ++before) is_early &= with.contains(before) || !Uses(body_[before], op.operands[0]);
+    if (is_early) plan.early = std::move(with);
+  }
+  const bool is_apart = std::none_of(plan.late.begin(), plan.late.end(), [&](size_t place) { return plan.early.contains(place); });
+  return is_apart && !plan.early.contains(plan.held);
+}
+
+/// The last product's operand comes from the first ones: otherwise nothing stands between them that the unit would wait for.
+bool Form::LeadsToLate(const Plan& plan) const {
+  std::set<ValueId> from_early;
+  for (const size_t place : plan.early) {
+    if (body_[place].code == OpCode::kMma) from_early.insert(body_[place].operands[0]);
+  }
+  for (const Op& op : body_) {
+    const auto is_from_early = [&](ValueId value) { return from_early.contains(value); };
+    if (!std::any_of(op.operands.begin(), op.operands.end(), is_from_early)) continue;
+    from_early.insert(op.results.begin(), op.results.end());
+    if (op.code == OpCode::kAssign) from_early.insert(op.operands[0]);
+  }
+  return from_early.contains(body_[plan.held].results[0]);
+}
+
+/// Of two operations, whether one writes what the other reads or writes.
+bool Conflict(const Op& a, const Op& b) {
+  const auto touches = [](const Op& writer, const Op& other) {
+    std::vector<ValueId> values = writer.results;
+    values.insert(values.end(), writer.operands.begin(), writer.operands.end());
+    return std::any_of(values.begin(), values.end(),
+                       [&](ValueId value) { return Writes(writer, value) && (Uses(other, value) || Writes(other, value)); });
+  };
+  return touches(a, b) || touches(b, a);
+}
+
+/// The held operand, the sum, and whatever can't be moved in front of what touches these.
+void Form::FindTouching(Plan& plan) const {
+  const size_t product = *plan.late.rbegin();
+  const ValueId sum = body_[product].operands[0];
+  for (size_t i = 0; i < body_.size(); ++i) {
+    if (plan.early.contains(i) || plan.late.contains(i)) continue;
+    const bool follows =
+        std::any_of(plan.touching.begin(), plan.touching.end(), [&](size_t place) { return Conflict(body_[place], body_[i]); });
+    if (i == plan.held || Uses(body_[i], sum) || follows) plan.touching.insert(i);
+  }
+  // To round right into what is held saves a copy.
+  const ValueId rounded = body_[plan.held].operands[0];
+  const auto maker = maker_.find(rounded);
+  if (maker == maker_.end() || body_[maker->second].code != OpCode::kConvert || CountUses(body_, rounded) != 1) return;
+  for (size_t i = maker->second + 1; i < body_.size(); ++i) {
+    if (i != plan.held && Conflict(body_[maker->second], body_[i])) return;
+  }
+  plan.touching.erase(maker->second);
+  plan.rounding = maker->second;
+}
+
+bool Form::SentByCopies(const std::string& pipe) const {
+  return std::all_of(kernel_.workers.begin(), kernel_.workers.end(), [&](const ir::Worker& worker) {
+    bool sends = false;
+    ForEachOp(worker.body, [&](const Op& op) { sends |= op.code == OpCode::kSend && op.symbol == pipe; });
+    return !sends || worker.kind != ir::RoleKind::kCompute;
+  });
+}
+
+/// The first products' slots are received before those that the last product of the iteration before reads: their sender, which
+/// fills them by turns, must not wait for these.
+bool Form::MayPass(const Plan& plan) const {
+  std::set<std::string> names{loop_.symbol};
+  for (const Op& op : body_) {
+    if (op.code == OpCode::kReceive && !SentByCopies(op.symbol)) return false;
+    if (op.code == OpCode::kLet) names.insert(op.symbol);
+  }
+  return std::all_of(plan.late.begin(), plan.late.end(), [&](size_t place) {
+    const Op& op = body_[place];
+    return !NamesScalar(op, names) && (op.code != OpCode::kReceive || FindPipe(kernel_, op.symbol).slots >= 2);
+  });
+}
+
+std::optional<Plan> Form::Read() const {
+  Plan plan;
+  const bool fits =
+      loop_.code == OpCode::kFor && IsStraight() && FindLate(plan) && FindEarly(plan) && LeadsToLate(plan) && MayPass(plan);
+  if (!fits) return std::nullopt;
+  FindTouching(plan);
+  return plan;
+}
+
+class Overlap {
+ public:
+  explicit Overlap(ir::Kernel& kernel) : kernel_(kernel) {}
+
+  /// The loops of the region, at any depth.
+  bool Rewrite(Region& region) {
+    bool changes = false;
+    Region out;
+    for (Op& op : region) {
+      for (Region& inner : op.regions) changes |= Rewrite(inner);
+      const std::optional<Plan> plan = op.code == OpCode::kFor ? Form(kernel_, op).Read() : std::nullopt;
+      if (!plan) {
+        out.push_back(std::move(op));
+        continue;
+      }
+      Turn(std::move(op), *plan, out);
+      changes = true;
+    }
+    region = std::move(out);
+    return changes;
+  }
+
+ private:
+  void Turn(Op loop, const Plan& plan, Region& out);
+
+  ir::Kernel& kernel_;
+};
+
+void Overlap::Turn(Op loop, const Plan& plan, Region& out) {
+  Region& body = loop.regions[0];
+  const ir::Scalar lo = loop.scalars[0], hi = loop.scalars[1];
+  const Span late_span = body[*plan.late.rbegin()].span;
+  Op held{OpCode::kVar, body[plan.held].results};
+  held.span = body[plan.held].span;
+  ValueId value = body[plan.held].operands[0];
+  Op copy{OpCode::kVar, {}, {value}, {}, {}, {}, ir::kOwnRegisters, {}, {}, held.span};
+  if (!plan.rounding) copy.results = {value = kernel_.AddValueAfter(value, "_copy", kernel_.values[value].type, true)};
+  body[plan.held] = Op{OpCode::kAssign, {}, {held.results[0], value}, {}, {}, {}, 0, {}, {}, held.span};
+
+  Region early, late, others, touching;
+  for (size_t i = 0; i < body.size(); ++i) {
+    if (i == plan.rounding) continue;
+    if (i == plan.held) touching.push_back(plan.rounding ? std::move(body[*plan.rounding]) : std::move(copy));
+    Region& part = plan.early.contains(i) ? early : plan.late.contains(i) ? late : plan.touching.contains(i) ? touching : others;
+    part.push_back(std::move(body[i]));
+  }
+  const auto append = [](Region& to, const Region& from) { to.insert(to.end(), from.begin(), from.end()); };
+  Region first = early;
+  append(first, others);
+  append(first, touching);
+  first = Copied(kernel_, first, "_first");
+  Substitute(first, loop.symbol, lo);
+  first.insert(first.begin(), Explain("The first iteration, but for its last product.", loop.span));
+  Region last = Copied(kernel_, late, "_last");
+  last.insert(last.begin(), Explain("The last product of the last iteration.", late_span));
+
+  body = early;
+  body.push_back(
+      Explain("The last product of the iteration before: the matrix unit is at work while this one's threads compute.", late_span));
+  append(body, late);
+  append(body, others);
+  append(body, touching);
+  loop.scalars[0] = symbolic::Add(lo, symbolic::Int(loop.number));
+
+  out.push_back(Explain("The left operand of the last product, which is done an iteration later.", held.span));
+  out.push_back(std::move(held));
+  // A number is written on the right.
+  const auto if_any = [&](Region region) {
+    return symbolic::IsInt(lo) ? If(symbolic::Kind::kGt, hi, lo, std::move(region), loop.span)
+                               : If(symbolic::Kind::kLt, lo, hi, std::move(region), loop.span);
+  };
+  out.push_back(if_any(std::move(first)));
+  const Op end = if_any(std::move(last));
+  out.push_back(std::move(loop));
+  out.push_back(end);
+}
+
+}  // namespace
+
+Result<void> OverlapProducts(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+  if (!target.has_matrix_group || kernel.depth == 0 || kernel.Spread() > 1) return {};
+  for (size_t i = 0; i < kernel.workers.size(); ++i) {
+    if (kernel.workers[i].kind != ir::RoleKind::kCompute || kernel.workers[i].in_turn) continue;
+    ir::Kernel overlapped = kernel;
+    if (!Overlap(overlapped).Rewrite(overlapped.workers[i].body)) continue;
+    const int64_t left = ShareRegisters(overlapped, target).for_tiles;
+    if (MostKeptTiles(overlapped, overlapped.workers[i]).registers <= left) kernel = std::move(overlapped);
+  }
+  return {};
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// A slot of several fields goes back as one. Where a loop multiplies with one of them, and then what it made of that product with
+// another, each has use for a slot at another time: the first could be filled again while the second is still waited for, and
+// overlap_products does the second product an iteration later. So such a pipe becomes two, of which the second has the fields that
+// only the loop's last product reads:
+//
+//     receive kv -> k, v                     becomes     receive kv_k -> k;  receive kv_v -> v
+//     s = x @ k.T;  p = f(s)
+//     acc += p @ v
+//
+// For targets whose matrix unit works beside the warps, and for pipes that loading workers fill. Tile level.
+#pragma once
+
+#include "compiler/ir/ir.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/support/result.h"
+#include "compiler/target/target.h"
+
+namespace tkc::passes {
+
+Result<void> SeparateFields(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics);
+
+}  // namespace tkc::passes
