@@ -14,8 +14,6 @@
 namespace tkc::codegen {
 namespace {
 
-bool IsWritten(const ir::TensorParam& tensor) { return tensor.mode != typed::TensorMode::kIn; }
-
 void EmitTensors(const ir::Kernel& first, CodeWriter& out) {
   std::vector<std::string> checks, comments;
   size_t width = 0;
@@ -61,12 +59,12 @@ void EmitRequires(const std::vector<const ir::Kernel*>& kernels, const ScalarPri
 
 void EmitOverlaps(const ir::Kernel& first, CodeWriter& out) {
   for (const ir::TensorParam& tensor : first.tensors) {
-    if (tensor.is_work || !IsWritten(tensor)) continue;
+    if (tensor.is_work || !ir::IsWritten(tensor)) continue;
     out.Line(fmt::format("call.written({}, {});", StringLiteral(tensor.name), Mangle(tensor.name)));
     bool is_before = true;  // a pair of written tensors is compared once
     for (const ir::TensorParam& other : first.tensors) {
       if (&other == &tensor) is_before = false;
-      if (&other == &tensor || other.is_work || (IsWritten(other) && is_before)) continue;
+      if (&other == &tensor || other.is_work || (ir::IsWritten(other) && is_before)) continue;
       out.Line(fmt::format("call.disjoint({}, {}, {}, {});", StringLiteral(tensor.name), Mangle(tensor.name),
                            StringLiteral(other.name), Mangle(other.name)));
     }

@@ -141,11 +141,17 @@ std::string OpEmitter::Coordinates(const Op& op, size_t count) const {
 /// Whether an access takes all of a dimension whose extent is a literal, to which the launcher holds the caller.
 bool OpEmitter::IsAll(const Op& op, size_t i) const {
   const ir::AxisRange& axis = op.axes[i];
-  const auto tensor =
-      std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const ir::TensorParam& t) { return t.name == op.symbol; });
   int64_t start = 1, extent = 0;
-  return tensor != kernel_.tensors.end() && !axis.lo && !axis.hi && symbolic::IsInt(axis.start, &start) && start == 0 &&
-         symbolic::IsInt(tensor->extents[i], &extent) && extent == axis.extent;
+  return !axis.lo && !axis.hi && symbolic::IsInt(axis.start, &start) && start == 0 &&
+         symbolic::IsInt(passes::FindTensor(kernel_, op.symbol).extents[i], &extent) && extent == axis.extent;
+}
+
+/// Whether it reads a tensor whose other elements may be changing, as the grid writes them, or may hold nothing, as a grid before
+/// it wrote some of them: no element but those asked for is read then.
+bool OpEmitter::ReadsExactly(const Op& op) const {
+  const bool reads = op.code == OpCode::kRead || op.code == OpCode::kReadParts || op.code == OpCode::kCopyToShared ||
+                     op.code == OpCode::kCopyAsync;
+  return reads && ir::IsWritten(passes::FindTensor(kernel_, op.symbol));
 }
 
 std::string OpEmitter::Block(const Op& op) const {
@@ -169,7 +175,8 @@ std::string OpEmitter::Block(const Op& op) const {
   }
   text += ")";
   if (op.slot == "transposed") text = fmt::format("tk::transposed({})", text);
-  return op.axes.back().aligned ? fmt::format("tk::aligned({})", text) : text;
+  if (op.axes.back().aligned) text = fmt::format("tk::aligned({})", text);
+  return ReadsExactly(op) ? fmt::format("tk::exact({})", text) : text;
 }
 
 // ---- statements ------------------------------------------------------------------------------------------------------

@@ -99,6 +99,7 @@ class OpEmitter {
   std::string Block(const ir::Op& op) const;
   std::string PlainBlock(const ir::Op& op) const;
   bool IsAll(const ir::Op& op, size_t axis) const;
+  bool ReadsExactly(const ir::Op& op) const;
   std::string Element(const std::string& array, int64_t count, const ir::Op& op, size_t scalar) const;
   std::string Barrier(const ir::Op& op, size_t scalar = 0) const;
   std::string Buffer(const std::string& name) const;

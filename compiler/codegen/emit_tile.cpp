@@ -199,8 +199,7 @@ CppExpr OpEmitter::Reduce(const Op& op) {
 CppExpr OpEmitter::Read(const Op& op) {
   const ir::Type& type = TypeOf(op.results[0]);
   const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
-  return {fmt::format("tk::warpgroup::load{}<{}, {}, {}>({}{})", op.number == ir::kReadExactly ? "_exactly" : "", type.rows,
-                      type.cols, Layout(op.results[0]), Block(op), fill)};
+  return {fmt::format("tk::warpgroup::load<{}, {}, {}>({}{})", type.rows, type.cols, Layout(op.results[0]), Block(op), fill)};
 }
 
 CppExpr OpEmitter::Gather(const Op& op) {

@@ -106,6 +106,7 @@ int64_t StructureParts(const TensorParam& tensor) {
 
 bool IsAligned(const Kernel& kernel) { return kernel.when && Demands(kernel.when, "aligned"); }
 bool IsContiguous(const Kernel& kernel) { return kernel.when && Demands(kernel.when, "contiguous"); }
+bool IsWritten(const TensorParam& tensor) { return tensor.mode != typed::TensorMode::kIn || tensor.is_work; }
 bool HasAlignedRows(const TensorParam& work) { return work.is_work && StructureParts(work) == 1; }
 
 Scalar ContiguousStride(const TensorParam& tensor, size_t axis) {

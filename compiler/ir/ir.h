@@ -333,6 +333,8 @@ int64_t StructureParts(const TensorParam& tensor);
 bool IsAligned(const Kernel& kernel);
 /// Whether it is launched only where all tensors begin at such places and have no gaps: its condition says `contiguous`.
 bool IsContiguous(const Kernel& kernel);
+/// Whether the launch writes the tensor.
+bool IsWritten(const TensorParam& tensor);
 /// Of a `work` tensor, whose rows begin at multiples of 16 bytes wherever it is: whether these are rows of elements. (Structures
 /// would be padded each.)
 bool HasAlignedRows(const TensorParam& work);

@@ -13,7 +13,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kIfElected, "$e", "warpgroup|warp"},
     {OpCode::kUnroll, "$s times $n"},
 
-    {OpCode::kRead, "$s $x [fill $a] [as $l] $e", "|exactly"},
+    {OpCode::kRead, "$s $x [fill $a] [as $l]"},
     {OpCode::kGather, "$s at $k [fill $a]"},
     {OpCode::kStore, "$s $x = $o [by $w] [as $l]"},
     {OpCode::kReadParts, "$s $x [fill $a] [as $l]"},

@@ -10,10 +10,6 @@ namespace tkc::ir {
 /// kLet: a scalar that stays; one that others of its name change; such a change.
 enum ScalarLet : int64_t { kStays = 0, kMayChange = 1, kChanges = 2 };
 
-/// kRead: of whole vectors where these are in the tensor; or no element but those asked for, as this launch or one before it
-/// writes the tensor: others may change, or hold nothing yet.
-enum ReadOf : int64_t { kReadWidely = 0, kReadExactly = 1 };
-
 /// kReceive: the ring goes on behind it; or another receive brings the same slot, and the ring goes on behind that (load_ahead).
 enum ReceiveOf : int64_t { kLastReceive = 0, kEarlyReceive = 1 };
 

@@ -25,9 +25,9 @@ bool IsInvariantLet(const Op& op, const Names& varying) {
   return op.code == OpCode::kLet && op.number == ir::kStays && !NamesScalar(op, varying);
 }
 
-/// Whether it brings the same tile in each iteration. What the kernel itself writes may change (num 1).
-bool IsInvariantRead(const Op& op, const Names& varying) {
-  return op.code == OpCode::kRead && op.number == ir::kReadWidely && !NamesScalar(op, varying);
+/// Whether it brings the same tile in each iteration. What the kernel itself writes may change.
+bool IsInvariantRead(const ir::Kernel& kernel, const Op& op, const Names& varying) {
+  return op.code == OpCode::kRead && !ir::IsWritten(FindTensor(kernel, op.symbol)) && !NamesScalar(op, varying);
 }
 
 bool HasTurns(const Op& loop) { return loop.code == OpCode::kForTiles && loop.number > 0; }
@@ -81,7 +81,7 @@ Region TakeReads(const ir::Kernel& kernel, Op& loop, const std::set<ir::ValueId>
   }
   for (const Op& op : body) {
     if (IsInvariantLet(op, varying)) lets.push_back(op);
-    if (IsInvariantRead(op, varying) && !stays.contains(op.results[0])) {
+    if (IsInvariantRead(kernel, op, varying) && !stays.contains(op.results[0])) {
       reads.push_back(InFront(op, lets));
     } else {
       rest.push_back(op);

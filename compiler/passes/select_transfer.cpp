@@ -442,24 +442,9 @@ void MakePipeBuffers(ir::Kernel& kernel, const Target& target) {
   }
 }
 
-/// What the grid writes may change while it reads, and of what one before it wrote the rest may not be written: a load of such a
-/// tensor takes nothing but its own elements.
-void ReadExactly(ir::Kernel& kernel) {
-  std::set<std::string> written;
-  for (const ir::TensorParam& tensor : kernel.tensors) {
-    if (tensor.mode != typed::TensorMode::kIn || tensor.is_work) written.insert(tensor.name);
-  }
-  for (ir::Worker& worker : kernel.workers) {
-    ForEachOp(worker.body, [&](Op& op) {
-      if (op.code == OpCode::kRead && written.count(op.symbol) > 0) op.number = ir::kReadExactly;
-    });
-  }
-}
-
 }  // namespace
 
 Result<void> SelectTransfer(ir::Kernel& kernel, const Target& target, Diagnostics&) {
-  ReadExactly(kernel);
   for (ir::Buffer& buffer : kernel.buffers) {
     if (!buffer.is_scratch && !buffer.is_fragments) buffer.swizzle = ChooseSwizzle(buffer.dtype, buffer.rows, buffer.cols);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Blocks whose rows begin anywhere, in registers and in shared memory and back: every element against the tensor, edges on all sides,
-// rows of different alignment. Only the tensor's elements exist on the simulator, so that any access beside them is found.
+// rows of different alignment. Only the tensor's elements exist on the simulator, for exact blocks only the block's, so that any access
+// beside them is found.
 #include <cstring>
 
 #include "test/sim/run_kernel.h"
@@ -36,7 +37,23 @@ struct matrix {
             }
     }
     bool has(int r, int c) const { return r >= 0 && r < elements.extent[0] && c >= 0 && c < elements.extent[1]; }
+    /// Nothing but R x C elements from (row, col) on exists any more.
+    void keep(int R, int C, int row, int col) {
+        for (int r = 0; r < elements.extent[0]; ++r)
+            for (int c = 0; c < elements.extent[1]; ++c) {
+                const T* const at = elements.data + r * elements.stride[0] + c;
+                const bool kept = r >= row && r < row + R && c >= col && c < col + C;
+                for (size_t b = 0; b < sizeof(T) && !kept; ++b) memory->exists[size_t(reinterpret_cast<const unsigned char*>(at) - memory->data) + b] = false;
+            }
+    }
 };
+
+/// Whether others may write what lies beside a block.
+template <bool Exact, class T>
+TK_DEVICE auto with_neighbours(const global_block<T>& block) {
+    if constexpr (Exact) return exact(block);
+    else return block;
+}
 
 template <class T>
 T element_or_fill(const matrix<T>& m, int r, int c) {
@@ -45,11 +62,11 @@ T element_or_fill(const matrix<T>& m, int r, int c) {
 
 constexpr int kThreads = 4 * arch::lanes;
 
-template <class T, int R, int C, class L>
+template <bool Exact, class T, int R, int C, class L>
 TK_KERNEL(kThreads)
 load_tile(tensor<const T, 2> from, T* registers, int row, int col) {
     grid::wait_previous();
-    const auto tile = warpgroup::load<R, C, L>(from.block(span(row), span(col)), 7.0f);
+    const auto tile = warpgroup::load<R, C, L>(with_neighbours<Exact>(from.block(span(row), span(col))), 7.0f);
     for (int n = 0; n < tile.size; ++n) arch::store_global(registers + thread::index() * tile.size + n, tile.data[n]);
 }
 
@@ -100,16 +117,17 @@ std::string describe(int rows, int cols, int pitch, int offset, int row, int col
            ", block at (" + std::to_string(row) + ", " + std::to_string(col) + ")";
 }
 
-template <class T, int R, int C, class L>
-void check() {
+template <bool Exact, class T, int R, int C, class L>
+void check_load() {
     using tile = register_tile<T, R, C, L>;
     each_case(R, C, [&](int rows, int cols, int pitch, int offset, int row, int col) {
         SCOPED_TRACE(describe(rows, cols, pitch, offset, row, col));
         fresh_machine(1);
-        const matrix<T> from(rows, cols, pitch, offset, true);
+        matrix<T> from(rows, cols, pitch, offset, true);
+        if (Exact) from.keep(R, C, row, col);
         T* const registers = tensor_memory<T>("registers", size_t(kThreads * tile::size), false);
         const tensor<const T, 2> elements{from.elements.data, {rows, cols}, {pitch, 1}};
-        const outcome loaded = run<load_tile<T, R, C, L>>(1, kThreads, 0, elements, registers, row, col);
+        const outcome loaded = run<load_tile<Exact, T, R, C, L>>(1, kThreads, 0, elements, registers, row, col);
         EXPECT_TRUE(loaded.findings.empty()) << loaded.text();
         int wrong = 0;
         for (int t = 0; t < kThreads; ++t)
@@ -119,8 +137,16 @@ void check() {
                 const T expected = element_or_fill(from, row + (R == 1 ? 0 : L::row(at, p.i, p.h)), col + L::col(at, p.j, p.e));
                 wrong += std::memcmp(&expected, registers + t * tile::size + n, sizeof(T)) != 0;
             }
-        EXPECT_EQ(wrong, 0) << "loaded";
+        EXPECT_EQ(wrong, 0);
+    });
+}
 
+template <class T, int R, int C, class L>
+void check() {
+    check_load<false, T, R, C, L>();
+    check_load<true, T, R, C, L>();
+    each_case(R, C, [&](int rows, int cols, int pitch, int offset, int row, int col) {
+        SCOPED_TRACE(describe(rows, cols, pitch, offset, row, col));
         fresh_machine(1);
         const matrix<T> to(rows, cols, pitch, offset, false);
         const outcome stored = run<store_tile<T, R, C, L>>(1, kThreads, 0, to.elements, row, col);
@@ -186,34 +212,54 @@ TEST(UnalignedRows, TwoRunsOfAVector) { check_vector<bf16, kHalf * 16, layout<kH
 TEST(UnalignedRows, ColumnsFirst) { check<bf16, 4 * arch::lanes / 4, 32, layout<4, 8, 1, arch::lanes / 4, 4, 1, true>>(); }
 TEST(UnalignedRows, Fragments) { check<bf16, 64, 32, layout<4, 2, 2, 8, 4>>(); }
 
-template <class T, int R, int C, swizzle S>
+enum class copier { guarded, guarded_exact, issued, issued_exact };
+
+template <copier By, class T, int R, int C, swizzle S>
 TK_KERNEL(kThreads)
 copy_tile(tensor<const T, 2> from, T* elements, int row, int col) {
+    constexpr bool is_exact = By == copier::guarded_exact || By == copier::issued_exact;
     auto& tile = block::shared<shared_tile<T, R, C, S>>();
     grid::wait_previous();
-    warpgroup::copy_global_to_shared(tile, from.block(span(row), span(col)), 7.0f);
+    const auto block = with_neighbours<is_exact>(from.block(span(row), span(col)));
+    if constexpr (By == copier::guarded || By == copier::guarded_exact) {
+        warpgroup::copy_global_to_shared(tile, block, 7.0f);
+    } else {
+        block::copy_async<kThreads>(tile, block);
+        commit_copies();
+        wait_copies<0>();
+    }
     block::sync();
     for (int n = thread::index(); n < R * C; n += kThreads)
         arch::store_global(elements + n, detail::load_shared_vector<T, 1>(tile.view().address(n / C, n % C)).value[0]);
 }
 
-template <class T, int R, int C, swizzle S>
-void check_copy() {
+template <copier By, class T, int R, int C, swizzle S>
+void check_copy_by() {
     each_case(R, C, [&](int rows, int cols, int pitch, int offset, int row, int col) {
         SCOPED_TRACE(describe(rows, cols, pitch, offset, row, col));
         fresh_machine(1);
-        const matrix<T> from(rows, cols, pitch, offset, true);
+        matrix<T> from(rows, cols, pitch, offset, true);
+        if (By == copier::guarded_exact || By == copier::issued_exact) from.keep(R, C, row, col);
         T* const copied = tensor_memory<T>("copied", size_t(R * C), false);
         const tensor<const T, 2> elements{from.elements.data, {rows, cols}, {pitch, 1}};
-        const outcome o = run<copy_tile<T, R, C, S>>(1, kThreads, int(sizeof(shared_tile<T, R, C, S>)), elements, copied, row, col);
+        const outcome o = run<copy_tile<By, T, R, C, S>>(1, kThreads, int(sizeof(shared_tile<T, R, C, S>)), elements, copied, row, col);
         EXPECT_TRUE(o.findings.empty()) << o.text();
         int wrong = 0;
         for (int n = 0; n < R * C; ++n) {
-            const T expected = element_or_fill(from, row + n / C, col + n % C);
+            const bool is_zero = (By == copier::issued || By == copier::issued_exact) && !from.has(row + n / C, col + n % C);
+            const T expected = is_zero ? T(0.0f) : element_or_fill(from, row + n / C, col + n % C);
             wrong += std::memcmp(&expected, copied + n, sizeof(T)) != 0;
         }
         EXPECT_EQ(wrong, 0);
     });
+}
+
+template <class T, int R, int C, swizzle S>
+void check_copy() {
+    check_copy_by<copier::guarded, T, R, C, S>();
+    check_copy_by<copier::guarded_exact, T, R, C, S>();
+    check_copy_by<copier::issued, T, R, C, S>();
+    check_copy_by<copier::issued_exact, T, R, C, S>();
 }
 
 TEST(UnalignedRows, CopiedToSwizzledTile) { check_copy<bf16, 24, 64, swizzle::b128>(); }

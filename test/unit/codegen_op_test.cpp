@@ -28,6 +28,8 @@ class OpCpp : public testing::Test {
                        {"stage", DType::kBF16, 64, 64, 2, 2, ir::Swizzle::k128, 0, false, false, ""},
                        {"scratch", DType::kF32, 4, 64, 1, 2, ir::Swizzle::kNone, 0, true, false, ""},
                        {"one", DType::kBF16, 64, 64, 1, 1, ir::Swizzle::k128, 0, false, false, ""}};
+    kernel_.tensors = {{"A", DType::kBF16, {N("B"), N("M"), N("K")}},
+                       {"C", DType::kF32, {N("M"), N("N")}, typed::TensorMode::kOut}};
     kernel_.barriers = {{"ab_full", 4, 1, ""}, {"ab_empty", 4, 8, ""}, {"q_full", 1, 1, ""}};
     kernel_.cluster = 2;
     role_.kind = ir::RoleKind::kCompute;
@@ -163,8 +165,36 @@ TEST_F(OpCpp, AllOfALiteralExtent) {
   EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load<64, 64, layout>(A.block(tk::span(0), tk::all<64>()));\n");
   read.axes[1] = {I(32), 32, false, nullptr, nullptr};
   EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load<64, 64, layout>(A.block(tk::span(0), tk::span(32)));\n");
-  read.number = 1;
-  EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load_exactly<64, 64, layout>(A.block(tk::span(0), tk::span(32)));\n");
+}
+
+TEST_F(OpCpp, ExactReads) {
+  kernel_.threads = 256;
+  kernel_.tensors = {{"A", DType::kBF16, {N("M"), N("K")}, typed::TensorMode::kInOut}, {"S", DType::kBF16, {N("M"), N("K")}}};
+  kernel_.tensors[1].is_work = true;
+  const std::vector<ir::AxisRange> axes = {{N("m"), 128, false, nullptr, nullptr}, {N("k"), 64, false, nullptr, nullptr}};
+  Op read = Make(OpCode::kRead, {New(Reg(128, 64))}, {}, {}, "A");
+  read.axes = axes;
+  EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load<128, 64, layout>(tk::exact(A.block(tk::span(m), tk::span(k))));\n");
+  read.symbol = "S";
+  read.slot = "transposed";
+  read.axes.back().aligned = true;
+  EXPECT_EQ(Print(read),
+            "const auto r = tk::warpgroup::load<128, 64, layout>(tk::exact(tk::aligned(tk::transposed(S.block(tk::span(m), "
+            "tk::span(k))))));\n");
+  Op copy = Make(OpCode::kCopyAsync, {}, {view_}, {}, "A");
+  copy.axes = axes;
+  EXPECT_EQ(Print(copy), "tk::block::copy_async<256>(v, tk::exact(A.block(tk::span(m), tk::span(k))));\n");
+  copy.code = OpCode::kCopyToShared;
+  copy.number = ir::kByWarp;
+  EXPECT_EQ(Print(copy), "tk::warp::copy_global_to_shared(v, tk::exact(A.block(tk::span(m), tk::span(k))));\n");
+  Op parts = Make(OpCode::kReadParts, {New(Reg(128, 64)), New(Reg(128, 64))}, {}, {}, "A");
+  parts.axes = {axes[0], axes[1], {I(0), 2, true, nullptr, nullptr}};
+  EXPECT_EQ(
+      Print(parts),
+      "const auto [r_1, r_2] = tk::warpgroup::load_parts<2, 128, 64, layout>(tk::exact(A.parts(tk::span(m), tk::span(k))));\n");
+  Op store = Make(OpCode::kStore, {}, {x_}, {}, "A");
+  store.axes = axes;
+  EXPECT_EQ(Print(store), "tk::warpgroup::store(A.block(tk::span(m), tk::span(k)), x);\n");
 }
 
 TEST_F(OpCpp, PartsOfStructures) {

@@ -191,11 +191,12 @@ TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
 }
 
 /// The same for any block and view.
-template <int Threads, int First = 0, class To, class T>
-TK_DEVICE void copy_async(const To& to, const global_block<T>& from) {
+template <int Threads, int First = 0, class To, template <class> class Block, class T>
+TK_DEVICE void copy_async(const To& to, const Block<T>& block) {
     const auto view = as_view(to);
     const int thread = thread::index() - First;
     using View = std::remove_const_t<decltype(view)>;
+    const global_block<T>& from = detail::readable<View>(block);
     if constexpr (detail::is_transposed<View>) {
         detail::copy_view_async<Threads>(view.view, transposed(from), thread);
     } else if constexpr (View::cols == 1 && View::parent_cols == 1 && View::swizzling == swizzle::none) {

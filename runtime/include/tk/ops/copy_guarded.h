@@ -111,10 +111,22 @@ TK_HOST_DEVICE constexpr int widest_piece() {
     return V;
 }
 
-template <int Together, class To, class T, class Fill>
-TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value, int thread, int threads) {
+/// What may be read to fill a view: the block, or, if that is exact, no more of it than the view takes.
+template <class View, class T>
+TK_DEVICE const global_block<T>& readable(const global_block<T>& block) { return block; }
+template <class View, class T>
+TK_DEVICE global_block<T> readable(const exact_block<T>& block) {
+    global_block<T> part = block;
+    part.row_lo = max(part.row_lo, 0), part.row_hi = min(part.row_hi, View::rows);
+    part.col_lo = max(part.col_lo, 0), part.col_hi = min(part.col_hi, View::cols);
+    return part;
+}
+
+template <int Together, class To, template <class> class Block, class T, class Fill>
+TK_DEVICE void copy_global_to_shared(const To& to, const Block<T>& block, Fill fill_value, int thread, int threads) {
     const auto view = as_view(to);
     using View = std::remove_const_t<decltype(view)>;
+    const global_block<T>& from = readable<View>(block);
     constexpr int V = widest_piece<View>();
     if constexpr (shifts_runs<std::remove_const_t<T>, V>)
         if (from.col_stride == 1 && !rows_aligned(from, View::rows, 4)) return copy_in_shifted<Together, V>(view, from, fill_value, thread, threads);
@@ -127,24 +139,24 @@ TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, 
 namespace warp {
 /// By the lanes of a warp. Elements outside the block become `fill_value`. Before the tensor core or the copy
 /// engine reads the tile: fence_async_proxy in every lane, then an arrival or a barrier.
-template <class To, class T, class Fill = float>
-TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value = 0) {
+template <class To, template <class> class Block, class T, class Fill = float>
+TK_DEVICE void copy_global_to_shared(const To& to, const Block<T>& from, Fill fill_value = 0) {
     detail::copy_global_to_shared<1>(to, from, fill_value, lane(), arch::lanes);
 }
 }  // namespace warp
 
 namespace block {
 /// The same by `Threads` threads of the block, from number `First` on.
-template <int Threads, int First = 0, class To, class T, class Fill = float>
-TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value = 0) {
+template <int Threads, int First = 0, class To, template <class> class Block, class T, class Fill = float>
+TK_DEVICE void copy_global_to_shared(const To& to, const Block<T>& from, Fill fill_value = 0) {
     detail::copy_global_to_shared<4>(to, from, fill_value, thread::index() - First, Threads);
 }
 }  // namespace block
 
 namespace warpgroup {
 /// The same by the threads of a warpgroup.
-template <class To, class T, class Fill = float>
-TK_DEVICE void copy_global_to_shared(const To& to, const global_block<T>& from, Fill fill_value = 0) {
+template <class To, template <class> class Block, class T, class Fill = float>
+TK_DEVICE void copy_global_to_shared(const To& to, const Block<T>& from, Fill fill_value = 0) {
     detail::copy_global_to_shared<4>(to, from, fill_value, thread(), threads);
 }
 

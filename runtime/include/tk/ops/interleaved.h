@@ -85,14 +85,16 @@ TK_DEVICE auto part_of(const register_tile<structure<T, P>, R, C, L>& tile, int 
 namespace warpgroup {
 
 /// The P tiles of R x C parts each from the block's (0, 0) on, dealt as Layout. They are taken apart at the end: to do so is to wait.
-template <int P, int R, int C, class Layout, class From, class Fill = float>
-TK_DEVICE auto load_parts(const global_parts<From>& from, Fill fill_value = 0) {
+template <int P, int R, int C, class Layout, template <class> class Parts, class From, class Fill = float>
+TK_DEVICE auto load_parts(const Parts<From>& from, Fill fill_value = 0) {
     using T = std::remove_const_t<From>;
     using part_tile = register_tile<T, R, C, Layout>;
     register_tile<structure<T, P>, R, C, Layout> all;
     const structure<T, P> filled{detail::filled_word<T, P>(convert<T>(fill_value))};
     if (detail::holds_structures<P>(from)) {
-        all = load<R, C, Layout>(detail::structures<P>(from), filled);
+        const auto block = detail::structures<P>(from);
+        if constexpr (std::is_same_v<Parts<From>, exact_parts<From>>) all = load<R, C, Layout>(exact(block), filled);
+        else all = load<R, C, Layout>(block, filled);
     } else {
         TK_UNROLL
         for (int n = 0; n < all.size; ++n) all.data[n] = filled;

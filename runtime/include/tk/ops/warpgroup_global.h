@@ -272,22 +272,18 @@ TK_DEVICE Tile taken_apart(const Word (&words)[Tile::size / V]) {
 
 namespace warpgroup {
 
-/// The R x C elements from the block's (0, 0) on, dealt as Layout. Unless `Exactly`, other elements of the tensor may be read as well,
-/// and dropped.
-template <int R, int C, class Layout, bool Exactly = false, template <class> class Block, class From, class Fill = float>
+/// The R x C elements from the block's (0, 0) on, dealt as Layout. Unless the block is exact, other elements of the tensor may be read as
+/// well, and dropped.
+template <int R, int C, class Layout, template <class> class Block, class From, class Fill = float>
 TK_DEVICE auto load(const Block<From>& block, Fill fill_value = 0) {
     using T = std::remove_const_t<From>;
     using result_tile = register_tile<T, R, C, Layout>;
     constexpr int V = detail::vector_length<T, result_tile::E>;
     const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
     std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
-    detail::load_words<V, result_tile, Exactly, std::is_same_v<Block<From>, vector_row<From>>>(block, fill_word, words);
+    constexpr bool is_exact = std::is_same_v<Block<From>, exact_block<From>>, is_vector = std::is_same_v<Block<From>, vector_row<From>>;
+    detail::load_words<V, result_tile, is_exact, is_vector>(block, fill_word, words);
     return detail::taken_apart<V, result_tile>(words);
-}
-/// The same for tensors that are written meanwhile: no other element is touched.
-template <int R, int C, class Layout, class From, class Fill = float>
-TK_DEVICE auto load_exactly(const global_block<From>& block, Fill fill_value = 0) {
-    return load<R, C, Layout, true>(block, fill_value);
 }
 
 /// Writes the tile; of threads with copies of an element one writes it.

@@ -73,6 +73,12 @@ TK_HOST_DEVICE constexpr vector_row<T> transposed(const vector_column<T>& b) {
     return {transposed(static_cast<const global_block<T>&>(b))};
 }
 
+/// A window of a tensor of which other parts are written meanwhile, or were not written yet: no element beside those asked for is read.
+template <class T>
+struct exact_block : global_block<T> {};
+template <class T>
+TK_HOST_DEVICE constexpr exact_block<T> exact(const global_block<T>& block) { return {block}; }
+
 /// The block, of which is known that it is aligned; of a vector, that it begins at a multiple of 16 bytes: nothing is left to be asked
 /// when the kernel runs.
 template <class Block>
@@ -103,6 +109,11 @@ TK_HOST_DEVICE constexpr global_parts<T> aligned(global_parts<T> parts) {
 
 template <class T>
 TK_HOST_DEVICE constexpr global_parts<T> transposed(const global_parts<T>& parts) { return {transposed(parts.first), parts.stride}; }
+
+template <class T>
+struct exact_parts : global_parts<T> {};
+template <class T>
+TK_HOST_DEVICE constexpr exact_parts<T> exact(const global_parts<T>& parts) { return {parts}; }
 
 /// A tensor of fixed rank: passed to kernels by value. Strides count elements.
 template <class T, int Rank>
