@@ -59,13 +59,14 @@ class Liveness {
   }
 
   LiveTiles most;
+  LiveTiles most_stored;
   std::vector<LiveTiles> kept;
 
  private:
   static bool IsLoad(const Op& op) { return op.code == OpCode::kRead || op.code == OpCode::kReadParts; }
 
   Values Before(const Op& op, Values live, const Values& ahead) {
-    Note(op, live);
+    Note(most, op, live);
     if (KeepsTiles(op)) {
       Values at_once = live;
       at_once.insert(ahead.begin(), ahead.end());
@@ -87,8 +88,10 @@ class Liveness {
         live.merge(Before(region, around));  // what the next iteration reads is in use at the end of this one
       }
     }
+    const bool is_beside = RegistersOfAll(live) > 0;
     live.insert(op.operands.begin() + (overwrites ? 1 : 0), op.operands.end());
-    Note(op, live);
+    Note(most, op, live);
+    if (is_beside && (op.code == OpCode::kStore || op.code == OpCode::kStoreParts)) Note(most_stored, op, live);
     return live;
   }
 
@@ -100,10 +103,10 @@ class Liveness {
     return registers;
   }
 
-  void Note(const Op& op, const Values& live) {
+  void Note(LiveTiles& largest, const Op& op, const Values& live) const {
     const int64_t registers = RegistersOfAll(live);
-    if (registers < most.registers || registers == 0) return;
-    most = {registers, &op, {live.begin(), live.end()}};
+    if (registers < largest.registers || registers == 0) return;
+    largest = {registers, &op, {live.begin(), live.end()}};
   }
 
   const ir::Kernel& kernel_;
@@ -160,6 +163,12 @@ LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
     if (tiles.registers >= most.registers && tiles.registers > 0) most = std::move(tiles);  // the first one stands last
   }
   return most;
+}
+
+LiveTiles MostStoredTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
+  Liveness liveness(kernel, worker, Loads::kInPlace);
+  liveness.Before(worker.body, {});
+  return LargestFirst(kernel, worker.layout, std::move(liveness.most_stored));
 }
 
 }  // namespace tkc::passes

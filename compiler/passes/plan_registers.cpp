@@ -49,7 +49,9 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
 }
 
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
-/// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used.
+/// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used, or of
+/// its stores. This is an estimate: now and then ptxas spills a few bytes below a bound that it would not have reached unasked (12
+/// at 72 registers of a kernel that takes 64), and none at a lower one.
 void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   const RegisterRule& rule = target.registers;
   int64_t most = 0;
@@ -57,8 +59,9 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
     bool multiplies = false;
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
     if (multiplies) return;
+    const int64_t stored = MostStoredTiles(kernel, worker).registers;
     most = std::max({most, MostKeptTiles(kernel, worker).registers + kForAddressesOfAll,
-                     MostLiveTiles(kernel, worker).registers + kForPositions});
+                     MostLiveTiles(kernel, worker).registers + kForPositions, stored > 0 ? stored + kForAddressesOfStores : 0});
   }
   if (most == 0) return;  // no worker
   const int64_t needed = (most + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;

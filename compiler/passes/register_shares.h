@@ -23,12 +23,13 @@ RegisterShares ShareRegisters(const ir::Kernel& kernel, const Target& target);
 /// Registers of a thread beside those of its tiles: loop counters, addresses, descriptors. They are no property of a GPU but of
 /// what the compiler of the output makes of the runtime's loops, and were found by trying on an H200 (`tools/bench --rowwise`): of
 /// examples/rowwise what leaves 12 does not spill, and what leaves 7 does.
-inline constexpr int64_t kForAddresses = 24;       // a block that has a multiprocessor to itself
-inline constexpr int64_t kForAddressesOfMany = 8;  // each of several blocks, which are to have the loads of all under way
-inline constexpr int64_t kForAddressesAhead = 12;  // a block whose next loads are under way while it computes (advance_reads)
-inline constexpr int64_t kForAddressesOfAll = 30;  // a kernel without products, beside the tiles that it keeps: of all its loads
-inline constexpr int64_t kForPositions = 16;       // the same, beside all tiles that are in use at once
-inline constexpr int64_t kForWholeLoads = 16;      // more, where that compiler has all loads of a tile under way at once
+inline constexpr int64_t kForAddresses = 24;          // a block that has a multiprocessor to itself
+inline constexpr int64_t kForAddressesOfMany = 8;     // each of several blocks, which are to have the loads of all under way
+inline constexpr int64_t kForAddressesAhead = 12;     // a block whose next loads are under way while it computes (advance_reads)
+inline constexpr int64_t kForAddressesOfAll = 30;     // a kernel without products, beside the tiles that it keeps: of all its loads
+inline constexpr int64_t kForAddressesOfStores = 24;  // the same, beside what is stored and the tiles in use behind it
+inline constexpr int64_t kForPositions = 16;          // the same, beside all tiles that are in use at once
+inline constexpr int64_t kForWholeLoads = 16;         // more, where that compiler has all loads of a tile under way at once
 
 /// Of a thread, where as many blocks as the kernel says share a multiprocessor.
 int64_t RegistersOfResident(const ir::Kernel& kernel, const Target& target);
