@@ -79,6 +79,7 @@ std::string Describe(const Program& program, const Target& target, const ReplayR
   assumed("the launcher starts one block (or cluster) for each tile, or any number of them where the kernel is persistent");
   if (program.blocks > 1 && !kernel.leaves_alone) assumed("the printed kernel ends with a barrier of the cluster");
   for (const Family& family : program.families) {
+    if (replay.remembers == Remembers::kLittle) break;  // of conditions nothing had to be assumed
     if (family.text.starts_with("launch|"))
       assumed("one value for the whole launch: " + family.text.substr(family.text.find('|') + 1));
   }
@@ -102,16 +103,11 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
   if (const auto finding = CheckStores(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckMarks(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckAhead(program)) return Report(*finding, diagnostics);
-  ReplayResult replay = Replay(program);
-  if (replay.finding && replay.finding->kind == DiagnosticKind::kCertificateUnknown) {
-    Program open = BuildProgram(kernel, target, SmallLengths::kOnce);
-    if (!open.unknowns.empty() || CheckRings(open)) return Report(*replay.finding, diagnostics);
-    ReplayResult closed = Replay(open);
-    if (!closed.finding) program = std::move(open), replay = std::move(closed);
-  }
+  Replays replays(kernel, target);
+  const ReplayResult replay = replays.Run();
   if (replay.finding) return Report(*replay.finding, diagnostics);
   if (!certificate) return true;
-  if (const auto finding = CheckWaits(program, replay)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckWaits(program, replays, replay)) return Report(*finding, diagnostics);
   *certificate = {kernel.name, Describe(program, target, replay)};
   return true;
 }

@@ -156,6 +156,10 @@ Truth Machine::Truth3(Context& c, const Condition& condition, Question& question
   question.fact = c.state.oracle.Find(program_, condition.family, around, ordinal);
   question.number = -number;
   const Family& family = program_.families[static_cast<size_t>(condition.family)];
+  if (family.kept >= 0) {
+    const Truth truth = c.state.oracle.Known(family.kept, question.number);
+    if (truth != Truth::kUnknown) return truth;
+  }
   if (family.launch >= 0) {
     // Up to so many turns are one number for the launch.
     const int64_t most = family.step * program_.most_slots - family.constant;
@@ -169,6 +173,7 @@ Truth Machine::Truth3(Context& c, const Condition& condition, Question& question
 
 Outcome Machine::Execute(Context& c) {
   const auto ran = [](bool ok) { return ok ? Outcome::kRan : Outcome::kFailed; };
+  if (IsOrdinary(c.op.code)) return ran(Touch(c));
   switch (c.op.code) {
     case OpCode::kWaitFull:
     case OpCode::kWaitEmpty: return WaitForSlot(c);
@@ -189,7 +194,6 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kCopyAsync: return ran(CopyAsync(c));
     case OpCode::kCommitCopies: CommitCopies(c); return Outcome::kRan;
     case OpCode::kWaitCopies: WaitCopies(c); return Outcome::kRan;
-    case OpCode::kMultiply: return ran(Touch(c));
     case OpCode::kLoadLeft:
     case OpCode::kLoadRight:
     case OpCode::kLoadShared:

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "compiler/certify/machine.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::certify {
 
@@ -38,14 +37,7 @@ Machine::Machine(const Program& program, const Loosened* loosened)
       kernel_(*program.kernel),
       loosened_(loosened),
       async_buffers_(AsyncBuffers(program)),
-      product_values_(program.kernel->values.size()) {
-  for (const ir::Worker& worker : kernel_.workers) {
-    passes::ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code == OpCode::kVar && op.operands.empty()) product_values_[static_cast<size_t>(op.results[0])] = true;
-      if (op.code != OpCode::kMma) return;
-      product_values_[static_cast<size_t>(op.operands[0])] = product_values_[static_cast<size_t>(op.operands[1])] = true;
-    });
-  }
+      product_values_(ProductValues(*program.kernel)) {
   for (const std::string& ring : program.ring_of_buffer) {
     const auto& others = program.ring_of_barrier;
     counted_buffers_.push_back(!ring.empty() && std::find(others.begin(), others.end(), ring) == others.end());

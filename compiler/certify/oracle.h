@@ -32,6 +32,13 @@ class Oracle {
     const Fact& f = facts_[static_cast<size_t>(fact)];
     return number <= f.above ? Truth::kTrue : number >= f.limit ? Truth::kFalse : Truth::kUnknown;
   }
+  /// What is known of an integer of the launch, without making a fact of it.
+  Truth Known(int family, int64_t number) const {
+    for (size_t i = 0; i < facts_.size(); ++i) {
+      if (facts_[i].family == family) return IsAbove(static_cast<int>(i), number);
+    }
+    return Truth::kUnknown;
+  }
   void Decide(int fact, int64_t number, bool is_above) {
     Fact& f = facts_[static_cast<size_t>(fact)];
     (is_above ? f.above : f.limit) = number;

@@ -18,10 +18,6 @@ namespace {
 
 constexpr int kModelledWarps = 3;  // of a warpgroup: the elected one, and two that stand for any pair of the others
 
-int64_t RingsIn(const Agent& agent) {
-  return std::count_if(agent.worker->body.begin(), agent.worker->body.end(), [](const Op& op) { return op.code == OpCode::kRing; });
-}
-
 /// Those that compute first: the replay then lets consumers go ahead, and less is under way at a time.
 void AddAgents(Program& program) {
   for (int block = 0; block < program.blocks; ++block) {
@@ -75,6 +71,7 @@ void StepBuilder::Run() {
 
 Step& StepBuilder::Push(StepKind kind, const Op* op) {
   agent_.steps.push_back({kind, op});
+  if (kind == StepKind::kOp && !kept_.empty()) program_.kept_for[op].insert(kept_.begin(), kept_.end());
   agent_.steps.back().is_elected = elected_ > 0;
   return agent_.steps.back();
 }
@@ -151,6 +148,8 @@ void StepBuilder::EmitIf(const Op& op) {
 void StepBuilder::EmitBranches(const Op& op, const ir::Scalar& resolved, Condition condition,
                                const std::function<void()>& otherwise) {
   const int index = static_cast<int>(agent_.conditions.size());
+  const size_t kept = kept_.size();
+  Keep(condition);
   agent_.conditions.push_back(std::move(condition));
   const int branch = Here();
   Push(StepKind::kBranch, &op).condition = index;
@@ -161,11 +160,19 @@ void StepBuilder::EmitBranches(const Op& op, const ir::Scalar& resolved, Conditi
   const int jump = Here();
   if (otherwise) Push(StepKind::kJump, &op);
   agent_.steps[static_cast<size_t>(branch)].target = Here();
-  if (!otherwise) return;
-  scope_.EnterBranch(resolved, false);
-  otherwise();
-  scope_.LeaveBranches(branches);
-  agent_.steps[static_cast<size_t>(jump)].target = Here();
+  if (otherwise) {
+    scope_.EnterBranch(resolved, false);
+    otherwise();
+    scope_.LeaveBranches(branches);
+    agent_.steps[static_cast<size_t>(jump)].target = Here();
+  }
+  kept_.resize(kept);
+}
+
+void StepBuilder::Keep(const Condition& condition) {
+  const int kept = condition.family < 0 ? -1 : program_.families[static_cast<size_t>(condition.family)].kept;
+  if (kept >= 0) kept_.push_back(kept);
+  for (const Condition& part : condition.parts) Keep(part);
 }
 
 void StepBuilder::EmitTurn(const Op& op, const ir::Scalar& resolved, const WhoseTurn& turn) {
@@ -185,10 +192,12 @@ void StepBuilder::EmitTurn(const Op& op, const ir::Scalar& resolved, const Whose
   });
 }
 
-Program BuildProgram(const ir::Kernel& kernel, const Target& target, SmallLengths small_lengths) {
+namespace {
+
+Program BuildNamed(const ir::Kernel& kernel, const Target& target, Remembers remembers, LoopNames& names) {
   Program program;
   program.kernel = &kernel;
-  program.small_lengths = small_lengths;
+  program.remembers = remembers;
   program.lanes = target.lanes;
   program.counts_instructions = target.counts_copy_instructions;
   program.copy_bytes = target.copy_bytes;
@@ -200,14 +209,22 @@ Program BuildProgram(const ir::Kernel& kernel, const Target& target, SmallLength
       if (op.code == OpCode::kRing) program.most_slots = std::max(program.most_slots, op.number);
     }
   }
-  // Who turns the most rings first: loops of others that have one ring each of a loop's are then known to be that loop.
-  std::vector<Agent*> agents;
-  for (Agent& agent : program.agents) agents.push_back(&agent);
-  std::stable_sort(agents.begin(), agents.end(), [](const Agent* a, const Agent* b) { return RingsIn(*a) > RingsIn(*b); });
   std::map<std::string, int> families;
-  for (Agent* agent : agents) StepBuilder(program, *agent, families).Run();
+  for (Agent& agent : program.agents) StepBuilder(program, agent, families, names).Run();
   for (Agent& agent : program.agents) FindLastAsked(program, agent);
   return program;
+}
+
+}  // namespace
+
+Program BuildProgram(const ir::Kernel& kernel, const Target& target, Remembers remembers) {
+  // A loop that turns the rings of two loops says that these are one, and loops inside are named by those around.
+  LoopNames names;
+  while (true) {
+    names.Start();
+    Program program = BuildNamed(kernel, target, remembers, names);
+    if (!names.HasChanged()) return program;
+  }
 }
 
 }  // namespace tkc::certify

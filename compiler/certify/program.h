@@ -55,6 +55,7 @@ struct Loop {
   int64_t step = 1;               // of the family's integer, per ordinal
   Condition goes_on{};
   bool is_tiles = false;
+  int rank = 0;                      // OrderLoops
   int first_root = 0, end_root = 0;  // views that its body makes
   std::vector<int> rings{};          // that its body turns
   std::vector<int> counters{};       // rings of one slot that each iteration turns (Slotless)
@@ -112,6 +113,7 @@ struct Agent {
   std::vector<int> ring_of_root{};  // -1: none
   std::vector<int64_t> leads{};     // of each root: how many turns ahead of what it shows now lies what is put there
   std::vector<int> last_use{};      // of each root: the step behind which nobody uses it
+  std::vector<int> next_rank{};     // of each step: of the loop or slot that comes next in the same body (OrderLoops)
   std::vector<int> last_asked{};    // of each family: the step behind which this agent asks nothing more about the same integer
 };
 
@@ -125,6 +127,8 @@ struct Family {
   int64_t constant = 0;            // what loops add to the integer before they divide by `step`
   std::optional<int64_t> above{};  // the integer is, whatever is chosen
   int launch = -1;                 // the family of the launch that knows small numbers of turns; -1: each loop for itself
+  int kept = -1;                   // the family that remembers it for the launch, as long as something begun under it is under way
+  bool is_kept = false;            // it is such a one
 };
 
 /// What could not be resolved: an error of kind certificate-unknown.
@@ -133,11 +137,12 @@ struct Unknown {
   std::string what;
 };
 
-/// Of a loop whose length is fixed for the launch, in each iteration of the loops around: whether all are taken to be as long as
-/// they may be each time, which proves more than is needed, or one number of turns is chosen for all where it is small. The second
-/// closes where roles that turn no slot would go ever further apart, and where small numbers, chosen anew, follow each other in all
+/// What a replay remembers, from one iteration of the loops around to the next, of what is fixed for a launch: dimensions in
+/// conditions, launch scalars, whether a map may be used. kLittle: a condition as long as something is under way that was begun
+/// under it. Then it is chosen anew, which proves more than is needed and leaves the fewest states. kConditions: all of them.
+/// kLengths: numbers of turns of loops that make few, too. That closes where small numbers, chosen anew, follow each other in all
 /// orders.
-enum class SmallLengths { kAnew, kOnce };
+enum class Remembers { kLittle, kConditions, kLengths };
 
 /// Formulas that have a number instead of their text.
 using LongTerms = std::map<std::string, size_t>;
@@ -152,16 +157,26 @@ struct Program {
   std::vector<std::string> ring_of_buffer{}, ring_of_barrier{};  // that says which element is used; "": none
   int warps = 0;                                                 // modelled, in all
   bool shares_slots = false;                                     // blocks of the cluster fill or free slots of each other
-  SmallLengths small_lengths = SmallLengths::kAnew;
-  int64_t most_slots = 1;            // of a ring
-  int64_t turns = 1;                 // a common multiple of how many instances take turns
-  int lanes = 32;                    // of a warp
-  bool counts_instructions = false;  // wait_copies counts instructions, not groups
-  int copy_bytes = 16;               // that one of these moves for a thread
+  Remembers remembers = Remembers::kConditions;
+  std::map<const ir::Op*, std::set<int>> kept_for{};  // of each operation: the families (Family::kept) of conditions around it
+  int64_t most_slots = 1;                             // of a ring
+  int64_t turns = 1;                                  // a common multiple of how many instances take turns
+  int lanes = 32;                                     // of a warp
+  bool counts_instructions = false;                   // wait_copies counts instructions, not groups
+  int copy_bytes = 16;                                // that one of these moves for a thread
 };
 
 /// `kernel` at schedule level; it must outlive the program.
-Program BuildProgram(const ir::Kernel& kernel, const Target& target, SmallLengths small_lengths = SmallLengths::kAnew);
+Program BuildProgram(const ir::Kernel& kernel, const Target& target, Remembers remembers = Remembers::kConditions);
+
+/// Sets Loop::rank and Agent::next_rank, by which the replay tells who is furthest behind.
+void OrderLoops(Program& program);
+/// The program as it is replayed: without what makes no difference to the machine, loops and branches of nothing else included.
+Program WithoutSilent(Program program);
+/// Whether all that such an operation does is to work on registers, and on tensors in device memory.
+bool IsOrdinary(ir::OpCode code);
+/// Tiles in registers that products make or take, and those that nothing has set where they are declared.
+std::vector<bool> ProductValues(const ir::Kernel& kernel);
 
 /// Pipes of one slot have no ring where only one worker uses them. Each such buffer that is filled before it is read gets one here,
 /// that turns with the iterations of the loops that fill it: what is read is what was filled in the same iteration. By the name of

@@ -72,9 +72,13 @@ bool StepBuilder::IsOfLaunch(const std::string& text) {
 }
 
 void StepBuilder::Choose(Condition& condition, const std::string& text) {
-  const bool is_of_launch = IsOfLaunch(text);
-  condition.context = is_of_launch ? 0 : Depth();
-  condition.family = FamilyOf(is_of_launch ? "launch|" + text : around_.path + "|" + text, 0);
+  const bool is_of_launch = IsOfLaunch(text), is_once = is_of_launch && program_.remembers != Remembers::kLittle;
+  condition.context = is_once ? 0 : Depth();
+  condition.family = FamilyOf(is_once ? "launch|" + text : around_.path + "|" + text, 0);
+  if (!is_of_launch || is_once) return;
+  const int kept = FamilyOf("launch|" + text, 0);
+  program_.families[static_cast<size_t>(condition.family)].kept = kept;
+  program_.families[static_cast<size_t>(kept)].is_kept = true;
 }
 
 Condition StepBuilder::Positive(const Scalar& value, const Op& op) {

@@ -57,7 +57,7 @@ void StepBuilder::EmitLoop(const Op& op) {
   const int head = Here();
   Push(StepKind::kTest, &op).loop = index;
   scope_.BindLoop(op, loop.depth);
-  around_.path += fmt::format("/{}", loop.family);
+  around_.path += fmt::format("/{}", names_.Number(program_.families[static_cast<size_t>(loop.family)].text));
   around_.loops.push_back(index);
   around_.rests.push_back(rest);
   const int64_t saved_turns = std::exchange(around_.turns, turns);
@@ -87,7 +87,7 @@ bool StepBuilder::Range(const Op& op, Loop& loop, std::string& rest, int64_t& tu
       linear->rest.empty() && std::all_of(linear->of_loop.begin(), linear->of_loop.end(), [](int64_t c) { return c == 0; });
   std::optional<int64_t> above;
   const int64_t trips = (linear->constant + op.number - 1) / op.number;
-  const bool is_counted = trips <= kWrittenOut || program_.small_lengths == SmallLengths::kOnce;
+  const bool is_counted = trips <= kWrittenOut || program_.remembers == Remembers::kLengths;
   if (is_constant && trips > 0 && is_counted && turns * trips <= kMostTurns) {
     turns *= trips;
   } else if (is_constant && trips > 0) {
@@ -102,15 +102,14 @@ bool StepBuilder::Range(const Op& op, Loop& loop, std::string& rest, int64_t& tu
   Fold(*linear, Depth());
   rest = linear->rest;
   if (Changes(op)) return Unknown(op, "how often this loop runs: its range changes in its body"), false;
-  const std::string extent_text = ExtentText(*linear, op.number);
-  loop.family = FamilyOf(LoopFamily(op, extent_text, rest.empty()), rest.empty() ? 0 : op.number);
+  loop.family = FamilyOf(LoopFamily(op, ExtentText(*linear, op.number)), rest.empty() ? 0 : op.number);
   linear->of_loop.push_back(-op.number);
   loop.goes_on = Condition{Condition::Kind::kPositive, true, *linear, loop.family, Depth(), {}};
   Family& family = program_.families[static_cast<size_t>(loop.family)];
   const bool is_first = family.loopers == 0;
   family.constant = is_first ? linear->constant : std::min(family.constant, linear->constant);
   if (above) family.above = std::max(*above, family.above.value_or(*above));
-  if (program_.small_lengths == SmallLengths::kOnce && !rest.empty() && IsOfLaunch(rest)) {
+  if (program_.remembers == Remembers::kLengths && !rest.empty() && IsOfLaunch(rest)) {
     const Scalar whole_steps = symbolic::Int(linear->constant - Residue(*linear, op.number));
     const int launch = FamilyOf(fmt::format("launch|the turns of loops over {} by {}, while few",
                                             symbolic::CanonicalText(symbolic::Sub(extent, whole_steps)), op.number),
@@ -168,12 +167,12 @@ std::optional<StepBuilder::Ended> StepBuilder::LoopAhead(const Op& branch) {
   std::optional<Linear> linear = Split(symbolic::Sub(scope_.Resolve(loop->scalars[1]), scope_.Resolve(loop->scalars[0])), Depth());
   if (!linear || linear->rest.empty()) return std::nullopt;
   Fold(*linear, Depth());
-  const std::string name = LoopFamily(*loop, ExtentText(*linear, loop->number), false);
+  const std::string name = LoopFamily(*loop, ExtentText(*linear, loop->number));
   planned_[&*loop] = name;
   return Ended{linear->rest, FamilyOf(name, loop->number), true};
 }
 
-std::string StepBuilder::LoopFamily(const Op& op, const std::string& extent, bool is_constant) {
+std::string StepBuilder::LoopFamily(const Op& op, const std::string& extent) {
   if (const auto planned = planned_.extract(&op)) return planned.mapped();
   const std::string range = fmt::format("{}|{}/{}", around_.path, extent, op.number);
   std::set<std::string> rings;
@@ -182,17 +181,35 @@ std::string StepBuilder::LoopFamily(const Op& op, const std::string& extent, boo
     rings.insert(own == agent_.rings.end() ? ring : own->name);
   }
   if (rings.empty()) return fmt::format("{}|alone {}", range, turns_[range]++);
-  std::string name;
   std::vector<std::string> keys;
-  for (const std::string& ring : rings) {
-    keys.push_back(fmt::format("{}|{} {}", range, ring, turns_[range + ring]++));
-    const auto known = families_.find(keys.back());
-    if (known != families_.end()) name = program_.families[static_cast<size_t>(known->second)].text;
+  for (const std::string& ring : rings) keys.push_back(fmt::format("{}|{} {}", range, ring, turns_[range + ring]++));
+  return names_.Unite(keys);
+}
+
+size_t LoopNames::Find(size_t number) const {
+  while (same_[number] != number) number = same_[number];
+  return number;
+}
+
+size_t LoopNames::Number(const std::string& name) {
+  const auto [place, is_new] = numbers_.try_emplace(name, same_.size());
+  if (is_new) {
+    texts_.push_back(&place->first);
+    same_.push_back(place->second);
   }
-  if (name.empty()) name = keys.front();
-  const int family = FamilyOf(name, is_constant ? 0 : op.number);
-  for (const std::string& key : keys) families_.try_emplace(key, family);
-  return name;
+  return place->second;
+}
+
+const std::string& LoopNames::Unite(const std::vector<std::string>& names) {
+  const size_t known = same_.size();
+  size_t oldest = Find(Number(names[0]));
+  for (const std::string& name : names) oldest = std::min(oldest, Find(Number(name)));
+  for (const std::string& name : names) {
+    const size_t other = Find(Number(name));
+    has_changed_ |= other != oldest && other < known;
+    same_[other] = oldest;
+  }
+  return *texts_[oldest];
 }
 
 }  // namespace tkc::certify

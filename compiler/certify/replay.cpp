@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The machine is confluent: whoever runs first, the same operations happen in the same order for each agent, with the same
-// knowledge. So one schedule per sequence of answers is enough. This one lets the agent that is furthest behind go first.
+// knowledge. So one schedule per sequence of answers is enough. This one lets the agent that is furthest behind go first
+// (order.cpp): what agents are ahead of each other is what tells states apart, and must not grow.
 #include "compiler/certify/replay.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "compiler/certify/machine.h"
 #include "compiler/certify/normal_form.h"
+#include "compiler/certify/structure.h"
 
 namespace tkc::certify {
 namespace {
@@ -24,12 +27,11 @@ class Replayer {
       : program_(program), machine_(program, loosened), merges_(merges), result_(result) {}
 
   void Run() {
-    std::vector<State> open;
-    open.push_back(machine_.Start());
-    while (!open.empty()) {
-      State state = std::move(open.back());
-      open.pop_back();
-      if (!Follow(std::move(state), open)) {
+    later_.push_back(machine_.Start());
+    while (!open_.empty() || !later_.empty()) {
+      // Where states are merged, all that a place comes to is known before it is followed; else one run is followed to its end.
+      const bool follows = !later_.empty() && (merges_ || open_.empty());
+      if (!(follows ? FollowLatest() : AnswerFirst())) {
         result_.finding = machine_.finding;
         return;
       }
@@ -39,33 +41,61 @@ class Replayer {
   }
 
  private:
-  /// To the end, or to a state that has been there. Other answers are left in `open`.
-  bool Follow(State state, std::vector<State>& open) {
-    while (true) {
-      Question question;
-      int agent = -1;
-      switch (Next(state, question, agent)) {
-        case Outcome::kFailed: return false;
-        case Outcome::kRan: return machine_.Finish(state);
-        case Outcome::kBlocked: machine_.ReportDeadlock(state); return false;
-        case Outcome::kAsks: break;
-      }
-      Simplify(machine_, state);
-      if (!IsNew(NormalFormOf(machine_, state), state)) return true;
-      ++result_.states;
-      result_.choices += 2;
-      if (result_.states > kMostStates) return TooMany();
-      machine_.Run(state, agent, question);  // the fact has another number now
-      State other = state;
-      other.oracle.Decide(question.fact, question.number, false);
-      open.push_back(std::move(other));
-      state.oracle.Decide(question.fact, question.number, true);
+  struct Asked {
+    State state;
+    int agent = -1;
+    Question question{};
+  };
+  struct Place {
+    size_t number = 0;  // in the order in which they were come to
+    std::vector<NormalForm> seen{};
+  };
+
+  bool FollowLatest() {
+    State state = std::move(later_.back());
+    later_.pop_back();
+    return Follow(std::move(state));
+  }
+
+  /// Of the place that was come to first: what is behind it is followed when nothing new comes into it any more. Where states are
+  /// not merged, there is but one.
+  bool AnswerFirst() {
+    Asked asked = std::move(open_.begin()->second);
+    open_.erase(open_.begin());
+    // The fact has another number since the state was simplified. Or what has been remembered there answers it.
+    const Outcome outcome = machine_.Run(asked.state, asked.agent, asked.question);
+    if (outcome == Outcome::kFailed) return false;
+    if (outcome != Outcome::kAsks) return Follow(std::move(asked.state));
+    later_.push_back(asked.state);
+    later_.back().oracle.Decide(asked.question.fact, asked.question.number, false);
+    asked.state.oracle.Decide(asked.question.fact, asked.question.number, true);
+    return Follow(std::move(asked.state));
+  }
+
+  /// To the end, or to a question: then it is left in `open_`, unless the state has been there.
+  bool Follow(State state) {
+    Asked asked{std::move(state)};
+    switch (Next(asked.state, asked.question, asked.agent)) {
+      case Outcome::kFailed: return false;
+      case Outcome::kRan: return machine_.Finish(asked.state);
+      case Outcome::kBlocked: machine_.ReportDeadlock(asked.state); return false;
+      case Outcome::kAsks: break;
     }
+    Simplify(machine_, asked.state);
+    NormalForm form = NormalFormOf(machine_, asked.state);
+    const auto [place, is_new] = places_.try_emplace(form.place);
+    if (is_new) place->second.number = places_.size();
+    if (!IsNew(place->second.seen, std::move(form), asked.state)) return true;
+    ++result_.states;
+    result_.choices += 2;
+    if (result_.states > kMostStates) return TooMany();
+    // Once a state is merged with those before, it stands for one of the same place that waits to be followed.
+    open_.insert_or_assign(place->second.number, std::move(asked));
+    return true;
   }
 
   /// Remembers the state if it is new, then perhaps with less knowledge than it had.
-  bool IsNew(NormalForm form, State& state) {
-    std::vector<NormalForm>& there = seen_[form.place];
+  bool IsNew(std::vector<NormalForm>& there, NormalForm form, State& state) const {
     if (std::any_of(there.begin(), there.end(), [&](const NormalForm& seen) { return seen.Covers(form); })) return false;
     if (merges_) {
       for (const NormalForm& seen : there) form.Merge(seen, state);
@@ -96,8 +126,8 @@ class Replayer {
     }
   }
 
-  /// Earlier iterations first; then in the order of the program: consumers before their producers.
-  /// `moved`: who has run since the last time; -1: anybody.
+  /// Who is furthest behind first: in an earlier loop (OrderLoops), an earlier iteration; then in the order of the program:
+  /// consumers before their producers. `moved`: who has run since the last time; -1: anybody.
   void Order(const State& state, int moved) {
     if (order_.empty()) {
       for (size_t i = 0; i < program_.agents.size(); ++i) order_.push_back(static_cast<int>(i));
@@ -108,14 +138,18 @@ class Replayer {
       if (moved >= 0 && static_cast<int>(i) != moved) continue;
       const AgentState& self = state.agents[i];
       std::vector<int64_t>& place = place_[i];
-      changes |= place.size() != self.frames.size();
-      place.resize(self.frames.size());
-      for (size_t d = 0; d < place.size(); ++d) {
+      changes |= place.size() != 2 * self.frames.size() + 1;
+      place.resize(2 * self.frames.size() + 1);
+      const auto put = [&](size_t at, int64_t number) {
+        changes |= place[at] != number;
+        place[at] = number;
+      };
+      for (size_t d = 0; d < self.frames.size(); ++d) {
         const Loop& loop = program_.agents[i].loops[static_cast<size_t>(self.frames[d].loop)];
-        const int64_t ordinal = loop.first + self.frames[d].iteration * loop.stride;
-        changes |= place[d] != ordinal;
-        place[d] = ordinal;
+        put(2 * d, loop.rank);
+        put(2 * d + 1, loop.first + self.frames[d].iteration * loop.stride);
       }
+      put(2 * self.frames.size(), program_.agents[i].next_rank[static_cast<size_t>(self.at)]);
     }
     if (!changes) return;
     const auto before = [&](int a, int b) {
@@ -139,31 +173,52 @@ class Replayer {
   Machine machine_;
   bool merges_;
   ReplayResult& result_;
-  std::unordered_map<std::string, std::vector<NormalForm>> seen_;  // by place
+  std::unordered_map<std::string, Place> places_;  // by what NormalForm says of them
+  std::map<size_t, Asked> open_;                   // what has come to a question, by the numbers of their places
+  std::vector<State> later_;                       // what has an answer, and is to be followed
   std::vector<int> order_;
   std::vector<std::vector<int64_t>> place_;  // the iteration of each loop around
 };
 
-ReplayResult ReplayAll(const Program& program, bool merges, const Loosened* loosened) {
-  ReplayResult result;
-  Replayer(program, merges, loosened, result).Run();
-  return result;
-}
-
-/// With less knowledge fewer runs are right, never more. So a proof over merged states is one; a violation there may be for want of
-/// what was taken away, and is looked for again in the states as they are.
-ReplayResult ReplayWith(const Program& program, const Loosened* loosened) {
-  ReplayResult result = ReplayAll(program, true, loosened);
-  return result.finding ? ReplayAll(program, false, loosened) : result;
-}
+bool IsUnknown(const ReplayResult& result) { return result.finding && result.finding->kind == DiagnosticKind::kCertificateUnknown; }
 
 }  // namespace
 
-ReplayResult Replay(const Program& program) { return ReplayWith(program, nullptr); }
+const Program* Replays::Of(Remembers remembers) {
+  const auto known = programs_.find(remembers);
+  if (known != programs_.end()) return &known->second;
+  Program program = BuildProgram(kernel_, target_, remembers);
+  if (!program.unknowns.empty() || CheckRings(program)) return nullptr;
+  return &programs_.emplace(remembers, WithoutSilent(std::move(program))).first->second;
+}
 
-bool HoldsLoosened(const Program& program, const ir::Op* wait, const ReplayResult& replay) {
+/// With less knowledge fewer runs are right, never more. So a proof over merged states is one, as is a proof over what remembers
+/// nothing; a violation there may be for want of what was taken away, and is looked for again in the states as they are.
+ReplayResult Replays::Run(const Loosened* loosened) {
+  const auto replayed = [&](Remembers remembers, bool merges) {
+    ReplayResult result;
+    result.remembers = remembers;
+    if (const Program* program = Of(remembers))
+      Replayer(*program, merges, loosened, result).Run();
+    else
+      result.finding =
+          Finding{DiagnosticKind::kCertificateUnknown, kernel_.span, "the certificate cannot tell what is to be replayed"};
+    return result;
+  };
+  ReplayResult result = replayed(Remembers::kLittle, true);
+  if (!result.finding) return result;
+  result = replayed(Remembers::kConditions, true);
+  if (!result.finding) return result;
+  if (!IsUnknown(result)) result = replayed(Remembers::kConditions, false);
+  if (!IsUnknown(result)) return result;
+  ReplayResult closed = replayed(Remembers::kLengths, true);
+  if (closed.finding && !IsUnknown(closed)) closed = replayed(Remembers::kLengths, false);
+  return closed.finding ? result : closed;
+}
+
+bool Replays::HoldsLoosened(const ir::Op* wait, const ReplayResult& replay) {
   const Loosened loosened{wait, &replay.early};
-  return !ReplayWith(program, &loosened).finding;
+  return !Run(&loosened).finding;
 }
 
 }  // namespace tkc::certify

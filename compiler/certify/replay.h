@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -11,8 +12,11 @@
 
 namespace tkc::certify {
 
+struct Loosened;
+
 struct ReplayResult {
   std::optional<Finding> finding;
+  Remembers remembers = Remembers::kLittle;
   int64_t states = 0;  // different ones in which something was decided
   int64_t steps = 0;
   int64_t choices = 0;               // answers that were tried
@@ -20,10 +24,24 @@ struct ReplayResult {
   std::set<const ir::Op*> early{};   // each view of a slot of which the thread's own copies may be unfinished
 };
 
-ReplayResult Replay(const Program& program);
+/// The replays of a kernel: of what remembers least first. What closes so is proved; what does not is replayed again with more that
+/// is known.
+class Replays {
+ public:
+  Replays(const ir::Kernel& kernel, const Target& target) : kernel_(kernel), target_(target) {}
 
-/// Whether a proof is found as well if this wait_copies lets one more stay unfinished: then it waits for more than is needed.
-/// `replay`: of the program itself, without a finding.
-bool HoldsLoosened(const Program& program, const ir::Op* wait, const ReplayResult& replay);
+  ReplayResult Run(const Loosened* loosened = nullptr);
+  /// Whether a proof is found as well if this wait_copies lets one more stay unfinished: then it waits for more than is needed.
+  /// `replay`: of the program itself, without a finding.
+  bool HoldsLoosened(const ir::Op* wait, const ReplayResult& replay);
+
+ private:
+  /// Nothing where it can't be made.
+  const Program* Of(Remembers remembers);
+
+  const ir::Kernel& kernel_;
+  const Target& target_;
+  std::map<Remembers, Program> programs_{};
+};
 
 }  // namespace tkc::certify

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What can have no consequence any more is forgotten, before two states are compared.
 #include <algorithm>
+#include <set>
 
 #include "compiler/certify/normal_form.h"
 
@@ -62,13 +63,15 @@ class Simplifier {
 
   void Facts() {
     std::vector<Fact>& facts = state_.oracle.facts();
+    const std::set<int> under_way = KeptFamilies();
+    Keep(under_way);
     std::vector<int> place(facts.size(), -1);
     std::vector<Fact> kept;
     for (size_t i = 0; i < facts.size(); ++i) {
       Fact fact = facts[i];
       const Family& family = program_.families[static_cast<size_t>(fact.family)];
       if (fact.around >= 0 && place[static_cast<size_t>(fact.around)] < 0) continue;
-      if (AllArePast(fact, family.members & live_)) continue;
+      if (family.is_kept ? under_way.count(fact.family) == 0 : AllArePast(fact, family.members & live_)) continue;
       const uint64_t loopers = family.loopers & live_;
       if (family.step > 0 && (loopers & ~fact.left) == 0) {
         const int64_t most = family.threshold * family.step;
@@ -86,6 +89,27 @@ class Simplifier {
   }
 
  private:
+  /// Of the conditions under which what is under way was begun.
+  std::set<int> KeptFamilies() const {
+    std::set<int> families;
+    for (const Record& record : state_.records) {
+      const auto known = program_.kept_for.find(record.op);
+      if (record.is_async && known != program_.kept_for.end()) families.insert(known->second.begin(), known->second.end());
+    }
+    return families;
+  }
+  /// What is about to be forgotten, and something under way was begun under it, is remembered for the launch.
+  void Keep(const std::set<int>& under_way) {
+    std::vector<Fact>& facts = state_.oracle.facts();
+    for (size_t i = 0; i < facts.size(); ++i) {
+      const Family& family = program_.families[static_cast<size_t>(facts[i].family)];
+      if (family.kept < 0 || under_way.count(family.kept) == 0 || !AllArePast(facts[i], family.members & live_)) continue;
+      Fact& kept = facts[static_cast<size_t>(state_.oracle.Find(program_, family.kept, -1, 0))];
+      kept.above = std::max(kept.above, facts[i].above);
+      kept.limit = std::min(kept.limit, facts[i].limit);
+    }
+  }
+
   /// All warps of the live agents among `users`.
   template <typename Test>
   bool All(uint64_t users, const Test& test) const {

@@ -15,13 +15,34 @@
 
 namespace tkc::certify {
 
+/// Names of loops: several of one loop where it turns several rings. What is found to be one loop stays so in later programs of the
+/// same kernel.
+class LoopNames {
+ public:
+  /// All these are names of one loop. Which of them stands for all.
+  const std::string& Unite(const std::vector<std::string>& names);
+  /// Whether loops that have been named before are one by now: what has been built with their names is not up to date.
+  bool HasChanged() const { return has_changed_; }
+  void Start() { has_changed_ = false; }
+  /// A short name for a long one.
+  size_t Number(const std::string& name);
+
+ private:
+  size_t Find(size_t number) const;
+  std::map<std::string, size_t> numbers_{};
+  std::vector<const std::string*> texts_{};
+  std::vector<size_t> same_{};  // of each: an older one that is the same, or itself
+  bool has_changed_ = false;
+};
+
 class StepBuilder {
  public:
-  StepBuilder(Program& program, Agent& agent, std::map<std::string, int>& families)
+  StepBuilder(Program& program, Agent& agent, std::map<std::string, int>& families, LoopNames& names)
       : program_(program),
         kernel_(*program.kernel),
         agent_(agent),
         families_(families),
+        names_(names),
         scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms),
         places_(program, agent, scope_),
         slotless_(Slotless(kernel_, *agent.worker)) {}
@@ -54,6 +75,7 @@ class StepBuilder {
   void EmitIf(const ir::Op& op);
   /// The first branch of `op` where the condition holds, `otherwise`, if there is one, where not.
   void EmitBranches(const ir::Op& op, const ir::Scalar& resolved, Condition condition, const std::function<void()>& otherwise);
+  void Keep(const Condition& condition);
   /// In tiles of others an instance passes over their slots, as a sum, which is shown to be right, and executed as the loops that
   /// the others run: nobody is then further ahead than these are.
   void EmitTurn(const ir::Op& op, const ir::Scalar& resolved, const WhoseTurn& turn);
@@ -65,7 +87,7 @@ class StepBuilder {
   bool Tiles(const ir::Op& op, Loop& loop, std::string& rest);
   /// Loops of different roles are one family when they have the same range, but for whole steps, stand in the same iteration of the
   /// same loops and turn a ring together the same number of times before, or turn none and come as the n-th of that range.
-  std::string LoopFamily(const ir::Op& op, const std::string& extent, bool is_constant);
+  std::string LoopFamily(const ir::Op& op, const std::string& extent);
   /// The integer that a loop further on in the region asks about, which turns a ring that `branch` turns, too: a part of its first
   /// iterations that stands in front of it (overlap_products).
   std::optional<Ended> LoopAhead(const ir::Op& branch);
@@ -87,12 +109,14 @@ class StepBuilder {
   const ir::Kernel& kernel_;
   Agent& agent_;
   std::map<std::string, int>& families_;
+  LoopNames& names_;
   Scope scope_;
   Places places_;
   std::map<std::string, std::set<const ir::Op*>> slotless_;
   Around around_{};
   std::map<std::string, int> turns_;
   std::map<const ir::Op*, std::string> planned_;  // families of loops that were asked about ahead
+  std::vector<int> kept_{};  // families (Family::kept) of the conditions around
   int elected_ = 0;
   bool passes_over_ = false;  // only rings turn
 };

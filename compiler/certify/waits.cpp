@@ -23,10 +23,10 @@ std::vector<const ir::Op*> Each(const Program& program, ir::OpCode code) {
 
 std::vector<const ir::Op*> WaitsForCopies(const Program& program) { return Each(program, ir::OpCode::kWaitCopies); }
 
-std::optional<Finding> CheckWaits(const Program& program, const ReplayResult& replay) {
+std::optional<Finding> CheckWaits(const Program& program, Replays& replays, const ReplayResult& replay) {
   const char* what = program.counts_instructions ? "copy instructions" : "groups of copies";
   for (const ir::Op* wait : WaitsForCopies(program)) {
-    if (!HoldsLoosened(program, wait, replay)) continue;
+    if (!replays.HoldsLoosened(wait, replay)) continue;
     return Finding{
         DiagnosticKind::kCertificateWait, wait->span,
         fmt::format("this waits until {} {} are unfinished, and nothing would go wrong with one more", wait->number, what)};

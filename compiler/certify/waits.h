@@ -17,6 +17,6 @@ std::vector<const ir::Op*> WaitsForCopies(const Program& program);
 
 /// For each of them the proof must fail if it lets one more copy stay unfinished (a slot is complete where it is received, not only
 /// where it is read), and no group of copies is empty in every execution. `replay`: of the program itself, without a finding.
-std::optional<Finding> CheckWaits(const Program& program, const ReplayResult& replay);
+std::optional<Finding> CheckWaits(const Program& program, Replays& replays, const ReplayResult& replay);
 
 }  // namespace tkc::certify

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Who is furthest behind: an order of the loops of all agents, and of the slots that they fill or wait for beside these, in which
+// each agent's own follow each other as in its program, and what several have stands where all of them come to it. An agent that
+// comes to something before others do waits in front of it, so nobody gets further ahead of others than they force it to.
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "compiler/certify/program.h"
+
+namespace tkc::certify {
+namespace {
+
+class Ordering {
+ public:
+  explicit Ordering(Program& program) : program_(program), nodes_(program.families.size()) {}
+
+  void Run() {
+    for (const Agent& agent : program_.agents) AddSequences(agent);
+    // Each before all that follow it; where that is a circle, the step that would close it is left out.
+    for (size_t node = nodes_.size(); node-- > 0;) Visit(node);
+    for (size_t i = 0; i < program_.agents.size(); ++i) Rank(program_.agents[i], slots_of_[i]);
+  }
+
+ private:
+  enum class Visited : uint8_t { kNot, kOpen, kDone };
+  /// A loop (its family), or a slot in one body.
+  struct Node {
+    std::vector<size_t> next{};  // that come behind it in some agent
+    Visited visited = Visited::kNot;
+    int rank = 0;
+  };
+
+  /// What stands behind each other in the same body.
+  void AddSequences(const Agent& agent) {
+    constexpr size_t kNone = ~size_t{0};
+    std::vector<size_t> last{kNone};  // of each loop around
+    std::vector<int> path{-1};        // their families
+    std::vector<int64_t> turned(agent.rings.size());
+    std::set<size_t> come_to;
+    std::vector<size_t>& slots = slots_of_.emplace_back(agent.steps.size(), kNone);
+    const auto follow = [&](size_t node) {
+      if (last.back() != kNone && last.back() != node) nodes_[last.back()].next.push_back(node);
+      last.back() = node;
+    };
+    for (size_t i = 0; i < agent.steps.size(); ++i) {
+      const Step& step = agent.steps[i];
+      if (step.kind == StepKind::kNext) {
+        last.pop_back();
+        path.pop_back();
+      } else if (step.kind == StepKind::kEnter) {
+        path.push_back(agent.loops[static_cast<size_t>(step.loop)].family);
+        follow(static_cast<size_t>(path.back()));
+        last.push_back(kNone);
+      } else if (step.kind == StepKind::kOp && step.op->code == ir::OpCode::kAdvance) {
+        turned[static_cast<size_t>(step.ring)] += step.amount;
+      } else if (step.ring >= 0 && step.barrier >= 0) {
+        const auto ring = static_cast<size_t>(step.ring);
+        const size_t node = SlotNode(path, agent.rings[ring].name, turned[ring] + step.offset);
+        if (!come_to.insert(node).second) continue;  // it is given back, say
+        slots[i] = node;
+        follow(node);
+      }
+    }
+  }
+
+  size_t SlotNode(const std::vector<int>& path, const std::string& ring, int64_t turn) {
+    const auto [place, is_new] = slot_nodes_.try_emplace({path, ring, turn}, nodes_.size());
+    if (is_new) nodes_.emplace_back();
+    return place->second;
+  }
+
+  void Visit(size_t node) {
+    if (nodes_[node].visited != Visited::kNot) return;
+    nodes_[node].visited = Visited::kOpen;
+    for (const size_t next : nodes_[node].next) Visit(next);
+    nodes_[node].visited = Visited::kDone;
+    nodes_[node].rank = static_cast<int>(nodes_.size()) - ++visited_;
+  }
+
+  void Rank(Agent& agent, const std::vector<size_t>& slots) const {
+    for (Loop& loop : agent.loops) loop.rank = nodes_[static_cast<size_t>(loop.family)].rank;
+    agent.next_rank.resize(agent.steps.size());
+    constexpr int kNone = std::numeric_limits<int>::max();
+    std::vector<int> next{kNone};
+    for (size_t i = agent.steps.size(); i-- > 0;) {
+      const Step& step = agent.steps[i];
+      if (step.kind == StepKind::kNext) next.push_back(kNone);
+      if (step.kind == StepKind::kEnter) {
+        next.pop_back();
+        next.back() = agent.loops[static_cast<size_t>(step.loop)].rank;
+      }
+      if (slots[i] < nodes_.size()) next.back() = nodes_[slots[i]].rank;
+      agent.next_rank[i] = next.back();
+    }
+  }
+
+  Program& program_;
+  std::vector<Node> nodes_;
+  std::map<std::tuple<std::vector<int>, std::string, int64_t>, size_t> slot_nodes_;
+  std::vector<std::vector<size_t>> slots_of_;  // of each agent and step
+  int visited_ = 0;
+};
+
+}  // namespace
+
+void OrderLoops(Program& program) { Ordering(program).Run(); }
+
+}  // namespace tkc::certify
