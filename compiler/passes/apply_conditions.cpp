@@ -44,6 +44,7 @@ class Conditions {
       Note(op);
       for (Region& inner : op.regions) Apply(inner);
     }
+    std::erase_if(region, HasNoEffect);
   }
 
   /// A name for a number that is known: all that uses it has the number by now.
@@ -92,6 +93,33 @@ class Conditions {
       case Kind::kGe: return difference.hi < 0;
       default: return false;
     }
+  }
+
+  /// A loop or a branch in which nothing happens that anybody behind it could see. What it computes is its own.
+  static bool HasNoEffect(const Op& op) {
+    if (op.code != OpCode::kFor && op.code != OpCode::kIf) return false;
+    std::set<ValueId> own;
+    for (const Region& inner : op.regions) {
+      ForEachOp(inner, [&](const Op& each) { own.insert(each.results.begin(), each.results.end()); });
+    }
+    return std::all_of(op.regions.begin(), op.regions.end(), [&](const Region& inner) { return KeepsToItself(inner, own); });
+  }
+  static bool KeepsToItself(const Region& region, const std::set<ValueId>& own) {
+    return std::all_of(region.begin(), region.end(), [&](const Op& op) {
+      switch (op.code) {
+        case OpCode::kLet: return op.number == ir::kStays;
+        case OpCode::kAssign:
+        case OpCode::kAssignPart:
+        case OpCode::kAccumulate: return own.count(op.operands[0]) > 0;
+        case OpCode::kRead:
+        case OpCode::kGather:
+        case OpCode::kComment: return true;
+        case OpCode::kFor:
+        case OpCode::kIf:
+          return std::all_of(op.regions.begin(), op.regions.end(), [&](const Region& inner) { return KeepsToItself(inner, own); });
+        default: return OnlyComputes(op);
+      }
+    });
   }
 
   /// What is known of the operation's result: the positions in it, whether it is one truth everywhere, which value it selects.

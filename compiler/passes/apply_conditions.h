@@ -3,7 +3,8 @@
 // without an iteration goes, a `let` that they leave one value is that value, and a choice by positions that are all on one side of
 // a bound is made. Integers of one value are numbers where tiles are computed with them: to divide by a power of two is to
 // multiply. A set for short rows so loses the loop over what does not fit registers, and one for rows of exactly a block the test
-// for their end. Loops with traffic through pipes stay: both ends of a pipe must go round as often. Tile level.
+// for their end. Loops with traffic through pipes stay: both ends of a pipe must go round as often. Loops and branches that leave
+// nothing behind, as they are written or by now, go as well. Tile level.
 #pragma once
 
 #include "compiler/ir/ir.h"
