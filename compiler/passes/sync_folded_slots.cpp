@@ -163,14 +163,14 @@ void FoldedSync::Receive(const Region& region, size_t index, State& state, Regio
 /// What a wait counts: groups, or the copy instructions of a thread.
 int64_t FoldedSync::CostOf(const Region& copies) const {
   if (!target_.counts_copy_instructions) return 1;
-  const int64_t threads = ThreadsOf(worker_, target_);
+  const int64_t round = ThreadsOf(worker_, target_) * target_.copy_bytes;
+  const std::map<ValueId, std::string> buffers = BuffersOfViews(kernel_, copies);
   int64_t cost = 0;
   for (const Op& op : copies) {
     if (op.code != OpCode::kCopyAsync) continue;
-    const ir::Type& type = kernel_.values[op.operands[0]].type;
-    const int64_t pieces = type.rows * type.cols * Bytes(type.dtype) / target_.copy_bytes;
-    // A number of pieces that threads do not share evenly goes by ordinary stores.
-    if (pieces % threads == 0) cost += pieces / threads;
+    // Of the tile as it is stored, whose last panel may be partly unused. What threads do not share evenly goes by ordinary stores.
+    const int64_t bytes = FindBuffer(kernel_, buffers.at(op.operands[0])).TileBytes();
+    if (bytes % round == 0) cost += bytes / round;
   }
   return cost;
 }
@@ -202,8 +202,14 @@ void FoldedSync::Copies(const Op& send, State& state, Region& out, bool is_check
   if (!is_async) return;
   if (!target_.counts_copy_instructions) out.push_back(SyncOp(OpCode::kCommitCopies, "", "", 0, send.regions[0].back().span));
   const int64_t cost = CostOf(send.regions[0]);
+  const bool goes_by_stores = target_.counts_copy_instructions && cost == 0;
   for (auto& [place, since] : state.pending) since += cost;
-  for (const Place& place : filled) state.pending[place] = 0;
+  for (const Place& place : filled) {
+    if (goes_by_stores)
+      Note(state.arrived, place);
+    else
+      state.pending[place] = 0;
+  }
 }
 
 /// The first blocks of a loop, a slot each: what must be settled is settled before the first of them.
