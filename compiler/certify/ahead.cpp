@@ -90,6 +90,7 @@ class AheadProof {
       if (finding_) return;
       switch (op.code) {
         case OpCode::kLet:
+        case OpCode::kTest:
         case OpCode::kTilePosition: scope_.BindOp(op); break;
         case OpCode::kView: Bind(op, straight); break;
         case OpCode::kPart:

@@ -45,7 +45,7 @@ class GridProof {
     }
     for (const Op& op : *body) {
       if (op.code == OpCode::kLet && op.number != ir::kStays) continue;
-      if (op.code == OpCode::kLet || op.code == OpCode::kTilePosition) scope_.BindOp(op);
+      if (ir::DefinesScalar(op.code) || op.code == OpCode::kTilePosition) scope_.BindOp(op);
     }
     return CheckDigits();
   }

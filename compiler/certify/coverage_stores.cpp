@@ -65,6 +65,7 @@ class StoreWalk {
   void Visit(const Op& op) {
     switch (op.code) {
       case OpCode::kLet:
+      case OpCode::kTest:
       case OpCode::kTilePosition: return scope_.BindOp(op);
       case OpCode::kForTiles: return Tiles(op);
       case OpCode::kFor: return Loop(op);

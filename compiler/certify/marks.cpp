@@ -72,6 +72,7 @@ class MarkProof {
   void Visit(const Op& op) {
     switch (op.code) {
       case OpCode::kLet:
+      case OpCode::kTest:
       case OpCode::kTilePosition: return scope_.BindOp(op);
       case OpCode::kFor:
       case OpCode::kUnroll: return Loop(op);

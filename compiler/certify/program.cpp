@@ -101,12 +101,13 @@ void StepBuilder::Emit(const Region& region) {
 }
 
 void StepBuilder::EmitOp(const Op& op) {
-  const bool names = op.code == OpCode::kLet || op.code == OpCode::kTilePosition;
+  const bool names = ir::DefinesScalar(op.code) || op.code == OpCode::kTilePosition;
   if (passes_over_ && !names && op.code != OpCode::kAdvance && !Turns(op)) return;
   switch (op.code) {
     case OpCode::kComment: return;
     case OpCode::kLet:
     case OpCode::kTilePosition: return scope_.BindOp(op);
+    case OpCode::kTest: scope_.BindOp(op); break;
     case OpCode::kFor:
     case OpCode::kForTiles: return EmitLoop(op);
     case OpCode::kUnroll:

@@ -216,7 +216,7 @@ class Scope {
   void EnterBranch(const ir::Scalar& condition, bool is_taken);
   void LeaveBranches(std::string around) { conditions_ = std::move(around); }
   const std::string& Branches() const { return conditions_; }
-  void BindOp(const ir::Op& op);  // let, tile_position
+  void BindOp(const ir::Op& op);  // let, test, tile_position
 
  private:
   /// A formula that is too long to be copied into others is a function of what it mentions.
@@ -227,6 +227,8 @@ class Scope {
   std::set<std::string> ChangedIn(const ir::Region& body) const;
   void BindChange(const std::string& symbol, DType dtype, std::string follows_from);
   void Assign(const ir::Op& op);
+  /// Elements of a tile are known to who holds it, and to no other agent.
+  void BindTest(const ir::Op& op);
   void Carry(const ir::Op& loop, int depth);
   void Gather(const ir::Region& region, int depth, Assignments& assignments);
 
@@ -234,6 +236,8 @@ class Scope {
   std::set<std::string> kept_;
   std::shared_ptr<LongTerms> long_terms_;
   std::string conditions_;  // around
+  std::string who_;         // the agent, by a text of its own
+  int tests_ = 0;           // bound so far
 };
 
 /// `whose == which`, resolved: `whose` counts the tiles of the loop at this depth, from 0 to `of` and again.

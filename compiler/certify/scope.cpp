@@ -73,7 +73,7 @@ static void Leaves(const Scalar& scalar, std::map<std::string, Scalar>& leaves) 
 }
 
 Scope::Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block, std::shared_ptr<LongTerms> long_terms)
-    : long_terms_(std::move(long_terms)) {
+    : long_terms_(std::move(long_terms)), who_(fmt::format("{} {} {}", worker.name, instance, block)) {
   for (const auto& [name, value] : kernel.launch_lets) names_[name] = Resolve(value);
   for (const Op& op : kernel.lets) BindOp(op);
   if (!worker.instance_name.empty()) names_[worker.instance_name] = symbolic::Int(instance);
@@ -142,6 +142,7 @@ void Scope::BindOp(const Op& op) {
     if (op.number == ir::kStays) return Bind(op.symbol, Shortened(Resolve(op.scalars[0])));
     return Assign(op);
   }
+  if (op.code == OpCode::kTest) return BindTest(op);
   if (op.code != OpCode::kTilePosition) return;
   const auto [row, col] = ir::NamesOfPosition(op);
   std::vector<Scalar> args;

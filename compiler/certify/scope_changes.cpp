@@ -38,6 +38,8 @@ void Scope::Assign(const Op& op) {
                          is_again ? symbolic::CanonicalText(before->second) : "nothing", conditions_));
 }
 
+void Scope::BindTest(const Op& op) { BindChange(op.symbol, DType::kBool, fmt::format("test {} of {}", tests_++, who_)); }
+
 void Scope::EnterBranch(const Scalar& condition, bool is_taken) {
   conditions_ += fmt::format("{}{};", is_taken ? "" : "not ", symbolic::CanonicalText(condition));
 }
@@ -84,7 +86,7 @@ void Scope::LeaveLoop(const Op& loop) {
 
 void Scope::Gather(const Region& region, int depth, Assignments& assignments) {
   for (const Op& op : region) {
-    if (op.code == OpCode::kLet || op.code == OpCode::kTilePosition) {
+    if (ir::DefinesScalar(op.code) || op.code == OpCode::kTilePosition) {
       const bool changes = op.code == OpCode::kLet && op.number == ir::kChanges;
       if (changes) assignments.emplace_back(op.symbol, symbolic::CanonicalText(Resolve(op.scalars[0])) + " if " + conditions_);
       BindOp(op);

@@ -43,6 +43,7 @@ class Counting {
   void AddOp(const Op& op, Scope& scope, Taken& taken) {
     switch (op.code) {
       case OpCode::kLet:
+      case OpCode::kTest:
       case OpCode::kTilePosition: return scope.BindOp(op);
       case OpCode::kAdvance:
         return Add(taken, op.symbol, op.scalars.empty() ? symbolic::Int(1) : Clean(scope.Resolve(op.scalars[0])));

@@ -187,8 +187,7 @@ void OpEmitter::Body(const ir::Region& region) {
 }
 
 void OpEmitter::Emit(const Op& op) {
-  const bool is_unused_let = op.code == OpCode::kLet && op.number == ir::kStays && !uses_.names_of.at(role_).contains(op.symbol);
-  if (is_unused_let || (op.code == OpCode::kRing && still_rings_.contains(op.symbol))) return;
+  if (IsUnusedScalar(op, uses_.names_of.at(role_)) || (op.code == OpCode::kRing && still_rings_.contains(op.symbol))) return;
   if (const CppExpr expr = Expression(op); !expr.text.empty()) return Define(op, expr);
   Quote(op.span);
   const bool is_known = EmitControl(op) || EmitTile(op) || EmitShared(op) || EmitCopy(op) || EmitMeeting(op) || EmitPipe(op);
@@ -265,6 +264,9 @@ bool OpEmitter::EmitControl(const Op& op) {
   const std::string name = Mangle(op.symbol);
   switch (op.code) {
     case OpCode::kLet: Let(op); return true;
+    case OpCode::kTest:
+      out_.Line(fmt::format("const bool {} = tk::warpgroup::holds({});", name, Argument(op.operands[0])));
+      return true;
     case OpCode::kFor: {
       const bool is_wide = scalars_.IsWide(op.scalars[0]) || scalars_.IsWide(op.scalars[1]);
       if (is_wide) scalars_.AddWide(op.symbol);

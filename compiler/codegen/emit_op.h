@@ -23,6 +23,9 @@ namespace tkc::codegen {
 /// Of a text of the IR that names none: the first in the list.
 const Target& TargetOf(const ir::Kernel& kernel);
 
+/// Whether the operation only names a scalar that is not among `used`.
+bool IsUnusedScalar(const ir::Op& op, const std::set<std::string, std::less<>>& used);
+
 /// How often values and scalar names of a kernel are used, and by names: what its parameters are.
 struct KernelUses {
   std::vector<int> values;                      // by ValueId

@@ -15,11 +15,16 @@ void KernelUses::Scalar(const ir::Scalar& scalar) {
   for (const ir::Scalar& arg : scalar->args) Scalar(arg);
 }
 
+bool IsUnusedScalar(const ir::Op& op, const std::set<std::string, std::less<>>& used) {
+  const bool stays = op.code == OpCode::kTest || (op.code == OpCode::kLet && op.number == ir::kStays);
+  return stays && !used.contains(op.symbol);
+}
+
 /// Backwards, so that a `let` or a read is seen after all its uses and counts only if it has one.
 void KernelUses::Region(const ir::Region& region) {
   for (auto op = region.rbegin(); op != region.rend(); ++op) {
     for (auto inner = op->regions.rbegin(); inner != op->regions.rend(); ++inner) Region(*inner);
-    if (op->code == OpCode::kLet && op->number == ir::kStays && !names.contains(op->symbol)) continue;
+    if (IsUnusedScalar(*op, names)) continue;
     if (op->code == OpCode::kRead && values[op->results[0]] == 0) continue;
     for (ir::ValueId value : op->operands) ++values[value];
     for (const ir::Scalar& scalar : op->scalars) Scalar(scalar);

@@ -219,9 +219,7 @@ bool CompileFor(Session& session, const ast::Program& program, const Target& tar
   Result<typed::Program> checked = CheckParsed(session, program, target);
   if (!checked) return false;
   SetCrashPass("from_ast");
-  Result<ir::Module> module = ir::FromAst(*checked, std::string(target.name), session.diagnostics);
-  if (!module || session.diagnostics.HasErrors()) return false;
-  modules.push_back(module.Take());
+  modules.push_back(ir::FromAst(*checked, std::string(target.name)));
   return LowerModule(session, modules.back(), target, text);
 }
 
@@ -280,9 +278,8 @@ namespace {
 /// From the typed tree to a proved schedule.
 Result<ir::Module> Lower(Session& session, const typed::Program& program, const Target& target) {
   SetCrashPass("from_ast");
-  Result<ir::Module> module = ir::FromAst(program, std::string(target.name), session.diagnostics);
-  if (!module || session.diagnostics.HasErrors() || !RunPasses(session, *module, target)) return Failure{};
-  if (!CertifyModule(session, *module, target, nullptr)) return Failure{};
+  ir::Module module = ir::FromAst(program, std::string(target.name));
+  if (!RunPasses(session, module, target) || !CertifyModule(session, module, target, nullptr)) return Failure{};
   return module;
 }
 

@@ -48,12 +48,12 @@ void DropIdlePipes(Kernel& kernel) {
   });
 }
 
-Kernel LowerSection(const typed::Kernel& source, const typed::Section& section, Diagnostics& diagnostics) {
+Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) {
   Kernel kernel;
   kernel.span = kernel.declaration = source.span;
   kernel.schedule = source.schedule;
   kernel.bindings = source.bindings;
-  WorkerLowering lowering(source, section, kernel, diagnostics);
+  WorkerLowering lowering(source, section, kernel);
   CopyParams(source, lowering, kernel);
   for (const typed::ExprPtr& require : source.requires_at_launch) kernel.launch_requires.push_back(lowering.LowerScalar(*require));
   if (source.when) kernel.when = lowering.LowerScalar(*source.when);
@@ -98,10 +98,10 @@ bool IsEmpty(const Kernel& kernel) {
 }
 
 /// The sections of a kernel, but not those that have no tile under this schedule set, nor the scratch tensors that only these used.
-std::vector<Kernel> LowerSections(const typed::Kernel& kernel, Diagnostics& diagnostics) {
+std::vector<Kernel> LowerSections(const typed::Kernel& kernel) {
   std::vector<Kernel> lowered;
   for (const typed::Section& section : kernel.sections) {
-    lowered.push_back(LowerSection(kernel, section, diagnostics));
+    lowered.push_back(LowerSection(kernel, section));
     lowered.back().span = section.span;
   }
   if (std::all_of(lowered.begin(), lowered.end(), IsEmpty) || std::none_of(lowered.begin(), lowered.end(), IsEmpty)) return lowered;
@@ -118,13 +118,13 @@ std::vector<Kernel> LowerSections(const typed::Kernel& kernel, Diagnostics& diag
 
 }  // namespace
 
-Result<Module> FromAst(const typed::Program& program, const std::string& target, Diagnostics& diagnostics) {
+Module FromAst(const typed::Program& program, const std::string& target) {
   Module module{target};
   for (const typed::Entry& source : program.entries) {
     Entry entry{source.name, {}};
     for (const typed::Kernel& kernel : source.kernels) {
       std::vector<int>& launches = entry.alternatives.emplace_back();
-      std::vector<Kernel> sections = LowerSections(kernel, diagnostics);
+      std::vector<Kernel> sections = LowerSections(kernel);
       const bool is_one = sections.size() == 1;
       for (Kernel& lowered : sections) {
         lowered.entry = source.name;

@@ -5,12 +5,10 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/sema/typed.h"
-#include "compiler/support/diagnostic.h"
-#include "compiler/support/result.h"
 
 namespace tkc::ir {
 
-/// One kernel per grid section of each schedule set, for `target`. Reports what is specified but not yet implemented.
-Result<Module> FromAst(const typed::Program& program, const std::string& target, Diagnostics& diagnostics);
+/// One kernel per grid section of each schedule set, for `target`.
+Module FromAst(const typed::Program& program, const std::string& target);
 
 }  // namespace tkc::ir

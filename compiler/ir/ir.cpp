@@ -15,7 +15,7 @@ namespace {
 
 void TakeScalars(const Region& region, std::set<std::string>& taken) {
   for (const Op& op : region) {
-    if (op.code == OpCode::kLet || op.code == OpCode::kFor) taken.insert(op.symbol);
+    if (DefinesScalar(op.code) || op.code == OpCode::kFor) taken.insert(op.symbol);
     for (const Region& inner : op.regions) TakeScalars(inner, taken);
   }
 }

@@ -304,6 +304,8 @@ inline constexpr int kWarpsOfInstance = 4;
 std::string_view OpText(OpCode code);
 /// Whether those that hold parts of a line of a tile exchange what they have found, warps through a scratch buffer (Op::symbol).
 inline bool ReducesOrScans(OpCode code) { return code == OpCode::kReduce || code == OpCode::kCumsum; }
+/// Whether the operation makes, or changes, the scalar Op::symbol.
+inline bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTest; }
 bool InTileLevel(OpCode code);
 bool InScheduleLevel(OpCode code);
 

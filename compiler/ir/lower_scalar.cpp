@@ -47,14 +47,34 @@ Scalar WorkerLowering::LowerScalar(const typed::Expr& expr) {
     case ExprKind::kCall:
       if (IsRuntimeFunction(expr.op)) return symbolic::Call(std::string(OpWord(expr.op)), dtype, args());
       return symbolic::Make(ScalarKind(expr.op, expr.span), dtype, args());
-    default:
-      // A scalar made of tile elements: only the worker that computed it knows it.
-      diagnostics_
-          .Error(DiagnosticKind::kNotImplemented, expr.span,
-                 "a condition on the values of a tile is specified, not yet implemented")
-          .Help("select between tiles with `where(condition, a, b)`");
-      return symbolic::Bool(false);
+    case ExprKind::kReduce: return LowerTest(expr);
+    default: InternalError("not a scalar expression", expr.span);
   }
+}
+
+/// Along rows, then along columns, as the largest or the least of numbers that are 1 where the element holds and 0 where not.
+Scalar WorkerLowering::LowerTest(const typed::Expr& expr) {
+  Ensure(into_ != nullptr, "a test of a tile outside of a worker", expr.span);
+  const typed::Expr& tile = *expr.args[0]->args[0];
+  const bool is_any = expr.op == typed::Op::kAny;
+  typed::Type type = typed::Type::Tile(DType::kI32, tile.type.rows, tile.type.cols);
+  const ValueId mask = LowerTile(tile, *into_);
+  ValueId value = Emit(*into_, {OpCode::kConvert, {}, {mask}}, type, "truth", expr.span);
+  const auto reduce = [&](const char* axis, int64_t& extent) {
+    if (extent == 1) return;
+    extent = 1;
+    Op op{OpCode::kReduce, {}, {value}};
+    op.number = static_cast<int64_t>(is_any ? typed::Op::kMax : typed::Op::kMin);
+    op.slot = axis;
+    value = Emit(*into_, std::move(op), type, is_any ? "maximum" : "minimum", expr.span);
+  };
+  reduce("rows", type.cols);
+  reduce("cols", type.rows);
+  Op test{OpCode::kTest, {}, {value}};
+  test.symbol = UniqueScalar(std::string(OpWord(expr.op)));
+  test.span = expr.span;
+  into_->push_back(test);
+  return symbolic::Name(test.symbol, DType::kBool);
 }
 
 }  // namespace tkc::ir

@@ -2,6 +2,8 @@
 // Typed statements to operations.
 #include "compiler/ir/lower_worker.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "compiler/support/internal_error.h"
@@ -10,8 +12,8 @@ namespace tkc::ir {
 
 using typed::StmtKind;
 
-WorkerLowering::WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel, Diagnostics& diagnostics)
-    : source_(source), section_(section), kernel_(kernel), diagnostics_(diagnostics) {
+WorkerLowering::WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel)
+    : source_(source), section_(section), kernel_(kernel) {
   used_names_ = {"tile", "tiles", "layout", "shared"};  // what every kernel's code has
   for (const typed::Dim& dim : source.dims) used_names_.insert(dim.name);
   for (const typed::Param& param : source.params) used_names_.insert(param.name);
@@ -42,7 +44,9 @@ const std::string& WorkerLowering::ScalarName(typed::VarId var) {
 }
 
 void WorkerLowering::LowerBlock(const typed::Block& block, Region& region) {
+  Region* const around = std::exchange(into_, &region);
   for (const typed::StmtPtr& stmt : block) LowerStmt(*stmt, region);
+  into_ = around;
 }
 
 void WorkerLowering::LowerStmt(const typed::Stmt& stmt, Region& region) {

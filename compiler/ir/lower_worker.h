@@ -8,7 +8,6 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/sema/typed.h"
-#include "compiler/support/diagnostic.h"
 
 namespace tkc::ir {
 
@@ -18,7 +17,7 @@ bool IsItsOperand(const typed::Expr& expr);
 /// Names and values of one kernel while its bodies are lowered.
 class WorkerLowering {
  public:
-  WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel, Diagnostics& diagnostics);
+  WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel);
 
   /// Names of scalars are local to a worker: those of the workers before may be used again.
   void BeginWorker() { used_names_ = kernel_names_; }
@@ -55,11 +54,13 @@ class WorkerLowering {
   std::vector<AxisRange> LowerAxes(const std::vector<typed::AxisRange>& axes);
   ValueId Emit(Region& region, Op op, typed::Type type, const std::string& name, Span span, bool is_mutable = false);
   std::string UniqueScalar(const std::string& name);
+  /// `any(x)` or `all(x)`, as the name of what is tested in front of the statement.
+  Scalar LowerTest(const typed::Expr& expr);
 
   const typed::Kernel& source_;
   const typed::Section& section_;
   Kernel& kernel_;
-  Diagnostics& diagnostics_;
+  Region* into_ = nullptr;  // where the present statement's operations go
   std::map<typed::VarId, ValueId> tiles_;
   std::map<typed::VarId, std::string> scalars_;
   std::set<std::string> used_names_, kernel_names_;

@@ -6,6 +6,7 @@ namespace {
 
 constexpr OpFormat kFormats[] = {
     {OpCode::kLet, "$s = $a $e", "|mutable|again"},
+    {OpCode::kTest, "$s = $o"},
     {OpCode::kFor, "$s = $a to $a step $n"},
     {OpCode::kForTiles, "$s = $a to $a step $a [turn $l of $n]"},
     {OpCode::kTilePosition, "$s of $a in $a , $a group $n"},

@@ -338,6 +338,7 @@ bool TextParser::Types(const std::vector<Token>& names, Op* op) {
 }
 
 void TextParser::DeclareNames(const Op& op) {
+  if (op.code == OpCode::kTest) return Declare(op.symbol, DType::kBool);
   if (op.code != OpCode::kLet || op.scalars.empty()) return;
   // What the runtime counts (blocks, instances) is an index by its name.
   const bool counts = op.scalars[0]->kind == symbolic::Kind::kCall && op.scalars[0]->dtype == DType::kI32;

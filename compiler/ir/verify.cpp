@@ -7,8 +7,6 @@
 namespace tkc::ir {
 namespace {
 
-/// Operations that make a scalar's name: from here to the end of the region, or in their own regions only.
-bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTilePosition; }
 bool IsLoop(OpCode code) { return code == OpCode::kFor || code == OpCode::kForTiles || code == OpCode::kUnroll; }
 
 size_t RegionsOf(OpCode code) { return code == OpCode::kIf ? 2 : IsLoop(code) || code == OpCode::kIfElected ? 1 : 0; }
@@ -164,8 +162,8 @@ void Verifier::Define(const Op& op) {
     if (values_.insert(value).second) new_values_.push_back(value);
   }
   if (op.code == OpCode::kRing) rings_.insert(op.symbol);
-  if (!DefinesScalar(op.code)) return;
-  if (op.code != OpCode::kTilePosition) return DefineScalar(op.symbol);
+  if (DefinesScalar(op.code)) return DefineScalar(op.symbol);
+  if (op.code != OpCode::kTilePosition) return;
   const auto [row, col] = NamesOfPosition(op);
   DefineScalar(row);
   if (col != row) DefineScalar(col);

@@ -57,6 +57,7 @@ class Verifier {
   void CheckElementwise(const Op& op);
   void CheckCopyOfValue(const Op& op);
   void CheckReduce(const Op& op);
+  void CheckTest(const Op& op);
   void CheckReshape(const Op& op);
   void CheckPart(const Op& op);
   void CheckProduct(const Op& op);

@@ -21,6 +21,7 @@ void Verifier::CheckTileOp(const Op& op) {
     case OpCode::kLet:
       if (Counts(op, 0, 0, 1, 1) && op.symbol.empty()) OpFault(op, "a name is missing");
       return;
+    case OpCode::kTest: return CheckTest(op);
     case OpCode::kRead:
     case OpCode::kStore: return CheckAccess(op);
     case OpCode::kGather: return CheckGather(op);
@@ -62,6 +63,15 @@ void Verifier::CheckTileOp(const Op& op) {
     case OpCode::kReshape: return CheckReshape(op);
     default: return;
   }
+}
+
+void Verifier::CheckTest(const Op& op) {
+  if (!Counts(op, 0, 1, 0, 0)) return;
+  if (op.symbol.empty()) OpFault(op, "a name is missing");
+  const Type& type = TypeOf(op.operands[0]);
+  if (type.rows != 1 || type.cols != 1 || type.dtype != DType::kI32)
+    OpFault(op, "`%{}` is not one number of i32", kernel_.values[op.operands[0]].name);
+  if (level_ == Level::kSchedule && type.space != Space::kRegister) OpFault(op, "the number is not in registers");
 }
 
 void Verifier::CheckReshape(const Op& op) {

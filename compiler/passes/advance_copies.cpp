@@ -85,7 +85,7 @@ std::optional<Op> Advancing::Advance(Op& copy, const Op& loop, const std::string
 void Advancing::Loop(Op& loop, Region& before) {
   changing_.clear();
   ForEachOp(loop.regions[0], [&](const Op& op) {
-    if (op.code == OpCode::kLet) changing_.insert(op.symbol);
+    if (ir::DefinesScalar(op.code)) changing_.insert(op.symbol);
   });
   const auto buffers = BuffersOfViews(kernel_, loop.regions[0]);
   bool explained = false;

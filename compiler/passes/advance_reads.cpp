@@ -36,7 +36,7 @@ bool IsMeeting(const Op& op) { return op.code == OpCode::kSend || op.code == OpC
 /// Whether the read can't stand in front of the operation, or would not be the later one of two loads.
 bool Stops(const Op& op, const Op& read) {
   if (op.code == OpCode::kRead || op.code == OpCode::kReadParts || !op.regions.empty()) return true;
-  return op.code == OpCode::kLet && NamesScalar(read, {op.symbol});
+  return ir::DefinesScalar(op.code) && NamesScalar(read, {op.symbol});
 }
 
 class Advancing {

@@ -18,7 +18,7 @@ using ir::Region;
 bool Stops(const Op& op, const Op& store) {
   if (op.code == OpCode::kReceive || !op.regions.empty()) return true;
   if (!op.axes.empty() && op.symbol == store.symbol) return true;
-  return Writes(op, store.operands[0]) || (op.code == OpCode::kLet && NamesScalar(store, {op.symbol}));
+  return Writes(op, store.operands[0]) || (ir::DefinesScalar(op.code) && NamesScalar(store, {op.symbol}));
 }
 
 /// The last send in front of the next receive, if it is for a meeting: what it sends is received further down.

@@ -213,7 +213,7 @@ void Folding::PlacePrologue(Region prologue, Level& level) {
   if (prologue.empty()) return;
   std::set<std::string> defined;
   for (size_t i = level.start; i < level.out.size(); ++i) {
-    if (level.out[i].code == OpCode::kLet) defined.insert(level.out[i].symbol);
+    if (ir::DefinesScalar(level.out[i].code)) defined.insert(level.out[i].symbol);
   }
   bool depends = false, is_behind = false;
   ForEachOp(prologue, [&](const Op& op) {

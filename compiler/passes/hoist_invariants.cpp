@@ -35,7 +35,7 @@ bool HasTurns(const Op& loop) { return loop.code == OpCode::kForTiles && loop.nu
 /// Adds the names that a loop's own statements make anew in each iteration.
 void AddVaryingNames(const Region& body, Names& varying) {
   for (const Op& op : body) {
-    if (op.code == OpCode::kLet && !IsInvariantLet(op, varying)) varying.insert(op.symbol);
+    if (ir::DefinesScalar(op.code) && !IsInvariantLet(op, varying)) varying.insert(op.symbol);
     if (op.code != OpCode::kTilePosition) continue;
     const auto [row, col] = ir::NamesOfPosition(op);
     varying.insert({row, col});

@@ -82,7 +82,7 @@ bool Form::FindLoads(Plan& plan) const {
 bool Form::FindViews(Plan& plan) const {
   std::set<std::string> changing{loop_.symbol};
   for (const Op& op : body_) {
-    if (op.code == OpCode::kLet) changing.insert(op.symbol);
+    if (ir::DefinesScalar(op.code)) changing.insert(op.symbol);
   }
   std::set<ValueId> wanted;
   for (const size_t i : plan.loads) wanted.insert(body_[i].operands[0]);

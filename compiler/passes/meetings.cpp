@@ -44,7 +44,7 @@ class Divergence {
                                return scalar && symbolic::Mentions(scalar, name);
                              });
                            });
-      if (op.code == OpCode::kLet && differs) differs_.insert(op.symbol);
+      if (op.code == OpCode::kTest || (op.code == OpCode::kLet && differs)) differs_.insert(op.symbol);
       const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles;
       const int inner_branches = branches + (op.code == OpCode::kIf && differs), inner_loops = loops + (is_loop && differs);
       for (const ir::Region& inner : op.regions) Walk(inner, inner_branches, inner_loops);

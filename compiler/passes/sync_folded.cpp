@@ -315,6 +315,9 @@ void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State&
     case OpCode::kLet:
       if (Diverges(op)) differs_.insert(op.symbol);
       break;
+    case OpCode::kTest:
+      if (worker_.instances > 1 && !worker_.instance_name.empty()) differs_.insert(op.symbol);
+      break;
     case OpCode::kView: state.views[op.results[0]] = PlaceOf(op); break;
     case OpCode::kPart:
     case OpCode::kTranspose: {

@@ -196,4 +196,14 @@ TK_REDUCTION(min, min(a, b))
 #undef TK_NOTHING
 #undef TK_BARRIER
 
+namespace warpgroup {
+
+/// Whether the one number, the same in all threads, is not 0. Taken from lane 0: that a warp takes one branch is known to compilers.
+template <tile X>
+TK_DEVICE bool holds(const X& x) {
+    static_assert(X::rows == 1 && X::cols == 1, "one number");
+    return arch::shuffle_from(uint32_t(x.data[0]), 0) != 0;
+}
+
+}  // namespace warpgroup
 }  // namespace tk
