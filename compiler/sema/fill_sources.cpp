@@ -19,6 +19,8 @@ using typed::VarId;
 namespace {
 
 constexpr int kOldest = 2;
+constexpr int kMostReshapes = 6;  // of one tile, each told from the others; loops may go on for ever
+constexpr std::string_view kOften = " often";
 
 }  // namespace
 
@@ -85,9 +87,16 @@ int FillSources::Intern(Source source) {
   return place->second;
 }
 
+bool FillSources::IsOftenReshaped(int source) const { return sources_[source].reshaped == kOften; }
+
 int FillSources::Reshaped(int source, int axis, const typed::Type& type) {
   Source reshaped = sources_[source];
-  reshaped.reshaped += fmt::format(" {} {}x{}", axis, type.rows, type.cols);
+  const bool is_often =
+      IsOftenReshaped(source) || std::count(reshaped.reshaped.begin(), reshaped.reshaped.end(), 'x') == kMostReshapes;
+  if (is_often)
+    reshaped.reshaped = kOften;
+  else
+    reshaped.reshaped += fmt::format(" {} {}x{}", axis, type.rows, type.cols);
   return Intern(std::move(reshaped));
 }
 

@@ -43,6 +43,8 @@ class FillSources {
   int Intern(Source source);
   /// The source along `axis` of a tile that becomes one of another shape.
   int Reshaped(int source, int axis, const typed::Type& type);
+  /// Of a tile that was reshaped so often that where elements are missing is not known any more.
+  bool IsOftenReshaped(int source) const;
   /// Elements at or past `bound`, or before it, of a tile whose first position is `start`.
   void AddSource(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& bound, bool upper, Fill fill,
                  bool is_read = false);

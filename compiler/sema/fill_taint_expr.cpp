@@ -326,8 +326,9 @@ Taint FillTaint::Reshape(const Expr& expr) {
   for (int which = 0; which < 2; ++which) {
     for (const auto& [id, fill] : taint.axis[which]) {
       const int source = sources_.Reshaped(id, which, expr.type);
-      if (which == 0 || cuts) add(0, source, fill);
-      if (which == 1 || !cuts) add(1, source, fill);
+      const Fill there = sources_.IsOftenReshaped(source) ? Fill::kAny : fill;
+      if (which == 0 || cuts) add(0, source, there);
+      if (which == 1 || !cuts) add(1, source, there);
     }
   }
   taint.axis[0] = std::move(axis[0]);
