@@ -119,7 +119,8 @@ void Collector::Visit(const Op& op) {
 void Collector::Open(const Op& op) {
   const ir::Type& type = kernel_.values[op.results[0]].type;
   if (op.code == OpCode::kView) {
-    windows_[op.results[0]] = {&passes::FindBuffer(kernel_, op.symbol), 0, 0, type.rows, type.cols, false};
+    const ir::Buffer& buffer = passes::FindBuffer(kernel_, op.symbol);
+    if (ir::HasShapeOf(type, buffer)) windows_[op.results[0]] = {&buffer, 0, 0, type.rows, type.cols, false};
     return;
   }
   const auto source = windows_.find(op.operands[0]);

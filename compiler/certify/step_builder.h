@@ -116,7 +116,7 @@ class StepBuilder {
   Around around_{};
   std::map<std::string, int> turns_;
   std::map<const ir::Op*, std::string> planned_;  // families of loops that were asked about ahead
-  std::vector<int> kept_{};  // families (Family::kept) of the conditions around
+  std::vector<int> kept_{};                       // families (Family::kept) of the conditions around
   int elected_ = 0;
   bool passes_over_ = false;  // only rings turn
 };

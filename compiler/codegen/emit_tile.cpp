@@ -222,7 +222,10 @@ void OpEmitter::ReadParts(const Op& op) {
 
 CppExpr OpEmitter::View(const Op& op) {
   const std::string buffer = Buffer(op.symbol);
-  return {Element(buffer, kernel_.buffers[buffers_.at(op.symbol)].count, op, 0)};
+  const ir::Buffer& tile = kernel_.buffers[buffers_.at(op.symbol)];
+  const ir::Type& type = TypeOf(op.results[0]);
+  const std::string element = Element(buffer, tile.count, op, 0);
+  return {ir::HasShapeOf(type, tile) ? element : fmt::format("tk::reshaped<{}, {}>({})", type.rows, type.cols, element)};
 }
 
 CppExpr OpEmitter::Expression(const Op& op) {

@@ -207,6 +207,9 @@ struct Buffer {
   int64_t Bytes() const { return TileBytes() * count * instances; }
 };
 
+/// Whether a view of this type shows the buffer's tile as it is, not its elements in other rows.
+inline bool HasShapeOf(const Type& view, const Buffer& buffer) { return view.rows == buffer.rows && view.cols == buffer.cols; }
+
 /// An array of mbarriers. Schedule level.
 struct Barrier {
   std::string name;

@@ -54,7 +54,7 @@ Scalar WorkerLowering::LowerScalar(const typed::Expr& expr) {
 
 /// Along rows, then along columns, as the largest or the least of numbers that are 1 where the element holds and 0 where not.
 Scalar WorkerLowering::LowerTest(const typed::Expr& expr) {
-  Ensure(into_ != nullptr, "a test of a tile outside of a worker", expr.span);
+  if (!into_) InternalError("a test of a tile outside of a worker", expr.span);
   const typed::Expr& tile = *expr.args[0]->args[0];
   const bool is_any = expr.op == typed::Op::kAny;
   typed::Type type = typed::Type::Tile(DType::kI32, tile.type.rows, tile.type.cols);

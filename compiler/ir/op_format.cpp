@@ -39,7 +39,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kPositions, "$l from $a"},
     {OpCode::kAligned, "$o"},
     {OpCode::kCat, "$O"},
-    {OpCode::kReshape, "$o"},
+    {OpCode::kReshape, "$o $e", "|staged"},
 
     {OpCode::kMmaFence, "$O"},
     {OpCode::kMma, "$O $e", "add|subtract|set"},

@@ -22,6 +22,9 @@ enum VarCopy : int64_t { kMayShare = 0, kOwnRegisters = 1 };
 /// kConvert: may be the result of an earlier conversion of the same tile; or is none, so that the narrower tile is what is kept.
 enum Conversion : int64_t { kConvertOnce = 0, kConvertAnew = 1 };
 
+/// kReshape: each element stays in its register; or all go through shared memory, and become a tile of the worker's layout.
+enum Reshaping : int64_t { kStaysInRegisters = 0, kThroughShared = 1 };
+
 /// kAccumulate, kMma, kMultiply: acc += a b; acc -= a b; acc = a b (not of kAccumulate).
 enum ProductInto : int64_t { kAdds = 0, kSubtracts = 1, kSets = 2 };
 

@@ -64,7 +64,10 @@ void Verifier::CheckView(const Op& op) {
   const Buffer* buffer = FindBuffer(op.symbol);
   if (!buffer) return OpFault(op, "there is no buffer `{}`", op.symbol);
   const Type& view = TypeOf(op.results[0]);
-  Same(op, Type{buffer->dtype, buffer->rows, buffer->cols}, view);
+  if (!HasShapeOf(view, *buffer) &&
+      (view.rows * view.cols != buffer->rows * buffer->cols || buffer->swizzle != Swizzle::kNone || !op.slot.empty())) {
+    OpFault(op, "{} x {} is no way to see a buffer of {} x {}", view.rows, view.cols, buffer->rows, buffer->cols);
+  }
   if (view.dtype != buffer->dtype) OpFault(op, "a view of {} on a buffer of {}", Name(view.dtype), Name(buffer->dtype));
   if (view.space != Space::kShared) OpFault(op, "a view lies in shared memory");
   buffer_of_[op.results[0]] = buffer;

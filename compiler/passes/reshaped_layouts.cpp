@@ -54,7 +54,10 @@ std::optional<RegisterLayout> JoinedColumnLayout(const RegisterLayout& layout, i
 }
 
 ReshapedLayouts::ReshapedLayouts(const ir::Kernel& kernel, const ir::Worker& worker) {
-  if (!Contains(worker.body, OpCode::kReshape)) return;
+  const auto stays = [](const Op& op) { return op.code == OpCode::kReshape && op.number == ir::kStaysInRegisters; };
+  bool is_needed = false;
+  ForEachOp(worker.body, [&](const Op& op) { is_needed |= stays(op); });
+  if (!is_needed) return;
   groups_.resize(kernel.values.size());
   std::iota(groups_.begin(), groups_.end(), 0);
   ForEachOp(worker.body, [&](const Op& op) {
@@ -62,7 +65,7 @@ ReshapedLayouts::ReshapedLayouts(const ir::Kernel& kernel, const ir::Worker& wor
   });
   const auto each_reshape = [&](auto visit) {
     ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code != OpCode::kReshape) return;
+      if (!stays(op)) return;
       const Sides sides = SidesOf(kernel, op);
       visit(op, sides, kernel.values[sides.joined].type, kernel.values[sides.cut].type);
     });

@@ -7,7 +7,8 @@
 //     [32, 128]  layout<8, 16, 2, 4, 4>                its rows cut; a column [32, 1] beside it
 //     [4, 8]     layout<4, 1, 1, 1, 4, 1, false, 8>    that column as a number for each 128
 //
-// Tiles that meet in one operation are dealt alike, but for those on the two sides of a reshape.
+// Tiles that meet in one operation are dealt alike, but for those on the two sides of a reshape. Where that can't be, the reshape
+// goes through shared memory (ir::kThroughShared), and both of its tiles are dealt as others are.
 #pragma once
 
 #include <map>

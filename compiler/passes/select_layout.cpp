@@ -150,15 +150,20 @@ ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& work
   return best;
 }
 
-void ReportReshape(const ir::Kernel& kernel, const ir::Worker& worker, const ir::Op& reshape, Diagnostics& diagnostics) {
-  const ir::Type &from = kernel.values[reshape.operands[0]].type, &to = kernel.values[reshape.results[0]].type;
-  diagnostics
-      .Error(DiagnosticKind::kNotImplemented, reshape.span,
-             fmt::format(
-                 "`reshape` of {} x {} to {} x {} in worker `{}`, which would move elements from thread to thread, is specified, "
-                 "not yet implemented",
-                 from.rows, from.cols, to.rows, to.cols, worker.name))
-      .Help(fmt::format("take tiles of {} rows or a multiple, in a worker that does not multiply", ir::kWarpsOfInstance));
+bool Multiplies(const ir::Worker& worker) {
+  bool multiplies = false;
+  ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
+  return multiplies;
+}
+
+/// Has the first reshape whose elements this layout can't leave in their registers go through shared memory, if there is one: its
+/// tiles then count where the layout is chosen.
+bool MovesReshape(const ir::Kernel& kernel, ir::Worker& worker) {
+  const ir::Op* const fault = ReshapedLayouts(kernel, worker).fault();
+  ForEachOp(worker.body, [&](ir::Op& op) {
+    if (&op == fault) op.number = ir::kThroughShared;
+  });
+  return fault != nullptr;
 }
 
 /// The extent that fits, next to `extent`: also as the terms of a product's sum.
@@ -210,14 +215,13 @@ Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics&
   const size_t errors = diagnostics.ErrorCount();
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute) continue;
-    bool multiplies = false;
-    ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
-    if (multiplies && !target.has_matrix_group) worker.layout = MatrixLayout(kernel, worker, target);
-    if (multiplies)
-      CheckMatrixTiles(kernel, worker, diagnostics);
-    else
-      worker.layout = RowLayout(kernel, worker, target);
-    if (const ir::Op* fault = ReshapedLayouts(kernel, worker).fault()) ReportReshape(kernel, worker, *fault, diagnostics);
+    do {
+      if (!Multiplies(worker))
+        worker.layout = RowLayout(kernel, worker, target);
+      else if (!target.has_matrix_group)
+        worker.layout = MatrixLayout(kernel, worker, target);
+    } while (MovesReshape(kernel, worker));
+    if (Multiplies(worker)) CheckMatrixTiles(kernel, worker, diagnostics);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

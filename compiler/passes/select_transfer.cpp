@@ -442,11 +442,25 @@ void MakePipeBuffers(ir::Kernel& kernel, const Target& target) {
   }
 }
 
+/// Those whose elements are also seen in other rows, which no swizzle may part.
+std::set<std::string> ReshapedBuffers(const ir::Kernel& kernel) {
+  std::set<std::string> buffers;
+  for (const ir::Worker& worker : kernel.workers) {
+    ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code != OpCode::kView || HasShapeOf(kernel.values[op.results[0]].type, FindBuffer(kernel, op.symbol))) return;
+      buffers.insert(op.symbol);
+    });
+  }
+  return buffers;
+}
+
 }  // namespace
 
 Result<void> SelectTransfer(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+  const std::set<std::string> reshaped = ReshapedBuffers(kernel);
   for (ir::Buffer& buffer : kernel.buffers) {
-    if (!buffer.is_scratch && !buffer.is_fragments) buffer.swizzle = ChooseSwizzle(buffer.dtype, buffer.rows, buffer.cols);
+    const bool is_tile = !buffer.is_scratch && !buffer.is_fragments && !reshaped.contains(buffer.name);
+    if (is_tile) buffer.swizzle = ChooseSwizzle(buffer.dtype, buffer.rows, buffer.cols);
   }
   MakePipeBuffers(kernel, target);
   Transfer transfer{kernel, target};

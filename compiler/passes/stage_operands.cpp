@@ -56,11 +56,7 @@ ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
     ReportMatrixShape(worker_, type, span, diagnostics_)
         .Help(FitsRows(type) ? "take its columns one by one: `x.cols(u)` with a `u` known here"
                              : "take its rows one by one: `x.rows(u)` with a `u` known here");
-  Op load{OpCode::kLoadShared, {}, {value}};
-  load.span = span;
-  load.results = {kernel_.AddValueAfter(value, "_values", type)};
-  out.push_back(load);
-  return load.results[0];
+  return Load(value, kernel_.AddValueAfter(value, "_values", type), out, span);
 }
 
 ValueId Staging::InShared(ValueId value, Region& out, Span span) {
@@ -86,10 +82,7 @@ ValueId Staging::InShared(ValueId value, Region& out, Span span) {
   if (const auto place = staged_.find(value); place != staged_.end()) return place->second;
   value = InRegisters(value, out, span);
   const std::string buffer = NewBuffer(name + "_stage", type.dtype, type.rows, type.cols, fmt::format("staging of {}", name));
-  const ValueId view = NewView(buffer, name + "_staged", type, out, span);
-  Op store{OpCode::kStoreShared, {}, {view, value}};
-  store.span = span;
-  out.push_back(store);
+  const ValueId view = StoreTo(buffer, value, out, span);
   if (!kernel_.values[value].is_mutable) staged_[value] = view;
   return view;
 }
@@ -148,6 +141,8 @@ void Staging::RewritePart(Op op, Region& out) {
       out.push_back(op);
       return;
     }
+    if (kernel_.values[source].is_mutable && movable_.count(result) == 0 && FitsRows(TypeOf(result)) && FitsCols(TypeOf(result)))
+      return TakePart(std::move(op), source, out);
   }
   source = InShared(source, out, op.span);
   TypeOf(result).space = Space::kShared;
@@ -170,6 +165,18 @@ void Staging::RewritePart(Op op, Region& out) {
   op.operands = {source};
   NotePart(op);
   out.push_back(op);
+}
+
+void Staging::TakePart(Op op, ValueId source, Region& out) {
+  const ValueId result = op.results[0];
+  ir::Type type = TypeOf(result);
+  type.space = Space::kShared;
+  const Span span = op.span;
+  op.operands = {StoreTo(Exchange(TypeOf(source), false), source, out, span)};
+  op.results = {kernel_.AddValueAfter(result, "_staged", type)};
+  const ValueId part = op.results[0];
+  out.push_back(std::move(op));
+  Load(part, result, out, span);
 }
 
 void Staging::NotePart(const Op& part) {
@@ -254,16 +261,55 @@ void Staging::RewriteReduce(Op op, Region& out) {
   out.push_back(std::move(op));
 }
 
-void Staging::CheckAssignPart(const Op& op) {
-  const ir::Type& whole = TypeOf(op.operands[0]);
-  if (StaysWithThreads(whole, TypeOf(op.operands[1]), op.scalars)) return;
-  const layout::RegisterLayout dealt = DealtFor(whole.rows);
-  diagnostics_
-      .Error(DiagnosticKind::kNotImplemented, op.span,
-             "a change to a part whose elements would move to other threads is specified, not yet implemented")
-      .Note(op.span,
-            fmt::format("threads of worker `{}` hold blocks of {} x {}", worker_.name, dealt.RowsPerBlock(), dealt.ColsPerBlock()))
-      .Help("let the part begin and end where such blocks do");
+ValueId Staging::StoreTo(const std::string& buffer, ValueId value, Region& out, Span span) {
+  const ValueId view = NewView(buffer, kernel_.values[value].name + "_staged", TypeOf(value), out, span);
+  Op store{OpCode::kStoreShared, {}, {view, value}};
+  store.span = span;
+  out.push_back(std::move(store));
+  return view;
+}
+
+const std::string& Staging::Exchange(const ir::Type& type, bool is_reshaped) {
+  std::string& buffer = exchanges_[{static_cast<int>(type.dtype), type.rows, type.cols, is_reshaped}];
+  if (buffer.empty()) buffer = NewBuffer("exchange", type.dtype, type.rows, type.cols, "tiles on their way to other threads");
+  return buffer;
+}
+
+ValueId Staging::Load(ValueId view, ValueId result, Region& out, Span span) {
+  ir::Type& type = TypeOf(result);
+  type.space = Space::kRegister;
+  Op load{OpCode::kLoadShared, {result}, {view}};
+  load.span = span;
+  out.push_back(std::move(load));
+  return result;
+}
+
+void Staging::RewriteReshape(Op op, Region& out) {
+  const ValueId value = op.operands[0] = InRegisters(op.operands[0], out, op.span), result = op.results[0];
+  TypeOf(result).space = Space::kRegister;
+  if (op.number == ir::kStaysInRegisters) return out.push_back(std::move(op));
+  const std::string& buffer = Exchange(TypeOf(value), true);
+  StoreTo(buffer, value, out, op.span);
+  Load(NewView(buffer, kernel_.values[result].name + "_staged", TypeOf(result), out, op.span), result, out, op.span);
+}
+
+void Staging::RewriteAssignPart(Op op, Region& out) {
+  for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
+  const ValueId variable = op.operands[0], value = op.operands[1];
+  if (StaysWithThreads(TypeOf(variable), TypeOf(value), op.scalars)) return out.push_back(std::move(op));
+  // The whole, the part over it, and the whole again.
+  const ValueId view = StoreTo(Exchange(TypeOf(variable), false), variable, out, op.span);
+  ir::Type type = TypeOf(value);
+  type.space = Space::kShared;
+  Op part{OpCode::kPart, {kernel_.AddValueAfter(view, "_part", type)}, {view}, op.scalars};
+  Op store{OpCode::kStoreShared, {}, {part.results[0], value}};
+  part.span = store.span = op.span;
+  out.push_back(std::move(part));
+  out.push_back(std::move(store));
+  Op assign{
+      OpCode::kAssign, {}, {variable, Load(view, kernel_.AddValueAfter(variable, "_values", TypeOf(variable)), out, op.span)}};
+  assign.span = op.span;
+  out.push_back(std::move(assign));
 }
 
 void Staging::RewriteOp(const Op& source, Region& out) {
@@ -285,6 +331,8 @@ void Staging::RewriteOp(const Op& source, Region& out) {
     case OpCode::kAccumulate: return RewriteProduct(op, out);
     case OpCode::kReduce:
     case OpCode::kCumsum: return RewriteReduce(std::move(op), out);
+    case OpCode::kReshape: return RewriteReshape(std::move(op), out);
+    case OpCode::kAssignPart: return RewriteAssignPart(std::move(op), out);
     case OpCode::kFor:
     case OpCode::kIf:
       PlaceBefore(op, out);
@@ -297,7 +345,6 @@ void Staging::RewriteOp(const Op& source, Region& out) {
       return;
     default:
       for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
-      if (op.code == OpCode::kAssignPart) CheckAssignPart(op);
       for (ValueId value : op.results) TypeOf(value).space = Space::kRegister;
       out.push_back(std::move(op));
   }

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "compiler/ir/ir.h"
 #include "compiler/layout/row_layout.h"
@@ -95,6 +96,8 @@ class Staging {
   void PlaceBefore(const ir::Op& op, ir::Region& out);
   void RewriteTranspose(const ir::Op& op, ir::Region& out);
   void RewritePart(ir::Op op, ir::Region& out);
+  /// The part of a variable as it is now, whose elements come to other threads.
+  void TakePart(ir::Op op, ir::ValueId source, ir::Region& out);
   /// Notes where a part in shared memory begins in the tile it is taken from.
   void NotePart(const ir::Op& part);
   /// Whether the matrix unit, or the loads of its operands, can begin where this tile in shared memory does.
@@ -121,13 +124,20 @@ class Staging {
   bool StaysWithThreads(const ir::Op& part) const {
     return StaysWithThreads(kernel_.values[part.operands[0]].type, kernel_.values[part.results[0]].type, part.scalars);
   }
-  void CheckAssignPart(const ir::Op& op);
+  void RewriteReshape(ir::Op op, ir::Region& out);
+  void RewriteAssignPart(ir::Op op, ir::Region& out);
   void CheckProduct(const ir::Op& op);
 
   /// The value in registers: itself, or loaded from its slot. One load per use; the compiler of the output merges nothing here.
   ir::ValueId InRegisters(ir::ValueId value, ir::Region& out, Span span);
   /// The value in shared memory: itself, or stored into a staging buffer.
   ir::ValueId InShared(ir::ValueId value, ir::Region& out, Span span);
+  /// A register value in the buffer, as its view.
+  ir::ValueId StoreTo(const std::string& buffer, ir::ValueId value, ir::Region& out, Span span);
+  /// The buffer of this shape for what is loaded again at once. That of tiles that are loaded in other rows has no swizzle.
+  const std::string& Exchange(const ir::Type& type, bool is_reshaped);
+  /// What a view shows, in registers as `result`.
+  ir::ValueId Load(ir::ValueId view, ir::ValueId result, ir::Region& out, Span span);
   ir::ValueId NewView(const std::string& buffer, const std::string& name, ir::Type type, ir::Region& out, Span span);
   std::string NewBuffer(const std::string& name, DType dtype, int64_t rows, int64_t cols, const std::string& purpose);
 
@@ -140,6 +150,7 @@ class Staging {
   std::map<ir::ValueId, ir::ValueId> staged_;        // register value -> the view of its copy in shared memory
   std::map<ir::ValueId, ir::ValueId> transpose_of_;  // shared transposed view -> the view under it
   std::map<ir::ValueId, Place> place_of_;            // part in shared memory -> where it begins
+  std::map<std::tuple<int, int64_t, int64_t, bool>, std::string> exchanges_;
   std::set<ir::ValueId> movable_;          // what is turned, taken in parts, multiplied or sent: shared memory may be its place
   std::map<ir::ValueId, ir::Op> pending_;  // read or positions not emitted yet: their place depends on the use
 };

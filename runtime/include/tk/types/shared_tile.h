@@ -168,6 +168,13 @@ TK_DEVICE auto rows(const X& x, int row0) { return rows_of_view<N>(as_view(x), r
 template <int N, class X>
 TK_DEVICE auto cols(const X& x, int col0) { return cols_of_view<N>(as_view(x), col0); }
 
+/// The elements of a tile without a swizzle, row by row, as one of R rows.
+template <int R, int C, class T, int FromR, int FromC>
+TK_DEVICE auto reshaped(const shared_tile<T, FromR, FromC, swizzle::none>& tile) {
+    static_assert(R * C == FromR * FromC);
+    return shared_view<T, R, C, swizzle::none, R, C>{tile.view().base, 0, 0};
+}
+
 template <class View>
 TK_HOST_DEVICE constexpr View transposed(const transposed_view<View>& v) { return v.view; }
 template <class T, int R, int C, swizzle S, int PR, int PC>
