@@ -118,6 +118,7 @@ void Staging::RewriteTranspose(const Op& op, Region& out) {
       return;
     }
   }
+  if (Exchanges(op, source)) return RewriteExchange(op, source, out);
   source = InShared(source, out, op.span);
   if (const auto under = transpose_of_.find(source); under != transpose_of_.end()) {
     replaced_[result] = under->second;
@@ -141,8 +142,7 @@ void Staging::RewritePart(Op op, Region& out) {
       out.push_back(op);
       return;
     }
-    if (kernel_.values[source].is_mutable && movable_.count(result) == 0 && FitsRows(TypeOf(result)) && FitsCols(TypeOf(result)))
-      return TakePart(std::move(op), source, out);
+    if (Exchanges(op, source)) return RewriteExchange(std::move(op), source, out);
   }
   source = InShared(source, out, op.span);
   TypeOf(result).space = Space::kShared;
@@ -167,16 +167,34 @@ void Staging::RewritePart(Op op, Region& out) {
   out.push_back(op);
 }
 
-void Staging::TakePart(Op op, ValueId source, Region& out) {
+void Staging::RewriteExchange(Op op, ValueId source, Region& out) {
   const ValueId result = op.results[0];
+  const Span span = op.span;
   ir::Type type = TypeOf(result);
   type.space = Space::kShared;
-  const Span span = op.span;
+  type.transposed = op.code == OpCode::kTranspose;
   op.operands = {StoreTo(Exchange(TypeOf(source), false), source, out, span)};
   op.results = {kernel_.AddValueAfter(result, "_staged", type)};
-  const ValueId part = op.results[0];
+  const ValueId view = op.results[0];
   out.push_back(std::move(op));
-  Load(part, result, out, span);
+  Load(view, result, out, span);
+}
+
+bool Staging::Exchanges(const Op& op, ValueId source) {
+  const ir::Type& result = TypeOf(op.results[0]);
+  return !IsShared(source) && pending_.find(source) == pending_.end() && kernel_.values[source].is_mutable &&
+         operands_.count(op.results[0]) == 0 && FitsRows(result) && FitsCols(result);
+}
+
+void Staging::NoteOperands() {
+  std::vector<const Op*> moves;
+  ForEachOp(worker_.body, [&](const Op& op) {
+    if (IsProduct(op.code) || op.code == OpCode::kSend) operands_.insert(op.operands.begin(), op.operands.end());
+    if (op.code == OpCode::kPart || op.code == OpCode::kTranspose) moves.push_back(&op);
+  });
+  for (auto move = moves.rbegin(); move != moves.rend(); ++move) {
+    if (operands_.count((*move)->results[0]) > 0) operands_.insert((*move)->operands[0]);
+  }
 }
 
 void Staging::NotePart(const Op& part) {

@@ -54,6 +54,7 @@ class Staging {
       const bool rearranges = op.code == ir::OpCode::kTranspose || (op.code == ir::OpCode::kPart && !StaysWithThreads(op));
       if (rearranges || IsProduct(op.code) || op.code == ir::OpCode::kSend) movable_.insert(op.operands.begin(), op.operands.end());
     });
+    NoteOperands();
   }
 
   ir::Region Rewrite(const ir::Region& region) {
@@ -91,13 +92,18 @@ class Staging {
     return uses == 1;
   }
 
+  /// Fills in operands_.
+  void NoteOperands();
+  /// Whether what `op` rearranges of a variable, as it is now, comes to other threads at once and is in registers again: of each
+  /// such operation a buffer of its own would hold the variable.
+  bool Exchanges(const ir::Op& op, ir::ValueId source);
   void RewriteOp(const ir::Op& source, ir::Region& out);
   /// Emits the pending reads that the regions of `op` use, so that they happen once and their values are in scope after it.
   void PlaceBefore(const ir::Op& op, ir::Region& out);
   void RewriteTranspose(const ir::Op& op, ir::Region& out);
   void RewritePart(ir::Op op, ir::Region& out);
-  /// The part of a variable as it is now, whose elements come to other threads.
-  void TakePart(ir::Op op, ir::ValueId source, ir::Region& out);
+  /// A part of a variable, or the variable turned, whose elements come to other threads.
+  void RewriteExchange(ir::Op op, ir::ValueId source, ir::Region& out);
   /// Notes where a part in shared memory begins in the tile it is taken from.
   void NotePart(const ir::Op& part);
   /// Whether the matrix unit, or the loads of its operands, can begin where this tile in shared memory does.
@@ -150,6 +156,7 @@ class Staging {
   std::map<ir::ValueId, ir::ValueId> staged_;        // register value -> the view of its copy in shared memory
   std::map<ir::ValueId, ir::ValueId> transpose_of_;  // shared transposed view -> the view under it
   std::map<ir::ValueId, Place> place_of_;            // part in shared memory -> where it begins
+  std::set<ir::ValueId> operands_;                   // what a product or a send takes, as it is, turned or in parts
   std::map<std::tuple<int, int64_t, int64_t, bool>, std::string> exchanges_;
   std::set<ir::ValueId> movable_;          // what is turned, taken in parts, multiplied or sent: shared memory may be its place
   std::map<ir::ValueId, ir::Op> pending_;  // read or positions not emitted yet: their place depends on the use
