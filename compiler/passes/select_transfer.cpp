@@ -27,6 +27,7 @@ using ir::ValueId;
 constexpr int64_t kMaxBox = 256;      // elements of a box along one dimension
 constexpr int64_t kMaxAxis = 65536;   // elements of an access along one dimension, in several boxes
 constexpr int64_t kCopyGranule = 16;  // bytes
+constexpr int64_t kBoxPlace = 128;    // bytes: boxes lie in shared memory at multiples of this
 constexpr size_t kMaxRank = 5;
 
 constexpr int64_t kStagingBytes = 16384;  // for each instance of a worker: what the slots can spare
@@ -108,6 +109,12 @@ struct Transfer {
     return fits ? "" : "no box has such a shape";
   }
 
+  /// Whether each panel of the tile begins where the engine can put a box.
+  static bool HasPlaces(const ir::Buffer& buffer) {
+    const auto panel = static_cast<int64_t>(buffer.swizzle);  // bytes of a row in it
+    return panel == 0 || buffer.cols * Bytes(buffer.dtype) <= panel || buffer.rows * panel % kBoxPlace == 0;
+  }
+
   /// The name of a map for these boxes, made on first use.
   std::string Map(const Op& access, const ir::Buffer& buffer, bool is_store) {
     ir::TensorMap map;
@@ -163,7 +170,9 @@ struct Transfer {
 Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker,
                     Obstacles& obstacles) {
   Op copy{OpCode::kCopyToShared};
-  const std::string obstacle = !is_whole ? "it fills a part of a slot" : EngineObstacle(read, kernel.values[read.results[0]].type);
+  const std::string obstacle = !is_whole            ? "it fills a part of a slot"
+                               : !HasPlaces(buffer) ? "its panels are too short"
+                                                    : EngineObstacle(read, kernel.values[read.results[0]].type);
   if (!target.folds_copies && obstacle.empty()) {
     copy.code = OpCode::kLoadAsync;
     copy.symbol = Map(read, buffer, false);
