@@ -72,6 +72,7 @@ Region FoldedSync::Run(Region body) {
     if (op.code == OpCode::kReceive && op.number != ir::kEarlyReceive && !received.insert(op.symbol).second)
       refilled_.insert(op.symbol);
   });
+  FindUnusedFields(body);
   PlaceAdvances(body, false, {});
   std::map<std::string, int64_t> ahead;
   body = ExpandSends(body, ahead);
@@ -86,8 +87,9 @@ Region FoldedSync::Run(Region body) {
 /// What the number of a wait counts, and which slots are not waited for.
 std::string FoldedSync::DescribeWait(int64_t newest, const State& state) const {
   std::map<std::string, int64_t> later;  // slots of each pipe
+  std::set<std::pair<std::string, int64_t>> told;
   for (const auto& [place, since] : state.pending) {
-    if (since < newest) ++later[place.name];
+    if (since < newest && told.emplace(place.name, place.ahead).second) ++later[place.name];
   }
   std::string slots;
   for (const auto& [pipe, count] : later) {
@@ -145,6 +147,9 @@ void FoldedSync::SyncOwn(Span span, State& state, Region& out) const {
 
 /// Ordinary stores, or copies, into a place: all others must be done with it.
 void FoldedSync::Write(const Place& place, Span span, State& state, Region& out) {
+  const Place unused{place.name, place.ahead, true};
+  if (const auto copy = state.pending.find(unused); copy != state.pending.end()) WaitFor(copy->second, span, state, out);
+  while (state.arrived.count(unused) > 0) SyncAll(span, state, out);
   if (const auto copy = state.pending.find(place); copy != state.pending.end()) WaitFor(copy->second, span, state, out);
   if (IsGuarded(place)) {
     // Copies that nobody was told of: those beyond the end of a loop.

@@ -17,10 +17,12 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-/// A slot of a pipe, so many ahead of the present one, or a buffer of its own.
+/// A slot of a pipe, so many ahead of the present one, or a buffer of its own. Of a slot, the fields that are used, or those that
+/// are received for nothing: these need be complete only where the slot is filled again.
 struct Place {
   std::string name;
   int64_t ahead = 0;
+  bool is_unused = false;
   auto operator<=>(const Place&) const = default;
 };
 using Places = std::set<Place>;
@@ -81,7 +83,9 @@ class FoldedSync {
   Place SlotPlace(const std::string& slot, int64_t stage = 0) const;
   Place PlaceOf(const Op& view, int64_t stage = 0) const;
   Place PlaceOf(ValueId view, const State& state) const;
-  int64_t CostOf(const Region& copies) const;
+  int64_t CostOf(const Op& copy, const std::map<ValueId, std::string>& buffers) const;
+  void NoteCopies(const Op& send, State& state) const;
+  void FindUnusedFields(const Region& body);
   bool Diverges(const Op& op) const;
 
   ir::Kernel& kernel_;
@@ -92,6 +96,8 @@ class FoldedSync {
   std::map<std::string, int64_t> slots_;
   std::map<std::string, std::string> pipe_of_buffer_;
   std::set<ValueId> used_;
+  std::set<std::string>
+      unused_;  // buffers of fields that nobody reads, where a slot need not be waited for before it is filled again
   std::set<std::string> copied_;    // pipes that copies fill
   std::set<std::string> refilled_;  // received in several places, each of another turn of the ring
   std::set<std::string> own_;       // buffers of each instance

@@ -160,19 +160,57 @@ void FoldedSync::Receive(const Region& region, size_t index, State& state, Regio
   }
 }
 
-/// What a wait counts: groups, or the copy instructions of a thread.
-int64_t FoldedSync::CostOf(const Region& copies) const {
-  if (!target_.counts_copy_instructions) return 1;
-  const int64_t round = ThreadsOf(worker_, target_) * target_.copy_bytes;
-  const std::map<ValueId, std::string> buffers = BuffersOfViews(kernel_, copies);
-  int64_t cost = 0;
-  for (const Op& op : copies) {
-    if (op.code != OpCode::kCopyAsync) continue;
-    // Of the tile as it is stored, whose last panel may be partly unused. What threads do not share evenly goes by ordinary stores.
-    const int64_t bytes = FindBuffer(kernel_, buffers.at(op.operands[0])).TileBytes();
-    if (bytes % round == 0) cost += bytes / round;
+/// Fields that are received and not used. One whose slot is filled again at once is waited for with the others, as it would take a
+/// wait and a barrier of its own there.
+void FoldedSync::FindUnusedFields(const Region& body) {
+  std::set<std::string> used, received, again;
+  ForEachOp(body, [&](const Op& op) {
+    if (op.code == OpCode::kReceive) {
+      const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
+      for (size_t i = 0; i < op.results.size(); ++i) {
+        (used_.count(op.results[i]) > 0 ? used : received).insert(FieldBuffer(pipe, i));
+      }
+    }
+    const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
+    for (size_t i = 0; is_loop && i < op.regions.size(); ++i) {
+      ForEachOp(op.regions[i], [&](const Op& each) {
+        if (each.code == OpCode::kSend && slots_.at(each.symbol) == 1) again.insert(each.symbol);
+      });
+    }
+  });
+  for (const std::string& buffer : received) {
+    const std::string& pipe = pipe_of_buffer_.at(buffer);
+    const bool is_again = again.count(pipe) > 0 || (slots_.at(pipe) == 1 && refilled_.count(pipe) > 0);
+    if (used.count(buffer) == 0 && guarded_.count(pipe) == 0 && !is_again) unused_.insert(buffer);
   }
-  return cost;
+}
+
+/// What a wait counts, where it counts the copy instructions of a thread.
+int64_t FoldedSync::CostOf(const Op& copy, const std::map<ValueId, std::string>& buffers) const {
+  // Of the tile as it is stored, whose last panel may be partly unused. What threads do not share evenly goes by ordinary stores.
+  const int64_t round = ThreadsOf(worker_, target_) * target_.copy_bytes;
+  const int64_t bytes = FindBuffer(kernel_, buffers.at(copy.operands[0])).TileBytes();
+  return bytes % round == 0 ? bytes / round : 0;
+}
+
+/// The copies of a slot are under way, behind all that were before.
+void FoldedSync::NoteCopies(const Op& send, State& state) const {
+  const std::map<ValueId, std::string> buffers = BuffersOfViews(kernel_, send.regions[0]);
+  const auto go_on = [&](int64_t cost) {
+    for (auto& [place, since] : state.pending) since += cost;
+  };
+  if (!target_.counts_copy_instructions) go_on(1);
+  for (const Op& op : send.regions[0]) {
+    if (op.code != OpCode::kCopyAsync) continue;
+    Place place = PlaceOf(op.operands[0], state);
+    place.is_unused = unused_.count(buffers.at(op.operands[0])) > 0;
+    const int64_t cost = target_.counts_copy_instructions ? CostOf(op, buffers) : 0;
+    go_on(cost);
+    if (cost > 0 || !target_.counts_copy_instructions)
+      state.pending[place] = 0;
+    else
+      Note(state.arrived, place);
+  }
 }
 
 void FoldedSync::Copies(const Op& send, State& state, Region& out, bool is_checked) {
@@ -201,15 +239,7 @@ void FoldedSync::Copies(const Op& send, State& state, Region& out, bool is_check
   }
   if (!is_async) return;
   if (!target_.counts_copy_instructions) out.push_back(SyncOp(OpCode::kCommitCopies, "", "", 0, send.regions[0].back().span));
-  const int64_t cost = CostOf(send.regions[0]);
-  const bool goes_by_stores = target_.counts_copy_instructions && cost == 0;
-  for (auto& [place, since] : state.pending) since += cost;
-  for (const Place& place : filled) {
-    if (goes_by_stores)
-      Note(state.arrived, place);
-    else
-      state.pending[place] = 0;
-  }
+  NoteCopies(send, state);
 }
 
 /// The first blocks of a loop, a slot each: what must be settled is settled before the first of them.
