@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "compiler/layout/bank_model.h"
 
@@ -51,6 +53,29 @@ int64_t TurnedLanes(DType dtype, int lanes) {
   return lanes == kLanes && Bytes(dtype) == 2 ? kMatrixFragment.lanes : kSectorBytes / kVectorBytes;
 }
 
+/// Elements in one thread of a tile of each shape.
+int64_t Held(const RegisterLayout& layout, std::span<const TileShape> tiles) {
+  std::set<std::pair<int64_t, int64_t>> shapes;
+  for (const TileShape& tile : tiles) {
+    if (tile.is_held) shapes.emplace(tile.rows, tile.cols);
+  }
+  return std::accumulate(shapes.begin(), shapes.end(), int64_t{0}, [&](int64_t sum, const std::pair<int64_t, int64_t>& shape) {
+    return sum + layout.PerThread(shape.first, shape.second);
+  });
+}
+
+/// Where long rows meet long columns and no tile has both extents: the lanes for which threads hold the least. Each more for a row
+/// is one less for a column, of which every lane of a row holds a copy.
+RegisterLayout DealVectors(std::span<const TileShape> tiles, int64_t rows, int64_t cols, int64_t vec, int lanes,
+                           RegisterLayout best) {
+  constexpr int64_t kFew = 64;  // registers: then copies do no harm
+  for (int64_t of_row = lanes; of_row >= 1 && Held(best, tiles) > kFew; of_row /= 2) {
+    const RegisterLayout layout = Deal(rows, cols, vec, of_row, lanes);
+    if (Held(layout, tiles) < Held(best, tiles)) best = layout;
+  }
+  return best;
+}
+
 /// Those that hold no copies.
 int Threads(const RegisterLayout& layout) { return layout.lanes * layout.lane_rows * layout.warp_rows * layout.warp_cols; }
 
@@ -78,8 +103,10 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes) {
   int64_t rows = 0, cols = 0;  // greatest common divisors over the tiles that have more than one
   int narrowest = 0;
   int64_t most_lanes = lanes, largest = 0;
-  bool is_row = false, has_windows = false, is_turned = false;
+  bool is_row = false, has_windows = false, is_turned = false, has_long_column = false, are_vectors = true;
   for (const TileShape& tile : tiles) {
+    are_vectors &= tile.rows == 1 || tile.cols == 1;
+    has_long_column |= tile.is_held && tile.rows > 1;
     if (tile.rows > 1) rows = std::gcd(rows, tile.rows);
     if (tile.cols > 1) cols = std::gcd(cols, tile.cols);
     if (tile.rows * tile.cols > largest) largest = tile.rows * tile.cols, is_row = tile.rows == 1;
@@ -91,6 +118,7 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes) {
       narrowest = narrowest == 0 ? bytes : std::min(narrowest, bytes);
     }
   }
+  const int64_t all_rows = rows;
   if (is_row) rows = 0;               // beside a long row, every thread may hold all of a short column
   if (narrowest == 0) narrowest = 4;  // nothing wide goes to memory: any width serves
   const int64_t widest = cols == 0 ? 1 : PowerOfTwoIn(cols, kVectorBytes / narrowest);
@@ -102,7 +130,7 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes) {
     const RegisterLayout layout = Deal(rows, cols, vec, most_lanes, lanes);
     if (Threads(layout) > Threads(best)) best = layout;
   }
-  return best;
+  return are_vectors && has_long_column && cols > 0 ? DealVectors(tiles, all_rows, cols, widest, lanes, best) : best;
 }
 
 int ChooseSwizzle(DType dtype, int64_t rows, int64_t cols) {

@@ -37,13 +37,14 @@ struct TileShape {
   bool is_turned = false;  // read from shared memory the other way round
   bool is_window = false;  // one of several parts of a tile that lie a few rows apart and overlap
   int64_t parts = 1;       // elements of memory for each column: of a structure of which this tile is one part
+  bool is_held = true;     // takes registers of its own: no vector that is stored as the one that it was turned from
 };
 
 /// One layout that holds all these tiles, whatever their shapes, in warps of so many lanes. Vectors of 16 bytes for what goes to
 /// memory, then all lanes busy, then rows over warps, then columns over the warps left; where threads would hold copies, narrower
 /// vectors occupy more of them. A row of what is turned around has few lanes. Of windows a thread has rows that are neighbours, so
-/// that most of those of one window are also its rows of the next. Shapes without powers of two leave lanes and warps holding
-/// copies.
+/// that most of those of one window are also its rows of the next. Where there are but long rows and long columns, lanes are shared
+/// out so that both take few registers. Shapes without powers of two leave lanes and warps holding copies.
 RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes = 32);
 
 /// Bytes of the widest swizzle (128, 64, 32) whose panel divides the columns and that more than one row can profit from; 0: none.

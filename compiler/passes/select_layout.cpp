@@ -31,6 +31,20 @@ std::set<ir::ValueId> TurnedColumns(const ir::Kernel& kernel, const ir::Worker& 
   return columns;
 }
 
+/// Rows that became columns, or columns rows, for the store behind them alone: they are stored as they were held (stage_operands).
+std::set<ir::ValueId> TurnedForStores(const ir::Kernel& kernel, const ir::Worker& worker) {
+  std::set<ir::ValueId> turned, kept;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (op.code == ir::OpCode::kTranspose) {
+      const ir::Type& type = kernel.values[op.results[0]].type;
+      if (type.rows == 1 || type.cols == 1) turned.insert(op.results[0]);
+    }
+    if (op.code != ir::OpCode::kStore) kept.insert(op.operands.begin(), op.operands.end());
+  });
+  std::erase_if(turned, [&](ir::ValueId value) { return kept.contains(value); });
+  return turned;
+}
+
 /// The tiles of a worker that lie in memory as they are: received, read, or a part or the transpose of such.
 std::set<ir::ValueId> TilesInMemory(const ir::Worker& worker) {
   std::set<ir::ValueId> tiles;
@@ -78,6 +92,7 @@ ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker,
   std::vector<layout::TileShape> shapes;
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   const std::set<ir::ValueId> in_memory = TilesInMemory(worker), by_parts = ReadByParts(worker), windows = Windows(kernel, worker);
+  const std::set<ir::ValueId> for_stores = TurnedForStores(kernel, worker);
   const ReshapedLayouts reshaped(kernel, worker);
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (!op.results.empty() && columns.contains(op.results[0])) return;
@@ -91,7 +106,8 @@ ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker,
       const ir::Type& type = kernel.values[value].type;
       const bool is_turned = is_transpose && !is_row && type.rows > 1 && type.cols > 1;
       const int64_t parts = has_parts ? op.axes.back().extent : 1;
-      shapes.push_back({type.rows, type.cols, type.dtype, in_memory, is_turned, windows.contains(value), parts});
+      shapes.push_back(
+          {type.rows, type.cols, type.dtype, in_memory, is_turned, windows.contains(value), parts, !for_stores.contains(value)});
     };
     for (ir::ValueId value : op.results) {
       if (op.code != ir::OpCode::kReceive || !by_parts.contains(value)) add(value, is_load);

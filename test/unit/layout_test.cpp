@@ -172,6 +172,23 @@ TEST(Conflicts, AlgebraAgreesWithEnumeration) {
   EXPECT_GT(linear, checked / 2);
 }
 
+TEST(RowLayout, LongRowsAndLongColumnsShareTheLanes) {
+  const auto vector = [](int64_t rows, int64_t cols) { return TileShape{rows, cols, DType::kF32, true}; };
+  const TileShape both[] = {vector(1024, 1), vector(1, 1024)}, other_way[] = {vector(1, 2048), vector(1024, 1)};
+  for (const auto& tiles : {both, other_way}) {
+    const RegisterLayout layout = ChooseRowLayout({tiles, 2});
+    for (size_t i = 0; i < 2; ++i) {
+      EXPECT_TRUE(layout.Holds(tiles[i].rows, tiles[i].cols));
+      EXPECT_LE(layout.PerThread(tiles[i].rows, tiles[i].cols), 256);
+    }
+  }
+  EXPECT_EQ(ChooseRowLayout(both).lanes, 16);
+  // A short column beside a long row is held by every thread, as before; so is a column beside a tile of both extents.
+  const TileShape short_column[] = {vector(1, 2048), vector(16, 1)}, tile[] = {vector(64, 256), vector(64, 1), vector(1, 256)};
+  EXPECT_EQ(ChooseRowLayout(short_column).lanes, 32);
+  EXPECT_EQ(ChooseRowLayout(tile), ChooseRowLayout({tile, 1}));
+}
+
 TEST(RowLayout, RowsOverLanesThenWarpsThenColumns) {
   const auto choose = [](std::initializer_list<TileShape> tiles) { return ChooseRowLayout(std::vector<TileShape>(tiles)); };
   // A row for each warp; one row for all four; one and a short row of numbers of it.
