@@ -9,6 +9,7 @@
 #include <set>
 
 #include "compiler/certify/coverage.h"
+#include "compiler/certify/coverage_clips.h"
 #include "compiler/certify/coverage_sites.h"
 #include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
@@ -20,11 +21,6 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
-
-struct Range {
-  Scalar lo, hi;
-  int64_t step = 1;
-};
 
 /// By tensor, and by what the starts have in common.
 using Sites = std::map<std::pair<std::string, std::string>, std::vector<Site>>;
@@ -154,7 +150,10 @@ class StoreWalk {
     const std::string around = conditions_;
     for (size_t i = 0; i < op.regions.size(); ++i) {
       conditions_ += fmt::format(" if {}{};", i == 0 ? "" : "not ", symbolic::CanonicalText(condition));
+      const size_t holding = holding_.size();
+      if (i == 0) AddConjuncts(condition, holding_);
       Walk(op.regions[i]);
+      holding_.resize(holding);
       conditions_ = around;
     }
   }
@@ -200,45 +199,9 @@ class StoreWalk {
     if (stores) AddSite(op, map->tensor, starts, std::vector<Scalar>(starts.size()), extents, false);
   }
 
-  /// What of a block lies behind the end of its range must not be seen: the range ends where the tensor or the guard does.
-  /// `ahead`: iterations of the loop by which a copy is ahead.
   void CheckClip(const Op& op, const Scalar& start, int64_t extent, const Scalar& end, int64_t ahead = 0) {
-    for (const auto& [name, range] : ranges_) {
-      std::optional<int64_t> from = symbolic::ConstantDifference(start, symbolic::Name(name));
-      if (from && *from >= ahead * range.step) *from -= ahead * range.step;
-      if (!from || *from < 0 || *from + extent > range.step || range.step == 1) continue;
-      if (IsWithin(end, range.hi) || EndsAt(range.hi, range, end)) return;
-      return Fail(op, fmt::format("`{}` is not clipped where its range ends", op.symbol));
-    }
-  }
-
-  /// At `hi`, or earlier: where a block is cut again, with that block.
-  static bool IsWithin(const Scalar& end, const Scalar& hi) {
-    if (symbolic::Equal(end, hi)) return true;
-    return end->kind == symbolic::Kind::kMin && (IsWithin(end->args[0], hi) || IsWithin(end->args[1], hi));
-  }
-
-  /// A range up to `hi` shows nothing behind it: it ends where the access is clipped, or with a whole block.
-  bool EndsAt(const Scalar& hi, const Range& range, const Scalar& end) const {
-    if (symbolic::Equal(hi, end) || Divides(hi, range)) return true;
-    return hi->kind == symbolic::Kind::kMin && EndsAt(hi->args[0], range, end) && EndsAt(hi->args[1], range, end);
-  }
-
-  bool Divides(const Scalar& hi, const Range& range) const {
-    const Scalar extent = InSteps(symbolic::Sub(hi, range.lo));
-    int64_t value = 0;
-    if (symbolic::IsInt(extent, &value)) return value % range.step == 0;
-    const int64_t divisor = symbolic::DivisorOfTerms(extent);
-    return divisor != 0 && divisor % range.step == 0;
-  }
-
-  /// Each index as the first of its range and a number of steps.
-  Scalar InSteps(Scalar scalar) const {
-    for (const auto& [name, range] : ranges_) {
-      const Scalar index = symbolic::Add(range.lo, symbolic::Mul(symbolic::Int(range.step), symbolic::Name(name + "'")));
-      scalar = symbolic::Substitute(scalar, name, index);
-    }
-    return scalar;
+    if (!IsClipped(ranges_, holding_, {start, extent, end, ahead}))
+      Fail(op, fmt::format("`{}` is not clipped where its range ends", op.symbol));
   }
 
   int64_t Ahead(ir::ValueId view) const {
@@ -352,10 +315,11 @@ class StoreWalk {
   bool uses_engine_;
   Sites& sites_;
   Scope scope_;
-  std::map<std::string, Range> ranges_;
+  Ranges ranges_;
   std::vector<std::string> loops_, usable_;
-  std::string conditions_;    // around that depend on the tile
-  bool takes_turns_ = false;  // every instance of the worker executes what stands here, in every tile
+  std::vector<Scalar> holding_;  // conditions around, of the branches taken
+  std::string conditions_;       // around that depend on the tile
+  bool takes_turns_ = false;     // every instance of the worker executes what stands here, in every tile
   std::map<ir::ValueId, int64_t> ahead_;
   std::optional<Finding> finding_;
 };

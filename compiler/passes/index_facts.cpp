@@ -78,29 +78,31 @@ Scalar IndexFacts::Named(Scalar scalar) const {
   return scalar;
 }
 
-bool IndexFacts::EndsWithTensor(const ir::AxisRange& axis, const Scalar& extent) const {
-  if (!axis.lo && !axis.hi) return true;
+std::optional<std::vector<Scalar>> IndexFacts::EndsInsideBlocks(const ir::AxisRange& axis, const Scalar& extent) const {
+  std::vector<Scalar> inside;
+  if (!axis.lo && !axis.hi) return inside;
   const Scalar start = Named(axis.start);
-  if (!axis.lo || !axis.hi || start->kind != symbolic::Kind::kName || !IsOfStepsOnly(start->name)) return false;
+  if (!axis.lo || !axis.hi || start->kind != symbolic::Kind::kName || !IsOfStepsOnly(start->name)) return std::nullopt;
   bool is_of_range = false;
   for (const Steps& steps : steps_) {
     if (steps.name != start->name) continue;
     is_of_range = steps.step == axis.extent && symbolic::Equal(steps.first, axis.lo) && symbolic::Equal(steps.end, axis.hi);
-    if (!is_of_range) return false;
+    if (!is_of_range) return std::nullopt;
   }
+  if (!is_of_range) return std::nullopt;
   // The range ends at the least of these.
   constexpr size_t kMostEnds = 64;
   std::vector<Scalar> ends = {axis.hi};
   for (size_t i = 0; i < ends.size(); ++i) {
-    if (ends.size() > kMostEnds) return false;
+    if (ends.size() > kMostEnds) return std::nullopt;
     const Scalar end = Named(ends[i]);
     if (end->kind == symbolic::Kind::kMin) {
       ends.insert(ends.end(), end->args.begin(), end->args.end());
     } else if (!symbolic::Equal(end, extent) && Divisor(symbolic::Sub(end, axis.lo)) % axis.extent != 0) {
-      return false;
+      inside.push_back(ends[i]);
     }
   }
-  return is_of_range;
+  return inside;
 }
 
 Scalar IndexFacts::Expanded(Scalar scalar, bool with_steps) const {

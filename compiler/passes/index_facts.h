@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -39,9 +40,9 @@ class IndexFacts {
   /// Nor of loops and axes: `k` is the first element of a step, of which only its number, `k'`, stays unknown.
   ir::Scalar WithoutSteps(const ir::Scalar& scalar) const { return Expanded(scalar, true); }
 
-  /// Whether blocks of a loop or an axis are cut nowhere but where the tensor ends, after `extent` elements: their own range begins
-  /// with a block and ends with one, or there.
-  bool EndsWithTensor(const ir::AxisRange& axis, const ir::Scalar& extent) const;
+  /// Of blocks of a loop or an axis, that their own range begins with one of: where it may end in front of the tensor's end, after
+  /// `extent` elements, inside a block. None, if it ends with a block or there. Nothing, if that is not known.
+  std::optional<std::vector<ir::Scalar>> EndsInsideBlocks(const ir::AxisRange& axis, const ir::Scalar& extent) const;
 
   const std::vector<Steps>& AllSteps() const { return steps_; }
   /// Whether the name is that of steps and of nothing else.

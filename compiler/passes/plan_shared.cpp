@@ -115,8 +115,16 @@ void CountSends(const ir::Region& region, bool in_loop, bool in_each_iteration, 
     const ir::Op& op = region[i];
     if (op.code == ir::OpCode::kSend && in_loop) sends[op.symbol].in_loop = true;
     if (op.code == ir::OpCode::kSend && !in_loop && ClosesSlot(region, i)) ++sends[op.symbol].outside_loops;
-    for (const ir::Region& inner : op.regions)
-      CountSends(inner, op.code == ir::OpCode::kFor || (in_loop && !in_each_iteration), in_each_iteration, sends);
+    // Of branches one is taken.
+    const std::map<std::string, Sends> before = sends;
+    for (const ir::Region& inner : op.regions) {
+      std::map<std::string, Sends> with = before;
+      CountSends(inner, op.code == ir::OpCode::kFor || (in_loop && !in_each_iteration), in_each_iteration, with);
+      for (const auto& [pipe, own] : with) {
+        sends[pipe].outside_loops = std::max(sends[pipe].outside_loops, own.outside_loops);
+        sends[pipe].in_loop |= own.in_loop;
+      }
+    }
   }
 }
 

@@ -78,7 +78,9 @@ struct Transfer {
   /// What keeps the copy engine from moving this access; empty if nothing does. It clips by the tensor's own bounds only, rows then
   /// columns innermost, boxes in range, the first column of each box at a multiple of 16 bytes, and stores nothing before the first
   /// element. It takes other coordinates for an illegal instruction (measured on an H200).
-  std::string EngineObstacle(const Op& access, const ir::Type& type) const {
+  /// `where`: takes the conditions under which the engine serves a block of a range that may end inside one; without it, that is an
+  /// obstacle.
+  std::string EngineObstacle(const Op& access, const ir::Type& type, std::vector<ir::Scalar>* where = nullptr) const {
     const ir::AxisRange& last = access.axes.back();
     const int64_t bytes = Bytes(type.dtype);
     if (access.axes.size() > kMaxRank) return fmt::format("more than {} axes", kMaxRank);
@@ -88,8 +90,7 @@ struct Transfer {
     const std::vector<ir::Scalar>& extents = FindTensor(kernel, access.symbol).extents;
     for (size_t i = 0; i < access.axes.size(); ++i) {
       const ir::AxisRange& axis = access.axes[i];
-      const bool is_whole = access.code == OpCode::kStore ? !axis.lo && !axis.hi : facts.EndsWithTensor(axis, extents[i]);
-      if (!is_whole) return "the block may end before the tensor does";
+      if (!ShowsAll(access, axis, extents[i], where)) return "the block may end before the tensor does";
       if (axis.extent > kMaxAxis) return fmt::format("more than {} elements along an axis", kMaxAxis);
       kept += !axis.dropped;
     }
@@ -113,6 +114,25 @@ struct Transfer {
   static bool HasPlaces(const ir::Buffer& buffer) {
     const auto panel = static_cast<int64_t>(buffer.swizzle);  // bytes of a row in it
     return panel == 0 || buffer.cols * Bytes(buffer.dtype) <= panel || buffer.rows * panel % kBoxPlace == 0;
+  }
+
+  /// Whether the engine, which cuts a block where the tensor ends, shows all of it that is to be seen, and nothing else.
+  bool ShowsAll(const Op& access, const ir::AxisRange& axis, const ir::Scalar& extent, std::vector<ir::Scalar>* where) const {
+    if (access.code == OpCode::kStore) return !axis.lo && !axis.hi;
+    const std::optional<std::vector<ir::Scalar>> ends = facts.EndsInsideBlocks(axis, extent);
+    if (!ends || (!where && !ends->empty())) return false;
+    const ir::Scalar end = symbolic::Add(axis.start, symbolic::Int(axis.extent));
+    const ir::Scalar seen = symbolic::Make(symbolic::Kind::kMin, DType::kI64, {end, extent});
+    for (const ir::Scalar& range_end : *ends)
+      where->push_back(symbolic::Make(symbolic::Kind::kLe, DType::kBool, {seen, range_end}));
+    return true;
+  }
+
+  /// What keeps the engine from filling a field. `where` as above.
+  std::string LoadObstacle(const Op& read, const ir::Buffer& buffer, std::vector<ir::Scalar>* where) const {
+    const ir::Type& type = kernel.values[read.results[0]].type;
+    if (!HasShapeOf(type, buffer)) return "it fills a part of a slot";
+    return HasPlaces(buffer) ? EngineObstacle(read, type, where) : "its panels are too short";
   }
 
   /// The name of a map for these boxes, made on first use.
@@ -156,9 +176,18 @@ struct Transfer {
       copy.axes = access.axes;
   }
 
+  const ir::Buffer& FieldFilled(const Op& send, size_t operand) const {
+    const size_t field = send.number == ir::kAllFields ? operand : static_cast<size_t>(send.number);
+    return FindBuffer(kernel, FieldBuffer(FindPipe(kernel, send.symbol), field));
+  }
+
+  /// Where the engine could fill the slot but for ranges that may end inside a block: in which blocks it can. Null elsewhere.
+  ir::Scalar WhereWhole(const Op& send) const;
+  /// The copies that fill the slot, or a part of it. `is_whole`: in blocks in which no range ends.
+  Region Fill(Op send, ir::Worker& worker, bool is_whole);
   /// How a read fills a field's tile, or part of it. `obstacles`: of tensors that a warp copies, what keeps the engine from it.
-  Op CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker,
-            Obstacles& obstacles);
+  Op CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, const std::string& obstacle, bool fills_field,
+            ir::Worker& worker, Obstacles& obstacles);
   void CopyRole(ir::Worker& worker, Region& region);
   void ComputeRole(ir::Worker& worker, Region& region);
   ir::Buffer StagingBuffer(const ir::Worker& worker, const ir::Type& type, const ir::TensorParam& tensor, int64_t chunk_cols);
@@ -167,12 +196,9 @@ struct Transfer {
   Region DirectStore(const Op& store);
 };
 
-Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool is_whole, ir::Worker& worker,
-                    Obstacles& obstacles) {
+Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, const std::string& obstacle,
+                    bool fills_field, ir::Worker& worker, Obstacles& obstacles) {
   Op copy{OpCode::kCopyToShared};
-  const std::string obstacle = !is_whole            ? "it fills a part of a slot"
-                               : !HasPlaces(buffer) ? "its panels are too short"
-                                                    : EngineObstacle(read, kernel.values[read.results[0]].type);
   if (!target.folds_copies && obstacle.empty()) {
     copy.code = OpCode::kLoadAsync;
     copy.symbol = Map(read, buffer, false);
@@ -188,11 +214,11 @@ Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& b
     const bool is_operand = operands.contains(buffer.name), is_turned = read.slot == "transposed";
     const ir::Type& tile = kernel.values[read.results[0]].type;
     const bool is_staged =
-        is_zero_outside && is_whole && is_operand && GoesThroughRegisters(kernel, facts, target, read, tile, is_turned);
+        is_zero_outside && fills_field && is_operand && GoesThroughRegisters(kernel, facts, target, read, tile, is_turned);
     if (is_staged || (is_zero_outside && read.slot.empty())) {
       copy.code = OpCode::kCopyAsync;
       const bool in_pieces =
-          is_whole && GoesInPieces(kernel, facts, target, read, ThreadsOf(*FillerOf(kernel, pipe), target), is_operand);
+          fills_field && GoesInPieces(kernel, facts, target, read, ThreadsOf(*FillerOf(kernel, pipe), target), is_operand);
       copy.number = is_staged ? ir::kThroughRegisters : in_pieces ? ir::kInPieces : ir::kAnyBlock;
     } else {
       copy.scalars = read.scalars;
@@ -208,6 +234,59 @@ Op Transfer::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& b
   return copy;
 }
 
+ir::Scalar Transfer::WhereWhole(const Op& send) const {
+  if (target.folds_copies || kernel.cluster > 1) return nullptr;
+  std::vector<ir::Scalar> where;
+  for (size_t i = 0; i < send.operands.size(); ++i) {
+    if (!LoadObstacle(reads.at(send.operands[i]), FieldFilled(send, i), &where).empty()) return nullptr;
+  }
+  ir::Scalar all;
+  for (size_t i = 0; i < where.size(); ++i) {
+    const auto is_same = [&](const ir::Scalar& other) { return symbolic::Equal(other, where[i]); };
+    if (std::any_of(where.begin(), where.begin() + static_cast<ptrdiff_t>(i), is_same)) continue;
+    all = all ? symbolic::Make(symbolic::Kind::kAnd, DType::kBool, {all, where[i]}) : where[i];
+  }
+  return all;
+}
+
+Region Transfer::Fill(Op send, ir::Worker& worker, bool is_whole) {
+  const ir::Pipe& pipe = FindPipe(kernel, send.symbol);
+  Region out, copies;
+  Obstacles obstacles;
+  std::vector<ir::Scalar> known;
+  for (size_t i = 0; i < send.operands.size(); ++i) {
+    const Op& read = reads.at(send.operands[i]);
+    const ir::Buffer& buffer = FieldFilled(send, i);
+    const ir::Type& type = kernel.values[read.results[0]].type;
+    const bool fills_field = HasShapeOf(type, buffer);
+    const std::string obstacle = LoadObstacle(read, buffer, is_whole ? &known : nullptr);
+    Op copy = CopyOf(read, pipe.name, buffer, obstacle, fills_field, worker, obstacles);
+    copy.span = send.span;
+    const ValueId slot = kernel.AddValue(buffer.name, ir::Type{buffer.dtype, buffer.rows, buffer.cols, ir::Space::kShared, false});
+    Op view{OpCode::kView, {slot}};
+    view.symbol = buffer.name;
+    view.slot = pipe.name;
+    view.span = send.span;
+    copies.push_back(view);
+    ValueId place = slot;
+    if (!fills_field) {
+      place = kernel.AddValue(buffer.name + "_part", ir::Type{buffer.dtype, type.rows, type.cols, ir::Space::kShared, false});
+      Op part{OpCode::kPart, {place}, {slot}, {send.scalars[0], send.scalars[1]}};
+      part.span = send.span;
+      copies.push_back(part);
+    }
+    copy.operands = {place};
+    copies.push_back(std::move(copy));
+  }
+  for (const auto& [obstacle, tensors] : obstacles) {
+    out.push_back(Explain(fmt::format("The warp copies {}, not the engine: {}.", tensors, obstacle), send.span));
+  }
+  send.operands.clear();
+  send.regions = {std::move(copies)};
+  out.push_back(std::move(send));
+  return out;
+}
+
 /// A read that feeds a send becomes the copy that fills the field; `send` keeps the views it fills, in order.
 void Transfer::CopyRole(ir::Worker& worker, Region& region) {
   Region out;
@@ -215,46 +294,16 @@ void Transfer::CopyRole(ir::Worker& worker, Region& region) {
     for (Region& inner : op.regions) CopyRole(worker, inner);
     if (op.code == OpCode::kRead) {
       reads[op.results[0]] = op;
-      continue;
-    }
-    if (op.code != OpCode::kSend) {
+    } else if (op.code != OpCode::kSend) {
       out.push_back(std::move(op));
-      continue;
+    } else if (const ir::Scalar whole = WhereWhole(op)) {
+      Op branch{OpCode::kIf, {}, {}, {whole}};
+      branch.span = op.span;
+      branch.regions = {Fill(op, worker, true), Fill(op, worker, false)};
+      out.push_back(std::move(branch));
+    } else {
+      for (Op& filling : Fill(std::move(op), worker, false)) out.push_back(std::move(filling));
     }
-    const ir::Pipe& pipe = FindPipe(kernel, op.symbol);
-    Region copies;
-    Obstacles obstacles;
-    for (size_t i = 0; i < op.operands.size(); ++i) {
-      const Op& read = reads.at(op.operands[i]);
-      const size_t field = op.number == ir::kAllFields ? i : static_cast<size_t>(op.number);
-      const ir::Buffer& buffer = FindBuffer(kernel, FieldBuffer(pipe, field));
-      const ir::Type& type = kernel.values[read.results[0]].type;
-      const bool is_whole = type.rows == buffer.rows && type.cols == buffer.cols;
-      Op copy = CopyOf(read, pipe.name, buffer, is_whole, worker, obstacles);
-      copy.span = op.span;
-      const ValueId slot =
-          kernel.AddValue(buffer.name, ir::Type{buffer.dtype, buffer.rows, buffer.cols, ir::Space::kShared, false});
-      Op view{OpCode::kView, {slot}};
-      view.symbol = buffer.name;
-      view.slot = pipe.name;
-      view.span = op.span;
-      copies.push_back(view);
-      ValueId target = slot;
-      if (!is_whole) {
-        target = kernel.AddValue(buffer.name + "_part", ir::Type{buffer.dtype, type.rows, type.cols, ir::Space::kShared, false});
-        Op part{OpCode::kPart, {target}, {slot}, {op.scalars[0], op.scalars[1]}};
-        part.span = op.span;
-        copies.push_back(part);
-      }
-      copy.operands = {target};
-      copies.push_back(std::move(copy));
-    }
-    for (const auto& [obstacle, tensors] : obstacles) {
-      out.push_back(Explain(fmt::format("The warp copies {}, not the engine: {}.", tensors, obstacle), op.span));
-    }
-    op.operands.clear();
-    op.regions = {std::move(copies)};
-    out.push_back(std::move(op));
   }
   region = std::move(out);
 }

@@ -19,6 +19,8 @@ namespace tk {
 
 namespace detail {
 
+constexpr int kMostUnrolled = 32;  // copies of a thread
+
 /// How R x C pieces of V elements are dealt to `Threads` threads: piece n of a thread lies n * step rows below its first.
 template <class View, int V, int Threads>
 struct piece_order {
@@ -52,8 +54,8 @@ TK_DEVICE void copy_pieces_async(const View& to, const global_block<T>& from, in
         const uint64_t along = V == 1 ? uint64_t(uint32_t(c)) * uint64_t(from.col_stride) : uint32_t(c);
         const T* place = from.origin + (uint64_t(uint32_t(r)) * uint64_t(from.row_stride) + along);
         const int64_t step = from.row_stride * order::step;
-        // Narrow pieces are many: one loop for all of them, with conditions.
-        if (bytes == 16 && from.contains(View::rows, View::cols)) {
+        // Narrow pieces are many, and so are those of few threads: one loop for all of them, with conditions.
+        if (bytes == 16 && order::rounds <= kMostUnrolled && from.contains(View::rows, View::cols)) {
             TK_UNROLL
             for (int n = 0; n < order::rounds; ++n, place += step)
                 if (order::has(r, n)) arch::copy_async<bytes>(address + uint32_t(n * order::step * order::geometry::pitch), place, bytes);
@@ -93,6 +95,23 @@ TK_DEVICE void copy_view_async(const View& to, const global_block<T>& from, int 
         }
         copy_elements<Threads>(to, from, thread);
     });
+}
+
+/// Any block to any view, by `Threads` threads.
+template <int Threads, class To, template <class> class Block, class T>
+TK_DEVICE void copy_tile_async(const To& to, const Block<T>& block, int thread) {
+    const auto view = as_view(to);
+    using View = std::remove_const_t<decltype(view)>;
+    const global_block<T>& from = readable<View>(block);
+    if constexpr (is_transposed<View>) {
+        copy_view_async<Threads>(view.view, transposed(from), thread);
+    } else if constexpr (View::cols == 1 && View::parent_cols == 1 && View::swizzling == swizzle::none) {
+        // A column lies in shared memory as a row does.
+        const shared_view<typename View::value_type, 1, View::rows, swizzle::none, 1, View::parent_rows> row{view.base, 0, view.row0};
+        copy_view_async<Threads>(row, transposed(from), thread);
+    } else {
+        copy_view_async<Threads>(view, from, thread);
+    }
 }
 
 /// Where a thread's pieces of a block lie: 16 bytes each, in the order of the tile's storage, dealt to threads in turn. Where panels
@@ -192,20 +211,8 @@ TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
 
 /// The same for any block and view.
 template <int Threads, int First = 0, class To, template <class> class Block, class T>
-TK_DEVICE void copy_async(const To& to, const Block<T>& block) {
-    const auto view = as_view(to);
-    const int thread = thread::index() - First;
-    using View = std::remove_const_t<decltype(view)>;
-    const global_block<T>& from = detail::readable<View>(block);
-    if constexpr (detail::is_transposed<View>) {
-        detail::copy_view_async<Threads>(view.view, transposed(from), thread);
-    } else if constexpr (View::cols == 1 && View::parent_cols == 1 && View::swizzling == swizzle::none) {
-        // A column lies in shared memory as a row does.
-        const shared_view<typename View::value_type, 1, View::rows, swizzle::none, 1, View::parent_rows> row{view.base, 0, view.row0};
-        detail::copy_view_async<Threads>(row, transposed(from), thread);
-    } else {
-        detail::copy_view_async<Threads>(view, from, thread);
-    }
+TK_DEVICE void copy_async(const To& to, const Block<T>& from) {
+    detail::copy_tile_async<Threads>(to, from, thread::index() - First);
 }
 
 }  // namespace block
@@ -217,5 +224,17 @@ template <int N>
 TK_DEVICE void wait_copies() {
     arch::copy_async_wait<N>();
 }
+
+namespace warp {
+/// A block to a tile by the lanes of a warp; elements outside the block become zeros. All pieces are under way at once, and those of
+/// the calling lane are there when it returns. Before the tensor core or the copy engine reads the tile: fence_async_proxy in every
+/// lane, then an arrival or a barrier.
+template <class To, template <class> class Block, class T>
+TK_DEVICE void copy_global_to_shared(const To& to, const Block<T>& from) {
+    detail::copy_tile_async<arch::lanes>(to, from, lane());
+    commit_copies();
+    wait_copies<0>();
+}
+}  // namespace warp
 
 }  // namespace tk

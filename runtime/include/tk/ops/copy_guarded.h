@@ -139,8 +139,8 @@ TK_DEVICE void copy_global_to_shared(const To& to, const Block<T>& block, Fill f
 namespace warp {
 /// By the lanes of a warp. Elements outside the block become `fill_value`. Before the tensor core or the copy
 /// engine reads the tile: fence_async_proxy in every lane, then an arrival or a barrier.
-template <class To, template <class> class Block, class T, class Fill = float>
-TK_DEVICE void copy_global_to_shared(const To& to, const Block<T>& from, Fill fill_value = 0) {
+template <class To, template <class> class Block, class T, class Fill>
+TK_DEVICE void copy_global_to_shared(const To& to, const Block<T>& from, Fill fill_value) {
     detail::copy_global_to_shared<1>(to, from, fill_value, lane(), arch::lanes);
 }
 }  // namespace warp

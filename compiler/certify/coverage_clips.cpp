@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/certify/coverage_clips.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "compiler/symbolic/polynomial.h"
+
+namespace tkc::certify {
+namespace {
+
+using symbolic::Kind;
+using symbolic::Scalar;
+
+/// Each index as the first of its range and a number of steps.
+Scalar InSteps(Scalar scalar, const Ranges& ranges) {
+  for (const auto& [name, range] : ranges) {
+    const Scalar index = symbolic::Add(range.lo, symbolic::Mul(symbolic::Int(range.step), symbolic::Name(name + "'")));
+    scalar = symbolic::Substitute(scalar, name, index);
+  }
+  return scalar;
+}
+
+bool EndsWithBlock(const Scalar& hi, const Range& range, const Ranges& ranges) {
+  const Scalar extent = InSteps(symbolic::Sub(hi, range.lo), ranges);
+  int64_t value = 0;
+  if (symbolic::IsInt(extent, &value)) return value % range.step == 0;
+  const int64_t divisor = symbolic::DivisorOfTerms(extent);
+  return divisor != 0 && divisor % range.step == 0;
+}
+
+/// At `hi`, or earlier: where a block is cut again, with that block.
+bool IsWithin(const Scalar& end, const Scalar& hi) {
+  if (symbolic::Equal(end, hi)) return true;
+  return end->kind == Kind::kMin && (IsWithin(end->args[0], hi) || IsWithin(end->args[1], hi));
+}
+
+/// Of nested minima each.
+template <typename Holds>
+bool AllEnds(const Scalar& hi, const Holds& holds) {
+  if (holds(hi)) return true;
+  return hi->kind == Kind::kMin && AllEnds(hi->args[0], holds) && AllEnds(hi->args[1], holds);
+}
+
+}  // namespace
+
+bool IsClipped(const Ranges& ranges, const std::vector<Scalar>& holding, const Clipped& access) {
+  const Scalar block_end = symbolic::Add(access.start, symbolic::Int(access.extent));
+  const Scalar seen = symbolic::Make(Kind::kMin, DType::kI64, {block_end, access.end});
+  const auto is_behind_all = [&](const Scalar& hi) {
+    return std::any_of(holding.begin(), holding.end(), [&](const Scalar& condition) {
+      return condition->kind == Kind::kLe && symbolic::Equal(condition->args[0], seen) && symbolic::Equal(condition->args[1], hi);
+    });
+  };
+  for (const auto& [name, range] : ranges) {
+    std::optional<int64_t> from = symbolic::ConstantDifference(access.start, symbolic::Name(name));
+    if (from && *from >= access.ahead * range.step) *from -= access.ahead * range.step;
+    if (!from || *from < 0 || *from + access.extent > range.step || range.step == 1) continue;
+    if (IsWithin(access.end, range.hi)) return true;
+    return AllEnds(range.hi, [&, &walked = range](const Scalar& hi) {
+      return symbolic::Equal(hi, access.end) || EndsWithBlock(hi, walked, ranges) || is_behind_all(hi);
+    });
+  }
+  return true;
+}
+
+void AddConjuncts(const Scalar& condition, std::vector<Scalar>& conjuncts) {
+  if (condition->kind != Kind::kAnd) return conjuncts.push_back(condition);
+  for (const Scalar& arg : condition->args) AddConjuncts(arg, conjuncts);
+}
+
+}  // namespace tkc::certify
