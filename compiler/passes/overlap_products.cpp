@@ -45,6 +45,7 @@ class Form {
   std::optional<Plan> Read() const;
 
  private:
+  bool MayRepeat() const;
   bool IsStraight() const;
   bool FindLate(Plan& plan) const;
   bool FindEarly(Plan& plan) const;
@@ -64,6 +65,11 @@ class Form {
   const Region& body_;
   std::map<ValueId, size_t> maker_;
 };
+
+bool Form::MayRepeat() const {
+  int64_t lo = 0, hi = 0;
+  return !symbolic::IsInt(loop_.scalars[0], &lo) || !symbolic::IsInt(loop_.scalars[1], &hi) || hi - lo > loop_.number;
+}
 
 bool Form::IsStraight() const {
   std::set<std::string> received;
@@ -219,8 +225,8 @@ bool Form::MayPass(const Plan& plan) const {
 
 std::optional<Plan> Form::Read() const {
   Plan plan;
-  const bool fits =
-      loop_.code == OpCode::kFor && IsStraight() && FindLate(plan) && FindEarly(plan) && LeadsToLate(plan) && MayPass(plan);
+  const bool fits = loop_.code == OpCode::kFor && MayRepeat() && IsStraight() && FindLate(plan) && FindEarly(plan) &&
+                    LeadsToLate(plan) && MayPass(plan);
   if (!fits) return std::nullopt;
   FindTouching(plan);
   return plan;
@@ -249,58 +255,91 @@ class Overlap {
   }
 
  private:
+  /// The operations of a body, each part in order.
+  struct Parts {
+    Region early, late, others, touching;
+  };
   void Turn(Op loop, const Plan& plan, Region& out);
+  Parts Deal(const Region& body, const Plan& plan);
+  /// What stands for the copy of the last product's left operand: an assignment to what is carried.
+  Region Carry(const Region& body, const Plan& plan);
 
   ir::Kernel& kernel_;
 };
 
-void Overlap::Turn(Op loop, const Plan& plan, Region& out) {
-  Region& body = loop.regions[0];
-  const ir::Scalar lo = loop.scalars[0], hi = loop.scalars[1];
-  const Span late_span = body[*plan.late.rbegin()].span;
-  Op held{OpCode::kVar, body[plan.held].results};
-  held.span = body[plan.held].span;
-  ValueId value = body[plan.held].operands[0];
-  Op copy{OpCode::kVar, {}, {value}, {}, {}, {}, ir::kOwnRegisters, {}, {}, held.span};
-  if (!plan.rounding) copy.results = {value = kernel_.AddValueAfter(value, "_copy", kernel_.values[value].type, true)};
-  body[plan.held] = Op{OpCode::kAssign, {}, {held.results[0], value}, {}, {}, {}, 0, {}, {}, held.span};
+Region Overlap::Carry(const Region& body, const Plan& plan) {
+  const Op& held = body[plan.held];
+  ValueId value = held.operands[0];
+  Region carry;
+  if (plan.rounding) {
+    carry.push_back(body[*plan.rounding]);
+  } else {
+    const ValueId copy = kernel_.AddValueAfter(value, "_copy", kernel_.values[value].type, true);
+    carry.push_back({OpCode::kVar, {copy}, {value}, {}, {}, {}, ir::kOwnRegisters});
+    value = copy;
+  }
+  carry.push_back({OpCode::kAssign, {}, {held.results[0], value}});
+  for (Op& op : carry) op.span = held.span;
+  return carry;
+}
 
-  Region early, late, others, touching;
+Overlap::Parts Overlap::Deal(const Region& body, const Plan& plan) {
+  Parts parts;
   for (size_t i = 0; i < body.size(); ++i) {
     if (i == plan.rounding) continue;
-    if (i == plan.held) touching.push_back(plan.rounding ? std::move(body[*plan.rounding]) : std::move(copy));
-    Region& part = plan.early.contains(i) ? early : plan.late.contains(i) ? late : plan.touching.contains(i) ? touching : others;
-    part.push_back(std::move(body[i]));
+    if (i == plan.held) {
+      const Region carry = Carry(body, plan);
+      parts.touching.insert(parts.touching.end(), carry.begin(), carry.end());
+      continue;
+    }
+    Region& part = plan.early.contains(i)      ? parts.early
+                   : plan.late.contains(i)     ? parts.late
+                   : plan.touching.contains(i) ? parts.touching
+                                               : parts.others;
+    part.push_back(body[i]);
   }
-  const auto append = [](Region& to, const Region& from) { to.insert(to.end(), from.begin(), from.end()); };
-  Region first = early;
-  append(first, others);
-  append(first, touching);
+  return parts;
+}
+
+void Append(Region& to, const Region& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+void Overlap::Turn(Op loop, const Plan& plan, Region& out) {
+  const Op& product = loop.regions[0][*plan.late.rbegin()];
+  const Span late_span = product.span;
+  Op held{OpCode::kVar, {product.operands[1]}};
+  held.span = loop.regions[0][plan.held].span;
+  const Parts parts = Deal(loop.regions[0], plan);
+  const ir::Scalar lo = loop.scalars[0], hi = loop.scalars[1];
+
+  Region first = parts.early;
+  Append(first, parts.others);
+  Append(first, parts.touching);
   first = Copied(kernel_, first, "_first");
   Substitute(first, loop.symbol, lo);
   first.insert(first.begin(), Explain("The first iteration, but for its last product.", loop.span));
-  Region last = Copied(kernel_, late, "_last");
+  Region last = Copied(kernel_, parts.late, "_last");
   last.insert(last.begin(), Explain("The last product of the last iteration.", late_span));
 
-  body = early;
+  Region body = parts.early;
   body.push_back(
       Explain("The last product of the iteration before: the matrix unit is at work while this one's threads compute.", late_span));
-  append(body, late);
-  append(body, others);
-  append(body, touching);
+  Append(body, parts.late);
+  Append(body, parts.others);
+  Append(body, parts.touching);
+  loop.regions[0] = std::move(body);
   loop.scalars[0] = symbolic::Add(lo, symbolic::Int(loop.number));
 
+  const auto push_if_any = [&](Region region) {
+    if (symbolic::IsInt(lo) && symbolic::IsInt(hi)) return Append(out, region);  // Form sees to it that there are
+    // A number is written on the right.
+    out.push_back(symbolic::IsInt(lo) ? If(symbolic::Kind::kGt, hi, lo, std::move(region), loop.span)
+                                      : If(symbolic::Kind::kLt, lo, hi, std::move(region), loop.span));
+  };
   out.push_back(Explain("The left operand of the last product, which is done an iteration later.", held.span));
   out.push_back(std::move(held));
-  // A number is written on the right.
-  const auto if_any = [&](Region region) {
-    return symbolic::IsInt(lo) ? If(symbolic::Kind::kGt, hi, lo, std::move(region), loop.span)
-                               : If(symbolic::Kind::kLt, lo, hi, std::move(region), loop.span);
-  };
-  out.push_back(if_any(std::move(first)));
-  const Op end = if_any(std::move(last));
+  push_if_any(std::move(first));
   out.push_back(std::move(loop));
-  out.push_back(end);
+  push_if_any(std::move(last));
 }
 
 }  // namespace
