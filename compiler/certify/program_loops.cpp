@@ -154,7 +154,7 @@ bool StepBuilder::Tiles(const Op& op, Loop& loop, std::string& rest) {
   return true;
 }
 
-std::optional<StepBuilder::Ended> StepBuilder::LoopAhead(const Op& branch) {
+std::optional<StepBuilder::Ended> StepBuilder::LoopAhead(const Op& branch, const std::string& rest) {
   if (branch.code != ir::OpCode::kIf) return std::nullopt;
   const std::set<std::string> turned = RingsOf(branch);
   const auto turns_too = [&](const Op& op) {
@@ -167,13 +167,16 @@ std::optional<StepBuilder::Ended> StepBuilder::LoopAhead(const Op& branch) {
   std::optional<Linear> linear = Split(symbolic::Sub(scope_.Resolve(loop->scalars[1]), scope_.Resolve(loop->scalars[0])), Depth());
   if (!linear || linear->rest.empty()) return std::nullopt;
   Fold(*linear, Depth());
-  const std::string name = LoopFamily(*loop, ExtentText(*linear, loop->number));
-  planned_[&*loop] = name;
+  if (linear->rest != rest) return std::nullopt;
+  const std::string extent = ExtentText(*linear, loop->number);
+  const std::string name = LoopFamily(*loop, extent);
+  planned_[&*loop] = {extent, name};
   return Ended{linear->rest, FamilyOf(name, loop->number), true};
 }
 
 std::string StepBuilder::LoopFamily(const Op& op, const std::string& extent) {
-  if (const auto planned = planned_.extract(&op)) return planned.mapped();
+  // Unless what it runs to has got another meaning since.
+  if (const auto planned = planned_.extract(&op); planned && planned.mapped().extent == extent) return planned.mapped().name;
   const std::string range = fmt::format("{}|{}/{}", around_.path, extent, op.number);
   std::set<std::string> rings;
   for (const std::string& ring : RingsOf(op)) {

@@ -88,9 +88,9 @@ class StepBuilder {
   /// Loops of different roles are one family when they have the same range, but for whole steps, stand in the same iteration of the
   /// same loops and turn a ring together the same number of times before, or turn none and come as the n-th of that range.
   std::string LoopFamily(const ir::Op& op, const std::string& extent);
-  /// The integer that a loop further on in the region asks about, which turns a ring that `branch` turns, too: a part of its first
-  /// iterations that stands in front of it (overlap_products).
-  std::optional<Ended> LoopAhead(const ir::Op& branch);
+  /// The loop further on in the region that turns a ring that `branch` turns, too, if it asks about the integer `rest`: the branch
+  /// is a part of its first iteration that stands in front of it (overlap_products).
+  std::optional<Ended> LoopAhead(const ir::Op& branch, const std::string& rest);
 
   Condition Read(const ir::Scalar& scalar, const ir::Op& op);
   static Condition Not(Condition condition);
@@ -115,8 +115,11 @@ class StepBuilder {
   std::map<std::string, std::set<const ir::Op*>> slotless_;
   Around around_{};
   std::map<std::string, int> turns_;
-  std::map<const ir::Op*, std::string> planned_;  // families of loops that were asked about ahead
-  std::vector<int> kept_{};                       // families (Family::kept) of the conditions around
+  struct Planned {
+    std::string extent, name;
+  };
+  std::map<const ir::Op*, Planned> planned_;  // families of loops that were asked about ahead
+  std::vector<int> kept_{};                   // families (Family::kept) of the conditions around
   int elected_ = 0;
   bool passes_over_ = false;  // only rings turn
 };
