@@ -39,12 +39,6 @@ void AddAgents(Program& program) {
   }
 }
 
-/// Whether a ring is turned inside.
-bool Turns(const Op& op) {
-  return std::any_of(op.regions.begin(), op.regions.end(),
-                     [](const Region& region) { return passes::Contains(region, OpCode::kAdvance); });
-}
-
 /// Whether sets of agents, and rectangles of tiles, fit the numbers that states are compared by.
 bool Fits(Program& program) {
   constexpr size_t kMostAgents = 64;

@@ -186,6 +186,8 @@ std::map<std::string, std::set<const ir::Op*>> Slotless(const ir::Kernel& kernel
 /// Which rings a loop turns: loops over one range that turn a ring together have one trip count. So have those in which the whole
 /// block meets.
 std::set<std::string> RingsOf(const ir::Op& loop);
+/// Whether a ring is turned inside.
+bool Turns(const ir::Op& op);
 /// Whether a loop's bounds mention a scalar that its body assigns.
 bool Changes(const ir::Op& loop);
 

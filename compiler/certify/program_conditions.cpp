@@ -112,15 +112,15 @@ Condition StepBuilder::Positive(const Scalar& value, const Op& op) {
       return loop.turns_ring == turns_ring && ask(*linear, Depth(), loop.rest, loop.family);
     });
   };
+  Linear folded = *linear;
+  Fold(folded, Depth());
+  if (const std::optional<Ended> loop = LoopAhead(op, folded.rest); loop && ask(*linear, Depth(), loop->rest, loop->family))
+    return condition;
   if (ask_behind(true)) return condition;
   for (int d = Depth(); d-- > 0;) {
     const Loop& loop = agent_.loops[static_cast<size_t>(around_.loops[static_cast<size_t>(d)])];
     if (!loop.is_tiles && ask(*linear, d, around_.rests[static_cast<size_t>(d)], loop.family)) return condition;
   }
-  Linear folded = *linear;
-  Fold(folded, Depth());
-  if (const std::optional<Ended> loop = LoopAhead(op, folded.rest); loop && ask(*linear, Depth(), loop->rest, loop->family))
-    return condition;
   if (ask_behind(false)) return condition;
   // One integer, whichever side of the comparison it stands on.
   if (linear->rest[0] == '-') return Not(Positive(symbolic::Sub(symbolic::Int(1), value), op));

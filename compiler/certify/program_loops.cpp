@@ -156,14 +156,11 @@ bool StepBuilder::Tiles(const Op& op, Loop& loop, std::string& rest) {
 
 std::optional<StepBuilder::Ended> StepBuilder::LoopAhead(const Op& branch, const std::string& rest) {
   if (branch.code != ir::OpCode::kIf) return std::nullopt;
-  const std::set<std::string> turned = RingsOf(branch);
-  const auto turns_too = [&](const Op& op) {
-    if (op.code != ir::OpCode::kFor) return false;
-    const std::set<std::string> rings = RingsOf(op);
-    return std::any_of(rings.begin(), rings.end(), [&](const std::string& ring) { return turned.contains(ring); });
-  };
-  const auto loop = std::find_if(around_.rest_of_region.begin(), around_.rest_of_region.end(), turns_too);
-  if (loop == around_.rest_of_region.end() || Changes(*loop)) return std::nullopt;
+  const auto turns = [](const Op& op) { return op.code == ir::OpCode::kAdvance || Turns(op); };
+  const auto loop = std::find_if(around_.rest_of_region.begin(), around_.rest_of_region.end(), turns);
+  if (loop == around_.rest_of_region.end() || loop->code != ir::OpCode::kFor || Changes(*loop)) return std::nullopt;
+  const std::set<std::string> here = RingsOf(branch), there = RingsOf(*loop);
+  if (std::none_of(here.begin(), here.end(), [&](const std::string& ring) { return there.contains(ring); })) return std::nullopt;
   std::optional<Linear> linear = Split(symbolic::Sub(scope_.Resolve(loop->scalars[1]), scope_.Resolve(loop->scalars[0])), Depth());
   if (!linear || linear->rest.empty()) return std::nullopt;
   Fold(*linear, Depth());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a program uses: which rings turn in a loop, where a view is used last, and which rings turn in the steps.
 
+#include <algorithm>
+
 #include "compiler/certify/program.h"
 #include "compiler/passes/walk.h"
 #include "compiler/symbolic/polynomial.h"
@@ -23,6 +25,11 @@ std::set<std::string> RingsOf(const Op& loop) {
     if (op.code == OpCode::kNamedSync) rings.insert("named barrier " + symbolic::CanonicalText(op.scalars[0]));
   });
   return rings;
+}
+
+bool Turns(const Op& op) {
+  return std::any_of(op.regions.begin(), op.regions.end(),
+                     [](const ir::Region& region) { return passes::Contains(region, OpCode::kAdvance); });
 }
 
 bool Changes(const Op& loop) {

@@ -261,6 +261,8 @@ class Overlap {
   };
   void Turn(Op loop, const Plan& plan, Region& out);
   Parts Deal(const Region& body, const Plan& plan);
+  /// But for its last product, with names of its own.
+  Region FirstIteration(const Parts& parts);
   /// What stands for the copy of the last product's left operand: an assignment to what is carried.
   Region Carry(const Region& body, const Plan& plan);
 
@@ -303,6 +305,22 @@ Overlap::Parts Overlap::Deal(const Region& body, const Plan& plan) {
 
 void Append(Region& to, const Region& from) { to.insert(to.end(), from.begin(), from.end()); }
 
+Region Overlap::FirstIteration(const Parts& parts) {
+  Region first = parts.early;
+  Append(first, parts.others);
+  Append(first, parts.touching);
+  first = Copied(kernel_, first, "_first");
+  std::set<std::string> used = kernel_.UsedNames();
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (first[i].code != OpCode::kLet) continue;
+    const std::string name = first[i].symbol;
+    first[i].symbol = ir::FreeName(used, name + "_first");
+    used.insert(first[i].symbol);
+    Substitute(first, name, symbolic::Name(first[i].symbol, first[i].scalars[0]->dtype));
+  }
+  return first;
+}
+
 void Overlap::Turn(Op loop, const Plan& plan, Region& out) {
   const Op& product = loop.regions[0][*plan.late.rbegin()];
   const Span late_span = product.span;
@@ -311,10 +329,7 @@ void Overlap::Turn(Op loop, const Plan& plan, Region& out) {
   const Parts parts = Deal(loop.regions[0], plan);
   const ir::Scalar lo = loop.scalars[0], hi = loop.scalars[1];
 
-  Region first = parts.early;
-  Append(first, parts.others);
-  Append(first, parts.touching);
-  first = Copied(kernel_, first, "_first");
+  Region first = FirstIteration(parts);
   Substitute(first, loop.symbol, lo);
   first.insert(first.begin(), Explain("The first iteration, but for its last product.", loop.span));
   Region last = Copied(kernel_, parts.late, "_last");

@@ -29,11 +29,6 @@ struct Ends {
   Scalar least, most;
 };
 
-Scalar Either(const std::optional<Scalar>& a, const std::optional<Scalar>& b, symbolic::Kind kind) {
-  if (a && b) return symbolic::Make(kind, DType::kBool, {*a, *b});
-  return a ? *a : *b;
-}
-
 /// a + plus > b; a number is written on the right.
 Scalar Above(const Scalar& a, int64_t plus, const Scalar& b) {
   const bool is_difference = a->kind == symbolic::Kind::kSub;
@@ -49,8 +44,15 @@ class Masks {
   Masks(const ir::Kernel& kernel, const Region& body) : kernel_(kernel), known_(KnownAtLaunch(kernel)) {
     ForEachOp(body, [&](const Op& op) {
       if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
+      if (op.code == OpCode::kLet && op.number != ir::kStays) changing_.insert(op.symbol);
       for (const ValueId result : op.results) maker_.try_emplace(result, op);
     });
+  }
+
+  /// Whether the operation has the same result further on: no variable that it mentions can have changed.
+  bool IsFixed(const Op& op) const {
+    const auto is_variable = [&](ValueId value) { return kernel_.values[value].is_mutable; };
+    return !NamesScalar(op, changing_) && std::none_of(op.operands.begin(), op.operands.end(), is_variable);
   }
 
   /// A condition without which all elements of the mask are `truth`. Empty if there is none that scalars could decide.
@@ -62,8 +64,10 @@ class Masks {
     const bool is_and = FunctionOf(*op) == typed::Op::kAnd;
     if ((is_and || FunctionOf(*op) == typed::Op::kOr) && op->operands.size() == 2) {
       const std::optional<Scalar> a = HasOther(op->operands[0], truth), b = HasOther(op->operands[1], truth);
-      if (is_and == truth) return a && b ? std::optional(Either(a, b, symbolic::Kind::kOr)) : std::nullopt;
-      return a || b ? std::optional(Either(a, b, symbolic::Kind::kAnd)) : std::nullopt;
+      // All elements are `truth` where both parts are, or where either is.
+      const symbolic::Kind joins = is_and == truth ? symbolic::Kind::kOr : symbolic::Kind::kAnd;
+      if (a && b) return symbolic::Make(joins, DType::kBool, {*a, *b});
+      return is_and == truth ? std::nullopt : a ? a : b;
     }
     return ComparisonHasOther(*op, truth);
   }
@@ -71,7 +75,8 @@ class Masks {
  private:
   const Op* MakerOf(ValueId value) const {
     const auto maker = maker_.find(value);
-    return maker == maker_.end() || kernel_.values[value].is_mutable ? nullptr : &maker->second;
+    const bool is_known = maker != maker_.end() && !kernel_.values[value].is_mutable && IsFixed(maker->second);
+    return is_known ? &maker->second : nullptr;
   }
 
   std::optional<Scalar> ComparisonHasOther(const Op& op, bool truth) const {
@@ -141,10 +146,9 @@ class Masks {
 
   const ir::Kernel& kernel_;
   KnownRanges known_;
+  std::set<std::string> changing_;  // scalars
   std::map<ValueId, Op> maker_;
 };
-
-bool IsNumber(const Scalar& scalar) { return scalar->kind == symbolic::Kind::kBool; }
 
 class Skipping {
  public:
@@ -175,7 +179,7 @@ class Skipping {
   const Masks masks_;
 };
 
-/// Pure, and used by this chain only.
+/// Pure, used by this chain only, and the same there.
 Region Skipping::TakeMaker(Region& region, size_t& place, ValueId mask) const {
   Region maker;
   std::set<ValueId> wanted{mask};
@@ -183,7 +187,7 @@ Region Skipping::TakeMaker(Region& region, size_t& place, ValueId mask) const {
     const Op& op = region[i];
     const bool computes = op.code == OpCode::kPositions || op.code == OpCode::kBinary || op.code == OpCode::kUnary ||
                           op.code == OpCode::kConvert || op.code == OpCode::kPart;
-    if (!computes || !wanted.contains(op.results[0])) continue;
+    if (!computes || !wanted.contains(op.results[0]) || !masks_.IsFixed(op)) continue;
     if (CountUses(body_, op.results[0]) != (op.results[0] == mask ? 1 : 0)) continue;  // what uses it here has not been taken
     wanted.insert(op.operands.begin(), op.operands.end());
     maker.insert(maker.begin(), op);
@@ -207,7 +211,7 @@ size_t Skipping::Skip(Region& region, size_t place) {
     if (is_whole) condition = masks_.HasOther(mask, side == 0);
     kept = tile++;
   }
-  if (!condition || IsNumber(*condition)) return place;
+  if (!condition || (*condition)->kind == symbolic::Kind::kBool) return place;
 
   Op select = region[place];
   const Span span = select.span;
