@@ -115,6 +115,7 @@ void CountSends(const ir::Region& region, bool in_loop, bool in_each_iteration, 
     const ir::Op& op = region[i];
     if (op.code == ir::OpCode::kSend && in_loop) sends[op.symbol].in_loop = true;
     if (op.code == ir::OpCode::kSend && !in_loop && ClosesSlot(region, i)) ++sends[op.symbol].outside_loops;
+    if (op.regions.empty()) continue;
     // Of branches one is taken.
     const std::map<std::string, Sends> before = sends;
     for (const ir::Region& inner : op.regions) {
