@@ -169,8 +169,12 @@ bool Form::LeadsToLate(const Plan& plan) const {
   return from_early.contains(body_[plan.held].results[0]);
 }
 
-/// Of two operations, whether one writes what the other reads or writes.
+/// Of two operations, whether one writes what the other reads or writes. A buffer that both go through is reason enough: which
+/// parts of it they touch is not asked.
 bool Conflict(const Op& a, const Op& b) {
+  const auto stores = [](const Op& op) { return op.code == OpCode::kStoreShared; };
+  const auto moves = [&](const Op& op) { return stores(op) || op.code == OpCode::kLoadShared; };
+  if (moves(a) && moves(b) && (stores(a) || stores(b))) return true;
   const auto touches = [](const Op& writer, const Op& other) {
     std::vector<ValueId> values = writer.results;
     values.insert(values.end(), writer.operands.begin(), writer.operands.end());
