@@ -56,6 +56,12 @@ TK_DEVICE T abs(T x) {
     else return x;
 }
 TK_DEVICE float pow(float x, float y) { return ::powf(x, y); }
+/// x / y. Relative error below 2^-21; a subnormal y counts as zero. What depends on y alone is computed once for all elements divided
+/// by it. The reciprocal of a large y is subnormal, which the hardware's approximation flushes to zero.
+TK_DEVICE float quotient(float x, float y) {
+    const float scale = abs(y) > 0x1p125f ? 0x1p-8f : 1.0f;
+    return x * (reciprocal(y * scale) * scale);
+}
 
 #define TK_UNARY(NAME)                                                                                                 \
     template <tile X>                                                                                                  \
@@ -76,7 +82,7 @@ TK_BINARY(min) TK_BINARY(max) TK_BINARY(pow) TK_BINARY(floor_div) TK_BINARY(floo
     template <class A, class B>                                                                                        \
         requires tile_operands<A, B>                                                                                   \
     TK_DEVICE auto operator OP(const A& a, const B& b) { return map([](auto x, auto y) { return x OP y; }, a, b); }
-TK_OPERATOR(/) TK_OPERATOR(%)
+TK_OPERATOR(%)
 TK_OPERATOR(<) TK_OPERATOR(<=) TK_OPERATOR(>) TK_OPERATOR(>=) TK_OPERATOR(==) TK_OPERATOR(!=)
 #undef TK_OPERATOR
 
@@ -84,7 +90,7 @@ TK_OPERATOR(<) TK_OPERATOR(<=) TK_OPERATOR(>) TK_OPERATOR(>=) TK_OPERATOR(==) TK
     template <class A, class B>                                                                                        \
         requires tile_operands<A, B>                                                                                   \
     TK_DEVICE auto operator OP(const A& a, const B& b) { return map([](auto x, auto y) { return NAME(x, y); }, a, b); }
-TK_ARITHMETIC(+, plus) TK_ARITHMETIC(-, minus) TK_ARITHMETIC(*, times)
+TK_ARITHMETIC(+, plus) TK_ARITHMETIC(-, minus) TK_ARITHMETIC(*, times) TK_ARITHMETIC(/, quotient)
 #undef TK_ARITHMETIC
 
 // `and`, `or` of masks, and the bit operations of integers.
