@@ -29,6 +29,22 @@ FillTaint::FillTaint(const typed::Kernel& kernel, const typed::Section& section,
       sources_(kernel, steps),
       vars_(kernel.vars.size()) {
   for (const typed::Pipe& pipe : section.pipes) pipes_.emplace_back(pipe.fields.size(), kNothing);
+  for (const typed::ExprPtr& requirement : kernel.requires_at_launch) NotePositive(*requirement);
+}
+
+void FillTaint::NotePositive(const typed::Expr& requirement) {
+  if (requirement.kind != typed::ExprKind::kBinary) return;
+  if (requirement.op == typed::Op::kAnd) {
+    for (const typed::ExprPtr& each : requirement.args) NotePositive(*each);
+    return;
+  }
+  const bool is_above = requirement.op == typed::Op::kGt || requirement.op == typed::Op::kGe;
+  if (!is_above && requirement.op != typed::Op::kLt && requirement.op != typed::Op::kLe) return;
+  const typed::Expr &more = *requirement.args[is_above ? 0 : 1], &less = *requirement.args[is_above ? 1 : 0];
+  const bool is_strict = requirement.op == typed::Op::kGt || requirement.op == typed::Op::kLt;
+  const Fill bound = Eval(less).base;
+  if (more.kind == typed::ExprKind::kParam && (bound == Fill::kPositive || (bound == Fill::kZero && is_strict)))
+    positive_.insert(more.id);
 }
 
 void FillTaint::Check() {
@@ -62,6 +78,7 @@ void FillTaint::Run(const Block& block) {
 void FillTaint::Run(const Stmt& stmt) {
   switch (stmt.kind) {
     case StmtKind::kLet:
+      if (!stmt.expr->type.is_tile) lets_[stmt.var] = stmt.expr.get();
       if (kernel_.vars[stmt.var].kind == typed::VarKind::kLet && stmt.expr->type.is_tile) {
         if (const auto positions = PositionsOf(*stmt.expr)) positions_.insert_or_assign(stmt.var, *positions);
       }

@@ -34,6 +34,8 @@ class FillTaint {
     int axis = 0;
   };
 
+  /// Keeps the launch scalar that the requirement says is above zero.
+  void NotePositive(const typed::Expr& requirement);
   void RunAll();
   void Run(const typed::Block& block);
   void Run(const typed::Stmt& stmt);
@@ -63,6 +65,8 @@ class FillTaint {
   Taint Call(const typed::Expr& expr);
   Taint Convert(const typed::Expr& expr);
   Taint Binary(const typed::Expr& expr);
+  /// Keeps a launch scalar in `factor` by which an infinity was multiplied, if nothing says of what sign it is.
+  void NoteSign(const typed::Expr& factor);
   Taint Select(const typed::Expr& expr);
   /// A choice by the end of an index's range is about the elements of its blocks: these exist, also where a shifted read of them
   /// found nothing.
@@ -95,6 +99,9 @@ class FillTaint {
   SymbolicTable* table_ = nullptr;
   bool reporting_ = false;
   std::vector<Taint> vars_;
+  std::set<int> positive_;                                 // launch scalars that a `require` holds above zero
+  std::map<typed::VarId, const typed::Expr*> lets_;        // scalars
+  const typed::Expr* unsure_ = nullptr;                    // the launch scalar whose sign made something of an infinity unknown
   std::vector<const typed::Stmt*> loops_;                  // around the statement that runs, the outermost first
   std::map<typed::VarId, Positions> positions_;            // of variables that hold positions and are never assigned
   std::vector<std::vector<Taint>> pipes_;                  // [pipe][field]: all that is sent

@@ -97,8 +97,8 @@ Taint FillTaint::EvalKind(const Expr& expr) {
     case ExprKind::kInt: return Constant(FillOfInteger(expr.int_value, expr.type.dtype));
     case ExprKind::kFloat: return Constant(FillOf(expr.float_value));
     case ExprKind::kBool: return Constant(expr.int_value != 0 ? Fill::kPositive : Fill::kZero);
+    case ExprKind::kParam: return Constant(positive_.contains(expr.id) ? Fill::kPositive : Fill::kFinite);
     case ExprKind::kDim:
-    case ExprKind::kParam:
     case ExprKind::kElement:
     case ExprKind::kPositions: return Taint{};
     case ExprKind::kVar:
@@ -226,7 +226,17 @@ Taint FillTaint::Binary(const Expr& expr) {
   }
   const Taint a = Operands(expr, 0);
   const Taint b = Operands(expr, 1);
-  return Combine(a, b, [&](Fill x, Fill y) { return ApplyFill(expr.op, x, y); });
+  return Combine(a, b, [&](Fill x, Fill y) {
+    const Fill result = ApplyFill(expr.op, x, y);
+    if (expr.op == Op::kMul && result == Fill::kAny && IsInfinite(x) != IsInfinite(y)) NoteSign(*expr.args[IsInfinite(x) ? 1 : 0]);
+    return result;
+  });
+}
+
+void FillTaint::NoteSign(const Expr& factor) {
+  if (factor.kind == ExprKind::kParam && IsFloat(factor.type.dtype) && !positive_.contains(factor.id)) unsure_ = &factor;
+  if (factor.kind == ExprKind::kVar && lets_.contains(factor.id)) NoteSign(*lets_.at(factor.id));
+  for (const typed::ExprPtr& arg : factor.args) NoteSign(*arg);
 }
 
 Taint FillTaint::Select(const Expr& expr) {

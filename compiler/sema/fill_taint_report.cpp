@@ -16,6 +16,12 @@ bool FillTaint::FirstReport(const Expr& expr) {
 }
 
 void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis, int source, const std::string& neutral) {
+  if (unsure_ != nullptr) {
+    const std::string& name = kernel_.params[unsure_->id].name;
+    report.Note(
+        unsure_->span,
+        fmt::format("an infinity times `{}` may be a NaN or of either sign, unless the kernel has `require {} > 0`", name, name));
+  }
   const typed::Var* index = sources_.IndexOf(source);
   if (index == nullptr) {
     report.Help(fmt::format(
