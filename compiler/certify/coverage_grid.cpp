@@ -29,6 +29,9 @@ class GridProof {
   GridProof(const Program& program, const Agent& agent)
       : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms) {}
 
+  /// The numbers of blocks along the axes, as functions of the tile's, once Run has found nothing.
+  const std::vector<Scalar>& numbers() const { return numbers_; }
+
   std::optional<Finding> Run() {
     const ir::Region* body = &agent_.worker->body;
     const auto loop = std::find_if(body->begin(), body->end(), [](const Op& op) { return op.code == OpCode::kForTiles; });
@@ -88,12 +91,14 @@ class GridProof {
 
   std::optional<Digit> DigitOf(const Scalar& scalar) const {
     if (symbolic::CanonicalText(scalar) == symbolic::CanonicalText(tile_)) return Digit{symbolic::Int(1), nullptr};
-    if (scalar->kind == Kind::kCall && (scalar->name == "tile_row" || scalar->name == "tile_column")) {
-      // Both together are one digit of rows * columns: grouped_order is one to one on them (lang-spec, assumption).
+    if (IsPosition(scalar)) {
+      // grouped_order is one to one on rows times columns (lang-spec, assumption): as if row and column were the digits of the
+      // number.
+      const Scalar &rows = scalar->args[1], &columns = scalar->args[2];
       std::optional<Digit> number = DigitOf(scalar->args[0]);
-      const Scalar all = symbolic::Mul(scalar->args[1], scalar->args[2]);
-      if (!number || (number->count && !symbolic::Equal(number->count, all))) return std::nullopt;
-      return Digit{number->divisor, all};
+      if (!number || (number->count && !symbolic::Equal(number->count, symbolic::Mul(rows, columns)))) return std::nullopt;
+      if (scalar->name == "tile_column") return Digit{number->divisor, columns};
+      return Digit{symbolic::Mul(number->divisor, columns), rows};
     }
     if (scalar->kind != Kind::kDiv && scalar->kind != Kind::kMod) return std::nullopt;
     std::optional<Digit> inner = DigitOf(scalar->args[0]);
@@ -112,7 +117,6 @@ class GridProof {
   }
 
   std::optional<Finding> CheckDigits() {
-    std::vector<Scalar> numbers;
     const size_t shared = kernel_.axes.size() >= 2 ? kernel_.axes.size() - 2 : 0;
     for (size_t i = 0; i < kernel_.axes.size(); ++i) {
       const ir::GridAxis& axis = kernel_.axes[i];
@@ -135,27 +139,22 @@ class GridProof {
         count = symbolic::Cdiv(count, symbolic::Int(kernel_.cluster));
       }
       counts_.push_back(count);
-      numbers.push_back(digit);
+      numbers_.push_back(digit);
     }
     std::vector<Digit> digits;
-    bool has_pair = false;
-    for (size_t i = 0; i < numbers.size(); ++i) {
+    for (size_t i = 0; i < numbers_.size(); ++i) {
       int64_t one = 0;
       const bool is_single = symbolic::IsInt(counts_[i], &one) && one == 1;
-      if (is_single && symbolic::IsInt(numbers[i])) continue;
-      const bool is_pair = numbers[i]->name == "tile_row" || numbers[i]->name == "tile_column";
-      std::optional<Digit> digit = DigitOf(numbers[i]);
+      if (is_single && symbolic::IsInt(numbers_[i])) continue;
+      if (!HasOnePosition(numbers_[i]))
+        return Fail(fmt::format("row and column of a tile of `{}` are not those of one number", agent_.name));
+      std::optional<Digit> digit = DigitOf(FromBegin(numbers_[i], counts_[i]));
       if (!digit)
         return Fail(
             fmt::format("the certificate does not see which block of `{}` a tile of `{}` is", kernel_.axes[i].name, agent_.name));
-      if (is_pair) {
-        if (!IsPair(numbers, i))
-          return Fail(fmt::format("row and column of a tile of `{}` are not those of one number", agent_.name));
-        if (has_pair) continue;
-        has_pair = true;
-      } else if (digit->count && !symbolic::Equal(digit->count, counts_[i])) {
+      if (digit->count && !symbolic::Equal(digit->count, counts_[i]))
         return Fail(fmt::format("`{}` walks over other blocks of `{}` than there are", agent_.name, kernel_.axes[i].name));
-      } else if (!digit->count) {
+      if (!digit->count) {
         digit->count = counts_[i];
         digit->is_highest = true;
       }
@@ -164,16 +163,25 @@ class GridProof {
     return CheckRadix(std::move(digits));
   }
 
-  /// tile_row of the rows and tile_column of the columns, of the same number.
-  bool IsPair(const std::vector<Scalar>& numbers, size_t i) const {
-    const bool is_row = numbers[i]->name == "tile_row";
-    const size_t other = is_row ? i + 1 : i - 1;
-    if (other >= numbers.size() || numbers[other]->kind != Kind::kCall) return false;
-    if (numbers[other]->name != (is_row ? "tile_column" : "tile_row")) return false;
-    for (size_t k = 0; k < numbers[i]->args.size(); ++k) {
-      if (symbolic::CanonicalText(numbers[i]->args[k]) != symbolic::CanonicalText(numbers[other]->args[k])) return false;
+  static bool IsPosition(const Scalar& scalar) {
+    return scalar->kind == Kind::kCall && (scalar->name == "tile_row" || scalar->name == "tile_column");
+  }
+
+  /// Of all numbers, the rows and columns mentioned are those of one position in one list.
+  bool HasOnePosition(const Scalar& scalar) {
+    if (IsPosition(scalar)) {
+      if (!position_) position_ = scalar;
+      for (size_t k = 0; k < scalar->args.size(); ++k) {
+        if (symbolic::CanonicalText(scalar->args[k]) != symbolic::CanonicalText(position_->args[k])) return false;
+      }
     }
-    return symbolic::Equal(numbers[i]->args[is_row ? 1 : 2], counts_[i]);
+    return std::all_of(scalar->args.begin(), scalar->args.end(), [&](const Scalar& arg) { return HasOnePosition(arg); });
+  }
+
+  /// `count` - 1 - x is one to one, as x is.
+  static Scalar FromBegin(const Scalar& number, const Scalar& count) {
+    if (number->kind != Kind::kSub) return number;
+    return symbolic::Equal(number->args[0], symbolic::Sub(count, symbolic::Int(1))) ? number->args[1] : number;
   }
 
   std::optional<Finding> CheckRadix(std::vector<Digit> digits) const {
@@ -219,14 +227,24 @@ class GridProof {
   Scope scope_;
   Scalar tile_;
   Span span_;
-  std::vector<Scalar> counts_;
+  std::vector<Scalar> counts_, numbers_;
+  Scalar position_;  // of grouped_order, the first that was met
 };
 
 }  // namespace
 
 std::optional<Finding> CheckGrid(const Program& program) {
+  std::vector<Scalar> first;
   for (const Agent& agent : program.agents) {
-    if (auto found = GridProof(program, agent).Run()) return found;
+    GridProof proof(program, agent);
+    if (auto found = proof.Run()) return found;
+    if (first.empty()) first = proof.numbers();
+    for (size_t i = 0; i < first.size(); ++i) {
+      if (symbolic::CanonicalText(first[i]) == symbolic::CanonicalText(proof.numbers()[i])) continue;
+      return Finding{DiagnosticKind::kCertificateCoverage, program.kernel->span,
+                     fmt::format("`{}` and `{}` take tiles of different `{}`", program.agents[0].name, agent.name,
+                                 program.kernel->axes[i].name)};
+    }
   }
   return std::nullopt;
 }

@@ -104,8 +104,10 @@ std::string Walks(const ir::Kernel& kernel) {
           : kernel.resident > 1 ? fmt::format("{} blocks on each multiprocessor walk", kernel.resident)
                                 : "One block on each multiprocessor walks";
     who += " over the tiles";
+    if (kernel.is_uneven) who += ", there and back, the longest first";
   } else {
     who = kernel.SharesTile() ? fmt::format("One cluster of {} blocks for each tile", blocks) : "One block for each tile";
+    if (kernel.is_uneven) who += ", the longest first";
     if (shares_loads) who += fmt::format(", {} in a cluster, which share loads", blocks);
   }
   if (kernel.resident > 1 && (blocks > 1 || !kernel.persistent)) {

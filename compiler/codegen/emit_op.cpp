@@ -250,7 +250,9 @@ void OpEmitter::If(const Op& op) {
 void OpEmitter::ForTiles(const Op& op) {
   const std::string name = Mangle(op.symbol), whose = Mangle(op.slot);
   std::string begin = fmt::format("int {} = {}", name, scalars_.Text(op.scalars[0]));
-  std::string next = fmt::format("{} += {}", name, scalars_.Text(op.scalars[2]));
+  const std::string stride = scalars_.Text(op.scalars[2]);
+  std::string next = kernel_.is_uneven ? fmt::format("{} = tk::there_and_back({}, {})", name, name, stride)
+                                       : fmt::format("{} += {}", name, stride);
   if (op.number > 0) {
     begin += fmt::format(", {} = 0", whose);
     next += fmt::format(", {} = ({} + 1) % {}", whose, whose, op.number);

@@ -248,6 +248,7 @@ struct Kernel {
   std::vector<GridAxis> axes;
   Region lets;  // grid-level scalars shared by all workers (tile level)
   bool persistent = false;
+  bool is_uneven = false;  // some tiles take longer: those come first, and persistent blocks walk over the list there and back
   typed::GridOrder order = typed::GridOrder::kRows;
   int64_t group = 8, cluster = 1, split = 1, depth = 1;
   std::vector<Pipe> pipes;

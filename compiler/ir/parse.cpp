@@ -55,6 +55,7 @@ class KernelParser {
   bool When() { return text_.ScalarText(&kernel_.when); }
   bool Lets() { return text_.Block(&kernel_.lets); }
   bool Persistent() { return kernel_.persistent = true; }
+  bool Uneven() { return kernel_.is_uneven = true; }
   bool Order() {
     int64_t order = 0;
     if (!text_.Words(kOrderWords, &order)) return false;
@@ -266,6 +267,7 @@ const KernelParser::Keyword KernelParser::kKeywords[] = {
     {"grid", &KernelParser::GridAxisOf},
     {"lets", &KernelParser::Lets},
     {"persistent", &KernelParser::Persistent},
+    {"uneven", &KernelParser::Uneven},
     {"order", &KernelParser::Order},
     {"group", &KernelParser::Group},
     {"cluster", &KernelParser::Cluster},

@@ -76,6 +76,7 @@ class KernelPrinter {
       Line("}}");
     }
     if (kernel_.persistent) Line("persistent");
+    if (kernel_.is_uneven) Line("uneven");
     if (kernel_.order != typed::GridOrder::kRows) Line("order {}", kOrderWords[static_cast<int>(kernel_.order)]);
     Number("group", kernel_.group, 8);
     Number("cluster", kernel_.cluster, 1);

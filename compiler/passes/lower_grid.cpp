@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/loop_growth.h"
 #include "compiler/passes/pass_over.h"
 #include "compiler/passes/walk.h"
 #include "compiler/symbolic/evaluate.h"
@@ -41,7 +42,11 @@ Scalar Count(const ir::Kernel& kernel, const ir::GridAxis& axis) {
 
 class GridLowering {
  public:
-  GridLowering(ir::Kernel& kernel, const Target& target) : kernel_(kernel), target_(target), used_(kernel.UsedNames()) {}
+  GridLowering(ir::Kernel& kernel, const Target& target) : kernel_(kernel), target_(target), used_(kernel.UsedNames()) {
+    for (const ir::GridAxis& axis : kernel_.axes) growth_.push_back(LoopGrowth(kernel_, axis.name));
+    const auto depends = [](Growth growth) { return growth == Growth::kGrows || growth == Growth::kShrinks; };
+    kernel_.is_uneven = std::any_of(growth_.begin(), growth_.end(), depends);
+  }
 
   /// `tiles`: what a block, or a cluster of blocks working together, takes at a time.
   void CountTiles() {
@@ -54,7 +59,14 @@ class GridLowering {
         kernel_.launch_lets.emplace_back(ClusterCountName(axis),
                                          symbolic::Cdiv(symbolic::Name(CountName(axis)), Int(kernel_.cluster)));
       }
-      if (i < OuterAxes()) tiles = symbolic::Mul(tiles, symbolic::Name(RowsName(i)));
+      if (i < (HasBands() ? kernel_.axes.size() - 1 : OuterAxes())) tiles = symbolic::Mul(tiles, symbolic::Name(RowsName(i)));
+    }
+    if (HasBands()) {
+      if (kernel_.axes.size() > 2) {
+        kernel_.launch_lets.emplace_back(Free("rows"), tiles);
+        tiles = symbolic::Name(Free("rows"));
+      }
+      return NameTiles(symbolic::Mul(tiles, symbolic::Name(RowsName(kernel_.axes.size() - 1))));
     }
     Scalar plane = Int(1);
     for (size_t i = OuterAxes(); i < kernel_.axes.size(); ++i) plane = symbolic::Mul(plane, symbolic::Name(RowsName(i)));
@@ -69,20 +81,18 @@ class GridLowering {
   Region Decode(Scalar number) const {
     Region out;
     const size_t outer_axes = OuterAxes(), inner_axes = kernel_.axes.size() - outer_axes;
-    if (outer_axes > 0) {
-      const Scalar plane = symbolic::Name(Free("plane_tiles"));
-      Scalar outer = symbolic::Make(Kind::kDiv, DType::kI64, {number, plane});
-      for (size_t i = outer_axes; i-- > 0;) {
-        const Scalar count = symbolic::Name(CountName(kernel_.axes[i]));
-        out.push_back(Let(NumberName(kernel_.axes[i]), i == 0 ? outer : symbolic::Make(Kind::kMod, DType::kI64, {outer, count}),
-                          kernel_.span));
-        outer = symbolic::Make(Kind::kDiv, DType::kI64, {outer, count});
+    if (HasBands()) {
+      Bands(number, out);
+    } else {
+      if (outer_axes > 0) {
+        const Scalar plane = symbolic::Name(Free("plane_tiles"));
+        Digits(symbolic::Make(Kind::kDiv, DType::kI64, {number, plane}), outer_axes, out);
+        out.push_back(Let(Free("tile_in_plane"), symbolic::Make(Kind::kMod, DType::kI64, {number, plane}), kernel_.span));
+        number = symbolic::Name(Free("tile_in_plane"));
       }
-      out.push_back(Let(Free("tile_in_plane"), symbolic::Make(Kind::kMod, DType::kI64, {number, plane}), kernel_.span));
-      number = symbolic::Name(Free("tile_in_plane"));
+      if (inner_axes == 2) Plane(outer_axes, number, out);
+      if (inner_axes == 1 && SharesRows()) Number(0, number, out);
     }
-    if (inner_axes == 2) Plane(outer_axes, number, out);
-    if (inner_axes == 1 && SharesRows()) out.push_back(Let(RowNumberName(0), number, kernel_.span));
     if (SharesRows()) {
       // Past the last block in the last cluster of an uneven number: such a block reads zeros and writes nothing.
       const Scalar first = symbolic::Mul(symbolic::Name(RowNumberName(RowAxis())), Int(kernel_.cluster));
@@ -91,7 +101,7 @@ class GridLowering {
     }
     for (const ir::GridAxis& axis : kernel_.axes) {
       if (CountsBlocks(axis) && !IsList()) continue;  // decoded under its own name
-      const Scalar block = IsList() ? number : symbolic::Name(NumberName(axis));
+      const Scalar block = IsList() ? FromLongest(0, number) : symbolic::Name(NumberName(axis));
       const Scalar start = axis.step == 1 ? block : symbolic::Mul(block, Int(axis.step));
       out.push_back(Let(axis.name, CountsBlocks(axis) ? start : symbolic::Add(axis.lo, start), kernel_.span));
     }
@@ -181,29 +191,63 @@ class GridLowering {
     return i == RowAxis() && SharesRows() ? Free(kernel_.axes[i].name + "_cluster") : NumberName(kernel_.axes[i]);
   }
 
-  void Plane(size_t first_axis, const Scalar& number, Region& out) const {
-    const std::string row_name = RowNumberName(first_axis), col_name = RowNumberName(first_axis + 1);
-    const Scalar row_count = symbolic::Name(RowsName(first_axis));
-    const Scalar col_count = symbolic::Name(RowsName(first_axis + 1));
-    if (kernel_.order == typed::GridOrder::kGrouped) {
-      Op position{OpCode::kTilePosition, {}, {}, {number, row_count, col_count}};
-      position.symbol = row_name + " " + col_name;
-      position.number = std::max<int64_t>(1, kernel_.group / (SharesRows() ? kernel_.cluster : 1));
-      position.span = kernel_.span;
-      out.push_back(std::move(position));
-      return;
+  /// The first `axes` axes as digits of `number`, the last of them the lowest.
+  void Digits(const Scalar& number, size_t axes, Region& out) const {
+    Scalar rest = number;
+    std::vector<Scalar> digits(axes);
+    for (size_t i = axes; i-- > 0;) {
+      const Scalar count = symbolic::Name(RowsName(i));
+      digits[i] = i == 0 ? rest : symbolic::Make(Kind::kMod, DType::kI64, {rest, count});
+      rest = symbolic::Make(Kind::kDiv, DType::kI64, {rest, count});
     }
+    for (size_t i = 0; i < axes; ++i) Number(i, digits[i], out);
+  }
+
+  /// All axes but the last, counted together, are cut into bands, and a band is walked column by column.
+  void Bands(const Scalar& number, Region& out) const {
+    const size_t last = kernel_.axes.size() - 1;
+    const bool is_row = last == 1 && !TakesFromEnd(0), is_column = !TakesFromEnd(last);
+    const std::string row = is_row ? RowNumberName(0) : Free("row"), column = is_column ? RowNumberName(last) : Free("column");
+    Op position{OpCode::kTilePosition,
+                {},
+                {},
+                {number, symbolic::Name(last == 1 ? RowsName(0) : Free("rows")), symbolic::Name(RowsName(last))}};
+    position.symbol = row + " " + column;
+    position.number = std::max<int64_t>(1, kernel_.group / (SharesRows() ? kernel_.cluster : 1));
+    position.span = kernel_.span;
+    out.push_back(std::move(position));
+    if (!is_row) Digits(symbolic::Name(row), last, out);
+    if (!is_column) Number(last, symbolic::Name(column), out);
+  }
+
+  void Plane(size_t first_axis, const Scalar& number, Region& out) const {
     const bool by_rows = kernel_.order == typed::GridOrder::kRows;
-    const Scalar fast = by_rows ? col_count : row_count;
+    const Scalar fast = symbolic::Name(RowsName(by_rows ? first_axis + 1 : first_axis));
     const Scalar slow_value = symbolic::Make(Kind::kDiv, DType::kI64, {number, fast});
     const Scalar fast_value = symbolic::Make(Kind::kMod, DType::kI64, {number, fast});
-    out.push_back(Let(row_name, by_rows ? slow_value : fast_value, kernel_.span));
-    out.push_back(Let(col_name, by_rows ? fast_value : slow_value, kernel_.span));
+    Number(first_axis, by_rows ? slow_value : fast_value, out);
+    Number(first_axis + 1, by_rows ? fast_value : slow_value, out);
   }
+
+  /// The number of the block, or of the cluster of them, along axis `i`.
+  void Number(size_t i, const Scalar& value, Region& out) const {
+    out.push_back(Let(RowNumberName(i), FromLongest(i, value), kernel_.span));
+  }
+
+  /// Where tiles take longer the further along the axis they are, those at its end come first: short ones fill up what the last of
+  /// them leave idle.
+  Scalar FromLongest(size_t i, const Scalar& number) const {
+    if (!TakesFromEnd(i)) return number;
+    const Scalar last = symbolic::Sub(IsList() ? kernel_.tiles : symbolic::Name(RowsName(i)), Int(1));
+    return symbolic::Sub(last, number);
+  }
+  bool TakesFromEnd(size_t i) const { return growth_[i] == Growth::kGrows; }
+  bool HasBands() const { return kernel_.order == typed::GridOrder::kGrouped && kernel_.axes.size() >= 2; }
 
   ir::Kernel& kernel_;
   const Target& target_;
   const std::set<std::string> used_;
+  std::vector<Growth> growth_;  // of the loops, along each axis
 };
 
 }  // namespace
@@ -217,12 +261,12 @@ Result<void> LowerGrid(ir::Kernel& kernel, const Target& target, Diagnostics& di
           fmt::format("grid axis `{}` that depends on `{}` is specified, not yet implemented", axis.name, other.name));
     }
   }
-  GridLowering grid(kernel, target);
   for (ir::Worker& worker : kernel.workers) {
     if (!worker.in_turn) continue;
     kernel.persistent = true;  // turns are taken over the tiles of a block
     if (worker.instance_name.empty()) worker.instance_name = ir::FreeName(kernel.UsedNames(), "turn");
   }
+  GridLowering grid(kernel, target);
   grid.CountTiles();
   for (ir::Worker& worker : kernel.workers) worker.body = grid.Wrap(worker, std::move(worker.body));
   return {};

@@ -116,6 +116,7 @@ MUTANTS = [
     # ---- the grid, iteration counts
     ("map_halves_rows", "gemm_by_hand", [(r"let m = m_block \* 128", "let m = m_block * 64", 2)], MAP_BIJECTION),
     ("map_of_one_worker", "gemm_by_hand", [(r"in compute: let n = n_block \* 128", "let n = (n_blocks - 1 - n_block) * 128")], MAP_BIJECTION),
+    ("order_of_one_worker", "gemm_by_hand", [(r"in compute: m_blocks, n_blocks group 8", "m_blocks, n_blocks group 4")], MAP_COUNTS),
     ("map_takes_columns_for_rows", "gemm_by_hand", [(r'tile_position "m_block n_block"', 'tile_position "n_block m_block"', 2)], MAP_BIJECTION),
     ("map_repeats_a_block", "gemm_small", [(r"let m_block = tile / n_blocks", "let m_block = tile / (n_blocks + 1)", 2)], MAP_BIJECTION),
     ("stride_of_one_worker", "gemm_by_hand", [(r"in compute: step @block::count.i32\(\) {", "step @block::count.i32() * 2 {")], MAP_COUNTS),

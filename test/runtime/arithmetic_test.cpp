@@ -83,6 +83,34 @@ void CheckChiplets() {
         }
 }
 
+/// Whatever the numbers of blocks and tiles: each tile is one block's, and nobody goes on after one that is past the end.
+void CheckThereAndBack() {
+    for (int count = 1; count < 40; ++count)
+        for (int tiles : {0, 1, 7, 40, 117}) {
+            std::set<int> seen;
+            for (int block = 0; block < count; ++block) {
+                int number = block;
+                for (int lap = 0; lap < 130; ++lap, number = tk::there_and_back(number, count)) {
+                    CHECK(number / count == lap && number % count == (lap % 2 == 0 ? block : count - 1 - block));
+                    if (number < tiles) CHECK(seen.insert(number).second);
+                }
+            }
+            CHECK(int(seen.size()) == tiles);
+        }
+}
+
+/// Within 2^-21 of the exact quotient where that is a normal number, whatever the size of the divisor.
+void CheckQuotients() {
+    for (float y : {1.0f, 3.0f, -7.5f, 0x1p-126f, 1.1e-30f, 0x1p125f, 1.7e38f, -3.4e38f})
+        for (float x : {1.0f, -2.0f, 1e-3f, 1.3e10f, 3.4e38f, 0x1p-120f}) {
+            const double exact = double(x) / double(y);
+            if (std::abs(exact) >= 0x1p-126 && std::abs(exact) < 0x1p128) CHECK(std::abs(tk::quotient(x, y) / exact - 1) < 0x1p-21);
+        }
+    CHECK(tk::quotient(1.0f, 0.0f) == INFINITY && tk::quotient(-1.0f, 0.0f) == -INFINITY && tk::quotient(2.0f, INFINITY) == 0.0f);
+    CHECK(std::isnan(tk::quotient(0.0f, 0.0f)) && std::isnan(tk::quotient(INFINITY, INFINITY)) && tk::quotient(INFINITY, 2.0f) == INFINITY);
+    CHECK(tk::quotient(6.0f, 3.0f) == 2.0f && tk::quotient(1.0f, 8.0f) == 0.125f);
+}
+
 void CheckBlocks() {
     float data[4 * 5 * 6];
     const tk::tensor<float, 3> x{data, {4, 5, 6}, {30, 6, 1}};
@@ -129,6 +157,8 @@ int main() {
     CheckRing();
     CheckOrder();
     CheckChiplets();
+    CheckThereAndBack();
+    CheckQuotients();
     CheckBlocks();
     CheckHalves();
     return 0;

@@ -27,4 +27,8 @@ TK_HOST_DEVICE constexpr int chiplet_order(int number, int count, int chiplets) 
     return chiplet * (count / chiplets) + min(chiplet, count % chiplets) + number / chiplets;
 }
 
+/// What a block that took `number` of a list takes next, where each lap over the `count` blocks goes the other way than the one before:
+/// who was last comes first. In each lap a bijection.
+TK_HOST_DEVICE constexpr int there_and_back(int number, int count) { return number + 2 * (count - number % count) - 1; }
+
 }  // namespace tk
