@@ -95,6 +95,16 @@ CLI::Option* AddChoice(CLI::App& app, const Choices<T>& choices, T& value, const
   return app.add_option_function<std::string>(choices.option, choose, help)->type_name(type);
 }
 
+/// A number between `least` and `most`.
+template <typename T>
+CLI::Option* AddNumber(CLI::App& app, const char* option, T& value, T least, T most, const std::string& help) {
+  const auto choose = [=, &value](T number) {
+    if (number >= least && number <= most) return void(value = number);
+    throw CLI::ValidationError(fmt::format("{} takes {} to {}, found `{}`", option, least, most, number));
+  };
+  return app.add_option_function<T>(option, choose, help);
+}
+
 /// `M=64,K=32` or several options: pairs of name and value; false when a part has no `=`.
 bool Pairs(const std::vector<std::string>& texts, bool commas, const char* option, const char* form, const char* example,
            std::vector<std::pair<std::string, std::string>>& out) {
@@ -177,9 +187,7 @@ void AddArgumentOptions(CLI::App& app, interp::RunOptions& run, RunTexts& texts)
   app.add_option("--in", texts.inputs, "contents of a tensor: A=a.npy")->allow_extra_args(false)->type_name("NAME=FILE");
   app.add_option("--scalar", texts.scalars, "a scalar: x=1.0")->allow_extra_args(false)->type_name("NAME=value");
   AddChoice(app, kFill, run.fill, "what tensors hold that are not given: normal, integers (-8..8) or small (-2..2)", "KIND");
-  app.add_option("--sms", run.sms, "multiprocessors of the simulated GPU (default 132)")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N");
+  AddNumber<int64_t>(app, "--sms", run.sms, 1, 1024, "multiprocessors of the simulated GPU (default 132)")->type_name("N");
 }
 
 void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
@@ -217,36 +225,40 @@ void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
   CheckCommand& check = line.check;
   app.add_option("kernel.tk", line.options.input, "the file; all its kernels are checked")->required();
   app.add_option("--kernel", check.kernel, "this one only")->type_name("NAME");
-  app.add_option("--shapes", check.shapes, "how many sets of extents (default 24)")->check(CLI::Range(1, 10000))->type_name("N");
-  app.add_option("--seeds", check.seeds, "how many seeds of data and timing for each (default 3)")
-      ->check(CLI::Range(1, 10000))
-      ->type_name("N");
+  AddNumber(app, "--shapes", check.shapes, 1, 10000, "how many sets of extents (default 24)")->type_name("N");
+  AddNumber(app, "--seeds", check.seeds, 1, 10000, "how many seeds of data and timing for each (default 3)")->type_name("N");
   app.add_option("--seed", check.seed, "the first seed (default 1)")->type_name("N");
-  app.add_option("--time", check.seconds, "start no run after this many seconds (default 40)")
-      ->check(CLI::Range(0.0, 1e6))
-      ->type_name("S");
+  AddNumber(app, "--time", check.seconds, 0.0, 1e6, "start no run after this many seconds (default 40)")->type_name("S");
   app.add_flag("--json", check.json, "one JSON object a line for each kernel");
   app.add_flag("--no-gpu", no_gpu, "not on the GPU, even if there is one");
   AddCompileOptions(app, line.options);
 }
 
+/// `tkc`, or `tkc run`: the command that was given.
+std::string CommandName(const CLI::App& app) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  return parsed.empty() ? "tkc" : "tkc " + parsed.front()->get_name();
+}
+
+int ReportOption(const CLI::App& app, std::string_view what) {
+  fmt::print(stderr, "error: {}\nhelp: `{} --help` shows the options with examples\n", what, CommandName(app));
+  return kExitUser;
+}
+
 /// An option's value that is no number. `text` is the parser's.
-int ReportNumber(std::string_view text) {
+int ReportNumber(const CLI::App& app, std::string_view text) {
   // "Could not convert: --seed = x"
   const size_t option = text.find("--"), equals = text.find(" = ");
-  if (option == std::string_view::npos || equals == std::string_view::npos || equals < option)
-    fmt::print(stderr, "error: {}\n", text);
-  else
-    fmt::print(stderr, "error: {} takes a number, found `{}`\n", text.substr(option, equals - option), text.substr(equals + 3));
-  fmt::print(stderr, "help: `tkc --help` shows the options with examples\n");
-  return kExitUser;
+  if (option == std::string_view::npos || equals == std::string_view::npos || equals < option) return ReportOption(app, text);
+  return ReportOption(app,
+                      fmt::format("{} takes a number, found `{}`", text.substr(option, equals - option), text.substr(equals + 3)));
 }
 
 /// What stands too much on the command line, and what may have been meant.
 int ReportExtras(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   const CLI::App& command = parsed.empty() ? app : *parsed.front();
-  const std::string name = parsed.empty() ? "tkc" : "tkc " + command.get_name();
+  const std::string name = CommandName(app);
   const std::vector<std::string> extras = app.remaining(true);
   const auto option = std::find_if(extras.begin(), extras.end(), [](const std::string& text) { return text.starts_with('-'); });
   if (option != extras.end()) {
@@ -301,10 +313,9 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
   } catch (const CLI::ExtrasError&) {
     return ReportExtras(app);
   } catch (const CLI::ConversionError& error) {
-    return ReportNumber(error.what());
+    return ReportNumber(app, error.what());
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "error: {}\nhelp: `tkc --help` shows the options with examples\n", error.what());
-    return kExitUser;
+    return ReportOption(app, error.what());
   }
   if (flags.version) {
     fmt::print("tkc {}\n", TKC_VERSION);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "compiler/driver/interrupt.h"
-#include "compiler/driver/output_file.h"
 #include "compiler/support/diagnostic.h"
+#include "compiler/support/output_file.h"
 
 namespace tkc {
 

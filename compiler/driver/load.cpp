@@ -52,6 +52,12 @@ std::string Resolve(const ast::ImportDecl& import, const std::string& importer, 
 
 Result<ast::Program> LoadProgram(const std::string& path, const std::vector<std::string>& include_dirs, SourceManager& sources,
                                  Diagnostics& diagnostics) {
+  for (const std::string& folder : include_dirs) {
+    std::error_code error;
+    if (fs::is_directory(folder, error)) continue;
+    diagnostics.Warning(DiagnosticKind::kNoFolder, kNoSpan, fmt::format("`-I {}`: there is no such folder", folder))
+        .Help("imports are looked for beside the file that names them, and in the folders given with `-I`");
+  }
   Result<uint32_t> first = sources.Load(path, kNoSpan, diagnostics);
   if (!first) return Failure{};
   ast::Program program;

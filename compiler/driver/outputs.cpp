@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "compiler/support/dtype.h"
-#include "compiler/support/nearest_name.h"
 #include "compiler/syntax/parser.h"
 
 namespace tkc {
@@ -23,30 +21,6 @@ std::vector<std::string> Split(const std::string& list) {
     begin = end + 1;
   }
   return names;
-}
-
-/// The target that somebody meant who wrote `name`: one called nearly so, or that of a GPU called so.
-std::string TargetMeant(const std::string& name) {
-  const auto lower = [](std::string text) {
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-  };
-  const auto plain = [&](std::string_view text) {
-    std::string letters = lower(std::string(text));
-    std::erase(letters, '_');
-    return letters;
-  };
-  std::vector<std::string> names;
-  for (const Target& target : Targets()) {
-    if (!target.implemented) continue;
-    // `sm90`, `sm_90`
-    const std::string own = plain(target.name), given = plain(name);
-    if (own.starts_with(given) && own.size() <= given.size() + 1) return std::string(target.name);
-    const bool is_gpu = name.size() > 2 && lower(std::string(target.chip)).find(lower(name)) != std::string::npos;
-    if (is_gpu) return std::string(target.name);
-    names.emplace_back(target.name);
-  }
-  return NearestName(name, std::move(names));
 }
 
 /// The target of that name, or null and reported.

@@ -19,6 +19,7 @@
 #include "compiler/interp/interpret.h"
 #include "compiler/interp/run.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/support/nearest_name.h"
 
 namespace tkc {
 namespace {
@@ -152,7 +153,7 @@ Result<interp::Arguments> MakeRunArguments(const typed::Kernel& kernel, const in
 
 Result<void> KeepSchedule(typed::Entry& entry, const std::string& name, Diagnostics& diagnostics) {
   if (name.empty()) return {};
-  std::string names;
+  std::vector<std::string> names;
   for (size_t i = 0; i < entry.kernels.size(); ++i) {
     if (entry.kernels[i].schedule == name) {
       typed::Kernel kept = std::move(entry.kernels[i]);
@@ -160,11 +161,10 @@ Result<void> KeepSchedule(typed::Entry& entry, const std::string& name, Diagnost
       entry.kernels.push_back(std::move(kept));
       return {};
     }
-    if (!entry.kernels[i].schedule.empty()) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", entry.kernels[i].schedule);
+    if (!entry.kernels[i].schedule.empty()) names.push_back(entry.kernels[i].schedule);
   }
-  return diagnostics.Error(
-      DiagnosticKind::kBadArgument, kNoSpan,
-      fmt::format("`{}` has no schedule set `{}`; it has {}", entry.name, name, names.empty() ? "none" : names));
+  return diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan,
+                           fmt::format("`{}` has no schedule set `{}`; {}", entry.name, name, WhatItHas(names)));
 }
 
 Result<typed::Entry*> FindOwnEntry(typed::Program& program, const interp::RunOptions& options, Diagnostics& diagnostics) {

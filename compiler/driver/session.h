@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "compiler/driver/options.h"
-#include "compiler/driver/output_file.h"
 #include "compiler/support/diagnostic.h"
+#include "compiler/support/output_file.h"
 #include "compiler/support/source_manager.h"
 
 namespace tkc {

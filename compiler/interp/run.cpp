@@ -12,7 +12,9 @@
 #include <ostream>
 
 #include "compiler/interp/interpret.h"
+#include "compiler/support/nearest_name.h"
 #include "compiler/support/npy.h"
+#include "compiler/support/output_file.h"
 
 namespace tkc::interp {
 namespace {
@@ -77,46 +79,25 @@ bool IsOutput(const Param& param) { return param.kind == typed::ParamKind::kTens
 void CheckOutputs(const Kernel& kernel, const RunOptions& options, Diagnostics& diagnostics) {
   const std::vector<NameValue>& files = options.outputs;
   CheckGivenOnce(files, "--out", diagnostics);
-  std::string names;
+  std::vector<std::string> names;
   for (const Param& param : kernel.params) {
-    if (IsOutput(param)) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", param.name);
+    if (IsOutput(param)) names.push_back(param.name);
   }
   for (const auto& [name, path] : files) {
     const auto matches = [&wanted = name](const Param& param) { return IsOutput(param) && param.name == wanted; };
     if (std::any_of(kernel.params.begin(), kernel.params.end(), matches)) continue;
-    diagnostics.Error(
-        DiagnosticKind::kBadArgument, kNoSpan,
-        fmt::format("`{}` has no output tensor `{}`; {}", kernel.name, name, names.empty() ? "it has none" : "it has " + names));
+    diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan,
+                      fmt::format("`{}` has no output tensor `{}`; {}", kernel.name, name, WhatItHas(names)));
   }
 }
 
 Result<void> WriteOutputs(const RunOptions& options, const Arguments& arguments, Diagnostics& diagnostics) {
-  const std::vector<NameValue>& files = options.outputs;
-  const auto temporary = [](const std::string& path) { return path + ".tmp"; };
-  bool ok = true;
-  for (const auto& [name, path] : files) {
+  std::vector<OutputFile> files;
+  for (const auto& [name, path] : options.outputs) {
     const Tensor& tensor = arguments.tensors.at(name);
-    std::ofstream file(temporary(path), std::ios::binary);
-    file << FormatNpy({tensor.dtype, tensor.extents, tensor.bytes});
-    file.close();
-    if (file.fail()) {
-      diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan, fmt::format("`{}` can't be written", path));
-      ok = false;
-      break;
-    }
+    files.push_back({path, FormatNpy({tensor.dtype, tensor.extents, tensor.bytes})});
   }
-  for (const auto& [name, path] : files) {
-    std::error_code error;
-    if (ok) {
-      std::filesystem::rename(temporary(path), path, error);
-      if (!error) continue;
-      diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan, fmt::format("`{}` can't be written: {}", path, error.message()));
-      ok = false;
-    }
-    std::filesystem::remove(temporary(path), error);
-  }
-  if (!ok) return Failure{};
-  return {};
+  return WriteFiles(files, diagnostics);
 }
 
 void PrintOutputs(const Kernel& kernel, const RunOptions& options, const Arguments& arguments, std::ostream& output) {

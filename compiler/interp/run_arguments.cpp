@@ -16,6 +16,7 @@
 #include "compiler/interp/number.h"
 #include "compiler/interp/placement.h"
 #include "compiler/sema/grid_stores.h"
+#include "compiler/support/nearest_name.h"
 #include "compiler/support/npy.h"
 
 namespace tkc::interp {
@@ -33,11 +34,11 @@ const Param* FindParam(const Kernel& kernel, const std::string& name, ParamKind 
 }
 
 std::string ParamNames(const Kernel& kernel, ParamKind kind) {
-  std::string names;
+  std::vector<std::string> names;
   for (const Param& param : kernel.params) {
-    if (param.kind == kind) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", param.name);
+    if (param.kind == kind) names.push_back(param.name);
   }
-  return names.empty() ? "it has none" : "it has " + names;
+  return WhatItHas(names);
 }
 
 template <typename T>
@@ -66,6 +67,20 @@ std::optional<Value> ParseScalar(const std::string& text, DType dtype) {
   const std::optional<int64_t> value = ParseNumber<int64_t>(text);
   if (!value || WrapInteger(dtype, *value) != *value) return std::nullopt;
   return Value::Integer(dtype, *value);
+}
+
+/// An element type of NumPy that is read as `dtype`: of the floats all are, and some it does not have.
+std::string NumpyType(DType dtype) {
+  switch (dtype) {
+    case DType::kBool: return "bool";
+    case DType::kI8: return "int8";
+    case DType::kU8: return "uint8";
+    case DType::kI32: return "int32";
+    case DType::kU32: return "uint32";
+    case DType::kI64: return "int64";
+    case DType::kU64: return "uint64";
+    default: return "float32";
+  }
 }
 
 /// Collects the arguments; goes on after an error to report the others.
@@ -99,9 +114,9 @@ class Collector {
       size_t id = 0;
       while (id < kernel_.dims.size() && kernel_.dims[id].name != name) ++id;
       if (id == kernel_.dims.size()) {
-        std::string names;
-        for (const typed::Dim& dim : kernel_.dims) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", dim.name);
-        Fault(fmt::format("`{}` has no dimension `{}`; {}", kernel_.name, name, names.empty() ? "it has none" : "it has " + names));
+        std::vector<std::string> names;
+        for (const typed::Dim& dim : kernel_.dims) names.push_back(dim.name);
+        Fault(fmt::format("`{}` has no dimension `{}`; {}", kernel_.name, name, WhatItHas(names)));
         continue;
       }
       const std::optional<int64_t> extent = ParseNumber<int64_t>(text);
@@ -154,7 +169,8 @@ class Collector {
     std::string error;
     std::optional<NpyArray> array = ParseNpy(*file, error);
     if (!array) {
-      Fault(fmt::format("`{}` can't be read as `{}`: {}", path, param.name, error));
+      Fault(fmt::format("`{}` can't be read as `{}`: {}", path, param.name, error))
+          .Help(fmt::format("`numpy.save(\"{}\", x.astype(\"{}\"))` writes what is read", path, NumpyType(param.dtype)));
       return;
     }
     if (array->extents.size() != param.extents.size()) {
@@ -167,7 +183,8 @@ class Collector {
     if (tensor.dtype == DType::kU8 && Bytes(param.dtype) == 1 && IsFloat(param.dtype)) tensor.dtype = param.dtype;  // bits
     if (tensor.dtype != param.dtype) {
       if (!IsFloat(tensor.dtype) || !IsFloat(param.dtype)) {
-        Fault(fmt::format("`{}` holds {}, but `{}` is {}", path, Name(tensor.dtype), param.name, Name(param.dtype)), param.span);
+        Fault(fmt::format("`{}` holds {}, but `{}` is {}", path, Name(tensor.dtype), param.name, Name(param.dtype)), param.span)
+            .Help(fmt::format("convert it in NumPy: `x.astype(\"{}\")`", NumpyType(param.dtype)));
         return;
       }
       Tensor converted = Tensor::Dense(param.dtype, tensor.extents);

@@ -3,6 +3,7 @@
 #include "compiler/sema/check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -91,15 +92,20 @@ void ReportNoKernel(const ast::File& file, const ast::Name& name, Diagnostics& d
   if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{name.span, nearest});
 }
 
+/// `names`: of all that the kernel has of this kind.
+void ReportNone(const ast::KernelDecl& kernel, std::string_view kind, const ast::Name& name, const std::vector<std::string>& names,
+                Diagnostics& diagnostics) {
+  const std::string nearest = NearestName(name.text, names);
+  DiagnosticBuilder report =
+      diagnostics.Error(DiagnosticKind::kUnknownName, name.span,
+                        fmt::format("kernel `{}` has no {} `{}`; {}", kernel.name.text, kind, name.text, WhatItHas(names)));
+  if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{name.span, nearest});
+}
+
 void ReportNoParam(const ast::KernelDecl& kernel, const ast::Name& name, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const ast::StaticParam& param : kernel.static_params) names.push_back(param.name.text);
-  const std::string nearest = NearestName(name.text, std::move(names));
-  DiagnosticBuilder report =
-      diagnostics.Error(DiagnosticKind::kUnknownName, name.span,
-                        fmt::format("kernel `{}` has no compile-time parameter `{}`", kernel.name.text, name.text));
-  report.Note(kernel.head_span, "declared here");
-  if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{name.span, nearest});
+  ReportNone(kernel, "compile-time parameter", name, names, diagnostics);
 }
 
 void Checker::CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::KernelDecl& kernel) {
@@ -107,12 +113,13 @@ void Checker::CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::K
   std::map<std::pair<int, std::string>, Span> seen;
   for (const ast::Name& target : schedule.targets) {
     if (FindTarget(target.text) != nullptr) continue;
-    std::vector<std::string> names;
-    for (const Target& known : Targets()) names.emplace_back(known.name);
-    const std::string nearest = NearestName(target.text, std::move(names));
+    const std::string meant = TargetMeant(target.text);
     DiagnosticBuilder report =
         diagnostics_.Error(DiagnosticKind::kUnknownTarget, target.span, fmt::format("there is no target `{}`", target.text));
-    if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{target.span, nearest});
+    if (meant.empty())
+      report.Help("`tkc --list-targets` shows which there are");
+    else
+      report.Help(fmt::format("write `{}`", meant), Edit{target.span, meant});
   }
   for (const ast::ScheduleItem& item : schedule.items) {
     const auto [place, is_new] = seen.emplace(std::pair(static_cast<int>(item.kind), item.name.text), item.span);
@@ -124,7 +131,6 @@ void Checker::CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::K
     if (item.kind == Kind::kParam && FindParam(kernel, item.name.text) == nullptr) ReportNoParam(kernel, item.name, diagnostics_);
     if (item.kind != Kind::kSlots && item.kind != Kind::kInTurn && item.kind != Kind::kAlternate && item.kind != Kind::kSpread)
       continue;
-    bool found = false;
     std::vector<std::string> names;
     for (const ast::GridSection& grid : kernel.grids) {
       if (item.kind == Kind::kSlots) {
@@ -133,13 +139,8 @@ void Checker::CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::K
         for (const ast::WorkerDecl& worker : grid.workers) names.push_back(worker.name.text);
       }
     }
-    for (const std::string& name : names) found = found || name == item.name.text;
-    if (found) continue;
-    const std::string nearest = NearestName(item.name.text, std::move(names));
-    DiagnosticBuilder report = diagnostics_.Error(
-        DiagnosticKind::kUnknownName, item.name.span,
-        fmt::format("kernel `{}` has no {} `{}`", kernel.name.text, item.kind == Kind::kSlots ? "pipe" : "worker", item.name.text));
-    if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{item.name.span, nearest});
+    if (std::find(names.begin(), names.end(), item.name.text) != names.end()) continue;
+    ReportNone(kernel, item.kind == Kind::kSlots ? "pipe" : "worker", item.name, names, diagnostics_);
   }
 }
 
@@ -190,21 +191,23 @@ void Checker::CheckNames() {
 }
 
 void Checker::CheckDefines() {
-  static const std::set<std::string> kWords = {"split", "depth", "cluster", "order", "persistent", "resident"};
+  std::set<std::string> params;
+  for (const ast::KernelDecl& kernel : file_.kernels) {
+    for (const ast::StaticParam& param : kernel.static_params) params.insert(param.name.text);
+  }
+  std::vector<std::string> names(params.begin(), params.end());
+  for (const char* item : {"persistent", "order", "cluster", "split", "depth", "resident"}) names.emplace_back(item);
   std::set<std::string> seen;
   for (const Define& define : options_.defines) {
-    bool known = kWords.count(define.name) > 0;
-    std::vector<std::string> names(kWords.begin(), kWords.end());
-    for (const ast::KernelDecl& kernel : file_.kernels) {
-      known = known || FindParam(kernel, define.name) != nullptr;
-      for (const ast::StaticParam& param : kernel.static_params) names.push_back(param.name.text);
-    }
-    if (!known) {
-      const std::string nearest = NearestName(define.name, std::move(names));
+    if (std::find(names.begin(), names.end(), define.name) == names.end()) {
+      const std::string nearest = NearestName(define.name, names);
       DiagnosticBuilder report =
           diagnostics_.Error(DiagnosticKind::kBadDefine, define.span,
                              fmt::format("no kernel of the file has a compile-time parameter `{}`", define.name));
-      if (!nearest.empty()) report.Help(fmt::format("write `-D {}=..`", nearest));
+      if (nearest.empty())
+        report.Help(fmt::format("`-D` sets one of `{}`", fmt::join(names, "`, `")));
+      else
+        report.Help(fmt::format("write `-D {}=..`", nearest));
     }
     if (!seen.insert(define.name).second)
       diagnostics_.Error(DiagnosticKind::kBadDefine, define.span, fmt::format("`-D {}=..` is given twice", define.name));

@@ -8,7 +8,6 @@
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
-#include "compiler/sema/implemented.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/support/nearest_name.h"
 

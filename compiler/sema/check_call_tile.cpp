@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
-#include "compiler/sema/implemented.h"
 
 namespace tkc::sema {
 
@@ -41,7 +40,6 @@ Value Elaborator::CallAnyAll(const ast::CallExpr& expr, Op op, Value x) {
         .Label(x.span, fmt::format("is {}", Describe(x)));
     return Error();
   }
-  if (!kHasDataConditions) GateFeature(expr.span, fmt::format("`{}` of a tile", expr.callee.text));
   const int64_t rows = x.expr->type.rows;
   ExprPtr by_row = MakeNode(ExprKind::kReduce, op, Type::Tile(DType::kBool, rows, 1), Args(std::move(x.expr)), expr.span);
   by_row->axis = 1;

@@ -122,6 +122,8 @@ bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
         .Help("what a tile computes may not depend on which block computes it; a `work` tensor may hold one row for each block");
     return true;
   }
+  const bool in_define = std::any_of(context_.options->defines.begin(), context_.options->defines.end(),
+                                     [&](const Define& define) { return define.span.file == span.file; });
   const std::string nearest = scope_->Nearest(name);
   DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownName, span, fmt::format("there is no `{}` here", name));
   if (const std::string_view help = HelpForName(name); !help.empty()) {
@@ -131,6 +133,8 @@ bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
       report.Note(symbol->span, fmt::format("`{}` is declared here", nearest));
     }
     report.Help(fmt::format("write `{}`", nearest), Edit{span, nearest});
+  } else if (in_define) {
+    report.Help("write a number, `true` or `false`, or a formula of those");
   } else if (as_pipe) {
     report.Help(
         fmt::format("declare the pipe in front of the workers, with what a slot of it holds: `pipe {}: f32[64, 64]`", name));

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
-#include "compiler/sema/implemented.h"
 
 namespace tkc::sema {
 
@@ -105,7 +104,7 @@ void Elaborator::CheckEach(const ast::GridSection& source) {
 void Elaborator::DeclareAxis(const ast::GridAxis& axis, typed::Section& section) {
   RangeInfo range = CheckRange(axis.range);
   if (!range.ok) return DeclareValue(axis.name, Error());
-  if (!kHasRaggedGrids && (DependsOnData(*range.lo, kernel_) || DependsOnData(*range.hi, kernel_))) {
+  if (DependsOnData(*range.lo, kernel_) || DependsOnData(*range.hi, kernel_)) {
     GateFeature(
         axis.range.span, "a grid axis whose range depends on other axes or on a tensor",
         "give the axis the longest of these ranges and have tiles behind the end do nothing, `if first < end { .. }`; where a "
@@ -186,7 +185,7 @@ void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection
       diagnostics_.Error(DiagnosticKind::kUnknownName, source.per.span,
                          fmt::format("there is no worker `{}` in this section", source.per.text));
     }
-    if (!kHasPerPipes) GateFeature(source.per.span, "a pipe for each instance of a worker");
+    GateFeature(source.per.span, "a pipe for each instance of a worker");
   }
   if (!fields_ok || pipe.fields.empty()) {  // reported; a stand-in, so that its sends and receives can be looked at
     DeclareFixed(source.name, Symbol{}, "pipe");
@@ -264,7 +263,6 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
         .Label(source.index.span, "an instance that computes whole tiles has no part of its own")
         .Help("leave out `as`, so that each instance does the whole tile, or leave out `in turn`");
   }
-  if (source.in_turn && !kHasInTurn) GateFeature(source.in_turn_span, "instances that take tiles in turn");
   if (source.count) {
     const std::optional<int64_t> count = Constant(*source.count, "the number of instances");
     if (count && (*count < 1 || *count > kMostInstances)) {
@@ -327,7 +325,7 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
         .Help("declare it in the worker that uses it; a `let` beside the pipes is a number that every worker can compute");
   }
   for (const ast::PipeDecl& pipe : source.pipes) DeclarePipe(pipe, source, section);
-  ApplyScheduleItems(section, source);
+  ApplyScheduleItems(section);
   FindUnrolled(source);
   for (size_t i = 0; i < source.workers.size(); ++i) ElaborateWorker(source.workers[i], section, i);
   scope_->Close();

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
-#include "compiler/sema/implemented.h"
 
 namespace tkc::sema {
 
@@ -206,7 +205,6 @@ void Elaborator::CheckSend(const ast::ArrowStmt& stmt, typed::PipeId id) {
       if (pipe.fields.size() == 1) send.field = typed::kNone;
     }
   }
-  if (!kHasPartSends && send.field != typed::kNone) GateFeature(stmt.target->span, "a send of a part of a slot");
   typed::Stmt& appended = Append(StmtKind::kSend, stmt.span);
   appended.pipe = id;
   appended.ring = std::move(send.ring);

@@ -88,7 +88,7 @@ class Elaborator {
   void CheckDims();
   void CheckRequires();
   void ElaborateWhen();
-  void ApplyScheduleItems(typed::Section& section, const ast::GridSection& source);
+  void ApplyScheduleItems(typed::Section& section);
   void ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section);
   void ApplyDefines(typed::Section& section);
   void SetOrder(const ast::Expr& value, typed::Section& section);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/support/nearest_name.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -21,13 +24,24 @@ size_t Distance(std::string_view a, std::string_view b) {
   return rows[a.size()][b.size()];
 }
 
+char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+bool IsSameButForCapitals(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return Lower(x) == Lower(y); });
+}
+
 }  // namespace
 
 std::string NearestName(std::string_view name, std::vector<std::string> candidates) {
   std::sort(candidates.begin(), candidates.end());
   std::string best;
+  if (name.size() > 1) {  // `m` and `M` are a block and its dimension
+    const auto alike = [&](const std::string& candidate) { return IsSameButForCapitals(name, candidate); };
+    const auto found = std::find_if(candidates.begin(), candidates.end(), alike);
+    if (found != candidates.end()) return *found;
+  }
   // A name of one or two letters is nobody's slip, too many are one letter away; but for one letter typed twice.
-  if (name.size() == 2 && std::tolower(static_cast<unsigned char>(name[0])) == std::tolower(static_cast<unsigned char>(name[1]))) {
+  if (name.size() == 2 && Lower(name[0]) == Lower(name[1])) {
     const std::string once(name.substr(0, 1));
     if (std::find(candidates.begin(), candidates.end(), once) != candidates.end()) return once;
   }
@@ -43,6 +57,10 @@ std::string NearestName(std::string_view name, std::vector<std::string> candidat
     best_prefix = prefix;
   }
   return best;
+}
+
+std::string WhatItHas(std::span<const std::string> names) {
+  return names.empty() ? "it has none" : fmt::format("it has `{}`", fmt::join(names, "`, `"));
 }
 
 }  // namespace tkc

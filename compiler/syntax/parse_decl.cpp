@@ -42,7 +42,7 @@ void Parser::ParseImport(File& file) {
   const Span begin = SpanOf(Take());
   ast::ImportDecl decl;
   if (!At(TokenKind::kString)) {
-    ErrorExpected("the path of a .tk file in quotes");
+    ErrorExpected("the path of a .tk file in quotes").Help("write for example `import \"lib/tiles.tk\"`");
     return SkipToDecl();
   }
   const Token path = Take();

@@ -2,12 +2,17 @@
 // What stands beside a kernel: instances (values for its parameters) and schedule sets (how it is to be run).
 #include <fmt/format.h>
 
+#include "compiler/support/nearest_name.h"
 #include "compiler/syntax/parser_impl.h"
 
 namespace tkc {
 
 using ast::File;
 using ast::ScheduleItem;
+
+constexpr const char* kItems =
+    "a schedule set holds `NAME = value`, `persistent`, `slots PIPE = n`, `order = rows`, `cluster = n`, `split = n`, `depth = n`, "
+    "`resident = n`, `in turn WORKER`, `alternate WORKER`, `spread WORKER = n`";
 
 void Parser::ParseInstance(File& file) {
   const Span begin = SpanOf(Take());
@@ -42,7 +47,8 @@ void Parser::ParseSchedule(File& file) {
   decl.doc = DocBefore(begin);
   bool header = ExpectName("the schedule's name", decl.name);
   if (header && !TakeWordIf("of")) {
-    ErrorExpected("`of` and a kernel");
+    DiagnosticBuilder error = ErrorExpected("`of` and a kernel");
+    if (At(TokenKind::kFor)) error.Help("write `of`", Edit{Here(), "of"});
     header = false;
   }
   header = header && ExpectName("a kernel after `of`", decl.kernel);
@@ -57,7 +63,14 @@ void Parser::ParseSchedule(File& file) {
   }
   if (!header && !SkipToBrace()) return SkipToDecl();
   if (!At(TokenKind::kLeftBrace)) {
-    ErrorExpected("`{`");
+    DiagnosticBuilder error = ErrorExpected("`{`");
+    if (At(TokenKind::kEqual) && decl.condition) {
+      error.Help("to compare write `==`", Edit{Here(), "=="});
+    } else if (At(TokenKind::kIf)) {
+      error.Help("write `when`", Edit{Here(), "when"});
+    } else {
+      SuggestWord(error, {"for", "when"});
+    }
     return SkipToDecl();
   }
   const Span open = SpanOf(Take());
@@ -74,7 +87,12 @@ void Parser::ParseSchedule(File& file) {
     if (ParseScheduleItem(item)) {
       item.span = Since(item_begin);
       decl.items.push_back(std::move(item));
-      EndStatement("a schedule item");
+      if (At(TokenKind::kComma)) {
+        ErrorExpected("`;` or a line break after a schedule item").Help("write `;`", Edit{Here(), ";"});
+        Take();
+      } else {
+        EndStatement("a schedule item");
+      }
     } else {
       SkipToStatementEnd(item_pos);
     }
@@ -97,21 +115,21 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
     item.kind = ScheduleItem::Kind::kInTurn;
     return ExpectName("a worker after `in turn`", item.name);
   }
-  if (AtWord("alternate") && Peek(1).kind == TokenKind::kName) {
+  if (!followed_by_equal && AtWord("alternate")) {
     Take();
     item.kind = ScheduleItem::Kind::kAlternate;
-    return ExpectName("a worker", item.name);
+    return ExpectName("a worker after `alternate`", item.name);
   }
-  if (AtWord("slots") && Peek(1).kind == TokenKind::kName) {
+  if (!followed_by_equal && AtWord("slots")) {
     Take();
     item.kind = ScheduleItem::Kind::kSlots;
-    return ExpectName("a pipe", item.name) && Expect(TokenKind::kEqual, "and the number of slots") &&
+    return ExpectName("a pipe after `slots`", item.name) && Expect(TokenKind::kEqual, "and the number of slots") &&
            (item.value = ParseExpr()) != nullptr;
   }
-  if (AtWord("spread") && Peek(1).kind == TokenKind::kName) {
+  if (!followed_by_equal && AtWord("spread")) {
     Take();
     item.kind = ScheduleItem::Kind::kSpread;
-    return ExpectName("a worker", item.name) && Expect(TokenKind::kEqual, "and a number of blocks") &&
+    return ExpectName("a worker after `spread`", item.name) && Expect(TokenKind::kEqual, "and a number of blocks") &&
            (item.value = ParseExpr()) != nullptr;
   }
   if (!followed_by_equal && (AtWord("persistent") || AtWord("dynamic"))) {
@@ -130,18 +148,34 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
                                     {"resident", ScheduleItem::Kind::kResident}};
   item.kind = ScheduleItem::Kind::kParam;
   if (!At(TokenKind::kName)) {
-    ErrorExpected("a parameter or a word of the schedule")
-        .Note(
-            "`NAME = value`, `persistent`, `dynamic`, `slots PIPE = n`, `order = rows`, `cluster = n`, `split = n`, `in turn "
-            "WORKER`, `alternate WORKER`, `depth = n`, `resident = n`, `spread WORKER = n`");
+    Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected an item of the schedule, found {}", Found())).Note(kItems);
     return false;
   }
-  for (const Word& word : kWords) {
-    if (AtWord(word.text)) item.kind = word.kind;
+  for (const Word& known : kWords) {
+    if (AtWord(known.text)) item.kind = known.kind;
   }
-  ExpectName("a parameter", item.name);
-  if (item.kind != ScheduleItem::Kind::kParam) item.name = {};
-  return Expect(TokenKind::kEqual, "and a value") && (item.value = ParseExpr()) != nullptr;
+  const Token word = Take();
+  if (item.kind == ScheduleItem::Kind::kParam) item.name = {std::string(Text(word)), SpanOf(word)};
+  if (!At(TokenKind::kEqual)) {
+    ReportNoValue(word);
+    return false;
+  }
+  Take();
+  return (item.value = ParseExpr()) != nullptr;
+}
+
+void Parser::ReportNoValue(const Token& word) {
+  const std::string nearest = NearestName(Text(word), {"persistent", "slots", "alternate", "spread", "dynamic"});
+  if (!nearest.empty()) {
+    Error(DiagnosticKind::kExpectedSyntax, SpanOf(word), fmt::format("expected an item of the schedule, found `{}`", Text(word)))
+        .Help(fmt::format("write `{}`", nearest), Edit{SpanOf(word), nearest});
+    return;
+  }
+  DiagnosticBuilder error = ErrorExpected("`=` and a value");
+  if (At(TokenKind::kEqualEqual))
+    error.Help("to set it write `=`", Edit{Here(), "="});
+  else
+    error.Note(kItems);
 }
 
 }  // namespace tkc

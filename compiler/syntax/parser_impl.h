@@ -125,6 +125,7 @@ class Parser {
   void ParseInstance(ast::File& file);
   void ParseSchedule(ast::File& file);
   bool ParseScheduleItem(ast::ScheduleItem& item);
+  void ReportNoValue(const Token& word);
   bool ParseStaticParams(std::vector<ast::StaticParam>& params);
   bool ParseParams(std::vector<ast::Param>& params);
   bool ParseRequire(ast::KernelDecl& kernel);

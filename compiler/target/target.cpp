@@ -2,10 +2,28 @@
 #include "compiler/target/target.h"
 
 #include <algorithm>
+#include <cctype>
 
+#include "compiler/support/nearest_name.h"
 #include "compiler/target/tables.h"
 
 namespace tkc {
+namespace {
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+/// `sm_90` and `SM90` alike.
+std::string Plain(std::string_view text) {
+  std::string letters = Lower(text);
+  std::erase(letters, '_');
+  return letters;
+}
+
+}  // namespace
 
 int RegisterRule::AtEntry(int threads) const {
   if (threads <= 0) return 0;
@@ -47,6 +65,19 @@ const Target* FindTarget(std::string_view name) {
     if (target.name == name) return &target;
   }
   return nullptr;
+}
+
+std::string TargetMeant(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Target& target : Targets()) {
+    if (!target.implemented) continue;
+    const std::string own = Plain(target.name), given = Plain(name);
+    if (own.starts_with(given) && own.size() <= given.size() + 1) return std::string(target.name);
+    const bool is_gpu = name.size() > 2 && Lower(target.chip).find(Lower(name)) != std::string::npos;
+    if (is_gpu) return std::string(target.name);
+    names.emplace_back(target.name);
+  }
+  return NearestName(name, std::move(names));
 }
 
 const MatrixShape* FindMatrixShape(const Target& target, DType operand) {

@@ -98,6 +98,10 @@ std::span<const Target> Targets();
 /// Null if there is none of that name.
 const Target* FindTarget(std::string_view name);
 
+/// The name of the target that somebody meant who wrote `name`: one called nearly so, or that of a GPU called so (`h100`). Empty if
+/// none is near.
+std::string TargetMeant(std::string_view name);
+
 /// The matrix instruction for operands of this type, or null: the type is then multiplied in a wider one.
 const MatrixShape* FindMatrixShape(const Target& target, DType operand);
 

@@ -171,7 +171,7 @@ TEST_F(InterpRun, AFailureLeavesNoFile) {
   options.outputs = {{"X", Path("y.npy")}};
   EXPECT_EQ(Output(options), "`scale` has no output tensor `X`; it has `Y`\n");
   options.outputs = {{"Y", Path("missing/y.npy")}};
-  EXPECT_EQ(Output(options), "`" + Path("missing/y.npy") + "` can't be written\n");
+  EXPECT_EQ(Output(options), "`" + Path("missing/y.npy") + "` can't be written: No such file or directory\n");
   size_t files = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder_)) ++files;
   EXPECT_EQ(files, 1u);

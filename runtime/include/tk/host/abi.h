@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Grows when a struct, a code or a signature changes. */
-#define TK_ABI_VERSION 1
+#define TK_ABI_VERSION 2
 #define TK_MAX_RANK 8
 
 typedef enum tk_dtype {
@@ -43,5 +43,12 @@ typedef struct tk_status {
     int32_t code; /* a tk_code */
     const char* message;
 } tk_status;
+
+/* A cudaStream_t; where HIP's headers are for AMD's GPUs, a hipStream_t. */
+#if defined(__HIP__) || defined(__HIP_PLATFORM_AMD__) || defined(TK_GFX)
+typedef struct ihipStream_t* tk_stream;
+#else
+typedef struct CUstream_st* tk_stream;
+#endif
 
 #endif

@@ -19,13 +19,13 @@ namespace tk::host::inline TK_MACHINE {
 inline constexpr int max_devices = 64;
 inline constexpr int no_code = -1;  // of a file for several targets: none of its parts is compiled for the device
 
+using stream = tk_stream;
+
 #ifdef TK_GFX
-using stream = hipStream_t;
 /// The device that a number of call::device names.
 inline constexpr const char* device_prefix = "gfx";
 inline constexpr bool is_amd = true;
 #else
-using stream = cudaStream_t;
 inline constexpr const char* device_prefix = "sm_";
 inline constexpr bool is_amd = false;
 #endif

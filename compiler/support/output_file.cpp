@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "compiler/driver/output_file.h"
+#include "compiler/support/output_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// What a schedule set says of a section of the grid: its condition, its items, and the -D of the same names.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "compiler/sema/elaborator.h"
+#include "compiler/support/nearest_name.h"
+
+namespace tkc::sema {
+
+using typed::ExprKind;
+using typed::ExprPtr;
+using typed::Level;
+using typed::Type;
+
+void Elaborator::ElaborateWhen() {
+  if (variant_.schedule == nullptr || !variant_.schedule->condition) return;
+  const ast::Expr& condition = *variant_.schedule->condition;
+  scope_->Open();
+  // What only the launcher knows; a name of the kernel hides it.
+  const auto declare = [&](const std::string& name, DType dtype) {
+    if (scope_->Find(name) != nullptr) return typed::kNone;
+    const typed::VarId var = AddVar(name, Type::Scalar(dtype), typed::VarKind::kLet, Level::kGrid, kNoSpan);
+    ExprPtr value = MakeNode(ExprKind::kVar, typed::Op::kNone, Type::Scalar(dtype), {}, kNoSpan);
+    value->id = var;
+    value->level = Level::kGrid;
+    Symbol symbol;
+    symbol.value = ExprValue(std::move(value), kNoSpan);
+    scope_->Declare(name, std::move(symbol));
+    return var;
+  };
+  kernel_.sms_var = declare("sms", DType::kI64);
+  kernel_.aligned_var = declare("aligned", DType::kBool);
+  kernel_.contiguous_var = declare("contiguous", DType::kBool);
+  Value value = Eval(condition);
+  scope_->Close();
+  if (value.IsError()) return;
+  if (!value.IsScalar() || value.expr->type.dtype != DType::kBool) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, condition.span, "the condition of a schedule set is a `bool`")
+        .Label(condition.span, fmt::format("is {}", Describe(value)));
+    return;
+  }
+  kernel_.when = std::move(value.expr);
+  kernel_.when->span = condition.span;
+}
+
+void Elaborator::SetOrder(const ast::Expr& value, typed::Section& section) {
+  const auto* name = ast::DynCast<ast::NameExpr>(value);
+  const auto* call = ast::DynCast<ast::CallExpr>(value);
+  if (name != nullptr && name->name == "rows") {
+    section.order = typed::GridOrder::kRows;
+  } else if (name != nullptr && name->name == "columns") {
+    section.order = typed::GridOrder::kColumns;
+  } else if (call != nullptr && call->callee.text == "grouped" && call->arguments.size() == 1) {
+    const std::optional<int64_t> group = Constant(*call->arguments[0], "the size of a group");
+    if (group && (*group < 1 || *group > 65536)) {
+      diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span,
+                         fmt::format("groups of {} blocks; they have 1 to 65536", *group));
+      return;
+    }
+    section.order = typed::GridOrder::kGrouped;
+    section.group = group.value_or(8);
+  } else {
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span, "an order is `rows`, `columns` or `grouped(n)`");
+    const std::string nearest = name == nullptr ? "" : NearestName(name->name, {"rows", "columns", "grouped"});
+    if (nearest == "grouped") {
+      report.Help("say how many blocks a group has: `grouped(8)`", Edit{value.span, "grouped(8)"});
+    } else if (!nearest.empty()) {
+      report.Help(fmt::format("write `{}`", nearest), Edit{value.span, nearest});
+    }
+  }
+}
+
+void Elaborator::SetCluster(const ast::Expr& value, typed::Section& section) {
+  const ast::Expr* first = &value;
+  if (const auto* tuple = ast::DynCast<ast::TupleExpr>(value)) {
+    for (size_t i = 1; i < tuple->elements.size(); ++i) {
+      const std::optional<int64_t> size = Constant(*tuple->elements[i], "the size of a cluster");
+      if (size && *size != 1) GateFeature(tuple->elements[i]->span, "a cluster along another axis than the first");
+    }
+    first = tuple->elements[0].get();
+  }
+  const std::optional<int64_t> size = Constant(*first, "the size of a cluster");
+  if (!size) return;
+  if (*size < 1 || *size > 8 || (*size & (*size - 1)) != 0) {
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, first->span,
+                       fmt::format("a cluster of {} blocks; it has 1, 2, 4 or 8", *size));
+    return;
+  }
+  section.cluster = *size;
+}
+
+void Elaborator::SetSplit(const ast::Expr& value, typed::Section& section) {
+  if (const auto* name = ast::DynCast<ast::NameExpr>(value); name != nullptr && name->name == "stream") {
+    GateFeature(value.span, "`split = stream`");
+    return;
+  }
+  const std::optional<int64_t> ways = Constant(value, "the number of splits");
+  if (!ways) return;
+  if (*ways < 1 || *ways > 64) {
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span, fmt::format("{} splits; there are 1 to 64", *ways));
+    return;
+  }
+  section.split = *ways;
+}
+
+void Elaborator::SetDepth(const ast::Expr& value, typed::Section& section) {
+  const std::optional<int64_t> depth = Constant(value, "the depth");
+  if (!depth) return;
+  if (*depth < 0 || *depth > 16) {
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span, fmt::format("a depth of {}; it lies between 0 and 16", *depth));
+    return;
+  }
+  section.depth = *depth;
+}
+
+void Elaborator::SetResident(const ast::Expr& value, typed::Section& section) {
+  const std::optional<int64_t> blocks = Constant(value, "the number of resident blocks");
+  if (!blocks) return;
+  if (*blocks < 1 || *blocks > 32) {
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span,
+                       fmt::format("{} resident blocks; a multiprocessor holds 1 to 32", *blocks));
+    return;
+  }
+  section.resident = *blocks;
+}
+
+void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section) {
+  using Kind = ast::ScheduleItem::Kind;
+  switch (item.kind) {
+    case Kind::kParam: return;  // bound before
+    case Kind::kPersistent: section.persistent = true; return;
+    case Kind::kDynamic: GateFeature(item.span, "tiles drawn from a counter (`dynamic`)"); return;
+    case Kind::kOrder: return SetOrder(*item.value, section);
+    case Kind::kCluster: return SetCluster(*item.value, section);
+    case Kind::kSplit: return SetSplit(*item.value, section);
+    case Kind::kDepth: return SetDepth(*item.value, section);
+    case Kind::kResident: return SetResident(*item.value, section);
+    case Kind::kSlots: {
+      const std::optional<int64_t> slots = Constant(*item.value, "the number of slots");
+      if (!slots) return;
+      if (*slots < 1 || *slots > 1024) {
+        diagnostics_.Error(DiagnosticKind::kBadSlots, item.value->span,
+                           fmt::format("`{}` with {} slots; a pipe has 1 to 1024", item.name.text, *slots));
+        return;
+      }
+      for (typed::Pipe& pipe : section.pipes) {
+        if (pipe.name == item.name.text) pipe.slots = *slots;
+      }
+      return;
+    }
+    case Kind::kInTurn: in_turn_.insert(item.name.text); return;
+    case Kind::kAlternate: alternates_.emplace(item.name.text, item.span); return;
+    case Kind::kSpread: spread_.emplace(item.name.text, &item); return;
+  }
+}
+
+void Elaborator::ApplyScheduleItems(typed::Section& section) {
+  if (variant_.schedule != nullptr) {
+    for (const ast::ScheduleItem& item : variant_.schedule->items) ApplyScheduleItem(item, section);
+  }
+  ApplyDefines(section);
+}
+
+void Elaborator::ApplyDefines(typed::Section& section) {
+  for (const Define& define : context_.options->defines) {
+    if (scope_->Find(define.name) != nullptr || !define.value) continue;
+    if (define.name == "split") SetSplit(*define.value, section);
+    if (define.name == "cluster") SetCluster(*define.value, section);
+    if (define.name == "order") SetOrder(*define.value, section);
+    if (define.name == "depth") SetDepth(*define.value, section);
+    if (define.name == "resident") SetResident(*define.value, section);
+    if (define.name == "persistent") section.persistent = Constant(*define.value, "`persistent`").value_or(0) != 0;
+  }
+}
+
+}  // namespace tkc::sema
