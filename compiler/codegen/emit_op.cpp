@@ -181,15 +181,40 @@ std::string OpEmitter::Block(const Op& op) const {
 
 // ---- statements ------------------------------------------------------------------------------------------------------
 
-void OpEmitter::Body(const ir::Region& region) {
-  FindInlined(region);
-  for (const Op& op : region) Emit(op);
+namespace {
+
+/// Where the operations end that hand the slot of one statement on, and begin at `begin`; `begin` itself if none does.
+size_t EndOfHandOver(const ir::Region& region, size_t begin) {
+  size_t end = begin;
+  for (size_t i = begin; i < region.size() && region[i].span == region[begin].span; ++i) {
+    const OpCode code = region[i].code;
+    if (code == OpCode::kArrive || code == OpCode::kAdvance)
+      end = i + 1;
+    else if (code != OpCode::kComment && code != OpCode::kFenceAsync)
+      break;
+  }
+  return end;
 }
 
-void OpEmitter::Emit(const Op& op) {
+}  // namespace
+
+void OpEmitter::Body(const ir::Region& region) {
+  FindInlined(region);
+  size_t hand_over = 0;  // ends there
+  for (size_t i = 0; i < region.size(); ++i) {
+    if (i >= hand_over) hand_over = EndOfHandOver(region, i);
+    Emit(region[i], i < hand_over);
+  }
+}
+
+void OpEmitter::Emit(const Op& op, bool hands_over) {
   if (IsUnusedScalar(op, uses_.names_of.at(role_)) || (op.code == OpCode::kRing && still_rings_.contains(op.symbol))) return;
   if (const CppExpr expr = Expression(op); !expr.text.empty()) return Define(op, expr);
-  Quote(op.span);
+  // A slot goes back amid another statement, where its last reader is done. Its receive was quoted where it was.
+  if (hands_over)
+    quoter_.Amid(op.span);
+  else
+    Quote(op.span);
   const bool is_known = EmitControl(op) || EmitTile(op) || EmitShared(op) || EmitCopy(op) || EmitMeeting(op) || EmitPipe(op);
   Ensure(is_known, fmt::format("`{}` can't be printed", ir::OpText(op.code)), op.span);
 }

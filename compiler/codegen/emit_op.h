@@ -55,7 +55,8 @@ class OpEmitter {
  private:
   void Quote(Span span);
   void Body(const ir::Region& region);
-  void Emit(const ir::Op& op);
+  /// `hands_over`: it hands a slot on that another statement has received or sends.
+  void Emit(const ir::Op& op, bool hands_over);
   bool EmitControl(const ir::Op& op);
   bool EmitTile(const ir::Op& op);
   bool EmitShared(const ir::Op& op);

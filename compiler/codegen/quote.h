@@ -24,6 +24,10 @@ class SourceQuoter {
       : sources_(sources), statements_(sources), out_(out), line_directives_(line_directives) {}
 
   void At(Span span);
+  /// Of an operation that belongs to another statement than the one that goes on behind it: nothing is quoted.
+  void Amid(Span span) {
+    if (line_directives_) At(span);
+  }
   bool SameStatement(Span a, Span b) const { return statements_.AreSame(a, b); }
   /// The next statement is quoted even if it is the one before.
   void Forget() { last_ = kNoSpan; }

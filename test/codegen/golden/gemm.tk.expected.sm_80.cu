@@ -81,9 +81,9 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
     const auto a_3 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 48));
     const auto b_3 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 48));
     tk::warpgroup::multiply(acc, a_2, b_2);
-    // let (a, b) = <-ab
     // The operands of the next iteration's first product are on their way beside the last product of this one.
     ab.advance();
+    // let (a, b) = <-ab
     // Wait for all groups of copies but the newest 2, those for 2 later slots of ab.
     tk::wait_copies<2>();
     tk::block::sync();
@@ -184,9 +184,9 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     const auto a_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 16));
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
     tk::warpgroup::multiply(acc, a_0_held, b_0_held);
-    // let (a, b) = <-ab
     // The operands of the next iteration's first product are on their way beside the last product of this one.
     ab.advance();
+    // let (a, b) = <-ab
     // Wait for all groups of copies but the newest 2, those for 2 later slots of ab.
     tk::wait_copies<2>();
     tk::block::sync();
@@ -287,9 +287,9 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
     const auto part_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a, w * 64), 16));
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
     tk::warpgroup::multiply(acc, part_0_held, b_0_held);
-    // let (a, b) = <-ab
     // The operands of the next iteration's first product are on their way beside the last product of this one.
     ab.advance();
+    // let (a, b) = <-ab
     // Wait for all groups of copies but the newest 2, those for 2 later slots of ab.
     tk::wait_copies<2>();
     tk::block::sync();
