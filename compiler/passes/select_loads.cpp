@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// How slots are filled from memory: by the copy engine, by the threads that compute, or by a warp where the engine can't.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/copy_pieces.h"
+#include "compiler/passes/meetings.h"
+#include "compiler/passes/select_layout.h"
+#include "compiler/passes/select_transfer_impl.h"
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+constexpr int64_t kBoxPlace = 128;  // bytes: boxes lie in shared memory at multiples of this
+
+bool IsZero(const ir::Scalar& scalar) {
+  int64_t value = 1;
+  if (scalar && scalar->kind == symbolic::Kind::kFloat) return scalar->float_value == 0;
+  return !scalar || (symbolic::IsInt(scalar, &value) && value == 0);
+}
+
+/// Whether each panel of the tile begins where the engine can put a box.
+static bool HasPlaces(const ir::Buffer& buffer) {
+  const auto panel = static_cast<int64_t>(buffer.swizzle);  // bytes of a row in it
+  return panel == 0 || buffer.cols * Bytes(buffer.dtype) <= panel || buffer.rows * panel % kBoxPlace == 0;
+}
+
+/// Buffers of slots that products load from.
+std::set<std::string> OperandsOfProducts(const ir::Kernel& kernel) {
+  std::set<std::string> operands;
+  for (const ir::Worker& worker : kernel.workers) {
+    const auto buffers = BuffersOfViews(kernel, worker.body);
+    ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code != OpCode::kLoadLeft && op.code != OpCode::kLoadRight) return;
+      const auto buffer = buffers.find(op.operands[0]);
+      if (buffer != buffers.end()) operands.insert(buffer->second);
+    });
+  }
+  return operands;
+}
+
+using Obstacles = std::map<std::string, std::string>;  // what keeps the copy engine from moving something, and tensors
+
+struct Loads {
+  CopyEngine& engine;
+  ir::Worker& worker;
+  ir::Kernel& kernel = engine.kernel;
+  const Target& target = engine.target;
+  std::set<std::string> operands = OperandsOfProducts(kernel);
+  std::map<ValueId, Op> reads{};  // by result
+
+  /// What keeps the engine from filling a field. `where` as of CopyEngine::Obstacle.
+  std::string LoadObstacle(const Op& read, const ir::Buffer& buffer, std::vector<ir::Scalar>* where) const {
+    const ir::Type& type = kernel.values[read.results[0]].type;
+    if (!HasShapeOf(type, buffer)) return "it fills a part of a slot";
+    return HasPlaces(buffer) ? engine.Obstacle(read, type, where) : "its panels are too short";
+  }
+
+  const ir::Buffer& FieldFilled(const Op& send, size_t operand) const {
+    const size_t field = send.number == ir::kAllFields ? operand : static_cast<size_t>(send.number);
+    return FindBuffer(kernel, FieldBuffer(FindPipe(kernel, send.symbol), field));
+  }
+
+  /// Where the engine could fill the slot but for ranges that may end inside a block: in which blocks it can. Null elsewhere.
+  ir::Scalar WhereWhole(const Op& send) const;
+  /// The copies that fill the slot, or a part of it. `is_whole`: in blocks in which no range ends.
+  Region Fill(Op send, bool is_whole);
+  /// How a read fills a field's tile, or part of it. `obstacles`: of tensors that a warp copies, what keeps the engine from it.
+  Op CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, const std::string& obstacle, bool fills_field,
+            Obstacles& obstacles);
+  /// By the threads that compute, where there is no engine.
+  Op FoldedCopy(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool fills_field) const;
+  void Rewrite(Region& region);
+};
+
+Op Loads::FoldedCopy(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool fills_field) const {
+  Op copy{OpCode::kCopyToShared};
+  copy.symbol = read.symbol;
+  copy.axes = read.axes;
+  copy.slot = read.slot;
+  const bool is_zero_outside = read.scalars.empty() || IsZero(read.scalars[0]);
+  const bool is_operand = operands.contains(buffer.name), is_turned = read.slot == "transposed";
+  const ir::Type& tile = kernel.values[read.results[0]].type;
+  const bool is_staged =
+      is_zero_outside && fills_field && is_operand && GoesThroughRegisters(kernel, engine.facts, target, read, tile, is_turned);
+  if (!is_staged && !(is_zero_outside && read.slot.empty())) {
+    copy.scalars = read.scalars;
+    copy.number = ir::kByBlock;
+    return copy;
+  }
+  copy.code = OpCode::kCopyAsync;
+  const bool in_pieces =
+      fills_field && GoesInPieces(kernel, engine.facts, target, read, ThreadsOf(*FillerOf(kernel, pipe), target), is_operand);
+  copy.number = is_staged ? ir::kThroughRegisters : in_pieces ? ir::kInPieces : ir::kAnyBlock;
+  return copy;
+}
+
+Op Loads::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, const std::string& obstacle, bool fills_field,
+                 Obstacles& obstacles) {
+  if (target.folds_copies) return FoldedCopy(read, pipe, buffer, fills_field);
+  if (obstacle.empty()) {
+    Op copy{OpCode::kLoadAsync};
+    copy.symbol = engine.Map(read, buffer, false);
+    copy.scalars = Coordinates(read);
+    KeepSlices(read, copy);
+    return copy;
+  }
+  worker.kind = ir::RoleKind::kCopyWarp;
+  std::string& tensors = obstacles[obstacle];
+  tensors += fmt::format("{}`{}`", tensors.empty() ? "" : ", ", read.symbol);
+  Op copy{OpCode::kCopyToShared, {}, {}, read.scalars};
+  copy.symbol = read.symbol;
+  copy.axes = read.axes;
+  copy.number = ir::kByWarp;
+  return copy;
+}
+
+ir::Scalar Loads::WhereWhole(const Op& send) const {
+  if (target.folds_copies || kernel.cluster > 1) return nullptr;
+  std::vector<ir::Scalar> where;
+  for (size_t i = 0; i < send.operands.size(); ++i) {
+    if (!LoadObstacle(reads.at(send.operands[i]), FieldFilled(send, i), &where).empty()) return nullptr;
+  }
+  ir::Scalar all;
+  for (size_t i = 0; i < where.size(); ++i) {
+    const auto is_same = [&](const ir::Scalar& other) { return symbolic::Equal(other, where[i]); };
+    if (std::any_of(where.begin(), where.begin() + static_cast<ptrdiff_t>(i), is_same)) continue;
+    all = all ? symbolic::Make(symbolic::Kind::kAnd, DType::kBool, {all, where[i]}) : where[i];
+  }
+  return all;
+}
+
+Region Loads::Fill(Op send, bool is_whole) {
+  const ir::Pipe& pipe = FindPipe(kernel, send.symbol);
+  Region out, copies;
+  Obstacles obstacles;
+  std::vector<ir::Scalar> known;
+  for (size_t i = 0; i < send.operands.size(); ++i) {
+    const Op& read = reads.at(send.operands[i]);
+    const ir::Buffer& buffer = FieldFilled(send, i);
+    const ir::Type& type = kernel.values[read.results[0]].type;
+    const bool fills_field = HasShapeOf(type, buffer);
+    const std::string obstacle = LoadObstacle(read, buffer, is_whole ? &known : nullptr);
+    Op copy = CopyOf(read, pipe.name, buffer, obstacle, fills_field, obstacles);
+    copy.span = send.span;
+    const ValueId slot = kernel.AddValue(buffer.name, ir::Type{buffer.dtype, buffer.rows, buffer.cols, ir::Space::kShared, false});
+    Op view{OpCode::kView, {slot}};
+    view.symbol = buffer.name;
+    view.slot = pipe.name;
+    view.span = send.span;
+    copies.push_back(view);
+    ValueId place = slot;
+    if (!fills_field) {
+      place = kernel.AddValue(buffer.name + "_part", ir::Type{buffer.dtype, type.rows, type.cols, ir::Space::kShared, false});
+      Op part{OpCode::kPart, {place}, {slot}, {send.scalars[0], send.scalars[1]}};
+      part.span = send.span;
+      copies.push_back(part);
+    }
+    copy.operands = {place};
+    copies.push_back(std::move(copy));
+  }
+  for (const auto& [obstacle, tensors] : obstacles) {
+    out.push_back(Explain(fmt::format("The warp copies {}, not the engine: {}.", tensors, obstacle), send.span));
+  }
+  send.operands.clear();
+  send.regions = {std::move(copies)};
+  out.push_back(std::move(send));
+  return out;
+}
+
+/// A read that feeds a send becomes the copy that fills the field; `send` keeps the views it fills, in order.
+void Loads::Rewrite(Region& region) {
+  Region out;
+  for (Op& op : region) {
+    for (Region& inner : op.regions) Rewrite(inner);
+    if (op.code == OpCode::kRead) {
+      reads[op.results[0]] = op;
+    } else if (op.code != OpCode::kSend) {
+      out.push_back(std::move(op));
+    } else if (const ir::Scalar whole = WhereWhole(op)) {
+      Op branch{OpCode::kIf, {}, {}, {whole}};
+      branch.span = op.span;
+      branch.regions = {Fill(op, true), Fill(op, false)};
+      out.push_back(std::move(branch));
+    } else {
+      for (Op& filling : Fill(std::move(op), false)) out.push_back(std::move(filling));
+    }
+  }
+  region = std::move(out);
+}
+
+}  // namespace
+
+void SelectLoads(CopyEngine& engine, ir::Worker& worker) { Loads{engine, worker}.Rewrite(worker.body); }
+
+}  // namespace tkc::passes

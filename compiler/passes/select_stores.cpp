@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// How tiles get from registers to memory: staged in shared memory in chunks of columns, which the copy engine or all threads store
+// whole lines of, or straight from where they are.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/select_layout.h"
+#include "compiler/passes/select_transfer_impl.h"
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+#include "compiler/support/internal_error.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+constexpr int64_t kStagingBytes = 16384;  // for each instance of a worker: what the slots can spare
+
+/// How many bytes of each row a staging chunk has: a swizzle's width that divides the columns. 0: none does. Many small chunks beat
+/// few large ones, as the engine reads one while the next are written (4 of 4 KiB against 2 of 8 KiB: a 2048 x 2048 product gains
+/// 1.1 % on an H200). Elements of 4 bytes are stored without matrix instructions, which takes the widest swizzle.
+int64_t ChunkBytes(const ir::Type& tile, DType dtype) {
+  for (int64_t bytes = tile.rows <= 64 && Bytes(dtype) > 2 ? 128 : 64; bytes >= 32; bytes /= 2) {
+    if (tile.cols * Bytes(dtype) % bytes == 0) return bytes;
+  }
+  return 0;
+}
+
+/// A chunk's buffer comes round after this many chunks on every path, so that the wait before it is a static number. `most_bytes`:
+/// of shared memory, for all of them.
+int64_t StagingBuffers(int64_t chunks, int64_t chunk_bytes, int64_t most_bytes) {
+  for (int64_t count = std::min<int64_t>(4, std::min(kStagingBytes, most_bytes) / chunk_bytes); count > 1; --count) {
+    if (chunks % count == 0) return count;
+  }
+  return 1;
+}
+
+/// What is left of a block's shared memory beside the slots that the schedule asks for.
+int64_t BytesBesideSlots(const ir::Kernel& kernel, const Target& target) {
+  constexpr int64_t kForBarriers = 1024;
+  int64_t bytes = target.SharedMemoryOfEach(std::max(1, kernel.resident)) - kForBarriers;
+  for (const ir::Pipe& pipe : kernel.pipes) bytes -= SlotBytes(pipe) * pipe.rings * std::max(pipe.slots, pipe.least_slots);
+  return bytes;
+}
+
+struct Stores {
+  CopyEngine& engine;
+  const ir::Worker& worker;
+  ir::Kernel& kernel = engine.kernel;
+  const Target& target = engine.target;
+  std::set<std::string> own_stages{};  // staging buffers of the worker
+
+  ir::Buffer StagingBuffer(const ir::Type& type, const ir::TensorParam& tensor, int64_t chunk_cols);
+  Op StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer);
+  Region StagedStore(const Op& store);
+  Region DirectStore(const Op& store);
+  bool IsStaged(const Op& store) const;
+  void Rewrite(Region& region);
+};
+
+/// The buffer in which the worker stages chunks of a tile of `type` for the tensor. A worker's stores of one shape take turns with
+/// one buffer. Another worker, another shape of chunk or number of them has its own.
+ir::Buffer Stores::StagingBuffer(const ir::Type& type, const ir::TensorParam& tensor, int64_t chunk_cols) {
+  ir::Buffer buffer;
+  buffer.name = tensor.name + "_stage";
+  buffer.dtype = tensor.dtype;
+  buffer.rows = type.rows;
+  buffer.cols = chunk_cols;
+  buffer.instances = worker.instances;
+  if (!target.folds_copies) {
+    buffer.count = StagingBuffers(type.cols / chunk_cols, type.rows * chunk_cols * Bytes(tensor.dtype),
+                                  BytesBesideSlots(kernel, target) / buffer.instances);
+  }
+  buffer.swizzle = ChooseSwizzle(tensor.dtype, type.rows, chunk_cols);
+  buffer.purpose = fmt::format("staging of {}, {} columns at a time", tensor.name, chunk_cols);
+  const auto find = [&](const std::string& name) {
+    return std::find_if(kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::Buffer& b) { return b.name == name; });
+  };
+  const auto is_same = [&](const ir::Buffer& b) {
+    return own_stages.count(b.name) != 0 && b.rows == buffer.rows && b.cols == buffer.cols && b.count == buffer.count;
+  };
+  auto same = find(buffer.name);
+  for (int i = 1; same != kernel.buffers.end() && !is_same(*same); ++i) {
+    buffer.name = fmt::format("{}_stage_{}", tensor.name, i);
+    same = find(buffer.name);
+  }
+  if (same == kernel.buffers.end()) kernel.buffers.push_back(buffer);
+  own_stages.insert(buffer.name);
+  return buffer;
+}
+
+/// From the buffer to the columns of `access`: by the copy engine, or where there is none or the tensor rules it out by a guarded
+/// copy.
+Op Stores::StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer) {
+  Op guarded{OpCode::kCopyToGlobal, {}, {stage}};
+  guarded.symbol = access.symbol;
+  guarded.axes = access.axes;
+  guarded.span = access.span;
+  if (target.folds_copies) return guarded;
+  Op copy{OpCode::kStoreAsync, {}, {stage}, Coordinates(access)};
+  copy.symbol = engine.Map(access, buffer, true);
+  KeepSlices(access, copy);
+  copy.span = access.span;
+  Op choice{OpCode::kIf, {}, {}, {symbolic::Name(copy.symbol + "_usable", DType::kBool)}};
+  choice.regions = {{copy}, {guarded}};
+  choice.span = access.span;
+  return choice;
+}
+
+/// For each chunk of columns: convert, stage, store.
+Region Stores::StagedStore(const Op& store) {
+  const ValueId value = store.operands[0];
+  const ir::Type type = kernel.values[value].type;
+  const ir::TensorParam& tensor = FindTensor(kernel, store.symbol);
+  const int64_t chunk_cols = ChunkBytes(type, tensor.dtype) / Bytes(tensor.dtype);
+  Ensure(chunk_cols > 0, "a staged store whose columns no chunk divides", store.span);
+  const int64_t chunks = type.cols / chunk_cols;
+  const ir::Buffer buffer = StagingBuffer(type, tensor, chunk_cols);
+  const std::string counter = tensor.name + "_chunk";
+  const ir::Scalar first = chunks == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(counter), symbolic::Int(chunk_cols));
+
+  Region body;
+  const auto emit = [&](Op op) {
+    op.span = store.span;
+    body.push_back(std::move(op));
+  };
+  const ir::Type chunk_type{type.dtype, type.rows, chunk_cols, ir::Space::kRegister, false};
+  ValueId part = value;
+  if (chunks > 1) {
+    part = kernel.AddValueAfter(value, "_chunk", chunk_type);
+    emit({OpCode::kPart, {part}, {value}, {symbolic::Int(0), first}});
+  }
+  if (tensor.dtype != type.dtype) {
+    ir::Type converted = chunk_type;
+    converted.dtype = tensor.dtype;
+    const ValueId rounded = kernel.AddValue(tensor.name + "_chunk_values", converted);
+    emit({OpCode::kConvert, {rounded}, {part}});
+    part = rounded;
+  }
+  const ValueId stage = kernel.AddValue("staged", ir::Type{tensor.dtype, type.rows, chunk_cols, ir::Space::kShared, false});
+  Op view{OpCode::kView, {stage}};
+  view.symbol = buffer.name;
+  if (chunks > 1 && buffer.count >= chunks)
+    view.scalars = {symbolic::Name(counter)};
+  else if (buffer.count > 1)
+    view.scalars = {symbolic::Make(symbolic::Kind::kMod, DType::kI64, {symbolic::Name(counter), symbolic::Int(buffer.count)})};
+  emit(view);
+  emit({OpCode::kStoreShared, {}, {stage, part}});
+  Op access = store;
+  // Single numbers may stand behind the axis that the columns are.
+  const auto columns =
+      std::find_if(access.axes.rbegin(), access.axes.rend(), [](const ir::AxisRange& axis) { return !axis.dropped; });
+  columns->start = symbolic::Add(columns->start, first);
+  columns->extent = chunk_cols;
+  emit(StoreStaged(access, stage, buffer));
+  if (chunks == 1) return body;
+  Op loop{OpCode::kUnroll};
+  loop.symbol = counter;
+  loop.number = chunks;
+  loop.span = store.span;
+  loop.regions = {std::move(body)};
+  return {loop};
+}
+
+/// A guarded store from registers, of the tensor's type.
+Region Stores::DirectStore(const Op& store) {
+  ir::Type type = kernel.values[store.operands[0]].type;
+  const DType dtype = FindTensor(kernel, store.symbol).dtype;
+  if (type.dtype == dtype) return {store};
+  type.dtype = dtype;
+  Op convert{OpCode::kConvert, {kernel.AddValue(store.symbol + "_values", type)}, {store.operands[0]}};
+  convert.span = store.span;
+  Op rounded = store;
+  rounded.operands = convert.results;
+  return {convert, rounded};
+}
+
+bool Stores::IsStaged(const Op& store) const {
+  if (!worker.layout.IsFragment() || static_cast<typed::StoreOp>(store.number) != typed::StoreOp::kSet) return false;
+  ir::Type type = kernel.values[store.operands[0]].type;
+  const DType dtype = FindTensor(kernel, store.symbol).dtype;
+  if (type.rows == 1 || Bytes(dtype) < 2 || !IsFloat(dtype) || ChunkBytes(type, dtype) == 0) return false;
+  type.dtype = dtype;
+  // Without an engine, the four lanes of a row store whole sectors of 32 bytes unless elements are narrow.
+  return target.folds_copies ? Bytes(dtype) == 2 && store.slot.empty() : engine.Obstacle(store, type).empty();
+}
+
+void Stores::Rewrite(Region& region) {
+  Region out;
+  for (Op& op : region) {
+    for (Region& inner : op.regions) Rewrite(inner);
+    if (op.code != OpCode::kStore) {
+      out.push_back(std::move(op));
+      continue;
+    }
+    for (Op& store : IsStaged(op) ? StagedStore(op) : DirectStore(op)) out.push_back(std::move(store));
+  }
+  region = std::move(out);
+}
+
+}  // namespace
+
+void SelectStores(CopyEngine& engine, ir::Worker& worker) { Stores{engine, worker}.Rewrite(worker.body); }
+
+}  // namespace tkc::passes
