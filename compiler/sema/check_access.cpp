@@ -212,6 +212,32 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
   return axis.start != nullptr;
 }
 
+/// Blocks that are square hide it: no shape tells `B[n, k]` from `B[k, n]`, but each index runs over the other's axis.
+void Elaborator::WarnOfExchange(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<AxisRange>& axes) {
+  const auto runs_over = [&](size_t i, const typed::Expr& extent) {
+    return axes[i].hi && extent.kind == ExprKind::kDim && axes[i].hi->kind == ExprKind::kDim && axes[i].hi->id == extent.id;
+  };
+  for (size_t i = 0; i < expr.indices.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (!runs_over(i, *param.extents[j]) || !runs_over(j, *param.extents[i])) continue;
+      const Span first = expr.indices[j].span, second = expr.indices[i].span;
+      const auto named = [&](size_t axis) { return kernel_.dims[param.extents[axis]->id].name; };
+      DiagnosticBuilder report =
+          diagnostics_.Warning(DiagnosticKind::kExchangedAxes, expr.span,
+                               fmt::format("axes {} and {} of `{}` are indexed by each other's blocks", j, i, param.name));
+      report.Label(first, fmt::format("a block of `{}` on axis `{}`", named(i), named(j)))
+          .Label(second, fmt::format("a block of `{}` on axis `{}`", named(j), named(i)))
+          .Note(param.span, fmt::format("`{}` is declared here", param.name));
+      // Only blocks have a range, and `:` is none.
+      const auto* a = ast::DynCast<ast::NameExpr>(*expr.indices[j].expr);
+      const auto* b = ast::DynCast<ast::NameExpr>(*expr.indices[i].expr);
+      if (a && b)
+        report.Help(fmt::format("write `{}` before `{}`", b->name, a->name),
+                    std::vector<Edit>{Edit{first, b->name}, Edit{second, a->name}});
+    }
+  }
+}
+
 bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, bool is_store, Access& access) {
   const typed::Param& param = kernel_.params[tensor];
   access.tensor = tensor;
@@ -239,6 +265,7 @@ bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, 
         .Help("give an element index for the others: it drops its axis");
     return false;
   }
+  WarnOfExchange(expr, param, access.axes);
   access.type = TypeOfAxes(access.axes, param.dtype);
   access.ok = true;
   return true;

@@ -233,6 +233,7 @@ class Elaborator {
   bool ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store,
                    typed::AxisRange& axis);
   bool WholeAxis(const typed::Expr& extent, const typed::Param& param, int dim, Span span, typed::AxisRange& axis);
+  void WarnOfExchange(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes);
   void BlockAxis(const BlockIndex& block, const typed::Expr& extent, typed::AxisRange& axis);
   Access ResolveTarget(const ast::Expr& expr);
   const Symbol* TensorNamed(const ast::Expr& expr);
