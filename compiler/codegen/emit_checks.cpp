@@ -47,14 +47,17 @@ void EmitExtents(const ir::Kernel& first, const ScalarPrinter& host, CodeWriter&
   for (const std::string& check : checks) out.Line(check);
 }
 
-void EmitRequires(const std::vector<const ir::Kernel*>& kernels, const ScalarPrinter& host, CodeWriter& out) {
-  std::set<std::string> seen;
-  for (const ir::Kernel* kernel : kernels) {
-    for (const ir::Scalar& condition : kernel->launch_requires) {
-      const std::string text = symbolic::ToString(condition);
-      if (seen.insert(text).second) out.Line(fmt::format("call.require({}, {});", host.Text(condition), StringLiteral(text)));
-    }
-  }
+void EmitRequire(const ir::Scalar& condition, const ScalarPrinter& host, CodeWriter& out) {
+  out.Line(fmt::format("call.require({}, {});", host.Text(condition), StringLiteral(symbolic::ToString(condition))));
+}
+
+/// Whether it is required whatever schedule is chosen: it does not depend on what a set gives its parameters.
+bool IsOfAll(const ir::Scalar& condition, const std::vector<const ir::Kernel*>& kernels) {
+  const std::string text = symbolic::ToString(condition);
+  return std::all_of(kernels.begin(), kernels.end(), [&](const ir::Kernel* kernel) {
+    const std::vector<ir::Scalar>& own = kernel->launch_requires;
+    return std::any_of(own.begin(), own.end(), [&](const ir::Scalar& other) { return symbolic::ToString(other) == text; });
+  });
 }
 
 void EmitOverlaps(const ir::Kernel& first, CodeWriter& out) {
@@ -97,8 +100,17 @@ void EmitChecks(const ir::Kernel& first, const std::vector<const ir::Kernel*>& k
   EmitTensors(first, out);
   out.Line("if (call.failed()) return;");
   EmitExtents(first, host, out);
-  EmitRequires(kernels, host, out);
+  for (const ir::Scalar& condition : first.launch_requires) {
+    if (IsOfAll(condition, kernels)) EmitRequire(condition, host, out);
+  }
   EmitOverlaps(first, out);
+}
+
+void EmitOwnRequires(const ir::Kernel& kernel, const std::vector<const ir::Kernel*>& kernels, const ScalarPrinter& host,
+                     CodeWriter& out) {
+  for (const ir::Scalar& condition : kernel.launch_requires) {
+    if (!IsOfAll(condition, kernels)) EmitRequire(condition, host, out);
+  }
 }
 
 }  // namespace tkc::codegen

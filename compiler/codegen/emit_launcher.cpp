@@ -179,6 +179,7 @@ class CallEmitter {
       for (int k : alternative) Grid(module_.kernels[static_cast<size_t>(k)]);
     }
     out_.Open(fmt::format("void {}()", Method(alternative)));
+    EmitOwnRequires(first, kernels_, host_, out_);
     for (const ir::TensorParam& tensor : first.tensors) {
       const std::string name = Mangle(tensor.name);
       if (tensor.is_work)

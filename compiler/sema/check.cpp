@@ -260,6 +260,28 @@ std::string Checker::EntryName(const ast::KernelDecl& kernel, const ast::Instanc
   return name;
 }
 
+bool IsSame(const typed::Expr& a, const typed::Expr& b) {
+  const auto are_same = [](const typed::ExprPtr& x, const typed::ExprPtr& y) { return IsSame(*x, *y); };
+  return a.kind == b.kind && a.op == b.op && a.id == b.id && a.int_value == b.int_value &&
+         std::equal(a.args.begin(), a.args.end(), b.args.begin(), b.args.end(), are_same);
+}
+
+/// All schedule sets stand behind one entry, whose caller does not know which of them is chosen.
+void ReportOtherExtents(const typed::Kernel& first, const typed::Kernel& other, Diagnostics& diagnostics) {
+  for (size_t i = 0; i < std::min(first.params.size(), other.params.size()); ++i) {
+    const typed::Param &a = first.params[i], &b = other.params[i];
+    if (a.kind != typed::ParamKind::kTensor) continue;
+    for (size_t axis = 0; axis < std::min(a.extents.size(), b.extents.size()); ++axis) {
+      if (IsSame(*a.extents[axis], *b.extents[axis])) continue;
+      diagnostics
+          .Error(DiagnosticKind::kBadSchedule, b.extents[axis]->span,
+                 fmt::format("axis {} of `{}` has another extent in schedule set `{}`", axis, b.name, first.schedule))
+          .Label(b.extents[axis]->span, "depends on what a set gives its parameters")
+          .Help(fmt::format("the caller of an entry does not know its sets: give `{}` an extent that is the same in all", b.name));
+    }
+  }
+}
+
 typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, std::vector<Attempt>& attempts) {
   typed::Entry entry;
   entry.name = EntryName(kernel, instance);
@@ -277,6 +299,8 @@ typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::Insta
     }
     Elaborator elaborator(context_, variant, attempt.diagnostics);
     typed::Kernel typed_kernel = elaborator.Run();
+    if (!entry.kernels.empty() && !attempt.diagnostics.HasErrors())
+      ReportOtherExtents(entry.kernels.front(), typed_kernel, attempt.diagnostics);
     if (!attempt.diagnostics.HasErrors()) Analyse(typed_kernel, kernel.deterministic, attempt.diagnostics);
     if (!attempt.diagnostics.HasErrors()) {
       for (const Gate& gate : elaborator.gates()) ReportNotImplemented(attempt.diagnostics, gate.span, gate.what, gate.help);
