@@ -90,7 +90,8 @@ std::vector<std::set<std::string>> FoldedSync::PipesOf(const Region& region) {
 }
 
 /// A ring goes on behind everything of its slot: before the next receive in the region, else at its end, if the region `repeats` or
-/// the pipe is one of those that have slots `elsewhere`, too. After several slots of a branch it goes on as after one.
+/// the pipe is one of those that have slots `elsewhere`, too. After several slots of a branch it goes on as after one, and so it
+/// does in the branches beside it.
 void FoldedSync::PlaceAdvances(Region& region, bool repeats, const std::set<std::string>& elsewhere) const {
   const std::vector<std::set<std::string>> pipes = PipesOf(region);
   // Receives that follow each other stay together: they share a wait and a barrier.
@@ -116,14 +117,15 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats, const std::set<std:
     for (size_t j = 0; j < region.size() && !op.regions.empty(); ++j) {
       if (j != i) outside.insert(pipes[j].begin(), pipes[j].end());
     }
-    for (Region& inner : op.regions) {
-      if (op.code == OpCode::kSend) continue;
+    for (const Region& inner : op.regions) {
       std::set<std::string> once;
       ForEachOp(inner, [&](const Op& each) {
         const bool again = each.code == OpCode::kReceive && !once.insert(each.symbol).second;
         if (again && op.code == OpCode::kIf) outside.insert(each.symbol);
       });
-      PlaceAdvances(inner, repeats || is_loop, outside);
+    }
+    for (Region& inner : op.regions) {
+      if (op.code != OpCode::kSend) PlaceAdvances(inner, repeats || is_loop, outside);
     }
     const bool is_last = op.code == OpCode::kReceive && op.number != ir::kEarlyReceive;  // of this slot
     if (is_last && (slots_.at(op.symbol) > 1 || refilled_.contains(op.symbol))) held.emplace_back(op.symbol, op.span);
