@@ -3,6 +3,7 @@
 // a write, behind the reads since? An access by the copy engine or the tensor core needs a proxy fence behind ordinary
 // accesses that it conflicts with.
 #include <array>
+#include <utility>
 
 #include "runtime/sim/memory.h"
 
@@ -81,7 +82,8 @@ void report_race(const access_record& earlier, const accessor& who, missing what
 }
 
 /// The set of reads with one more. Reads that the new one is ordered behind need not be kept, but for those of other lanes without a
-/// proxy fence: who is behind it is behind them.
+/// proxy fence: who is behind it is behind them. Of those by other clusters the newest is enough, as a write by whomever is behind none
+/// of them: what many blocks read would have lists as long as the grid.
 uint32_t with_read(uint32_t set, const accessor& who) {
     machine& sim = the();
     access_log::step& memory = sim.log.recent(set, who.id);
@@ -89,12 +91,15 @@ uint32_t with_read(uint32_t set, const accessor& who) {
     std::array<access_id, 1024> kept;
     size_t count = 0;
     bool drops = false, there = false;
+    bool has_other[2] = {};  // an atomic read by another cluster, an ordinary one
     for (uint32_t n = set; n; n = sim.log(n).next) {
         const access_id id = sim.log(n).read;
         there = there || id == who.id;
         const access_record& r = sim.log[id];
         const bool is_fenced = r.is_async || r.component == sim.log[who.id].component || who.knows.at(r.component).fenced >= r.epoch;
-        if (id != who.id && is_fenced && behind_read(r, who) == missing::nothing &&
+        if (relate(r) == relation::other_cluster && std::exchange(has_other[!r.is_atomic], true))
+            drops = true;
+        else if (id != who.id && is_fenced && behind_read(r, who) == missing::nothing &&
             !(r.component == sim.log[who.id].component && r.epoch == sim.log[who.id].epoch && r.is_async))
             drops = true;
         else if (count < kept.size())

@@ -44,6 +44,7 @@ public:
     };
     const node& operator()(uint32_t set) const { return nodes_[set]; }
     uint32_t push(uint32_t set, access_id read);
+    uint32_t sets() const { return uint32_t(nodes_.size()); }
 
     /// A set, a read and the set of both that was found for them lately.
     struct step {

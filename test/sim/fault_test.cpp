@@ -442,6 +442,37 @@ TEST(Fault, exchange_in_a_cluster) {
     found("exited-with-pending", "reaches into", [] { return run_hearing<hears_all<true, false>>(true); });
 }
 
+// What all blocks read: the reads are not kept for each block, and that one of them comes before a write of another block is seen.
+template <bool Writes>
+TK_KERNEL(128)
+reads_one(float* value, float* out) {
+    grid::wait_previous();
+    if (Writes && block::index() + 1 == block::count()) {
+        if (thread::index() == 0) sm80::store_global(value + 3, 1.0f);
+        return;
+    }
+    float sum = 0;
+    for (int i = 0; i < 16; ++i) sum += sm80::load_global(value + i);
+    sm80::store_global(out + (block::index() * 128 + thread::index()), sum);
+}
+template <bool Writes>
+outcome run_readers(int blocks) {
+    float *value = tensor_memory<float>("value", 16), *out = tensor_memory<float>("out", size_t(blocks) * 128, false);
+    return run<reads_one<Writes>>(blocks, 128, 0, value, out);
+}
+TEST(Fault, reads_by_many_blocks) {
+    found("race", "by another block", [] { return run_readers<true>(3); });
+    fresh_machine(0);
+    EXPECT_TRUE(run_readers<false>(200).findings.empty());
+    size_t longest = 0;
+    for (uint32_t set = 0; set < sim::the().log.sets(); ++set) {
+        size_t length = 0;
+        for (uint32_t n = set; n; n = sim::the().log(n).next) ++length;
+        longest = std::max(longest, length);
+    }
+    EXPECT_LE(longest, 129u);  // a block's threads and one other
+}
+
 // A loop that waits for what never comes, without a barrier.
 TK_KERNEL(32)
 spins(const float* flag) {
