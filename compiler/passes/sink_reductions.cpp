@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/sink_reductions.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -23,7 +24,10 @@ double Neutral(typed::Op op) {
   return op == typed::Op::kAdd ? 0 : op == typed::Op::kMax ? -kInfinity : kInfinity;
 }
 
-/// `variable = variable op reduce(tile)`: three operations of a loop's body, by their places.
+bool Defines(const Op& op, ValueId value) { return std::find(op.results.begin(), op.results.end(), value) != op.results.end(); }
+
+/// `variable = variable op reduce(tile)`: three operations of a loop's body, by their places. The variable is one from around the
+/// loop.
 struct Sinkable {
   size_t reduce, combine, assign;
   ValueId variable;
@@ -66,7 +70,8 @@ class Sinking {
       const ValueId variable = pair[0] == result ? pair[1] : pair[0];
       const size_t assign = OnlyUser(body, body[combine].results[0]);
       if (assign == body.size() || body[assign].code != OpCode::kAssign || body[assign].operands[0] != variable) continue;
-      if (CountUses(body, variable) == 2) return Sinkable{i, combine, assign, variable};
+      const bool is_around = std::none_of(body.begin(), body.end(), [&](const Op& op) { return Defines(op, variable); });
+      if (is_around && CountUses(body, variable) == 2) return Sinkable{i, combine, assign, variable};
     }
     return std::nullopt;
   }
