@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "compiler/certify/coverage.h"
 #include "compiler/certify/coverage_clips.h"
@@ -48,14 +49,14 @@ class StoreWalk {
 
  private:
   void Walk(const Region& region) {
-    const Op* const behind = next_loop_;
+    const std::span<const Op> behind = to_loop_;
     for (size_t i = 0; i < region.size() && !finding_; ++i) {
-      const auto loop = std::find_if(region.begin() + static_cast<std::ptrdiff_t>(i) + 1, region.end(),
-                                     [](const Op& op) { return op.code == OpCode::kFor; });
-      next_loop_ = loop == region.end() ? behind : &*loop;
+      const auto next = region.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      const auto loop = std::find_if(next, region.end(), [](const Op& op) { return op.code == OpCode::kFor; });
+      to_loop_ = loop == region.end() ? behind : std::span<const Op>(next, loop + 1);
       Visit(region[i]);
     }
-    next_loop_ = behind;
+    to_loop_ = behind;
   }
 
   void Fail(const Op& op, std::string headline) {
@@ -211,13 +212,17 @@ class StoreWalk {
   /// Whether it copies in front of a loop a block of that loop's, whose range may begin with another one and end behind that. That
   /// it is a block which the loop would copy itself, AheadProof says.
   bool IsOfNextLoop(const Op& op, const Scalar& start, int64_t extent, const Scalar& end) const {
-    if (!next_loop_ || (op.code != OpCode::kCopyAsync && op.code != OpCode::kCopyToShared)) return false;
-    const Op& loop = *next_loop_;
-    const Scalar lo = scope_.Resolve(loop.scalars[0]);
+    if (to_loop_.empty() || (op.code != OpCode::kCopyAsync && op.code != OpCode::kCopyToShared)) return false;
+    const Op& loop = to_loop_.back();
+    Scope scope = scope_;
+    for (const Op& between : to_loop_) {
+      if (between.code == OpCode::kLet) scope.BindOp(between);
+    }
+    const Scalar lo = scope.Resolve(loop.scalars[0]);
     const std::optional<int64_t> from = symbolic::ConstantDifference(start, lo);
     if (!from || *from < 0 || *from % loop.number + extent > loop.number) return false;
     const Scalar in_block = symbolic::Add(symbolic::Name(loop.symbol), symbolic::Int(*from % loop.number));
-    return IsClipped({{loop.symbol, {lo, scope_.Resolve(loop.scalars[1]), loop.number}}}, holding_, {in_block, extent, end});
+    return IsClipped({{loop.symbol, {lo, scope.Resolve(loop.scalars[1]), loop.number}}}, holding_, {in_block, extent, end});
   }
 
   int64_t Ahead(ir::ValueId view) const {
@@ -332,7 +337,7 @@ class StoreWalk {
   Sites& sites_;
   Scope scope_;
   Ranges ranges_;
-  const Op* next_loop_ = nullptr;  // behind what is visited, in its region or in one around it
+  std::span<const Op> to_loop_{};  // from behind what is visited to the next loop in its region or in one around it
   std::vector<std::string> loops_, usable_;
   std::vector<Scalar> holding_;  // conditions around, of the branches taken
   std::string conditions_;       // around that depend on the tile

@@ -25,9 +25,18 @@ bool IsInvariantLet(const Op& op, const Names& varying) {
   return op.code == OpCode::kLet && op.number == ir::kStays && !NamesScalar(op, varying);
 }
 
-/// Whether it brings the same tile in each iteration. What the kernel itself writes may change.
-bool IsInvariantRead(const ir::Kernel& kernel, const Op& op, const Names& varying) {
-  return op.code == OpCode::kRead && !ir::IsWritten(FindTensor(kernel, op.symbol)) && !NamesScalar(op, varying);
+/// Whether some block makes an iteration, if any comes to the loop.
+bool RunsOnce(const Op& loop) {
+  int64_t first = 0, end = 0;
+  return loop.code == OpCode::kForTiles ||
+         (symbolic::IsInt(loop.scalars[0], &first) && symbolic::IsInt(loop.scalars[1], &end) && first < end);
+}
+
+/// Whether it brings the same tile in each iteration. What the kernel itself writes may change. What a section before has written
+/// is read only where the program reads it: elsewhere nothing may have been written.
+bool IsInvariantRead(const ir::Kernel& kernel, const Op& op, const Op& loop, const Names& varying) {
+  return op.code == OpCode::kRead && KeepsTensor(kernel, op.symbol) &&
+         (RunsOnce(loop) || !ir::IsWritten(FindTensor(kernel, op.symbol))) && !NamesScalar(op, varying);
 }
 
 bool HasTurns(const Op& loop) { return loop.code == OpCode::kForTiles && loop.number > 0; }
@@ -81,7 +90,7 @@ Region TakeReads(const ir::Kernel& kernel, Op& loop, const std::set<ir::ValueId>
   }
   for (const Op& op : body) {
     if (IsInvariantLet(op, varying)) lets.push_back(op);
-    if (IsInvariantRead(kernel, op, varying) && !stays.contains(op.results[0])) {
+    if (IsInvariantRead(kernel, op, loop, varying) && !stays.contains(op.results[0])) {
       reads.push_back(InFront(op, lets));
     } else {
       rest.push_back(op);

@@ -150,6 +150,27 @@ class Expressions:
         result.axes = tuple(Axis(":", half) if i == d else axis for i, axis in enumerate(value.axes))
         self.let(scope, result)
 
+    def reshape(self, scope):
+        """A tile as rows of another length, computed with, and as it was."""
+        value = self.some(scope)
+        if value.dtype == "bool" or value.columns % 2 or value.rough or not fits(value, EXACT / 4):
+            return
+        rows, columns = value.rows.text, value.columns.text
+        cut = f"reshape({value.text}, {rows} * 2, {columns} / 2)"
+        result = value.mapped("", keeps_zero=False, dtype="f32" if value.is_float() else None)
+        result.text = f"reshape({self.r.choice((f'{cut} + 1', f'max({cut}, 1)', f'{cut} * 2'))}, {rows}, {columns})"
+        result.largest = result.largest * 2 + 1
+        self.let(scope, result)
+
+    def gather(self, scope):
+        """Elements that the numbers in another tensor choose, one for each row."""
+        axis = self.r.choice([axis for axis in self.blocks()])
+        tensor, numbers = self.p.tensor((axis.dim, self.r.choice("KJ")), None), self.p.tensor((axis.dim,), "i32")
+        value = Value(f"{tensor.name}[pos({axis.name}), {numbers.name}[{axis.name}]]", axis.step, Size(1), tensor.dtype, (axis, None),
+                      ("?", "no"), tensor.largest)
+        value.grain, value.rough, value.wild = tensor.grain, tensor.rough, tensor.wild
+        self.let(scope, self.part(scope, value, False))
+
     def reduce(self, scope):
         value = self.expression(scope, self.some(scope), 1)
         d = self.r.randint(0, 1)

@@ -29,7 +29,7 @@ class Program:
         self.has_later, self.least_block = r.random() < 0.15, 1
         self.sections = []
         self.add_section([])
-        sources = [t for t in self.tensors if t.mode == "work " or t.mode == "out " and not t.preset and len(t.extents) < 4]
+        sources = [t for t in self.tensors if t.mode == "work " or t.mode == "out " and t.is_whole and not t.preset and len(t.extents) < 4]
         if self.has_later and sources:
             self.products, self.least_block = False, 16  # the tiles of a check are counted by the first section
             self.add_section(r.sample(sources, min(len(sources), 2)))
@@ -49,7 +49,8 @@ class Program:
             rows = (64 if self.products else 1) * int(self.instances or 1)
             least = {"BM": rows, "BN": 8, "BK": 16}.get(name[:2], 1 << 20)
             if r.random() < 0.3 and value >= least:
-                items.append(f"{name} = {r.choice([v for v in (value // 2, value, value * 2) if v >= least])}")
+                values = [v for v in (value // 2, value, value * 2) if v >= least and (name[:2] != "BM" or v % least == 0)]
+                items.append(f"{name} = {r.choice(values)}")
         if r.random() < 0.3:
             items.append("persistent")
         if r.random() < 0.3:
@@ -90,7 +91,7 @@ class Program:
         known = [t for t in self.tensors if t.extents == extents and t.mode == "" and (dtype is None or t.dtype == dtype)]
         if known and self.r.random() < (0.3 if len(self.tensors) < 8 else 0.9):
             return self.r.choice(known)
-        tensor = Tensor(self.name("X"), dtype or self.r.choice(("f32", "bf16", "f16", "bf16", "i32")), extents)
+        tensor = Tensor(self.name("X"), dtype or self.r.choice(("f32", "bf16", "f16", "bf16", "i32", "f16", "f32", "e4m3")), extents)
         if tensor.dtype == "i32":
             tensor.largest = 8.0
         self.tensors.append(tensor)

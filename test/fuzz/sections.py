@@ -20,7 +20,7 @@ class Section(Accesses, Expressions):
     def __init__(self, program, number, sources):
         self.p, self.r, self.number, self.sources = program, program.r, number, sources
         self.pipes, self.path = [], []
-        self.nest, self.partial = [], 0
+        self.nest, self.partial, self.in_turn = [], 0, False
         self.block = self.nest
         self.draw_axes()
         self.draw_workers()
@@ -52,7 +52,9 @@ class Section(Accesses, Expressions):
         else:
             self.loader = Scope("load")
             self.workers = [Scope("compute", instances)]
-            if r.random() < 0.25:
+            if instances is None and r.random() < 0.1:
+                self.in_turn = True
+            elif r.random() < 0.25:
                 self.workers.append(Scope("finish", instances if r.random() < 0.3 else None))
 
     def text(self):
@@ -63,6 +65,8 @@ class Section(Accesses, Expressions):
             body = self.project(self.nest, scope.name, 3)
             if body:
                 instances = f"[{scope.instances.text}] as w" if scope.instances else ""
+                if self.in_turn and scope is self.workers[0]:
+                    instances = "[2] in turn"
                 lines += [f"        worker {scope.name}{instances} {{", *body, "        }"]
         return "\n".join([*lines, "    }"])
 
@@ -124,6 +128,7 @@ class Section(Accesses, Expressions):
                 kind = r.choice(("loop", "loop", "product"))
             else:
                 weights = {"fetch": 4, "let": 5, "slice": 0.6, "reduce": 2, "product": 3 * self.p.products, "store": 1,
+                           "ask": 0.5, "reshape": 0.3, "gather": 0.3,
                            "loop": 3 * (budget > 1 and len(self.path) < 3), "if": budget > 1,
                            "hand": len(self.workers) > 1 or scope.instances is not None}
                 kind = r.choices(list(weights), list(weights.values()))[0]
@@ -135,6 +140,12 @@ class Section(Accesses, Expressions):
                 self.slice(scope)
             elif kind == "reduce":
                 self.reduce(scope)
+            elif kind == "ask":
+                self.ask(scope)
+            elif kind == "reshape":
+                self.reshape(scope)
+            elif kind == "gather":
+                self.gather(scope)
             elif kind == "product":
                 self.product(scope)
             elif kind == "loop":
@@ -183,6 +194,12 @@ class Section(Accesses, Expressions):
             return Axis(name, f"cdiv(K, {step.text})", None), f"for {name} in cdiv(K, {step.text})", MANY / step
         block = r.choice(self.blocks())
         axis = Axis(name, block.dim, p.size("depth"))
+        if pick < 0.76:
+            start, end = f"{block.name}.start", f"{block.name}.end"
+            c = p.scalar("i32").text
+            span = r.choice((f"{start} + 3 .. {block.dim}", f"{c} .. {end}", f"{start} .. {end} + 5", f"min({start}, {c}) .. {end} - 1",
+                             f"{start} .. max({end}, {c})"))
+            return axis, f"for {name} in {span} by {axis.step.text}", MANY / axis.step
         if pick < 0.84:
             return axis, f"for {name} in 0 .. {block.name}.end by {axis.step.text}", MANY / axis.step
         if pick < 0.92:
@@ -259,6 +276,26 @@ class Section(Accesses, Expressions):
 
         self.inside("if", f"if {condition}", body, body if r.random() < 0.4 else None)
 
+    def ask(self, scope):
+        """A variable changes where some or all elements of a tile are so: in instances that find different things, too."""
+        r, value = self.r, self.some(scope)
+        if value.dtype == "bool" or value.rough or value.wild:
+            return
+        for d in (0, 1):
+            value = value and self.masked(scope, value, d, "0")
+        changed = [v for v in scope.values() if v.text.startswith("acc") and value and (v.differs or not value.differs)][-2:]
+        if not changed or value.is_static():
+            return
+        test = r.choice((f"any({value.text} > {r.choice((0, 1, 2))})", f"not any({value.text} < -1)", f"all({value.text} <= {r.choice((0, 1))})"))
+
+        def change(variable):
+            value, by = variable, r.choice((1, 2))
+            self.emit(scope, f"{value.text} {r.choice(('+=', 'max='))} {by}")
+            value.largest = value.largest * 2 + MANY * 2
+            value.missing = tuple("?" if m != "no" else m for m in value.missing)
+
+        self.inside("if", f"if {test}", lambda: change(r.choice(changed)), (lambda: change(r.choice(changed))) if r.random() < 0.4 else None)
+
     def store(self, scope, value):
         """Into a tensor of its own, whose indices tell the tile of work, the iteration and the instance."""
         r, p = self.r, self.p
@@ -275,6 +312,7 @@ class Section(Accesses, Expressions):
         else:
             dtype = r.choice(("f32", "f32", "bf16", "f16") if value.largest < 60000 else ("f32", "bf16"))
         tensor = p.output(tuple(extent for _, extent, _ in indices), dtype, adds)
+        tensor.is_whole = not self.partial
         if tensor.mode == "work " and self.partial:
             tensor.preset = " = 0"
         target = f"{tensor.name}[{', '.join(text for text, _, _ in indices)}]{'.T' if turned else ''}{part}"

@@ -70,7 +70,7 @@ class Value:
         return self.text if self.text.replace("_", "a").isalnum() else f"({self.text})"
 
     def is_float(self):
-        return self.dtype in ("f32", "bf16", "f16")
+        return self.dtype in ("f32", "bf16", "f16", "e4m3")
 
     def is_static(self):
         """A number that is written out."""
@@ -154,6 +154,7 @@ class Tensor:
     def __init__(self, name, dtype, extents, mode="", preset=""):
         self.name, self.dtype, self.extents, self.mode, self.preset = name, dtype, extents, mode, preset
         self.largest, self.grain, self.rough, self.wild = 2.0, 0, False, False
+        self.is_whole = True  # stored by every tile of work, under no condition
 
     def declaration(self):
         return f"{self.name}: {self.mode}{self.dtype}[{', '.join(self.extents)}]{self.preset}"
