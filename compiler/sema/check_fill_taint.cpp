@@ -16,7 +16,7 @@ using typed::VarId;
 
 namespace {
 
-constexpr int kMostRounds = 8;
+constexpr int kMostRounds = 12;
 const Taint kNothing{Fill::kNone, {}, false};
 
 }  // namespace
@@ -209,7 +209,10 @@ void FillTaint::RunIf(const Stmt& stmt) {
   Eval(*stmt.expr);
   const std::vector<VarId>& vars = Assigned(stmt);
   const std::vector<Taint> before = Get(vars);
+  const size_t facts = sources_.Facts();
+  sources_.Assume(*stmt.expr);
   Run(stmt.body);
+  sources_.Forget(facts);
   const std::vector<Taint> after = Get(vars);
   Set(vars, before);
   Run(stmt.orelse);

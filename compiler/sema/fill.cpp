@@ -10,22 +10,49 @@ using typed::Op;
 
 namespace {
 
-bool IsFiniteFill(Fill x) { return x == Fill::kZero || x == Fill::kPositive || x == Fill::kFinite; }
+/// What finite numbers of a class may be, as a set: below zero, zero, above it.
+enum Sign : uint8_t { kBelow = 1, kNull = 2, kAbove = 4, kEverySign = 7 };
 
-Fill Negate(Fill x) {
+/// Empty for what is no class of finite numbers.
+unsigned Signs(Fill x) {
   switch (x) {
-    case Fill::kPositive: return Fill::kFinite;
-    case Fill::kNegInf: return Fill::kPosInf;
-    case Fill::kPosInf: return Fill::kNegInf;
-    default: return x;
+    case Fill::kZero: return kNull;
+    case Fill::kPositive: return kAbove;
+    case Fill::kNotNegative: return kNull | kAbove;
+    case Fill::kNotPositive: return kBelow | kNull;
+    case Fill::kFinite: return kEverySign;
+    default: return 0;
   }
 }
 
+/// The narrowest class that holds them.
+Fill OfSigns(unsigned signs) {
+  switch (signs) {
+    case kNull: return Fill::kZero;
+    case kAbove: return Fill::kPositive;
+    case kNull | kAbove: return Fill::kNotNegative;
+    case kBelow:
+    case kBelow | kNull: return Fill::kNotPositive;
+    default: return Fill::kFinite;
+  }
+}
+
+unsigned Negated(unsigned signs) { return (signs & kNull) | (signs & kBelow ? kAbove : 0) | (signs & kAbove ? kBelow : 0); }
+
+bool IsFiniteFill(Fill x) { return Signs(x) != 0; }
+
+Fill Negate(Fill x) {
+  if (IsFiniteFill(x)) return OfSigns(Negated(Signs(x)));
+  return x == Fill::kNegInf ? Fill::kPosInf : x == Fill::kPosInf ? Fill::kNegInf : x;
+}
+
 Fill Add(Fill a, Fill b) {
-  if (a == Fill::kZero) return b;
-  if (b == Fill::kZero) return a;
-  if (a == Fill::kPositive && b == Fill::kPositive) return a;
-  if (IsFiniteFill(a) && IsFiniteFill(b)) return Fill::kFinite;
+  if (IsFiniteFill(a) && IsFiniteFill(b)) {
+    const unsigned both = Signs(a) | Signs(b);
+    if ((both & kBelow) && (both & kAbove)) return Fill::kFinite;
+    // What is zero on one side only leaves the other's sign.
+    return OfSigns((both & ~unsigned{kNull}) | (Signs(a) & Signs(b) & kNull));
+  }
   if (IsInfinite(a) && (IsFiniteFill(b) || a == b)) return a;
   if (IsInfinite(b) && IsFiniteFill(a)) return b;
   return Fill::kAny;
@@ -34,7 +61,10 @@ Fill Add(Fill a, Fill b) {
 Fill Multiply(Fill a, Fill b) {
   if (IsFiniteFill(a) && IsFiniteFill(b)) {
     if (a == Fill::kZero || b == Fill::kZero) return Fill::kZero;
-    return a == Fill::kPositive && b == Fill::kPositive ? Fill::kPositive : Fill::kFinite;
+    unsigned signs = (Signs(a) | Signs(b)) & kNull;
+    if (Signs(a) & kAbove) signs |= Signs(b);
+    if (Signs(a) & kBelow) signs |= Negated(Signs(b));
+    return OfSigns(signs);
   }
   if (IsInfinite(a) && b == Fill::kPositive) return a;
   if (IsInfinite(b) && a == Fill::kPositive) return b;
@@ -48,7 +78,7 @@ Fill Divide(Fill a, Fill b) {
   if (a == Fill::kZero) return a;
   if (IsInfinite(a)) return b == Fill::kPositive ? a : Fill::kAny;
   if (!IsFiniteFill(a)) return Fill::kAny;
-  return a == Fill::kPositive && b == Fill::kPositive ? Fill::kPositive : Fill::kFinite;
+  return a == Fill::kPositive && b == Fill::kPositive ? Fill::kPositive : Multiply(a, b);
 }
 
 Fill Maximum(Fill a, Fill b) {
@@ -56,7 +86,13 @@ Fill Maximum(Fill a, Fill b) {
   if (a == Fill::kNegInf) return b;
   if (b == Fill::kNegInf || a == b) return a;
   if (!IsFiniteFill(a) || !IsFiniteFill(b)) return Fill::kAny;
-  return a == Fill::kPositive || b == Fill::kPositive ? Fill::kPositive : Fill::kFinite;
+  // Above zero if one side is; else zero if one side is never below it.
+  unsigned signs = Signs(a) | Signs(b);
+  for (const unsigned one : {Signs(a), Signs(b)}) {
+    if (!(one & kBelow)) signs &= ~unsigned{kBelow};
+    if (one == kAbove) signs &= ~unsigned{kNull};
+  }
+  return OfSigns(signs);
 }
 
 }  // namespace
@@ -73,13 +109,13 @@ bool IsInfinite(Fill x) { return x == Fill::kNegInf || x == Fill::kPosInf; }
 Fill Join(Fill a, Fill b) {
   if (a == b || b == Fill::kNone) return a;
   if (a == Fill::kNone) return b;
-  return IsFiniteFill(a) && IsFiniteFill(b) ? Fill::kFinite : Fill::kAny;
+  return IsFiniteFill(a) && IsFiniteFill(b) ? OfSigns(Signs(a) | Signs(b)) : Fill::kAny;
 }
 
 Fill FillOf(double value) {
   if (std::isnan(value)) return Fill::kAny;
   if (std::isinf(value)) return value > 0 ? Fill::kPosInf : Fill::kNegInf;
-  return value == 0 ? Fill::kZero : value > 0 ? Fill::kPositive : Fill::kFinite;
+  return value == 0 ? Fill::kZero : value > 0 ? Fill::kPositive : Fill::kNotPositive;
 }
 
 Fill SumFill(Fill x) { return x; }
@@ -89,28 +125,30 @@ Fill ApplyFill(Op op, Fill x) {
   switch (op) {
     case Op::kNeg: return Negate(x);
     case Op::kNot: return x == Fill::kZero ? Fill::kPositive : x == Fill::kPositive ? Fill::kZero : Fill::kFinite;
-    case Op::kAbs: return IsInfinite(x) ? Fill::kPosInf : x;
+    case Op::kAbs:
+      return IsInfinite(x) ? Fill::kPosInf : IsFiniteFill(x) ? OfSigns((Signs(x) | Negated(Signs(x))) & ~unsigned{kBelow}) : x;
     case Op::kExp:
-    case Op::kExp2:  // of a finite number it may overflow
+    case Op::kExp2:  // of what may be above zero it may overflow
+      if (x == Fill::kNotPositive) return Fill::kNotNegative;
       return x == Fill::kZero ? Fill::kPositive : x == Fill::kNegInf ? Fill::kZero : x == Fill::kPosInf ? x : Fill::kAny;
     case Op::kLog:
     case Op::kLog2:
       return x == Fill::kZero ? Fill::kNegInf : x == Fill::kPositive ? Fill::kFinite : x == Fill::kPosInf ? x : Fill::kAny;
-    case Op::kSqrt: return x == Fill::kZero || x == Fill::kPositive || x == Fill::kPosInf ? x : Fill::kAny;
+    case Op::kSqrt: return (IsFiniteFill(x) && !(Signs(x) & kBelow)) || x == Fill::kPosInf ? x : Fill::kAny;
     case Op::kRsqrt:
       return x == Fill::kPositive ? x : x == Fill::kZero ? Fill::kPosInf : x == Fill::kPosInf ? Fill::kZero : Fill::kAny;
     case Op::kTanh:
-    case Op::kErf: return x == Fill::kZero || x == Fill::kPositive ? x : x == Fill::kAny ? x : Fill::kFinite;
+    case Op::kErf: return IsFiniteFill(x) || x == Fill::kAny ? x : Fill::kFinite;
     case Op::kSigmoid:
       return x == Fill::kNegInf                       ? Fill::kZero
              : x == Fill::kZero || x == Fill::kPosInf ? Fill::kPositive
              : x == Fill::kAny                        ? x
-                                                      : Fill::kFinite;
+                                                      : Fill::kNotNegative;
     case Op::kSin: return x == Fill::kZero ? x : IsFiniteFill(x) ? Fill::kFinite : Fill::kAny;
     case Op::kCos: return x == Fill::kZero ? Fill::kPositive : IsFiniteFill(x) ? Fill::kFinite : Fill::kAny;
     case Op::kFloor:
     case Op::kCeil:
-    case Op::kRound: return x == Fill::kPositive ? Fill::kFinite : x;
+    case Op::kRound: return x == Fill::kPositive ? Fill::kNotNegative : x;
     case Op::kFinite: return IsFiniteFill(x) ? x : IsInfinite(x) ? Fill::kZero : Fill::kFinite;
     default: return Fill::kAny;
   }
@@ -150,6 +188,8 @@ const char* FillText(Fill x) {
     case Fill::kNone: return "nothing";
     case Fill::kZero: return "0";
     case Fill::kPositive:
+    case Fill::kNotNegative:
+    case Fill::kNotPositive:
     case Fill::kFinite: return "some number";
     case Fill::kNegInf: return "-inf";
     case Fill::kPosInf: return "inf";

@@ -17,8 +17,10 @@ namespace tkc::sema {
 enum class Fill : uint8_t {
   kNone,  // nothing has been seen yet
   kZero,
-  kPositive,  // finite and above zero; `true`
-  kFinite,    // also: some truth value
+  kPositive,     // finite and above zero; `true`
+  kNotNegative,  // finite
+  kNotPositive,  // finite
+  kFinite,       // also: some truth value
   kNegInf,
   kPosInf,
   kAny,  // also a NaN

@@ -22,6 +22,11 @@ constexpr int kOldest = 2;
 constexpr int kMostReshapes = 6;  // of one tile, each told from the others; loops may go on for ever
 constexpr std::string_view kOften = " often";
 
+/// One reshape in Source::reshaped, behind the axis: ` 64x32>2048x1`.
+std::string ShapeText(const typed::Type& from, const typed::Type& to) {
+  return fmt::format(" {}x{}>{}x{};", from.rows, from.cols, to.rows, to.cols);
+}
+
 }  // namespace
 
 void FillSources::Begin(SymbolicTable& table, VarId instance, int64_t instances) {
@@ -31,18 +36,24 @@ void FillSources::Begin(SymbolicTable& table, VarId instance, int64_t instances)
   ranges_.clear();
   around_.clear();
   not_negative_.clear();
-  for (const typed::ExprPtr& requirement : kernel_.requires_at_launch) NoteRequirement(*requirement);
+  for (const typed::ExprPtr& requirement : kernel_.requires_at_launch) Assume(*requirement);
 }
 
-void FillSources::NoteRequirement(const Expr& requirement) {
+/// Whether the value may be another one further below.
+bool FillSources::IsOfMutable(const Expr& expr) const {
+  if (expr.kind == typed::ExprKind::kVar && kernel_.vars[expr.id].kind == typed::VarKind::kMutable) return true;
+  return std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return IsOfMutable(*arg); });
+}
+
+void FillSources::Assume(const Expr& requirement) {
   if (requirement.kind != typed::ExprKind::kBinary) return;
   using typed::Op;
   if (requirement.op == Op::kAnd) {
-    for (const typed::ExprPtr& each : requirement.args) NoteRequirement(*each);
+    for (const typed::ExprPtr& each : requirement.args) Assume(*each);
     return;
   }
   const bool is_comparison = requirement.op >= Op::kEq && requirement.op <= Op::kGe && requirement.op != Op::kNe;
-  if (!is_comparison || IsFloat(requirement.args[0]->type.dtype)) return;
+  if (!is_comparison || requirement.type.is_tile || IsFloat(requirement.args[0]->type.dtype) || IsOfMutable(requirement)) return;
   const Scalar difference = symbolic::Sub(table_->Of(*requirement.args[0]), table_->Of(*requirement.args[1]));
   const Scalar opposite = symbolic::Sub(symbolic::Int(0), difference);
   const bool is_strict = requirement.op == Op::kLt || requirement.op == Op::kGt;
@@ -89,15 +100,25 @@ int FillSources::Intern(Source source) {
 
 bool FillSources::IsOftenReshaped(int source) const { return sources_[source].reshaped == kOften; }
 
-int FillSources::Reshaped(int source, int axis, const typed::Type& type) {
+int FillSources::Reshaped(int source, int axis, const typed::Type& from, const typed::Type& to) {
   Source reshaped = sources_[source];
   const bool is_often =
-      IsOftenReshaped(source) || std::count(reshaped.reshaped.begin(), reshaped.reshaped.end(), 'x') == kMostReshapes;
+      IsOftenReshaped(source) || std::count(reshaped.reshaped.begin(), reshaped.reshaped.end(), '>') == kMostReshapes;
   if (is_often)
     reshaped.reshaped = kOften;
   else
-    reshaped.reshaped += fmt::format(" {} {}x{}", axis, type.rows, type.cols);
+    reshaped.reshaped += fmt::format("{}{}", axis, ShapeText(from, to));
   return Intern(std::move(reshaped));
+}
+
+std::optional<FillSources::AlongAxis> FillSources::ShapedBack(int source, const typed::Type& from, const typed::Type& to) {
+  Source back = sources_[source];
+  const std::string cut = ShapeText(to, from);
+  if (from.cols != 1 || !back.reshaped.ends_with(cut)) return std::nullopt;
+  const size_t place = back.reshaped.size() - cut.size() - 1;
+  const int axis = back.reshaped[place] - '0';
+  back.reshaped.resize(place);
+  return AlongAxis{Intern(std::move(back)), axis};
 }
 
 /// Can `start + extent` exceed `bound`? The block index of a range that its step divides stays inside.
@@ -218,6 +239,13 @@ const typed::Var* FillSources::IndexOf(int source) const {
   return nullptr;
 }
 
+bool FillSources::RunsOverBlocks(const typed::Var& index) const {
+  return std::any_of(around_.begin(), around_.end(), [&](VarId var) {
+    const auto range = ranges_.find(NameOf(var));
+    return &kernel_.vars[var] == &index && range != ranges_.end() && range->second.step > 1;
+  });
+}
+
 std::optional<FillSources::RangeEnd> FillSources::RangeEndedAt(int source) const {
   const Source& end = sources_[source];
   for (const VarId var : around_) {
@@ -268,7 +296,10 @@ void FillSources::TakeAsRead(int end) {
 
 bool FillSources::IsNotNegative(const Scalar& scalar, int depth) const {
   constexpr int kDeepest = 4;  // ranges that begin where others do
-  return symbolic::IsNotNegative(scalar, [&](std::string_view name) {
+  return symbolic::IsNotNegativeOf(scalar, [&](const Scalar& atom) {
+    if (IsAbove(atom, symbolic::Int(0), 0)) return true;
+    if (atom->kind != symbolic::Kind::kName) return false;
+    const std::string_view name = atom->name;
     const auto is_dim = [&](const typed::Dim& dim) { return "d." + dim.name == name; };
     if (std::any_of(kernel_.dims.begin(), kernel_.dims.end(), is_dim)) return true;
     if (instance_ != typed::kNone && table_->NameOf(instance_) == name) return true;

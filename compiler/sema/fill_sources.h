@@ -34,6 +34,10 @@ class FillSources {
   /// A loop or an axis of the grid over `var`; Leave ends the innermost.
   void Enter(typed::VarId var, const typed::Expr& lo, const typed::Expr& hi, int64_t step);
   void Leave() { around_.pop_back(); }
+  /// The comparisons of integers that the condition is made of hold until the facts are as many again as they were.
+  void Assume(const typed::Expr& condition);
+  size_t Facts() const { return not_negative_.size(); }
+  void Forget(size_t facts) { not_negative_.resize(facts); }
   /// The variables entered and not left, the outermost first.
   const std::vector<typed::VarId>& around() const { return around_; }
   /// The name of a variable in formulas; loops in step share one.
@@ -42,7 +46,14 @@ class FillSources {
   const Source& At(int source) const { return sources_[source]; }
   int Intern(Source source);
   /// The source along `axis` of a tile that becomes one of another shape.
-  int Reshaped(int source, int axis, const typed::Type& type);
+  int Reshaped(int source, int axis, const typed::Type& from, const typed::Type& to);
+  struct AlongAxis {
+    int source;
+    int axis;
+  };
+  /// The source of which that of a column is, if the column was cut from a tile of the shape `to` that it becomes now: a list of
+  /// all elements stands in between, in which each has a place of its own.
+  std::optional<AlongAxis> ShapedBack(int source, const typed::Type& from, const typed::Type& to);
   /// Of a tile that was reshaped so often that where elements are missing is not known any more.
   bool IsOftenReshaped(int source) const;
   /// Elements at or past `bound`, or before it, of a tile whose first position is `start`.
@@ -63,6 +74,8 @@ class FillSources {
   bool IsAtMost(const symbolic::Scalar& a, const symbolic::Scalar& b, int depth = 0) const;
   /// The index in sight that runs along the source; null: none.
   const typed::Var* IndexOf(int source) const;
+  /// Else the index is a single number, and has no `pos` and no `valid`.
+  bool RunsOverBlocks(const typed::Var& index) const;
   /// Whether what is missing lies behind the range of an index in sight, as `valid` says.
   bool IsEndOfRange(int source) const { return RangeEndedAt(source).has_value(); }
   /// Whether `source` is of reads that are shifted against the blocks of the index whose range ends at `end`, by less than a block:
@@ -79,9 +92,8 @@ class FillSources {
     int64_t step = 1;
   };
 
-  /// What the requirement says is not below zero on any launch.
-  void NoteRequirement(const typed::Expr& requirement);
-  /// a - b is at least so much on all launches, as far as a requirement says.
+  bool IsOfMutable(const typed::Expr& expr) const;
+  /// a - b is at least so much, as far as a requirement or a condition around says.
   bool IsAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, int64_t least) const;
   /// The end of the range of an index in sight, as a part of its block sees it that begins `part` positions behind the block's
   /// first.
@@ -106,7 +118,7 @@ class FillSources {
   std::map<std::string, int> ids_;  // text to place in sources_
   std::map<std::string, Range> ranges_;
   std::vector<typed::VarId> around_;
-  std::vector<symbolic::Scalar> not_negative_;  // on launches that are not refused
+  std::vector<symbolic::Scalar> not_negative_;  // on launches that are not refused, under the conditions around
 };
 
 }  // namespace tkc::sema

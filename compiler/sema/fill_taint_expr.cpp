@@ -51,7 +51,7 @@ Fill FillOfInteger(int64_t value, DType dtype) {
   return FillOf(static_cast<double>(value));
 }
 
-/// Nothing but selections, minima and maxima leaves the end of an integer type where it is: sums wrap.
+/// Nothing but selections, minima and maxima leaves the end of an integer type where it is, and its sign what it was: sums wrap.
 bool KeepsEnds(const Expr& expr) {
   switch (expr.kind) {
     case ExprKind::kUnary:
@@ -64,7 +64,10 @@ bool KeepsEnds(const Expr& expr) {
 }
 
 void DropEnds(Taint& taint) {
-  const auto drop = [](Fill& fill) { fill = IsInfinite(fill) ? Fill::kFinite : fill; };
+  const auto drop = [](Fill& fill) {
+    const bool is_signed = fill == Fill::kNotNegative || fill == Fill::kNotPositive;
+    fill = IsInfinite(fill) || is_signed ? Fill::kFinite : fill;
+  };
   drop(taint.base);
   for (auto& axis : taint.axis) {
     for (auto& [source, fill] : axis) drop(fill);
@@ -333,9 +336,14 @@ Taint FillTaint::Reshape(const Expr& expr) {
     const auto [slot, is_new] = axis[which].emplace(source, fill);
     if (!is_new) slot->second = Join(slot->second, fill);
   };
+  const typed::Type& from = expr.args[0]->type;
   for (int which = 0; which < 2; ++which) {
     for (const auto& [id, fill] : taint.axis[which]) {
-      const int source = sources_.Reshaped(id, which, expr.type);
+      if (const auto back = sources_.ShapedBack(id, from, expr.type)) {
+        add(back->axis, back->source, fill);
+        continue;
+      }
+      const int source = sources_.Reshaped(id, which, from, expr.type);
       const Fill there = sources_.IsOftenReshaped(source) ? Fill::kAny : fill;
       if (which == 0 || cuts) add(0, source, there);
       if (which == 1 || !cuts) add(1, source, there);

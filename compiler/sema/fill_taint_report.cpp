@@ -28,6 +28,16 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
         "give the read the fill that changes nothing: `X[..] else {}`, or `require` extents at which all elements exist", neutral));
     return;
   }
+  if (!sources_.RunsOverBlocks(*index)) {
+    const bool upper = sources_.At(source).upper;
+    report.Note(index->span, fmt::format("what is read at a number made of `{}` may {} element of the tensor", index->name,
+                                         upper ? "reach beyond the last" : "begin in front of the first"));
+    report.Help(
+        fmt::format("choose `{}` by the elements' numbers, `where(first + iota(n){} {}, .., {})`, or read it under a condition "
+                    "that says that they exist",
+                    neutral, axis == 1 ? ".T" : "", upper ? "< N" : ">= 0", neutral));
+    return;
+  }
   if (!sources_.At(source).upper) {  // in its range, but not in the tensor
     report.Note(index->span, fmt::format("blocks of `{}` may begin in front of the first element of the tensor", index->name));
     report.Help(fmt::format(
@@ -76,7 +86,8 @@ void FillTaint::ReportMatMul(const Expr& expr, int source, Fill x, Fill y) {
   report.Label(expr.args[0]->span, fmt::format("holds {} there", FillText(x)))
       .Label(expr.args[1]->span, fmt::format("holds {} there", FillText(y)));
   // Zero one side; if the other may be infinite, that one.
-  const bool left = x != Fill::kZero && (x == Fill::kAny || IsInfinite(x) || y == Fill::kFinite || y == Fill::kPositive);
+  const bool left =
+      x != Fill::kZero && (x == Fill::kAny || IsInfinite(x) || (y != Fill::kZero && y != Fill::kAny && !IsInfinite(y)));
   AddHelp(report, *expr.args[left ? 0 : 1], left ? 1 : 0, source, "0");
 }
 

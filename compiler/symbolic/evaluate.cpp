@@ -33,14 +33,15 @@ std::optional<int64_t> Evaluate(const Scalar& scalar, const Environment& environ
 
 namespace {
 
-bool IsNotNegative(const Scalar& scalar, const std::function<bool(std::string_view)>& is_count, int depth) {
+bool IsNotNegative(const Scalar& scalar, const std::function<bool(const Scalar&)>& is_count, int depth) {
   constexpr int kDeepest = 16;
   if (depth > kDeepest) return false;
   const auto is = [&](size_t i) { return IsNotNegative(scalar->args[i], is_count, depth + 1); };
   int64_t divisor = 0;
   switch (scalar->kind) {
     case Kind::kInt: return scalar->int_value >= 0;
-    case Kind::kName: return is_count(scalar->name);
+    case Kind::kName:
+    case Kind::kElement: return is_count(scalar);
     case Kind::kAdd:
     case Kind::kMul:
     case Kind::kMin: return is(0) && is(1);
@@ -56,6 +57,10 @@ bool IsNotNegative(const Scalar& scalar, const std::function<bool(std::string_vi
 }  // namespace
 
 bool IsNotNegative(const Scalar& scalar, const std::function<bool(std::string_view)>& is_count) {
+  return IsNotNegativeOf(scalar, [&](const Scalar& atom) { return atom->kind == Kind::kName && is_count(atom->name); });
+}
+
+bool IsNotNegativeOf(const Scalar& scalar, const std::function<bool(const Scalar&)>& is_count) {
   return IsNotNegative(scalar, is_count, 0);
 }
 
