@@ -105,6 +105,20 @@ double Terms(const typed::Kernel& kernel, const interp::Arguments& arguments) {
   return terms;
 }
 
+/// Integers up to here are numbers of `f32`.
+constexpr double kLargestExact = 0x1p24;
+/// No sum whose result is below this has terms that come near it.
+constexpr double kSurelyExact = 0x1p14;
+
+double LargestOf(const typed::Kernel& kernel, const interp::Arguments& results) {
+  double largest = 0;
+  for (const typed::Param& param : kernel.params) {
+    if (!interp::IsOutput(param)) continue;
+    for (const double value : results.tensors.at(param.name).ToReals()) largest = std::max(largest, std::abs(value));
+  }
+  return largest;
+}
+
 }  // namespace
 
 Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
@@ -123,8 +137,11 @@ Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
 Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, const interp::Arguments& before,
                        const interp::Arguments& want, bool integers) {
   Tolerance tolerance;
-  tolerance.exact = integers && arithmetic.is_exact;
-  if (tolerance.exact) return tolerance;
+  const bool may_be_exact = integers && arithmetic.is_exact;
+  if (may_be_exact && LargestOf(entry.kernels.front(), want) < kSurelyExact) {
+    tolerance.exact = true;
+    return tolerance;
+  }
   const typed::Kernel& kernel = entry.kernels.front();
   tolerance.of_magnitude = Terms(kernel, before) * 0x1p-24;
   if (arithmetic.functions > 0) tolerance.of_magnitude = 4 * (tolerance.of_magnitude + arithmetic.functions * 0x1p-20);
@@ -140,6 +157,7 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
   Diagnostics ignored;
   const interp::Signs signs = arithmetic.functions > 0 ? interp::Signs::kKept : interp::Signs::kDropped;
   const bool ran = static_cast<bool>(interp::Interpret(entry, absolute, ignored, signs));
+  if (may_be_exact && ran && LargestOf(kernel, absolute) <= kLargestExact) tolerance.exact = true;
   for (const typed::Param& param : kernel.params) {
     if (!interp::IsOutput(param)) continue;
     std::vector<double> sums = want.tensors.at(param.name).ToReals();

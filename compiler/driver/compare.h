@@ -7,7 +7,8 @@
 // four times as much, as an exponent's error is multiplied by its argument; 2^-8 of it where intermediate values are rounded to
 // 16 bits (8 bits: 2^-3) and may so fall to either side, too; n * 2^-126 where subnormal numbers may be taken for 0 (se-8). The sum
 // of magnitudes is what the reference gives for the inputs' absolute values where differences are added up instead. Where nothing
-// but sums and products of small integers is computed, every order gives the same bits, and nothing may differ.
+// but sums and products of small integers is computed, and their magnitudes stay below 2^24, every order gives the same bits, and
+// nothing may differ.
 #pragma once
 
 #include <map>

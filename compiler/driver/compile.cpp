@@ -51,6 +51,7 @@
 #include "compiler/passes/spread_instances.h"
 #include "compiler/passes/stage_operands.h"
 #include "compiler/passes/turn_operands.h"
+#include "compiler/passes/widen_columns.h"
 #include "compiler/sema/check.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/syntax/ast_print.h"
@@ -71,6 +72,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("spread_instances", passes::SpreadInstances) &&  // on whole workers: below, a block's own instances are counted
       pass("assign_roles", passes::AssignRoles) &&          // who executes: layouts and transfers differ by role
       pass.Enter(ir::Level::kLowering) &&                   // from here on tiles have layouts and places
+      pass("widen_columns", passes::WidenColumns) &&        // before all that asks how operands lie or where tiles fit
       pass("turn_operands", passes::TurnOperands) &&        // before layouts and staging, which see which way operands lie
       pass("join_parts", passes::JoinParts) &&              // before layouts: a lane takes whole structures
       pass("select_layout", passes::SelectLayout) &&      // before staging: which parts of a register tile stay with their threads

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/widen_columns.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/passes/walk.h"
+#include "compiler/sema/fill.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+constexpr int64_t kLanguageUnit = 8;  // of columns, in a worker that multiplies
+
+/// Extents that are one and the same: of the axes of values, and of fields of pipes. Classes by union and find.
+class Extents {
+ public:
+  explicit Extents(const ir::Kernel& kernel) : kernel_(kernel) {
+    size_t count = 2 * kernel.values.size();
+    for (const ir::Pipe& pipe : kernel.pipes) {
+      fields_[pipe.name] = count;
+      count += 2 * pipe.fields.size();
+    }
+    parent_.resize(count);
+    std::iota(parent_.begin(), parent_.end(), size_t{0});
+    pinned_.resize(count);
+    wanted_.resize(count);
+    for (const ir::Worker& worker : kernel.workers) {
+      ForEachOp(worker.body, [&](const Op& op) { Visit(op); });
+    }
+  }
+
+  static size_t Of(ValueId value, int axis) { return 2 * static_cast<size_t>(value) + static_cast<size_t>(axis); }
+  size_t OfField(const std::string& pipe, size_t field, int axis) const {
+    return fields_.at(pipe) + 2 * field + static_cast<size_t>(axis);
+  }
+  void Want(ValueId value, int axis) { wanted_[Find(Of(value, axis))] = true; }
+  bool IsWidened(size_t extent) {
+    const size_t root = Find(extent);
+    return wanted_[root] && !pinned_[root];
+  }
+
+ private:
+  size_t Find(size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void Join(size_t a, size_t b) {
+    a = Find(a), b = Find(b);
+    if (a == b) return;
+    parent_[b] = a;
+    pinned_[a] = pinned_[a] || pinned_[b];
+    wanted_[a] = wanted_[a] || wanted_[b];
+  }
+  void Pin(size_t extent) { pinned_[Find(extent)] = true; }
+  int64_t Size(ValueId value, int axis) const {
+    const ir::Type& type = kernel_.values[static_cast<size_t>(value)].type;
+    return axis == 0 ? type.rows : type.cols;
+  }
+
+  /// Of two tiles of which one may be part of the other, or repeated along an axis.
+  void Align(ValueId a, ValueId b, bool may_repeat) {
+    for (const int axis : {0, 1}) {
+      if (Size(a, axis) == Size(b, axis)) {
+        Join(Of(a, axis), Of(b, axis));
+      } else if (!may_repeat) {
+        Pin(Of(a, axis));
+        Pin(Of(b, axis));
+      }
+    }
+  }
+
+  void VisitProduct(const Op& op) {
+    const bool has_sum = op.code == OpCode::kAccumulate;
+    const ValueId sum = has_sum ? op.operands[0] : op.results[0];
+    const ValueId a = op.operands[has_sum ? 1 : 0], b = op.operands[has_sum ? 2 : 1];
+    Join(Of(sum, 0), Of(a, 0));
+    Join(Of(sum, 1), Of(b, 1));
+    Join(Of(a, 1), Of(b, 0));
+    Pin(Of(a, 1));
+  }
+
+  void VisitTraffic(const Op& op) {
+    const bool sends = op.code == OpCode::kSend;
+    const std::vector<ValueId>& values = sends ? op.operands : op.results;
+    const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const size_t field = sends && op.number != ir::kAllFields ? static_cast<size_t>(op.number) : i;
+      for (const int axis : {0, 1}) {
+        const int64_t whole = axis == 0 ? pipe.fields[field].rows : pipe.fields[field].cols;
+        Join(OfField(op.symbol, field, axis), Of(values[i], axis));
+        if (Size(values[i], axis) != whole) Pin(Of(values[i], axis));
+      }
+    }
+  }
+
+  void Visit(const Op& op) {
+    const auto align_all = [&] {
+      for (const ValueId operand : op.operands) {
+        for (const ValueId result : op.results) Align(result, operand, true);
+      }
+    };
+    switch (op.code) {
+      case OpCode::kVar:
+      case OpCode::kUnary:
+      case OpCode::kBinary:
+      case OpCode::kSelect:
+      case OpCode::kConvert:
+      case OpCode::kReduce:
+      case OpCode::kCumsum: return align_all();
+      case OpCode::kAssign: return Align(op.operands[0], op.operands[1], false);
+      case OpCode::kAssignPart: return Align(op.operands[0], op.operands[1], false);
+      case OpCode::kPart: return Align(op.results[0], op.operands[0], false);
+      case OpCode::kTranspose:
+        Join(Of(op.results[0], 0), Of(op.operands[0], 1));
+        return Join(Of(op.results[0], 1), Of(op.operands[0], 0));
+      case OpCode::kMatmul:
+      case OpCode::kAccumulate: return VisitProduct(op);
+      case OpCode::kSend:
+      case OpCode::kReceive: return VisitTraffic(op);
+      case OpCode::kFill:
+      case OpCode::kPositions:
+      case OpCode::kRead:
+      case OpCode::kStore:
+      case OpCode::kTest: return;
+      default:
+        for (const std::vector<ValueId>* values : {&op.results, &op.operands}) {
+          for (const ValueId value : *values) Pin(Of(value, 0)), Pin(Of(value, 1));
+        }
+    }
+  }
+
+  const ir::Kernel& kernel_;
+  std::map<std::string, size_t> fields_;  // where the extents of a pipe's fields begin
+  std::vector<size_t> parent_;
+  std::vector<bool> pinned_, wanted_;
+};
+
+class Widening {
+ public:
+  Widening(ir::Kernel& kernel, int64_t unit) : kernel_(kernel), extents_(kernel), unit_(unit) {}
+
+  void Run() {
+    bool any = false;
+    for (const ir::Worker& worker : kernel_.workers) any |= FindWanted(worker);
+    if (!any) return;
+    for (ir::Worker& worker : kernel_.workers) worker.body = Rewritten(worker.body);
+    for (size_t i = 0; i < known_values_; ++i) {
+      const auto value = static_cast<ValueId>(i);
+      ir::Type& type = kernel_.values[i].type;
+      if (extents_.IsWidened(Extents::Of(value, 0))) type.rows = Wide(type.rows);
+      if (extents_.IsWidened(Extents::Of(value, 1))) type.cols = Wide(type.cols);
+    }
+    for (ir::Pipe& pipe : kernel_.pipes) {
+      for (size_t i = 0; i < pipe.fields.size(); ++i) {
+        if (extents_.IsWidened(extents_.OfField(pipe.name, i, 0))) pipe.fields[i].rows = Wide(pipe.fields[i].rows);
+        if (extents_.IsWidened(extents_.OfField(pipe.name, i, 1))) pipe.fields[i].cols = Wide(pipe.fields[i].cols);
+      }
+    }
+  }
+
+ private:
+  int64_t Wide(int64_t extent) const { return (extent + unit_ - 1) / unit_ * unit_; }
+
+  /// Columns that the worker's registers do not hold as they are.
+  bool FindWanted(const ir::Worker& worker) {
+    bool multiplies = false, any = false;
+    ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
+    if (!multiplies || worker.kind != ir::RoleKind::kCompute) return false;
+    ForEachOp(worker.body, [&](const Op& op) {
+      for (const ValueId value : op.results) {
+        const int64_t columns = kernel_.values[static_cast<size_t>(value)].type.cols;
+        if (columns % unit_ == 0 || columns % kLanguageUnit != 0) continue;
+        extents_.Want(value, 1);
+        any = true;
+      }
+    });
+    return any;
+  }
+
+  Region Rewritten(const Region& region) {
+    Region out;
+    for (Op op : region) {
+      for (Region& inner : op.regions) inner = Rewritten(inner);
+      if (op.code == OpCode::kRead) Cut(op, op.results[0]);
+      if (op.code == OpCode::kStore) Cut(op, op.operands[0]);
+      if (op.code == OpCode::kReduce) Mask(op, out);
+      out.push_back(std::move(op));
+    }
+    return out;
+  }
+
+  /// The access covers more, of which what is too much does not exist.
+  void Cut(Op& access, ValueId tile) {
+    const ir::TensorParam& tensor = FindTensor(kernel_, access.symbol);
+    int which = 0;
+    for (size_t i = 0; i < access.axes.size(); ++i) {
+      ir::AxisRange& axis = access.axes[i];
+      if (axis.dropped) continue;
+      if (!extents_.IsWidened(Extents::Of(tile, which++))) continue;
+      const ir::Scalar end = symbolic::Add(axis.start, symbolic::Int(axis.extent));
+      if (!symbolic::Equal(end, tensor.extents[i]))
+        axis.hi = axis.hi ? symbolic::Make(symbolic::Kind::kMin, DType::kI64, {axis.hi, end}) : end;
+      axis.extent = Wide(axis.extent);
+    }
+  }
+
+  /// Along a widened axis only what was there before is reduced.
+  void Mask(Op& reduce, Region& out) {
+    const int axis = reduce.slot == "rows" ? 1 : 0;
+    const ValueId tile = reduce.operands[0];
+    if (!extents_.IsWidened(Extents::Of(tile, axis))) return;
+    const ir::Type type = kernel_.values[static_cast<size_t>(tile)].type;  // not widened yet
+    const int64_t extent = axis == 1 ? type.cols : type.rows;
+    ir::Type line = type;
+    line.rows = axis == 1 ? 1 : Wide(extent);
+    line.cols = axis == 1 ? Wide(extent) : 1;
+    const auto emit = [&](Op op, const char* name, ir::Type result) {
+      op.span = reduce.span;
+      op.results = {kernel_.AddValue(name, result)};
+      out.push_back(std::move(op));
+      return out.back().results[0];
+    };
+    Op positions{OpCode::kPositions};
+    positions.slot = axis == 1 ? "cols" : "rows";
+    positions.scalars = {symbolic::Int(0)};
+    line.dtype = DType::kI32;
+    const ValueId position = emit(std::move(positions), "place", line);
+    Op compare{OpCode::kBinary};
+    compare.number = static_cast<int64_t>(typed::Op::kLt);
+    compare.operands = {position};
+    compare.scalars = {symbolic::Convert(symbolic::Int(extent), DType::kI32)};
+    compare.slot = "right";
+    line.dtype = DType::kBool;
+    const ValueId inside = emit(std::move(compare), "inside", line);
+    Op select{OpCode::kSelect};
+    select.operands = {inside, tile};
+    select.scalars = {Neutral(static_cast<typed::Op>(reduce.number), type.dtype)};
+    select.slot = "ts";
+    ir::Type whole = type;
+    (axis == 1 ? whole.cols : whole.rows) = Wide(extent);
+    if (extents_.IsWidened(Extents::Of(tile, 1 - axis)))
+      (axis == 1 ? whole.rows : whole.cols) = Wide(axis == 1 ? type.rows : type.cols);
+    reduce.operands[0] = emit(std::move(select), "those_inside", whole);
+  }
+
+  static ir::Scalar Neutral(typed::Op op, DType dtype) {
+    const bool is_sum = op == typed::Op::kAdd, is_max = op == typed::Op::kMax;
+    if (IsFloat(dtype)) {
+      const double infinity = std::numeric_limits<double>::infinity();
+      return symbolic::Float(is_sum ? 0 : is_max ? -infinity : infinity, dtype);
+    }
+    const sema::IntegerRange range = sema::RangeOf(dtype);
+    const int64_t end = is_max ? range.least : range.greatest.value_or(-1);  // of `u64` the greatest has all bits set
+    return symbolic::Convert(symbolic::Int(is_sum ? 0 : end), dtype);
+  }
+
+  ir::Kernel& kernel_;
+  Extents extents_;
+  int64_t unit_;
+  size_t known_values_ = kernel_.values.size();  // those added by masks have their final shape
+};
+
+}  // namespace
+
+Result<void> WidenColumns(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+  const MatrixShape* const shape = FindMatrixShape(target, DType::kBF16);
+  if (shape != nullptr && shape->n_step > kLanguageUnit) Widening(kernel, shape->n_step).Run();
+  return {};
+}
+
+}  // namespace tkc::passes
