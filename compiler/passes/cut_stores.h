@@ -7,6 +7,7 @@
 //     store Y[m, 0 : 8192] = y                     y = columns(x, c * 2048) * g
 //                                                  store Y[m, c * 2048 : 2048] = y
 //
+// Where parts of columns do not suffice, by parts of its rows, if every tile of the statement with as many rows is its own.
 // Only what is loaded or computed for the store alone, elementwise, right before it. Tiles that others need as well stay whole, and
 // so do loads of what the kernel writes. Not for fragments, whose stores are staged in parts of their own.
 #pragma once

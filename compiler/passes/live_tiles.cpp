@@ -21,6 +21,7 @@ constexpr int64_t kForSums = 8;  // of stretches, on their way between the lanes
 /// What loads are put in front of.
 bool IsElementwise(const Op& op) {
   switch (op.code) {
+    case OpCode::kLet:
     case OpCode::kVar:
     case OpCode::kAssign:
     case OpCode::kUnary:
@@ -157,9 +158,9 @@ std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& wor
   return std::move(liveness.kept);
 }
 
-LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
+LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads) {
   LiveTiles most;
-  for (LiveTiles& tiles : KeptTiles(kernel, worker)) {
+  for (LiveTiles& tiles : KeptTiles(kernel, worker, loads)) {
     if (tiles.registers >= most.registers && tiles.registers > 0) most = std::move(tiles);  // the first one stands last
   }
   return most;

@@ -35,7 +35,7 @@ enum class Loads : uint8_t { kInPlace, kTogether };
 std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace);
 
 /// The most of these: what the compiler of the output can't do without.
-LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker);
+LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace);
 
 /// The most registers of what a store to global memory writes and of the tiles in use behind it, where there are any. The ways that
 /// a store may take (whole vectors, cut by an edge, element by element) share what they write, so it is there before they part.

@@ -50,8 +50,9 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
 
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
 /// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used, or of
-/// its stores. This is an estimate: now and then ptxas spills a few bytes below a bound that it would not have reached unasked (12
-/// at 72 registers of a kernel that takes 64), and none at a lower one.
+/// its stores; loads with only elementwise operations between them count together. This is an estimate: now and then ptxas spills
+/// a few bytes below a bound that it would not have reached unasked (8 at 168 registers of a kernel that takes 203), and none at a
+/// lower one.
 void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   const RegisterRule& rule = target.registers;
   int64_t most = 0;
@@ -59,8 +60,10 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
     bool multiplies = false;
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
     if (multiplies) return;
+    const int64_t for_parts = Contains(worker.body, ir::OpCode::kUnroll) ? kForWholeLoads : 0;  // those of the next part
     const int64_t stored = MostStoredTiles(kernel, worker).registers;
-    most = std::max({most, MostKeptTiles(kernel, worker).registers + kForAddressesOfAll,
+    const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether).registers;
+    most = std::max({most, MostKeptTiles(kernel, worker).registers + kForAddressesOfAll + for_parts, together + kForPositions,
                      MostLiveTiles(kernel, worker).registers + kForPositions, stored > 0 ? stored + kForAddressesOfStores : 0});
   }
   if (most == 0) return;  // no worker

@@ -16,48 +16,46 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-namespace {
-
-/// The axis along which the columns of a tile lie in the tensor; none: it has but one column.
-ir::AxisRange* AxisOfColumns(Op& access) {
+/// The axis along which the columns (rows) of a tile lie in the tensor; none: it has but one column (one row).
+ir::AxisRange* StoreParts::AxisOf(Op& access) const {
   std::vector<ir::AxisRange*> kept;
   for (ir::AxisRange& axis : access.axes) {
     if (!axis.dropped) kept.push_back(&axis);
   }
   const bool is_turned = access.slot == "transposed";
-  if (kept.empty() || (kept.size() == 1 && !is_turned)) return nullptr;
-  return is_turned ? kept.front() : kept.back();
+  if (kept.empty() || (kept.size() == 1 && by_rows_ == is_turned)) return nullptr;
+  return by_rows_ != is_turned ? kept.front() : kept.back();
 }
 
 /// What may be done later, in front of a store that follows: it reads tiles, scalars, and tensors that the grid does not write.
-bool MayWait(const ir::Kernel& kernel, const Op& op) {
+bool StoreParts::MayWait(const Op& op) const {
   switch (op.code) {
-    case OpCode::kRead: return KeepsTensor(kernel, op.symbol);
+    case OpCode::kRead: return KeepsTensor(kernel_, op.symbol);
     case OpCode::kFill:
     case OpCode::kUnary:
     case OpCode::kBinary:
     case OpCode::kSelect:
     case OpCode::kConvert:
     case OpCode::kPositions: return true;
+    case OpCode::kReduce:
+    case OpCode::kCumsum: return by_rows_ && op.slot == "rows" && op.symbol.empty();
     default: return false;
   }
 }
 
-}  // namespace
-
 StoreStatement StoreParts::Find(Region& region, size_t store) const {
   StoreStatement found{store, store, {}};
-  const int64_t columns = Columns(region[store].operands[0]);
-  if (!AxisOfColumns(region[store])) return found;
+  const int64_t extent = ExtentOf(region[store].operands[0]);
+  if (!AxisOf(region[store])) return found;
   std::map<ValueId, int> uses;  // within the statement
   const auto take = [&](const Op& op) {
     for (const ValueId operand : op.operands) ++uses[operand];
   };
   take(region[store]);
-  while (found.begin > 0 && MayWait(kernel_, region[found.begin - 1])) {
+  while (found.begin > 0 && MayWait(region[found.begin - 1])) {
     const Op& op = region[--found.begin];
     const ValueId result = op.results[0];
-    if (Columns(result) != columns || !uses.contains(result) || uses[result] != CountUses(worker_.body, result)) continue;
+    if (ExtentOf(result) != extent || !uses.contains(result) || uses[result] != CountUses(worker_.body, result)) continue;
     take(op);
     found.own.insert(found.begin);
   }
@@ -87,9 +85,23 @@ int64_t StoreParts::Kept(const Region& region, size_t first, size_t end) const {
 }
 
 int64_t StoreParts::MostParts(const Region& region, const StoreStatement& statement) const {
-  const int64_t columns = Columns(region[statement.store].operands[0]);
-  const int64_t least_columns = worker_.layout.ColsPerBlock();  // 1: rows lie in single threads
-  return least_columns > 1 && columns % least_columns == 0 ? columns / least_columns : 1;
+  const int64_t extent = ExtentOf(region[statement.store].operands[0]);
+  const int64_t least = by_rows_ ? worker_.layout.RowsPerBlock() : worker_.layout.ColsPerBlock();  // 1: rows lie in single threads
+  if (least <= 1 || extent % least != 0) return 1;
+  if (by_rows_ && TakesOthersRows(region, statement)) return 1;
+  return extent / least;
+}
+
+/// Rows of tiles that stay whole lie where they lie.
+bool StoreParts::TakesOthersRows(const Region& region, const StoreStatement& statement) const {
+  std::set<ValueId> own;
+  for (const size_t i : statement.own) own.insert(region[i].results.begin(), region[i].results.end());
+  const auto takes = [&](const Op& op) {
+    return std::any_of(op.operands.begin(), op.operands.end(),
+                       [&](ValueId value) { return !own.contains(value) && ExtentOf(value) > 1; });
+  };
+  return takes(region[statement.store]) ||
+         std::any_of(statement.own.begin(), statement.own.end(), [&](size_t i) { return takes(region[i]); });
 }
 
 StoreParts::Operations StoreParts::Split(const Region& region, const StoreStatement& statement) const {
@@ -101,15 +113,18 @@ StoreParts::Operations StoreParts::Split(const Region& region, const StoreStatem
   return operations;
 }
 
-void StoreParts::Narrow(const Operations& operations, int64_t columns) {
+void StoreParts::Narrow(const Operations& operations, int64_t extent) {
   for (const Region* ops : {&operations.loads, &operations.others}) {
     for (const Op& op : *ops) {
-      for (const ValueId result : op.results) kernel_.values[result].type.cols = columns;
+      for (const ValueId result : op.results) {
+        ir::Type& type = kernel_.values[result].type;
+        (by_rows_ ? type.rows : type.cols) = extent;
+      }
     }
   }
 }
 
-Region StoreParts::Part(const Region& operations, const Operations& statement, const ir::Scalar& first, int64_t columns) {
+Region StoreParts::Part(const Region& operations, const Operations& statement, const ir::Scalar& first, int64_t extent) {
   std::set<ValueId> own;
   for (const Region* ops : {&statement.loads, &statement.others}) {
     for (const Op& op : *ops) own.insert(op.results.begin(), op.results.end());
@@ -118,8 +133,8 @@ Region StoreParts::Part(const Region& operations, const Operations& statement, c
   std::set<ValueId> present;
   for (Op op : operations) {
     for (ValueId& operand : op.operands) {
-      if (own.contains(operand) || Columns(operand) == 1) continue;
-      const ValueId part = PartOf(operand, columns);
+      if (own.contains(operand) || ExtentOf(operand) == 1) continue;
+      const ValueId part = PartOf(operand, extent);
       if (present.insert(part).second) {
         out.push_back({OpCode::kPart, {part}, {operand}, {symbolic::Int(0), first}});
         out.back().span = op.span;
@@ -127,9 +142,9 @@ Region StoreParts::Part(const Region& operations, const Operations& statement, c
       operand = part;
     }
     if (op.code == OpCode::kPositions) op.scalars[0] = symbolic::Add(op.scalars[0], first);
-    if (ir::AxisRange* axis = AxisOfColumns(op)) {
+    if (ir::AxisRange* axis = AxisOf(op)) {
       axis->start = symbolic::Add(axis->start, first);
-      axis->extent = columns;
+      axis->extent = extent;
     }
     out.push_back(std::move(op));
   }
