@@ -15,6 +15,16 @@ using typed::Level;
 using typed::Op;
 using typed::Type;
 
+/// Where a value that is a name got its shape.
+void Elaborator::NoteDeclaration(const Value& value, DiagnosticBuilder& report) const {
+  const typed::Expr* expr = value.expr.get();
+  while (expr->kind == ExprKind::kConvert) expr = expr->args[0].get();
+  if (expr->kind != ExprKind::kVar) return;
+  const typed::Var& var = kernel_.vars[static_cast<size_t>(expr->id)];
+  if (var.span.file == value.span.file && var.span.end > var.span.begin)
+    report.Note(var.span, fmt::format("`{}` is declared here", var.name));
+}
+
 std::optional<Type> Elaborator::Broadcast(const Value& a, const Value& b, std::string_view spelling, Span span) {
   const Type& x = a.expr->type;
   const Type& y = b.expr->type;
@@ -29,7 +39,10 @@ std::optional<Type> Elaborator::Broadcast(const Value& a, const Value& b, std::s
   DiagnosticBuilder report =
       diagnostics_.Error(kind, span, fmt::format("`{}` of shapes [{}, {}] and [{}, {}]", spelling, x.rows, x.cols, y.rows, y.cols));
   report.Label(a.span, fmt::format("`{}`", TypeText(x))).Label(b.span, fmt::format("`{}`", TypeText(y)));
-  if (column != nullptr) {
+  if (column == nullptr) {
+    NoteDeclaration(a, report);
+    NoteDeclaration(b, report);
+  } else {
     report.Note("a slab of one axis is a column");
     const typed::Expr* inner = column->expr.get();
     while (inner->kind == ExprKind::kConvert) inner = inner->args[0].get();

@@ -170,6 +170,7 @@ class Elaborator {
   Value MatMul(const ast::BinaryExpr& expr, Value a, Value b);
   Value Logic(typed::Op op, std::string_view spelling, Value a, Value b, Span span);
   /// The common shape of two operands, or a report that labels both.
+  void NoteDeclaration(const Value& value, DiagnosticBuilder& report) const;
   std::optional<typed::Type> Broadcast(const Value& a, const Value& b, std::string_view spelling, Span span);
   /// Brings two numeric operands to one element type, `compute`: 16-bit floats to f32. False if reported.
   bool Unify(Value& a, Value& b, bool compute, std::string_view spelling, Span span);
