@@ -95,10 +95,10 @@ CLI::Option* AddChoice(CLI::App& app, const Choices<T>& choices, T& value, const
   return app.add_option_function<std::string>(choices.option, choose, help)->type_name(type);
 }
 
-/// A number between `least` and `most`.
-template <typename T>
-CLI::Option* AddNumber(CLI::App& app, const char* option, T& value, T least, T most, const std::string& help) {
-  const auto choose = [=, &value](T number) {
+/// A number between the two.
+template <int least, int most, typename T>
+CLI::Option* AddNumber(CLI::App& app, const char* option, T& value, const std::string& help) {
+  const auto choose = [option, &value](T number) {
     if (number >= least && number <= most) return void(value = number);
     throw CLI::ValidationError(fmt::format("{} takes {} to {}, found `{}`", option, least, most, number));
   };
@@ -187,7 +187,7 @@ void AddArgumentOptions(CLI::App& app, interp::RunOptions& run, RunTexts& texts)
   app.add_option("--in", texts.inputs, "contents of a tensor: A=a.npy")->allow_extra_args(false)->type_name("NAME=FILE");
   app.add_option("--scalar", texts.scalars, "a scalar: x=1.0")->allow_extra_args(false)->type_name("NAME=value");
   AddChoice(app, kFill, run.fill, "what tensors hold that are not given: normal, integers (-8..8) or small (-2..2)", "KIND");
-  AddNumber<int64_t>(app, "--sms", run.sms, 1, 1024, "multiprocessors of the simulated GPU (default 132)")->type_name("N");
+  AddNumber<1, 1024>(app, "--sms", run.sms, "multiprocessors of the simulated GPU (default 132)")->type_name("N");
 }
 
 void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
@@ -225,10 +225,10 @@ void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
   CheckCommand& check = line.check;
   app.add_option("kernel.tk", line.options.input, "the file; all its kernels are checked")->required();
   app.add_option("--kernel", check.kernel, "this one only")->type_name("NAME");
-  AddNumber(app, "--shapes", check.shapes, 1, 10000, "how many sets of extents (default 24)")->type_name("N");
-  AddNumber(app, "--seeds", check.seeds, 1, 10000, "how many seeds of data and timing for each (default 3)")->type_name("N");
+  AddNumber<1, 10000>(app, "--shapes", check.shapes, "how many sets of extents (default 24)")->type_name("N");
+  AddNumber<1, 10000>(app, "--seeds", check.seeds, "how many seeds of data and timing for each (default 3)")->type_name("N");
   app.add_option("--seed", check.seed, "the first seed (default 1)")->type_name("N");
-  AddNumber(app, "--time", check.seconds, 0.0, 1e6, "start no run after this many seconds (default 40)")->type_name("S");
+  AddNumber<0, 1000000>(app, "--time", check.seconds, "start no run after this many seconds (default 40)")->type_name("S");
   app.add_flag("--json", check.json, "one JSON object a line for each kernel");
   app.add_flag("--no-gpu", no_gpu, "not on the GPU, even if there is one");
   AddCompileOptions(app, line.options);
