@@ -2,7 +2,7 @@
 """Checks generated forward attention against float32 and times it beside cuDNN in one process.
 
 Both sides run as CUDA graphs in rounds of A B B A over the same random data; the figure is the median over the rounds of
-(cuDNN time / our time). Arguments: LIBRARY.so .. [--check] [--bench] [--quick] [--rounds N] [--n N ...]; entries `attention_forward_128`
+(cuDNN time / our time). Arguments: LIBRARY.so (or the folder that `tools/bench --attention --prepare` made) .. [--check] [--bench] [--quick] [--rounds N] [--n N ...]; entries `attention_forward_128`
 and `attention_forward_128_causal` of the generated ABI. Needs PyTorch with CUDA.
 """
 import argparse
@@ -12,12 +12,36 @@ import os
 import statistics
 import sys
 
-import torch
-import torch.nn.functional as F
-from torch.nn.attention import SDPBackend, sdpa_kernel
-
 from abi import describe, load_entry
-from graphs import graph, time_graphs
+from build import ROOT, compile_object, compile_tk, link
+
+try:
+    import torch
+    import torch.nn.functional as F
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    from graphs import graph, time_graphs
+except ImportError:  # where tkc is, to prepare
+    torch = None
+
+LIBRARY = "attention.so"
+
+
+def prepare(tkc, out):
+    """test/gpu/attention.tk through tkc and nvcc; needs neither PyTorch nor a GPU."""
+    os.makedirs(out, exist_ok=True)
+    problem = compile_tk(tkc, os.path.join(ROOT, "test", "gpu", "attention.tk"), out, "attention") or link(out, LIBRARY, ["attention"])
+    print(problem or f"{LIBRARY}: ready")
+
+
+def ensure(folder):
+    """The library, built here from the generated file where that of the other machine does not load. Returns its path."""
+    path = os.path.abspath(os.path.join(folder, LIBRARY))
+    try:
+        ctypes.CDLL(path)
+    except OSError:
+        print(compile_object(os.path.join(folder, "attention.cu")) or link(folder, LIBRARY, ["attention"]) or f"{LIBRARY}: built here", flush=True)
+    return path
 
 
 def call(entry, q, k, v, o, scale):
@@ -118,7 +142,7 @@ def main():
     for path in options.library:
         if len(options.library) > 1:
             print(os.path.basename(path))
-        library = ctypes.CDLL(os.path.abspath(path))
+        library = ctypes.CDLL(ensure(path) if os.path.isdir(path) else os.path.abspath(path))
         entries = {causal: load_entry(library, "attention_forward_128" + ("_causal" if causal else "")) for causal in (False, True)}
         if not options.bench:
             bad += check(entries)
