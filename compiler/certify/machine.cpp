@@ -160,14 +160,6 @@ Truth Machine::Truth3(Context& c, const Condition& condition, Question& question
     const Truth truth = c.state.oracle.Known(family.kept, question.number);
     if (truth != Truth::kUnknown) return truth;
   }
-  if (family.launch >= 0) {
-    // Up to so many turns are one number for the launch.
-    const int64_t most = family.step * program_.most_slots - family.constant;
-    const Question launch{c.state.oracle.Find(program_, family.launch, -1, 0), std::min(question.number, most)};
-    const Truth truth = c.state.oracle.IsAbove(launch.fact, launch.number);
-    if (truth == Truth::kUnknown) question = launch;
-    if (truth != Truth::kTrue || question.number <= most) return truth;
-  }
   return c.state.oracle.IsAbove(question.fact, question.number);
 }
 

@@ -199,11 +199,6 @@ Program BuildNamed(const ir::Kernel& kernel, const Target& target, Remembers rem
   program.blocks = static_cast<int>(std::max<int64_t>(1, kernel.cluster));
   AddAgents(program);
   if (!Fits(program)) return program;
-  for (const ir::Worker& worker : kernel.workers) {
-    for (const Op& op : worker.body) {
-      if (op.code == OpCode::kRing) program.most_slots = std::max(program.most_slots, op.number);
-    }
-  }
   std::map<std::string, int> families;
   for (Agent& agent : program.agents) StepBuilder(program, agent, families, names).Run();
   for (Agent& agent : program.agents) FindLastAsked(program, agent);

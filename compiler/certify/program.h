@@ -126,7 +126,6 @@ struct Family {
   uint64_t loopers = 0;            // of these, those that run a loop by it
   int64_t constant = 0;            // what loops add to the integer before they divide by `step`
   std::optional<int64_t> above{};  // the integer is, whatever is chosen
-  int launch = -1;                 // the family of the launch that knows small numbers of turns; -1: each loop for itself
   int kept = -1;                   // the family that remembers it for the launch, as long as something begun under it is under way
   bool is_kept = false;            // it is such a one
 };
@@ -140,9 +139,7 @@ struct Unknown {
 /// What a replay remembers, from one iteration of the loops around to the next, of what is fixed for a launch: dimensions in
 /// conditions, launch scalars, whether a map may be used. kLittle: a condition as long as something is under way that was begun
 /// under it. Then it is chosen anew, which proves more than is needed and leaves the fewest states. kConditions: all of them.
-/// kLengths: numbers of turns of loops that make few, too. That closes where small numbers, chosen anew, follow each other in all
-/// orders.
-enum class Remembers { kLittle, kConditions, kLengths };
+enum class Remembers { kLittle, kConditions };
 
 /// Formulas that have a number instead of their text.
 using LongTerms = std::map<std::string, size_t>;
@@ -159,7 +156,6 @@ struct Program {
   bool shares_slots = false;                                     // blocks of the cluster fill or free slots of each other
   Remembers remembers = Remembers::kConditions;
   std::map<const ir::Op*, std::set<int>> kept_for{};  // of each operation: the families (Family::kept) of conditions around it
-  int64_t most_slots = 1;                             // of a ring
   int64_t turns = 1;                                  // a common multiple of how many instances take turns
   int lanes = 32;                                     // of a warp
   bool counts_instructions = false;                   // wait_copies counts instructions, not groups

@@ -87,8 +87,7 @@ bool StepBuilder::Range(const Op& op, Loop& loop, std::string& rest, int64_t& tu
       linear->rest.empty() && std::all_of(linear->of_loop.begin(), linear->of_loop.end(), [](int64_t c) { return c == 0; });
   std::optional<int64_t> above;
   const int64_t trips = (linear->constant + op.number - 1) / op.number;
-  const bool is_counted = trips <= kWrittenOut || program_.remembers == Remembers::kLengths;
-  if (is_constant && trips > 0 && is_counted && turns * trips <= kMostTurns) {
+  if (is_constant && trips > 0 && trips <= kWrittenOut && turns * trips <= kMostTurns) {
     turns *= trips;
   } else if (is_constant && trips > 0) {
     // As long as any other loop that makes so many turns: nothing below depends on its exact length. What behind it depends on
@@ -109,14 +108,6 @@ bool StepBuilder::Range(const Op& op, Loop& loop, std::string& rest, int64_t& tu
   const bool is_first = family.loopers == 0;
   family.constant = is_first ? linear->constant : std::min(family.constant, linear->constant);
   if (above) family.above = std::max(*above, family.above.value_or(*above));
-  if (program_.remembers == Remembers::kLengths && !rest.empty() && IsOfLaunch(rest)) {
-    const Scalar whole_steps = symbolic::Int(linear->constant - Residue(*linear, op.number));
-    const int launch = FamilyOf(fmt::format("launch|the turns of loops over {} by {}, while few",
-                                            symbolic::CanonicalText(symbolic::Sub(extent, whole_steps)), op.number),
-                                0);
-    program_.families[static_cast<size_t>(loop.family)].launch = launch;
-    RaiseThreshold(loop.family, program_.most_slots + 1 + std::abs(linear->constant) / op.number);
-  }
   return true;
 }
 

@@ -92,7 +92,6 @@ class LastAsked {
   }
   void Note(int family, int context, int at) {
     if (family < 0) return;
-    if (const int launch = program_.families[static_cast<size_t>(family)].launch; launch >= 0) Note(launch, 0, at);
     int& last = agent_.last_asked[static_cast<size_t>(family)];
     last = std::max(last, static_cast<size_t>(context) < around_.size() ? around_[static_cast<size_t>(context)] : at);
   }

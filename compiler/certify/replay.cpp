@@ -209,11 +209,7 @@ ReplayResult Replays::Run(const Loosened* loosened) {
   if (!result.finding) return result;
   result = replayed(Remembers::kConditions, true);
   if (!result.finding) return result;
-  if (!IsUnknown(result)) result = replayed(Remembers::kConditions, false);
-  if (!IsUnknown(result)) return result;
-  ReplayResult closed = replayed(Remembers::kLengths, true);
-  if (closed.finding && !IsUnknown(closed)) closed = replayed(Remembers::kLengths, false);
-  return closed.finding ? result : closed;
+  return IsUnknown(result) ? result : replayed(Remembers::kConditions, false);
 }
 
 bool Replays::HoldsLoosened(const ir::Op* wait, const ReplayResult& replay) {
