@@ -27,6 +27,7 @@
 #include "compiler/passes/delay_stores.h"
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/fold_copies.h"
+#include "compiler/passes/fold_reshapes.h"
 #include "compiler/passes/hoist_invariants.h"
 #include "compiler/passes/hoist_reads.h"
 #include "compiler/passes/insert_sync.h"
@@ -65,6 +66,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
   const bool ok =
       pass.VerifyInput() &&                                 //
       pass("apply_conditions", passes::ApplyConditions) &&  // first: what can never run needs no roles, layouts or registers
+      pass("fold_reshapes", passes::FoldReshapes) &&        // on tiles that are what the source says
       pass("separate_pipes", passes::SeparatePipes) &&      // before all that counts or names pipes
       pass("separate_fields", passes::SeparateFields) &&    // likewise; of pipes that are one by now
       pass("expand_workers", passes::ExpandWorkers) &&      // all below counts senders and receivers of pipes

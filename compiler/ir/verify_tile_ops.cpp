@@ -102,7 +102,7 @@ void Verifier::CheckGather(const Op& op) {
   if (result.dtype != tensor->dtype) OpFault(op, "a tile of {} for a tensor of {}", Name(result.dtype), Name(tensor->dtype));
   for (const ValueId column : op.operands) {
     const Type& type = TypeOf(column);
-    Same(op, result, Type{type.dtype, type.rows, 1});
+    Same(op, result, Type{type.dtype, type.rows, type.cols});
     if (type.dtype != DType::kI32 && type.dtype != DType::kI64) OpFault(op, "{} is no number of an element", Name(type.dtype));
     if (level_ == Level::kSchedule && type.space != Space::kRegister)
       OpFault(op, "`%{}` is not in registers", kernel_.values[column].name);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/fold_reshapes.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+class Folding {
+ public:
+  explicit Folding(ir::Kernel& kernel) : kernel_(kernel) {}
+
+  Region Rewritten(const Region& region) {
+    Region out;
+    for (Op op : region) {
+      for (ValueId& operand : op.operands) {
+        if (const auto place = instead_.find(operand); place != instead_.end()) operand = place->second;
+      }
+      for (Region& inner : op.regions) inner = Rewritten(inner);
+      if (op.code == OpCode::kGather && IsOfOneShape(op)) {
+        Uncut(std::move(op), out);
+      } else if (op.code != OpCode::kReshape || !IsShapedBack(op)) {
+        out.push_back(std::move(op));
+      }
+    }
+    return out;
+  }
+
+ private:
+  const ir::Value& ValueOf(ValueId value) const { return kernel_.values[static_cast<size_t>(value)]; }
+  static bool HaveOneShape(const ir::Type& a, const ir::Type& b) { return a.rows == b.rows && a.cols == b.cols; }
+
+  /// Notes where its result comes from, or that it is there already.
+  bool IsShapedBack(const Op& reshape) {
+    const ValueId from = reshape.operands[0], to = reshape.results[0];
+    const auto cut = shaped_from_.find(from);
+    if (cut != shaped_from_.end() && HaveOneShape(ValueOf(cut->second).type, ValueOf(to).type)) {
+      instead_[to] = cut->second;
+      return true;
+    }
+    if (!ValueOf(from).is_mutable) shaped_from_[to] = from;
+    return false;
+  }
+
+  /// Whether all columns are cut from tiles of one shape.
+  bool IsOfOneShape(const Op& gather) const {
+    return std::all_of(gather.operands.begin(), gather.operands.end(), [&](ValueId column) {
+      const auto cut = shaped_from_.find(column), first = shaped_from_.find(gather.operands[0]);
+      return cut != shaped_from_.end() && first != shaped_from_.end() &&
+             HaveOneShape(ValueOf(cut->second).type, ValueOf(first->second).type);
+    });
+  }
+
+  void Uncut(Op gather, Region& out) {
+    const ValueId column = gather.results[0];
+    for (ValueId& operand : gather.operands) operand = shaped_from_.at(operand);
+    ir::Type type = ValueOf(column).type;
+    type.rows = ValueOf(gather.operands[0]).type.rows;
+    type.cols = ValueOf(gather.operands[0]).type.cols;
+    const ValueId tile = kernel_.AddValueAfter(column, "_chosen", type);
+    gather.results = {tile};
+    Op reshape{OpCode::kReshape, {column}, {tile}};
+    reshape.span = gather.span;
+    out.push_back(std::move(gather));
+    shaped_from_[column] = tile;
+    out.push_back(std::move(reshape));
+  }
+
+  ir::Kernel& kernel_;
+  std::map<ValueId, ValueId> shaped_from_;  // of values that stay as they are
+  std::map<ValueId, ValueId> instead_;
+};
+
+/// Reshapes that nobody uses (any more).
+bool DropUnused(Region& region, const Region& body) {
+  bool dropped = false;
+  for (Op& op : region) {
+    for (Region& inner : op.regions) dropped |= DropUnused(inner, body);
+  }
+  const auto is_unused = [&](const Op& op) { return op.code == OpCode::kReshape && CountUses(body, op.results[0]) == 0; };
+  const size_t count = region.size();
+  std::vector<size_t> unused;
+  for (size_t i = 0; i < count; ++i) {
+    if (is_unused(region[i])) unused.push_back(i);
+  }
+  for (auto i = unused.rbegin(); i != unused.rend(); ++i) region.erase(region.begin() + static_cast<std::ptrdiff_t>(*i));
+  return dropped || !unused.empty();
+}
+
+}  // namespace
+
+Result<void> FoldReshapes(ir::Kernel& kernel, Diagnostics&) {
+  for (ir::Worker& worker : kernel.workers) {
+    if (!Contains(worker.body, OpCode::kReshape)) continue;
+    worker.body = Folding(kernel).Rewritten(worker.body);
+    while (DropUnused(worker.body, worker.body)) {
+    }
+  }
+  return {};
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Rows cut and joined for nothing. The language gathers by columns of numbers; what is gathered by a tile's elements is cut into a
+// column and joined again:
+//
+//     r = reshape rows : [2048, 1]                 g = gather X at rows, cols : [64, 32]
+//     c = reshape cols : [2048, 1]     becomes     .. g
+//     g = gather X at r, c : [2048, 1]
+//     .. reshape g : [64, 32]
+//
+// A gather asks for each element by itself, so it takes tiles of any shape here, and tiles that are shaped back are what they were.
+// A column would be dealt out by rows, each of which every lane beside another one holds. Tile level.
+#pragma once
+
+#include "compiler/ir/ir.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/support/result.h"
+
+namespace tkc::passes {
+
+Result<void> FoldReshapes(ir::Kernel& kernel, Diagnostics& diagnostics);
+
+}  // namespace tkc::passes
