@@ -90,8 +90,19 @@ TK_OPERATOR(<) TK_OPERATOR(<=) TK_OPERATOR(>) TK_OPERATOR(>=) TK_OPERATOR(==) TK
     template <class A, class B>                                                                                        \
         requires tile_operands<A, B>                                                                                   \
     TK_DEVICE auto operator OP(const A& a, const B& b) { return map([](auto x, auto y) { return NAME(x, y); }, a, b); }
-TK_ARITHMETIC(+, plus) TK_ARITHMETIC(-, minus) TK_ARITHMETIC(*, times) TK_ARITHMETIC(/, quotient)
+TK_ARITHMETIC(+, plus) TK_ARITHMETIC(-, minus) TK_ARITHMETIC(*, times)
 #undef TK_ARITHMETIC
+
+/// A column, as the statistics of rows are, is divided with one rounding; what has more elements by `quotient`.
+template <class A, class B>
+    requires tile_operands<A, B>
+TK_DEVICE auto operator/(const A& a, const B& b) {
+    using result = broadcast_tile<float, A, B>;
+    return map([](auto x, auto y) {
+        if constexpr (result::cols == 1) return x / y;
+        else return quotient(x, y);
+    }, a, b);
+}
 
 // `and`, `or` of masks, and the bit operations of integers.
 #define TK_BITWISE(OP)                                                                                                 \
