@@ -66,7 +66,7 @@ namespace {
 /// `step` stands in, if any, has ended.
 class LastAsked {
  public:
-  LastAsked(const Program& program, Agent& agent) : program_(program), agent_(agent) {}
+  explicit LastAsked(Agent& agent) : agent_(agent) {}
 
   void Run() {
     for (int i = 0; i < static_cast<int>(agent_.steps.size()); ++i) {
@@ -100,7 +100,6 @@ class LastAsked {
     for (const Condition& part : condition.parts) Note(part, at);
   }
 
-  const Program& program_;
   Agent& agent_;
   std::vector<int> around_;  // the last steps of the loops around
 };
@@ -109,7 +108,7 @@ class LastAsked {
 
 void FindLastAsked(const Program& program, Agent& agent) {
   agent.last_asked.assign(program.families.size(), -1);
-  LastAsked(program, agent).Run();
+  LastAsked(agent).Run();
 }
 
 void DropUnusedRings(Agent& agent) {
