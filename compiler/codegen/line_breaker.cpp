@@ -43,13 +43,13 @@ class Brackets {
 
 using Pieces = std::vector<std::string_view>;
 
-/// What `text` lists, each with its comma.
-Pieces ByCommas(std::string_view text) {
+/// What `text` lists, each with the separator behind it.
+Pieces By(char separator, std::string_view text) {
   Pieces pieces;
   Brackets brackets;
   size_t begin = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (!brackets.Take(text, i) || text[i] != ',' || i + 1 == text.size() || text[i + 1] != ' ') continue;
+    if (!brackets.Take(text, i) || text[i] != separator || i + 1 == text.size() || text[i + 1] != ' ') continue;
     pieces.push_back(text.substr(begin, i + 1 - begin));
     begin = i + 2;
   }
@@ -85,14 +85,14 @@ class LineBreaker {
  public:
   LineBreaker(std::string first_line, size_t columns) : columns_(columns), lines_{std::move(first_line)} {}
 
-  /// Adds `text`, behind which `tail` more characters stand. What does not fit goes on below where it begins: behind commas, behind
-  /// the operators that bind least, and only then inside brackets.
+  /// Adds `text`, behind which `tail` more characters stand. What does not fit goes on below where it begins: behind semicolons (of
+  /// a `for`), behind commas, behind the operators that bind least, and only then inside brackets.
   void Add(std::string_view text, size_t tail) {
     if (Fits(lines_.back().size(), text, tail)) {
       lines_.back() += text;
       return;
     }
-    for (const Pieces& pieces : {ByCommas(text), ByOperators(text)}) {
+    for (const Pieces& pieces : {By(';', text), By(',', text), ByOperators(text)}) {
       if (pieces.size() > 1) return AddPieces(pieces, tail);
     }
     AddCall(text, tail);
@@ -152,14 +152,14 @@ class LineBreaker {
     return has_both ? text.substr(open + 1, close - open - 1) : std::string_view{};
   }
   /// Neither a list nor a sum or the like.
-  static bool IsSingle(std::string_view text) { return ByCommas(text).size() == 1 && ByOperators(text).size() == 1; }
+  static bool IsSingle(std::string_view text) { return By(',', text).size() == 1 && ByOperators(text).size() == 1; }
   /// Whether some argument of the call would not fit on a line if the call came next.
   bool IsCut(std::string_view text) const {
     const std::string_view inside = Inside(text);
     if (!IsSingle(text) || inside.empty()) return false;
     const auto open = static_cast<size_t>(inside.data() - text.data());
     const size_t column = lines_.back().size() + open, behind = text.size() - open - inside.size();
-    const Pieces pieces = ByCommas(inside);
+    const Pieces pieces = By(',', inside);
     return std::any_of(pieces.begin(), pieces.end(),
                        [&](const std::string_view& piece) { return !Fits(column, piece, &piece == &pieces.back() ? behind : 0); });
   }

@@ -99,6 +99,7 @@ template <class A, class B>
 TK_DEVICE auto operator/(const A& a, const B& b) {
     using result = broadcast_tile<float, A, B>;
     return map([](auto x, auto y) {
+        static_assert(std::is_same_v<decltype(x), float>, "integers are divided by floor_div");
         if constexpr (result::cols == 1) return x / y;
         else return quotient(x, y);
     }, a, b);
