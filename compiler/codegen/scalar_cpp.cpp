@@ -246,10 +246,11 @@ std::optional<int> ScalarPrinter::BitsOf(const Scalar& scalar) const {
     (first ? second : first) = bits;
   }
   if (!first) return std::nullopt;
-  const int largest = std::max(*first, second.value_or(0));
+  const int other = second.value_or(0);
+  const int largest = std::max(*first, other);
   int64_t by = 0;
   switch (scalar->kind) {
-    case Kind::kMul: return std::min(*first + *second, kMostBits);
+    case Kind::kMul: return std::min(*first + other, kMostBits);
     case Kind::kAdd:
     case Kind::kSub: return std::min(largest + 1, kMostBits);
     case Kind::kDiv:
@@ -257,7 +258,7 @@ std::optional<int> ScalarPrinter::BitsOf(const Scalar& scalar) const {
       if (symbolic::IsInt(scalar->args[1], &by) && by > 0) return std::max(*first - CeilLog2(by / 2 + 1), 0);
       return *first;
     case Kind::kMin:
-      if (IsNonNegative(scalar->args[0]) && IsNonNegative(scalar->args[1])) return std::min(*first, *second);
+      if (IsNonNegative(scalar->args[0]) && IsNonNegative(scalar->args[1])) return std::min(*first, other);
       return largest;
     case Kind::kMod:
     case Kind::kMax:

@@ -65,32 +65,36 @@ class Splitting {
   Splitting(ir::Kernel& kernel, Diagnostics& diagnostics) : kernel_(kernel), diagnostics_(diagnostics) {}
 
   Result<void> Run() {
-    if (kernel_.cluster > 1 || kernel_.persistent) {
-      return Refuse(kernel_.span, "together with `cluster` or `persistent`");
-    }
-    if (kernel_.split > kMostParts) return Refuse(kernel_.span, fmt::format("in more than {} parts", kMostParts));
-    for (ir::Worker& worker : kernel_.workers) {
-      bool multiplies = false;
-      ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
-      if (multiplies && !SplitCompute(worker)) return Failure{};
-    }
-    if (!range_) return Refuse(kernel_.span, "of a kernel without a sum of products");
-    for (ir::Worker& worker : kernel_.workers) {
-      bool multiplies = false;
-      ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
-      if (!multiplies && !SplitFeeder(worker)) return Failure{};
-    }
+    if (!Split()) return Failure{};
     kernel_.cluster = kernel_.split;
     return {};
   }
 
  private:
-  Failure Refuse(Span span, const std::string& what) {
+  bool Split() {
+    if (kernel_.cluster > 1 || kernel_.persistent) return Refuse(kernel_.span, "together with `cluster` or `persistent`");
+    if (kernel_.split > kMostParts) return Refuse(kernel_.span, fmt::format("in more than {} parts", kMostParts));
+    for (ir::Worker& worker : kernel_.workers) {
+      bool multiplies = false;
+      ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
+      if (multiplies && !SplitCompute(worker)) return false;
+    }
+    if (!range_) return Refuse(kernel_.span, "of a kernel without a sum of products");
+    for (ir::Worker& worker : kernel_.workers) {
+      bool multiplies = false;
+      ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
+      if (!multiplies && !SplitFeeder(worker)) return false;
+    }
+    return true;
+  }
+
+  /// Reports what can't be split; false.
+  bool Refuse(Span span, const std::string& what) {
     const std::string set = kernel_.schedule.empty() ? "" : fmt::format(" (schedule `{}`)", kernel_.schedule);
     diagnostics_
         .Error(DiagnosticKind::kNotImplemented, span, fmt::format("`split` {}{} is specified, not yet implemented", what, set))
         .Help("leave `split` out of this schedule");
-    return {};
+    return false;
   }
 
   /// Every rank takes an equal number of steps; those behind the end take none.
@@ -113,12 +117,12 @@ class Splitting {
 
   /// The loop of each other worker that goes along with the sum. What the worker does besides, every block of the cluster does.
   bool SplitFeeder(ir::Worker& worker) {
-    if (Contains(worker.body, OpCode::kStore)) return Refuse(worker.span, "of a sum beside which another worker stores"), false;
+    if (Contains(worker.body, OpCode::kStore)) return Refuse(worker.span, "of a sum beside which another worker stores");
     if (!IsOnlyLoop(worker)) return false;
     Region out;
     for (Op& op : worker.body) {
       if (op.code == OpCode::kFor && RangeOf(op) == *range_) {
-        if (Carries(op)) return Refuse(op.span, "of a loop that carries a value from one iteration to the next"), false;
+        if (Carries(op)) return Refuse(op.span, "of a loop that carries a value from one iteration to the next");
         for (Op& let : Bounds(*range_, op.span)) out.push_back(std::move(let));
         Narrow(op);
       }
@@ -132,10 +136,11 @@ class Splitting {
   bool IsOnlyLoop(const ir::Worker& worker) {
     const auto is_one = [&](const Op& op) { return op.code == OpCode::kFor && RangeOf(op) == *range_; };
     if (std::count_if(worker.body.begin(), worker.body.end(), is_one) < 2) return true;
-    return Refuse(worker.span, "of one of several loops over the same range"), false;
+    return Refuse(worker.span, "of one of several loops over the same range");
   }
 
   bool SplitCompute(ir::Worker& worker);
+  ValueId Exchange(const ir::Worker& worker, ValueId acc, Span span, Region& out);
   std::optional<ValueId> Accumulator(const Op& loop) const;
   bool StartsAtZero(const ir::Worker& worker, size_t loop, ValueId acc) const;
   bool FindNarrowedRows(const Region& body, const Region& tail);
@@ -184,36 +189,24 @@ bool Splitting::StartsAtZero(const ir::Worker& worker, size_t loop, ValueId acc)
 bool Splitting::SplitCompute(ir::Worker& worker) {
   const auto is_sum = [](const Op& op) { return op.code == OpCode::kFor && (Contains(op.regions[0], OpCode::kAccumulate)); };
   const auto loop = std::find_if(worker.body.begin(), worker.body.end(), is_sum);
-  if (loop == worker.body.end()) return Refuse(worker.span, "of products outside a loop over blocks"), false;
+  if (loop == worker.body.end()) return Refuse(worker.span, "of products outside a loop over blocks");
   const size_t index = static_cast<size_t>(loop - worker.body.begin());
   const std::optional<ValueId> acc = Accumulator(*loop);
-  if (!acc) return Refuse(loop->span, "of a loop that does more than add products to one tile"), false;
-  if (!StartsAtZero(worker, index, *acc)) return Refuse(loop->span, "of a sum that does not start at zero"), false;
+  if (!acc) return Refuse(loop->span, "of a loop that does more than add products to one tile");
+  if (!StartsAtZero(worker, index, *acc)) return Refuse(loop->span, "of a sum that does not start at zero");
   if (Contains(Region(worker.body.begin(), loop), OpCode::kStore))
-    return Refuse(worker.span, "of a sum in front of which something is stored"), false;
-  const ir::Type type = kernel_.values[*acc].type;
-  cols_ = type.cols;
-  if (type.cols % (kColumnUnit * kernel_.split) != 0) {
+    return Refuse(worker.span, "of a sum in front of which something is stored");
+  cols_ = kernel_.values[*acc].type.cols;
+  if (cols_ % (kColumnUnit * kernel_.split) != 0) {
     return Refuse(loop->span,
-                  fmt::format("in {} parts of {} columns, which are no multiples of {},", kernel_.split, type.cols, kColumnUnit)),
-           false;
+                  fmt::format("in {} parts of {} columns, which are no multiples of {},", kernel_.split, cols_, kColumnUnit));
   }
-  if (range_ && !(*range_ == RangeOf(*loop))) return Refuse(loop->span, "of loops over different ranges"), false;
+  if (range_ && !(*range_ == RangeOf(*loop))) return Refuse(loop->span, "of loops over different ranges");
   range_ = RangeOf(*loop);
   if (!IsOnlyLoop(worker)) return false;
   Region tail(loop + 1, worker.body.end());
-  if (!FindNarrowedRows(worker.body, tail))
-    return Refuse(worker.span, "of a tile whose columns are not treated alike afterwards"), false;
-
-  ir::Buffer buffer;
-  buffer.name = kernel_.values[*acc].name + "_shares";
-  buffer.dtype = DType::kF32;
-  buffer.rows = type.rows;
-  buffer.cols = type.cols;
-  buffer.instances = worker.instances;
-  buffer.is_fragments = true;
-  buffer.purpose = fmt::format("what this block has of {}, for the cluster", kernel_.values[*acc].name);
-  kernel_.buffers.push_back(buffer);
+  const char* const kColumnsDiffer = "of a tile whose columns are not treated alike afterwards";
+  if (!FindNarrowedRows(worker.body, tail)) return Refuse(worker.span, kColumnsDiffer);
 
   Region out(worker.body.begin(), loop);
   for (Op& op : out) {
@@ -222,24 +215,40 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   for (Op& let : Bounds(*range_, loop->span)) out.push_back(std::move(let));
   Narrow(*loop);
   out.push_back(*loop);
-  Op publish{OpCode::kSplitPublish, {}, {*acc}};
+  const ValueId part = Exchange(worker, *acc, loop->span, out);
+  if (!NarrowTail(std::move(tail), *acc, part, out)) return Refuse(worker.span, kColumnsDiffer);
+  worker.body = std::move(out);
+  return true;
+}
+
+/// Publishes what this block has of the sum and collects its part of the columns from all blocks of the cluster. The latter's
+/// value.
+ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Region& out) {
+  const ir::Type type = kernel_.values[acc].type;
+  ir::Buffer buffer;
+  buffer.name = kernel_.values[acc].name + "_shares";
+  buffer.dtype = DType::kF32;
+  buffer.rows = type.rows;
+  buffer.cols = type.cols;
+  buffer.instances = worker.instances;
+  buffer.is_fragments = true;
+  buffer.purpose = fmt::format("what this block has of {}, for the cluster", kernel_.values[acc].name);
+
+  Op publish{OpCode::kSplitPublish, {}, {acc}};
   publish.symbol = buffer.name;
   publish.slot = worker.instances > 1 ? worker.instance_name : "";
   publish.number = kernel_.split;
-  publish.span = loop->span;
+  publish.span = span;
   out.push_back(publish);
   ir::Type part = type;
   part.cols /= kernel_.split;
   Op collect = publish;
   collect.code = OpCode::kSplitCollect;
   collect.operands.clear();
-  collect.results = {kernel_.AddValueAfter(*acc, "_sum", part)};
+  collect.results = {kernel_.AddValueAfter(acc, "_sum", part)};
   out.push_back(collect);
-  if (!NarrowTail(std::move(tail), *acc, collect.results[0], out)) {
-    return Refuse(worker.span, "of a tile whose columns are not treated alike afterwards"), false;
-  }
-  worker.body = std::move(out);
-  return true;
+  kernel_.buffers.push_back(std::move(buffer));
+  return collect.results[0];
 }
 
 /// Collects the columns [C, 1] that become rows [1, C] behind the sum, and those that they are computed from element by element.

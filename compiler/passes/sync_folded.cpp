@@ -283,6 +283,19 @@ void FoldedSync::Loop(Op op, State& state, Region& out) {
   Drain(source, state, out);
 }
 
+void FoldedSync::Branch(Op op, State& state, Region& out) {
+  const bool diverges = Diverges(op);
+  divergent_ += diverges;
+  State after[2] = {state, state};
+  for (size_t i = 0; i < op.regions.size(); ++i) op.regions[i] = Walk(op.regions[i], after[i]);
+  divergent_ -= diverges;
+  const auto views = state.views;
+  state = Join(std::move(after[0]), after[1]);
+  state.views = views;
+  if (!diverges) return out.push_back(std::move(op));
+  for (Op& piece : SplitAtBarriers(op)) out.push_back(std::move(piece));
+}
+
 void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State& state, Region& out) {
   switch (op.code) {
     case OpCode::kReceive: return Receive(region, index, state, out);
@@ -300,23 +313,7 @@ void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State&
     case OpCode::kFor:
     case OpCode::kForTiles:
     case OpCode::kUnroll: return Loop(op, state, out);
-    case OpCode::kIf: {
-      const bool diverges = Diverges(op);
-      divergent_ += diverges;
-      Op branch = op;
-      State after[2] = {state, state};
-      for (size_t i = 0; i < op.regions.size(); ++i) branch.regions[i] = Walk(op.regions[i], after[i]);
-      divergent_ -= diverges;
-      const auto views = state.views;
-      state = Join(std::move(after[0]), after[1]);
-      state.views = views;
-      if (diverges) {
-        for (Op& piece : SplitAtBarriers(branch)) out.push_back(std::move(piece));
-      } else {
-        out.push_back(std::move(branch));
-      }
-      return;
-    }
+    case OpCode::kIf: return Branch(op, state, out);
     case OpCode::kLet:
       if (Diverges(op)) differs_.insert(op.symbol);
       break;

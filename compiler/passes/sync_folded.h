@@ -55,6 +55,7 @@ class FoldedSync {
   void Write(const Place& place, Span span, State& state, Region& out);
   void Read(const Place& place, Span span, State& state, Region& out);
   void Loop(Op op, State& state, Region& out);
+  void Branch(Op op, State& state, Region& out);
   void Drain(const Op& loop, State& state, Region& out) const;
   void Advance(const std::string& pipe, State& state) const;
 
