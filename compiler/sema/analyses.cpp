@@ -30,6 +30,7 @@ void Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics
     CheckInOut(kernel, section, steps, diagnostics);
     // Wants the names of loops that run in step.
     CheckFillTaint(kernel, section, steps, diagnostics);
+    WarnOfTurnedTiles(kernel, section, diagnostics);
   }
 }
 
