@@ -25,6 +25,7 @@ class Ordering {
 
  private:
   enum class Visited : uint8_t { kNot, kOpen, kDone };
+  static constexpr size_t kNone = ~size_t{0};
   /// A loop (its family), or a slot in one body.
   struct Node {
     std::vector<size_t> next{};  // that come behind it in some agent
@@ -32,37 +33,54 @@ class Ordering {
     int rank = 0;
   };
 
-  /// What stands behind each other in the same body.
+  /// What an agent has come to last.
+  struct Sequence {
+    std::vector<std::vector<size_t>> last{{}};  // of each loop around: of more where a branch has two sides
+    std::vector<int64_t> turned;                // of each ring
+  };
+
+  /// What stands behind each other in the same body: the sides of a branch each behind what is in front of it.
   void AddSequences(const Agent& agent) {
-    constexpr size_t kNone = ~size_t{0};
-    std::vector<size_t> last{kNone};  // of each loop around
-    std::vector<int> path{-1};        // their families
-    std::vector<int64_t> turned(agent.rings.size());
+    Sequence at{.turned = std::vector<int64_t>(agent.rings.size())};
+    std::vector<int> path{-1};  // families of the loops around
     std::set<size_t> come_to;
     std::vector<size_t>& slots = slots_of_.emplace_back(agent.steps.size(), kNone);
-    const auto follow = [&](size_t node) {
-      if (last.back() != kNone && last.back() != node) nodes_[last.back()].next.push_back(node);
-      last.back() = node;
-    };
+    std::map<size_t, Sequence> others;                 // in front of the second sides of branches, by their first steps
+    std::multimap<size_t, std::vector<size_t>> joins;  // with what first sides end, by the steps behind the branches
     for (size_t i = 0; i < agent.steps.size(); ++i) {
+      for (auto [side, end] = joins.equal_range(i); side != end; ++side) {
+        at.last.back().insert(at.last.back().end(), side->second.begin(), side->second.end());
+      }
       const Step& step = agent.steps[i];
       if (step.kind == StepKind::kNext) {
-        last.pop_back();
+        at.last.pop_back();
         path.pop_back();
       } else if (step.kind == StepKind::kEnter) {
         path.push_back(agent.loops[static_cast<size_t>(step.loop)].family);
-        follow(static_cast<size_t>(path.back()));
-        last.push_back(kNone);
+        Follow(at.last.back(), static_cast<size_t>(path.back()));
+        at.last.emplace_back();
+      } else if (step.kind == StepKind::kBranch) {
+        others.insert_or_assign(static_cast<size_t>(step.target), at);
+      } else if (step.kind == StepKind::kJump) {
+        joins.emplace(static_cast<size_t>(step.target), std::move(at.last.back()));
+        at = others.extract(i + 1).mapped();
       } else if (step.kind == StepKind::kOp && step.op->code == ir::OpCode::kAdvance) {
-        turned[static_cast<size_t>(step.ring)] += step.amount;
+        at.turned[static_cast<size_t>(step.ring)] += step.amount;
       } else if (step.ring >= 0 && step.barrier >= 0) {
         const auto ring = static_cast<size_t>(step.ring);
-        const size_t node = SlotNode(path, agent.rings[ring].name, turned[ring] + step.offset);
+        const size_t node = SlotNode(path, agent.rings[ring].name, at.turned[ring] + step.offset);
         if (!come_to.insert(node).second) continue;  // it is given back, say
         slots[i] = node;
-        follow(node);
+        Follow(at.last.back(), node);
       }
     }
+  }
+
+  void Follow(std::vector<size_t>& last, size_t node) {
+    for (const size_t before : last) {
+      if (before != node) nodes_[before].next.push_back(node);
+    }
+    last = {node};
   }
 
   size_t SlotNode(const std::vector<int>& path, const std::string& ring, int64_t turn) {
@@ -82,11 +100,12 @@ class Ordering {
   void Rank(Agent& agent, const std::vector<size_t>& slots) const {
     for (Loop& loop : agent.loops) loop.rank = nodes_[static_cast<size_t>(loop.family)].rank;
     agent.next_rank.resize(agent.steps.size());
-    constexpr int kNone = std::numeric_limits<int>::max();
-    std::vector<int> next{kNone};
+    constexpr int kLast = std::numeric_limits<int>::max();
+    std::vector<int> next{kLast};
     for (size_t i = agent.steps.size(); i-- > 0;) {
       const Step& step = agent.steps[i];
-      if (step.kind == StepKind::kNext) next.push_back(kNone);
+      if (step.kind == StepKind::kNext) next.push_back(kLast);
+      if (step.kind == StepKind::kJump) next.back() = agent.next_rank[static_cast<size_t>(step.target)];
       if (step.kind == StepKind::kEnter) {
         next.pop_back();
         next.back() = agent.loops[static_cast<size_t>(step.loop)].rank;

@@ -144,23 +144,27 @@ class Simplifier {
     return All(users, [&](int warp) { return state_.knowledge.KnowsFenced(warp, event); });
   }
 
-  /// Whether none of the members can ask about that integer any more: it is behind all that asks in that iteration of the loop
-  /// around, or behind the iteration.
+  /// Whether none of the members can ask about that integer any more.
   bool AllArePast(const Fact& fact, uint64_t members) const {
     for (size_t i = 0; i < state_.agents.size(); ++i) {
-      if ((members >> i & 1) == 0) continue;
-      const Agent& agent = program_.agents[i];
-      const AgentState& self = state_.agents[i];
-      const bool has_asked = self.at > agent.last_asked[static_cast<size_t>(fact.family)];
-      bool is_past = fact.around < 0 ? has_asked : (state_.oracle.facts()[static_cast<size_t>(fact.around)].left >> i & 1) != 0;
-      for (const Frame& frame : self.frames) {
-        if (fact.around < 0 || frame.fact != fact.around) continue;
-        const int64_t ordinal = OrdinalOf(agent, frame);
-        is_past = ordinal > fact.ordinal || (ordinal == fact.ordinal && has_asked);
-      }
-      if (!is_past) return false;
+      if ((members >> i & 1) != 0 && !IsPast(fact, i)) return false;
     }
     return true;
+  }
+  /// Whether the agent is behind all that asks in that iteration of the loop around, behind the iteration, or where it does not
+  /// come to that loop any more: as one that passes over the tile, and so over loops that turn no ring.
+  bool IsPast(const Fact& fact, size_t agent) const {
+    const AgentState& self = state_.agents[agent];
+    const bool has_asked = self.at > program_.agents[agent].last_asked[static_cast<size_t>(fact.family)];
+    if (fact.around < 0) return has_asked;
+    const Fact& around = state_.oracle.facts()[static_cast<size_t>(fact.around)];
+    if ((around.left >> agent & 1) != 0) return true;
+    for (const Frame& frame : self.frames) {
+      if (frame.fact != fact.around) continue;
+      const int64_t ordinal = OrdinalOf(program_.agents[agent], frame);
+      return ordinal > fact.ordinal || (ordinal == fact.ordinal && has_asked);
+    }
+    return IsPast(around, agent);
   }
 
   const Machine& machine_;
