@@ -351,12 +351,21 @@ Value Elaborator::EvalGather(const ast::IndexExpr& expr, Access access) {
   return ExprValue(std::move(gather), expr.span);
 }
 
-/// `C[m, n]`, `C[m, n].rows(w)`, `dG[d].T`: parts and transposes fold into the access.
+/// `C[m, n]`, `C[m, n].rows(w)`, `dG[d].T`: parts and transposes fold into the access. What is no target is reported.
 Access Elaborator::ResolveTarget(const ast::Expr& expr) {
   Access access;
+  if (const auto* name = ast::DynCast<ast::NameExpr>(expr)) {
+    ReportWholeTensor(*name);
+    return access;
+  }
   if (const auto* index = ast::DynCast<ast::IndexExpr>(expr)) {
     const Symbol* tensor = TensorNamed(*index->base);
-    if (tensor == nullptr) return access;
+    if (tensor == nullptr) {
+      diagnostics_
+          .Error(DiagnosticKind::kBadIndex, index->span, "the target of a store is indexed in one place, behind the tensor's name")
+          .Help("put all indices into one pair of brackets, and `.T` or `.rows(w)` behind them: `Y[m, n].T`");
+      return access;
+    }
     if (index->fill) {
       diagnostics_.Error(DiagnosticKind::kBadIndex, index->fill->span,
                          "a store has no fill: elements that do not exist are not written");

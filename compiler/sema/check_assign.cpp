@@ -15,7 +15,7 @@ using typed::Op;
 using typed::StmtKind;
 using typed::Type;
 
-const Symbol* Elaborator::AssignableVar(const ast::NameExpr& target) {
+const Symbol* Elaborator::AssignableVar(const ast::NameExpr& target, ast::AssignOp op) {
   const Symbol* symbol = scope_->Find(target.name);
   if (symbol == nullptr) {
     UnknownName(target.name, target.span);
@@ -23,13 +23,15 @@ const Symbol* Elaborator::AssignableVar(const ast::NameExpr& target) {
   }
   if (symbol->kind == SymbolKind::kValue && symbol->value.IsError()) return nullptr;
   if (symbol->var != typed::kNone) return symbol;
+  const bool combines =
+      op == ast::AssignOp::kAdd || op == ast::AssignOp::kSubtract || op == ast::AssignOp::kMax || op == ast::AssignOp::kMin;
   DiagnosticBuilder report =
       diagnostics_.Error(DiagnosticKind::kNotAssignable, target.span, fmt::format("`{}` can't be assigned", target.name));
   report.Note(symbol->span, symbol->kind == SymbolKind::kTensor ? "it is a tensor"
                             : symbol->kind == SymbolKind::kPipe ? "it is a pipe"
                                                                 : "it is not declared by `var`");
   if (symbol->kind == SymbolKind::kTensor)
-    report.Help(fmt::format("store to elements of it: `{}[..] <- x`", target.name));
+    report.Help(fmt::format("store to elements of it: `{}[..] {} x`", target.name, combines ? Spelling(op) : "<-"));
   else if (symbol->kind == SymbolKind::kPipe)
     report.Help(fmt::format("send: `{} <- x`", target.name));
   else
@@ -87,7 +89,7 @@ void Elaborator::CheckAssign(const ast::AssignStmt& stmt) {
 }
 
 void Elaborator::AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& target, Value value) {
-  const Symbol* symbol = AssignableVar(target);
+  const Symbol* symbol = AssignableVar(target, stmt.op);
   if (symbol == nullptr || value.IsError()) return;
   const typed::VarId var = symbol->var;
   const bool declared = symbol->has_declared_type;
@@ -136,7 +138,7 @@ void Elaborator::AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& 
       diagnostics_.Error(DiagnosticKind::kNotAssignable, element->span, "an element of a tuple of targets is a `var`");
       return;
     }
-    symbols.push_back(AssignableVar(*name));
+    symbols.push_back(AssignableVar(*name, stmt.op));
     if (symbols.back() == nullptr) return;
   }
   std::vector<typed::VarId> vars;
@@ -165,7 +167,7 @@ void Elaborator::AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& 
         .Help("a target is a `var`, a part of one, or elements of a tensor");
     return;
   }
-  const Symbol* symbol = AssignableVar(*name);
+  const Symbol* symbol = AssignableVar(*name, stmt.op);
   if (symbol == nullptr || value.IsError()) return;
   const typed::VarId var = symbol->var;
   const bool declared = symbol->has_declared_type;

@@ -58,15 +58,21 @@ void Elaborator::CheckArrow(const ast::ArrowStmt& stmt) {
   }
   Eval(*stmt.value);
   if (symbol->kind == SymbolKind::kValue && symbol->value.IsError()) return;
-  const bool is_tensor = symbol->kind == SymbolKind::kTensor;
+  if (symbol->kind == SymbolKind::kTensor) return ReportWholeTensor(*root);
   DiagnosticBuilder report =
       diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.target->span,
                          fmt::format("`<-` leads to a pipe or to elements of a tensor, not to `{}`", root->name));
   report.Note(symbol->span, "declared here");
-  if (is_tensor)
-    report.Help(fmt::format("name the elements: `{}[..] <- x`", root->name));
-  else if (symbol->var != typed::kNone)
-    report.Help("a `var` is assigned by `=`", Edit{stmt.arrow_span, "="});
+  if (symbol->var != typed::kNone) report.Help("a `var` is assigned by `=`", Edit{stmt.arrow_span, "="});
+}
+
+/// A store names elements: `C[m, n] <- x`, never `C <- x` or `C.T <- x`.
+void Elaborator::ReportWholeTensor(const ast::NameExpr& target) {
+  diagnostics_
+      .Error(DiagnosticKind::kNotAssignable, target.span,
+             fmt::format("`<-` leads to a pipe or to elements of a tensor, not to `{}`", target.name))
+      .Note(scope_->Find(target.name)->span, "declared here")
+      .Help(fmt::format("name the elements: `{}[..] <- x`", target.name));
 }
 
 /// Ring, field and part of `p`, `p[u]`, `p.name`, `p.rows(w)`; `type` starts as the type of the one field, if there is one.

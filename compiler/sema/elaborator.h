@@ -147,7 +147,7 @@ class Elaborator {
   bool SlotValues(const ast::ArrowStmt& stmt, Value value, const typed::Pipe& pipe, typed::Stmt& send);
   bool CheckStoreMode(const Access& access, typed::StoreOp op, Span op_span);
   void CheckTrafficLevel(Span span, std::string_view what);
-  const Symbol* AssignableVar(const ast::NameExpr& target);
+  const Symbol* AssignableVar(const ast::NameExpr& target, ast::AssignOp op);
 
   // check_expr.cpp
   Value Eval(const ast::Expr& expr);
@@ -237,6 +237,7 @@ class Elaborator {
   void WarnOfExchange(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes);
   void BlockAxis(const BlockIndex& block, const typed::Expr& extent, typed::AxisRange& axis);
   Access ResolveTarget(const ast::Expr& expr);
+  void ReportWholeTensor(const ast::NameExpr& target);
   const Symbol* TensorNamed(const ast::Expr& expr);
   static typed::Type TypeOfAxes(const std::vector<typed::AxisRange>& axes, DType dtype);
 
