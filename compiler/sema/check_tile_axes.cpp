@@ -95,6 +95,13 @@ class TileAxes {
     old = axes;
   }
 
+  /// `.T` behind the tile where it is a name or an access; else it takes parentheses, and nothing is offered.
+  std::vector<Edit> Turn(const Expr& tile) const {
+    const bool is_name = tile.kind == ExprKind::kVar && kernel_.vars[tile.id].name.size() == tile.span.end - tile.span.begin;
+    if (tile.kind != ExprKind::kRead && !is_name) return {};
+    return {{Span{tile.span.file, tile.span.end, tile.span.end}, ".T"}};
+  }
+
   std::string Names(Axes axes) const {
     const auto name = [&](DimId dim) { return dim >= 0 ? kernel_.dims[dim].name : dim == kAny ? "1" : ".."; };
     return fmt::format("`[{}, {}]`", name(axes.rows), name(axes.cols));
@@ -139,7 +146,7 @@ void TileAxes::Store(const Stmt& stmt) {
                fmt::format("a tile over {} is stored where `{}` runs over {}", Names(value), param.name, Names(place)))
       .Label(stmt.expr->span, fmt::format("runs over {}", Names(value)))
       .Note(param.span, fmt::format("`{}` is declared here", param.name))
-      .Help("turn it: `.T`");
+      .Help("turn it: `.T`", Turn(*stmt.expr));
 }
 
 Axes TileAxes::Of(const Expr& expr) {
@@ -180,7 +187,7 @@ Axes TileAxes::OfElements(const Expr& expr) {
           .Warning(DiagnosticKind::kExchangedAxes, expr.span,
                    fmt::format("a tile over {} meets one over {}, element by element", Names(all), Names(axes)))
           .Label(arg->span, fmt::format("runs over {}", Names(axes)))
-          .Help("turn one of the two: `.T`");
+          .Help("turn one of the two: `.T`", Turn(*arg));
     }
     all = Join(all, axes);
   }
@@ -200,7 +207,7 @@ Axes TileAxes::OfProduct(const Expr& expr) {
                  fmt::format("a product of a tile over {} and one over {}", Names(left), Names(right)))
         .Label(expr.args[0]->span, fmt::format("columns of `{}`", kernel_.dims[left.cols].name))
         .Label(expr.args[1]->span, fmt::format("rows of `{}`", kernel_.dims[right.rows].name))
-        .Help(fmt::format("turn the {} one: `.T`", is_right ? "right" : "left"));
+        .Help(fmt::format("turn the {} one: `.T`", is_right ? "right" : "left"), Turn(*expr.args[is_right]));
   }
   return {left.rows, right.cols};
 }
