@@ -2,6 +2,7 @@
 // Who is furthest behind: an order of the loops of all agents, and of the slots that they fill or wait for beside these, in which
 // each agent's own follow each other as in its program, and what several have stands where all of them come to it. An agent that
 // comes to something before others do waits in front of it, so nobody gets further ahead of others than they force it to.
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
@@ -106,6 +107,8 @@ class Ordering {
       const Step& step = agent.steps[i];
       if (step.kind == StepKind::kNext) next.push_back(kLast);
       if (step.kind == StepKind::kJump) next.back() = agent.next_rank[static_cast<size_t>(step.target)];
+      // Which side it takes is not known yet.
+      if (step.kind == StepKind::kBranch) next.back() = std::min(next.back(), agent.next_rank[static_cast<size_t>(step.target)]);
       if (step.kind == StepKind::kEnter) {
         next.pop_back();
         next.back() = agent.loops[static_cast<size_t>(step.loop)].rank;
