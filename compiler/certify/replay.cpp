@@ -18,7 +18,7 @@ namespace tkc::certify {
 namespace {
 
 constexpr int64_t kMostSteps = 1'500'000;
-constexpr int64_t kMostStates = 8'000;
+constexpr int64_t kMostStates = 24'000;
 
 class Replayer {
  public:
