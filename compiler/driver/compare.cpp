@@ -110,6 +110,15 @@ constexpr double kLargestExact = 0x1p24;
 /// No sum whose result is below this has terms that come near it.
 constexpr double kSurelyExact = 0x1p14;
 
+/// Results that are by so much smaller than what they follow from are what roundings have left.
+constexpr double kCancelled = 0x1p-20;
+
+double LargestFinite(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double value : values) largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : largest;
+  return largest;
+}
+
 double LargestOf(const typed::Kernel& kernel, const interp::Arguments& results) {
   double largest = 0;
   for (const typed::Param& param : kernel.params) {
@@ -156,18 +165,23 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
   }
   Diagnostics ignored;
   const interp::Signs signs = arithmetic.functions > 0 ? interp::Signs::kKept : interp::Signs::kDropped;
-  const bool ran = static_cast<bool>(interp::Interpret(entry, absolute, ignored, signs));
+  double made_of = 0;  // the largest of what results follow from: what sections hand on, and what tensors held before
+  const bool ran = static_cast<bool>(interp::Interpret(entry, absolute, ignored, signs, &made_of));
+  for (const typed::Param& param : kernel.params) {
+    if (param.mode == typed::TensorMode::kInOut)
+      made_of = std::max(made_of, LargestFinite(before.tensors.at(param.name).ToReals()));
+  }
   if (may_be_exact && ran && LargestOf(kernel, absolute) <= kLargestExact) tolerance.exact = true;
   for (const typed::Param& param : kernel.params) {
     if (!interp::IsOutput(param)) continue;
     std::vector<double> sums = want.tensors.at(param.name).ToReals();
     const std::vector<double> others = ran ? absolute.tensors.at(param.name).ToReals() : sums;
-    double largest = 0;
-    for (size_t i = 0; i < sums.size(); ++i) {
+    for (size_t i = 0; i < sums.size(); ++i)
       sums[i] = std::max(std::abs(sums[i]), std::isfinite(others[i]) ? std::abs(others[i]) : 0.0);
-      if (std::isfinite(sums[i])) largest = std::max(largest, sums[i]);
-    }
-    // With functions, absolute values bound nothing: an element's terms may be as large as the largest result.
+    // With functions, absolute values bound nothing: an element's terms may be as large as the largest result. And where all
+    // results are below one rounding of what they follow from, it has cancelled.
+    double largest = LargestFinite(sums);
+    if (largest < made_of * kCancelled) largest = made_of;
     if (arithmetic.functions > 0) std::fill(sums.begin(), sums.end(), largest);
     tolerance.magnitudes[param.name] = std::move(sums);
   }

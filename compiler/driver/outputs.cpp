@@ -180,6 +180,14 @@ void WarnOfOutputName(Session& session, const Target& target) {
   const std::filesystem::path path(options.output);
   const std::string extension = path.extension().string();
   const bool says_cuda = extension == ".cu" || extension == ".cuh", says_hip = extension == ".hip";
+  if (!is_source && options.emit != Emit::kHeader && (says_cuda || says_hip)) {
+    session.diagnostics
+        .Warning(
+            DiagnosticKind::kOutputName, kNoSpan,
+            fmt::format("`{}` is named as {} C++, and `--emit` asks for another text", options.output, says_hip ? "HIP" : "CUDA"))
+        .Help("for the code leave out `--emit`, or give the text a name of its own");
+    return;
+  }
   if (!is_source || !(target.is_hip ? says_cuda : says_hip)) return;
   session.diagnostics
       .Warning(DiagnosticKind::kOutputName, kNoSpan,

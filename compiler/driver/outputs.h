@@ -22,7 +22,8 @@ const Target* RequireTarget(Session& session, std::string_view what);
 
 /// False and reported when source and header would be one file, or one of what is written is what is read.
 bool RequireOutput(Session& session);
-/// Warns where the name of the source tells host compilers that it is in the language of the other vendor than `target`'s.
+/// Warns where the name of the source tells host compilers that it is in the language of the other vendor than `target`'s, or where
+/// what has the name of a source is none.
 void WarnOfOutputName(Session& session, const Target& target);
 
 /// The -D options as expressions. Their text is in `session.sources`, so that messages can show it.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,9 +65,19 @@ class SectionRun {
   int64_t tile_ = 0;
 };
 
+double LargestOfWork(const Launch& launch) {
+  double largest = 0;
+  for (size_t id = 0; id < launch.work.size(); ++id) {
+    const Tensor& tensor = launch.work[id];
+    if (launch.tensors[id] != &tensor || !IsFloat(tensor.dtype)) continue;
+    for (const double value : tensor.ToReals()) largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : largest;
+  }
+  return largest;
+}
+
 }  // namespace
 
-Result<void> Interpret(const Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs) {
+Result<void> Interpret(const Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs, double* largest_work) {
   Faults faults(diagnostics);
   Launch launch;
   Bind(kernel, arguments, launch, faults);
@@ -79,6 +90,7 @@ Result<void> Interpret(const Kernel& kernel, Arguments& arguments, Diagnostics& 
     SectionRun(launch, section, faults).Run();
   }
   if (faults.failed()) return Failure{};
+  if (largest_work != nullptr) *largest_work = LargestOfWork(launch);
   return {};
 }
 
@@ -109,10 +121,11 @@ Result<const Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& argumen
   return error;
 }
 
-Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs) {
+Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs,
+                       double* largest_work) {
   Result<const Kernel*> kernel = ChooseKernel(entry, arguments, diagnostics);
   if (!kernel) return Failure{};
-  return Interpret(**kernel, arguments, diagnostics, signs);
+  return Interpret(**kernel, arguments, diagnostics, signs, largest_work);
 }
 
 }  // namespace tkc::interp

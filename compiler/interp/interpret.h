@@ -18,13 +18,16 @@ enum class Signs { kKept, kDropped };
 
 /// Runs `kernel` on `arguments` as they stand; tensors are changed in place. A failure (arguments that do not fit, a
 /// requirement that does not hold, a deadlock, a division by zero) is in `diagnostics`; tensors are then unspecified,
-/// but untouched if the fault was found before the first grid section.
-Result<void> Interpret(const typed::Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs = Signs::kKept);
+/// but untouched if the fault was found before the first grid section. `largest_work`, if given, is the largest magnitude that
+/// `work` tensors of floats hold at the end.
+Result<void> Interpret(const typed::Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs = Signs::kKept,
+                       double* largest_work = nullptr);
 
 /// The first kernel of `entry` whose `when` holds for the arguments, as the launcher chooses.
 Result<const typed::Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics);
 
 /// ChooseKernel, then Interpret.
-Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs = Signs::kKept);
+Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs = Signs::kKept,
+                       double* largest_work = nullptr);
 
 }  // namespace tkc::interp

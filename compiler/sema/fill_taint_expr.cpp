@@ -375,6 +375,10 @@ namespace {
 
 /// Whether no element is below zero (it may be a NaN), as far as type and outermost functions tell.
 bool IsNonNegative(const Expr& expr) {
+  if (expr.kind == ExprKind::kFloat) return expr.float_value >= 0;
+  if (expr.kind == ExprKind::kInt) return expr.int_value >= 0;
+  if (expr.kind == ExprKind::kSplat) return IsNonNegative(*expr.args[0]);
+  if (expr.kind == ExprKind::kSelect) return IsNonNegative(*expr.args[1]) && IsNonNegative(*expr.args[2]);
   if (IsInteger(expr.type.dtype) && RangeOf(expr.type.dtype).least == 0) return true;
   if (expr.kind == ExprKind::kConvert || expr.kind == ExprKind::kTranspose || expr.kind == ExprKind::kReduce ||
       expr.kind == ExprKind::kReshape)
