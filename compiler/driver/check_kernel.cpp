@@ -154,6 +154,10 @@ void PrintText(const Report& report) {
     fmt::print("{}: {} after {} runs\n", entry, report.problem, report.runs);
     return;
   }
+  if (report.shapes == 0) {
+    fmt::print("{}: no shape was found that the `require`s admit: nothing was compared\n", entry);
+    return;
+  }
   fmt::print("{}: {} with the reference in {} runs of {} shapes, {} bit for bit{}; {:.1f} s\n", entry, who, report.runs,
              report.shapes, report.exact, SchedulesText(report), report.seconds);
   if (report.runs < report.planned)

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "compiler/driver/case_work.h"
 #include "compiler/interp/evaluate.h"
@@ -130,6 +133,46 @@ std::vector<std::string> ScalarValues(DType dtype) {
   return Info(dtype).is_signed ? std::vector<std::string>{"1", "3", "0", "-1"} : std::vector<std::string>{"1", "3", "0"};
 }
 
+std::optional<double> Literal(const typed::Expr& expr) {
+  if (expr.kind == typed::ExprKind::kInt) return static_cast<double>(expr.int_value);
+  if (expr.kind == typed::ExprKind::kFloat) return expr.float_value;
+  return expr.kind == typed::ExprKind::kConvert ? Literal(*expr.args[0]) : std::nullopt;
+}
+
+/// The numbers that a condition compares the launch scalar `id` with.
+void BoundsOfScalar(const typed::Expr& condition, int id, std::set<double>& bounds) {
+  for (const ExprPtr& arg : condition.args) BoundsOfScalar(*arg, id, bounds);
+  if (condition.kind != typed::ExprKind::kBinary) return;
+  for (const size_t side : {0, 1}) {
+    const typed::Expr* scalar = condition.args[side].get();
+    while (scalar->kind == typed::ExprKind::kConvert) scalar = scalar->args[0].get();
+    const std::optional<double> bound = Literal(*condition.args[1 - side]);
+    if (scalar->kind == typed::ExprKind::kParam && scalar->id == id && bound) bounds.insert(*bound);
+  }
+}
+
+/// Values of the launch scalar `id` worth trying: a few, and those around what is required of it or chosen by.
+std::vector<std::string> ScalarValues(const typed::Entry& entry, size_t id) {
+  const DType dtype = entry.kernels.front().params[id].dtype;
+  std::vector<std::string> values = ScalarValues(dtype);
+  if (dtype == DType::kBool) return values;
+  std::set<double> bounds;
+  for (const Kernel& kernel : entry.kernels) {
+    if (kernel.when) BoundsOfScalar(*kernel.when, static_cast<int>(id), bounds);
+    for (const ExprPtr& required : kernel.requires_at_launch) BoundsOfScalar(*required, static_cast<int>(id), bounds);
+  }
+  for (const double bound : bounds) {
+    for (const double value : {bound - 1, bound, bound + 1}) {
+      const bool fits = IsFloat(dtype) || (std::abs(value) < 0x1p31 && (value >= 0 || Info(dtype).is_signed));
+      const std::string text = IsFloat(dtype) ? fmt::format("{}", value)
+                               : fits         ? fmt::format("{}", static_cast<int64_t>(value))
+                                              : "";
+      if (fits && std::find(values.begin(), values.end(), text) == values.end()) values.push_back(text);
+    }
+  }
+  return values;
+}
+
 std::string DimsText(const Kernel& kernel, const CheckCase& c) {
   std::string text;
   for (size_t i = 0; i < c.dims.size(); ++i) text += fmt::format("{}{}={}", i ? "," : "", kernel.dims[i].name, c.dims[i]);
@@ -175,6 +218,8 @@ class Maker {
       for (const DimUse& use : of_set.uses) asked_[kernel.schedule].push_back(AskedExtents(use.bounds));
     }
     for (const DimUse& use : finder.uses) extents_.push_back(Extents(use));
+    for (size_t i = 0; i < kernel_.params.size(); ++i)
+      scalars_.push_back(kernel_.params[i].kind == ParamKind::kScalar ? ScalarValues(entry, i) : std::vector<std::string>());
     for (const DimUse& use : finder.uses) {
       int64_t block = 1;
       for (const std::set<int64_t>* steps : {&use.grid_steps, &use.loop_steps}) {
@@ -246,9 +291,8 @@ class Maker {
 
   CheckCase Fresh() {
     CheckCase c;
-    for (const Param& param : kernel_.params) {
-      c.scalars.push_back(param.kind == ParamKind::kScalar ? OneOf(ScalarValues(param.dtype), random_) : std::string());
-    }
+    for (const std::vector<std::string>& values : scalars_)
+      c.scalars.push_back(values.empty() ? std::string() : OneOf(values, random_));
     return c;
   }
 
@@ -260,6 +304,7 @@ class Maker {
   const Kernel& kernel_;
   Random random_;
   std::vector<std::vector<int64_t>> extents_;
+  std::vector<std::vector<std::string>> scalars_;                   // of each parameter, none for tensors
   std::map<std::string, std::vector<std::vector<int64_t>>> asked_;  // by set, of each dimension what its condition asks for
   std::vector<int64_t> steps_, blocks_;                             // of each dimension the largest block; an extent of one block
   std::vector<CheckCase> cases_;
