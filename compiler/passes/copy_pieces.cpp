@@ -10,14 +10,17 @@ namespace {
 
 constexpr int64_t kPiece = 16;  // bytes
 
-/// Rows and columns of an input, none of them outside it but at its end, the first column at a multiple of `granule` bytes.
+/// Rows and columns of an input, none of them left out but behind its end, the first column at a multiple of `granule` bytes. A
+/// range that ends with a block, or with the tensor, leaves out no others: blocks behind its end are not received.
 bool IsBlockOfRows(const ir::Kernel& kernel, const IndexFacts& facts, const ir::Op& read, int64_t granule) {
   if (read.axes.size() < 2 || read.axes.back().dropped) return false;
   const ir::TensorParam& tensor = FindTensor(kernel, read.symbol);
   const auto kept = std::count_if(read.axes.begin(), read.axes.end(), [](const ir::AxisRange& axis) { return !axis.dropped; });
-  const bool is_ranged = std::any_of(read.axes.begin(), read.axes.end(), [&](const ir::AxisRange& axis) {
-    return axis.lo || axis.hi || !facts.IsNonNegative(axis.start);
-  });
+  bool is_ranged = false;
+  for (size_t i = 0; i < read.axes.size(); ++i) {
+    const auto ends = facts.EndsInsideBlocks(read.axes[i], tensor.extents[i]);
+    is_ranged |= !ends || !ends->empty() || !facts.IsNonNegative(read.axes[i].start);
+  }
   return !tensor.is_work && tensor.mode == typed::TensorMode::kIn && kept == 2 && !is_ranged &&
          facts.Divisor(read.axes.back().start) * Bytes(tensor.dtype) % granule == 0;
 }

@@ -102,6 +102,9 @@ Op Loads::FoldedCopy(const Op& read, const std::string& pipe, const ir::Buffer& 
   const bool in_pieces =
       fills_field && GoesInPieces(kernel, engine.facts, target, read, ThreadsOf(*FillerOf(kernel, pipe), target), is_operand);
   copy.number = is_staged ? ir::kThroughRegisters : in_pieces ? ir::kInPieces : ir::kAnyBlock;
+  if (copy.number != ir::kAnyBlock) {
+    for (ir::AxisRange& axis : copy.axes) axis.lo = axis.hi = {};  // which end with their blocks, or with the tensor
+  }
   return copy;
 }
 
