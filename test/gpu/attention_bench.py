@@ -28,9 +28,9 @@ LIBRARY = "attention.so"
 
 
 def prepare(tkc, out):
-    """test/gpu/attention.tk through tkc and nvcc; needs neither PyTorch nor a GPU."""
+    """examples/attention/attention.tk through tkc and nvcc; needs neither PyTorch nor a GPU."""
     os.makedirs(out, exist_ok=True)
-    problem = compile_tk(tkc, os.path.join(ROOT, "test", "gpu", "attention.tk"), out, "attention") or link(out, LIBRARY, ["attention"])
+    problem = compile_tk(tkc, os.path.join(ROOT, "examples", "attention", "attention.tk"), out, "attention") or link(out, LIBRARY, ["attention"])
     print(problem or f"{LIBRARY}: ready")
 
 

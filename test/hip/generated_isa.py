@@ -20,7 +20,7 @@ CHIPS = ("gfx942", "gfx950")
 LEAST_ALTERNATING = {"gemm_wide": 0.85, "gemm_broad": 0.9, "gemm_half": 0.8, "gemm_flat": 0.8}
 # A kernel whose main loop waits for all loads: it has no pipe, and nothing runs ahead.
 DRAINS = {"gemm_no_pipe_kernel"}
-SAMPLE = ("gemm/gemm.tk", "chained/chained.tk")
+SAMPLE = ("gemm/gemm.tk", "chained/chained.tk", "attention/attention.tk")
 FULL_WIDTH = {"gfx942": r"ds_read_(b128|b64|u16)", "gfx950": r"ds_read_b128|ds_read_b64"}
 
 
