@@ -81,6 +81,9 @@ class Accesses:
         value = Value(text, *sizes, tensor.dtype, axes, missing(axes), tensor.largest)
         value.grain, value.rough, value.wild = tensor.grain, tensor.rough, tensor.wild
         value.far = re.search(r" [+-] 1[,\]]", text) is not None
+        if dtype is None and self.r.random() < 0.06:
+            value.text = f"({text} else {self.r.choice((1, 2, -1))})"
+            value.missing = tuple("?" if m == "0" else m for m in value.missing)
         return value, turned
 
     def fetch(self, scope, axes, dtype=None):

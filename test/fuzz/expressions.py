@@ -171,6 +171,17 @@ class Expressions:
         value.grain, value.rough, value.wild = tensor.grain, tensor.rough, tensor.wild
         self.let(scope, self.part(scope, value, False))
 
+    def running_sum(self, scope):
+        """Sums of all elements up to each one, down or along."""
+        value, d = self.some(scope), self.r.randint(0, 1)
+        if not value.is_float() or value.rough or value.wild or not fits(scaled(value, value.sizes[d]), EXACT):
+            return
+        if (value := self.masked(scope, value, d, "0")) is None:
+            return
+        result = value.mapped(f"cumsum({value.text}, {d})", keeps_zero=False, dtype="f32")
+        result.largest *= value.sizes[d]
+        self.let(scope, result)
+
     def reduce(self, scope):
         value = self.expression(scope, self.some(scope), 1)
         d = self.r.randint(0, 1)

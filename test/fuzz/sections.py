@@ -128,7 +128,7 @@ class Section(Accesses, Expressions):
                 kind = r.choice(("loop", "loop", "product"))
             else:
                 weights = {"fetch": 4, "let": 5, "slice": 0.6, "reduce": 2, "product": 3 * self.p.products, "store": 1,
-                           "ask": 0.5, "reshape": 0.3, "gather": 0.3,
+                           "ask": 0.5, "reshape": 0.3, "gather": 0.3, "sums": 0.3,
                            "loop": 3 * (budget > 1 and len(self.path) < 3), "if": budget > 1,
                            "hand": len(self.workers) > 1 or scope.instances is not None}
                 kind = r.choices(list(weights), list(weights.values()))[0]
@@ -146,6 +146,8 @@ class Section(Accesses, Expressions):
                 self.reshape(scope)
             elif kind == "gather":
                 self.gather(scope)
+            elif kind == "sums":
+                self.running_sum(scope)
             elif kind == "product":
                 self.product(scope)
             elif kind == "loop":
