@@ -95,6 +95,11 @@ bool Parser::SuggestInPlaceOfEnd(DiagnosticBuilder& error) {
     error.Help(fmt::format("a conversion is written `{}(..)`", Text(Peek(1))));
     return true;
   }
+  // `pipe p: bf16[64, 64] x 4`
+  if (AtWord("x") && (Peek(1).kind == TokenKind::kInt || Peek(1).kind == TokenKind::kName)) {
+    error.Help(fmt::format("several fields are a tuple, which stands in parentheses: `(.. x {})`", Text(Peek(1))));
+    return true;
+  }
   // `(f32) x`
   if (pos_ < 3 || tokens_[pos_ - 3].kind != TokenKind::kLeftParen || tokens_[pos_ - 1].kind != TokenKind::kRightParen) return false;
   const std::string_view type = Text(tokens_[pos_ - 2]);
