@@ -32,6 +32,6 @@ struct Site {
 
 /// Sites of one tensor that have their base in common: in other tiles, and in other iterations of the loops around, they store
 /// other elements.
-std::optional<Finding> CheckTold(const std::string& tensor, const std::vector<Site>& sites);
+std::optional<Finding> CheckTold(const std::string& tensor, const std::vector<Site>& sites, const ir::Kernel& kernel);
 
 }  // namespace tkc::certify

@@ -257,7 +257,7 @@ class StoreWalk {
     const auto mentions = [&](const std::string& name) {
       const Range& range = ranges_.at(name);
       site.around.push_back({name, range.lo, range.hi, range.step, IsToldByLoop(site, name)});
-      const auto does = [&](const Scalar& base) { return symbolic::Mentions(base, name); };
+      const auto does = [&](const Scalar& base) { return DependsOn(base, name); };
       return site.around.back().is_told || std::any_of(site.base.begin(), site.base.end(), does);
     };
     for (const ir::GridAxis& axis : kernel_.axes) {
@@ -271,6 +271,15 @@ class StoreWalk {
     for (const std::string& loop : loops_) {
       if (!mentions(loop)) return Fail(op, fmt::format("`{}` is stored again in every iteration of a loop around", tensor));
     }
+  }
+
+  /// Whether a name is mentioned, or one of a loop that begins at a place that depends on it.
+  bool DependsOn(const Scalar& scalar, const std::string& name) const {
+    if (symbolic::Mentions(scalar, name)) return true;
+    return std::any_of(loops_.begin(), loops_.end(), [&](const std::string& loop) {
+      return loop != name && symbolic::Mentions(scalar, loop) && !symbolic::Equal(ranges_.at(loop).lo, scalar) &&
+             DependsOn(ranges_.at(loop).lo, name);
+    });
   }
 
   /// By where a loop starts that is over before it would come to where the next one starts.
@@ -466,7 +475,7 @@ std::optional<Finding> CheckStores(const Program& program) {
       for (const auto& [key, group] : sites) {
         if (auto found = CheckApart(key.first, group)) return found;
         if (auto found = CheckWhole(key.first, group)) return found;
-        if (auto found = CheckTold(key.first, group)) return found;
+        if (auto found = CheckTold(key.first, group, *program.kernel)) return found;
       }
     }
     for (const auto* pair : {&by_engine, &by_guard}) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Whether tiles, and iterations of the loops around a store, store elements of their own. A variable is told apart by an axis in
 // which its step, times its coefficient, reaches beyond what the rectangles and the variables that are not told apart yet cover
-// there. If every one is, no two executions meet: the first of them that differs says so.
+// there. If every one is, no two executions meet: the first of them that differs says so. Both may be what the launch fixes, `n` of
+// `Y[g * n + c]` with `c in n`: then as polynomials of names that are not negative.
 #include <algorithm>
-#include <cstdlib>
+#include <cctype>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -17,10 +18,19 @@ namespace tkc::certify {
 namespace {
 
 using ir::Scalar;
+using symbolic::Polynomial;
+
+Polynomial Number(int64_t value) { return value == 0 ? Polynomial{} : Polynomial{{"", value}}; }
 
 class Teller {
  public:
-  explicit Teller(const std::vector<Site>& sites) : sites_(sites), around_(sites[0].around), base_(sites[0].base) {
+  Teller(const std::vector<Site>& sites, const ir::Kernel& kernel) : sites_(sites), around_(sites[0].around), base_(sites[0].base) {
+    for (const std::string& dim : kernel.dims) counts_.insert(dim + "*");
+    // A loop that is executed has an iteration.
+    for (const Iteration& iteration : around_) {
+      const auto length = symbolic::ToPolynomial(symbolic::Sub(iteration.hi, iteration.lo));
+      if (length && length->size() == 1 && length->begin()->second > 0) counts_.insert(length->begin()->first);
+    }
     for (const Iteration& iteration : around_) {
       if (iteration.is_told) told_.insert(iteration.name);
     }
@@ -49,8 +59,8 @@ class Teller {
         Offsets& offsets = offsets_[axis];
         if (offsets.is_told) continue;
         offsets.is_told = true;
-        const std::optional<int64_t> reach = Reach(axis, "");
-        offsets.is_told = reach && offsets.apart >= *reach;
+        const Polynomial apart = Number(offsets.apart);
+        offsets.is_told = IsAnyWithin(Reaches(axis, ""), apart);
         changes |= offsets.is_told;
       }
     }
@@ -81,47 +91,106 @@ class Teller {
 
   bool IsTold(const Iteration& iteration) const {
     for (size_t axis = 0; axis < base_.size(); ++axis) {
-      const std::optional<int64_t> reach = Reach(axis, iteration.name);
-      const std::optional<int64_t> distance = Distance(base_[axis], iteration);
-      if (reach && distance && std::abs(*distance) >= *reach) return true;
+      const std::optional<Polynomial> distance = Distance(base_[axis], iteration);
+      if (distance && IsAnyWithin(Reaches(axis, iteration.name), Size(*distance))) return true;
     }
     return false;
   }
 
   /// By how much one step moves the start of an axis, if that is always the same.
-  static std::optional<int64_t> Distance(const Scalar& base, const Iteration& iteration) {
-    const Scalar next = symbolic::Add(symbolic::Name(iteration.name), symbolic::Int(1));
-    return symbolic::ConstantDifference(symbolic::Substitute(base, iteration.name, next), base);
+  std::optional<Polynomial> Distance(const Scalar& base, const Iteration& iteration) const {
+    const Scalar after = symbolic::Add(symbolic::Name(iteration.name), symbolic::Int(1));
+    const Scalar next = symbolic::Substitute(base, iteration.name, after);
+    if (const std::optional<int64_t> number = symbolic::ConstantDifference(next, base)) return Number(*number);
+    return Fixed(symbolic::Sub(next, base));
   }
 
-  /// Elements of an axis from the first to the last one, whatever is not told apart, but for `but`.
-  std::optional<int64_t> Reach(size_t axis, const std::string& but) const {
+  static Polynomial Size(const Polynomial& distance) {
+    const bool is_negative = distance.size() == 1 && distance.begin()->first.empty() && distance.begin()->second < 0;
+    return is_negative ? symbolic::Sum({}, distance, -1) : distance;
+  }
+
+  /// Bounds on the elements of an axis from the first to the last one, whatever is not told apart, but for `but`.
+  std::vector<Polynomial> Reaches(size_t axis, const std::string& but) const {
     const Offsets& offsets = offsets_[axis];
-    std::optional<int64_t> reach = offsets.extent + (offsets.is_told ? 0 : offsets.span);
+    std::optional<Polynomial> reach = Number(offsets.extent + (offsets.is_told ? 0 : offsets.span));
     Scalar start = symbolic::Add(base_[axis], symbolic::Int(offsets.low));  // where all that is not told apart begins
     for (const Iteration& other : around_) {
       if (other.name == but || told_.count(other.name) != 0 || !symbolic::Mentions(base_[axis], other.name)) continue;
-      const std::optional<int64_t> distance = Distance(base_[axis], other), length = symbolic::MostDifference(other.hi, other.lo);
-      if (!distance) return std::nullopt;
-      start = *distance < 0 ? nullptr : start ? symbolic::Substitute(start, other.name, symbolic::Int(0)) : start;
-      if (reach && length)
-        *reach += std::abs(*distance) * (std::max<int64_t>(*length - 1, 0) / other.step);
-      else
-        reach.reset();
+      const std::optional<Polynomial> distance = Distance(base_[axis], other), steps = LastStep(other);
+      if (!distance) return {};
+      start = !IsNotNegative(*distance) ? nullptr : start ? symbolic::Substitute(start, other.name, symbolic::Int(0)) : start;
+      const Polynomial size = Size(*distance);
+      const std::optional<Polynomial> moved =
+          reach && steps && IsNotNegative(size) ? symbolic::Product(size, *steps) : std::nullopt;
+      reach = moved ? std::optional(symbolic::Sum(*reach, *moved)) : std::nullopt;
     }
-    const std::optional<int64_t> cut = start ? ReachToEnd(axis, start) : std::nullopt;
-    return !reach || !cut ? (cut ? cut : reach) : std::min(*reach, *cut);
+    std::vector<Polynomial> reaches = start ? ReachesToEnd(axis, start) : std::vector<Polynomial>{};
+    if (reach) reaches.push_back(std::move(*reach));
+    return reaches;
+  }
+
+  /// The number of the last iteration, at most.
+  std::optional<Polynomial> LastStep(const Iteration& iteration) const {
+    if (const std::optional<int64_t> length = symbolic::MostDifference(iteration.hi, iteration.lo))
+      return Number(std::max<int64_t>(*length - 1, 0) / iteration.step);
+    const std::optional<Polynomial> length = Fixed(symbolic::Sub(iteration.hi, iteration.lo));
+    return length && iteration.step == 1 ? std::optional(symbolic::Sum(*length, Number(-1))) : std::nullopt;
   }
 
   /// Where all stores are cut.
-  std::optional<int64_t> ReachToEnd(size_t axis, const Scalar& start) const {
-    int64_t reach = 0;
+  std::vector<Polynomial> ReachesToEnd(size_t axis, const Scalar& start) const {
+    std::vector<Polynomial> reaches;
+    std::optional<int64_t> most = 0;
     for (const std::vector<Scalar>& ends : ends_) {
-      const std::optional<int64_t> distance = ends[axis] ? symbolic::MostDifference(ends[axis], start) : std::nullopt;
-      if (!distance) return std::nullopt;
-      reach = std::max(reach, *distance);
+      if (!ends[axis]) return {};
+      const std::optional<int64_t> distance = symbolic::MostDifference(ends[axis], start);
+      most = most && distance ? std::optional(std::max(*most, *distance)) : std::nullopt;
     }
-    return reach;
+    if (most) return {Number(*most)};
+    const auto is_same = [&](const std::vector<Scalar>& ends) { return symbolic::Equal(ends[axis], ends_[0][axis]); };
+    if (!std::all_of(ends_.begin(), ends_.end(), is_same)) return {};
+    const Scalar& end = ends_[0][axis];
+    for (const Scalar& each : end->kind == symbolic::Kind::kMin ? end->args : std::vector<Scalar>{end}) {
+      if (std::optional<Polynomial> reach = Fixed(symbolic::Sub(each, start))) reaches.push_back(std::move(*reach));
+    }
+    return reaches;
+  }
+
+  /// An integer that is the same in all executions of the store.
+  std::optional<Polynomial> Fixed(const Scalar& scalar) const {
+    std::optional<Polynomial> fixed = symbolic::ToPolynomial(scalar);
+    const auto is_around = [&](const auto& term) {
+      return std::any_of(around_.begin(), around_.end(), [&](const Iteration& each) { return IsIn(each.name, term.first); });
+    };
+    return fixed && std::none_of(fixed->begin(), fixed->end(), is_around) ? fixed : std::nullopt;
+  }
+
+  /// Whether a term has the name, on its own or inside of another integer.
+  static bool IsIn(const std::string& name, const std::string& term) {
+    const auto continues = [&](size_t at) { return at < term.size() && (std::isalnum(term[at]) != 0 || term[at] == '_'); };
+    for (size_t at = term.find(name); at != std::string::npos; at = term.find(name, at + 1)) {
+      if (!continues(at + name.size()) && (at == 0 || !continues(at - 1))) return true;
+    }
+    return false;
+  }
+
+  bool IsAnyWithin(const std::vector<Polynomial>& reaches, const Polynomial& distance) const {
+    return std::any_of(reaches.begin(), reaches.end(),
+                       [&](const Polynomial& reach) { return IsNotNegative(symbolic::Sum(distance, reach, -1)); });
+  }
+
+  bool IsNotNegative(const Polynomial& polynomial) const {
+    return std::all_of(polynomial.begin(), polynomial.end(),
+                       [&](const auto& term) { return term.second > 0 && IsCount(term.first); });
+  }
+
+  bool IsCount(const std::string& term) const {
+    for (size_t begin = 0, end; begin < term.size() && !counts_.contains(term); begin = end) {
+      end = term.find('*', begin) + 1;
+      if (!counts_.contains(term.substr(begin, end - begin))) return false;
+    }
+    return true;
   }
 
   const std::vector<Site>& sites_;
@@ -130,12 +199,13 @@ class Teller {
   std::vector<std::vector<Scalar>> ends_;  // of each site
   std::vector<Offsets> offsets_;           // of each axis
   std::set<std::string> told_;
+  std::set<std::string> counts_;  // terms that are not negative where something is stored
 };
 
 }  // namespace
 
-std::optional<Finding> CheckTold(const std::string& tensor, const std::vector<Site>& sites) {
-  if (const Iteration* missing = Teller(sites).Missing())
+std::optional<Finding> CheckTold(const std::string& tensor, const std::vector<Site>& sites, const ir::Kernel& kernel) {
+  if (const Iteration* missing = Teller(sites, kernel).Missing())
     return Finding{DiagnosticKind::kCertificateCoverage, sites[0].op->span,
                    fmt::format("nothing shows that other values of `{}` store other elements of `{}`", missing->name, tensor)};
   return std::nullopt;

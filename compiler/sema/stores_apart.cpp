@@ -42,10 +42,7 @@ bool IsAffine(const Polynomial& polynomial, const std::vector<Iteration>& around
 }
 
 /// to += factor * from
-void Add(Polynomial& to, const Polynomial& from, int64_t factor) {
-  for (const auto& [key, coefficient] : from) to[key] += factor * coefficient;
-  std::erase_if(to, [](const auto& term) { return term.second == 0; });
-}
+void Add(Polynomial& to, const Polynomial& from, int64_t factor) { to = symbolic::Sum(std::move(to), from, factor); }
 
 constexpr int64_t kLargestStride = int64_t{1} << 40, kLargestSpan = int64_t{1} << 20;  // products of both stay within 64 bits
 
@@ -166,6 +163,122 @@ Apart ApartAlong(const StoredAxis& axis, const GridStore& store, const std::set<
   return apart;
 }
 
+/// The factor of a variable in the start of an axis, from which its terms are taken: none where it occurs other than once in a
+/// product.
+std::optional<Polynomial> TakeFactor(Polynomial& start, VarId var) {
+  const std::string name = fmt::format("v{}*", var);
+  Polynomial factor;
+  for (const auto& [key, coefficient] : start) {
+    if (!Mentions(key, var)) continue;
+    size_t at = key.find(name);
+    while (at != std::string::npos && at > 0 && key[at - 1] != '*') at = key.find(name, at + 1);
+    if (at == std::string::npos) return std::nullopt;
+    const std::string others = key.substr(0, at) + key.substr(at + name.size());
+    if (Mentions(others, var)) return std::nullopt;
+    factor[others] += coefficient;
+  }
+  std::erase_if(start, [&](const auto& term) { return Mentions(term.first, var); });
+  return factor;
+}
+
+/// Whether steps of `stride` elements are no shorter than `covered`, which is above zero wherever something is stored.
+bool StepsOver(const Polynomial& stride, const Polynomial& covered) {
+  if (stride.empty() || stride.size() != covered.size()) return false;
+  const bool are_numbers = stride.size() == 1 && stride.begin()->first.empty() && covered.begin()->first.empty();
+  if (are_numbers) return covered.begin()->second > 0 && stride.begin()->second >= covered.begin()->second;
+  const int64_t times = stride.begin()->second / covered.begin()->second;
+  return times > 0 && std::equal(stride.begin(), stride.end(), covered.begin(), [&](const auto& of_stride, const auto& of_covered) {
+           return of_stride.first == of_covered.first && of_stride.second % times == 0 &&
+                  of_stride.second / times == of_covered.second;
+         });
+}
+
+/// Takes variables out of the start of an axis, smallest strides first, where strides are numbers or what the launch fixes, as in
+/// `Y[g * n + c]` of `c in n`: a stride must be what all smaller ones cover, or a multiple of it.
+class SymbolicStrides {
+ public:
+  SymbolicStrides(const StoredAxis& axis, const GridStore& store, const std::set<VarId>& known)
+      : axis_(axis), store_(store), known_(known) {
+    start_ = StartFromLoops(
+        axis, store, [&](const Iteration& iteration) { return IsOpen(iteration.var) && IsLinear(*iteration.lo); }, from_zero_);
+  }
+
+  /// All open variables of the axis, or none.
+  std::set<VarId> Apart() {
+    std::vector<Polynomial> covered = {{{"", axis_.extent + axis_.span}}};
+    bool is_cut = true;
+    while (const Iteration* next = Next(covered)) {
+      const std::optional<Polynomial> factor = TakeFactor(start_, next->var);
+      apart_.insert(next->var);
+      is_cut = is_cut && (from_zero_.count(next->var) > 0 || next->lo->empty());
+      covered.clear();
+      if (const std::optional<Polynomial> all = Covered(*factor, *next)) covered.push_back(*all);
+      if (is_cut) AddCuts(covered);
+    }
+    return std::any_of(start_.begin(), start_.end(), [&](const auto& term) { return MentionsOpen(term.first); }) ? std::set<VarId>{}
+                                                                                                                 : apart_;
+  }
+
+ private:
+  bool IsOpen(VarId var) const { return known_.count(var) == 0 && apart_.count(var) == 0; }
+
+  bool MentionsOpen(const std::string& term) const {
+    return std::any_of(store_.around.begin(), store_.around.end(), [&](const Iteration& iteration) {
+      return known_.count(iteration.var) == 0 && Mentions(term, iteration.var);
+    });
+  }
+  bool MentionsOpen(const Polynomial& polynomial) const {
+    return std::any_of(polynomial.begin(), polynomial.end(), [&](const auto& term) { return MentionsOpen(term.first); });
+  }
+
+  /// Whether open variables occur once in each term at most, and in no other way.
+  bool IsLinear(Polynomial polynomial) const {
+    for (const Iteration& iteration : store_.around) {
+      if (known_.count(iteration.var) > 0) continue;
+      const std::optional<Polynomial> factor = TakeFactor(polynomial, iteration.var);
+      if (!factor || MentionsOpen(*factor)) return false;
+    }
+    return true;
+  }
+
+  /// A variable that steps over all that is covered.
+  const Iteration* Next(const std::vector<Polynomial>& covered) const {
+    for (const Iteration& iteration : store_.around) {
+      if (!IsOpen(iteration.var) || !Mentions(start_, iteration.var)) continue;
+      if (!iteration.lo || (from_zero_.count(iteration.var) == 0 && MentionsOpen(*iteration.lo))) continue;
+      Polynomial rest = start_, stride;
+      const std::optional<Polynomial> factor = TakeFactor(rest, iteration.var);
+      if (!factor || MentionsOpen(*factor)) continue;
+      Add(stride, *factor, iteration.step);
+      const auto is_stepped_over = [&](const Polynomial& each) { return StepsOver(stride, each); };
+      if (std::any_of(covered.begin(), covered.end(), is_stepped_over)) return &iteration;
+    }
+    return nullptr;
+  }
+
+  /// What all iterations cover together, where one follows the other without a step: their number times the factor.
+  std::optional<Polynomial> Covered(const Polynomial& factor, const Iteration& iteration) const {
+    std::optional<Polynomial> count = symbolic::ToPolynomial(iteration.hi);
+    if (!count || iteration.step != 1) return std::nullopt;
+    Add(*count, *iteration.lo, -1);
+    return MentionsOpen(*count) ? std::nullopt : symbolic::Product(factor, *count);
+  }
+
+  /// Up to where blocks are cut.
+  void AddCuts(std::vector<Polynomial>& covered) const {
+    for (Polynomial end : axis_.ends) {
+      Add(end, start_, -1);
+      if (!end.empty() && !MentionsOpen(end)) covered.push_back(std::move(end));
+    }
+  }
+
+  const StoredAxis& axis_;
+  const GridStore& store_;
+  const std::set<VarId>& known_;
+  std::set<VarId> from_zero_, apart_;
+  Polynomial start_;
+};
+
 /// Of what is told apart, variables that have one value where executions meet: all but loops that begin where others are standing
 /// which do not. Of those the distance from there is the same.
 void AddKnown(const GridStore& store, const std::set<VarId>& separated, std::set<VarId>& known) {
@@ -232,7 +345,10 @@ std::set<VarId> Separated(const GridStore& store) {
   // Axes whose start depends on what others tell apart come after them, in whichever order they stand.
   for (size_t before = ~size_t{0}; before != separated.size() + known.size();) {
     before = separated.size() + known.size();
-    for (const StoredAxis& axis : axes) separated.merge(ApartAlong(axis, store, known).vars);
+    for (const StoredAxis& axis : axes) {
+      separated.merge(ApartAlong(axis, store, known).vars);
+      separated.merge(SymbolicStrides(axis, store, known).Apart());
+    }
     AddKnown(store, separated, known);
   }
   return separated;

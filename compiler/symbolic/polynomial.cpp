@@ -49,19 +49,10 @@ std::optional<Polynomial> Combine(const Scalar& left, const Scalar& right, int64
   return sum;
 }
 
-std::optional<Polynomial> Product(const Scalar& left, const Scalar& right) {
+std::optional<Polynomial> Multiply(const Scalar& left, const Scalar& right) {
   const std::optional<Polynomial> a = ToPolynomial(left);
   const std::optional<Polynomial> b = ToPolynomial(right);
-  if (!a || !b || a->size() * b->size() > kMaxTerms) return std::nullopt;
-  Polynomial product;
-  for (const auto& [key_a, coefficient_a] : *a) {
-    for (const auto& [key_b, coefficient_b] : *b) {
-      int64_t coefficient = 0;
-      if (__builtin_mul_overflow(coefficient_a, coefficient_b, &coefficient)) return std::nullopt;
-      if (!AddTerm(product, MultiplyKeys(key_a, key_b), coefficient)) return std::nullopt;
-    }
-  }
-  return product;
+  return a && b ? Product(*a, *b) : std::nullopt;
 }
 
 /// '*' separates factors, so a variable's text must not hold one.
@@ -108,6 +99,25 @@ int64_t DivisorOfCoefficients(const Scalar& scalar) {
 
 }  // namespace
 
+Polynomial Sum(Polynomial a, const Polynomial& b, int64_t factor) {
+  for (const auto& [key, coefficient] : b) a[key] += factor * coefficient;
+  std::erase_if(a, [](const auto& term) { return term.second == 0; });
+  return a;
+}
+
+std::optional<Polynomial> Product(const Polynomial& a, const Polynomial& b) {
+  if (a.size() * b.size() > kMaxTerms) return std::nullopt;
+  Polynomial product;
+  for (const auto& [key_a, coefficient_a] : a) {
+    for (const auto& [key_b, coefficient_b] : b) {
+      int64_t coefficient = 0;
+      if (__builtin_mul_overflow(coefficient_a, coefficient_b, &coefficient)) return std::nullopt;
+      if (!AddTerm(product, MultiplyKeys(key_a, key_b), coefficient)) return std::nullopt;
+    }
+  }
+  return product;
+}
+
 std::optional<Polynomial> ToPolynomial(const Scalar& scalar) {
   if (scalar->dtype != DType::kI64 || !IsPolynomialKind(scalar->kind)) return Polynomial{{VariableKey(scalar), 1}};
   switch (scalar->kind) {
@@ -115,7 +125,7 @@ std::optional<Polynomial> ToPolynomial(const Scalar& scalar) {
     case Kind::kAdd: return Combine(scalar->args[0], scalar->args[1], 1);
     case Kind::kSub: return Combine(scalar->args[0], scalar->args[1], -1);
     case Kind::kNeg: return Combine(Int(0), scalar->args[0], -1);
-    default: return Product(scalar->args[0], scalar->args[1]);
+    default: return Multiply(scalar->args[0], scalar->args[1]);
   }
 }
 

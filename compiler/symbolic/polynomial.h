@@ -17,6 +17,9 @@ using Polynomial = std::map<std::string, int64_t>;
 
 /// Nothing if a coefficient would overflow or the product has more than a few dozen terms.
 std::optional<Polynomial> ToPolynomial(const Scalar& scalar);
+std::optional<Polynomial> Product(const Polynomial& a, const Polynomial& b);
+/// a + factor * b
+Polynomial Sum(Polynomial a, const Polynomial& b, int64_t factor = 1);
 
 /// a - b, if that is the same integer whatever the names stand for.
 std::optional<int64_t> ConstantDifference(const Scalar& a, const Scalar& b);
