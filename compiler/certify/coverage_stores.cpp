@@ -256,7 +256,7 @@ class StoreWalk {
   void CheckPlace(const Op& op, const std::string& tensor, Site& site) {
     const auto mentions = [&](const std::string& name) {
       const Range& range = ranges_.at(name);
-      site.around.push_back({name, range.lo, range.hi, range.step, IsToldByLoop(site, name)});
+      site.around.push_back({name, range.lo, range.hi, range.step, IsToldByRun(site, name)});
       const auto does = [&](const Scalar& base) { return DependsOn(base, name); };
       return site.around.back().is_told || std::any_of(site.base.begin(), site.base.end(), does);
     };
@@ -282,15 +282,12 @@ class StoreWalk {
     });
   }
 
-  /// By where a loop starts that is over before it would come to where the next one starts.
-  bool IsToldByLoop(const Site& site, const std::string& name) const {
+  /// By the run that the loop takes.
+  bool IsToldByRun(const Site& site, const std::string& name) const {
     for (const std::string& loop : loops_) {
       if (loop == name) continue;
       for (size_t i = 0; i < site.base.size(); ++i) {
-        const Range& range = ranges_.at(loop);
-        const bool is_cut = site.ends[i] && symbolic::Equal(site.ends[i], range.hi);
-        if (symbolic::Mentions(site.base[i], loop) && StartsApart(range, is_cut, name)) return true;
-        if (symbolic::Equal(site.base[i], symbolic::Name(loop)) && IsInRun(site, i, range, name)) return true;
+        if (symbolic::Equal(site.base[i], symbolic::Name(loop)) && IsInRun(site, i, ranges_.at(loop), name)) return true;
       }
     }
     return false;
@@ -327,17 +324,6 @@ class StoreWalk {
     const auto range = ranges_.find(term.substr(0, term.size() - 1));
     int64_t lo = 0;
     return range != ranges_.end() && symbolic::IsInt(range->second.lo, &lo) && lo == 0;
-  }
-
-  /// Whether a range starts elsewhere for each value of `name`, further away than its blocks reach. `is_cut`: where they end with
-  /// it.
-  bool StartsApart(const Range& range, bool is_cut, const std::string& name) const {
-    const std::optional<int64_t> length = symbolic::MostDifference(range.hi, range.lo);
-    const auto start = symbolic::ToPolynomial(range.lo);
-    if (!length || !start) return false;
-    const auto own = start->find(name + "*");
-    const int64_t reach = is_cut ? *length : (*length + range.step - 1) / range.step * range.step;
-    return own != start->end() && std::abs(own->second) * ranges_.at(name).step >= reach;
   }
 
   const ir::Kernel& kernel_;
