@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_programs.py [BUILD] [--first SEED] [--count N] [--targets T,..] [--all] [--reduce]: random programs (programs.py) through the
-whole compiler, and the simulator against the reference on a few shapes.
+"""check_programs.py [BUILD] [--first SEED] [--count N] [--targets T,..] [--all] [--gpu] [--reduce]: random programs
+(programs.py) through the whole compiler, and the simulator against the reference on a few shapes.
 
-Every program is compiled for all targets, with the certificate, and executed for one of them, with --all for each. A refusal that
-lang-spec foresees is counted and is no failure. A wrong value, a finding of the simulator, a certificate that can't be had, a crash and
-a compile of more than --slow seconds are: their programs stand in the folder --keep, with --reduce also as few of their lines as still
-fail alike. The last line is `N passed, N failed`."""
+Every program is compiled for all targets, with the certificate, and executed for one of them, with --all for each; with --gpu on this
+machine's GPU, too, if it runs the target's code. A refusal that lang-spec foresees is counted and is no failure. A wrong value, a
+finding of the simulator, a certificate that can't be had, a crash and a compile of more than --slow seconds are: their programs stand
+in the folder --keep, with --reduce also as few of their lines as still fail alike. The last line is `N passed, N failed`."""
 import argparse
 import collections
 import concurrent.futures
@@ -53,7 +53,8 @@ def compiled(args, path, target):
 
 
 def executed(args, path, target):
-    command = [args.tkc, "check", path, "--target", target, "--shapes", args.shapes, "--seeds", 1, "--time", 60, "--no-gpu", "--json"]
+    command = [args.tkc, "check", path, "--target", target, "--shapes", args.shapes, "--seeds", 1, "--time", 60, "--json"]
+    command += [] if args.gpu else ["--no-gpu"]
     status, output, errors, _ = execute(command, 600)
     reports = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     failures = [report["failure"] for report in reports if report["failure"]]
@@ -127,6 +128,7 @@ def main():
     parser.add_argument("--targets", default=",".join(TARGETS))
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--reduce", action="store_true")
     args = parser.parse_args()
     args.tkc = ROOT / args.build / "bin" / "tkc"
