@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compiler/codegen/emit_checks.h"
+#include "compiler/codegen/emit_choice.h"
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
@@ -56,7 +57,7 @@ class CallEmitter {
     Members();
     out_.Blank();
     Check();
-    if (Chooses(module_, entry_)) Choose();
+    if (Chooses(module_, entry_)) EmitChoice(module_, entry_, host_, out_);
     for (const std::vector<int>& alternative : entry_.alternatives) Alternative(alternative);
     WorkspaceSize();
     out_.Blank();
@@ -112,64 +113,7 @@ class CallEmitter {
   }
 
   /// Whether there is a schedule for all dimensions.
-  bool AlwaysChooses() const {
-    return std::any_of(entry_.alternatives.begin(), entry_.alternatives.end(),
-                       [&](const std::vector<int>& alternative) { return First(alternative).when == nullptr; });
-  }
-
-  /// `and` and `or` where C++ has && and ||.
-  static std::string InWords(std::string text) {
-    for (const auto& [sign, word] : {std::pair("&&", "and"), std::pair("||", "or")}) {
-      for (size_t at = text.find(sign); at != std::string::npos; at = text.find(sign, at)) text.replace(at, 2, word);
-    }
-    return text;
-  }
-
-  void Choose() {
-    constexpr size_t kIndent = 4;
-    out_.Comment(fmt::format("The number of the first schedule whose condition holds{}.", AlwaysChooses() ? "" : ", or -1"));
-    out_.Open("int choose() const");
-    const auto is_mentioned = [&](const std::string& name) {
-      return std::any_of(entry_.alternatives.begin(), entry_.alternatives.end(), [&](const std::vector<int>& alternative) {
-        const ir::Scalar& when = First(alternative).when;
-        return when && symbolic::Mentions(when, name);
-      });
-    };
-    if (is_mentioned("sms")) out_.Line("const tk::index sms = call.processors();");
-    if (is_mentioned("aligned")) {
-      std::vector<std::string> plain, structured, questions;
-      for (const ir::TensorParam& tensor : first_.tensors) {
-        if (!tensor.is_work) (ir::StructureParts(tensor) > 1 ? structured : plain).push_back(Mangle(tensor.name));
-      }
-      if (!plain.empty()) questions.push_back(fmt::format("tk::host::rows_aligned({})", Join(plain)));
-      if (!structured.empty()) questions.push_back(fmt::format("tk::host::structures_aligned({})", Join(structured)));
-      out_.Line(fmt::format("const bool aligned = {};", Join(questions, " && ")));
-    }
-    if (is_mentioned("contiguous")) {
-      std::vector<std::string> tensors;
-      for (const ir::TensorParam& tensor : first_.tensors) {
-        if (!tensor.is_work) tensors.push_back(Mangle(tensor.name));
-      }
-      out_.Line(fmt::format("const bool contiguous = tk::host::contiguous({});", Join(tensors)));
-    }
-    for (size_t i = 0; i < entry_.alternatives.size(); ++i) {
-      const ir::Kernel& kernel = First(entry_.alternatives[i]);
-      const std::string name = kernel.schedule.empty() ? "the kernel's own" : kernel.schedule;
-      if (kernel.when == nullptr) {
-        out_.Line(fmt::format("return {};  // {}", i, name));
-        break;
-      }
-      // What C++ writes as the source does is not quoted beside it.
-      const std::string text = host_.Text(kernel.when), source = symbolic::ToString(kernel.when);
-      const std::string line = fmt::format("if ({}) return {};  // {}", text, i, EscapeComment(name));
-      const bool is_plain = InWords(text) == source && line.size() + kIndent <= CodeWriter::kColumns;
-      if (!is_plain) out_.Comment(EscapeComment(fmt::format("{} when {}", name, source)));
-      out_.Line(is_plain ? line : fmt::format("if ({}) return {};", text, i));
-    }
-    if (!AlwaysChooses()) out_.Line("return -1;");
-    out_.Close();
-    out_.Blank();
-  }
+  bool AlwaysChooses() const { return codegen::AlwaysChooses(module_, entry_); }
 
   // ---- one schedule --------------------------------------------------------------------------------------------------
 

@@ -206,10 +206,17 @@ CppExpr ScalarPrinter::Infix(const Node& node, std::string_view op, int preceden
 }
 
 CppExpr ScalarPrinter::Function(std::string_view name, const Node& node) const {
+  std::vector<Scalar> args = node.args;
+  // The least of several is one call.
+  while ((node.kind == Kind::kMin || node.kind == Kind::kMax) && args[0]->kind == node.kind && args[0]->dtype == node.dtype) {
+    const std::vector<Scalar> inner = args[0]->args;
+    args.erase(args.begin());
+    args.insert(args.begin(), inner.begin(), inner.end());
+  }
   bool is_wide = false;
-  for (const Scalar& arg : node.args) is_wide |= IsWide(arg);
+  for (const Scalar& arg : args) is_wide |= IsWide(arg);
   std::string text = fmt::format("{}{}(", name, is_wide ? "<tk::index>" : "");
-  for (size_t i = 0; i < node.args.size(); ++i) text += (i ? ", " : "") + Text(node.args[i]);
+  for (size_t i = 0; i < args.size(); ++i) text += (i ? ", " : "") + Text(args[i]);
   return {text + ")"};
 }
 

@@ -134,11 +134,13 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes) {
 }
 
 int ChooseSwizzle(DType dtype, int64_t rows, int64_t cols) {
-  if (rows <= 1 || cols <= 1) return 0;
-  for (const int bytes : {128, 64, 32}) {
-    if (cols * Bytes(dtype) % bytes == 0) return bytes;
+  constexpr int64_t kGranule = 16;  // bytes: what a swizzle permutes, and what the copy engine moves
+  const int64_t row = cols * Bytes(dtype);
+  if (rows <= 1 || cols <= 1 || row % kGranule != 0) return 0;
+  for (const int bytes : {128, 64}) {
+    if ((row + bytes - 1) / bytes * bytes * 7 <= row * 8) return bytes;
   }
-  return 0;
+  return 32;
 }
 
 }  // namespace tkc::layout

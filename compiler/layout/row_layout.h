@@ -47,7 +47,9 @@ struct TileShape {
 /// out so that both take few registers. Shapes without powers of two leave lanes and warps holding copies.
 RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes = 32);
 
-/// Bytes of the widest swizzle (128, 64, 32) whose panel divides the columns and that more than one row can profit from; 0: none.
+/// Bytes of the widest swizzle (128, 64, 32) whose panels are full but for an eighth at most, or the narrowest: the matrix unit
+/// reads swizzled tiles only, and the last panel may be partly unused. 0, none, for what a swizzle can't part: a single row or
+/// column, or rows that are no multiple of 16 bytes.
 int ChooseSwizzle(DType dtype, int64_t rows, int64_t cols);
 
 }  // namespace tkc::layout

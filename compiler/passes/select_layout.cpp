@@ -243,11 +243,7 @@ Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics&
 }
 
 ir::Swizzle ChooseSwizzle(DType dtype, int64_t rows, int64_t cols) {
-  constexpr int64_t kGranule = 16;  // bytes: what a swizzle permutes, and what the copy engine moves
-  const auto swizzle = static_cast<ir::Swizzle>(layout::ChooseSwizzle(dtype, rows, cols));
-  // The matrix unit reads swizzled tiles only: where no width divides, the last panel of the narrowest is partly unused.
-  const bool can_pad = rows > 1 && cols > 1 && cols * Bytes(dtype) % kGranule == 0;
-  return swizzle == ir::Swizzle::kNone && can_pad ? ir::Swizzle::k32 : swizzle;
+  return static_cast<ir::Swizzle>(layout::ChooseSwizzle(dtype, rows, cols));
 }
 
 }  // namespace tkc::passes

@@ -142,8 +142,8 @@ bool Nest::CheckEndpoints() {
     const bool unused = ring.producers.empty() && ring.consumers.empty();
     if (!seen.insert(ring.pipe).second) continue;
     if (unused) {
-      // A schedule set may do without: by its parameters the branches with the traffic are not there.
-      if (pipe.rings == 1 && (kernel_.schedule.empty() || kernel_.bindings.empty()))
+      // The branches with the traffic may be what this schedule set leaves out.
+      if (pipe.rings == 1 && !section_.leaves_out)
         diagnostics_.Warning(DiagnosticKind::kUnusedPipe, pipe.span, fmt::format("pipe `{}` is not used", pipe.name))
             .Help("leave it out");
       continue;

@@ -189,6 +189,7 @@ void Elaborator::CheckIf(const ast::IfStmt& stmt) {
     return;
   }
   if (const auto known = NumberOf(*condition.expr)) {
+    section_->leaves_out |= *known == 0 || stmt.else_branch;
     if (*known != 0)
       CheckBlock(stmt.then_branch);
     else if (stmt.else_branch)

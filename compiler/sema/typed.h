@@ -263,11 +263,12 @@ struct Section {
   std::vector<Worker> workers;
   bool persistent = false;
   GridOrder order = GridOrder::kRows;
-  int64_t group = 8;     // kGrouped: rows of blocks per super-row
-  int64_t cluster = 1;   // blocks per cluster, along the first axis
-  int64_t split = 1;     // ways to split sum loops over blocks
-  int64_t depth = 1;     // matrix groups kept in flight
-  int64_t resident = 0;  // blocks that a multiprocessor is to hold at once; 0: the compiler chooses
+  int64_t group = 8;        // kGrouped: rows of blocks per super-row
+  int64_t cluster = 1;      // blocks per cluster, along the first axis
+  int64_t split = 1;        // ways to split sum loops over blocks
+  int64_t depth = 1;        // matrix groups kept in flight
+  int64_t resident = 0;     // blocks that a multiprocessor is to hold at once; 0: the compiler chooses
+  bool leaves_out = false;  // compile-time conditions leave out some of its code
   Span span;
 };
 

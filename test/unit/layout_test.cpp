@@ -219,11 +219,15 @@ TEST(Conflicts, MatricesAgreeWithEnumeration) {
   }
 }
 
-TEST(ChooseSwizzle, WidestThatDivides) {
+TEST(ChooseSwizzle, WidestThatIsNearlyFull) {
   EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 64), 128);
   EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 96), 64);
-  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 176), 32);
-  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 8), 0);
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 176), 128);  // a twelfth of its three panels is unused
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 144), 64);
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 8), 32);
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 160), 64);
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 224), 128);
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 15), 0);
   EXPECT_EQ(ChooseSwizzle(DType::kF32, 64, 1), 0);
   EXPECT_EQ(ChooseSwizzle(DType::kF32, 1, 256), 0);
 }

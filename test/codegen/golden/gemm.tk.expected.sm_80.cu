@@ -351,10 +351,8 @@ struct gemm_call {
   // The number of the first schedule whose condition holds.
   int choose() const {
     const tk::index sms = call.processors();
-    // patch when cdiv(M, 128) * cdiv(N, 128) <= sms
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms) return 0;
-    // pair when cdiv(M, 128) * cdiv(N, 256) < sms
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256) < sms) return 1;
+    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms) return 0;  // patch
+    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256) < sms) return 1;  // pair
     return 2;  // oblong
   }
 

@@ -384,6 +384,384 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `narrow_128`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
+//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
+//     ^  ab_full: 1 arrival and 32768 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 197632 bytes:
+//    offset   bytes
+//         0   81920  ab_0[5]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     81920   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    163840   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    196608      80  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_narrow_128_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
+  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[5];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_narrow_128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_narrow_128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 5; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 128;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 32768);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<5> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 128;
+      const int n = n_block * 128;
+      // var acc: f32[BM / W, BN] = 0
+      auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w) @ b
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<3>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(staged, rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `narrow_192`, for sm_90a: BM = 128, BN = 192, BK = 32, W = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 9 slots. A slot is written when it is empty and read when it is full:
+//   load ------> [ 0 | 1 | 2 | ... | 8 ] -----> compute[0..1]
+//     ^  ab_full: 1 arrival and 20480 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 209920 bytes:
+//    offset   bytes
+//         0   73728  ab_0[9]        bf16[128, 32], swizzle 64   pipe ab, field 0
+//     73728  110592  ab_1[9]        bf16[32, 192], swizzle 128  pipe ab, field 1
+//    184320   24576  C_stage[2][3]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    208896     144  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_narrow_192_shared {
+  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> ab_0[9];
+  tk::shared_tile<tk::bf16, 32, 192, tk::swizzle::b128> ab_1[9];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][3];
+  tk::barrier ab_full[9];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[9];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_narrow_192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_narrow_192_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 9; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<9> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 128;
+        const int n = n_block * 192;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 32) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 20480);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<9> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 128;
+      const int n = n_block * 192;
+      // var acc: f32[BM / W, BN] = 0
+      auto acc = tk::fill<float, 64, 192, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 32) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w) @ b
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 6; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk % 3];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<2>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(staged, rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `narrow_224`, for sm_90a: BM = 128, BN = 224, BK = 64, W = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
+//     ^  ab_full: 1 arrival and 49152 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 205824 bytes:
+//    offset   bytes
+//         0   65536  ab_0[4]     bf16[128, 64], swizzle 128  pipe ab, field 0
+//     65536  131072  ab_1[4]     bf16[64, 224], swizzle 128  pipe ab, field 1
+//    196608    8192  C_stage[2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    204800      64  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_narrow_224_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 224, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_narrow_224_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 128;
+        const int n = n_block * 224;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 128;
+      const int n = n_block * 224;
+      // var acc: f32[BM / W, BN] = 0
+      auto acc = tk::fill<float, 64, 224, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w) @ b
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 7; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<0>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(staged, rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `tall`, for sm_90a: BM = 256, BN = 128, BK = 64, W = 2.
 //
 // One block on each multiprocessor walks over the tiles:
@@ -661,16 +1039,20 @@ struct gemm_call {
   // The number of the first schedule whose condition holds.
   int choose() const {
     const tk::index sms = call.processors();
-    // decode when M <= 64 and cdiv(N, 64) * 2 <= sms
-    if (M <= 64 && tk::cdiv<tk::index>(N, 64) * 2 <= sms) return 0;
-    // small when cdiv(M, 64) * cdiv(N, 128) <= sms
-    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms) return 1;
-    // medium when cdiv(M, 128) * cdiv(N, 128) <= sms
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms) return 2;
-    // tall when cdiv(cdiv(M, 256) * cdiv(N, 128), sms) < cdiv(cdiv(M, 128) * cdiv(N, 256), sms)
-    if (tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128), sms) <
-        tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256), sms)) return 3;
-    return 4;  // large
+    const tk::index quotient_1 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 192), sms);
+    const tk::index quotient_2 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 224), sms);
+    const tk::index quotient_3 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256), sms);
+    const tk::index quotient_4 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128), sms);
+    if (M <= 64 && tk::cdiv<tk::index>(N, 64) * 2 <= sms) return 0;  // decode
+    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms) return 1;  // small
+    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms) return 2;  // medium
+    // narrow_128
+    if (tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128), sms) * 130 <
+        tk::min<tk::index>(quotient_1 * 193, quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 3;
+    if (quotient_1 * 193 < tk::min<tk::index>(quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 4;  // narrow_192
+    if (quotient_2 * 227 < tk::min<tk::index>(quotient_3 * 256, quotient_4 * 256)) return 5;  // narrow_224
+    if (quotient_4 < quotient_3) return 6;  // tall
+    return 7;  // large
   }
 
   void launch_gemm_decode() {
@@ -713,6 +1095,51 @@ struct gemm_call {
     const bool C_map_usable = call.can_store(C);
     call.launch<gemm_medium>(int(tiles), 384, sizeof(gemm_medium_shared), A_map, B_map, C_map, tk::host::as_tensor<tk::bf16, 2>(*C),
                              int(K), tk::divisor(int(n_blocks)), C_map_usable);
+  }
+
+  void launch_gemm_narrow_128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_narrow_128>(call.walkers(tiles), 384, sizeof(gemm_narrow_128_shared), A_map, B_map, C_map,
+                                 tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                 C_map_usable);
+  }
+
+  void launch_gemm_narrow_192() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 192);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b64, {128, 32});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {32, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_narrow_192>(call.walkers(tiles), 384, sizeof(gemm_narrow_192_shared), A_map, B_map, C_map,
+                                 tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                 C_map_usable);
+  }
+
+  void launch_gemm_narrow_224() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 224);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_narrow_224>(call.walkers(tiles), 384, sizeof(gemm_narrow_224_shared), A_map, B_map, C_map,
+                                 tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                 C_map_usable);
   }
 
   void launch_gemm_tall() {
@@ -764,8 +1191,11 @@ struct gemm_call {
       case 0: launch_gemm_decode(); break;
       case 1: launch_gemm_small(); break;
       case 2: launch_gemm_medium(); break;
-      case 3: launch_gemm_tall(); break;
-      case 4: launch_gemm_large(); break;
+      case 3: launch_gemm_narrow_128(); break;
+      case 4: launch_gemm_narrow_192(); break;
+      case 5: launch_gemm_narrow_224(); break;
+      case 6: launch_gemm_tall(); break;
+      case 7: launch_gemm_large(); break;
     }
     return call.status();
   }

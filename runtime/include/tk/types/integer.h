@@ -70,4 +70,12 @@ template <class T>
     requires(std::is_arithmetic_v<T>)
 TK_HOST_DEVICE constexpr T max(T a, T b) { return a < b ? b : a; }
 
+/// The least and the largest of several.
+template <class T, class... More>
+    requires(std::is_arithmetic_v<T> && sizeof...(More) > 0)
+TK_HOST_DEVICE constexpr T min(T a, T b, More... more) { return min<T>(min<T>(a, b), more...); }
+template <class T, class... More>
+    requires(std::is_arithmetic_v<T> && sizeof...(More) > 0)
+TK_HOST_DEVICE constexpr T max(T a, T b, More... more) { return max<T>(max<T>(a, b), more...); }
+
 }  // namespace tk
