@@ -262,6 +262,131 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `small_pair`, for sm_90a: BM = 64, BN = 128, BK = 64, W = 1.
+//
+// One block for each tile, 2 in a cluster, which share loads:
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
+//
+// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute
+//     ^  ab_full: 1 arrival and 24576 bytes          |
+//     +- ab_empty: 8 arrivals -----------------------+
+//
+// Shared memory, 214016 bytes:
+//    offset   bytes
+//         0   65536  ab_0[8]     bf16[64, 64], swizzle 128   pipe ab, field 0
+//     65536  131072  ab_1[8]     bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   16384  C_stage[4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    212992     128  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_small_pair_shared {
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[8];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[8];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[4];
+  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_CLUSTER_KERNEL(256, 2)
+gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_small_pair_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 8; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::cluster::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::cluster::index();
+      const int m_cluster = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m_block = m_cluster * 2 + tk::cluster::rank();
+      const int m = m_block * 64;
+      const int n = n_block * 128;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+        tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
+                           n + tk::cluster::rank() * 64);
+        ab.advance();
+      }
+    }
+  } else {
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    tk::ring<8> ab;
+    const int tile = tk::cluster::index();
+    const int m_cluster = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m_block = m_cluster * 2 + tk::cluster::rank();
+    const int m = m_block * 64;
+    const int n = n_block * 128;
+    // var acc: f32[BM / W, BN] = 0
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w) @ b
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, a, b);
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
+    // C[m, n].rows(w) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+      auto& staged = shared.C_stage[C_chunk];
+      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m, n + C_chunk * 32);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `medium`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
 //
 // One block for each tile:
@@ -384,9 +509,137 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `medium_pair`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
+//
+// One block for each tile, 2 in a cluster, which share loads:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
+//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute[0..1]
+//     ^  ab_full: 1 arrival and 32768 bytes     |
+//     +- ab_empty: 16 arrivals -----------------+
+//
+// Shared memory, 230400 bytes:
+//    offset   bytes
+//         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    229376      96  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_medium_pair_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
+  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[6];  // 16 arrivals: every reader is done with a slot of ab
+};
+
+TK_CLUSTER_KERNEL(384, 2)
+gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                 const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_medium_pair_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 6; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 16);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::cluster::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::cluster::index();
+      const int m_cluster = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m_block = m_cluster * 2 + tk::cluster::rank();
+      const int m = m_block * 128;
+      const int n = n_block * 128;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
+        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+        tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
+                           n + tk::cluster::rank() * 64);
+        ab.advance();
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<6> ab;
+    const int tile = tk::cluster::index();
+    const int m_cluster = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m_block = m_cluster * 2 + tk::cluster::rank();
+    const int m = m_block * 128;
+    const int n = n_block * 128;
+    // var acc: f32[BM / W, BN] = 0
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w) @ b
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
+    // C[m, n].rows(w) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+      auto& staged = shared.C_stage[w][C_chunk];
+      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `narrow_128`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
 //
-// One block on each multiprocessor walks over the tiles:
+// Clusters of 2 blocks, which share loads, walk over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
@@ -394,7 +647,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 // Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
 //   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
 //     ^  ab_full: 1 arrival and 32768 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
+//     +- ab_empty: 16 arrivals -----------------+
 //
 // Shared memory, 197632 bytes:
 //    offset   bytes
@@ -409,12 +662,12 @@ struct gemm_narrow_128_shared {
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
   tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[5];  // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[5];  // 16 arrivals: every reader is done with a slot of ab
 };
 
-TK_KERNEL(384)
+TK_CLUSTER_KERNEL(384, 2)
 gemm_narrow_128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+                const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_narrow_128_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
@@ -423,11 +676,11 @@ gemm_narrow_128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 5; ++slot) {
       tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
+      tk::init(shared.ab_empty[slot], 16);
     }
     tk::fence_barrier_init();
   }
-  tk::block::sync();
+  tk::cluster::sync();
 
   // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
@@ -438,17 +691,19 @@ gemm_narrow_128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
+        const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
+        const int m_block = m_cluster * 2 + tk::cluster::rank();
         const int m = m_block * 128;
         const int n = n_block * 128;
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 32768);
           tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
+                             n + tk::cluster::rank() * 64);
           ab.advance();
         }
       }
@@ -459,8 +714,9 @@ gemm_narrow_128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<5> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+    for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
+      const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
+      const int m_block = m_cluster * 2 + tk::cluster::rank();
       const int m = m_block * 128;
       const int n = n_block * 128;
       // var acc: f32[BM / W, BN] = 0
@@ -477,11 +733,11 @@ gemm_narrow_128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
         tk::warpgroup::mma_commit();
         // One product stays in flight; the one before it is complete, so its slot goes back.
         tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
         ab.advance();
       }
       tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
       // C[m, n].rows(w) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
       TK_UNROLL
@@ -507,53 +763,56 @@ gemm_narrow_128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Schedule `narrow_192`, for sm_90a: BM = 128, BN = 192, BK = 32, W = 2.
+// Schedule `narrow_192`, for sm_90a: BM = 128, BN = 192, BK = 64, W = 2.
 //
-// One block on each multiprocessor walks over the tiles:
+// Clusters of 2 blocks, which share loads, walk over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
 //
-// Pipe `ab`, 9 slots. A slot is written when it is empty and read when it is full:
-//   load ------> [ 0 | 1 | 2 | ... | 8 ] -----> compute[0..1]
-//     ^  ab_full: 1 arrival and 20480 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
+//     ^  ab_full: 1 arrival and 40960 bytes     |
+//     +- ab_empty: 16 arrivals -----------------+
 //
-// Shared memory, 209920 bytes:
+// Shared memory, 189440 bytes:
 //    offset   bytes
-//         0   73728  ab_0[9]        bf16[128, 32], swizzle 64   pipe ab, field 0
-//     73728  110592  ab_1[9]        bf16[32, 192], swizzle 128  pipe ab, field 1
-//    184320   24576  C_stage[2][3]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    208896     144  barriers
+//         0   65536  ab_0[4]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     65536   98304  ab_1[4]        bf16[64, 192], swizzle 128  pipe ab, field 1
+//    163840   24576  C_stage[2][3]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    188416      64  barriers
 //
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_narrow_192_shared {
-  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> ab_0[9];
-  tk::shared_tile<tk::bf16, 32, 192, tk::swizzle::b128> ab_1[9];
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 192, tk::swizzle::b128> ab_1[4];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][3];
-  tk::barrier ab_full[9];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[9];  // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 16 arrivals: every reader is done with a slot of ab
 };
 
-TK_KERNEL(384)
-gemm_narrow_192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+TK_CLUSTER_KERNEL(384, 2)
+gemm_narrow_192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_share, const tk::tensor<tk::bf16, 2> C, const int K,
+                const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_narrow_192_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
-    tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 9; ++slot) {
+    tk::prefetch(B_map_share);
+    for (int slot = 0; slot < 4; ++slot) {
       tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
+      tk::init(shared.ab_empty[slot], 16);
     }
     tk::fence_barrier_init();
   }
-  tk::block::sync();
+  tk::cluster::sync();
 
   // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
@@ -563,18 +822,20 @@ gemm_narrow_192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<9> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
+        const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
+        const int m_block = m_cluster * 2 + tk::cluster::rank();
         const int m = m_block * 128;
         const int n = n_block * 192;
         // for k in K by BK
-        for (int k = 0; k < K; k += 32) {
+        for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 20480);
+          tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 40960);
           tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          tk::load_multicast(tk::rows<32>(shared.ab_1[ab.slot], tk::cluster::rank() * 32), B_map_share, shared.ab_full[ab.slot], 3,
+                             k + tk::cluster::rank() * 32, n);
           ab.advance();
         }
       }
@@ -584,15 +845,16 @@ gemm_narrow_192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
     // worker compute[W] as w
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
-    tk::ring<9> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+    tk::ring<4> ab;
+    for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
+      const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
+      const int m_block = m_cluster * 2 + tk::cluster::rank();
       const int m = m_block * 128;
       const int n = n_block * 192;
       // var acc: f32[BM / W, BN] = 0
       auto acc = tk::fill<float, 64, 192, layout>(0.0f);
       // for k in K by BK
-      for (int k = 0; k < K; k += 32) {
+      for (int k = 0; k < K; k += 64) {
         // let (a, b) = <-ab
         tk::wait(shared.ab_full[ab.slot], ab.phase);
         const auto& a = shared.ab_0[ab.slot];
@@ -603,11 +865,11 @@ gemm_narrow_192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
         tk::warpgroup::mma_commit();
         // One product stays in flight; the one before it is complete, so its slot goes back.
         tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
         ab.advance();
       }
       tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
       // C[m, n].rows(w) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
       TK_UNROLL
@@ -633,12 +895,15 @@ gemm_narrow_192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `narrow_224`, for sm_90a: BM = 128, BN = 224, BK = 64, W = 2.
 //
-// One block on each multiprocessor walks over the tiles:
+// Clusters of 2 blocks, which share loads, walk over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
@@ -646,7 +911,7 @@ gemm_narrow_192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
 // Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
 //   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
 //     ^  ab_full: 1 arrival and 49152 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
+//     +- ab_empty: 16 arrivals -----------------+
 //
 // Shared memory, 205824 bytes:
 //    offset   bytes
@@ -661,25 +926,25 @@ struct gemm_narrow_224_shared {
   tk::shared_tile<tk::bf16, 64, 224, tk::swizzle::b128> ab_1[4];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
   tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[4];  // 16 arrivals: every reader is done with a slot of ab
 };
 
-TK_KERNEL(384)
-gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+TK_CLUSTER_KERNEL(384, 2)
+gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_share, const tk::tensor<tk::bf16, 2> C, const int K,
+                const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_narrow_224_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
-    tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
+    tk::prefetch(B_map_share);
     for (int slot = 0; slot < 4; ++slot) {
       tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
+      tk::init(shared.ab_empty[slot], 16);
     }
     tk::fence_barrier_init();
   }
-  tk::block::sync();
+  tk::cluster::sync();
 
   // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
@@ -690,17 +955,19 @@ gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
+        const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
+        const int m_block = m_cluster * 2 + tk::cluster::rank();
         const int m = m_block * 128;
         const int n = n_block * 224;
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 49152);
           tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          tk::load_multicast(tk::rows<32>(shared.ab_1[ab.slot], tk::cluster::rank() * 32), B_map_share, shared.ab_full[ab.slot], 3,
+                             k + tk::cluster::rank() * 32, n);
           ab.advance();
         }
       }
@@ -711,8 +978,9 @@ gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+    for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
+      const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
+      const int m_block = m_cluster * 2 + tk::cluster::rank();
       const int m = m_block * 128;
       const int n = n_block * 224;
       // var acc: f32[BM / W, BN] = 0
@@ -729,11 +997,11 @@ gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
         tk::warpgroup::mma_commit();
         // One product stays in flight; the one before it is complete, so its slot goes back.
         tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
         ab.advance();
       }
       tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
       // C[m, n].rows(w) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
       TK_UNROLL
@@ -759,6 +1027,9 @@ gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
@@ -1013,6 +1284,138 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
   }
 }
 
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `large_pair`, for sm_90a: BM = 128, BN = 256, BK = 64, W = 2.
+//
+// Clusters of 2 blocks, which share loads, walk over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
+//     ^  ab_full: 1 arrival and 49152 bytes     |
+//     +- ab_empty: 16 arrivals -----------------+
+//
+// Shared memory, 230400 bytes:
+//    offset   bytes
+//         0   65536  ab_0[4]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     65536  131072  ab_1[4]        bf16[64, 256], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    229376      64  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_large_pair_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 16 arrivals: every reader is done with a slot of ab
+};
+
+TK_CLUSTER_KERNEL(384, 2)
+gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_large_pair_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 16);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::cluster::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
+        const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
+        const int m_block = m_cluster * 2 + tk::cluster::rank();
+        const int m = m_block * 128;
+        const int n = n_block * 256;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_multicast(tk::cols<128>(shared.ab_1[ab.slot], tk::cluster::rank() * 128), B_map, shared.ab_full[ab.slot], 3, k,
+                             n + tk::cluster::rank() * 128);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
+      const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
+      const int m_block = m_cluster * 2 + tk::cluster::rank();
+      const int m = m_block * 128;
+      const int n = n_block * 256;
+      // var acc: f32[BM / W, BN] = 0
+      auto acc = tk::fill<float, 64, 256, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w) @ b
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
+      // C[m, n].rows(w) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk % 4];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<3>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(staged, rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
+}
+
 // One call of gemm: arguments, checks, and a function for each schedule.
 struct gemm_call {
   tk::host::launcher call;
@@ -1039,20 +1442,25 @@ struct gemm_call {
   // The number of the first schedule whose condition holds.
   int choose() const {
     const tk::index sms = call.processors();
-    const tk::index quotient_1 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 192), sms);
-    const tk::index quotient_2 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 224), sms);
+    const tk::index quotient_1 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 192), sms);
+    const tk::index quotient_2 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 224), sms);
     const tk::index quotient_3 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256), sms);
     const tk::index quotient_4 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128), sms);
     if (M <= 64 && tk::cdiv<tk::index>(N, 64) * 2 <= sms) return 0;  // decode
-    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms) return 1;  // small
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms) return 2;  // medium
+    // small
+    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms && (K <= 2048 || M <= 64) && N % 64 == 0 &&
+        K % 64 == 0) return 1;
+    if (tk::cdiv<tk::index>(M, 128) * 2 * tk::cdiv<tk::index>(N, 128) <= sms) return 2;  // small_pair
+    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms && N % 64 == 0 && K % 64 == 0) return 3;  // medium
+    if (tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 128) <= sms) return 4;  // medium_pair
     // narrow_128
-    if (tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128), sms) * 130 <
-        tk::min<tk::index>(quotient_1 * 193, quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 3;
-    if (quotient_1 * 193 < tk::min<tk::index>(quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 4;  // narrow_192
-    if (quotient_2 * 227 < tk::min<tk::index>(quotient_3 * 256, quotient_4 * 256)) return 5;  // narrow_224
-    if (quotient_4 < quotient_3) return 6;  // tall
-    return 7;  // large
+    if (tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 128), sms) * 130 <
+        tk::min<tk::index>(quotient_1 * 193, quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 5;
+    if (quotient_1 * 193 < tk::min<tk::index>(quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 6;  // narrow_192
+    if (quotient_2 * 227 < tk::min<tk::index>(quotient_3 * 256, quotient_4 * 256)) return 7;  // narrow_224
+    if (quotient_4 < quotient_3 && K % 64 == 0) return 8;  // tall
+    if (N % 64 == 0 && K % 64 == 0) return 9;  // large
+    return 10;  // large_pair
   }
 
   void launch_gemm_decode() {
@@ -1083,6 +1491,21 @@ struct gemm_call {
                             int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
+  void launch_gemm_small_pair() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
+    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_clusters * n_blocks;
+    call.tiles(tiles, 2);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_small_pair, 2>(int(tiles) * 2, 256, sizeof(gemm_small_pair_shared), A_map, B_map, C_map,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+  }
+
   void launch_gemm_medium() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
@@ -1097,49 +1520,67 @@ struct gemm_call {
                              int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
-  void launch_gemm_narrow_128() {
+  void launch_gemm_medium_pair() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
+    const tk::index tiles = m_clusters * n_blocks;
+    call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_narrow_128>(call.walkers(tiles), 384, sizeof(gemm_narrow_128_shared), A_map, B_map, C_map,
-                                 tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                 C_map_usable);
+    call.launch<gemm_medium_pair, 2>(int(tiles) * 2, 384, sizeof(gemm_medium_pair_shared), A_map, B_map, C_map,
+                                     tk::host::as_tensor<tk::bf16, 2>(*C), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+  }
+
+  void launch_gemm_narrow_128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_clusters * n_blocks;
+    call.tiles(tiles, 2);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_narrow_128, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_narrow_128_shared), A_map, B_map, C_map,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
+                                    C_map_usable);
   }
 
   void launch_gemm_narrow_192() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 192);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
+    const tk::index tiles = m_clusters * n_blocks;
+    call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b64, {128, 32});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {32, 64});
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_narrow_192>(call.walkers(tiles), 384, sizeof(gemm_narrow_192_shared), A_map, B_map, C_map,
-                                 tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                 C_map_usable);
+    const tk::tensor_map B_map_share = call.load_map(B, tk::swizzle::b128, {32, 64});
+    call.launch<gemm_narrow_192, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_narrow_192_shared), A_map, C_map, B_map_share,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
+                                    C_map_usable);
   }
 
   void launch_gemm_narrow_224() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 224);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
+    const tk::index tiles = m_clusters * n_blocks;
+    call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_narrow_224>(call.walkers(tiles), 384, sizeof(gemm_narrow_224_shared), A_map, B_map, C_map,
-                                 tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                 C_map_usable);
+    const tk::tensor_map B_map_share = call.load_map(B, tk::swizzle::b128, {32, 64});
+    call.launch<gemm_narrow_224, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_narrow_224_shared), A_map, C_map, B_map_share,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
+                                    C_map_usable);
   }
 
   void launch_gemm_tall() {
@@ -1170,6 +1611,22 @@ struct gemm_call {
                             tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
   }
 
+  void launch_gemm_large_pair() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
+    const tk::index tiles = m_clusters * n_blocks;
+    call.tiles(tiles, 2);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_large_pair, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_large_pair_shared), A_map, B_map, C_map,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
+                                    C_map_usable);
+  }
+
   // Bytes of workspace: copies of what the copy engine can't read where it lies.
   size_t workspace_size() const { return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B); }
 
@@ -1190,12 +1647,15 @@ struct gemm_call {
     switch (schedule) {
       case 0: launch_gemm_decode(); break;
       case 1: launch_gemm_small(); break;
-      case 2: launch_gemm_medium(); break;
-      case 3: launch_gemm_narrow_128(); break;
-      case 4: launch_gemm_narrow_192(); break;
-      case 5: launch_gemm_narrow_224(); break;
-      case 6: launch_gemm_tall(); break;
-      case 7: launch_gemm_large(); break;
+      case 2: launch_gemm_small_pair(); break;
+      case 3: launch_gemm_medium(); break;
+      case 4: launch_gemm_medium_pair(); break;
+      case 5: launch_gemm_narrow_128(); break;
+      case 6: launch_gemm_narrow_192(); break;
+      case 7: launch_gemm_narrow_224(); break;
+      case 8: launch_gemm_tall(); break;
+      case 9: launch_gemm_large(); break;
+      case 10: launch_gemm_large_pair(); break;
     }
     return call.status();
   }

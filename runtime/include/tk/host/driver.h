@@ -170,6 +170,15 @@ inline CUtensorMapSwizzle map_swizzle(swizzle s) {
 }
 
 /// cuTensorMapEncodeTiled, found through the runtime, so that nothing links against the driver library.
+/// How much of memory the cache fetches at a time: two lines, unless rows begin inside of them. Then a box touches one line more than it
+/// has, and the line beside that one would be fetched for nothing (a quarter of the time of products of 5000 rows on an H200).
+inline CUtensorMapL2promotion fetched_lines(const map_description& d) {
+    constexpr uint64_t two_lines = 256;
+    uint64_t places = reinterpret_cast<uintptr_t>(d.data);
+    for (int i = 0; i < d.rank - 1; ++i) places |= d.stride[i];
+    return places % two_lines == 0 ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+}
+
 inline tk_status encode_map(tensor_map& map, const map_description& d) {
     using encode_function = decltype(&cuTensorMapEncodeTiled);
     static void* cached;
@@ -185,7 +194,7 @@ inline tk_status encode_map(tensor_map& map, const map_description& d) {
     static_assert(sizeof(CUtensorMap) == sizeof(tensor_map));
     const uint32_t step[5] = {1, 1, 1, 1, 1};
     const CUresult result = encode(reinterpret_cast<CUtensorMap*>(&map), map_type(d.dtype), uint32_t(d.rank), d.data, d.extent, d.stride, d.box, step,
-                                   CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(d.swizzling), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                   CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(d.swizzling), fetched_lines(d),
                                    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result != CUDA_SUCCESS) return failure(TK_CUDA, "cuTensorMapEncodeTiled: error %d", int(result));
     return ok();
