@@ -27,6 +27,31 @@ std::string ShapeText(const typed::Type& from, const typed::Type& to) {
   return fmt::format(" {}x{}>{}x{};", from.rows, from.cols, to.rows, to.cols);
 }
 
+/// a - b, also where one of them is an element of a tensor of narrower integers.
+std::optional<int64_t> Distance(const Scalar& a, const Scalar& b) {
+  return symbolic::ConstantDifference(symbolic::Sub(a, b), symbolic::Int(0));
+}
+
+/// Whether `scalar` gets no smaller as the name's value grows: `k + c`, but also `k / 128 * 16`.
+bool Rises(const Scalar& scalar, const std::string& name) {
+  using symbolic::Kind;
+  if (!symbolic::Mentions(scalar, name) || scalar->kind == Kind::kName) return true;
+  const Scalar rest = symbolic::Sub(scalar, symbolic::Name(name));
+  if (symbolic::Equal(rest, symbolic::Substitute(rest, name, symbolic::Int(0)))) return true;
+  if (scalar->dtype != DType::kI64) return false;  // may wrap
+  int64_t factor = 0;
+  switch (scalar->kind) {
+    case Kind::kAdd:
+    case Kind::kMin:
+    case Kind::kMax: return Rises(scalar->args[0], name) && Rises(scalar->args[1], name);
+    case Kind::kSub: return Rises(scalar->args[0], name) && !symbolic::Mentions(scalar->args[1], name);
+    case Kind::kMul:
+    case Kind::kDiv:
+    case Kind::kCdiv: return symbolic::IsInt(scalar->args[1], &factor) && factor > 0 && Rises(scalar->args[0], name);
+    default: return false;
+  }
+}
+
 }  // namespace
 
 void FillSources::Begin(SymbolicTable& table, VarId instance, int64_t instances) {
@@ -123,7 +148,7 @@ std::optional<FillSources::AlongAxis> FillSources::ShapedBack(int source, const 
 
 /// Can `start + extent` exceed `bound`? The block index of a range that its step divides stays inside.
 bool FillSources::CanExceed(const Scalar& start, int64_t extent, const Scalar& bound) {
-  if (const auto room = symbolic::ConstantDifference(bound, start)) return *room < extent;
+  if (const auto room = Distance(bound, start)) return *room < extent;
   if (IsAbove(bound, start, extent)) return false;
   for (const VarId var : around_) {
     const std::string name = NameOf(var);
@@ -131,32 +156,27 @@ bool FillSources::CanExceed(const Scalar& start, int64_t extent, const Scalar& b
     const Range& range = ranges_.at(name);
     const Scalar length = symbolic::Sub(range.hi, range.lo);
     const bool divides = symbolic::KnownDivisor(length) % range.step == 0;
-    // The largest value of the index, where its coefficient is one.
+    if (!Rises(start, name)) continue;
     const Scalar last = symbolic::Sub(range.hi, symbolic::Int(divides ? range.step : 1));
     const Scalar top = symbolic::Substitute(start, name, last);
-    if (!symbolic::ConstantDifference(symbolic::Sub(start, symbolic::Name(name)),
-                                      symbolic::Substitute(symbolic::Sub(start, symbolic::Name(name)), name, last)))
-      continue;
-    if (const auto room = symbolic::ConstantDifference(bound, WithInstance(top, instances_ - 1))) return *room < extent;
+    if (const auto room = Distance(bound, WithInstance(top, instances_ - 1))) return *room < extent;
     if (IsAbove(bound, WithInstance(top, instances_ - 1), extent)) return false;
   }
-  if (const auto room = symbolic::ConstantDifference(bound, WithInstance(start, instances_ - 1))) return *room < extent;
+  if (const auto room = Distance(bound, WithInstance(start, instances_ - 1))) return *room < extent;
   return true;
 }
 
 bool FillSources::CanPrecede(const Scalar& start, const Scalar& bound) {
-  if (const auto room = symbolic::ConstantDifference(start, bound)) return *room < 0;
+  if (const auto room = Distance(start, bound)) return *room < 0;
   if (IsAbove(start, bound, 0)) return false;
   for (const VarId var : around_) {
     const std::string name = NameOf(var);
     if (!symbolic::Mentions(start, name)) continue;
+    if (!Rises(start, name)) continue;
     const Scalar bottom = symbolic::Substitute(start, name, ranges_.at(name).lo);
-    if (!symbolic::ConstantDifference(symbolic::Sub(start, symbolic::Name(name)),
-                                      symbolic::Substitute(symbolic::Sub(start, symbolic::Name(name)), name, ranges_.at(name).lo)))
-      continue;
-    if (const auto room = symbolic::ConstantDifference(WithInstance(bottom, 0), bound)) return *room < 0;
+    if (const auto room = Distance(WithInstance(bottom, 0), bound)) return *room < 0;
   }
-  if (const auto room = symbolic::ConstantDifference(WithInstance(start, 0), bound)) return *room < 0;
+  if (const auto room = Distance(WithInstance(start, 0), bound)) return *room < 0;
   return !IsNotNegative(symbolic::Sub(start, bound));  // ranges in ranges
 }
 
@@ -276,6 +296,17 @@ bool FillSources::IsShifted(int source, int end) const {
            const bool is_fixed = symbolic::Equal(shift, symbolic::Substitute(shift, *range->index, symbolic::Int(0)));
            return is_fixed && (!by || (*by != 0 && std::abs(*by) < ranges_.at(*range->index).step));
          });
+}
+
+bool FillSources::BeginsWithBlocks(int source, const typed::Var& index) const {
+  const auto var = std::find_if(around_.begin(), around_.end(), [&](VarId id) { return &kernel_.vars[id] == &index; });
+  if (!RunsOverBlocks(index) || var == around_.end()) return false;
+  const std::string name = NameOf(*var);
+  const std::vector<Scalar>& starts = sources_[source].starts;
+  return std::all_of(starts.begin(), starts.end(), [&](const Scalar& start) {
+    const Scalar shift = symbolic::Sub(start, symbolic::Name(name));
+    return symbolic::Equal(shift, symbolic::Substitute(shift, name, symbolic::Int(0)));
+  });
 }
 
 std::string FillSources::ShiftText(int source, const typed::Var& index) const {

@@ -81,6 +81,9 @@ class FillSources {
   /// Whether `source` is of reads that are shifted against the blocks of the index whose range ends at `end`, by less than a block:
   /// what they miss of such a block was padded.
   bool IsShifted(int source, int end) const;
+  /// Whether reads that end at `source` begin where blocks of `index` do, or shifted by what the index does not change: the
+  /// elements' numbers are then `pos(index)`, and that much more.
+  bool BeginsWithBlocks(int source, const typed::Var& index) const;
   /// By how much the only read that ends there is shifted against the blocks of `index`: ` + 64`; empty where that is not known.
   std::string ShiftText(int source, const typed::Var& index) const;
   /// Choosing by the end of its range asks for what a read of the index itself would, if its last block may be short.

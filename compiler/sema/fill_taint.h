@@ -86,9 +86,13 @@ class FillTaint {
   bool Comparison(const typed::Expr& expr, Taint& taint);
 
   bool FirstReport(const typed::Expr& expr);
-  void AddHelp(DiagnosticBuilder& report, const typed::Expr& operand, int axis, int source, const std::string& neutral);
-  void ReportReduce(const typed::Expr& expr, int source, Fill fill);
-  void ReportMatMul(const typed::Expr& expr, int source, Fill x, Fill y);
+  /// The messages are of the first of the sources at which elements are `missing`; the others say what else has to be mended.
+  void AddHelp(DiagnosticBuilder& report, const typed::Expr& operand, int axis, const std::vector<int>& missing,
+               const std::string& neutral);
+  void AddHelpBeyondTensor(DiagnosticBuilder& report, const typed::Var& index, int axis, const std::vector<int>& missing,
+                           const std::string& neutral);
+  void ReportReduce(const typed::Expr& expr, const std::vector<int>& missing, Fill fill);
+  void ReportMatMul(const typed::Expr& expr, const std::vector<int>& missing, Fill x, Fill y);
   void ReportInfinite(const typed::Expr& expr, const typed::Expr& operand);
 
   const typed::Kernel& kernel_;

@@ -392,16 +392,15 @@ bool IsNonNegative(const Expr& expr) {
 Taint FillTaint::Reduce(const Expr& expr) {
   const Taint x = Eval(*expr.args[0]);
   const bool truth = expr.op == Op::kAny || expr.op == Op::kAll;
+  std::vector<int> missing;
   for (const auto& [source, fill] : x.axis[expr.axis]) {
     const bool neutral = fill == Fill::kNone || !sources_.At(source).is_read || (expr.op == Op::kAdd && fill == Fill::kZero) ||
                          (expr.op == Op::kMax && fill == Fill::kNegInf) ||
                          (expr.op == Op::kMax && fill == Fill::kZero && IsNonNegative(*expr.args[0])) ||
                          (expr.op == Op::kMin && fill == Fill::kPosInf) || truth;
-    if (!neutral) {
-      ReportReduce(expr, source, fill);
-      break;
-    }
+    if (!neutral) missing.push_back(source);
   }
+  if (!missing.empty()) ReportReduce(expr, missing, x.At(expr.axis, missing.front()));
   Taint result = x;
   result.axis[expr.axis].clear();
   result.read_infinite = false;
@@ -420,14 +419,15 @@ Taint FillTaint::MatMul(const Expr& expr) {
   std::set<int> sources;
   for (const auto& [source, fill] : a.axis[1]) sources.insert(source);
   for (const auto& [source, fill] : b.axis[0]) sources.insert(source);
+  std::vector<int> missing;
   for (const int source : sources) {
-    if (infinite) break;  // said already
     const Fill x = a.At(1, source);
     const Fill y = b.At(0, source);
     if (x == Fill::kNone || y == Fill::kNone || !sources_.At(source).is_read || ApplyFill(Op::kMul, x, y) == Fill::kZero) continue;
-    ReportMatMul(expr, source, x, y);
-    break;
+    missing.push_back(source);
   }
+  // What is infinite was said already.
+  if (!missing.empty() && !infinite) ReportMatMul(expr, missing, a.At(1, missing.front()), b.At(0, missing.front()));
   Taint result;
   for (const auto& [source, fill] : a.axis[0]) result.axis[0][source] = ApplyFill(Op::kMul, fill, b.base);
   for (const auto& [source, fill] : b.axis[1]) result.axis[1][source] = ApplyFill(Op::kMul, fill, a.base);

@@ -2,6 +2,7 @@
 // What fill taint reports: once for each place, with the fill that changes nothing and where to write it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "compiler/sema/fill_taint.h"
@@ -15,44 +16,63 @@ bool FillTaint::FirstReport(const Expr& expr) {
   return reporting_ && reported_.insert({expr.span.file, expr.span.begin, expr.span.end}).second;
 }
 
-void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis, int source, const std::string& neutral) {
+void FillTaint::AddHelpBeyondTensor(DiagnosticBuilder& report, const typed::Var& index, int axis, const std::vector<int>& missing,
+                                    const std::string& neutral) {
+  const int source = missing.front();
+  const bool upper = sources_.At(source).upper;
+  const std::string turned = axis == 1 ? ".T" : "";
+  if (!sources_.BeginsWithBlocks(source, index)) {
+    report.Note(index.span, fmt::format("what is read at a number made of `{}` may {} element of the tensor", index.name,
+                                        upper ? "reach beyond the last" : "begin in front of the first"));
+    report.Help(
+        fmt::format("choose `{}` by the elements' numbers, `where(first + iota(n){} {}, .., {})`, or read it under a condition "
+                    "that says that they exist",
+                    neutral, turned, upper ? "< N" : ">= 0", neutral));
+    return;
+  }
+  const bool is_both = std::any_of(missing.begin(), missing.end(), [&](int other) {
+    return sources_.At(other).upper != upper && sources_.IndexOf(other) == &index && !sources_.IsEndOfRange(other);
+  });
+  const std::string number = fmt::format("pos({}){}{}", index.name, turned, sources_.ShiftText(source, index));
+  if (is_both) {
+    report.Note(index.span,
+                fmt::format("blocks of `{}` may begin in front of the first element of the tensor, and what is read there "
+                            "may reach beyond the last",
+                            index.name));
+    report.Help(
+        fmt::format("let the range be `max(0, ..) .. min(.., N)`, `N` the extent of the tensor, or choose `{}` by the "
+                    "elements' numbers: `where({} >= 0 and {} < N, .., {})`",
+                    neutral, number, number, neutral));
+  } else if (upper) {
+    report.Note(index.span, fmt::format("what is read at `{}` may reach beyond the last element of the tensor", index.name));
+    report.Help(
+        fmt::format("let the range end at `min(.., N)`, `N` the extent of the tensor, or choose `{}` by the elements' numbers: "
+                    "`where({} < N, .., {})`",
+                    neutral, number, neutral));
+  } else {  // in its range, but not in the tensor
+    report.Note(index.span, fmt::format("blocks of `{}` may begin in front of the first element of the tensor", index.name));
+    report.Help(
+        fmt::format("let the range begin at `max(0, ..)`, or choose `{}` by the elements' numbers: `where({} >= 0, .., {})`",
+                    neutral, number, neutral));
+  }
+}
+
+void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis, const std::vector<int>& missing,
+                        const std::string& neutral) {
   if (unsure_ != nullptr) {
     const std::string& name = kernel_.params[unsure_->id].name;
     report.Note(
         unsure_->span,
         fmt::format("an infinity times `{}` may be a NaN or of either sign, unless the kernel has `require {} > 0`", name, name));
   }
-  const typed::Var* index = sources_.IndexOf(source);
+  const typed::Var* index = sources_.IndexOf(missing.front());
   if (index == nullptr) {
     report.Help(fmt::format(
         "give the read the fill that changes nothing: `X[..] else {}`, or `require` extents at which all elements exist", neutral));
     return;
   }
-  if (!sources_.RunsOverBlocks(*index)) {
-    const bool upper = sources_.At(source).upper;
-    report.Note(index->span, fmt::format("what is read at a number made of `{}` may {} element of the tensor", index->name,
-                                         upper ? "reach beyond the last" : "begin in front of the first"));
-    report.Help(
-        fmt::format("choose `{}` by the elements' numbers, `where(first + iota(n){} {}, .., {})`, or read it under a condition "
-                    "that says that they exist",
-                    neutral, axis == 1 ? ".T" : "", upper ? "< N" : ">= 0", neutral));
-    return;
-  }
-  if (!sources_.At(source).upper) {  // in its range, but not in the tensor
-    report.Note(index->span, fmt::format("blocks of `{}` may begin in front of the first element of the tensor", index->name));
-    report.Help(fmt::format(
-        "let the range begin at `max(0, ..)`, or choose `{}` by the elements' numbers: `where(pos({}){}{} >= 0, .., {})`", neutral,
-        index->name, axis == 1 ? ".T" : "", sources_.ShiftText(source, *index), neutral));
-    return;
-  }
-  if (!sources_.IsEndOfRange(source)) {
-    report.Note(index->span, fmt::format("what is read at `{}` may reach beyond the last element of the tensor", index->name));
-    report.Help(
-        fmt::format("let the range end at `min(.., N)`, `N` the extent of the tensor, or choose `{}` by the elements' numbers: "
-                    "`where(pos({}){}{} < N, .., {})`",
-                    neutral, index->name, axis == 1 ? ".T" : "", sources_.ShiftText(source, *index), neutral));
-    return;
-  }
+  if (!sources_.RunsOverBlocks(*index) || !sources_.IsEndOfRange(missing.front()))
+    return AddHelpBeyondTensor(report, *index, axis, missing, neutral);
   report.Note(index->span, fmt::format("the last block of `{}` may be short", index->name));
   const std::string mask = fmt::format("where(valid({}){}, ", index->name, axis == 1 ? ".T" : "");
   const Span span = operand.span;
@@ -61,7 +81,7 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
                                 {{span.file, span.end, span.end}, fmt::format(", {})", neutral)}});
 }
 
-void FillTaint::ReportReduce(const Expr& expr, int source, Fill fill) {
+void FillTaint::ReportReduce(const Expr& expr, const std::vector<int>& missing, Fill fill) {
   if (!FirstReport(expr)) return;
   std::string neutral = expr.op == Op::kAdd ? "0" : expr.op == Op::kMax ? "-inf" : "inf";
   if (const DType dtype = expr.type.dtype; expr.op != Op::kAdd && !IsFloat(dtype)) {
@@ -75,10 +95,10 @@ void FillTaint::ReportReduce(const Expr& expr, int source, Fill fill) {
       diagnostics_.Error(DiagnosticKind::kFillNotNeutral, expr.span,
                          fmt::format("a {} over {} that may not exist, where the operand holds {}", name, along, FillText(fill)));
   report.Label(expr.args[0]->span, fmt::format("{} where {} are missing; a {} wants {}", FillText(fill), along, name, neutral));
-  AddHelp(report, *expr.args[0], expr.axis, source, neutral);
+  AddHelp(report, *expr.args[0], expr.axis, missing, neutral);
 }
 
-void FillTaint::ReportMatMul(const Expr& expr, int source, Fill x, Fill y) {
+void FillTaint::ReportMatMul(const Expr& expr, const std::vector<int>& missing, Fill x, Fill y) {
   if (!FirstReport(expr)) return;
   DiagnosticBuilder report = diagnostics_.Error(
       DiagnosticKind::kFillNotNeutral, expr.span,
@@ -88,7 +108,7 @@ void FillTaint::ReportMatMul(const Expr& expr, int source, Fill x, Fill y) {
   // Zero one side; if the other may be infinite, that one.
   const bool left =
       x != Fill::kZero && (x == Fill::kAny || IsInfinite(x) || (y != Fill::kZero && y != Fill::kAny && !IsInfinite(y)));
-  AddHelp(report, *expr.args[left ? 0 : 1], left ? 1 : 0, source, "0");
+  AddHelp(report, *expr.args[left ? 0 : 1], left ? 1 : 0, missing, "0");
 }
 
 void FillTaint::ReportInfinite(const Expr& expr, const Expr& operand) {

@@ -135,13 +135,17 @@ Scalar MakeProduct(const Scalar& a, const Scalar& b) {
   return Raw(Kind::kMul, DType::kI64, {a, b});
 }
 
-/// x * (value / divisor) where value is a literal multiple of the divisor; null if `a` is not of that form.
+/// x * (value / divisor) where value is a literal multiple of the divisor, and sums of such; null if `a` is not of that form.
 Scalar DivideExactly(const Scalar& a, int64_t divisor) {
   int64_t factor = 0;
+  if (IsInt(a, &factor) && factor % divisor == 0) return Int(factor / divisor);
   if (a->kind == Kind::kMul && IsInt(a->args[1], &factor) && factor % divisor == 0) {
     return MakeProduct(a->args[0], Int(factor / divisor));
   }
-  return nullptr;
+  if (a->kind != Kind::kAdd && a->kind != Kind::kSub) return nullptr;
+  const Scalar left = DivideExactly(a->args[0], divisor);
+  const Scalar right = left ? DivideExactly(a->args[1], divisor) : nullptr;
+  return right ? MakeSum(a->kind == Kind::kAdd, left, right) : nullptr;
 }
 
 Scalar MakeDivision(Kind kind, const Scalar& a, const Scalar& b) {
