@@ -165,11 +165,11 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
   }
   Diagnostics ignored;
   const interp::Signs signs = arithmetic.functions > 0 ? interp::Signs::kKept : interp::Signs::kDropped;
-  double made_of = 0;  // the largest of what results follow from: what sections hand on, and what tensors held before
+  double made_of = 0;  // the largest of what results follow from: what sections hand on, and what is read
   const bool ran = static_cast<bool>(interp::Interpret(entry, absolute, ignored, signs, &made_of));
   for (const typed::Param& param : kernel.params) {
-    if (param.mode == typed::TensorMode::kInOut)
-      made_of = std::max(made_of, LargestFinite(before.tensors.at(param.name).ToReals()));
+    const bool is_read = param.kind == typed::ParamKind::kTensor && IsFloat(param.dtype) && param.mode != typed::TensorMode::kOut;
+    if (is_read) made_of = std::max(made_of, LargestFinite(before.tensors.at(param.name).ToReals()));
   }
   if (may_be_exact && ran && LargestOf(kernel, absolute) <= kLargestExact) tolerance.exact = true;
   for (const typed::Param& param : kernel.params) {

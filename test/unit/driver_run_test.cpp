@@ -118,6 +118,33 @@ TEST(Compare, WhatIsLeftOfTwoProductsMayBeOffByTheirRounding) {
   EXPECT_TRUE(Compare({{"Y", fused}}, want, tolerance)) << "each element is measured by its own terms";
 }
 
+/// Y = A / B - B / A.
+struct Quotients : Squares {
+  Quotients() {
+    typed::Expr& difference = *kernel.sections[0].workers[0].body[0]->expr;
+    difference.args[0]->op = difference.args[1]->op = typed::Op::kDiv;
+    std::swap(difference.args[0]->args[1], difference.args[1]->args[0]);
+  }
+};
+
+TEST(Compare, WhatHasCancelledEverywhereIsMeasuredByWhatIsRead) {
+  typed::Entry entry{"quotients", {}};
+  entry.kernels.push_back(std::move(Quotients().kernel));
+  interp::Arguments before;
+  before.tensors["A"] = build::TensorOf(DType::kF32, {1, 4}, {1, 2, 2, 3});
+  before.tensors["B"] = before.tensors["A"];
+  before.tensors["Y"] = Tensor::Dense(DType::kF32, {1, 4});
+  interp::Arguments want = before;
+  Diagnostics diagnostics;
+  ASSERT_TRUE(interp::Interpret(entry, want, diagnostics));
+  const Tolerance tolerance = ToleranceFor(entry, ArithmeticOf(entry.kernels[0]), before, want, false);
+  Tensor rounded = want.tensors.at("Y");
+  rounded.FromReals({6e-8, 0, 0, -6e-8});
+  EXPECT_FALSE(Compare({{"Y", rounded}}, want, tolerance));
+  rounded.FromReals({0, 0, 1e-2, 0});
+  EXPECT_TRUE(Compare({{"Y", rounded}}, want, tolerance));
+}
+
 TEST(Compare, NaNEqualsNaNOnly) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   Tolerance rounded;
