@@ -194,7 +194,11 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagno
   const int64_t unit_rows = worker.layout.RowUnit(), unit_cols = worker.layout.ColUnit();
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   // By rows and columns, where it stands first: the same mend will do for it elsewhere.
-  std::map<std::pair<int64_t, int64_t>, std::pair<ir::Type, Span>> misfits;
+  struct Misfit {
+    ir::Type type;
+    const ir::Op* op;
+  };
+  std::map<std::pair<int64_t, int64_t>, Misfit> misfits;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose) return;  // may stay in shared memory
     for (ir::ValueId value : op.results) {
@@ -202,14 +206,17 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagno
       const bool rows_fit = type.rows == 1 || type.rows % unit_rows == 0;
       const bool cols_fit = type.cols == 1 || type.cols % unit_cols == 0;
       if ((rows_fit && cols_fit) || op.code == ir::OpCode::kPart || columns.contains(value)) continue;
-      const auto [misfit, is_new] = misfits.try_emplace({type.rows, type.cols}, type, op.span);
-      if (!is_new && op.span.begin < misfit->second.second.begin) misfit->second = {type, op.span};
+      const auto [misfit, is_new] = misfits.try_emplace({type.rows, type.cols}, Misfit{type, &op});
+      if (!is_new && op.span.begin < misfit->second.op->span.begin) misfit->second = {type, &op};
     }
   });
   for (const auto& [shape, misfit] : misfits) {
-    ReportMatrixShape(worker, misfit.first, misfit.second, diagnostics)
-        .Help(fmt::format("take {} x {}: of a block, what lies beyond the end of a tensor is zero, and is not stored",
-                          ExtentBeside(shape.first, unit_rows), ExtentBeside(shape.second, unit_cols)));
+    DiagnosticBuilder report = ReportMatrixShape(worker, misfit.type, misfit.op->span, diagnostics);
+    if (misfit.op->code == ir::OpCode::kReshape)  // its shape follows from others
+      report.Help("send what is reshaped through a pipe, and let a worker that does not multiply go on with it");
+    else
+      report.Help(fmt::format("take {} x {}: of a block, what lies beyond the end of a tensor is zero, and is not stored",
+                              ExtentBeside(shape.first, unit_rows), ExtentBeside(shape.second, unit_cols)));
   }
 }
 

@@ -71,6 +71,7 @@ void Elaborator::CheckAssign(const ast::AssignStmt& stmt) {
       case ast::AssignOp::kMax: return CheckStore(*stmt.target, *stmt.value, typed::StoreOp::kMax, false, stmt.op_span, stmt.span);
       case ast::AssignOp::kMin: return CheckStore(*stmt.target, *stmt.value, typed::StoreOp::kMin, false, stmt.op_span, stmt.span);
       default:
+        if (ReportSliceOfVariable(*stmt.target)) return;
         diagnostics_
             .Error(DiagnosticKind::kNotAssignable, stmt.op_span, fmt::format("`{}` on elements of a tensor", Spelling(stmt.op)))
             .Help(stmt.op == ast::AssignOp::kSet ? "a store is written `<-`" : "a tensor takes `<-`, `+=`, `-=`, `max=` and `min=`",

@@ -265,6 +265,19 @@ bool Elaborator::CheckStoreMode(const Access& access, StoreOp op, Span op_span) 
   return true;
 }
 
+bool Elaborator::ReportSliceOfVariable(const ast::Expr& target) {
+  const ast::NameExpr* root = RootName(target);
+  const Symbol* symbol = root == nullptr ? nullptr : scope_->Find(root->name);
+  if (symbol == nullptr || symbol->var == typed::kNone) return false;
+  const std::string& name = root->name;
+  diagnostics_.Error(DiagnosticKind::kNotAssignable, target.span, fmt::format("a slice of `{}` can't be assigned", name))
+      .Help(fmt::format(
+          "a part of a variable is `{}.rows(u)` or `{}.cols(u)`, `u` the index of a loop over as many parts as there are, "
+          "`for u in 4`",
+          name, name));
+  return true;
+}
+
 void Elaborator::CheckStore(const ast::Expr& target, const ast::Expr& source, StoreOp op, bool negate, Span op_span, Span span) {
   Value value = Eval(source);
   if (!in_worker_) {
@@ -276,7 +289,8 @@ void Elaborator::CheckStore(const ast::Expr& target, const ast::Expr& source, St
   if (tensor == nullptr || tensor->kind != SymbolKind::kTensor) {
     if (root != nullptr && tensor == nullptr) {
       UnknownName(root->name, root->span);
-    } else if (tensor == nullptr || !tensor->value.IsError() || tensor->kind == SymbolKind::kPipe) {
+    } else if (!ReportSliceOfVariable(target) &&
+               (tensor == nullptr || !tensor->value.IsError() || tensor->kind == SymbolKind::kPipe)) {
       diagnostics_.Error(DiagnosticKind::kNotAssignable, target.span, "this can't be assigned")
           .Help("a target is a `var`, a part of one by `.rows(w)` or `.cols(u)`, or elements of a tensor");
     }

@@ -120,6 +120,8 @@ class Elaborator {
   void ReportTileForNumber(const ast::NameExpr& target, const Symbol& symbol, const Value& value);
   void AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& target, Value value);
   void AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& target, Value value);
+  /// A target `x[..]` of a variable, not of a tensor.
+  bool ReportSliceOfVariable(const ast::Expr& target);
   void CheckArrow(const ast::ArrowStmt& stmt);
   void CheckSend(const ast::ArrowStmt& stmt, typed::PipeId pipe);
   void CheckStore(const ast::Expr& target, const ast::Expr& value, typed::StoreOp op, bool negate, Span op_span, Span span);

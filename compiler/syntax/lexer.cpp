@@ -193,12 +193,16 @@ class Lexer {
       std::string_view other, ours;
     };
     static constexpr Habit kHabits[] = {{"&&", "and"}, {"||", "or"}, {"!", "not"}, {"&", "and"}, {"|", "or"}, {"~", "not"}};
+    const std::string_view of_bits = text_[pos_] == '&' && At(pos_ + 1) != '&' ? "; the lowest 4 bits of an integer are `x % 16`"
+                                     : text_[pos_] == '|' && At(pos_ + 1) != '|'
+                                         ? "; bits that only one of two integers has are joined by `+`"
+                                         : "";
     for (const Habit& habit : kHabits) {
       if (text_.compare(pos_, habit.other.size(), habit.other) != 0) continue;
       const size_t end = pos_ + habit.other.size();
       diagnostics_
           .Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), fmt::format("`{}` is no operator of .tk", habit.other))
-          .Help(fmt::format("write `{}`", habit.ours), Edit{SpanFrom(pos_, end), fmt::format(" {} ", habit.ours)});
+          .Help(fmt::format("write `{}`{}", habit.ours, of_bits), Edit{SpanFrom(pos_, end), fmt::format(" {} ", habit.ours)});
       // Stand in for the operator that was meant.
       Push(habit.ours == "and" ? TokenKind::kAnd : habit.ours == "or" ? TokenKind::kOr : TokenKind::kNot, end);
       return true;
@@ -213,6 +217,9 @@ class Lexer {
     };
     static constexpr Sign kSigns[] = {{"++", "write `x += 1`"},
                                       {"**", "write `pow(x, y)`, or `x * x`"},
+                                      {">>", "there are no shifts: `x / 16` is x without its lowest 4 bits, and `x % 16` is these"},
+                                      {"<<", "there are no shifts: write `x * 16` for 4 bits"},
+                                      {"^", "there are no operations on bits; a power is `pow(x, y)`"},
                                       {"?", "a choice is `if c { a } else { b }`, or of tiles `where(c, a, b)`"},
                                       {"'", "strings stand in double quotes, behind `import` only"},
                                       {"\u2212", "write `-`"},
@@ -224,6 +231,7 @@ class Lexer {
                                       {"\u2260", "write `!=`"}};
     for (const Sign& sign : kSigns) {
       if (text_.compare(pos_, sign.found.size(), sign.found) != 0) continue;
+      if (sign.found == "<<" && At(pos_ + 2) == '-') continue;  // a comparison with what is received
       const size_t end = pos_ + sign.found.size();
       diagnostics_
           .Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), fmt::format("`{}` belongs to no token", sign.found))
