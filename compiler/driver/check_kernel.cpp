@@ -154,8 +154,9 @@ void PrintText(const Report& report) {
     fmt::print("{}: {} after {} runs\n", entry, report.problem, report.runs);
     return;
   }
-  if (report.shapes == 0) {
-    fmt::print("{}: no shape was found that the `require`s admit: nothing was compared\n", entry);
+  if (report.runs == 0) {
+    const char* why = report.shapes == 0 ? "no shape was found that the `require`s admit" : "no run ended within `--time`";
+    fmt::print("{}: {}: nothing was compared; `tkc run --dims .. --compare` takes a shape of your choice\n", entry, why);
     return;
   }
   fmt::print("{}: {} with the reference in {} runs of {} shapes, {} bit for bit{}; {:.1f} s\n", entry, who, report.runs,
@@ -193,7 +194,7 @@ void PrintJson(const Report& report, const SourceManager& sources) {
       report.seconds, schedules, failure);
 }
 
-/// One entry; false if it failed, or could not be run.
+/// One entry; false if it failed, or was not run.
 bool CheckEntry(Session& session, const typed::Program& program, const Generated& code, const typed::Entry& entry,
                 const CheckCommand& command) {
   Result<SimulatedKernel> simulated = PrepareSimulation(session, code, entry);
@@ -221,7 +222,7 @@ bool CheckEntry(Session& session, const typed::Program& program, const Generated
     if (report.failing)
       fmt::print(stderr, "{}help: to repeat it, `{}`\n", RenderText(*report.diagnostics, session.sources), report.repeat);
   }
-  return !report.failing;
+  return !report.failing && report.runs > 0;  // who asks for a check is told by the status that there was none
 }
 
 /// All entries of one part; false if one failed.

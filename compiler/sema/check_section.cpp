@@ -255,14 +255,6 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
   worker.name = source.name.text;
   worker.span = source.name.span;
   worker.in_turn = source.in_turn || in_turn_.count(worker.name) > 0;
-  if (worker.in_turn && source.index) {
-    diagnostics_
-        .Error(DiagnosticKind::kBadSchedule, source.index.span,
-               fmt::format("worker `{}` takes tiles in turn, and its instances are told apart by `{}`", worker.name,
-                           source.index.text))
-        .Label(source.index.span, "an instance that computes whole tiles has no part of its own")
-        .Help("leave out `as`, so that each instance does the whole tile, or leave out `in turn`");
-  }
   if (source.count) {
     const std::optional<int64_t> count = Constant(*source.count, "the number of instances");
     if (count && (*count < 1 || *count > kMostInstances)) {
@@ -271,6 +263,16 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
     } else {
       worker.instances = count.value_or(1);
     }
+  }
+  if (worker.in_turn && source.index) {
+    diagnostics_
+        .Error(DiagnosticKind::kBadSchedule, source.index.span,
+               fmt::format("worker `{}` takes tiles in turn, and its instances are told apart by `{}`", worker.name,
+                           source.index.text))
+        .Label(source.index.span, "an instance that computes whole tiles has no part of its own")
+        .Help(worker.instances == 1
+                  ? "leave out `in turn`: one instance takes every tile; or leave out `as` and let several do whole tiles"
+                  : "leave out `as`, so that each instance does the whole tile, or leave out `in turn`");
   }
   CheckAlternates(source, worker);
   SetSpread(worker);
