@@ -40,6 +40,14 @@ ValueId Staging::NewView(const std::string& buffer, const std::string& name, ir:
   return view.results[0];
 }
 
+std::optional<ValueId> Staging::JustLoaded(ValueId view, const Region& out) {
+  for (auto op = out.rbegin(); op != out.rend(); ++op) {
+    if (op->code == OpCode::kLoadShared && op->operands[0] == view) return op->results[0];
+    if (op->code != OpCode::kLoadShared && op->code != OpCode::kConvert) break;
+  }
+  return std::nullopt;
+}
+
 ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
   value = Current(value);
   if (const auto place = pending_.find(value); place != pending_.end()) {
@@ -49,6 +57,7 @@ ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
     return value;
   }
   if (!IsShared(value)) return value;
+  if (const auto loaded = JustLoaded(value, out)) return *loaded;
   ir::Type type = TypeOf(value);
   type.space = Space::kRegister;
   type.transposed = false;

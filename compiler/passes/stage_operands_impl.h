@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -136,6 +137,9 @@ class Staging {
 
   /// The value in registers: itself, or loaded from its slot. One load per use; the compiler of the output merges nothing here.
   ir::ValueId InRegisters(ir::ValueId value, ir::Region& out, Span span);
+  /// The registers that hold what is seen through `view`, if nothing but loads and conversions was done since: `x * rowsum(x * x)`
+  /// of a received `x` loads it once. What is used again further below is loaded again, which keeps no registers meanwhile.
+  static std::optional<ir::ValueId> JustLoaded(ir::ValueId view, const ir::Region& out);
   /// The value in shared memory: itself, or stored into a staging buffer.
   ir::ValueId InShared(ir::ValueId value, ir::Region& out, Span span);
   /// A register value in the buffer, as its view.
