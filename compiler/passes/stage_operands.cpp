@@ -268,6 +268,18 @@ int64_t Staging::Stretches(const ir::Type& type, bool is_column) const {
   return is_column ? type.rows / dealt.RowsPerBlock() : type.cols / dealt.ColsPerBlock();
 }
 
+const std::string& Staging::Scratch(const Op& op, int64_t lines) {
+  const DType dtype = TypeOf(op.operands[0]).dtype;
+  std::string& buffer =
+      scratches_[{op.span.file, op.span.begin, op.span.end, static_cast<int>(op.code), static_cast<int>(dtype), lines}];
+  if (!buffer.empty() && op.span.file != kNoSpan.file) return buffer;
+  buffer = NewBuffer(ir::WithoutNumber(kernel_.values[op.results[0]].name) + "_scratch", dtype, ir::kWarpsOfInstance, lines,
+                     fmt::format("one partial result a warp of a {} {}", op.slot == "cols" ? "column" : "row",
+                                 op.code == OpCode::kCumsum ? "scan, for each stretch" : "reduction"));
+  kernel_.buffers.back().is_scratch = true;
+  return buffer;
+}
+
 void Staging::RewriteReduce(Op op, Region& out) {
   if (const ValueId source = Current(op.operands[0]); IsShared(source)) {
     const bool is_short = op.slot == "rows" ? !FitsCols(TypeOf(source)) : !FitsRows(TypeOf(source));
@@ -279,11 +291,7 @@ void Staging::RewriteReduce(Op op, Region& out) {
     const bool is_column = op.slot == "cols", is_scan = op.code == OpCode::kCumsum;
     const ir::Type& type = TypeOf(op.operands[0]);
     const int64_t lines = is_column ? type.cols : type.rows;
-    op.symbol = NewBuffer(ir::WithoutNumber(kernel_.values[op.results[0]].name) + "_scratch", type.dtype, ir::kWarpsOfInstance,
-                          is_scan ? lines * Stretches(type, is_column) : lines,
-                          fmt::format("one partial result a warp of a {} {}", is_column ? "column" : "row",
-                                      is_scan ? "scan, for each stretch" : "reduction"));
-    kernel_.buffers.back().is_scratch = true;
+    op.symbol = Scratch(op, is_scan ? lines * Stretches(type, is_column) : lines);
   }
   out.push_back(std::move(op));
 }

@@ -117,6 +117,9 @@ class Staging {
   /// The part of an operand that step `step` multiplies: a fragment loaded from shared memory, or columns of a register tile.
   ir::ValueId Fragment(ir::ValueId operand, bool is_left, int64_t step, ir::Region& out, Span span);
   void RewriteReduce(ir::Op op, ir::Region& out);
+  /// The scratch of a reduction or scan over warps: one for all copies that unrolling made of a statement. These meet before they
+  /// write to it and before they read from it, so that sharing asks for no further barrier.
+  const std::string& Scratch(const ir::Op& op, int64_t lines);
   /// Blocks of the layout along a column (a row) of the tile: of each a warp has a stretch, whose sum a scan needs.
   int64_t Stretches(const ir::Type& type, bool is_column) const;
   /// How tiles of so many rows are dealt to the threads of this worker.
@@ -162,6 +165,7 @@ class Staging {
   std::map<ir::ValueId, Place> place_of_;            // part in shared memory -> where it begins
   std::set<ir::ValueId> operands_;                   // what a product or a send takes, as it is, turned or in parts
   std::map<std::tuple<int, int64_t, int64_t, bool>, std::string> exchanges_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, int, int, int64_t>, std::string> scratches_;  // by statement and shape
   std::set<ir::ValueId> movable_;          // what is turned, taken in parts, multiplied or sent: shared memory may be its place
   std::map<ir::ValueId, ir::Op> pending_;  // read or positions not emitted yet: their place depends on the use
 };
