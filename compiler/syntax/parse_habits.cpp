@@ -47,6 +47,31 @@ constexpr Habit kStatements[] = {
     {"__syncthreads", "workers meet in pipes only, and tkc derives the barriers"},
 };
 
+constexpr std::string_view kWaits =
+    "nobody waits by a call: a worker waits where it receives and sends, and tkc derives the barriers";
+constexpr std::string_view kMoves = "to store or to send write `target <- value`";
+
+/// Functions and methods whose result nobody wants.
+constexpr Habit kCalls[] = {
+    {"wait", kWaits},
+    {"sync", kWaits},
+    {"syncthreads", kWaits},
+    {"__syncwarp", kWaits},
+    {"barrier", kWaits},
+    {"debug_barrier", kWaits},
+    {"arrive", kWaits},
+    {"commit", kWaits},
+    {"fence", kWaits},
+    {"release", kWaits},
+    {"acquire", kWaits},
+    {"store", kMoves},
+    {"store_async", kMoves},
+    {"send", kMoves},
+    {"push", kMoves},
+    {"put", kMoves},
+    {"atomic_add", "to add to what others add to, too, write `Y[..] += value`"},
+};
+
 const Habit* Find(std::span<const Habit> habits, std::string_view word) {
   const auto found = std::find_if(habits.begin(), habits.end(), [&](const Habit& habit) { return habit.word == word; });
   return found == habits.end() ? nullptr : &*found;
@@ -84,6 +109,14 @@ void Parser::SuggestWord(DiagnosticBuilder error, std::vector<std::string> words
   if (!At(TokenKind::kName)) return;
   const std::string nearest = NearestName(Text(Current()), std::move(words));
   if (!nearest.empty()) error.Help(fmt::format("write `{}`", nearest), Edit{Here(), nearest});
+}
+
+std::string Parser::HelpOfCall(const ast::Expr& value) {
+  const bool is_call = value.kind == ast::ExprKind::kCall;
+  if (!is_call && value.kind != ast::ExprKind::kMethod) return "";
+  const Habit* habit =
+      Find(kCalls, is_call ? ast::Cast<ast::CallExpr>(value).callee.text : ast::Cast<ast::MethodExpr>(value).method.text);
+  return habit ? std::string(habit->help) : "";
 }
 
 bool Parser::SuggestInPlaceOfEnd(DiagnosticBuilder& error) {

@@ -14,6 +14,7 @@ bool Parser::ParseBlock(ast::Block& block, bool allow_result) {
   if (!At(TokenKind::kLeftBrace)) {
     DiagnosticBuilder error = ErrorExpected("`{`");
     if (At(TokenKind::kEqual)) error.Help("to compare write `==`", Edit{Here(), "=="});
+    if (AtWord("step")) error.Help("the length of a step stands behind `by`", Edit{Here(), "by"});
     return false;
   }
   const Span open = SpanOf(Take());
@@ -61,7 +62,8 @@ void Parser::ReportUnused(const ast::Expr& value) {
   } else if (At(TokenKind::kRightArrow)) {
     error.Help("what is sent or stored stands on the right: `target <- value`");
   } else {
-    error.Help("give it a name with `let`, send it with `<-`, or remove it");
+    const std::string habit = HelpOfCall(value);
+    error.Help(!habit.empty() ? habit : "give it a name with `let`, send it with `<-`, or remove it");
   }
 }
 

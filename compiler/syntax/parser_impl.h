@@ -113,6 +113,8 @@ class Parser {
   bool ReportLoopHabit();
   /// Where a name stands that one of the words is near to.
   void SuggestWord(DiagnosticBuilder error, std::vector<std::string> words);
+  /// What takes the place of a call that stands alone, as in other languages; empty: nothing that is known.
+  static std::string HelpOfCall(const ast::Expr& value);
   /// What was meant by a token where a statement should end; false: nothing that is known.
   bool SuggestInPlaceOfEnd(DiagnosticBuilder& error);
   /// At a `+` where an expression should begin: `x =+ 1`, or a sign, of which there is none.
