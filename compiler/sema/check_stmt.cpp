@@ -62,9 +62,8 @@ void Elaborator::DeclareValue(const ast::Name& name, Value value) {
         .Label(name.span, "declared again")
         .Note(old->span, fmt::format("the {} is declared here", what))
         .Help("choose another name");
-    return;
   }
-  Symbol symbol;
+  Symbol symbol;  // also of a name that hides another: what is said of its uses is about this one
   symbol.value = std::move(value);
   symbol.span = name.span;
   scope_->Declare(name.text, std::move(symbol));

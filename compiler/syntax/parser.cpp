@@ -112,7 +112,10 @@ bool Parser::ExpectClose(TokenKind close, Span open) {
         .Help(fmt::format("write `{}` where it ends", Spelling(close)));
     return false;
   }
-  ErrorExpected(fmt::format("`,` or `{}`", Spelling(close))).Note(open, "to close this");
+  DiagnosticBuilder error = ErrorExpected(fmt::format("`,` or `{}`", Spelling(close)));
+  error.Note(open, "to close this");
+  if (At(TokenKind::kEqual) && close == TokenKind::kRightParen && pos_ > 0 && tokens_[pos_ - 1].kind == TokenKind::kName)
+    error.Help("arguments have places and no names; the function names the axis: `rowsum(x)`, `colmax(x)`");
   return false;
 }
 
