@@ -114,6 +114,11 @@ class Staging {
   void RewriteProduct(const ir::Op& op, ir::Region& out);
   /// The product term by term, each of one instruction's depth, from fragments in registers.
   void ProductSteps(const ir::Op& op, ir::ValueId acc, ir::ValueId a, ir::ValueId b, ir::Region& out);
+  /// What a left operand in registers that is used but here was converted from, if that is narrower: the steps convert their parts
+  /// of it, and the whole is not kept. Else the operand.
+  ir::ValueId NarrowOf(const ir::Op& product, ir::ValueId left, ir::Region& out);
+  /// A tile in registers, in that type.
+  ir::ValueId Converted(ir::ValueId tile, DType dtype, ir::Region& out, Span span);
   /// The part of an operand that step `step` multiplies: a fragment loaded from shared memory, or columns of a register tile.
   ir::ValueId Fragment(ir::ValueId operand, bool is_left, int64_t step, ir::Region& out, Span span);
   void RewriteReduce(ir::Op op, ir::Region& out);

@@ -82,11 +82,23 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
     declare.span = op.span;
     out.push_back(declare);
   }
-  if (by_warps_) return ProductSteps(op, acc, a, b, out);
+  if (by_warps_) return ProductSteps(op, acc, IsShared(a) ? a : NarrowOf(op, a, out), b, out);
   Op mma{OpCode::kMma, {}, {acc, a, b}};
   mma.number = has_acc ? op.number : ir::kSets;
   mma.span = op.span;
   out.push_back(mma);
+}
+
+ValueId Staging::NarrowOf(const Op& product, ValueId left, Region& out) {
+  const auto converts = [&](const Op& op) { return op.code == OpCode::kConvert && op.results[0] == left; };
+  const auto conversion = std::find_if(out.begin(), out.end(), converts);
+  if (conversion == out.end() || !Uses(product, left) || CountUses(worker_.body, left) != 1) return left;
+  const ValueId narrow = conversion->operands[0];
+  const ir::Type &from = TypeOf(narrow), &to = TypeOf(left);
+  const bool is_kept = from.space == Space::kRegister && !kernel_.values[narrow].is_mutable;
+  if (!is_kept || Bytes(from.dtype) >= Bytes(to.dtype) || to.cols == unit_.StepOf(to.cols)) return left;
+  out.erase(conversion);
+  return narrow;
 }
 
 ValueId Staging::Fragment(ValueId operand, bool is_left, int64_t step, Region& out, Span span) {
@@ -130,17 +142,30 @@ ValueId Staging::Fragment(ValueId operand, bool is_left, int64_t step, Region& o
   return load.results[0];
 }
 
+ValueId Staging::Converted(ValueId tile, DType dtype, Region& out, Span span) {
+  ir::Type type = TypeOf(tile);
+  if (type.dtype == dtype) return tile;
+  type.dtype = dtype;
+  Op convert{OpCode::kConvert, {kernel_.AddValueAfter(tile, "_wide", type)}, {tile}};
+  convert.span = span;
+  kernel_.KeepName(convert.results[0]);
+  out.push_back(std::move(convert));
+  return out.back().results[0];
+}
+
 void Staging::ProductSteps(const Op& op, ValueId acc, ValueId a, ValueId b, Region& out) {
   const bool has_acc = op.code == OpCode::kAccumulate;
   const int64_t steps = TypeOf(a).cols / unit_.StepOf(TypeOf(a).cols);
-  ValueId left = Fragment(a, true, 0, out, op.span), right = Fragment(b, false, 0, out, op.span);
+  const DType dtype = TypeOf(b).dtype;
+  const auto left_of = [&](int64_t step) { return Converted(Fragment(a, true, step, out, op.span), dtype, out, op.span); };
+  ValueId left = left_of(0), right = Fragment(b, false, 0, out, op.span);
   for (int64_t step = 0; step < steps; ++step) {
     Op multiply{OpCode::kMultiply, {}, {acc, left, right}};
     multiply.number = has_acc ? op.number : step == 0 ? ir::kSets : ir::kAdds;
     multiply.span = op.span;
     // The operands of a step are on their way while the one before it is multiplied.
     if (step + 1 < steps) {
-      left = Fragment(a, true, step + 1, out, op.span);
+      left = left_of(step + 1);
       right = Fragment(b, false, step + 1, out, op.span);
     }
     out.push_back(std::move(multiply));
