@@ -119,8 +119,7 @@ TEST(Launcher, ChoosesTheFirstScheduleThatApplies) {
   gemm.module.entries[0].alternatives = {{1}, {0}};
   const std::string source = EmitCuda(gemm.module, gemm.sources, Options()).source;
   EXPECT_NE(source.find("    const tk::index sms = call.processors();\n"
-                        "    // small when cdiv(M, 128) <= sms\n"
-                        "    if (tk::cdiv<tk::index>(M, 128) <= sms) return 0;\n"
+                        "    if (tk::cdiv<tk::index>(M, 128) <= sms) return 0;  // small\n"
                         "    return 1;  // large\n"),
             std::string::npos)
       << source;
