@@ -105,6 +105,7 @@ void Collector::Visit(const Op& op) {
     case OpCode::kCopyAsync: return Guarded(op, ThreadsOfRole(), AccessClass::kAsyncWrite);
     case OpCode::kCopyToGlobal: return Guarded(op, kWarpgroup, AccessClass::kSharedLoad);
     case OpCode::kLoadAsync:
+    case OpCode::kLoadRows:
     case OpCode::kLoadMulticast: return Engine(op, AccessClass::kEngineWrite);
     case OpCode::kStoreAsync: return Engine(op, AccessClass::kEngineRead);
     case OpCode::kMma: return Operands(op);

@@ -91,6 +91,7 @@ class StoreWalk {
         return;
       case OpCode::kStoreAsync:
       case OpCode::kLoadAsync:
+      case OpCode::kLoadRows:
       case OpCode::kLoadMulticast: return Engine(op);
       default: return;
     }
@@ -196,6 +197,7 @@ class StoreWalk {
     std::vector<int64_t> extents = map->box;
     // A tile is as many boxes as its columns need.
     extents.back() = std::max(extents.back(), type.cols);
+    if (op.code == OpCode::kLoadRows) extents[extents.size() - 2] = type.rows;
     for (size_t i = 0; i < map->box.size(); ++i) {
       starts.push_back(scope_.Resolve(op.scalars[i]));
       const bool is_slice = i < op.axes.size() && op.axes[i].is_slice;

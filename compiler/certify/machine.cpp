@@ -174,6 +174,7 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kArrive: return ran(ArriveAtAll(c));
     case OpCode::kAdvance: AdvanceRing(c); return Outcome::kRan;
     case OpCode::kLoadAsync:
+    case OpCode::kLoadRows:
     case OpCode::kLoadMulticast: return ran(Load(c));
     case OpCode::kStoreCluster: return ran(Touch(c) && StoreCluster(c));
     case OpCode::kSyncRole: return ran(SyncGroup(c));

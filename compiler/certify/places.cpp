@@ -104,6 +104,7 @@ void Places::Fill(const Op& op, Step& step) {
       ElementOf(op, step, 0);
       return;
     case OpCode::kLoadAsync:
+    case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
       step.barrier = static_cast<int>(op.number);
       if (!op.slot.empty()) ElementOf(op, step, op.scalars.size());

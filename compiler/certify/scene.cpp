@@ -21,6 +21,7 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kExpect: return fmt::format("announces {} bytes at `{}`", op.number, op.symbol);
     case OpCode::kArrive: return fmt::format("arrives at `{}`", op.symbol);
     case OpCode::kLoadAsync:
+    case OpCode::kLoadRows:
     case OpCode::kLoadMulticast: return fmt::format("starts a copy into `{}`", ViewName(kernel, op));
     case OpCode::kMma: return fmt::format("starts a product into `{}`", ViewName(kernel, op));
     case OpCode::kMmaWait: return fmt::format("waits until at most {} products are in flight", op.number);
@@ -61,6 +62,7 @@ bool IsTold(const ir::Op& op) {
     case OpCode::kExpect:
     case OpCode::kArrive:
     case OpCode::kLoadAsync:
+    case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
     case OpCode::kMma:
     case OpCode::kMmaWait:

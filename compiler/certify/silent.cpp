@@ -19,6 +19,7 @@ bool IsOrdinary(OpCode code) {
     case OpCode::kArrive:
     case OpCode::kAdvance:
     case OpCode::kLoadAsync:
+    case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
     case OpCode::kStoreCluster:
     case OpCode::kSyncRole:

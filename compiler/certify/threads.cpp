@@ -20,6 +20,7 @@ Threads Wanted(const Op& op) {
   switch (op.code) {
     case OpCode::kExpect:
     case OpCode::kLoadAsync:
+    case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
     case OpCode::kStoreAsync: return Threads::kOne;
     case OpCode::kAdvance: return Threads::kRole;

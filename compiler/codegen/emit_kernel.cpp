@@ -149,6 +149,7 @@ class KernelEmitter {
   void Body() {
     if (HasSharedMemory(kernel_)) {
       out_.Line(fmt::format("auto& shared = tk::block::shared<{}>();", SharedStruct(kernel_)));
+      ClearRows();
       EmitBarrierSetup(kernel_, uses_, out_);
     }
     if (target_.named_barriers > 0 && kernel_.threads == ir::kWarpsOfInstance * target_.lanes)
@@ -168,6 +169,17 @@ class KernelEmitter {
       out_.Blank();
       out_.Comment("No block leaves while another may still reach into its shared memory.");
       out_.Line("tk::cluster::sync();");
+    }
+  }
+
+  /// Of slots, what no copy brings.
+  void ClearRows() {
+    bool is_first = true;
+    for (const ir::Buffer& buffer : kernel_.buffers) {
+      if (!buffer.zero_from) continue;
+      if (is_first) out_.Comment("Rows of this block that no tensor has are zero in all slots: they are not copied.");
+      is_first = false;
+      out_.Line(fmt::format("tk::block::clear_rows<{}>(shared.{}, {});", kernel_.threads, Mangle(buffer.name), Scalars().Text(buffer.zero_from)));
     }
   }
 

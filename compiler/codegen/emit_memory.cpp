@@ -37,6 +37,17 @@ std::string OpEmitter::Element(const std::string& array, int64_t count, const Op
   return fmt::format("{}[{}.{}]", array, Mangle(place.ring), which);
 }
 
+namespace {
+
+/// Rows of a tile that one box of load_rows has.
+int64_t BoxRows(const ir::Kernel& kernel, const std::string& map) {
+  const auto is_rows = [&](const ir::TensorMap& m) { return m.name == ir::RowsMap(map); };
+  const auto found = std::find_if(kernel.maps.begin(), kernel.maps.end(), is_rows);
+  return found->box[found->box.size() - 2];
+}
+
+}  // namespace
+
 std::string OpEmitter::Barrier(const Op& op, size_t scalar) const {
   const auto found = barriers_.find(op.symbol);
   Ensure(found != barriers_.end(), "no barrier of this name: " + op.symbol, op.span);
@@ -207,16 +218,19 @@ bool OpEmitter::EmitPipe(const Op& op) {
       }
       return true;
     case OpCode::kLoadAsync:
+    case OpCode::kLoadRows:
     case OpCode::kLoadMulticast: {
-      const bool is_multicast = op.code == OpCode::kLoadMulticast;
-      const size_t coordinates = op.scalars.size() - (is_multicast ? 1 : 0);
+      const bool is_multicast = op.code == OpCode::kLoadMulticast, by_rows = op.code == OpCode::kLoadRows;
+      const size_t coordinates = op.scalars.size() - (is_multicast || by_rows ? 1 : 0);
       Op full;  // the barrier is named by its number
       full.symbol = kernel_.barriers[static_cast<size_t>(op.number)].name;
       full.slot = op.slot;
       full.span = op.span;
-      const std::string mask = is_multicast ? ", " + scalars_.Text(op.scalars.back()) : "";
-      out_.Line(fmt::format("tk::{}({}, {}, {}{}{});", is_multicast ? "load_multicast" : "load_async", Argument(op.operands[0]),
-                            Mangle(op.symbol), Barrier(full), mask, Coordinates(op, coordinates)));
+      const std::string last = is_multicast || by_rows ? ", " + scalars_.Text(op.scalars.back()) : "";
+      const std::string name = is_multicast ? "load_multicast" : by_rows ? fmt::format("load_rows<{}>", BoxRows(kernel_, op.symbol)) : "load_async";
+      const std::string maps = Mangle(op.symbol) + (by_rows ? ", " + Mangle(ir::RowsMap(op.symbol)) : "");
+      out_.Line(fmt::format("tk::{}({}, {}, {}{}{});", name, Argument(op.operands[0]), maps, Barrier(full), last,
+                            Coordinates(op, coordinates)));
       return true;
     }
     default: return false;

@@ -34,6 +34,7 @@
 #include "compiler/passes/join_parts.h"
 #include "compiler/passes/keep_operands.h"
 #include "compiler/passes/load_ahead.h"
+#include "compiler/passes/load_rows.h"
 #include "compiler/passes/lower_grid.h"
 #include "compiler/passes/mark_accesses.h"
 #include "compiler/passes/mark_numbers.h"
@@ -53,6 +54,7 @@
 #include "compiler/passes/stage_operands.h"
 #include "compiler/passes/turn_operands.h"
 #include "compiler/passes/widen_columns.h"
+#include "compiler/support/parallel.h"
 #include "compiler/sema/check.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/syntax/ast_print.h"
@@ -101,6 +103,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("alternate", passes::Alternate) &&           // on the same loops, as load_ahead left them
       pass("keep_operands", passes::KeepOperands) &&    // once values stand in the loops they will stand in
       pass("skip_masks", passes::SkipMasks) &&          // makes branches, which the passes above leave alone
+      pass("load_rows", passes::LoadRows) &&            // by the tile's number; before insert_sync, which counts what comes
       pass("insert_sync", passes::InsertSync) &&        // last: orders what all others have put in place
       pass.Enter(ir::Level::kSchedule);
   if (ok) pass.CheckNames();
@@ -150,10 +153,17 @@ bool CertifyModule(Session& session, const ir::Module& module, const Target& tar
   if (!VerifyText(session, module, ir::Level::kLowering, nullptr)) return false;
   SetCrashPass("certify");
   if (session.options.certify) {
-    for (const ir::Kernel& kernel : module.kernels) {
-      certify::Certificate certificate;
-      if (certify::Certify(kernel, TargetOf(kernel, target), session.diagnostics, text ? &certificate : nullptr) && text)
-        *text += certificate.text;
+    // Two thirds of a compile: each kernel is proved by itself.
+    const size_t count = module.kernels.size();
+    std::vector<certify::Certificate> certificates(count);
+    std::vector<Diagnostics> reports(count);
+    ForEachInParallel(count, [&](size_t i) {
+      const ir::Kernel& kernel = module.kernels[i];
+      certify::Certify(kernel, TargetOf(kernel, target), reports[i], text ? &certificates[i] : nullptr);
+    });
+    for (Diagnostics& report : reports) session.diagnostics.Append(std::move(report));
+    for (const certify::Certificate& certificate : certificates) {
+      if (text) *text += certificate.text;
     }
   }
   return !session.diagnostics.HasErrors() && VerifyText(session, module, ir::Level::kSchedule, &target);

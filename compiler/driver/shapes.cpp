@@ -215,19 +215,15 @@ class Maker {
       finder.Visit(kernel);
       UseFinder of_set(kernel.dims.size());
       of_set.Visit(kernel);
-      for (const DimUse& use : of_set.uses) asked_[kernel.schedule].push_back(AskedExtents(use.bounds));
+      for (const DimUse& use : of_set.uses) {
+        asked_[kernel.schedule].push_back(AskedExtents(use.bounds));
+        steps_[kernel.schedule].push_back(LargestStep(use));
+      }
     }
     for (const DimUse& use : finder.uses) extents_.push_back(Extents(use));
     for (size_t i = 0; i < kernel_.params.size(); ++i)
       scalars_.push_back(kernel_.params[i].kind == ParamKind::kScalar ? ScalarValues(entry, i) : std::vector<std::string>());
-    for (const DimUse& use : finder.uses) {
-      int64_t block = 1;
-      for (const std::set<int64_t>* steps : {&use.grid_steps, &use.loop_steps}) {
-        if (!steps->empty()) block = std::max(block, *steps->rbegin());
-      }
-      steps_.push_back(block);
-      blocks_.push_back(std::max<int64_t>(block, 3));
-    }
+    for (const DimUse& use : finder.uses) blocks_.push_back(std::max<int64_t>(LargestStep(use), 3));
   }
 
   std::vector<CheckCase> Run(int count) {
@@ -237,17 +233,27 @@ class Maker {
     std::map<std::string, int> misses;
     for (int turn = 0; static_cast<int>(cases_.size()) < count && turn < 4 * count + 16; ++turn) {
       const std::string& wanted = entry_.kernels[static_cast<size_t>(turn) % entry_.kernels.size()].schedule;
-      const int tries = misses[wanted] > 1 ? 20 : 400;
+      const int tries = misses[wanted] > 1 ? 20 : 20000;
       if (!Draw(wanted, tries)) ++misses[wanted];
     }
     return std::move(cases_);
   }
 
  private:
+  static int64_t LargestStep(const DimUse& use) {
+    int64_t block = 1;
+    for (const std::set<int64_t>* steps : {&use.grid_steps, &use.loop_steps}) {
+      if (!steps->empty()) block = std::max(block, *steps->rbegin());
+    }
+    return block;
+  }
+
+  /// Of the set that the case has chosen.
   double Work(const CheckCase& c) const {
+    const std::vector<int64_t>& steps = steps_.at(c.schedule);
     double work = 1;
     for (size_t i = 0; i < c.dims.size(); ++i) {
-      const int64_t whole = (c.dims[i] + steps_[i] - 1) / steps_[i] * steps_[i];
+      const int64_t whole = (c.dims[i] + steps[i] - 1) / steps[i] * steps[i];
       work *= static_cast<double>(std::max<int64_t>(whole, 1));
     }
     return work;
@@ -263,7 +269,7 @@ class Maker {
     CheckCase c = Fresh();
     c.dims = blocks_;
     if (empty < c.dims.size()) c.dims[empty] = 0;
-    for (size_t i = 0; Work(c) > kMostWork && i < c.dims.size(); ++i) c.dims[i] = std::min<int64_t>(c.dims[i], 8);
+    for (size_t i = 0; Choose(entry_, c) && Work(c) > kMostWork && i < c.dims.size(); ++i) c.dims[i] = std::min<int64_t>(c.dims[i], 8);
     if (Choose(entry_, c)) Keep(c);
   }
 
@@ -277,7 +283,7 @@ class Maker {
         c.dims.push_back(OneOf(asked[dim].empty() || random_.Below(3) == 0 ? extents_[dim] : asked[dim], random_));
       c.sms = OneOf(kSms, random_);
       c.placement = OneOf(kPlacements, random_);
-      if (Work(c) > MostWork(c) || !Choose(entry_, c) || !IsSmall(entry_, c)) continue;
+      if (!Choose(entry_, c) || Work(c) > MostWork(c) || !IsSmall(entry_, c)) continue;
       if (c.schedule == wanted) {
         Keep(c);
         return true;
@@ -306,7 +312,8 @@ class Maker {
   std::vector<std::vector<int64_t>> extents_;
   std::vector<std::vector<std::string>> scalars_;                   // of each parameter, none for tensors
   std::map<std::string, std::vector<std::vector<int64_t>>> asked_;  // by set, of each dimension what its condition asks for
-  std::vector<int64_t> steps_, blocks_;                             // of each dimension the largest block; an extent of one block
+  std::map<std::string, std::vector<int64_t>> steps_;               // by set, of each dimension the largest block
+  std::vector<int64_t> blocks_;                                     // of each dimension an extent of one block
   std::vector<CheckCase> cases_;
 };
 

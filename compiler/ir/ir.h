@@ -196,6 +196,8 @@ struct Buffer {
   bool is_scratch = false;    // a tk::reduce_scratch (results of several warps), not a tile: rows = warps
   bool is_fragments = false;  // a tk::fragment_buffer (an accumulator as registers hold it), not a tile
   std::string purpose;        // for the shared-memory map: "pipe ab, field 0", "staging of C"
+  /// Rows from this one on hold zero before anything else happens, and nothing writes them (load_rows leaves them out). Null: as they are.
+  Scalar zero_from{};
   /// Whole panels as wide as the swizzle: the last one may be partly unused.
   int64_t StoredCols() const {
     const int64_t panel = swizzle == Swizzle::kNone ? 1 : static_cast<int64_t>(swizzle) / 32 * 32 / tkc::Bytes(dtype);
@@ -226,6 +228,9 @@ struct TensorMap {
   Swizzle swizzle = Swizzle::kNone;
   bool is_store = false;  // a store map is used only where the tensor allows it; a load map forces a repack otherwise
 };
+
+/// The map for the same tiles in boxes of fewer rows, which load_rows needs besides.
+inline std::string RowsMap(const std::string& map) { return map + "_rows"; }
 
 /// Bytes that the engine brings for a tile of this type: whole boxes, each as wide as a panel.
 inline int64_t EngineBytes(const TensorMap& map, const Type& type) {

@@ -71,6 +71,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kExpect, "$s $t bytes $n"},
     {OpCode::kArrive, "$s $t by $e", "warp|thread|cluster"},
     {OpCode::kLoadAsync, "$o = $s at $A on $b $t"},
+    {OpCode::kLoadRows, "$o = $s at $A on $b $t"},
     {OpCode::kLoadMulticast, "$o = $s at $A on $b $t"},
     {OpCode::kStoreAsync, "$s at $A = $o"},
     {OpCode::kCommitStores, ""},

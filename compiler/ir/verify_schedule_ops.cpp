@@ -35,6 +35,7 @@ void Verifier::CheckScheduleOp(const Op& op) {
     case OpCode::kExpect:
     case OpCode::kArrive: return CheckBarrierOp(op);
     case OpCode::kLoadAsync:
+    case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
     case OpCode::kStoreAsync: return CheckEngineCopy(op);
     case OpCode::kSyncRole:
@@ -201,13 +202,27 @@ void Verifier::CheckEngineCopy(const Op& op) {
   }
   const TensorMap* map = FindMap(op.symbol);
   if (!map) return OpFault(op, "there is no map `{}`", op.symbol);
-  const size_t scalars = map->box.size() + (op.code == OpCode::kLoadMulticast);
+  const bool by_rows = op.code == OpCode::kLoadRows;
+  const size_t scalars = map->box.size() + (by_rows || op.code == OpCode::kLoadMulticast);
   if (op.scalars.size() != scalars) OpFault(op, "{} coordinates, not {}", op.scalars.size(), scalars);
   if (map->is_store == loads) OpFault(op, "`{}` is made for {}", map->name, loads ? "stores" : "loads");
   const auto place = buffer_of_.find(op.operands[0]);
   if (place != buffer_of_.end() && place->second->swizzle != map->swizzle) {
     OpFault(op, "a buffer swizzled by {} bytes, a map by {}", static_cast<int>(place->second->swizzle),
             static_cast<int>(map->swizzle));
+  }
+  if (by_rows) {
+    const Buffer* buffer = place == buffer_of_.end() ? nullptr : place->second;
+    if (!buffer || !buffer->zero_from || !HasShapeOf(view, *buffer)) OpFault(op, "rows that it leaves out hold what was there before");
+    const TensorMap* rows = FindMap(RowsMap(map->name));
+    const auto fits = [&] {
+      if (!rows || rows->tensor != map->tensor || rows->swizzle != map->swizzle || rows->box.size() != map->box.size()) return false;
+      std::vector<int64_t> box = rows->box;
+      if (box.size() < 2 || box[box.size() - 2] < 1 || view.rows % box[box.size() - 2] != 0) return false;
+      box[box.size() - 2] = view.rows;
+      return box == map->box;
+    };
+    if (!fits()) OpFault(op, "no map `{}` with boxes of fewer rows", RowsMap(map->name));
   }
   int64_t box = 1;
   for (const int64_t extent : map->box) box *= extent;
@@ -238,7 +253,7 @@ int64_t Verifier::LoadedBytes(const Op& op, const std::string& barrier, bool* un
   const bool names_it =
       op.number >= 0 && op.number < static_cast<int64_t>(kernel_.barriers.size()) && kernel_.barriers[op.number].name == barrier;
   const TensorMap* map = FindMap(op.symbol);
-  if (op.code == OpCode::kLoadAsync && names_it && map && op.operands.size() == 1)
+  if ((op.code == OpCode::kLoadAsync || op.code == OpCode::kLoadRows) && names_it && map && op.operands.size() == 1)
     bytes += EngineBytes(*map, TypeOf(op.operands[0]));
   for (const Region& region : op.regions) {
     int64_t inside = 0;

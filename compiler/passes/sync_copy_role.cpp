@@ -50,7 +50,7 @@ class CopyRoleSync {
       const auto copies = [&](auto... code) {
         return std::any_of(op.regions[0].begin(), op.regions[0].end(), [&](const Op& c) { return ((c.code == code) || ...); });
       };
-      pending[op.symbol] += copies(OpCode::kLoadAsync, OpCode::kLoadMulticast);
+      pending[op.symbol] += copies(OpCode::kLoadAsync, OpCode::kLoadRows, OpCode::kLoadMulticast);
       pending[op.symbol] += copies(OpCode::kCopyToShared);
       if (!ClosesSlot(region, i)) continue;
       most_[op.symbol] = std::max(most_[op.symbol], pending[op.symbol]);
@@ -66,7 +66,7 @@ class CopyRoleSync {
     int64_t bytes = 0;
     for (Op& op : send.regions[0]) {
       const bool is_shared = op.code == OpCode::kLoadMulticast;
-      if (op.code == OpCode::kLoadAsync || is_shared) {
+      if (IsEngineLoad(op.code)) {
         // Every block receives the shares of all.
         bytes += BoxBytes(op) * (is_shared ? kernel_.cluster : 1);
         op.slot = pipe;

@@ -88,6 +88,10 @@ bool OnlyComputes(const ir::Op& op) {
   }
 }
 
+bool IsEngineLoad(ir::OpCode code) {
+  return code == ir::OpCode::kLoadAsync || code == ir::OpCode::kLoadRows || code == ir::OpCode::kLoadMulticast;
+}
+
 bool IsProduct(ir::OpCode code) {
   return code == ir::OpCode::kMatmul || code == ir::OpCode::kAccumulate || code == ir::OpCode::kMma ||
          code == ir::OpCode::kMultiply;
@@ -100,6 +104,7 @@ bool FillsShared(const ir::Op& op) {
     case ir::OpCode::kCopyToShared:
     case ir::OpCode::kCopyAsync:
     case ir::OpCode::kLoadAsync:
+    case ir::OpCode::kLoadRows:
     case ir::OpCode::kLoadMulticast: return true;
     default: return false;
   }

@@ -38,6 +38,9 @@ int CountUses(const ir::Region& region, ir::ValueId value);
 /// Computes on tiles of the worker itself: memory is as it was, and so is every scalar.
 bool OnlyComputes(const ir::Op& op);
 
+/// Copies of the engine into shared memory, which complete on a barrier.
+bool IsEngineLoad(ir::OpCode code);
+
 /// Matrix products at either level.
 bool IsProduct(ir::OpCode code);
 

@@ -137,6 +137,14 @@ class Diagnostics {
     return Report(kind, span, std::move(headline));
   }
 
+  /// Reports what another sink has kept, in its order.
+  void Append(Diagnostics other) {
+    for (Diagnostic& diagnostic : other.all_) {
+      error_count_ += diagnostic.severity == Severity::kError;
+      if (all_.size() < kKept) all_.push_back(std::move(diagnostic));
+    }
+  }
+
   /// Ends a compilation, maybe one of several of the same source, which reported all from number `first` on: drops what has been
   /// said before, by an earlier one or of another copy of an unrolled statement, and adds `note`, unless it is empty, to the rest.
   void EndCompilation(size_t first, const std::string& note);

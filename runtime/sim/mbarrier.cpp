@@ -185,6 +185,15 @@ void complete_bytes(mbarrier& b, int64_t bytes) {
     check_complete(b);
 }
 
+void barrier_complete(uint32_t address, uint32_t bytes) {
+    the().settle(8);
+    const site here = TK_SIM_HERE();
+    mbarrier* b = find_barrier(address, "mbarrier.complete_tx", here, true);
+    if (!b) return;
+    b->last_copy = here;
+    complete_bytes(*b, bytes);
+}
+
 void wait_for_phase(mbarrier& b, uint32_t wanted, const char* what, site here) {
     machine& sim = the();
     b.waiters.push_back(sim.current);

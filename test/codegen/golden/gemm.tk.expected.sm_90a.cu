@@ -10,7 +10,143 @@ namespace {
 
 // C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Schedule `decode`, for sm_90a: BM = 64, BN = 64, BK = 64, W = 1.
+// Schedule `quarters`, for sm_90a: BM = 64, BN = 128, BK = 64, W = 1.
+//
+// One cluster of 4 blocks for each tile; each block adds up its share of the loop:
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
+//
+// Pipe `ab`, 7 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 ] --> compute
+//     ^  ab_full: 1 arrival and 24576 bytes      |
+//     +- ab_empty: 4 arrivals -------------------+
+//
+// Shared memory, 209920 bytes:
+//    offset   bytes
+//         0   57344  ab_0[7]     bf16[64, 64], swizzle 128   pipe ab, field 0
+//     57344  114688  ab_1[7]     bf16[64, 128], swizzle 128  pipe ab, field 1
+//    172032    4096  C_stage     bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    176128   32768  acc_shares  f32[64, 128]                what this block has of acc, for the cluster
+//    208896     120  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_quarters_shared {
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[7];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[7];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage;
+  tk::fragment_buffer<64, 128> acc_shares;
+  tk::barrier ab_full[7];        // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[7];       // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier acc_shares_ready;  // 16 arrivals: all blocks have published acc_shares
+};
+
+TK_CLUSTER_KERNEL(256, 4)
+gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+              const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_quarters_shared>();
+  // Rows of this block that no tensor has are zero in all slots: they are not copied.
+  tk::block::clear_rows<256>(shared.ab_0, M - tk::cluster::index() / n_blocks * 64);
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 7; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 4);
+    }
+    tk::init(shared.acc_shares_ready, 16);
+    tk::fence_barrier_init();
+  }
+  tk::cluster::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<7> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::cluster::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 64;
+      const int n = n_block * 128;
+      // for k in K by BK
+      const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
+      const int split_begin = tk::cluster::rank() * split_share;
+      const int split_end = tk::min(K, split_begin + split_share);
+      for (int k = split_begin; k < split_end; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    tk::ring<7> ab;
+    const int tile = tk::cluster::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 64;
+    const int n = n_block * 128;
+    // var acc: f32[BM / W, BN] = 0
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    // for k in K by BK
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
+    const int split_begin = tk::cluster::rank() * split_share;
+    const int split_end = tk::min(K, split_begin + split_share);
+    for (int k = split_begin; k < split_end; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w) @ b
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, a, b);
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // for k in K by BK
+    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
+    tk::split::publish<4>(shared.acc_shares, acc, shared.acc_shares_ready);
+    tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
+    const auto acc_sum = tk::split::collect<4>(shared.acc_shares, tk::cluster::rank());
+    // C[m, n].rows(w) <- acc
+    auto& staged = shared.C_stage;
+    tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
+    tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+    tk::warpgroup::sync();
+    if (C_map_usable) {
+      if (tk::warpgroup::thread() == 0) {
+        tk::store_async(C_map, staged, m, n + tk::cluster::rank() * 32);
+        tk::commit_stores();
+      }
+    } else {
+      tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + tk::cluster::rank() * 32)), staged);
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `few`, for sm_90a: BM = 64, BN = 64, BK = 64, W = 1.
 //
 // One cluster of 2 blocks for each tile; each block adds up its share of the loop:
 //   warp 0        load: one thread issues copies
@@ -31,7 +167,7 @@ namespace {
 //    217088     200  barriers
 //
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_decode_shared {
+struct gemm_few_shared {
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[12];
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[12];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage;
@@ -42,12 +178,15 @@ struct gemm_decode_shared {
 };
 
 TK_CLUSTER_KERNEL(256, 2)
-gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-            const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_decode_shared>();
+gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
+         const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_few_shared>();
+  // Rows of this block that no tensor has are zero in all slots: they are not copied.
+  tk::block::clear_rows<256>(shared.ab_0, M - tk::cluster::index() / n_blocks * 64);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 12; ++slot) {
@@ -80,7 +219,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
         // ab <- (A[m, k], B[k, n])
         tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
         tk::expect_bytes(shared.ab_full[ab.slot], 16384);
-        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
         tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
         ab.advance();
       }
@@ -143,6 +282,538 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `decode`, for sm_90a: BM = 64, BN = 128, BK = 64, W = 1.
+//
+// One cluster of 2 blocks for each tile; each block adds up its share of the loop:
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
+//
+// Pipe `ab`, 7 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 ] --> compute
+//     ^  ab_full: 1 arrival and 24576 bytes      |
+//     +- ab_empty: 4 arrivals -------------------+
+//
+// Shared memory, 214016 bytes:
+//    offset   bytes
+//         0   57344  ab_0[7]     bf16[64, 64], swizzle 128   pipe ab, field 0
+//     57344  114688  ab_1[7]     bf16[64, 128], swizzle 128  pipe ab, field 1
+//    172032    8192  C_stage[2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    180224   32768  acc_shares  f32[64, 128]                what this block has of acc, for the cluster
+//    212992     120  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_decode_shared {
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[7];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[7];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
+  tk::fragment_buffer<64, 128> acc_shares;
+  tk::barrier ab_full[7];        // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[7];       // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
+};
+
+TK_CLUSTER_KERNEL(256, 2)
+gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+            const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_decode_shared>();
+  // Rows of this block that no tensor has are zero in all slots: they are not copied.
+  tk::block::clear_rows<256>(shared.ab_0, M - tk::cluster::index() / n_blocks * 64);
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 7; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 4);
+    }
+    tk::init(shared.acc_shares_ready, 8);
+    tk::fence_barrier_init();
+  }
+  tk::cluster::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<7> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::cluster::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 64;
+      const int n = n_block * 128;
+      // for k in K by BK
+      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+      const int split_begin = tk::cluster::rank() * split_share;
+      const int split_end = tk::min(K, split_begin + split_share);
+      for (int k = split_begin; k < split_end; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    tk::ring<7> ab;
+    const int tile = tk::cluster::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 64;
+    const int n = n_block * 128;
+    // var acc: f32[BM / W, BN] = 0
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    // for k in K by BK
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+    const int split_begin = tk::cluster::rank() * split_share;
+    const int split_end = tk::min(K, split_begin + split_share);
+    for (int k = split_begin; k < split_end; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w) @ b
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, a, b);
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // for k in K by BK
+    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
+    tk::split::publish<2>(shared.acc_shares, acc, shared.acc_shares_ready);
+    tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
+    const auto acc_sum = tk::split::collect<2>(shared.acc_shares, tk::cluster::rank());
+    // C[m, n].rows(w) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc_sum);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
+      auto& staged = shared.C_stage[C_chunk];
+      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m, n + tk::cluster::rank() * 64 + C_chunk * 32);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + tk::cluster::rank() * 64 + C_chunk * 32)), staged);
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `decode_wide`, for sm_90a: BM = 64, BN = 256, BK = 64, W = 1.
+//
+// One block for each tile:
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
+//
+// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
+//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute
+//     ^  ab_full: 1 arrival and 40960 bytes     |
+//     +- ab_empty: 4 arrivals ------------------+
+//
+// Shared memory, 222208 bytes:
+//    offset   bytes
+//         0   40960  ab_0[5]     bf16[64, 64], swizzle 128   pipe ab, field 0
+//     40960  163840  ab_1[5]     bf16[64, 256], swizzle 128  pipe ab, field 1
+//    204800   16384  C_stage[4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    221184      80  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_decode_wide_shared {
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[4];
+  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[5];  // 4 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(256)
+gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_decode_wide_shared>();
+  // Rows of this block that no tensor has are zero in all slots: they are not copied.
+  tk::block::clear_rows<256>(shared.ab_0, M - tk::block::index() / n_blocks * 64);
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 5; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 4);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::block::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 64;
+      const int n = n_block * 256;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 40960);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    tk::ring<5> ab;
+    const int tile = tk::block::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 64;
+    const int n = n_block * 256;
+    // var acc: f32[BM / W, BN] = 0
+    auto acc = tk::fill<float, 64, 256, layout>(0.0f);
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w) @ b
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, a, b);
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // C[m, n].rows(w) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
+      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+      auto& staged = shared.C_stage[C_chunk % 4];
+      // This buffer is free once the copy engine has read what it held and all warps know it.
+      tk::wait_stores_read<3>();
+      tk::warpgroup::sync();
+      tk::warpgroup::store_shared(staged, rounded_chunk);
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m, n + C_chunk * 32);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `halves`, for sm_90a: BM = 128, BN = 64, BK = 64, W = 2.
+//
+// One cluster of 2 blocks for each tile; each block adds up its share of the loop:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 7 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 ] --> compute[0..1]
+//     ^  ab_full: 1 arrival and 24576 bytes      |
+//     +- ab_empty: 8 arrivals -------------------+
+//
+// Shared memory, 214016 bytes:
+//    offset   bytes
+//         0  114688  ab_0[7]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//    114688   57344  ab_1[7]        bf16[64, 64], swizzle 128   pipe ab, field 1
+//    172032    8192  C_stage[2]     bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    180224   32768  acc_shares[2]  f32[64, 64]                 what this block has of acc, for the cluster
+//    212992     128  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_halves_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[7];
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[7];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
+  tk::fragment_buffer<64, 64> acc_shares[2];
+  tk::barrier ab_full[7];           // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[7];          // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier acc_shares_ready[2];  // 8 arrivals: all blocks have published acc_shares
+};
+
+TK_CLUSTER_KERNEL(384, 2)
+gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+            const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_halves_shared>();
+  // Rows of this block that no tensor has are zero in all slots: they are not copied.
+  tk::block::clear_rows<384>(shared.ab_0, M - tk::cluster::index() / n_blocks * 128);
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 7; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    for (int slot = 0; slot < 2; ++slot) {
+      tk::init(shared.acc_shares_ready[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::cluster::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<7> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::cluster::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 128;
+      const int n = n_block * 64;
+      // for k in K by BK
+      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+      const int split_begin = tk::cluster::rank() * split_share;
+      const int split_end = tk::min(K, split_begin + split_share);
+      for (int k = split_begin; k < split_end; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<7> ab;
+    const int tile = tk::cluster::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 128;
+    const int n = n_block * 64;
+    // var acc: f32[BM / W, BN] = 0
+    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
+    // for k in K by BK
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+    const int split_begin = tk::cluster::rank() * split_share;
+    const int split_end = tk::min(K, split_begin + split_share);
+    for (int k = split_begin; k < split_end; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w) @ b
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // for k in K by BK
+    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
+    tk::split::publish<2>(shared.acc_shares[w], acc, shared.acc_shares_ready[w]);
+    tk::wait_published(shared.acc_shares_ready[w], /*parity=*/0);
+    const auto acc_sum = tk::split::collect<2>(shared.acc_shares[w], tk::cluster::rank());
+    // C[m, n].rows(w) <- acc
+    auto& staged = shared.C_stage[w];
+    tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
+    tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+    tk::warpgroup::sync();
+    if (C_map_usable) {
+      if (tk::warpgroup::thread() == 0) {
+        tk::store_async(C_map, staged, m + w * 64, n + tk::cluster::rank() * 32);
+        tk::commit_stores();
+      }
+    } else {
+      tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + tk::cluster::rank() * 32)), staged);
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `upright`, for sm_90a: BM = 128, BN = 64, BK = 64, W = 2.
+//
+// One block for each tile:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
+//     ^  ab_full: 1 arrival and 24576 bytes          |
+//     +- ab_empty: 8 arrivals -----------------------+
+//
+// Shared memory, 214016 bytes:
+//    offset   bytes
+//         0  131072  ab_0[8]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//    131072   65536  ab_1[8]        bf16[64, 64], swizzle 128   pipe ab, field 1
+//    196608   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    212992     128  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_upright_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[8];
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[8];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
+  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_upright_shared>();
+  // Rows of this block that no tensor has are zero in all slots: they are not copied.
+  tk::block::clear_rows<384>(shared.ab_0, M - tk::block::index() / n_blocks * 128);
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 8; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::block::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 128;
+      const int n = n_block * 64;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<8> ab;
+    const int tile = tk::block::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 128;
+    const int n = n_block * 64;
+    // var acc: f32[BM / W, BN] = 0
+    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w) @ b
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // C[m, n].rows(w) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
+      auto& staged = shared.C_stage[w][C_chunk];
+      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `small`, for sm_90a: BM = 64, BN = 128, BK = 128, W = 1.
 //
 // One block for each tile:
@@ -172,12 +843,15 @@ struct gemm_small_shared {
 };
 
 TK_KERNEL(256)
-gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-           const tk::divisor n_blocks, const bool C_map_usable) {
+gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
+           const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_small_shared>();
+  // Rows of this block that no tensor has are zero in all slots: they are not copied.
+  tk::block::clear_rows<256>(shared.ab_0, M - tk::block::index() / n_blocks * 64);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 4; ++slot) {
@@ -206,7 +880,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         // ab <- (A[m, k], B[k, n])
         tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
         tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
         tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
         ab.advance();
       }
@@ -291,12 +965,15 @@ struct gemm_small_pair_shared {
 };
 
 TK_CLUSTER_KERNEL(256, 2)
-gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                const tk::divisor n_blocks, const bool C_map_usable) {
+gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_small_pair_shared>();
+  // Rows of this block that no tensor has are zero in all slots: they are not copied.
+  tk::block::clear_rows<256>(shared.ab_0, M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 64);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 8; ++slot) {
@@ -326,7 +1003,7 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
         // ab <- (A[m, k], B[k, n])
         tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
         tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
         tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
                            n + tk::cluster::rank() * 64);
         ab.advance();
@@ -416,12 +1093,15 @@ struct gemm_medium_shared {
 };
 
 TK_KERNEL(384)
-gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-            const tk::divisor n_blocks, const bool C_map_usable) {
+gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+            const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_medium_shared>();
+  // Rows of this block that no tensor has are zero in all slots: they are not copied.
+  tk::block::clear_rows<384>(shared.ab_0, M - tk::block::index() / n_blocks * 128);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 6; ++slot) {
@@ -451,7 +1131,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
         // ab <- (A[m, k], B[k, n])
         tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
         tk::expect_bytes(shared.ab_full[ab.slot], 32768);
-        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
         tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
         ab.advance();
       }
@@ -509,6 +1189,135 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Schedule `trio`, for sm_90a: BM = 192, BN = 128, BK = 64, W = 3.
+//
+// One block for each tile:
+//   warp 0        load: one thread issues copies, 32 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..15   compute[0..2], 160 registers a thread
+//
+// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
+//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..2]
+//     ^  ab_full: 1 arrival and 40960 bytes     |
+//     +- ab_empty: 12 arrivals -----------------+
+//
+// Shared memory, 230400 bytes:
+//    offset   bytes
+//         0  122880  ab_0[5]        bf16[192, 64], swizzle 128  pipe ab, field 0
+//    122880   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    204800   24576  C_stage[3][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    229376      80  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_trio_shared {
+  tk::shared_tile<tk::bf16, 192, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[3][2];
+  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[5];  // 12 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(512)
+gemm_trio(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
+          const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_trio_shared>();
+  // Rows of this block that no tensor has are zero in all slots: they are not copied.
+  tk::block::clear_rows<512>(shared.ab_0, M - tk::block::index() / n_blocks * 192);
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 5; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 12);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<32>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::block::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 192;
+      const int n = n_block * 128;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 40960);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<160>();
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<5> ab;
+    const int tile = tk::block::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 192;
+    const int n = n_block * 128;
+    // var acc: f32[BM / W, BN] = 0
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w) @ b
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // C[m, n].rows(w) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+      auto& staged = shared.C_stage[w][C_chunk % 2];
+      // This buffer is free once the copy engine has read what it held and all warps know it.
+      tk::wait_stores_read<1>();
+      tk::warpgroup::sync();
+      tk::warpgroup::store_shared(staged, rounded_chunk);
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Schedule `medium_pair`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
 //
 // One block for each tile, 2 in a cluster, which share loads:
@@ -538,12 +1347,15 @@ struct gemm_medium_pair_shared {
 };
 
 TK_CLUSTER_KERNEL(384, 2)
-gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                 const tk::divisor n_blocks, const bool C_map_usable) {
+gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_medium_pair_shared>();
+  // Rows of this block that no tensor has are zero in all slots: they are not copied.
+  tk::block::clear_rows<384>(shared.ab_0, M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 128);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 6; ++slot) {
@@ -574,7 +1386,7 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, 
         // ab <- (A[m, k], B[k, n])
         tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
         tk::expect_bytes(shared.ab_full[ab.slot], 32768);
-        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
         tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
                            n + tk::cluster::rank() * 64);
         ab.advance();
@@ -1446,35 +2258,120 @@ struct gemm_call {
     const tk::index quotient_2 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 224), sms);
     const tk::index quotient_3 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256), sms);
     const tk::index quotient_4 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128), sms);
-    if (M <= 64 && tk::cdiv<tk::index>(N, 64) * 2 <= sms) return 0;  // decode
-    // small
-    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms && (K <= 2048 || M <= 64) && N % 64 == 0 &&
-        K % 64 == 0) return 1;
-    if (tk::cdiv<tk::index>(M, 128) * 2 * tk::cdiv<tk::index>(N, 128) <= sms) return 2;  // small_pair
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms && N % 64 == 0 && K % 64 == 0) return 3;  // medium
-    if (tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 128) <= sms) return 4;  // medium_pair
+    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) * 16 <= sms * 3 && K >= 8192) return 0;  // quarters
+    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 64) * 2 <= sms && N <= 2048 && (M <= 64 || K >= 2048)) return 1;  // few
+    if (M <= 64 && tk::cdiv<tk::index>(N, 128) * 2 <= sms) return 2;  // decode
+    if (M <= 64 && N % 64 == 0) return 3;  // decode_wide
+    // halves
+    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 64) * 2 <= sms && K >= 2048 && N % 64 == 0 && K % 64 == 0) return 4;
+    // upright
+    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 64) <= sms && M <= 512 && K >= 2048 && N % 64 == 0 &&
+        K % 64 == 0) return 5;
+    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms && N % 64 == 0 && K % 64 == 0) return 6;  // small
+    if (tk::cdiv<tk::index>(M, 128) * 2 * tk::cdiv<tk::index>(N, 128) <= sms) return 7;  // small_pair
+    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms && N % 64 == 0 && K % 64 == 0) return 8;  // medium
+    // trio
+    if (M > 128 && M <= 384 && tk::cdiv<tk::index>(M, 192) * 3 < tk::cdiv<tk::index>(M, 256) * 4 && N % 64 == 0 &&
+        K % 64 == 0) return 9;
+    if (tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 128) <= sms) return 10;  // medium_pair
     // narrow_128
     if (tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 128), sms) * 130 <
-        tk::min<tk::index>(quotient_1 * 193, quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 5;
-    if (quotient_1 * 193 < tk::min<tk::index>(quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 6;  // narrow_192
-    if (quotient_2 * 227 < tk::min<tk::index>(quotient_3 * 256, quotient_4 * 256)) return 7;  // narrow_224
-    if (quotient_4 < quotient_3 && K % 64 == 0) return 8;  // tall
-    if (N % 64 == 0 && K % 64 == 0) return 9;  // large
-    return 10;  // large_pair
+        tk::min<tk::index>(quotient_1 * 193, quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 11;
+    if (quotient_1 * 193 < tk::min<tk::index>(quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 12;  // narrow_192
+    if (quotient_2 * 227 < tk::min<tk::index>(quotient_3 * 256, quotient_4 * 256)) return 13;  // narrow_224
+    if (quotient_4 < quotient_3 && K % 64 == 0) return 14;  // tall
+    if (N % 64 == 0 && K % 64 == 0) return 15;  // large
+    return 16;  // large_pair
   }
 
-  void launch_gemm_decode() {
+  void launch_gemm_quarters() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles, 4);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_quarters, 4>(int(tiles) * 4, 256, sizeof(gemm_quarters_shared), A_map, A_map_rows, B_map, C_map,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+  }
+
+  void launch_gemm_few() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
     const tk::index tiles = m_blocks * n_blocks;
     call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_decode, 2>(int(tiles) * 2, 256, sizeof(gemm_decode_shared), A_map, B_map, C_map,
-                                tk::host::as_tensor<tk::bf16, 2>(*C), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+    call.launch<gemm_few, 2>(int(tiles) * 2, 256, sizeof(gemm_few_shared), A_map, A_map_rows, B_map, C_map,
+                             tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+  }
+
+  void launch_gemm_decode() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles, 2);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_decode, 2>(int(tiles) * 2, 256, sizeof(gemm_decode_shared), A_map, A_map_rows, B_map, C_map,
+                                tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+  }
+
+  void launch_gemm_decode_wide() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_decode_wide>(int(tiles), 256, sizeof(gemm_decode_wide_shared), A_map, A_map_rows, B_map, C_map,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+  }
+
+  void launch_gemm_halves() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles, 2);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_halves, 2>(int(tiles) * 2, 384, sizeof(gemm_halves_shared), A_map, A_map_rows, B_map, C_map,
+                                tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+  }
+
+  void launch_gemm_upright() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_upright>(int(tiles), 384, sizeof(gemm_upright_shared), A_map, A_map_rows, B_map, C_map,
+                              tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
   void launch_gemm_small() {
@@ -1484,11 +2381,12 @@ struct gemm_call {
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {128, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_small>(int(tiles), 256, sizeof(gemm_small_shared), A_map, B_map, C_map, tk::host::as_tensor<tk::bf16, 2>(*C),
-                            int(K), tk::divisor(int(n_blocks)), C_map_usable);
+    call.launch<gemm_small>(int(tiles), 256, sizeof(gemm_small_shared), A_map, A_map_rows, B_map, C_map,
+                            tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
   void launch_gemm_small_pair() {
@@ -1499,11 +2397,12 @@ struct gemm_call {
     call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_small_pair, 2>(int(tiles) * 2, 256, sizeof(gemm_small_pair_shared), A_map, B_map, C_map,
-                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+    call.launch<gemm_small_pair, 2>(int(tiles) * 2, 256, sizeof(gemm_small_pair_shared), A_map, A_map_rows, B_map, C_map,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
   void launch_gemm_medium() {
@@ -1513,11 +2412,27 @@ struct gemm_call {
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_medium>(int(tiles), 384, sizeof(gemm_medium_shared), A_map, B_map, C_map, tk::host::as_tensor<tk::bf16, 2>(*C),
-                             int(K), tk::divisor(int(n_blocks)), C_map_usable);
+    call.launch<gemm_medium>(int(tiles), 384, sizeof(gemm_medium_shared), A_map, A_map_rows, B_map, C_map,
+                             tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+  }
+
+  void launch_gemm_trio() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 192);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {192, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_trio>(int(tiles), 512, sizeof(gemm_trio_shared), A_map, A_map_rows, B_map, C_map,
+                           tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
   void launch_gemm_medium_pair() {
@@ -1528,11 +2443,13 @@ struct gemm_call {
     call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_medium_pair, 2>(int(tiles) * 2, 384, sizeof(gemm_medium_pair_shared), A_map, B_map, C_map,
-                                     tk::host::as_tensor<tk::bf16, 2>(*C), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+    call.launch<gemm_medium_pair, 2>(int(tiles) * 2, 384, sizeof(gemm_medium_pair_shared), A_map, A_map_rows, B_map, C_map,
+                                     tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)),
+                                     C_map_usable);
   }
 
   void launch_gemm_narrow_128() {
@@ -1645,17 +2562,23 @@ struct gemm_call {
     call.beside_workspace("C", C);
     if (call.failed()) return call.status();
     switch (schedule) {
-      case 0: launch_gemm_decode(); break;
-      case 1: launch_gemm_small(); break;
-      case 2: launch_gemm_small_pair(); break;
-      case 3: launch_gemm_medium(); break;
-      case 4: launch_gemm_medium_pair(); break;
-      case 5: launch_gemm_narrow_128(); break;
-      case 6: launch_gemm_narrow_192(); break;
-      case 7: launch_gemm_narrow_224(); break;
-      case 8: launch_gemm_tall(); break;
-      case 9: launch_gemm_large(); break;
-      case 10: launch_gemm_large_pair(); break;
+      case 0: launch_gemm_quarters(); break;
+      case 1: launch_gemm_few(); break;
+      case 2: launch_gemm_decode(); break;
+      case 3: launch_gemm_decode_wide(); break;
+      case 4: launch_gemm_halves(); break;
+      case 5: launch_gemm_upright(); break;
+      case 6: launch_gemm_small(); break;
+      case 7: launch_gemm_small_pair(); break;
+      case 8: launch_gemm_medium(); break;
+      case 9: launch_gemm_trio(); break;
+      case 10: launch_gemm_medium_pair(); break;
+      case 11: launch_gemm_narrow_128(); break;
+      case 12: launch_gemm_narrow_192(); break;
+      case 13: launch_gemm_narrow_224(); break;
+      case 14: launch_gemm_tall(); break;
+      case 15: launch_gemm_large(); break;
+      case 16: launch_gemm_large_pair(); break;
     }
     return call.status();
   }

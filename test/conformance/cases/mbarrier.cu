@@ -110,6 +110,22 @@ TK_CLUSTER_KERNEL(32, 2) store_async_kernel(const uint32_t* in, uint32_t* out) {
     sm90::cluster_wait();
 }
 
+/// A phase whose bytes come from no copy: it ends with the last of them, and not before.
+TK_KERNEL(32) complete_kernel(uint32_t* out) {
+    sm90::grid_dependency_wait();
+    if (sm80::thread_index() != 0) return;
+    const uint32_t barrier = shared_base();
+    sm80::mbarrier_init(barrier, 1);
+    sm90::fence_mbarrier_init();
+    for (int phase = 0; phase < 3; ++phase) {
+        sm90::mbarrier_arrive_expect_tx(barrier, 96);
+        sm90::mbarrier_complete_tx(barrier, 64);
+        put(out, 2 * phase, sm90::mbarrier_try_wait(barrier, uint32_t(phase & 1) ^ 1));  // 32 bytes are missing
+        sm90::mbarrier_complete_tx(barrier, 32);
+        put(out, 2 * phase + 1, sm90::mbarrier_try_wait(barrier, uint32_t(phase & 1)));
+    }
+}
+
 }  // namespace
 }  // namespace conformance
 
@@ -119,6 +135,12 @@ using namespace conformance;
 CASE(mbarrier_parity) { return start<parity_kernel>(stream, 1, 32, 1024, output(out)); }
 EXPECTED(mbarrier_parity) {
     for (int n = 0; n < 11; ++n) out[n] = 1;
+}
+
+// case: mbarrier_complete in 1 out 6 exact covers mbarrier_complete_tx, mbarrier_arrive_expect_tx, mbarrier_try_wait
+CASE(mbarrier_complete) { return start<complete_kernel>(stream, 1, 32, 1024, output(out)); }
+EXPECTED(mbarrier_complete) {
+    for (int n = 0; n < 6; ++n) out[n] = 1;
 }
 
 // case: mbarrier_ring in 288 out 288 exact covers mbarrier_init, mbarrier_arrive, mbarrier_try_wait, fence_mbarrier_init

@@ -26,6 +26,11 @@ TK_DEVICE void mbarrier_arrive_expect_tx(uint32_t barrier, uint32_t bytes) {
     TK_PTX("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
+/// As if a copy had completed `bytes` on this block's barrier.
+TK_DEVICE void mbarrier_complete_tx(uint32_t barrier, uint32_t bytes) {
+    TK_PTX("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
 /// True when the phase of `parity` is over. May sleep for a bounded time first.
 TK_DEVICE bool mbarrier_try_wait(uint32_t barrier, uint32_t parity) {
     uint32_t done;

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/load_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/passes/index_facts.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Scalar;
+
+// Rows of a box of a tile that lacks some: the engine has few to write zero for, and not many boxes to start. A multiple of the 8 rows
+// in which a swizzle repeats.
+constexpr int64_t kBoxRows = 16;
+
+/// Scalars that a worker defines once and for all, outside of loops and branches, and what they stand for in names of the launch.
+class BlockScalars {
+ public:
+  explicit BlockScalars(const Region& body) {
+    std::map<std::string, int> definitions;
+    ForEachOp(body, [&](const Op& op) {
+      const bool counts = op.code == OpCode::kFor || op.code == OpCode::kUnroll;
+      if (counts || op.code == OpCode::kLet || op.code == OpCode::kTest) definitions[op.symbol] += counts ? 2 : 1;
+    });
+    for (const Op& op : body) {
+      if (op.code == OpCode::kLet && definitions[op.symbol] == 1) values_.emplace_back(op.symbol, op.scalars[0]);
+    }
+    for (const auto& [name, value] : values_) definitions.erase(name);
+    for (const auto& [name, count] : definitions) changing_.insert(name);
+  }
+
+  Scalar Expanded(Scalar scalar) const {
+    // Backwards: a let mentions those before it. Only what is mentioned is replaced, as others may be long.
+    for (auto let = values_.rbegin(); let != values_.rend(); ++let) {
+      if (symbolic::Mentions(scalar, let->first)) scalar = symbolic::Substitute(scalar, let->first, let->second);
+    }
+    return scalar;
+  }
+
+  /// Whether it is the same as long as the block lives. `scalar` is expanded.
+  bool IsConstant(const Scalar& scalar) const {
+    if (scalar->kind == symbolic::Kind::kElement) return false;
+    if (scalar->kind == symbolic::Kind::kName) return !changing_.contains(scalar->name);
+    return std::all_of(scalar->args.begin(), scalar->args.end(), [&](const Scalar& arg) { return IsConstant(arg); });
+  }
+
+ private:
+  std::vector<std::pair<std::string, Scalar>> values_;
+  std::set<std::string> changing_;
+};
+
+class Rewriting {
+ public:
+  explicit Rewriting(ir::Kernel& kernel) : kernel_(kernel), facts_(kernel) {
+    for (const ir::Worker& worker : kernel.workers) {
+      for (const auto& [view, buffer] : BuffersOfViews(kernel, worker.body)) buffers_[view] = buffer;
+      ForEachOp(worker.body, [&](const Op& op) {
+        if (FillsShared(op) && !op.operands.empty()) ++writers_[BufferOf(op)];
+        if (IsEngineLoad(op.code)) ++loads_[op.symbol];
+      });
+    }
+  }
+
+  void Rewrite(ir::Worker& worker) {
+    const BlockScalars scalars(worker.body);
+    ForEachOp(worker.body, [&](Op& op) {
+      if (op.code == OpCode::kLoadAsync) Rewrite(op, scalars);
+    });
+  }
+
+ private:
+  std::string BufferOf(const Op& op) const {
+    const auto found = buffers_.find(op.operands[0]);
+    return found == buffers_.end() ? "" : found->second;
+  }
+
+  void Rewrite(Op& load, const BlockScalars& scalars) {
+    const std::string name = BufferOf(load);
+    const auto buffer = std::find_if(kernel_.buffers.begin(), kernel_.buffers.end(), [&](const ir::Buffer& b) { return b.name == name; });
+    const auto map = std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == load.symbol; });
+    if (buffer == kernel_.buffers.end() || map == kernel_.maps.end() || map->box.size() < 2 || !load.axes.empty()) return;
+    const size_t axis = map->box.size() - 2;
+    const int64_t rows = buffer->rows;
+    const bool is_whole = ir::HasShapeOf(kernel_.values[load.operands[0]].type, *buffer) && map->box[axis] == rows;
+    const bool is_alone = writers_[name] == 1 && loads_[load.symbol] == 1 && buffer->instances == 1;
+    if (!is_whole || !is_alone || buffer->swizzle == ir::Swizzle::kNone || rows < 2 * kBoxRows || rows % kBoxRows != 0) return;
+    const Scalar& extent = FindTensor(kernel_, map->tensor).extents[axis];
+    if (facts_.Divisor(extent) % rows == 0) return;  // all rows exist
+    const Scalar existing = symbolic::Sub(extent, load.scalars[axis]), expanded = scalars.Expanded(existing);
+    if (!scalars.IsConstant(expanded)) return;
+    ir::TensorMap by_rows = *map;
+    by_rows.name = ir::RowsMap(map->name);
+    by_rows.box[axis] = kBoxRows;
+    kernel_.maps.insert(map + 1, by_rows);
+    buffer->zero_from = expanded;
+    load.code = OpCode::kLoadRows;
+    load.scalars.push_back(existing);
+  }
+
+  ir::Kernel& kernel_;
+  IndexFacts facts_;
+  std::map<ir::ValueId, std::string> buffers_;
+  std::map<std::string, int> writers_, loads_;  // by buffer, by map
+};
+
+}  // namespace
+
+Result<void> LoadRows(ir::Kernel& kernel, Diagnostics&) {
+  const bool has_one_tile = !kernel.persistent && std::none_of(kernel.workers.begin(), kernel.workers.end(), [](const ir::Worker& worker) {
+    return worker.in_turn || worker.spread > 1;
+  });
+  if (!has_one_tile || kernel.maps.empty()) return {};
+  Rewriting rewriting(kernel);
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind != ir::RoleKind::kCompute) rewriting.Rewrite(worker);
+  }
+  return {};
+}
+
+}  // namespace tkc::passes
