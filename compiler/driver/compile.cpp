@@ -38,6 +38,7 @@
 #include "compiler/passes/mark_accesses.h"
 #include "compiler/passes/mark_numbers.h"
 #include "compiler/passes/multicast.h"
+#include "compiler/passes/narrow_moves.h"
 #include "compiler/passes/overlap_products.h"
 #include "compiler/passes/plan_registers.h"
 #include "compiler/passes/plan_shared.h"
@@ -67,6 +68,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass.VerifyInput() &&                                 //
       pass("apply_conditions", passes::ApplyConditions) &&  // first: what can never run needs no roles, layouts or registers
       pass("fold_reshapes", passes::FoldReshapes) &&        // on tiles that are what the source says
+      pass("narrow_moves", passes::NarrowMoves) &&          // on values, before they have places
       pass("separate_pipes", passes::SeparatePipes) &&      // before all that counts or names pipes
       pass("separate_fields", passes::SeparateFields) &&    // likewise; of pipes that are one by now
       pass("expand_workers", passes::ExpandWorkers) &&      // all below counts senders and receivers of pipes
