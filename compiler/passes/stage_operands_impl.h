@@ -14,6 +14,7 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/layout/row_layout.h"
+#include "compiler/passes/register_shares.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/diagnostic.h"
 #include "compiler/target/target.h"
@@ -50,6 +51,7 @@ class Staging {
         worker_(worker),
         by_warps_(!target.has_matrix_group),
         unit_(UnitOf(target, worker.layout)),
+        registers_(ShareRegisters(kernel, target).for_tiles),
         diagnostics_(diagnostics) {
     ForEachOp(worker.body, [&](const ir::Op& op) {
       const bool rearranges = op.code == ir::OpCode::kTranspose || (op.code == ir::OpCode::kPart && !StaysWithThreads(op));
@@ -163,6 +165,7 @@ class Staging {
   ir::Worker& worker_;
   const bool by_warps_;  // each warp multiplies for itself, with operands in registers
   const ProductUnit unit_;
+  const int64_t registers_;  // of a thread, for tiles
   Diagnostics& diagnostics_;
   std::map<ir::ValueId, ir::ValueId> replaced_;      // value -> the one that stands for it now
   std::map<ir::ValueId, ir::ValueId> staged_;        // register value -> the view of its copy in shared memory
