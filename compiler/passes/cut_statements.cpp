@@ -118,7 +118,8 @@ class Statements {
     int64_t numbers = 0;
     const auto take = [&](const Op& op) {
       if (op.code == OpCode::kRead || op.code == OpCode::kLoadShared) loads.insert(&op);
-      if (DrawsBits(op)) numbers = std::max(numbers, RegistersOf(TypeOf(op.operands.back()), worker_.layout));
+      if (DrawsBits(op) && worker_.layout.IsFragment())
+        numbers = std::max(numbers, RegistersOf(TypeOf(op.operands.back()), worker_.layout));
     };
     for (size_t i = begin; i < end; ++i) {
       take(region[i]);
