@@ -37,8 +37,8 @@ Loads LoadsOf(const ir::Worker& worker) { return worker.layout.IsFragment() ? Lo
 
 class Statements {
  public:
-  Statements(ir::Kernel& kernel, const ir::Worker& worker, int64_t registers)
-      : kernel_(kernel), worker_(worker), registers_(registers), parts_(kernel, worker) {}
+  Statements(ir::Kernel& kernel, const ir::Worker& worker, int64_t registers, PartsOf which)
+      : kernel_(kernel), worker_(worker), registers_(registers), by_rows_(which == PartsOf::kRows), parts_(kernel, worker, which) {}
 
   void FitInto(Region& region) {
     for (size_t i = 0; i < region.size(); ++i) {
@@ -52,7 +52,8 @@ class Statements {
  private:
   const ir::Type& TypeOf(ValueId value) const { return kernel_.values[static_cast<size_t>(value)].type; }
 
-  /// Whether the operation computes on tiles, or loads what no other part of the statement changes.
+  /// Whether the operation computes on tiles, loads what no other part of the statement changes, or stores: stores to different
+  /// places may change their order.
   bool MayBeCut(const Op& op) const {
     switch (op.code) {
       case OpCode::kRead: return KeepsTensor(kernel_, op.symbol);
@@ -62,10 +63,14 @@ class Statements {
       case OpCode::kBinary:
       case OpCode::kSelect:
       case OpCode::kConvert:
-      case OpCode::kPositions: return true;
+      case OpCode::kPositions:
+      case OpCode::kStore: return true;
       default: return false;
     }
   }
+
+  /// The columns (rows) of what it makes, or stores.
+  int64_t ExtentOf(const Op& op) const { return parts_.ExtentOf(op.results.empty() ? op.operands[0] : op.results[0]); }
 
   static bool DrawsBits(const Op& op) {
     return op.code == OpCode::kBinary && static_cast<typed::Op>(op.number) == typed::Op::kRandom;
@@ -85,12 +90,13 @@ class Statements {
       Op& op = region[i];
       if (IsView(op)) continue;
       if (!MayBeCut(op)) break;
-      const int64_t cols = TypeOf(op.results[0]).cols;
-      if (cols == 1) continue;  // columns and numbers are of no part
-      if (found.extent == 0) found.extent = cols;
-      if (cols != found.extent || (op.code == OpCode::kRead && !parts_.AxisOf(op))) break;
+      const int64_t extent = ExtentOf(op);
+      if (extent == 1) continue;  // columns (rows) and numbers are of no part
+      if (found.extent == 0) found.extent = extent;
+      const bool is_access = op.code == OpCode::kRead || op.code == OpCode::kStore;
+      if (extent != found.extent || (is_access && !parts_.AxisOf(op))) break;
       (op.code == OpCode::kRead ? found.own.loads : found.own.others).push_back(op);
-      own.insert(op.results[0]);
+      own.insert(op.results.begin(), op.results.end());
       found.end = i + 1;
     }
     for (const ValueId value : own) {
@@ -106,9 +112,7 @@ class Statements {
     return uses;
   }
 
-  bool IsOwn(const Stretch& stretch, const Op& op) const {
-    return !op.results.empty() && !IsView(op) && MayBeCut(op) && TypeOf(op.results[0]).cols == stretch.extent;
-  }
+  bool IsOwn(const Stretch& stretch, const Op& op) const { return !IsView(op) && MayBeCut(op) && ExtentOf(op) == stretch.extent; }
 
   /// The most registers in use at once behind the loads of these operations. Elements that are read from a tensor come each in a
   /// register of its own, whatever their type, as rows may begin anywhere; and the numbers that random bits are drawn for, each a
@@ -158,14 +162,17 @@ class Statements {
   /// stands.
   size_t Cut(Region& region, const Stretch& stretch) {
     int64_t kept = Kept(region, stretch.begin, stretch.end);
-    const int64_t least = worker_.layout.ColsPerBlock();
+    const int64_t least = by_rows_ ? worker_.layout.RowsPerBlock() : worker_.layout.ColsPerBlock();
     if (kept <= registers_ || least <= 1 || stretch.extent % least != 0) return stretch.end;
+    if (by_rows_ && (!stretch.results.empty() || TakesOthersRows(stretch))) return stretch.end;
     kept_.reset();
-    if (const Op* part = TakenByParts(region, stretch)) return IntoLoop(region, stretch, *part);
+    if (const Op* part = by_rows_ ? nullptr : TakenByParts(region, stretch)) return IntoLoop(region, stretch, *part);
+    // Parts of rows are large loads: the compiler of the output begins those of the next part before it has done with one.
+    const int64_t registers = by_rows_ ? registers_ / 2 : registers_;
     const State whole = Now(region);
     State best = whole;
     size_t end = stretch.end;
-    for (int64_t parts = 2; parts <= stretch.extent / least && kept > registers_; ++parts) {
+    for (int64_t parts = 2; parts <= stretch.extent / least && kept > registers; ++parts) {
       if (stretch.extent % (parts * least) != 0) continue;
       const size_t behind = InParts(region, stretch, stretch.extent / parts);
       kept_.reset();
@@ -179,6 +186,18 @@ class Statements {
     Restore(best, region);
     kept_.reset();
     return end;
+  }
+
+  /// Rows of tiles that stay whole lie where they lie.
+  bool TakesOthersRows(const Stretch& stretch) const {
+    std::set<ValueId> own;
+    for (const Region* ops : {&stretch.own.loads, &stretch.own.others}) {
+      for (const Op& op : *ops) own.insert(op.results.begin(), op.results.end());
+    }
+    return std::any_of(stretch.own.others.begin(), stretch.own.others.end(), [&](const Op& op) {
+      return std::any_of(op.operands.begin(), op.operands.end(),
+                         [&](ValueId value) { return !own.contains(value) && parts_.ExtentOf(value) > 1; });
+    });
   }
 
   /// The operation that takes a part of the only result, if the loop that follows does so with each part once, and nothing else
@@ -269,7 +288,8 @@ class Statements {
     }
     const Op& last = region[stretch.end - 1];
     Op loop{OpCode::kUnroll};
-    loop.symbol = ir::FreeName(kernel_.UsedNames(), kernel_.values[static_cast<size_t>(last.results[0])].name + "_chunk");
+    const std::string& name = last.results.empty() ? last.symbol : kernel_.values[static_cast<size_t>(last.results[0])].name;
+    loop.symbol = ir::FreeName(kernel_.UsedNames(), name + "_chunk");
     loop.number = stretch.extent / extent;
     loop.span = last.span;
     const ir::Scalar first = symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(extent));
@@ -314,6 +334,7 @@ class Statements {
   ir::Kernel& kernel_;
   const ir::Worker& worker_;
   const int64_t registers_;
+  const bool by_rows_;
   StoreParts parts_;
   std::optional<std::vector<LiveTiles>> kept_;  // of the worker as it is now, once asked for
 };
@@ -326,7 +347,8 @@ Result<void> CutStatements(ir::Kernel& kernel, const Target& target, Diagnostics
     if (worker.kind != ir::RoleKind::kCompute) continue;
     const bool multiplies = worker.layout.IsFragment();
     const int64_t registers = !multiplies && kernel.resident > 1 ? shares.computing : shares.for_tiles;
-    Statements(kernel, worker, registers).FitInto(worker.body);
+    for (const PartsOf which : {PartsOf::kColumns, PartsOf::kRows})
+      Statements(kernel, worker, registers, which).FitInto(worker.body);
   }
   return {};
 }

@@ -6,9 +6,10 @@
 //     y = read Y                     becomes       unroll c { x = load_shared X[c]; y = read Y[c]
 //     z = x * x + y * exp(x)                                  z[c] = x * x + y * exp(x) }
 //
+// Stores of what is computed are done by parts, too, and where lanes lie side by side along whole rows, parts are of rows.
 // What only the statement needs is there for one part at a time. A variable that is used here for the last time, and is of the
-// result's type, becomes the result: its elements are replaced part by part. Stores are cut before, where what they store is
-// theirs alone (cut_stores).
+// result's type, becomes the result: its elements are replaced part by part. A store whose operands are its own is cut
+// before (cut_stores).
 #pragma once
 
 #include "compiler/ir/ir.h"
