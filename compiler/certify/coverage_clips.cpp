@@ -25,8 +25,9 @@ bool EndsWithBlock(const Scalar& hi, const Range& range, const Ranges& ranges) {
   const Scalar extent = InSteps(symbolic::Sub(hi, range.lo), ranges);
   int64_t value = 0;
   if (symbolic::IsInt(extent, &value)) return value % range.step == 0;
-  const int64_t divisor = symbolic::DivisorOfTerms(extent);
-  return divisor != 0 && divisor % range.step == 0;
+  // Where terms cancel they are compared as a sum, where some are maxima or minima each by what it is made of.
+  const auto divides = [&](int64_t divisor) { return divisor != 0 && divisor % range.step == 0; };
+  return divides(symbolic::DivisorOfTerms(extent)) || divides(symbolic::KnownDivisor(extent));
 }
 
 /// At `hi`, or earlier: where a block is cut again, with that block.

@@ -23,6 +23,7 @@
 #include "compiler/passes/apply_conditions.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/convert_anew.h"
+#include "compiler/passes/cut_statements.h"
 #include "compiler/passes/cut_stores.h"
 #include "compiler/passes/delay_stores.h"
 #include "compiler/passes/expand_workers.h"
@@ -39,6 +40,7 @@
 #include "compiler/passes/mark_accesses.h"
 #include "compiler/passes/mark_numbers.h"
 #include "compiler/passes/multicast.h"
+#include "compiler/passes/narrow_moves.h"
 #include "compiler/passes/overlap_products.h"
 #include "compiler/passes/plan_registers.h"
 #include "compiler/passes/plan_shared.h"
@@ -69,6 +71,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass.VerifyInput() &&                                 //
       pass("apply_conditions", passes::ApplyConditions) &&  // first: what can never run needs no roles, layouts or registers
       pass("fold_reshapes", passes::FoldReshapes) &&        // on tiles that are what the source says
+      pass("narrow_moves", passes::NarrowMoves) &&          // on values, before they have places
       pass("separate_pipes", passes::SeparatePipes) &&      // before all that counts or names pipes
       pass("separate_fields", passes::SeparateFields) &&    // likewise; of pipes that are one by now
       pass("expand_workers", passes::ExpandWorkers) &&      // all below counts senders and receivers of pipes
@@ -90,6 +93,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("advance_reads", passes::AdvanceReads) &&      // on loads and stores as they will be; before pipes become barriers
       pass("cut_stores", passes::CutStores) &&            // on loads and stores as they will be
       pass("convert_anew", passes::ConvertAnew) &&        // where loads stand now
+      pass("cut_statements", passes::CutStatements) &&    // once as little is kept as conversions allow
       pass("overlap_products", passes::OverlapProducts) &&  // where what is kept and what slots there are is known
       pass("plan_registers", passes::PlanRegisters) &&      // once as little is kept as can be
       pass("mark_accesses", passes::MarkAccesses) &&        // by the grid's axes, of which lower_grid makes something else

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "compiler/passes/fold_copies_impl.h"
-#include "compiler/passes/load_ahead.h"
 
 namespace tkc::passes {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
@@ -44,7 +45,8 @@ class Folding {
       : kernel_(kernel),
         worker_(worker),
         diagnostics_(diagnostics),
-        loads_ahead_(target.loads_ahead && !worker.alternates && IsWholeBlock(kernel, worker)),
+        loads_ahead_(target.loads_ahead && !worker.alternates && IsWholeBlock(kernel, worker) &&
+                     HasRoomAhead(kernel, worker, target)),
         stage_(ir::FreeName(kernel.UsedNames(), "stage")) {
     for (const ir::Pipe& pipe : kernel.pipes) slots_[pipe.name] = pipe.slots;
   }

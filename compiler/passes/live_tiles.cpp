@@ -140,6 +140,10 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l) {
   return std::max<int64_t>(1, elements * std::max(Bytes(type.dtype), 1) / 4);
 }
 
+int64_t RegistersOfTwoSteps(const ir::Type& sum, const ir::Type& left, const ir::Type& right, const ir::RegisterLayout& layout) {
+  return RegistersOf(sum, layout) + 2 * (RegistersOf(left, layout) + RegistersOf(right, layout));
+}
+
 bool KeepsTiles(const ir::Op& op) {
   const bool is_load = op.code == OpCode::kRead || op.code == OpCode::kReadParts || op.code == OpCode::kLoadShared;
   return is_load || ir::ReducesOrScans(op.code) || IsProduct(op.code);

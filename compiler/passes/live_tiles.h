@@ -13,6 +13,9 @@ namespace tkc::passes {
 /// column counts as dealt to the lanes of a warp: more of it than that need not be there at once.
 int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& layout);
 
+/// A sum, and what two steps of a product take at once: one multiplies what is there, the next one is being loaded.
+int64_t RegistersOfTwoSteps(const ir::Type& sum, const ir::Type& left, const ir::Type& right, const ir::RegisterLayout& layout);
+
 /// Whether tiles that are in use behind the operation have to be there with all their elements: a load, a reduction, a product.
 /// Between two of these the compiler of the output computes expressions element by element.
 bool KeepsTiles(const ir::Op& op);

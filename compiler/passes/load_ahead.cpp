@@ -7,7 +7,9 @@
 #include <set>
 
 #include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/live_tiles.h"
 #include "compiler/passes/meetings.h"
+#include "compiler/passes/register_shares.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
@@ -255,11 +257,23 @@ void Ahead::DropUnused(Region& body) {
 
 bool CanLoadAhead(const Op& loop) { return loop.code == OpCode::kFor && Form(loop).Read().has_value(); }
 
+bool HasRoomAhead(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target) {
+  const int64_t registers = ShareRegisters(kernel, target).for_tiles;
+  bool has_room = true;
+  ForEachOp(worker.body, [&](const Op& op) {
+    if (op.code != OpCode::kMultiply) return;
+    const auto type = [&](size_t operand) -> const ir::Type& { return kernel.values[op.operands[operand]].type; };
+    has_room &= RegistersOfTwoSteps(type(0), type(1), type(2), worker.layout) <= registers;
+  });
+  return has_room;
+}
+
 Result<void> LoadAhead(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   if (!target.loads_ahead) return {};
   for (ir::Worker& worker : kernel.workers) {
     // Slots that several workers receive have barriers that say when one is done with them.
-    if (worker.kind == ir::RoleKind::kCompute && !worker.alternates && IsWholeBlock(kernel, worker))
+    if (worker.kind == ir::RoleKind::kCompute && !worker.alternates && IsWholeBlock(kernel, worker) &&
+        HasRoomAhead(kernel, worker, target))
       Ahead(kernel).Rewrite(worker.body);
   }
   return {};

@@ -41,11 +41,16 @@ int64_t StagingBuffers(int64_t chunks, int64_t chunk_bytes, int64_t most_bytes) 
   return 1;
 }
 
-/// What is left of a block's shared memory beside the slots that the schedule asks for.
-int64_t BytesBesideSlots(const ir::Kernel& kernel, const Target& target) {
+/// What is left of a block's shared memory beside the slots that the schedule asks for, or beside those that the kernel can't do
+/// without.
+enum class Slots : uint8_t { kAsked, kLeast };
+int64_t BytesBesideSlots(const ir::Kernel& kernel, const Target& target, Slots which) {
   constexpr int64_t kForBarriers = 1024;
   int64_t bytes = target.SharedMemoryOfEach(std::max(1, kernel.resident)) - kForBarriers;
-  for (const ir::Pipe& pipe : kernel.pipes) bytes -= SlotBytes(pipe) * pipe.rings * std::max(pipe.slots, pipe.least_slots);
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    const int64_t slots = which == Slots::kAsked ? std::max(pipe.slots, pipe.least_slots) : pipe.least_slots;
+    bytes -= SlotBytes(pipe) * pipe.rings * slots;
+  }
   return bytes;
 }
 
@@ -61,6 +66,7 @@ struct Stores {
   Region StagedStore(const Op& store);
   Region DirectStore(const Op& store);
   bool IsStaged(const Op& store) const;
+  bool HasRoomToStage(const ir::Type& type) const;
   void Rewrite(Region& region);
 };
 
@@ -75,7 +81,7 @@ ir::Buffer Stores::StagingBuffer(const ir::Type& type, const ir::TensorParam& te
   buffer.instances = worker.instances;
   if (!target.folds_copies) {
     buffer.count = StagingBuffers(type.cols / chunk_cols, type.rows * chunk_cols * Bytes(tensor.dtype),
-                                  BytesBesideSlots(kernel, target) / buffer.instances);
+                                  BytesBesideSlots(kernel, target, Slots::kAsked) / buffer.instances);
   }
   buffer.swizzle = ChooseSwizzle(tensor.dtype, type.rows, chunk_cols);
   buffer.purpose = fmt::format("staging of {}, {} columns at a time", tensor.name, chunk_cols);
@@ -168,6 +174,22 @@ Region Stores::StagedStore(const Op& store) {
   return {loop};
 }
 
+/// Whether a chunk of it for each instance fits beside the least slots and what else lies in shared memory. Else the tile is stored
+/// from registers, in shorter pieces of lines: slower, where the alternative is not to be compiled at all.
+bool Stores::HasRoomToStage(const ir::Type& type) const {
+  int64_t bytes = BytesBesideSlots(kernel, target, Slots::kLeast) - type.rows * ChunkBytes(type, type.dtype) * worker.instances;
+  for (const ir::Buffer& buffer : kernel.buffers) {
+    const bool is_slot = std::any_of(kernel.pipes.begin(), kernel.pipes.end(), [&](const ir::Pipe& pipe) {
+      for (size_t i = 0; i < pipe.fields.size(); ++i) {
+        if (FieldBuffer(pipe, i) == buffer.name) return true;
+      }
+      return false;
+    });
+    if (!is_slot) bytes -= buffer.TileBytes() * buffer.count * buffer.instances;
+  }
+  return bytes >= 0;
+}
+
 /// A guarded store from registers, of the tensor's type.
 Region Stores::DirectStore(const Op& store) {
   ir::Type type = kernel.values[store.operands[0]].type;
@@ -187,6 +209,7 @@ bool Stores::IsStaged(const Op& store) const {
   const DType dtype = FindTensor(kernel, store.symbol).dtype;
   if (type.rows == 1 || Bytes(dtype) < 2 || !IsFloat(dtype) || ChunkBytes(type, dtype) == 0) return false;
   type.dtype = dtype;
+  if (!HasRoomToStage(type)) return false;
   // Without an engine, the four lanes of a row store whole sectors of 32 bytes unless elements are narrow.
   return target.folds_copies ? Bytes(dtype) == 2 && store.slot.empty() : engine.Obstacle(store, type).empty();
 }

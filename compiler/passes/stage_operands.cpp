@@ -110,6 +110,27 @@ void Staging::PlaceBefore(const Op& op, Region& out) {
   for (ValueId value : in_shared) InShared(value, out, op.span);
 }
 
+bool Staging::IsTurnedStore(const Op& turn, const Op& store) {
+  if (turn.code != OpCode::kTranspose || store.code != OpCode::kStore || !store.slot.empty()) return false;
+  if (store.operands[0] != turn.results[0] || CountUses(worker_.body, turn.results[0]) != 1) return false;
+  const ir::Type& type = TypeOf(turn.results[0]);
+  if (type.rows == 1 || type.cols == 1) return true;
+  const ValueId source = Current(turn.operands[0]);
+  if (!by_warps_ || !multiplies_ || IsShared(source) || pending_.contains(source)) return false;
+  // Narrower elements are turned in shared memory where it has room for them beside what is not placed yet.
+  constexpr int kWholeSectors = 4;           // bytes of an element
+  constexpr int64_t kForScratch = 8 * 1024;  // partial results, chunks of stores
+  const int64_t tile = type.rows * type.cols * Bytes(type.dtype) * worker_.instances;
+  return Bytes(type.dtype) >= kWholeSectors || BytesLeft() < tile + kForScratch;
+}
+
+int64_t Staging::BytesLeft() const {
+  int64_t bytes = target_.SharedMemoryOfEach(std::max(1, kernel_.resident));
+  for (const ir::Pipe& pipe : kernel_.pipes) bytes -= SlotBytes(pipe) * pipe.rings * pipe.least_slots;
+  for (const ir::Buffer& buffer : kernel_.buffers) bytes -= buffer.TileBytes() * buffer.count * buffer.instances;
+  return bytes;
+}
+
 void Staging::RewriteTranspose(const Op& op, Region& out) {
   const ValueId result = op.results[0];
   ValueId source = Current(op.operands[0]);

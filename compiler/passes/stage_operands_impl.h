@@ -14,6 +14,7 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/layout/row_layout.h"
+#include "compiler/passes/register_shares.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/diagnostic.h"
 #include "compiler/target/target.h"
@@ -48,10 +49,13 @@ class Staging {
   Staging(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics)
       : kernel_(kernel),
         worker_(worker),
+        target_(target),
         by_warps_(!target.has_matrix_group),
         unit_(UnitOf(target, worker.layout)),
+        registers_(ShareRegisters(kernel, target).for_tiles),
         diagnostics_(diagnostics) {
     ForEachOp(worker.body, [&](const ir::Op& op) {
+      multiplies_ |= IsProduct(op.code);
       const bool rearranges = op.code == ir::OpCode::kTranspose || (op.code == ir::OpCode::kPart && !StaysWithThreads(op));
       if (rearranges || IsProduct(op.code) || op.code == ir::OpCode::kSend) movable_.insert(op.operands.begin(), op.operands.end());
     });
@@ -65,7 +69,7 @@ class Staging {
         RewriteOp(region[i], out);
         continue;
       }
-      // A vector is stored as it is held, to the elements of the block turned around.
+      // It is stored as it is held, to the elements of the block turned around.
       ir::Op store = region[i + 1];
       store.operands = region[i].operands;
       store.slot = "transposed";
@@ -83,15 +87,11 @@ class Staging {
     return place == replaced_.end() ? value : place->second;
   }
 
-  /// `turn` makes a row of a column, or the other way around, for the store behind it alone.
-  bool IsTurnedStore(const ir::Op& turn, const ir::Op& store) {
-    if (turn.code != ir::OpCode::kTranspose || store.code != ir::OpCode::kStore || !store.slot.empty()) return false;
-    const ir::Type& type = TypeOf(turn.results[0]);
-    if (store.operands[0] != turn.results[0] || (type.rows > 1 && type.cols > 1)) return false;
-    int uses = 0;
-    ForEachOp(worker_.body, [&](const ir::Op& op) { uses += std::count(op.operands.begin(), op.operands.end(), turn.results[0]); });
-    return uses == 1;
-  }
+  /// `turn` turns a tile for the store behind it alone, which may do that itself: of a row or column, or of a tile in the registers
+  /// of fragments, of which the lanes that hold a column store 32 bytes that follow each other.
+  bool IsTurnedStore(const ir::Op& turn, const ir::Op& store);
+  /// What is left of a block's shared memory beside the least slots and the buffers so far.
+  int64_t BytesLeft() const;
 
   /// Fills in operands_.
   void NoteOperands();
@@ -161,8 +161,11 @@ class Staging {
 
   ir::Kernel& kernel_;
   ir::Worker& worker_;
+  const Target& target_;
   const bool by_warps_;  // each warp multiplies for itself, with operands in registers
+  bool multiplies_ = false;
   const ProductUnit unit_;
+  const int64_t registers_;  // of a thread, for tiles
   Diagnostics& diagnostics_;
   std::map<ir::ValueId, ir::ValueId> replaced_;      // value -> the one that stands for it now
   std::map<ir::ValueId, ir::ValueId> staged_;        // register value -> the view of its copy in shared memory

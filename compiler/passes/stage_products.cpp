@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Products: where their operands may begin, and the steps of those that warps multiply by themselves.
 #include "compiler/layout/shared_tile.h"
+#include "compiler/passes/live_tiles.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/stage_operands_impl.h"
 #include "compiler/symbolic/polynomial.h"
@@ -159,16 +160,18 @@ void Staging::ProductSteps(const Op& op, ValueId acc, ValueId a, ValueId b, Regi
   const DType dtype = TypeOf(b).dtype;
   const auto left_of = [&](int64_t step) { return Converted(Fragment(a, true, step, out, op.span), dtype, out, op.span); };
   ValueId left = left_of(0), right = Fragment(b, false, 0, out, op.span);
+  const bool goes_ahead = RegistersOfTwoSteps(TypeOf(acc), TypeOf(left), TypeOf(right), worker_.layout) <= registers_;
   for (int64_t step = 0; step < steps; ++step) {
     Op multiply{OpCode::kMultiply, {}, {acc, left, right}};
     multiply.number = has_acc ? op.number : step == 0 ? ir::kSets : ir::kAdds;
     multiply.span = op.span;
-    // The operands of a step are on their way while the one before it is multiplied.
+    // The operands of a step are on their way while the one before it is multiplied, if registers hold both.
+    if (!goes_ahead) out.push_back(multiply);
     if (step + 1 < steps) {
       left = left_of(step + 1);
       right = Fragment(b, false, step + 1, out, op.span);
     }
-    out.push_back(std::move(multiply));
+    if (goes_ahead) out.push_back(std::move(multiply));
   }
 }
 

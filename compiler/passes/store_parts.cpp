@@ -16,7 +16,6 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-/// The axis along which the columns (rows) of a tile lie in the tensor; none: it has but one column (one row).
 ir::AxisRange* StoreParts::AxisOf(Op& access) const {
   std::vector<ir::AxisRange*> kept;
   for (ir::AxisRange& axis : access.axes) {

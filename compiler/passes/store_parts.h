@@ -52,11 +52,13 @@ class StoreParts {
     return by_rows_ ? type.rows : type.cols;
   }
 
+  /// The axis along which the columns (rows) of a tile lie in the tensor; none: it has but one column (one row).
+  ir::AxisRange* AxisOf(ir::Op& access) const;
+
   /// Whatever was cut before has parts of its own.
   void Forget() { parts_.clear(); }
 
  private:
-  ir::AxisRange* AxisOf(ir::Op& access) const;
   bool MayWait(const ir::Op& op) const;
   bool TakesOthersRows(const ir::Region& region, const StoreStatement& statement) const;
   ir::ValueId PartOf(ir::ValueId tile, int64_t columns);

@@ -91,14 +91,27 @@ class Collector {
     for (const bool taken : {true, false}) {
       if (!is_known || (scalar->int_value != 0) == taken) {
         const size_t outer_zeros = zeros_.size();
+        const size_t outer_facts = facts_.size();
         if (scalar) AddZeros(scalar, taken);
+        if (scalar) AddFacts(scalar, taken);
         conditions_.push_back(condition);
         CollectBlock(taken ? stmt.body : stmt.orelse);
         conditions_.pop_back();
         zeros_.resize(outer_zeros);
+        facts_.resize(outer_facts);
       }
       condition.is_negated = !condition.is_negated;
     }
+  }
+
+  void AddFacts(const symbolic::Scalar& condition, bool holds) {
+    using symbolic::Kind;
+    if (condition->kind == Kind::kNot) return AddFacts(condition->args[0], !holds);
+    if (condition->kind == (holds ? Kind::kAnd : Kind::kOr)) {
+      for (const symbolic::Scalar& part : condition->args) AddFacts(part, holds);
+      return;
+    }
+    facts_.push_back(holds ? condition : symbolic::Make(Kind::kNot, DType::kBool, {condition}));
   }
 
   /// An integer of no width, or one that nothing has wrapped.
@@ -134,7 +147,7 @@ class Collector {
 
   void AddStore(const Stmt& stmt) {
     if (stmt.store_op != typed::StoreOp::kSet && !deterministic_) return;
-    GridStore store{&stmt, {}, around_, zeros_, conditions_, name_};
+    GridStore store{&stmt, {}, around_, zeros_, conditions_, name_, facts_};
     for (const AxisRange& axis : stmt.axes) {
       std::optional<Polynomial> start = symbolic::ToPolynomial(table_.Of(*axis.start));
       store.axes.push_back({start ? std::move(*start) : Polynomial{{"?", 1}}, axis.extent});
@@ -178,6 +191,7 @@ class Collector {
   // Around the statement that is looked at.
   std::vector<Iteration> around_;
   std::vector<symbolic::Condition> conditions_;
+  std::vector<symbolic::Scalar> facts_;
   std::vector<Polynomial> zeros_;
   std::string name_;
   std::map<typed::ParamId, std::vector<GridStore>> stores_;

@@ -54,6 +54,7 @@ struct GridStore {
   std::vector<symbolic::Polynomial> zeros{};    // integers that are zero wherever it is executed, as conditions say
   std::vector<symbolic::Condition> conditions;  // that hold
   std::string name;                             // of the instance
+  std::vector<symbolic::Scalar> facts{};        // the conditions, each as what holds, none of them an `and`
 };
 
 /// The stores to each tensor, in the order of the source. Where the order of additions does not matter, `+=` is none.

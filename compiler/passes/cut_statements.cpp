@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/cut_statements.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/passes/convert_anew.h"
+#include "compiler/passes/live_tiles.h"
+#include "compiler/passes/register_shares.h"
+#include "compiler/passes/store_parts.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+/// Operations of a region, one behind the other, of which those on tiles of `extent` columns are done by parts.
+struct Stretch {
+  size_t begin = 0, end = 0;
+  int64_t extent = 0;
+  StoreParts::Operations own;
+  std::vector<ValueId> results;  // of these, what others use
+};
+
+/// Beside the sums of products, of which none may go to memory, the compiler of the output has all loads of a statement first. What
+/// only streams it fits into what there is.
+Loads LoadsOf(const ir::Worker& worker) { return worker.layout.IsFragment() ? Loads::kTogether : Loads::kInPlace; }
+
+class Statements {
+ public:
+  Statements(ir::Kernel& kernel, const ir::Worker& worker, int64_t registers, PartsOf which)
+      : kernel_(kernel), worker_(worker), registers_(registers), by_rows_(which == PartsOf::kRows), parts_(kernel, worker, which) {}
+
+  void FitInto(Region& region) {
+    for (size_t i = 0; i < region.size(); ++i) {
+      for (Region& inner : region[i].regions) FitInto(inner);
+      const Stretch stretch = Find(region, i);
+      if (stretch.end == i) continue;
+      i = Cut(region, stretch) - 1;
+    }
+  }
+
+ private:
+  const ir::Type& TypeOf(ValueId value) const { return kernel_.values[static_cast<size_t>(value)].type; }
+
+  /// Whether the operation computes on tiles, loads what no other part of the statement changes, or stores: stores to different
+  /// places may change their order.
+  bool MayBeCut(const Op& op) const {
+    switch (op.code) {
+      case OpCode::kRead: return KeepsTensor(kernel_, op.symbol);
+      case OpCode::kLoadShared: return !TypeOf(op.operands[0]).transposed;
+      case OpCode::kFill:
+      case OpCode::kUnary:
+      case OpCode::kBinary:
+      case OpCode::kSelect:
+      case OpCode::kConvert:
+      case OpCode::kPositions:
+      case OpCode::kStore: return true;
+      default: return false;
+    }
+  }
+
+  /// The columns (rows) of what it makes, or stores.
+  int64_t ExtentOf(const Op& op) const { return parts_.ExtentOf(op.results.empty() ? op.operands[0] : op.results[0]); }
+
+  static bool DrawsBits(const Op& op) {
+    return op.code == OpCode::kBinary && static_cast<typed::Op>(op.number) == typed::Op::kRandom;
+  }
+
+  /// Views of shared memory may be taken earlier.
+  bool IsView(const Op& op) const {
+    const bool shows = op.code == OpCode::kPart || op.code == OpCode::kTranspose || op.code == OpCode::kView;
+    return shows && TypeOf(op.results[0]).space == ir::Space::kShared;
+  }
+
+  /// The longest stretch from `begin` on; one that ends there: nothing there is cut.
+  Stretch Find(Region& region, size_t begin) {
+    Stretch found{begin, begin, 0, {}, {}};
+    std::set<ValueId> own;
+    for (size_t i = begin; i < region.size(); ++i) {
+      Op& op = region[i];
+      if (IsView(op)) continue;
+      if (!MayBeCut(op)) break;
+      const int64_t extent = ExtentOf(op);
+      if (extent == 1) continue;  // columns (rows) and numbers are of no part
+      if (found.extent == 0) found.extent = extent;
+      const bool is_access = op.code == OpCode::kRead || op.code == OpCode::kStore;
+      if (extent != found.extent || (is_access && !parts_.AxisOf(op))) break;
+      (op.code == OpCode::kRead ? found.own.loads : found.own.others).push_back(op);
+      own.insert(op.results.begin(), op.results.end());
+      found.end = i + 1;
+    }
+    for (const ValueId value : own) {
+      if (UsesWithin(region, found, value) != CountUses(worker_.body, value)) found.results.push_back(value);
+    }
+    return found;
+  }
+
+  static int UsesWithin(const Region& region, const Stretch& stretch, ValueId value) {
+    int uses = 0;
+    for (size_t i = stretch.begin; i < stretch.end; ++i)
+      uses += static_cast<int>(std::count(region[i].operands.begin(), region[i].operands.end(), value));
+    return uses;
+  }
+
+  bool IsOwn(const Stretch& stretch, const Op& op) const { return !IsView(op) && MayBeCut(op) && ExtentOf(op) == stretch.extent; }
+
+  /// The most registers in use at once behind the loads of these operations. Elements that are read from a tensor come each in a
+  /// register of its own, whatever their type, as rows may begin anywhere; and the numbers that random bits are drawn for, each a
+  /// long chain of instructions, are all there at once.
+  int64_t Kept(const Region& region, size_t begin, size_t end) {
+    std::set<const Op*> loads;
+    int64_t numbers = 0;
+    const auto take = [&](const Op& op) {
+      if (op.code == OpCode::kRead || op.code == OpCode::kLoadShared) loads.insert(&op);
+      if (DrawsBits(op) && worker_.layout.IsFragment())
+        numbers = std::max(numbers, RegistersOf(TypeOf(op.operands.back()), worker_.layout));
+    };
+    for (size_t i = begin; i < end; ++i) {
+      take(region[i]);
+      for (const Region& inner : region[i].regions) ForEachOp(inner, take);
+    }
+    if (!kept_) Measure();
+    int64_t most = 0;
+    for (const LiveTiles& kept : *kept_) {
+      if (loads.contains(kept.where)) most = std::max(most, kept.registers);
+    }
+    return most + numbers;
+  }
+
+  /// Fills in kept_, of the worker as it is now.
+  void Measure() {
+    std::set<ValueId> read;
+    ForEachOp(worker_.body, [&](const Op& op) {
+      if (op.code == OpCode::kRead) read.insert(op.results[0]);
+    });
+    const std::map<ValueId, const Op*> widening = FindWidening(kernel_, worker_);
+    const bool multiplies = worker_.layout.IsFragment();
+    kept_ = KeptTiles(kernel_, worker_, LoadsOf(worker_));
+    for (LiveTiles& kept : *kept_) {
+      std::set<ValueId> tiles;  // what is only made wider is not kept wide
+      for (const ValueId tile : kept.in_use) tiles.insert(widening.contains(tile) ? widening.at(tile)->operands[0] : tile);
+      kept.registers = 0;
+      for (const ValueId tile : tiles) {
+        ir::Type type = TypeOf(tile);
+        if (multiplies && read.contains(tile) && Bytes(type.dtype) < 4) type.dtype = DType::kF32;
+        kept.registers += RegistersOf(type, worker_.layout);
+      }
+    }
+  }
+
+  /// In as few parts as registers allow; as it is if it fits, or no number of parts makes it smaller. Returns where what follows it
+  /// stands.
+  size_t Cut(Region& region, const Stretch& stretch) {
+    int64_t kept = Kept(region, stretch.begin, stretch.end);
+    const int64_t least = by_rows_ ? worker_.layout.RowsPerBlock() : worker_.layout.ColsPerBlock();
+    if (kept <= registers_ || least <= 1 || stretch.extent % least != 0) return stretch.end;
+    if (by_rows_ && (!stretch.results.empty() || TakesOthersRows(stretch))) return stretch.end;
+    kept_.reset();
+    if (const Op* part = by_rows_ ? nullptr : TakenByParts(region, stretch)) return IntoLoop(region, stretch, *part);
+    // Parts of rows are large loads: the compiler of the output begins those of the next part before it has done with one.
+    const int64_t registers = by_rows_ ? registers_ / 2 : registers_;
+    const State whole = Now(region);
+    State best = whole;
+    size_t end = stretch.end;
+    for (int64_t parts = 2; parts <= stretch.extent / least && kept > registers; ++parts) {
+      if (stretch.extent % (parts * least) != 0) continue;
+      const size_t behind = InParts(region, stretch, stretch.extent / parts);
+      kept_.reset();
+      if (const int64_t now = Kept(region, behind - 1, behind); now < kept) {
+        kept = now;
+        best = Now(region);
+        end = behind;
+      }
+      Restore(whole, region);
+    }
+    Restore(best, region);
+    kept_.reset();
+    return end;
+  }
+
+  /// Rows of tiles that stay whole lie where they lie.
+  bool TakesOthersRows(const Stretch& stretch) const {
+    std::set<ValueId> own;
+    for (const Region* ops : {&stretch.own.loads, &stretch.own.others}) {
+      for (const Op& op : *ops) own.insert(op.results.begin(), op.results.end());
+    }
+    return std::any_of(stretch.own.others.begin(), stretch.own.others.end(), [&](const Op& op) {
+      return std::any_of(op.operands.begin(), op.operands.end(),
+                         [&](ValueId value) { return !own.contains(value) && parts_.ExtentOf(value) > 1; });
+    });
+  }
+
+  /// The operation that takes a part of the only result, if the loop that follows does so with each part once, and nothing else
+  /// uses it: as of what is stored by way of shared memory.
+  const Op* TakenByParts(const Region& region, const Stretch& stretch) const {
+    if (stretch.results.size() != 1 || stretch.end == region.size() || region[stretch.end].code != OpCode::kUnroll) return nullptr;
+    const ValueId result = stretch.results[0];
+    const Op& loop = region[stretch.end];
+    for (const Op& op : loop.regions[0]) {
+      if (op.code != OpCode::kPart || op.operands[0] != result) continue;
+      const int64_t extent = TypeOf(op.results[0]).cols;
+      const ir::Scalar first = symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(extent));
+      const bool is_each = TypeOf(op.results[0]).rows == TypeOf(result).rows && symbolic::IsInt(op.scalars[0]) &&
+                           symbolic::Equal(op.scalars[1], first) && loop.number * extent == stretch.extent;
+      return is_each && CountUses(worker_.body, result) == 1 ? &op : nullptr;
+    }
+    return nullptr;
+  }
+
+  /// The statement in the loop that takes its result by parts, which are computed where they are taken.
+  size_t IntoLoop(Region& region, const Stretch& stretch, const Op& part) {
+    parts_.Forget();
+    const ValueId result = stretch.results[0], taken = part.results[0];
+    const ir::Scalar first = part.scalars[1];
+    const int64_t extent = TypeOf(taken).cols;
+    Region all = stretch.own.loads;
+    all.insert(all.end(), stretch.own.others.begin(), stretch.own.others.end());
+    Op loop = region[stretch.end];
+    Region out;
+    for (size_t i = 0; i < stretch.end; ++i) {
+      if (i < stretch.begin || !IsOwn(stretch, region[i])) out.push_back(region[i]);
+    }
+    Region computed = parts_.Part(all, stretch.own, first, extent);
+    parts_.Narrow(stretch.own, extent);
+    Region body;
+    for (Op& op : loop.regions[0]) {
+      if (op.code == OpCode::kPart && op.results[0] == taken) {
+        for (Op& own : computed) body.push_back(std::move(own));
+        continue;
+      }
+      body.push_back(std::move(op));
+    }
+    ForEachOp(body, [&](Op& op) { std::replace(op.operands.begin(), op.operands.end(), taken, result); });
+    loop.regions[0] = std::move(body);
+    out.push_back(std::move(loop));
+    const size_t behind = out.size();
+    out.insert(out.end(), region.begin() + static_cast<std::ptrdiff_t>(stretch.end) + 1, region.end());
+    region = std::move(out);
+    return behind;
+  }
+
+  /// What a trial changes.
+  struct State {
+    Region region;
+    std::vector<ir::Value> values;
+    std::map<std::string, int> next_suffix;
+    size_t known_values = 0;
+  };
+  State Now(const Region& region) const { return {region, kernel_.values, kernel_.next_suffix, kernel_.known_values}; }
+  void Restore(const State& state, Region& region) {
+    region = state.region;
+    kernel_.values = state.values;
+    kernel_.next_suffix = state.next_suffix;
+    kernel_.known_values = state.known_values;
+  }
+
+  /// The variable that ends with the statement and may hold this result.
+  ValueId Ending(const Region& region, const Stretch& stretch, ValueId result, const std::set<ValueId>& taken) const {
+    for (const Op& op : stretch.own.others) {
+      for (const ValueId operand : op.operands) {
+        const ir::Value& value = kernel_.values[static_cast<size_t>(operand)];
+        if (!value.is_mutable || taken.contains(operand) || !(value.type == TypeOf(result))) continue;
+        const auto declares = [&](const Op& other) { return other.code == OpCode::kVar && other.results[0] == operand; };
+        if (std::none_of(region.begin(), region.begin() + static_cast<std::ptrdiff_t>(stretch.begin), declares)) continue;
+        const auto uses = [&](const Op& other) { return Uses(other, operand); };
+        if (std::none_of(region.begin() + static_cast<std::ptrdiff_t>(stretch.end), region.end(), uses)) return operand;
+      }
+    }
+    return ir::kNone;
+  }
+
+  /// The statement in a loop over parts of `extent` columns. Returns where what follows it stands.
+  size_t InParts(Region& region, const Stretch& stretch, int64_t extent) {
+    parts_.Forget();
+    Region out(region.begin(), region.begin() + static_cast<std::ptrdiff_t>(stretch.begin));
+    for (size_t i = stretch.begin; i < stretch.end; ++i) {
+      if (!IsOwn(stretch, region[i])) out.push_back(region[i]);
+    }
+    const Op& last = region[stretch.end - 1];
+    Op loop{OpCode::kUnroll};
+    const std::string& name = last.results.empty() ? last.symbol : kernel_.values[static_cast<size_t>(last.results[0])].name;
+    loop.symbol = ir::FreeName(kernel_.UsedNames(), name + "_chunk");
+    loop.number = stretch.extent / extent;
+    loop.span = last.span;
+    const ir::Scalar first = symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(extent));
+
+    // Results are wholes, which the loop makes of parts.
+    std::map<ValueId, ValueId> part_of, instead;
+    std::set<ValueId> taken;
+    for (const ValueId result : stretch.results) {
+      ValueId whole = Ending(region, stretch, result, taken);
+      if (whole == ir::kNone) {
+        whole = kernel_.AddValueAfter(result, "_whole", TypeOf(result), true);
+        Op declare{OpCode::kVar, {whole}};
+        declare.span = last.span;
+        out.push_back(std::move(declare));
+      }
+      taken.insert(whole);
+      instead[result] = whole;
+    }
+    Region all = stretch.own.loads;
+    all.insert(all.end(), stretch.own.others.begin(), stretch.own.others.end());
+    Region body = parts_.Part(all, stretch.own, first, extent);
+    parts_.Narrow(stretch.own, extent);
+    for (const auto& [result, whole] : instead) {
+      Op assign{OpCode::kAssignPart, {}, {whole, result}, {symbolic::Int(0), first}};
+      assign.span = last.span;
+      body.push_back(std::move(assign));
+    }
+    loop.regions = {std::move(body)};
+    out.push_back(std::move(loop));
+    const size_t behind = out.size();
+    Region rest(region.begin() + static_cast<std::ptrdiff_t>(stretch.end), region.end());
+    ForEachOp(rest, [&](Op& op) {
+      for (ValueId& operand : op.operands) {
+        if (const auto place = instead.find(operand); place != instead.end()) operand = place->second;
+      }
+    });
+    out.insert(out.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+    region = std::move(out);
+    return behind;
+  }
+
+  ir::Kernel& kernel_;
+  const ir::Worker& worker_;
+  const int64_t registers_;
+  const bool by_rows_;
+  StoreParts parts_;
+  std::optional<std::vector<LiveTiles>> kept_;  // of the worker as it is now, once asked for
+};
+
+}  // namespace
+
+Result<void> CutStatements(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+  const RegisterShares shares = ShareRegisters(kernel, target);
+  for (ir::Worker& worker : kernel.workers) {
+    if (worker.kind != ir::RoleKind::kCompute) continue;
+    const bool multiplies = worker.layout.IsFragment();
+    const int64_t registers = !multiplies && kernel.resident > 1 ? shares.computing : shares.for_tiles;
+    for (const PartsOf which : {PartsOf::kColumns, PartsOf::kRows})
+      Statements(kernel, worker, registers, which).FitInto(worker.body);
+  }
+  return {};
+}
+
+}  // namespace tkc::passes
