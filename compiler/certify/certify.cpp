@@ -102,6 +102,7 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
   if (const auto finding = CheckGrid(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckStores(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckMarks(program)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckMissingRows(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckAhead(program)) return Report(*finding, diagnostics);
   Replays replays(kernel, target);
   const ReplayResult replay = replays.Run();

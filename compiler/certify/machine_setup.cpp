@@ -21,8 +21,7 @@ std::vector<bool> AsyncBuffers(const Program& program) {
       if (step.kind != StepKind::kOp) continue;
       const OpCode code = step.op->code;
       const bool is_async = code == OpCode::kMma || code == OpCode::kLoadAsync || code == OpCode::kLoadRows ||
-                            code == OpCode::kLoadMulticast ||
-                            code == OpCode::kStoreAsync || code == OpCode::kStoreCluster;
+                            code == OpCode::kLoadMulticast || code == OpCode::kStoreAsync || code == OpCode::kStoreCluster;
       if (!is_async) continue;
       for (const Access& access : step.accesses)
         async[static_cast<size_t>(buffer_of_root[static_cast<size_t>(access.root)])] = true;

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "compiler/certify/integers.h"
+#include "compiler/passes/block_scalars.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::certify {
@@ -188,6 +191,34 @@ std::optional<Finding> CheckMarks(const Program& program) {
     if (auto finding = MarkProof(program, agent, of_launch).Run()) return finding;
   }
   return std::nullopt;
+}
+
+std::optional<Finding> CheckMissingRows(const Program& program) {
+  const ir::Kernel& kernel = *program.kernel;
+  std::map<std::string, int> fillers;
+  for (const ir::Worker& worker : kernel.workers) {
+    const std::map<ir::ValueId, std::string> buffers = passes::BuffersOfViews(kernel, worker.body);
+    passes::ForEachOp(worker.body, [&](const Op& op) {
+      if (passes::FillsShared(op) && buffers.contains(op.operands[0])) ++fillers[buffers.at(op.operands[0])];
+    });
+  }
+  std::optional<Finding> finding;
+  for (const ir::Worker& worker : kernel.workers) {
+    const std::map<ir::ValueId, std::string> buffers = passes::BuffersOfViews(kernel, worker.body);
+    const passes::BlockScalars scalars(worker.body);
+    passes::ForEachOp(worker.body, [&](const Op& op) {
+      if (op.code != OpCode::kLoadRows || finding) return;
+      const ir::Buffer& buffer = passes::FindBuffer(kernel, buffers.at(op.operands[0]));
+      const Scalar existing = scalars.Expanded(op.scalars.back());
+      // By their text: what was read from it may have other types inside.
+      const bool is_same = buffer.zero_from && symbolic::ToString(buffer.zero_from) == symbolic::ToString(existing);
+      const bool holds = is_same && scalars.IsConstant(existing) && fillers[buffer.name] == 1;
+      if (!holds)
+        finding = Finding{DiagnosticKind::kCertificateHazard, op.span,
+                          fmt::format("this copy leaves rows of `{}` out that may hold something else than zero", buffer.name)};
+    });
+  }
+  return finding;
 }
 
 }  // namespace tkc::certify

@@ -177,9 +177,12 @@ class KernelEmitter {
     bool is_first = true;
     for (const ir::Buffer& buffer : kernel_.buffers) {
       if (!buffer.zero_from) continue;
-      if (is_first) out_.Comment("Rows of this block that no tensor has are zero in all slots: they are not copied.");
+      if (is_first) out_.Comment("Rows of the block that no tensor has are not copied: they are zero in all slots.");
       is_first = false;
-      out_.Line(fmt::format("tk::block::clear_rows<{}>(shared.{}, {});", kernel_.threads, Mangle(buffer.name), Scalars().Text(buffer.zero_from)));
+      const bool has_slots = buffer.count > 1;
+      out_.Line(fmt::format("{}tk::block::clear_rows<{}>(shared.{}{}, {});",
+                            has_slots ? fmt::format("for (int slot = 0; slot < {}; ++slot) ", buffer.count) : "", kernel_.threads,
+                            Mangle(buffer.name), has_slots ? "[slot]" : "", Scalars().Text(buffer.zero_from)));
     }
   }
 

@@ -227,7 +227,9 @@ bool OpEmitter::EmitPipe(const Op& op) {
       full.slot = op.slot;
       full.span = op.span;
       const std::string last = is_multicast || by_rows ? ", " + scalars_.Text(op.scalars.back()) : "";
-      const std::string name = is_multicast ? "load_multicast" : by_rows ? fmt::format("load_rows<{}>", BoxRows(kernel_, op.symbol)) : "load_async";
+      const std::string name = is_multicast ? "load_multicast"
+                               : by_rows    ? fmt::format("load_rows<{}>", BoxRows(kernel_, op.symbol))
+                                            : "load_async";
       const std::string maps = Mangle(op.symbol) + (by_rows ? ", " + Mangle(ir::RowsMap(op.symbol)) : "");
       out_.Line(fmt::format("tk::{}({}, {}, {}{}{});", name, Argument(op.operands[0]), maps, Barrier(full), last,
                             Coordinates(op, coordinates)));

@@ -56,9 +56,9 @@
 #include "compiler/passes/stage_operands.h"
 #include "compiler/passes/turn_operands.h"
 #include "compiler/passes/widen_columns.h"
-#include "compiler/support/parallel.h"
 #include "compiler/sema/check.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/support/parallel.h"
 #include "compiler/syntax/ast_print.h"
 
 namespace tkc {

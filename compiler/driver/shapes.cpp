@@ -215,6 +215,7 @@ class Maker {
       finder.Visit(kernel);
       UseFinder of_set(kernel.dims.size());
       of_set.Visit(kernel);
+      steps_[kernel.schedule];  // also where there is no dimension
       for (const DimUse& use : of_set.uses) {
         asked_[kernel.schedule].push_back(AskedExtents(use.bounds));
         steps_[kernel.schedule].push_back(LargestStep(use));
@@ -269,7 +270,8 @@ class Maker {
     CheckCase c = Fresh();
     c.dims = blocks_;
     if (empty < c.dims.size()) c.dims[empty] = 0;
-    for (size_t i = 0; Choose(entry_, c) && Work(c) > kMostWork && i < c.dims.size(); ++i) c.dims[i] = std::min<int64_t>(c.dims[i], 8);
+    for (size_t i = 0; Choose(entry_, c) && Work(c) > kMostWork && i < c.dims.size(); ++i)
+      c.dims[i] = std::min<int64_t>(c.dims[i], 8);
     if (Choose(entry_, c)) Keep(c);
   }
 

@@ -196,7 +196,8 @@ struct Buffer {
   bool is_scratch = false;    // a tk::reduce_scratch (results of several warps), not a tile: rows = warps
   bool is_fragments = false;  // a tk::fragment_buffer (an accumulator as registers hold it), not a tile
   std::string purpose;        // for the shared-memory map: "pipe ab, field 0", "staging of C"
-  /// Rows from this one on hold zero before anything else happens, and nothing writes them (load_rows leaves them out). Null: as they are.
+  /// Rows from this one on hold zero before anything else happens, and nothing writes them (load_rows leaves them out). Null: as
+  /// they are.
   Scalar zero_from{};
   /// Whole panels as wide as the swizzle: the last one may be partly unused.
   int64_t StoredCols() const {

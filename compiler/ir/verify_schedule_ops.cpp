@@ -213,10 +213,12 @@ void Verifier::CheckEngineCopy(const Op& op) {
   }
   if (by_rows) {
     const Buffer* buffer = place == buffer_of_.end() ? nullptr : place->second;
-    if (!buffer || !buffer->zero_from || !HasShapeOf(view, *buffer)) OpFault(op, "rows that it leaves out hold what was there before");
+    if (!buffer || !buffer->zero_from || !HasShapeOf(view, *buffer))
+      OpFault(op, "rows that it leaves out hold what was there before");
     const TensorMap* rows = FindMap(RowsMap(map->name));
     const auto fits = [&] {
-      if (!rows || rows->tensor != map->tensor || rows->swizzle != map->swizzle || rows->box.size() != map->box.size()) return false;
+      if (!rows || rows->tensor != map->tensor || rows->swizzle != map->swizzle || rows->box.size() != map->box.size())
+        return false;
       std::vector<int64_t> box = rows->box;
       if (box.size() < 2 || box[box.size() - 2] < 1 || view.rows % box[box.size() - 2] != 0) return false;
       box[box.size() - 2] = view.rows;

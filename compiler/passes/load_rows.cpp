@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "compiler/passes/block_scalars.h"
 #include "compiler/passes/index_facts.h"
 #include "compiler/passes/walk.h"
 
@@ -19,45 +17,9 @@ using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
 
-// Rows of a box of a tile that lacks some: the engine has few to write zero for, and not many boxes to start. A multiple of the 8 rows
-// in which a swizzle repeats.
+// Rows of a box of a tile that lacks some: the engine has few to write zero for, and not many boxes to start. A multiple of the 8
+// rows in which a swizzle repeats.
 constexpr int64_t kBoxRows = 16;
-
-/// Scalars that a worker defines once and for all, outside of loops and branches, and what they stand for in names of the launch.
-class BlockScalars {
- public:
-  explicit BlockScalars(const Region& body) {
-    std::map<std::string, int> definitions;
-    ForEachOp(body, [&](const Op& op) {
-      const bool counts = op.code == OpCode::kFor || op.code == OpCode::kUnroll;
-      if (counts || op.code == OpCode::kLet || op.code == OpCode::kTest) definitions[op.symbol] += counts ? 2 : 1;
-    });
-    for (const Op& op : body) {
-      if (op.code == OpCode::kLet && definitions[op.symbol] == 1) values_.emplace_back(op.symbol, op.scalars[0]);
-    }
-    for (const auto& [name, value] : values_) definitions.erase(name);
-    for (const auto& [name, count] : definitions) changing_.insert(name);
-  }
-
-  Scalar Expanded(Scalar scalar) const {
-    // Backwards: a let mentions those before it. Only what is mentioned is replaced, as others may be long.
-    for (auto let = values_.rbegin(); let != values_.rend(); ++let) {
-      if (symbolic::Mentions(scalar, let->first)) scalar = symbolic::Substitute(scalar, let->first, let->second);
-    }
-    return scalar;
-  }
-
-  /// Whether it is the same as long as the block lives. `scalar` is expanded.
-  bool IsConstant(const Scalar& scalar) const {
-    if (scalar->kind == symbolic::Kind::kElement) return false;
-    if (scalar->kind == symbolic::Kind::kName) return !changing_.contains(scalar->name);
-    return std::all_of(scalar->args.begin(), scalar->args.end(), [&](const Scalar& arg) { return IsConstant(arg); });
-  }
-
- private:
-  std::vector<std::pair<std::string, Scalar>> values_;
-  std::set<std::string> changing_;
-};
 
 class Rewriting {
  public:
@@ -86,8 +48,10 @@ class Rewriting {
 
   void Rewrite(Op& load, const BlockScalars& scalars) {
     const std::string name = BufferOf(load);
-    const auto buffer = std::find_if(kernel_.buffers.begin(), kernel_.buffers.end(), [&](const ir::Buffer& b) { return b.name == name; });
-    const auto map = std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == load.symbol; });
+    const auto buffer =
+        std::find_if(kernel_.buffers.begin(), kernel_.buffers.end(), [&](const ir::Buffer& b) { return b.name == name; });
+    const auto map =
+        std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == load.symbol; });
     if (buffer == kernel_.buffers.end() || map == kernel_.maps.end() || map->box.size() < 2 || !load.axes.empty()) return;
     const size_t axis = map->box.size() - 2;
     const int64_t rows = buffer->rows;
@@ -116,9 +80,9 @@ class Rewriting {
 }  // namespace
 
 Result<void> LoadRows(ir::Kernel& kernel, Diagnostics&) {
-  const bool has_one_tile = !kernel.persistent && std::none_of(kernel.workers.begin(), kernel.workers.end(), [](const ir::Worker& worker) {
-    return worker.in_turn || worker.spread > 1;
-  });
+  const bool has_one_tile =
+      !kernel.persistent && std::none_of(kernel.workers.begin(), kernel.workers.end(),
+                                         [](const ir::Worker& worker) { return worker.in_turn || worker.spread > 1; });
   if (!has_one_tile || kernel.maps.empty()) return {};
   Rewriting rewriting(kernel);
   for (ir::Worker& worker : kernel.workers) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Rows that no tensor has are not copied. The engine writes zero for each row of a box that lies outside its tensor, and takes 3 to 4 ns
-// for it, longer than for a row that exists (H200: 64 rows of 128 bytes, of which one exists, 220 to 390 ns; all of them, 140). A product
-// of one row spent most of its time so.
+// Rows that no tensor has are not copied. The engine writes zero for each row of a box that lies outside its tensor, and takes 3 to
+// 4 ns for it, longer than for a row that exists (H200: 64 rows of 128 bytes, of which one exists, 220 to 390 ns; all of them,
+// 140). A product of one row spent most of its time so.
 //
 //     load_async slot = A_map at m, k        becomes     load_rows slot = A_map at m, k, M - m
 //     map A_map : A box [64, 64]                         map A_map : A box [64, 64], map A_map_rows : A box [16, 64]
 //     shared ab_0 : bf16[64, 64] x4                      shared ab_0 : bf16[64, 64] x4 zero_from M - tile / n_blocks * 64
 //
-// Where a block has one tile, and the rows of a slot are those of an axis of the grid, the same rows are missing from each slot every
-// time. They are zero from the start, before the block waits for the launch before it; a tile that lacks rows comes in boxes of few, and
-// those that hold none that exist are left out.
+// Where a block has one tile, and the rows of a slot are those of an axis of the grid, the same rows are missing from each slot
+// every time. They are zero from the start, before the block waits for the launch before it; a tile that lacks rows comes in boxes
+// of few, and those that hold none that exist are left out.
 #pragma once
 
 #include "compiler/ir/ir.h"

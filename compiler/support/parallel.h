@@ -11,8 +11,8 @@
 
 namespace tkc {
 
-/// work(i) for each i below `count`, in any order and at the same time; returns when all are done. Where no thread is to be had, the
-/// caller's does it.
+/// work(i) for each i below `count`, in any order and at the same time; returns when all are done. Where no thread is to be had,
+/// the caller's does it.
 template <typename Work>
 void ForEachInParallel(size_t count, const Work& work) {
   std::atomic<size_t> next = 0;

@@ -34,6 +34,10 @@ MUTANTS = [
     ("bytes_of_a_block_of_the_cluster", "two_stage", [(r"expect bs_full\[bs\] bytes 8192", "expect bs_full[bs] bytes 4096")], ""),
     ("bytes_moved_between_pipes", "attention_64", [(r"expect ks_full\[ks\] bytes 8192", "expect ks_full[ks] bytes 8208"),
                                                    (r"expect vs_full\[vs\] bytes 8192", "expect vs_full[vs] bytes 8176")], ""),
+    # ---- rows that no tensor has
+    ("missing_rows_are_not_zero", "gemm_decode", [(r" zero_from [^\"]*\"", ' "')], ""),
+    ("fewer_rows_are_zero", "gemm_decode", [(r"zero_from M -", "zero_from M + 16 -")], ""),
+    ("more_rows_are_left_out", "gemm_decode", [(r"(load_rows .*), M - m on", r"\1, M - m - 16 on")], ""),
     # ---- phases and slots
     ("phase_of_the_sender_flipped", "gemm_by_hand", [(r"wait_empty ab_empty", "wait_full ab_empty")], ""),
     ("phase_of_the_receiver_flipped", "gemm_by_hand", [(r"wait_full ab_full", "wait_empty ab_full")], ""),

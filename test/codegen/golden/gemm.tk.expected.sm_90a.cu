@@ -45,8 +45,8 @@ TK_CLUSTER_KERNEL(256, 4)
 gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
               const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_quarters_shared>();
-  // Rows of this block that no tensor has are zero in all slots: they are not copied.
-  tk::block::clear_rows<256>(shared.ab_0, M - tk::cluster::index() / n_blocks * 64);
+  // Rows of the block that no tensor has are not copied: they are zero in all slots.
+  for (int slot = 0; slot < 7; ++slot) tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -181,8 +181,8 @@ TK_CLUSTER_KERNEL(256, 2)
 gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
          const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_few_shared>();
-  // Rows of this block that no tensor has are zero in all slots: they are not copied.
-  tk::block::clear_rows<256>(shared.ab_0, M - tk::cluster::index() / n_blocks * 64);
+  // Rows of the block that no tensor has are not copied: they are zero in all slots.
+  for (int slot = 0; slot < 12; ++slot) tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -317,8 +317,8 @@ TK_CLUSTER_KERNEL(256, 2)
 gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_shared>();
-  // Rows of this block that no tensor has are zero in all slots: they are not copied.
-  tk::block::clear_rows<256>(shared.ab_0, M - tk::cluster::index() / n_blocks * 64);
+  // Rows of the block that no tensor has are not copied: they are zero in all slots.
+  for (int slot = 0; slot < 7; ++slot) tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -454,8 +454,8 @@ TK_KERNEL(256)
 gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_wide_shared>();
-  // Rows of this block that no tensor has are zero in all slots: they are not copied.
-  tk::block::clear_rows<256>(shared.ab_0, M - tk::block::index() / n_blocks * 64);
+  // Rows of the block that no tensor has are not copied: they are zero in all slots.
+  for (int slot = 0; slot < 5; ++slot) tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -583,8 +583,8 @@ TK_CLUSTER_KERNEL(384, 2)
 gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_halves_shared>();
-  // Rows of this block that no tensor has are zero in all slots: they are not copied.
-  tk::block::clear_rows<384>(shared.ab_0, M - tk::cluster::index() / n_blocks * 128);
+  // Rows of the block that no tensor has are not copied: they are zero in all slots.
+  for (int slot = 0; slot < 7; ++slot) tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 128);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -721,8 +721,8 @@ TK_KERNEL(384)
 gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
              const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_upright_shared>();
-  // Rows of this block that no tensor has are zero in all slots: they are not copied.
-  tk::block::clear_rows<384>(shared.ab_0, M - tk::block::index() / n_blocks * 128);
+  // Rows of the block that no tensor has are not copied: they are zero in all slots.
+  for (int slot = 0; slot < 8; ++slot) tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -846,8 +846,8 @@ TK_KERNEL(256)
 gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
            const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_small_shared>();
-  // Rows of this block that no tensor has are zero in all slots: they are not copied.
-  tk::block::clear_rows<256>(shared.ab_0, M - tk::block::index() / n_blocks * 64);
+  // Rows of the block that no tensor has are not copied: they are zero in all slots.
+  for (int slot = 0; slot < 4; ++slot) tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -968,8 +968,9 @@ TK_CLUSTER_KERNEL(256, 2)
 gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_small_pair_shared>();
-  // Rows of this block that no tensor has are zero in all slots: they are not copied.
-  tk::block::clear_rows<256>(shared.ab_0, M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 64);
+  // Rows of the block that no tensor has are not copied: they are zero in all slots.
+  for (int slot = 0; slot < 8;
+       ++slot) tk::block::clear_rows<256>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 64);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -1096,8 +1097,8 @@ TK_KERNEL(384)
 gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_medium_shared>();
-  // Rows of this block that no tensor has are zero in all slots: they are not copied.
-  tk::block::clear_rows<384>(shared.ab_0, M - tk::block::index() / n_blocks * 128);
+  // Rows of the block that no tensor has are not copied: they are zero in all slots.
+  for (int slot = 0; slot < 6; ++slot) tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -1221,8 +1222,8 @@ TK_KERNEL(512)
 gemm_trio(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
           const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_trio_shared>();
-  // Rows of this block that no tensor has are zero in all slots: they are not copied.
-  tk::block::clear_rows<512>(shared.ab_0, M - tk::block::index() / n_blocks * 192);
+  // Rows of the block that no tensor has are not copied: they are zero in all slots.
+  for (int slot = 0; slot < 5; ++slot) tk::block::clear_rows<512>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 192);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -1350,8 +1351,9 @@ TK_CLUSTER_KERNEL(384, 2)
 gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_medium_pair_shared>();
-  // Rows of this block that no tensor has are zero in all slots: they are not copied.
-  tk::block::clear_rows<384>(shared.ab_0, M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 128);
+  // Rows of the block that no tensor has are not copied: they are zero in all slots.
+  for (int slot = 0; slot < 6;
+       ++slot) tk::block::clear_rows<384>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 128);
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);

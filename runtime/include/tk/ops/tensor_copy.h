@@ -104,12 +104,6 @@ TK_DEVICE void clear_rows(const shared_tile<T, R, C, S>& tile, tk::index existin
     fence_async_proxy();
 }
 
-/// The same of all slots.
-template <int Threads, int Slots, class Tile>
-TK_DEVICE void clear_rows(const Tile (&slots)[Slots], tk::index existing) {
-    for (int slot = 0; slot < Slots; ++slot) clear_rows<Threads>(slots[slot], existing);
-}
-
 }  // namespace block
 
 /// load_async into the same place of every block in the bit mask `blocks`; each block's barrier gets the bytes.
