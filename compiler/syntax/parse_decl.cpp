@@ -27,6 +27,7 @@ ast::File Parser::ParseFile() {
           ParseKernel(file, true);
           break;
         }
+        if (ReportDeclHabit()) break;
         SuggestWord(Error(DiagnosticKind::kExpectedSyntax, Here(),
                           fmt::format("expected `kernel`, `fn`, `import`, `instance` or `schedule`, found {}", Found())),
                     {"kernel", "fn", "import", "instance", "schedule"});
@@ -97,7 +98,7 @@ void Parser::ParseKernel(File& file, bool deterministic) {
   const bool header = named && ParseStaticParams(decl.static_params) && ParseParams(decl.params) && ParseRequire(decl);
   if (!header && !SkipToBrace()) return SkipToDecl();
   if (!At(TokenKind::kLeftBrace)) {
-    ErrorExpected("`{`");
+    ErrorExpectedBrace();
     return SkipToDecl();
   }
   ParseKernelBody(decl);
@@ -125,7 +126,8 @@ bool Parser::ParseStaticParams(std::vector<ast::StaticParam>& params) {
 
 bool Parser::ParseParams(std::vector<ast::Param>& params) {
   if (!At(TokenKind::kLeftParen)) {
-    ErrorExpected("`(` and the kernel's parameters");
+    DiagnosticBuilder error = ErrorExpected("`(` and the kernel's parameters");
+    if (At(TokenKind::kLeftBracket)) error.Help("compile-time parameters stand between `<` and `>`: `kernel k<BM = 128>(..)`");
     return false;
   }
   const Span open = SpanOf(Take());
@@ -134,7 +136,12 @@ bool Parser::ParseParams(std::vector<ast::Param>& params) {
     ast::Param& param = params.emplace_back();
     const Span begin = Here();
     if (!ExpectName("a parameter", param.name)) return false;
-    if (!Expect(TokenKind::kColon, "and a type after the parameter's name")) return false;
+    if (!At(TokenKind::kColon)) {
+      DiagnosticBuilder error = ErrorExpected("`:` and a type after the parameter's name");
+      SuggestParam(error, param.name);
+      return false;
+    }
+    Take();
     param.mode_span = {file_, Here().begin, Here().begin};
     const bool word_is_mode = Peek(1).kind == TokenKind::kName;
     if (At(TokenKind::kIn)) {
@@ -143,9 +150,19 @@ bool Parser::ParseParams(std::vector<ast::Param>& params) {
       param.mode = AtWord("out") ? ast::ParamMode::kOut : ast::ParamMode::kInOut;
       param.mode_span = SpanOf(Take());
     }
+    if (At(TokenKind::kStar)) {
+      DiagnosticBuilder error = ErrorExpected("a type");
+      SuggestParam(error, param.name);
+      return false;
+    }
     if (!(param.type = ParseType())) return false;
     if (TakeIf(TokenKind::kEqual) && !(param.preset = ParseExpr())) return false;
     param.span = Since(begin);
+    if (At(TokenKind::kStar)) {
+      DiagnosticBuilder error = ErrorExpected("`,` or `)`");
+      SuggestParam(error, param.name);
+      return false;
+    }
     if (!TakeIf(TokenKind::kComma)) break;
   }
   return ExpectClose(TokenKind::kRightParen, open);
@@ -173,8 +190,9 @@ void Parser::ParseKernelBody(ast::KernelDecl& kernel) {
   while (!At(TokenKind::kRightBrace)) {
     if (TakeIf(TokenKind::kSemicolon)) continue;
     if (At(TokenKind::kEnd) || (StartsDecl() && Current().line_start)) {
-      Error(DiagnosticKind::kUnclosedBracket, open, fmt::format("`{{` of kernel `{}` is never closed", kernel.name.text))
-          .Help("write `}` where the kernel ends");
+      if (!lost_brace_)
+        Error(DiagnosticKind::kUnclosedBracket, open, fmt::format("`{{` of kernel `{}` is never closed", kernel.name.text))
+            .Help("write `}` where the kernel ends");
       return;
     }
     const size_t item = pos_;
@@ -236,8 +254,10 @@ bool Parser::ParseGrid(ast::KernelDecl& kernel) {
     Take();
     grid.flags_span = Since(grid.flags_span);
   }
-  bool ok = true;
+  bool ok = !At(TokenKind::kLeftParen);
+  if (!ok) ErrorExpected("a grid axis").Help("the axes stand without parentheses: `grid m in M by 64, n in N by 64`");
   do {
+    if (!ok) break;
     ast::GridAxis& axis = grid.axes.emplace_back();
     const Span axis_begin = Here();
     ok = ExpectName("a grid axis", axis.name) && Expect(TokenKind::kIn, "after the axis") && ParseRange(axis.range);
@@ -301,7 +321,14 @@ bool Parser::ParsePipe(ast::GridSection& grid) {
     if (!(decl.slots = ParseExpr()) || !ExpectClose(TokenKind::kRightBracket, open)) return false;
   }
   if (TakeWordIf("per") && !ExpectName("a worker after `per`", decl.per)) return false;
-  if (!Expect(TokenKind::kColon, "and the type of a slot")) return false;
+  if (!At(TokenKind::kColon)) {
+    DiagnosticBuilder error = ErrorExpected("`:` and the type of a slot");
+    if (At(TokenKind::kEqual)) error.Help("write `:`", Edit{Here(), ":"});
+    if (At(TokenKind::kLess) || At(TokenKind::kLeftParen))
+      error.Help(fmt::format("the number of slots stands in brackets: `pipe {}[4]: ..`", decl.name.text));
+    return false;
+  }
+  Take();
   if (!(decl.type = ParseType())) return false;
   decl.span = Since(begin);
   grid.pipes.push_back(std::move(decl));
