@@ -30,6 +30,7 @@ typed::Kernel Elaborator::Run() {
     ElaborateSection(grid);
     CheckHandedOn();
   }
+  WarnOfUnstored();
   FitSchedules();
   kernel_scope_.Close();
   return std::move(kernel_);

@@ -121,6 +121,7 @@ void Elaborator::BindName(const ast::Name& name, Value value, const std::optiona
   }
   const Type type = value.expr->type;
   const typed::VarId var = AddVar(name.text, type, VarKind::kMutable, Level::kWorker, name.span);
+  loops_of_[var] = loops_;
   typed::Stmt& stmt = Append(StmtKind::kLet, name.span);
   stmt.var = var;
   stmt.expr = std::move(value.expr);

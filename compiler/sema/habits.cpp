@@ -74,6 +74,20 @@ constexpr Habit kNames[] = {{"threadIdx", kThread},
                             {"pi", kPi},
                             {"M_PI", kPi}};
 
+constexpr std::string_view kSlots = "how many tiles are under way says `slots PIPE = n`";
+constexpr std::string_view kWarps = "an instance of a worker has four warps; how many there are says `worker compute[W] as w`";
+
+constexpr Habit kScheduleItems[] = {{"num_stages", kSlots},
+                                    {"stages", kSlots},
+                                    {"num_warps", kWarps},
+                                    {"warps", kWarps},
+                                    {"num_ctas", "blocks that share loads are a cluster: `cluster = n`"},
+                                    {"swizzle", "tiles in bands are `order = grouped(n)`"},
+                                    {"GROUP_M", "tiles in bands are `order = grouped(n)`"},
+                                    {"GROUP_SIZE_M", "tiles in bands are `order = grouped(n)`"},
+                                    {"split_k", "a sum that blocks share is `split = n`"},
+                                    {"SPLIT_K", "a sum that blocks share is `split = n`"}};
+
 constexpr std::string_view kExtent = "extents have the names that the parameters give them: `M` and `N` of `X: f32[M, N]`";
 constexpr std::string_view kConvert = "a conversion is written in front: `f32(x)`";
 constexpr std::string_view kReduce = "it is written in front: `rowsum(x)`, `rowmax(x)`, `colsum(x)`";
@@ -100,5 +114,7 @@ std::string_view NameInOtherLanguages(std::string_view type) { return Find(kType
 std::string_view HelpForFunction(std::string_view name) { return Find(kFunctions, name); }
 std::string_view HelpForName(std::string_view name) { return Find(kNames, name); }
 std::string_view HelpForMember(std::string_view name) { return Find(kMembers, name); }
+std::string_view HelpForScheduleItem(std::string_view name) { return Find(kScheduleItems, name); }
+bool IsModule(std::string_view name) { return Find(kNames, name) == kModule; }
 
 }  // namespace tkc::sema
