@@ -141,6 +141,7 @@ class Elaborator {
   void DeclareValue(const ast::Name& name, Value value);
   void BindLet(const ast::Pattern& pattern, const ast::TypeExpr* type, Value value, bool is_mutable);
   void BindName(const ast::Name& name, Value value, const std::optional<typed::Type>& declared, bool is_mutable);
+  void NameReceived(const Value& value, const std::string& name);
   Value BindNew(const std::string& name, Value value, Span span);
   typed::VarId AddVar(const std::string& name, typed::Type type, typed::VarKind kind, typed::Level level, Span span);
   typed::Stmt& Append(typed::StmtKind kind, Span span);
@@ -202,6 +203,8 @@ class Elaborator {
   bool UnknownName(const std::string& name, Span span, bool as_pipe = false);
   /// The help for a name that another worker of the section has; false and nothing said if none has.
   bool SuggestPipe(const std::string& name, DiagnosticBuilder& report) const;
+  /// Likewise where the worker's instances have no number to be told apart by.
+  bool SuggestInstance(DiagnosticBuilder& report) const;
   /// `tl.dot(..)`, `torch.exp(x)`: reported by what the function is called here; false if the base is no such name.
   bool ReportModule(const ast::MethodExpr& expr);
 
