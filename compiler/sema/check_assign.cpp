@@ -35,8 +35,10 @@ const Symbol* Elaborator::AssignableVar(const ast::NameExpr& target, ast::Assign
     report.Help(fmt::format("store to elements of it: `{}[..] {} x`", target.name, combines ? Spelling(op) : "<-"));
   else if (symbol->kind == SymbolKind::kPipe)
     report.Help(fmt::format("send: `{} <- x`", target.name));
-  else
+  else if (symbol->can_be_hidden)
     report.Help(fmt::format("declare it by `var {} = ..`", target.name));
+  else
+    report.Help("it is the same in the whole kernel: give what changes a name of its own");
   return nullptr;
 }
 

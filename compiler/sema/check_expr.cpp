@@ -10,6 +10,7 @@
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
+#include "compiler/syntax/ast_print.h"
 
 namespace tkc::sema {
 
@@ -139,6 +140,7 @@ bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
     report.Help(
         fmt::format("declare the pipe in front of the workers, with what a slot of it holds: `pipe {}: f32[64, 64]`", name));
   } else if (SuggestPipe(name, report)) {
+  } else if (SuggestInstance(report)) {
   } else if (!inlining_.empty()) {
     report.Help("a `fn` sees its parameters only; pass what it needs");
   }
@@ -178,6 +180,17 @@ bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report)
     report.Note(declared, fmt::format("worker `{}` has a `{}`", worker.name.text, name))
         .Help(fmt::format("values go from one worker to another through a pipe: `p <- {}` there, and `let {} = <-p` here", name,
                           name));
+    return true;
+  }
+  return false;
+}
+
+bool Elaborator::SuggestInstance(DiagnosticBuilder& report) const {
+  if (!in_worker_ || source_section_ == nullptr || !inlining_.empty()) return false;
+  for (const ast::WorkerDecl& worker : source_section_->workers) {
+    if (worker.name.span != worker_span_ || !worker.count || !worker.index.text.empty() || worker.in_turn) continue;
+    report.Help(fmt::format("the number of an instance has a name where the worker says so: `worker {}[{}] as w`", worker.name.text,
+                            ast::Print(*worker.count)));
     return true;
   }
   return false;
@@ -281,6 +294,7 @@ Value Elaborator::Arithmetic(Op op, std::string_view spelling, Value a, Value b,
         diagnostics_.Error(DiagnosticKind::kTypeMismatch, op_span, fmt::format("`{}` takes numbers", spelling));
     report.Label(v->span, fmt::format("is {}", Describe(*v)));
     if (v->kind == Value::Kind::kBlock) report.Help("its first element is `.start`, the column of its elements `pos(..)`");
+    if (v->kind == Value::Kind::kExpr) report.Help("choose by it: `where(c, a, b)`");
     return Error();
   }
   if (!Unify(a, b, true, spelling, op_span)) return Error();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -94,12 +95,34 @@ class Lexer {
       if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
         ++pos_;
       } else if (c == '/' && At(pos_ + 1) == '/') {
+        WarnOfQuotient();
         while (pos_ < text_.size() && text_[pos_] != '\n') ++pos_;
       } else if (!ForeignSpace()) {
         return diagnostics_.ErrorCount() < Diagnostics::kKept;
       }
     }
     return false;
+  }
+
+  /// `N // 64`, a quotient in other languages: a comment behind a value that holds nothing but a number, or a name in capitals.
+  void WarnOfQuotient() {
+    if (line_start_ || tokens_.empty()) return;
+    const TokenKind before = tokens_.back().kind;
+    const bool is_value = before == TokenKind::kName || before == TokenKind::kInt || before == TokenKind::kRightParen ||
+                          before == TokenKind::kRightBracket;
+    std::string_view comment = text_.substr(pos_ + 2, text_.find('\n', pos_) - pos_ - 2);
+    comment.remove_prefix(std::min(comment.find_first_not_of(' '), comment.size()));
+    comment = comment.substr(0, comment.find_last_not_of(" \r;") + 1);
+    const auto is_capital = [](char c) { return IsDigit(c) || c == '_' || (c >= 'A' && c <= 'Z'); };
+    if (!is_value || comment.empty() || !std::all_of(comment.begin(), comment.end(), is_capital)) return;
+    const bool is_used = std::any_of(tokens_.begin(), tokens_.end(), [&](const Token& token) {
+      return token.kind == TokenKind::kName && text_.substr(token.begin, token.end - token.begin) == comment;
+    });
+    if (!IsDigit(comment[0]) && !is_used) return;
+    diagnostics_
+        .Warning(DiagnosticKind::kCommentAsQuotient, SpanFrom(pos_, pos_ + 2),
+                 fmt::format("`// {}` is a comment behind a value, and reads like a divisor", comment))
+        .Help("a quotient of integers, rounded down, is `a / b`", Edit{SpanFrom(pos_, pos_ + 2), "/"});
   }
 
   /// A space that looks like one and is none, as text from a page has them. The first is told, for all.

@@ -98,7 +98,9 @@ void Parser::ParseKernel(File& file, bool deterministic) {
   const bool header = named && ParseStaticParams(decl.static_params) && ParseParams(decl.params) && ParseRequire(decl);
   if (!header && !SkipToBrace()) return SkipToDecl();
   if (!At(TokenKind::kLeftBrace)) {
-    ErrorExpectedBrace();
+    DiagnosticBuilder error = ErrorExpectedBrace();
+    if (At(TokenKind::kRightArrow))
+      error.Help("a kernel has no value: what it computes it stores to a tensor, which is a parameter `Y: out f32[M, N]`");
     return SkipToDecl();
   }
   ParseKernelBody(decl);
@@ -272,7 +274,12 @@ bool Parser::ParseGrid(ast::KernelDecl& kernel) {
       Error(DiagnosticKind::kUnclosedBracket, open, "`{` is never closed").Help("write `}` where the `grid` section ends");
     }
   } else {
-    if (ok) EndStatement("the grid's axes");
+    if (ok && At(TokenKind::kName) && Peek(1).kind == TokenKind::kIn && !AtLineEnd()) {
+      ErrorExpected("`,` and the next axis, or a line break").Help("write `,` between the axes", Edit{AfterLast(), ","});
+      SkipToStatementEnd();
+    } else if (ok) {
+      EndStatement("the grid's axes");
+    }
     ParseGridItems(grid, false);
   }
   grid.span = Since(begin);

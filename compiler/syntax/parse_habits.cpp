@@ -157,6 +157,12 @@ std::string Parser::HelpOfCall(const ast::Expr& value) {
   return habit ? std::string(habit->help) : "";
 }
 
+std::string Parser::HelpOfArgument(std::string_view name) {
+  if (name == "mask" || name == "other")
+    return "what does not exist of a block reads as zero, or as `else` says: `X[m, n] else -inf`";
+  return "arguments have places and no names; the function names the axis: `rowsum(x)`, `colmax(x)`";
+}
+
 bool Parser::SuggestInPlaceOfEnd(DiagnosticBuilder& error) {
   if (AtWord("elif") || AtWord("elsif") || AtWord("elseif")) {
     error.Help("write `else if`", Edit{Here(), "else if"});
@@ -178,6 +184,11 @@ bool Parser::SuggestInPlaceOfEnd(DiagnosticBuilder& error) {
   // `pipe p: bf16[64, 64] x 4`
   if (AtWord("x") && (Peek(1).kind == TokenKind::kInt || Peek(1).kind == TokenKind::kName)) {
     error.Help(fmt::format("several fields are a tuple, which stands in parentheses: `(.. x {})`", Text(Peek(1))));
+    return true;
+  }
+  // `f32 x`
+  if (pos_ > 0 && tokens_[pos_ - 1].kind == TokenKind::kName && DTypeFromName(Text(tokens_[pos_ - 1]))) {
+    error.Help(fmt::format("a conversion is written `{}(..)`", Text(tokens_[pos_ - 1])));
     return true;
   }
   // `(f32) x`

@@ -50,7 +50,9 @@ bool Parser::TakeWordIf(std::string_view word) {
 
 DiagnosticBuilder Parser::Error(DiagnosticKind kind, Span span, std::string headline) {
   // A second complaint about one place, or anything after giving up, would only repeat the first.
-  if (error_pos_ == pos_ || stopped_ || At(TokenKind::kStray)) {
+  // So would one about what stands in for another language's operator.
+  const bool is_stand_in = IsKeyword(Kind()) && !AtKeyword();
+  if (error_pos_ == pos_ || stopped_ || At(TokenKind::kStray) || is_stand_in) {
     muted_ = {};
     return DiagnosticBuilder(muted_);
   }
@@ -130,7 +132,7 @@ bool Parser::ExpectClose(TokenKind close, Span open) {
   DiagnosticBuilder error = ErrorExpected(fmt::format("`,` or `{}`", Spelling(close)));
   error.Note(open, "to close this");
   if (At(TokenKind::kEqual) && close == TokenKind::kRightParen && pos_ > 0 && tokens_[pos_ - 1].kind == TokenKind::kName)
-    error.Help("arguments have places and no names; the function names the axis: `rowsum(x)`, `colmax(x)`");
+    error.Help(HelpOfArgument(Text(tokens_[pos_ - 1])));
   return false;
 }
 

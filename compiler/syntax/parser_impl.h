@@ -117,6 +117,8 @@ class Parser {
   void SuggestWord(DiagnosticBuilder error, std::vector<std::string> words);
   /// What takes the place of a call that stands alone, as in other languages; empty: nothing that is known.
   static std::string HelpOfCall(const ast::Expr& value);
+  /// The same of an argument with a name.
+  static std::string HelpOfArgument(std::string_view name);
   /// What was meant by a token where a statement should end; false: nothing that is known.
   bool SuggestInPlaceOfEnd(DiagnosticBuilder& error);
   /// The same of what begins no declaration.
