@@ -139,10 +139,10 @@ bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
   } else if (as_pipe) {
     report.Help(
         fmt::format("declare the pipe in front of the workers, with what a slot of it holds: `pipe {}: f32[64, 64]`", name));
-  } else if (SuggestPipe(name, report)) {
-  } else if (SuggestInstance(report)) {
   } else if (!inlining_.empty()) {
     report.Help("a `fn` sees its parameters only; pass what it needs");
+  } else if (in_worker_ && !SuggestPipe(name, report)) {
+    SuggestInstance(report);
   }
   return true;
 }
@@ -173,7 +173,6 @@ Span DeclaredIn(const std::vector<ast::StmtPtr>& stmts, const std::string& name)
 }  // namespace
 
 bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report) const {
-  if (!in_worker_ || source_section_ == nullptr || !inlining_.empty()) return false;
   for (const ast::WorkerDecl& worker : source_section_->workers) {
     const Span declared = DeclaredIn(worker.body.stmts, name);
     if (declared == kNoSpan || worker.name.span == worker_span_) continue;
@@ -185,15 +184,12 @@ bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report)
   return false;
 }
 
-bool Elaborator::SuggestInstance(DiagnosticBuilder& report) const {
-  if (!in_worker_ || source_section_ == nullptr || !inlining_.empty()) return false;
+void Elaborator::SuggestInstance(DiagnosticBuilder& report) const {
   for (const ast::WorkerDecl& worker : source_section_->workers) {
     if (worker.name.span != worker_span_ || !worker.count || !worker.index.text.empty() || worker.in_turn) continue;
     report.Help(fmt::format("the number of an instance has a name where the worker says so: `worker {}[{}] as w`", worker.name.text,
                             ast::Print(*worker.count)));
-    return true;
   }
-  return false;
 }
 
 bool Elaborator::ReportModule(const ast::MethodExpr& expr) {

@@ -201,10 +201,10 @@ class Elaborator {
   Value Error() { return {}; }
   std::string Describe(const Value& value) const;
   bool UnknownName(const std::string& name, Span span, bool as_pipe = false);
-  /// The help for a name that another worker of the section has; false and nothing said if none has.
+  /// In a worker: the help for a name that another one of the section has; false and nothing said if none has.
   bool SuggestPipe(const std::string& name, DiagnosticBuilder& report) const;
   /// Likewise where the worker's instances have no number to be told apart by.
-  bool SuggestInstance(DiagnosticBuilder& report) const;
+  void SuggestInstance(DiagnosticBuilder& report) const;
   /// `tl.dot(..)`, `torch.exp(x)`: reported by what the function is called here; false if the base is no such name.
   bool ReportModule(const ast::MethodExpr& expr);
 
