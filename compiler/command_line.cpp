@@ -254,6 +254,15 @@ int ReportNumber(const CLI::App& app, std::string_view text) {
                       fmt::format("{} takes a number, found `{}`", text.substr(option, equals - option), text.substr(equals + 3)));
 }
 
+/// An option of nvcc, hipcc or others, by its name here; empty for those that have none.
+std::string OptionInOtherCompilers(std::string_view word) {
+  for (const std::string_view architecture :
+       {"-arch", "--arch", "--gpu-architecture", "--offload-arch", "-gencode", "-code", "-march"}) {
+    if (word == architecture) return "--target";
+  }
+  return word == "-v" || word == "-V" ? "--version" : word == "--output" ? "-o" : "";
+}
+
 /// What stands too much on the command line, and what may have been meant.
 int ReportExtras(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
@@ -265,7 +274,8 @@ int ReportExtras(const CLI::App& app) {
     const std::string word = option->substr(0, option->find('='));
     std::vector<std::string> options;
     for (const CLI::Option* each : command.get_options()) options.push_back(each->get_name());
-    const std::string nearest = NearestName(word, options);
+    const std::string ours = OptionInOtherCompilers(word);
+    const std::string nearest = ours.empty() ? NearestName(word, options) : ours;
     fmt::print(stderr, "error: `{}` has no option `{}`\n", name, word);
     if (!nearest.empty()) fmt::print(stderr, "help: write `{}`\n", nearest);
     if (nearest.empty()) fmt::print(stderr, "help: `{} --help` shows those it has\n", name);
@@ -280,6 +290,8 @@ int ReportExtras(const CLI::App& app) {
     fmt::print(stderr, "help: to compile takes no word: `tkc {} -o FILE`\n", extras.back());
   else if (!nearest.empty())
     fmt::print(stderr, "help: write `tkc {}`\n", nearest);
+  else if (std::find(extras.begin(), extras.end(), "=") != extras.end())
+    fmt::print(stderr, "help: a name and its value stand together: `-D BM=64`\n");
   else if (!extras.empty() && extras.back().find('=') != std::string::npos)
     fmt::print(stderr, "help: several values of an option stand behind each other with commas: `--dims M=64,N=128`\n");
   else

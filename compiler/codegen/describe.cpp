@@ -146,6 +146,8 @@ std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceMa
   };
   quote(kernel.declaration);
   if (kernel.span != kernel.declaration) quote(kernel.span);
+  for (const std::string& line : Documentation(kernel.schedule_span, sources)) lines.push_back(line);
+  quote(kernel.schedule_span);
   std::string bindings;
   for (const auto& [name, value] : kernel.bindings) bindings += fmt::format("{}{} = {}", bindings.empty() ? "" : ", ", name, value);
   std::string head = kernel.schedule.empty() ? "As the kernel says" : fmt::format("Schedule `{}`", kernel.schedule);

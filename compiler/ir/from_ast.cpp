@@ -52,6 +52,7 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) 
   Kernel kernel;
   kernel.span = kernel.declaration = source.span;
   kernel.schedule = source.schedule;
+  kernel.schedule_span = source.schedule_span;
   kernel.bindings = source.bindings;
   WorkerLowering lowering(source, section, kernel);
   CopyParams(source, lowering, kernel);

@@ -272,9 +272,10 @@ struct Kernel {
   std::vector<Barrier> barriers;
   std::vector<TensorMap> maps;
   int64_t shared_bytes = 0;
-  bool leaves_alone = false;  // a block of a cluster may end before the others: nothing reaches into it any more
-  Span span;                  // where it stands in the source: of a kernel of several grids, this grid
-  Span declaration;           // the whole kernel, whatever its grids
+  bool leaves_alone = false;     // a block of a cluster may end before the others: nothing reaches into it any more
+  Span span;                     // where it stands in the source: of a kernel of several grids, this grid
+  Span declaration;              // the whole kernel, whatever its grids
+  Span schedule_span = kNoSpan;  // the declaration of the schedule set
 
   /// Blocks of a cluster over which a worker's instances are spread, and which exchange every pipe.
   int64_t Spread() const;

@@ -94,6 +94,8 @@ void Folding::StageAhead(Region& sends, const Op& loop, Region& before) {
       Substitute(next, loop.symbol, symbolic::Add(index, symbolic::Int(loop.number)));
       Op assign{OpCode::kAssign, {}, {held.results[0], next[0].results[0]}};
       assign.span = op.span;
+      if (before.empty() || before.back().span != op.span)
+        before.push_back(Explain("The next block, in registers until the loop puts it into its slot.", op.span));
       before.push_back(std::move(first[0]));
       before.push_back(held);
       out.push_back(PutOf(std::move(op), held.results[0]));

@@ -92,9 +92,12 @@ void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t tota
   if (fixed > 0) report.Note(fmt::format("staging buffers and barriers take {} bytes", fixed));
   const int64_t others = total - slot * largest->slots;
   const int64_t fit = (limit - others) / slot;
+  const std::string& name = largest->pipe->SourceName();
   if (fit >= largest->least_slots)
-    report.Help(fmt::format("{} ({} bytes): write `{}[{}]`", fit == 1 ? "1 slot fits" : fmt::format("{} slots fit", fit),
-                            others + fit * slot, largest->pipe->SourceName(), fit));
+    report.Help(fmt::format("{} ({} bytes): write {}", fit == 1 ? "1 slot fits" : fmt::format("{} slots fit", fit),
+                            others + fit * slot,
+                            kernel.schedule.empty() ? fmt::format("`{}[{}]`", name, fit)
+                                                    : fmt::format("`slots {} = {}` in `{}`", name, fit, kernel.schedule)));
   else
     report.Help("make the tiles smaller");
 }

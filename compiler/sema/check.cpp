@@ -12,6 +12,7 @@
 
 #include "compiler/sema/analyses.h"
 #include "compiler/sema/elaborator.h"
+#include "compiler/sema/habits.h"
 #include "compiler/support/nearest_name.h"
 #include "compiler/target/target.h"
 
@@ -99,7 +100,10 @@ void ReportNone(const ast::KernelDecl& kernel, std::string_view kind, const ast:
   DiagnosticBuilder report =
       diagnostics.Error(DiagnosticKind::kUnknownName, name.span,
                         fmt::format("kernel `{}` has no {} `{}`; {}", kernel.name.text, kind, name.text, WhatItHas(names)));
-  if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{name.span, nearest});
+  if (!nearest.empty())
+    report.Help(fmt::format("write `{}`", nearest), Edit{name.span, nearest});
+  else if (const std::string_view help = HelpForScheduleItem(name.text); !help.empty())
+    report.Help(std::string(help));
 }
 
 void ReportNoParam(const ast::KernelDecl& kernel, const ast::Name& name, Diagnostics& diagnostics) {

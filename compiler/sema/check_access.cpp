@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/syntax/ast_print.h"
 
 namespace tkc::sema {
 
@@ -41,8 +42,15 @@ bool Elaborator::SuggestBlocks(const std::vector<AxisRange>& axes, DiagnosticBui
     if (!axis.dropped || start == nullptr || start->kind != ExprKind::kVar) continue;
     const typed::Var& index = kernel_.vars[start->id];
     if (index.kind != typed::VarKind::kGrid && index.kind != typed::VarKind::kLoop) continue;
-    report.Note(index.span, fmt::format("`{}` is a single element: its range has no `by`", index.name))
-        .Help("to have blocks of elements, write for example `by 64` behind its range");
+    report.Note(index.span, fmt::format("`{}` is a single element: its range has no `by`", index.name));
+    const auto range = ranges_.find(start->id);
+    const auto* number = range == ranges_.end() ? nullptr : ast::DynCast<ast::CallExpr>(*range->second->high);
+    if (number != nullptr && number->callee.text == "cdiv" && number->arguments.size() == 2 && !range->second->low) {
+      const std::string blocks = fmt::format("{} by {}", ast::Print(*number->arguments[0]), ast::Print(*number->arguments[1]));
+      report.Help(fmt::format("`cdiv` is the number of blocks; for the blocks write `{}`", blocks), Edit{number->span, blocks});
+    } else {
+      report.Help("to have blocks of elements, write for example `by 64` behind its range");
+    }
     return true;
   }
   return false;
@@ -74,6 +82,7 @@ Value Elaborator::EvalIndex(const ast::IndexExpr& expr) {
       return Error();
     }
   }
+  if (ReportBracketsEach(expr)) return Error();
   Value base = Eval(*expr.base);
   if (base.IsError()) return base;
   if (base.kind == Value::Kind::kBlock) {
@@ -89,6 +98,26 @@ Value Elaborator::EvalIndex(const ast::IndexExpr& expr) {
   diagnostics_.Error(DiagnosticKind::kTypeMismatch, expr.span, "only tensors, tiles and block indices are indexed")
       .Label(expr.base->span, fmt::format("is {}", Describe(base)));
   return Error();
+}
+
+bool Elaborator::ReportBracketsEach(const ast::IndexExpr& expr) {
+  const auto* inner = ast::DynCast<ast::IndexExpr>(*expr.base);
+  const Symbol* tensor = inner == nullptr || inner->fill ? nullptr : TensorNamed(*inner->base);
+  if (tensor == nullptr) return false;
+  const typed::Param& param = kernel_.params[tensor->id];
+  std::string all;
+  for (const auto* indices : {&inner->indices, &expr.indices}) {
+    for (const ast::Index& index : *indices) {
+      if (index.kind != ast::Index::Kind::kExpr) return false;
+      all += (all.empty() ? "" : ", ") + ast::Print(*index.expr);
+    }
+  }
+  if (inner->indices.size() + expr.indices.size() > param.extents.size()) return false;
+  const Span between{expr.span.file, inner->span.end - 1, expr.indices[0].span.begin};
+  diagnostics_
+      .Error(DiagnosticKind::kBadIndex, between, fmt::format("the indices of `{}` stand in one pair of brackets", param.name))
+      .Help(fmt::format("write `{}[{}]`", param.name, all), Edit{between, ", "});
+  return true;
 }
 
 /// `x[i :+ n]`, `x[:, j :+ n]` of a tile.
@@ -161,9 +190,26 @@ void Elaborator::BlockAxis(const BlockIndex& block, const typed::Expr& extent, A
   axis.hi = Clone(*block.hi);
 }
 
+bool Elaborator::ReportIndexFromEnd(const ast::Index& index, const typed::Expr& extent, const typed::Param& param) {
+  const auto* sign = index.kind == ast::Index::Kind::kExpr ? ast::DynCast<ast::UnaryExpr>(*index.expr) : nullptr;
+  if (sign == nullptr || sign->op != ast::UnaryOp::kNegate || sign->operand->kind != ast::ExprKind::kInt) return false;
+  const std::string number = ast::Print(*sign->operand);
+  DiagnosticBuilder report =
+      diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, fmt::format("`{}` has no element -{}", param.name, number));
+  const std::optional<int64_t> known = NumberOf(extent);
+  const std::string end = known ? fmt::format("{}", *known) : extent.kind == ExprKind::kDim ? kernel_.dims[extent.id].name : "";
+  if (end.empty())
+    report.Help("elements are counted from 0, from the first one on");
+  else
+    report.Help(fmt::format("elements are counted from 0; from the end write `{} - {}`", end, number),
+                Edit{index.span, fmt::format("{} - {}", end, number)});
+  return true;
+}
+
 bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store,
                              AxisRange& axis) {
   if (index.kind == ast::Index::Kind::kAll) return WholeAxis(extent, param, dim, index.span, axis);
+  if (ReportIndexFromEnd(index, extent, param)) return false;
   Value value = Eval(*index.expr);
   if (value.IsError()) return false;
   if (index.kind == ast::Index::Kind::kSlice || index.kind == ast::Index::Kind::kBlock) {
@@ -192,7 +238,7 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
           .Error(DiagnosticKind::kScatterNotUnique, index.span,
                  fmt::format("a store to rows of `{}` that a tile chooses may write an element twice", param.name))
           .Label(index.span, fmt::format("is {}", Describe(value)))
-          .Note("a scatter with `<-` needs a `unique` promise: specified, not yet implemented");
+          .Note("scatters are specified, not yet implemented");
       return false;
     }
     axis.start = std::move(value.expr);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
@@ -34,8 +35,10 @@ const Symbol* Elaborator::AssignableVar(const ast::NameExpr& target, ast::Assign
     report.Help(fmt::format("store to elements of it: `{}[..] {} x`", target.name, combines ? Spelling(op) : "<-"));
   else if (symbol->kind == SymbolKind::kPipe)
     report.Help(fmt::format("send: `{} <- x`", target.name));
-  else
+  else if (symbol->can_be_hidden)
     report.Help(fmt::format("declare it by `var {} = ..`", target.name));
+  else
+    report.Help("it is the same in the whole kernel: give what changes a name of its own");
   return nullptr;
 }
 
@@ -97,6 +100,7 @@ void Elaborator::AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& ta
   const Span span = value.span;
   if (value.expr && value.expr->type.is_tile && !kernel_.vars[var].type.is_tile) return ReportTileForNumber(target, *symbol, value);
   if (stmt.op != ast::AssignOp::kSet) {
+    WarnOfRounding(stmt, target, *symbol);
     Value old = EvalName(target);
     old.span = target.span;
     const Op op = OpOf(stmt.op);
@@ -110,6 +114,19 @@ void Elaborator::AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& ta
   typed::Stmt& typed_stmt = Append(StmtKind::kAssign, stmt.span);
   typed_stmt.var = var;
   typed_stmt.expr = std::move(expr);
+}
+
+/// A sum of a loop in a variable of 16 bits or less.
+void Elaborator::WarnOfRounding(const ast::AssignStmt& stmt, const ast::NameExpr& target, const Symbol& symbol) {
+  const DType dtype = kernel_.vars[symbol.var].type.dtype;
+  const bool adds = stmt.op == ast::AssignOp::kAdd || stmt.op == ast::AssignOp::kSubtract;
+  if (!adds || !IsNarrowFloat(dtype) || loops_of_[symbol.var] >= loops_) return;
+  loops_of_[symbol.var] = std::numeric_limits<int>::max();  // once
+  diagnostics_
+      .Warning(DiagnosticKind::kRoundedAdd, stmt.op_span,
+               fmt::format("each `{}` on `{}` rounds to `{}`", Spelling(stmt.op), target.name, Name(dtype)))
+      .Note(symbol.span, "declared here")
+      .Help("let it be `f32`, and convert once behind the loop");
 }
 
 /// `var acc = 0` and later `acc += a @ b`: what begins as a number stays one.

@@ -123,12 +123,24 @@ Value Elaborator::CallConversion(const ast::CallExpr& expr, DType dtype) {
   return ExprValue(std::move(converted), expr.span);
 }
 
+namespace {
+
+/// `exp` of `__expf`, `max` of `fmaxf`: functions of C by their names here, where there is one of that name.
+std::string WithoutAffixes(std::string name) {
+  name.erase(0, std::min(name.find_first_not_of('_'), name.size()));
+  std::string plain = name.ends_with('f') ? name.substr(0, name.size() - 1) : name;
+  if (!IsStandardFunction(plain) && plain.starts_with('f')) plain.erase(0, 1);
+  return IsStandardFunction(plain) ? plain : name;
+}
+
+}  // namespace
+
 Value Elaborator::NoSuchFunction(const ast::CallExpr& expr) {
   const std::string& name = expr.callee.text;
   std::vector<std::string> names;
   for (const Builtin& candidate : kBuiltins) names.emplace_back(candidate.name);
   for (const auto& [fn, decl] : context_.fns) names.push_back(fn);
-  const std::string nearest = NearestName(name, std::move(names));
+  const std::string nearest = NearestName(WithoutAffixes(name), std::move(names));
   DiagnosticBuilder report =
       diagnostics_.Error(DiagnosticKind::kUnknownName, expr.callee.span, fmt::format("there is no function `{}`", name));
   const std::string_view type = NameInOtherLanguages(name), help = HelpForFunction(name);

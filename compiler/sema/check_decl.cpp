@@ -17,7 +17,10 @@ typed::Kernel Elaborator::Run() {
   const ast::KernelDecl& source = *variant_.kernel;
   kernel_.name = source.name.text;
   kernel_.span = source.head_span;
-  if (variant_.schedule != nullptr) kernel_.schedule = variant_.schedule->name.text;
+  if (variant_.schedule != nullptr) {
+    kernel_.schedule = variant_.schedule->name.text;
+    kernel_.schedule_span = variant_.schedule->span;
+  }
   kernel_scope_.Open();
   BindStaticParams();
   DeclareParams();
@@ -30,6 +33,7 @@ typed::Kernel Elaborator::Run() {
     ElaborateSection(grid);
     CheckHandedOn();
   }
+  WarnOfUnstored();
   FitSchedules();
   kernel_scope_.Close();
   return std::move(kernel_);

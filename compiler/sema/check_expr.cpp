@@ -10,6 +10,7 @@
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
+#include "compiler/syntax/ast_print.h"
 
 namespace tkc::sema {
 
@@ -140,7 +141,69 @@ bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
         fmt::format("declare the pipe in front of the workers, with what a slot of it holds: `pipe {}: f32[64, 64]`", name));
   } else if (!inlining_.empty()) {
     report.Help("a `fn` sees its parameters only; pass what it needs");
+  } else if (in_worker_ && !SuggestPipe(name, report)) {
+    SuggestInstance(report);
   }
+  return true;
+}
+
+namespace {
+
+/// Where a `let` or `var` of these statements declares the name; kNoSpan if none does.
+Span DeclaredIn(const std::vector<ast::StmtPtr>& stmts, const std::string& name) {
+  const auto in_pattern = [&](const ast::Pattern& pattern) {
+    for (const ast::Name& own : pattern.names) {
+      if (own.text == name) return own.span;
+    }
+    return kNoSpan;
+  };
+  for (const ast::StmtPtr& stmt : stmts) {
+    Span found = kNoSpan;
+    switch (stmt->kind) {
+      case ast::StmtKind::kLet: found = in_pattern(ast::Cast<ast::LetStmt>(*stmt).pattern); break;
+      case ast::StmtKind::kVar: found = in_pattern(ast::Cast<ast::VarStmt>(*stmt).pattern); break;
+      case ast::StmtKind::kFor: found = DeclaredIn(ast::Cast<ast::ForStmt>(*stmt).body.stmts, name); break;
+      default: break;
+    }
+    if (!(found == kNoSpan)) return found;
+  }
+  return kNoSpan;
+}
+
+}  // namespace
+
+bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report) const {
+  for (const ast::WorkerDecl& worker : source_section_->workers) {
+    const Span declared = DeclaredIn(worker.body.stmts, name);
+    if (declared == kNoSpan || worker.name.span == worker_span_) continue;
+    report.Note(declared, fmt::format("worker `{}` has a `{}`", worker.name.text, name))
+        .Help(fmt::format("values go from one worker to another through a pipe: `p <- {}` there, and `let {} = <-p` here", name,
+                          name));
+    return true;
+  }
+  return false;
+}
+
+void Elaborator::SuggestInstance(DiagnosticBuilder& report) const {
+  for (const ast::WorkerDecl& worker : source_section_->workers) {
+    if (worker.name.span != worker_span_ || !worker.count || !worker.index.text.empty() || worker.in_turn) continue;
+    report.Help(fmt::format("the number of an instance has a name where the worker says so: `worker {}[{}] as w`", worker.name.text,
+                            ast::Print(*worker.count)));
+  }
+}
+
+bool Elaborator::ReportModule(const ast::MethodExpr& expr) {
+  const auto* base = ast::DynCast<ast::NameExpr>(*expr.base);
+  if (base == nullptr || !IsModule(base->name) || scope_->Find(base->name) != nullptr) return false;
+  const std::string& function = expr.method.text;
+  std::string_view help = HelpForFunction(function);
+  if (help.empty() && !IsStandardFunction(function)) return false;
+  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownName, Join(base->span, expr.method.span),
+                                                fmt::format("there is no `{}.{}` here", base->name, function));
+  if (help.empty())
+    report.Help(fmt::format("functions stand alone: `{}(..)`", function), Edit{Join(base->span, expr.method.span), function});
+  else
+    report.Help(std::string(help));
   return true;
 }
 
@@ -227,6 +290,7 @@ Value Elaborator::Arithmetic(Op op, std::string_view spelling, Value a, Value b,
         diagnostics_.Error(DiagnosticKind::kTypeMismatch, op_span, fmt::format("`{}` takes numbers", spelling));
     report.Label(v->span, fmt::format("is {}", Describe(*v)));
     if (v->kind == Value::Kind::kBlock) report.Help("its first element is `.start`, the column of its elements `pos(..)`");
+    if (v->kind == Value::Kind::kExpr) report.Help("choose by it: `where(c, a, b)`");
     return Error();
   }
   if (!Unify(a, b, true, spelling, op_span)) return Error();

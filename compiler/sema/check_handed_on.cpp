@@ -117,6 +117,17 @@ void Elaborator::CheckHandedOn() {
   }
 }
 
+void Elaborator::WarnOfUnstored() {
+  if (diagnostics_.HasErrors()) return;
+  for (size_t i = 0; i < kernel_.params.size(); ++i) {
+    const typed::Param& param = kernel_.params[i];
+    const bool is_out = param.kind == typed::ParamKind::kTensor && param.mode == typed::TensorMode::kOut;
+    if (!is_out || param.has_preset || written_before_.count(static_cast<typed::ParamId>(i)) > 0) continue;
+    diagnostics_.Warning(DiagnosticKind::kNeverStored, param.span, fmt::format("nothing is stored to `{}`", param.name))
+        .Help(fmt::format("store its elements, `{}[..] <- x`, or leave it out", param.name));
+  }
+}
+
 /// Of several sections those with products take what a schedule says about products.
 void Elaborator::FitSchedules() {
   std::vector<typed::Section>& sections = kernel_.sections;

@@ -270,6 +270,7 @@ void Elaborator::CheckFor(const ast::ForStmt& stmt) {
   bind(range.lo, "_begin");
   bind(range.hi, "_end");
   const typed::VarId var = AddVar(stmt.index.text, Type::Scalar(DType::kI64), VarKind::kLoop, Level::kGrid, stmt.index.span);
+  ranges_[var] = &stmt.range;
   // Messages and quotes show the head of a loop, not its body.
   typed::Stmt& loop = Append(StmtKind::kFor, {stmt.span.file, stmt.span.begin, stmt.range.span.end});
   loop.var = var;

@@ -98,6 +98,7 @@ std::optional<Elaborator::PartOf> Elaborator::PartIndex(const ast::MethodExpr& m
 }
 
 Value Elaborator::EvalMethod(const ast::MethodExpr& expr) {
+  if (ReportModule(expr)) return Error();
   Value base = Eval(*expr.base);
   if (base.IsError()) return base;
   if (!base.IsTile()) {

@@ -111,6 +111,7 @@ void Elaborator::DeclareAxis(const ast::GridAxis& axis, typed::Section& section)
         "range begins inside a tensor, add its begin: `let (first, end) = (off[e] + i.start, off[e + 1])`");
   }
   const typed::VarId var = AddVar(axis.name.text, Type::Scalar(DType::kI64), VarKind::kGrid, Level::kGrid, axis.name.span);
+  ranges_[var] = &axis.range;
   Value value = LoopValue(var, range, axis.name.span);
   value.count = 0;  // its parts are tiles of work, not parts of a tile
   typed::GridAxis typed_axis;
@@ -295,6 +296,7 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
   }
   block_ = &worker.body;
   in_worker_ = true;
+  worker_span_ = worker.span;
   CheckStmts(source.body.stmts);
   in_worker_ = false;
   block_ = nullptr;
@@ -308,6 +310,7 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   section.persistent = source.persistent;
   if (source.dynamic) GateFeature(source.flags_span, "tiles drawn from a counter (`dynamic`)");
   section_ = &section;
+  source_section_ = &source;
   written_.clear();
   read_.clear();
   CheckEach(source);
@@ -332,6 +335,7 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   for (size_t i = 0; i < source.workers.size(); ++i) ElaborateWorker(source.workers[i], section, i);
   scope_->Close();
   section_ = nullptr;
+  source_section_ = nullptr;
   kernel_.sections.push_back(std::move(section));
 }
 

@@ -3,6 +3,7 @@
 // check_traffic.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
@@ -99,6 +100,14 @@ Value Elaborator::BindNew(const std::string& name, Value value, Span span) {
   return bound;
 }
 
+/// A slot that was received where nothing names it, `let x = (<-q).rows(w)` of one instance, has the name of the `let`.
+void Elaborator::NameReceived(const Value& value, const std::string& name) {
+  if (value.kind != Value::Kind::kExpr || value.expr->kind != ExprKind::kVar || section_ == nullptr) return;
+  typed::Var& var = kernel_.vars[value.expr->id];
+  const auto is_pipe = [&](const typed::Pipe& pipe) { return pipe.name == var.name; };
+  if (var.kind == VarKind::kReceived && std::any_of(section_->pipes.begin(), section_->pipes.end(), is_pipe)) var.name = name;
+}
+
 void Elaborator::BindName(const ast::Name& name, Value value, const std::optional<Type>& declared, bool is_mutable) {
   if (value.IsError()) {
     if (name.text != "_") DeclareValue(name, Error());
@@ -113,7 +122,10 @@ void Elaborator::BindName(const ast::Name& name, Value value, const std::optiona
     if (value.IsError()) return DeclareValue(name, Error());
   }
   if (name.text == "_") return;
-  if (!is_mutable) return DeclareValue(name, BindNew(name.text, std::move(value), name.span));
+  if (!is_mutable) {
+    NameReceived(value, name.text);
+    return DeclareValue(name, BindNew(name.text, std::move(value), name.span));
+  }
   if (value.kind != Value::Kind::kExpr) {
     diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, "a `var` holds a number or a tile")
         .Label(value.span, fmt::format("is {}", Describe(value)));
@@ -121,6 +133,7 @@ void Elaborator::BindName(const ast::Name& name, Value value, const std::optiona
   }
   const Type type = value.expr->type;
   const typed::VarId var = AddVar(name.text, type, VarKind::kMutable, Level::kWorker, name.span);
+  loops_of_[var] = loops_;
   typed::Stmt& stmt = Append(StmtKind::kLet, name.span);
   stmt.var = var;
   stmt.expr = std::move(value.expr);

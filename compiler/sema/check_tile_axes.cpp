@@ -84,6 +84,8 @@ class TileAxes {
   void Store(const Stmt& stmt);
   Axes Of(const Expr& expr);
   Axes OfElements(const Expr& expr);
+  /// `pos(m) < pos(n)`: what was meant is a mask, which wants a row and a column.
+  void WarnOfPairs(const Expr& expr);
   Axes OfProduct(const Expr& expr);
   Axes OfTensor(typed::ParamId tensor, const std::vector<typed::AxisRange>& axes) const;
 
@@ -177,8 +179,35 @@ Axes TileAxes::Of(const Expr& expr) {
   }
 }
 
+/// The index whose elements' numbers are compared, where they stand as they are or turned; null for anything else.
+const Expr* IndexOfPositions(const Expr& expr, bool& is_turned) {
+  const Expr* inner = &expr;
+  for (; inner->kind == ExprKind::kConvert || inner->kind == ExprKind::kTranspose; inner = inner->args[0].get()) {
+    if (inner->kind == ExprKind::kTranspose) is_turned = !is_turned;
+  }
+  const bool is_index = inner->kind == ExprKind::kPositions && inner->args[0]->kind == ExprKind::kVar;
+  return is_index ? inner->args[0].get() : nullptr;
+}
+
+void TileAxes::WarnOfPairs(const Expr& expr) {
+  bool is_turned = false, is_other_turned = false;
+  const Expr* index = IndexOfPositions(*expr.args[0], is_turned);
+  const Expr* other = IndexOfPositions(*expr.args[1], is_other_turned);
+  if (index == nullptr || other == nullptr || index->id == other->id || is_turned != is_other_turned) return;
+  const char* what = is_turned ? "rows" : "columns";
+  diagnostics_
+      .Warning(DiagnosticKind::kExchangedAxes, expr.span,
+               fmt::format("numbers of `{}` and of `{}` are compared in pairs, the first with the first",
+                           kernel_.vars[index->id].name, kernel_.vars[other->id].name))
+      .Label(expr.args[1]->span, fmt::format("both are {}", what))
+      .Help("to compare each with each turn one of the two: `.T`",
+            is_turned ? std::vector<Edit>{}
+                      : std::vector<Edit>{{Span{expr.span.file, expr.args[1]->span.end, expr.args[1]->span.end}, ".T"}});
+}
+
 /// Of what is computed element by element: each operand against those in front of it.
 Axes TileAxes::OfElements(const Expr& expr) {
+  if (is_reporting_ && expr.kind == ExprKind::kBinary && expr.type.dtype == DType::kBool) WarnOfPairs(expr);
   Axes all;
   for (const typed::ExprPtr& arg : expr.args) {
     const Axes axes = Of(*arg);

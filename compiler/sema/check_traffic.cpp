@@ -159,11 +159,16 @@ bool Elaborator::SendToPart(const ast::MethodExpr& target, typed::Stmt& send, co
 bool Elaborator::SlotValues(const ast::ArrowStmt& stmt, Value value, const typed::Pipe& pipe, typed::Stmt& send) {
   const std::string slot = fmt::format("a slot of `{}`", pipe.name);
   if (value.kind != Value::Kind::kTuple || value.elements.size() != pipe.fields.size()) {
-    diagnostics_
-        .Error(DiagnosticKind::kTypeMismatch, value.span,
-               fmt::format("{} has {} fields, the value is {}", slot, pipe.fields.size(), Describe(value)))
-        .Label(value.span, fmt::format("is {}", Describe(value)))
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span,
+                           fmt::format("{} has {} fields, the value is {}", slot, pipe.fields.size(), Describe(value)));
+    report.Label(value.span, fmt::format("is {}", Describe(value)))
         .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name));
+    const std::string& name = pipe.fields[0].name;
+    report.Help(fmt::format(
+        "a slot is sent at once, `{} <- (x, .., y)`, or field by field, {}", pipe.name,
+        name.empty() ? fmt::format("where these have names: `pipe {}: (x: .., y: ..)`, `{}.x <- x`", pipe.name, pipe.name)
+                     : fmt::format("`{}.{} <- x`", pipe.name, name)));
     return false;
   }
   for (size_t i = 0; i < pipe.fields.size(); ++i) {
@@ -234,7 +239,8 @@ bool Elaborator::CheckStoreMode(const Access& access, StoreOp op, Span op_span) 
         .Error(DiagnosticKind::kAddWithoutPreset, op_span, fmt::format("`{}` is combined with, but holds nothing yet", param.name))
         .Note(param.span, "declared here, without a preset")
         .Help(fmt::format("have the launcher set it first: `= {}`", preset),
-              Edit{{param.span.file, param.span.end, param.span.end}, fmt::format(" = {}", preset)});
+              Edit{{param.span.file, param.span.end, param.span.end}, fmt::format(" = {}", preset)})
+        .Help("or, where one tile of work has the whole result, store it: `<-`");
     written_[access.tensor].combined = op_span;
     return false;
   }

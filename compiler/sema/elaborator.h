@@ -107,6 +107,7 @@ class Elaborator {
   void ElaborateWorker(const ast::WorkerDecl& source, typed::Section& section, size_t index);
   void CheckEach(const ast::GridSection& source);
   void CheckHandedOn();
+  void WarnOfUnstored();
   void FitSchedules();
 
   // check_stmt.cpp
@@ -117,6 +118,7 @@ class Elaborator {
   void CheckVar(const ast::VarStmt& stmt);
   void CheckAssign(const ast::AssignStmt& stmt);
   void AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& target, Value value);
+  void WarnOfRounding(const ast::AssignStmt& stmt, const ast::NameExpr& target, const Symbol& symbol);
   void ReportTileForNumber(const ast::NameExpr& target, const Symbol& symbol, const Value& value);
   void AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& target, Value value);
   void AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& target, Value value);
@@ -139,6 +141,7 @@ class Elaborator {
   void DeclareValue(const ast::Name& name, Value value);
   void BindLet(const ast::Pattern& pattern, const ast::TypeExpr* type, Value value, bool is_mutable);
   void BindName(const ast::Name& name, Value value, const std::optional<typed::Type>& declared, bool is_mutable);
+  void NameReceived(const Value& value, const std::string& name);
   Value BindNew(const std::string& name, Value value, Span span);
   typed::VarId AddVar(const std::string& name, typed::Type type, typed::VarKind kind, typed::Level level, Span span);
   typed::Stmt& Append(typed::StmtKind kind, Span span);
@@ -198,6 +201,12 @@ class Elaborator {
   Value Error() { return {}; }
   std::string Describe(const Value& value) const;
   bool UnknownName(const std::string& name, Span span, bool as_pipe = false);
+  /// In a worker: the help for a name that another one of the section has; false and nothing said if none has.
+  bool SuggestPipe(const std::string& name, DiagnosticBuilder& report) const;
+  /// Likewise where the worker's instances have no number to be told apart by.
+  void SuggestInstance(DiagnosticBuilder& report) const;
+  /// `tl.dot(..)`, `torch.exp(x)`: reported by what the function is called here; false if the base is no such name.
+  bool ReportModule(const ast::MethodExpr& expr);
 
   // check_call.cpp
   Value EvalCall(const ast::CallExpr& expr);
@@ -235,6 +244,10 @@ class Elaborator {
   bool ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, bool is_store, Access& access);
   bool ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store,
                    typed::AxisRange& axis);
+  /// `X[-1]`, which counts from the end in other languages and is an element that does not exist here.
+  bool ReportIndexFromEnd(const ast::Index& index, const typed::Expr& extent, const typed::Param& param);
+  /// `A[m][k]`: an index in brackets of its own.
+  bool ReportBracketsEach(const ast::IndexExpr& expr);
   bool WholeAxis(const typed::Expr& extent, const typed::Param& param, int dim, Span span, typed::AxisRange& axis);
   void WarnOfExchange(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes);
   void BlockAxis(const BlockIndex& block, const typed::Expr& extent, typed::AxisRange& axis);
@@ -261,12 +274,15 @@ class Elaborator {
   Scope* scope_ = &kernel_scope_;
   typed::Block* block_ = nullptr;  // where statements go; null outside of sections
   typed::Section* section_ = nullptr;
+  const ast::GridSection* source_section_ = nullptr;
+  std::map<typed::VarId, const ast::Range*> ranges_;  // of indices of loops and of the grid
   std::vector<Gate> gates_;
   std::vector<const ast::FnDecl*> inlining_;
   Span call_site_ = kNoSpan;            // outermost call being inlined
   std::optional<Span> worker_control_;  // condition that only this worker knows, around the statement
   const char* no_receive_ = nullptr;    // why a receive may not stand here
   bool in_worker_ = false;
+  Span worker_span_ = kNoSpan;  // the name of the worker around the statement
   /// The first `<-` and the first `+=` on each tensor of the section.
   struct Written {
     std::optional<Span> set, combined;
@@ -279,6 +295,7 @@ class Elaborator {
   std::map<std::string, Span> alternates_;                  // those whose instances it lets alternate, and where
   std::map<std::string, const ast::ScheduleItem*> spread_;  // workers that it spreads over a cluster
   int depth_ = 0;
+  std::map<typed::VarId, int> loops_of_;    // around the declaration of a variable
   std::set<const ast::ForStmt*> unrolled_;  // for the sake of a loop of another worker
   int loops_ = 0;                           // around the statement
   int64_t expansions_ = 0;                  // inlined calls and unrolled iterations

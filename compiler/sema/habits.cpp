@@ -23,6 +23,8 @@ constexpr Habit kTypes[] = {
     {"int32_t", "i32"},   {"int64", "i64"},          {"int64_t", "i64"},      {"uint", "u32"},    {"uint32", "u32"},
     {"uint32_t", "u32"},  {"uint64", "u64"},         {"uint64_t", "u64"}};
 
+constexpr std::string_view kBlock =
+    "which tile it is say the axes of the grid: `grid m in M by 64`, of which `m.start` is the first";
 constexpr std::string_view kProduct = "a product of matrices is `a @ b`";
 constexpr std::string_view kFilled = "a number fills a tile: `var x: f32[64, 64] = 0`";
 
@@ -35,44 +37,49 @@ constexpr Habit kFunctions[] = {{"dot", kProduct},
                                 {"zeros", kFilled},
                                 {"full", kFilled},
                                 {"load", "elements are read by indexing: `X[m, n]`"},
-                                {"store", "elements are stored by `Y[m, n] <- x`"}};
+                                {"store", "elements are stored by `Y[m, n] <- x`"},
+                                {"relu", "write `max(x, 0)`"},
+                                {"silu", "write `x * sigmoid(x)`"},
+                                {"square", "write `x * x`"},
+                                {"maximum", "write `max(a, b)`"},
+                                {"minimum", "write `min(a, b)`"},
+                                {"arange", "a column of 0, 1, .. is `iota(n)`, that of a block's numbers `pos(m)`"},
+                                {"program_id", kBlock},
+                                {"num_programs", kBlock}};
 
 constexpr std::string_view kThread =
     "a worker computes whole tiles and tkc deals them out to threads; `pos(m)` is where elements stand";
-constexpr std::string_view kBlock =
-    "which tile it is say the axes of the grid: `grid m in M by 64`, of which `m.start` is the first";
 constexpr std::string_view kModule = "functions stand alone, as in `exp(x)`, and elements are read by indexing: `X[m, n]`";
 constexpr std::string_view kNothing = "every name has a value where it is declared: `var x: f32[64, 64] = 0`";
 constexpr std::string_view kInfinity = "infinity is `inf`";
-constexpr std::string_view kPi = "write the number: `3.14159265`";
+constexpr std::string_view kPi = "the circle's number is `pi`";
 
-constexpr Habit kNames[] = {{"threadIdx", kThread},
-                            {"tid", kThread},
-                            {"lane", kThread},
-                            {"laneid", kThread},
-                            {"lane_id", kThread},
-                            {"warp", kThread},
-                            {"warp_id", kThread},
-                            {"warpid", kThread},
-                            {"blockIdx", kBlock},
-                            {"blockDim", kBlock},
-                            {"gridDim", kBlock},
-                            {"np", kModule},
-                            {"numpy", kModule},
-                            {"torch", kModule},
-                            {"tl", kModule},
-                            {"triton", kModule},
-                            {"math", kModule},
-                            {"std", kModule},
-                            {"None", kNothing},
-                            {"null", kNothing},
-                            {"NULL", kNothing},
-                            {"nullptr", kNothing},
-                            {"INFINITY", kInfinity},
-                            {"infinity", kInfinity},
-                            {"PI", kPi},
-                            {"pi", kPi},
-                            {"M_PI", kPi}};
+constexpr Habit kNames[] = {
+    {"threadIdx", kThread}, {"tid", kThread},      {"lane", kThread},       {"laneid", kThread},     {"lane_id", kThread},
+    {"warp", kThread},      {"warp_id", kThread},  {"warpid", kThread},     {"blockIdx", kBlock},    {"blockDim", kBlock},
+    {"gridDim", kBlock},    {"np", kModule},       {"numpy", kModule},      {"torch", kModule},      {"tl", kModule},
+    {"triton", kModule},    {"math", kModule},     {"std", kModule},        {"None", kNothing},      {"null", kNothing},
+    {"NULL", kNothing},     {"nullptr", kNothing}, {"INFINITY", kInfinity}, {"infinity", kInfinity}, {"PI", kPi},
+    {"M_PI", kPi}};
+
+constexpr std::string_view kSlots = "how many tiles are under way says `slots PIPE = n`";
+constexpr std::string_view kWarps = "an instance of a worker has four warps; how many there are says `worker compute[W] as w`";
+
+constexpr Habit kScheduleItems[] = {{"slots", "say of which pipe: `slots PIPE = n`"},
+                                    {"persistent", "`persistent` stands alone"},
+                                    {"dynamic", "`dynamic` stands alone"},
+                                    {"spread", "say of which worker: `spread WORKER = n`"},
+                                    {"alternate", "say which worker: `alternate WORKER`"},
+                                    {"num_stages", kSlots},
+                                    {"stages", kSlots},
+                                    {"num_warps", kWarps},
+                                    {"warps", kWarps},
+                                    {"num_ctas", "blocks that share loads are a cluster: `cluster = n`"},
+                                    {"swizzle", "tiles in bands are `order = grouped(n)`"},
+                                    {"GROUP_M", "tiles in bands are `order = grouped(n)`"},
+                                    {"GROUP_SIZE_M", "tiles in bands are `order = grouped(n)`"},
+                                    {"split_k", "a sum that blocks share is `split = n`"},
+                                    {"SPLIT_K", "a sum that blocks share is `split = n`"}};
 
 constexpr std::string_view kExtent = "extents have the names that the parameters give them: `M` and `N` of `X: f32[M, N]`";
 constexpr std::string_view kConvert = "a conversion is written in front: `f32(x)`";
@@ -100,5 +107,7 @@ std::string_view NameInOtherLanguages(std::string_view type) { return Find(kType
 std::string_view HelpForFunction(std::string_view name) { return Find(kFunctions, name); }
 std::string_view HelpForName(std::string_view name) { return Find(kNames, name); }
 std::string_view HelpForMember(std::string_view name) { return Find(kMembers, name); }
+std::string_view HelpForScheduleItem(std::string_view name) { return Find(kScheduleItems, name); }
+bool IsModule(std::string_view name) { return Find(kNames, name) == kModule; }
 
 }  // namespace tkc::sema

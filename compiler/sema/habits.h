@@ -13,5 +13,9 @@ std::string_view NameInOtherLanguages(std::string_view type);
 std::string_view HelpForFunction(std::string_view name);
 std::string_view HelpForName(std::string_view name);
 std::string_view HelpForMember(std::string_view name);
+std::string_view HelpForScheduleItem(std::string_view name);
+
+/// A name in front of functions in other languages: `tl`, `torch`.
+bool IsModule(std::string_view name);
 
 }  // namespace tkc::sema

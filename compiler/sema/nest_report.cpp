@@ -104,6 +104,16 @@ void Nest::ReportStuck(const std::vector<Cursor>& cursors) {
     b = ends[0] != first->skeleton ? ends[0] : rings_[item.rings[0]].consumers[0];
   }
   const Span a_span = item.stmt->span;
+  if (b == first->skeleton) {
+    const typed::Pipe& pipe = section_.pipes[item.stmt->pipe];
+    diagnostics_
+        .Error(DiagnosticKind::kTrafficMismatch, a_span,
+               fmt::format("`{}` waits for a slot of `{}` that only `{}` sends", skeletons_[b].name, pipe.name, skeletons_[b].name))
+        .Label(a_span, "nothing has been sent before this")
+        .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name))
+        .Help("send before it receives; what a worker has computed itself it also has at hand, by `let`");
+    return;
+  }
   if (other != nullptr && !other->AtEnd())
     return ReportPair(first->skeleton, a_span, HeadText(*first), b, other->Head().stmt->span, HeadText(*other));
   if (other != nullptr && !other->items->empty()) {

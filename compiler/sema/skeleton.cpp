@@ -145,8 +145,10 @@ void AppendText(const typed::Kernel& kernel, const typed::Section& section, cons
       case Kind::kIf:
         text += "if " + ScalarText(kernel, *item.stmt->expr) + " { ";
         AppendText(kernel, section, item.body, shown, text);
-        text += " } else { ";
-        AppendText(kernel, section, item.orelse, shown, text);
+        if (!item.orelse.empty()) {
+          text += " } else { ";
+          AppendText(kernel, section, item.orelse, shown, text);
+        }
         text += " }";
         break;
       case Kind::kLet: break;

@@ -276,6 +276,7 @@ struct Section {
 struct Kernel {
   std::string name;                                       // the kernel's name in the source
   std::string schedule;                                   // the schedule set's name; empty for the kernel's own defaults
+  Span schedule_span = kNoSpan;                           // its declaration
   std::vector<std::pair<std::string, int64_t>> bindings;  // compile-time parameters and their values, in order
   std::vector<Dim> dims;
   std::vector<Param> params;  // in source order; `work` tensors last

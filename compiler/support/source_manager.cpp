@@ -16,6 +16,7 @@ uint32_t SourceManager::Add(std::string path, std::string text) {
   File& file = files_.emplace_back();
   file.path = std::move(path);
   file.text = std::move(text);
+  if (file.text.compare(0, 3, "\xef\xbb\xbf") == 0) file.text.erase(0, 3);  // a byte order mark, which takes no column
   file.line_starts.push_back(0);
   for (size_t i = 0; i < file.text.size(); ++i) {
     if (file.text[i] == '\n') file.line_starts.push_back(static_cast<uint32_t>(i + 1));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -59,7 +60,6 @@ class Lexer {
 
   std::vector<Token> Run() {
     if (IsText()) {
-      if (text_.substr(0, 3) == "\xef\xbb\xbf") pos_ = 3;  // a byte order mark
       tokens_.reserve(text_.size() / 4 + 1);
       while (SkipSpace()) Next();
     }
@@ -95,10 +95,53 @@ class Lexer {
       if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
         ++pos_;
       } else if (c == '/' && At(pos_ + 1) == '/') {
+        WarnOfQuotient();
         while (pos_ < text_.size() && text_[pos_] != '\n') ++pos_;
-      } else {
+      } else if (!ForeignSpace()) {
         return diagnostics_.ErrorCount() < Diagnostics::kKept;
       }
+    }
+    return false;
+  }
+
+  /// `N // 64`, a quotient in other languages: a comment behind a value that holds nothing but a number, or a name in capitals.
+  void WarnOfQuotient() {
+    if (line_start_ || tokens_.empty()) return;
+    const TokenKind before = tokens_.back().kind;
+    const bool is_value = before == TokenKind::kName || before == TokenKind::kInt || before == TokenKind::kRightParen ||
+                          before == TokenKind::kRightBracket;
+    std::string_view comment = text_.substr(pos_ + 2, text_.find('\n', pos_) - pos_ - 2);
+    comment.remove_prefix(std::min(comment.find_first_not_of(' '), comment.size()));
+    comment = comment.substr(0, comment.find_last_not_of(" \r;") + 1);
+    const auto is_capital = [](char c) { return IsDigit(c) || c == '_' || (c >= 'A' && c <= 'Z'); };
+    if (!is_value || comment.empty() || !std::all_of(comment.begin(), comment.end(), is_capital)) return;
+    const bool is_used = std::any_of(tokens_.begin(), tokens_.end(), [&](const Token& token) {
+      return token.kind == TokenKind::kName && text_.substr(token.begin, token.end - token.begin) == comment;
+    });
+    if (!IsDigit(comment[0]) && !is_used) return;
+    diagnostics_
+        .Warning(DiagnosticKind::kCommentAsQuotient, SpanFrom(pos_, pos_ + 2),
+                 fmt::format("`// {}` is a comment behind a value, and reads like a divisor", comment))
+        .Help("a quotient of integers, rounded down, is `a / b`", Edit{SpanFrom(pos_, pos_ + 2), "/"});
+  }
+
+  /// A space that looks like one and is none, as text from a page has them. The first is told, for all.
+  bool ForeignSpace() {
+    struct Space {
+      std::string_view found, name;
+    };
+    static constexpr Space kSpaces[] = {{"\u00a0", "U+00A0"}, {"\u2002", "U+2002"}, {"\u2003", "U+2003"}, {"\u2009", "U+2009"},
+                                        {"\u200b", "U+200B"}, {"\u202f", "U+202F"}, {"\u3000", "U+3000"}, {"\ufeff", "U+FEFF"}};
+    for (const Space& space : kSpaces) {
+      if (text_.compare(pos_, space.found.size(), space.found) != 0) continue;
+      const size_t end = pos_ + space.found.size();
+      if (!told_spaces_)
+        diagnostics_
+            .Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), fmt::format("{} is no plain space", space.name))
+            .Help("write a space here, and wherever there are more of these", Edit{SpanFrom(pos_, end), " "});
+      told_spaces_ = true;
+      pos_ = end;
+      return true;
     }
     return false;
   }
@@ -114,6 +157,7 @@ class Lexer {
     if (IsWordStart(c)) return Word();
     if (IsDigit(c)) return Number();
     if (c == '"') return String();
+    if (TypographicString()) return;
     if (c == '/' && At(pos_ + 1) == '*') return BlockComment();
     if (ForeignSign()) return;
     for (const Fixed& fixed : kPunctuation) {
@@ -180,6 +224,32 @@ class Lexer {
     Push(TokenKind::kStray, end);
   }
 
+  /// In quotes as a word processor sets them.
+  bool TypographicString() {
+    static constexpr std::string_view kQuotes[] = {"\u201c", "\u201d", "\u201e", "\u00ab", "\u2018", "\u2019"};
+    const auto at_quote = [&](size_t i) {
+      for (const std::string_view quote : kQuotes) {
+        if (text_.compare(i, quote.size(), quote) == 0) return quote.size();
+      }
+      return At(i) == '"' ? size_t{1} : size_t{0};
+    };
+    const size_t opening = at_quote(pos_);
+    if (opening == 0) return false;
+    size_t end = pos_ + opening;
+    while (end < text_.size() && text_[end] != '\n' && at_quote(end) == 0) ++end;
+    const size_t closing = at_quote(end);
+    const std::string plain = fmt::format("\"{}\"", text_.substr(pos_ + opening, end - pos_ - opening));
+    if (closing == 0) end = pos_ + opening;
+    DiagnosticBuilder error = diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, pos_ + opening),
+                                                 fmt::format("`{}` belongs to no token", text_.substr(pos_, opening)));
+    if (closing == 0)
+      error.Help("strings stand in plain double quotes, behind `import` only");
+    else
+      error.Help(fmt::format("write plain quotes: `{}`", plain), Edit{SpanFrom(pos_, end + closing), plain});
+    Push(TokenKind::kStray, end + closing);
+    return true;
+  }
+
   void BlockComment() {
     diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, pos_ + 2), "`/*` opens no comment in .tk files")
         .Help("start each line of the comment with `//`");
@@ -223,6 +293,9 @@ class Lexer {
                                       {"?", "a choice is `if c { a } else { b }`, or of tiles `where(c, a, b)`"},
                                       {"'", "strings stand in double quotes, behind `import` only"},
                                       {"\u2212", "write `-`"},
+                                      {"\u2013", "write `-`"},
+                                      {"\u2014", "write `-`"},
+                                      {"\u2026", "write `..`"},
                                       {"\u00d7", "write `*`"},
                                       {"\u00b7", "write `*`, or `@` for a product of matrices"},
                                       {"\u2190", "write `<-`"},
@@ -245,8 +318,16 @@ class Lexer {
   void Unexpected() {
     if (ForeignOperator()) return;
     if (text_[pos_] == '#') {
-      diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, pos_ + 1), "`#` starts no comment in .tk files")
-          .Help("write `//`", Edit{SpanFrom(pos_, pos_ + 1), "//"});
+      const auto begins = [&](std::string_view word) { return text_.compare(pos_ + 1, word.size(), word) == 0; };
+      if (begins("include"))
+        diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, pos_ + 8), "`#include` belongs to no token")
+            .Help("functions of another .tk file are had by `import \"path.tk\"`");
+      else if (begins("define"))
+        diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, pos_ + 7), "`#define` belongs to no token")
+            .Help("a number with a name is a compile-time parameter of its kernel: `kernel k<BM = 64>(..)`");
+      else
+        diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, pos_ + 1), "`#` starts no comment in .tk files")
+            .Help("write `//`", Edit{SpanFrom(pos_, pos_ + 1), "//"});
       while (pos_ < text_.size() && text_[pos_] != '\n') ++pos_;
       return;
     }
@@ -279,6 +360,7 @@ class Lexer {
   Diagnostics& diagnostics_;
   size_t pos_ = 0;
   bool line_start_ = true;
+  bool told_spaces_ = false;
   std::vector<Token> tokens_;
 };
 

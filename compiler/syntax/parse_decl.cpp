@@ -27,6 +27,7 @@ ast::File Parser::ParseFile() {
           ParseKernel(file, true);
           break;
         }
+        if (ReportDeclHabit()) break;
         SuggestWord(Error(DiagnosticKind::kExpectedSyntax, Here(),
                           fmt::format("expected `kernel`, `fn`, `import`, `instance` or `schedule`, found {}", Found())),
                     {"kernel", "fn", "import", "instance", "schedule"});
@@ -97,7 +98,9 @@ void Parser::ParseKernel(File& file, bool deterministic) {
   const bool header = named && ParseStaticParams(decl.static_params) && ParseParams(decl.params) && ParseRequire(decl);
   if (!header && !SkipToBrace()) return SkipToDecl();
   if (!At(TokenKind::kLeftBrace)) {
-    ErrorExpected("`{`");
+    DiagnosticBuilder error = ErrorExpectedBrace();
+    if (At(TokenKind::kRightArrow))
+      error.Help("a kernel has no value: what it computes it stores to a tensor, which is a parameter `Y: out f32[M, N]`");
     return SkipToDecl();
   }
   ParseKernelBody(decl);
@@ -125,7 +128,8 @@ bool Parser::ParseStaticParams(std::vector<ast::StaticParam>& params) {
 
 bool Parser::ParseParams(std::vector<ast::Param>& params) {
   if (!At(TokenKind::kLeftParen)) {
-    ErrorExpected("`(` and the kernel's parameters");
+    DiagnosticBuilder error = ErrorExpected("`(` and the kernel's parameters");
+    if (At(TokenKind::kLeftBracket)) error.Help("compile-time parameters stand between `<` and `>`: `kernel k<BM = 128>(..)`");
     return false;
   }
   const Span open = SpanOf(Take());
@@ -134,7 +138,12 @@ bool Parser::ParseParams(std::vector<ast::Param>& params) {
     ast::Param& param = params.emplace_back();
     const Span begin = Here();
     if (!ExpectName("a parameter", param.name)) return false;
-    if (!Expect(TokenKind::kColon, "and a type after the parameter's name")) return false;
+    if (!At(TokenKind::kColon)) {
+      DiagnosticBuilder error = ErrorExpected("`:` and a type after the parameter's name");
+      SuggestParam(error, param.name);
+      return false;
+    }
+    Take();
     param.mode_span = {file_, Here().begin, Here().begin};
     const bool word_is_mode = Peek(1).kind == TokenKind::kName;
     if (At(TokenKind::kIn)) {
@@ -143,9 +152,19 @@ bool Parser::ParseParams(std::vector<ast::Param>& params) {
       param.mode = AtWord("out") ? ast::ParamMode::kOut : ast::ParamMode::kInOut;
       param.mode_span = SpanOf(Take());
     }
+    if (At(TokenKind::kStar)) {
+      DiagnosticBuilder error = ErrorExpected("a type");
+      SuggestParam(error, param.name);
+      return false;
+    }
     if (!(param.type = ParseType())) return false;
     if (TakeIf(TokenKind::kEqual) && !(param.preset = ParseExpr())) return false;
     param.span = Since(begin);
+    if (At(TokenKind::kStar)) {
+      DiagnosticBuilder error = ErrorExpected("`,` or `)`");
+      SuggestParam(error, param.name);
+      return false;
+    }
     if (!TakeIf(TokenKind::kComma)) break;
   }
   return ExpectClose(TokenKind::kRightParen, open);
@@ -173,8 +192,9 @@ void Parser::ParseKernelBody(ast::KernelDecl& kernel) {
   while (!At(TokenKind::kRightBrace)) {
     if (TakeIf(TokenKind::kSemicolon)) continue;
     if (At(TokenKind::kEnd) || (StartsDecl() && Current().line_start)) {
-      Error(DiagnosticKind::kUnclosedBracket, open, fmt::format("`{{` of kernel `{}` is never closed", kernel.name.text))
-          .Help("write `}` where the kernel ends");
+      if (!lost_brace_)
+        Error(DiagnosticKind::kUnclosedBracket, open, fmt::format("`{{` of kernel `{}` is never closed", kernel.name.text))
+            .Help("write `}` where the kernel ends");
       return;
     }
     const size_t item = pos_;
@@ -236,8 +256,10 @@ bool Parser::ParseGrid(ast::KernelDecl& kernel) {
     Take();
     grid.flags_span = Since(grid.flags_span);
   }
-  bool ok = true;
+  bool ok = !At(TokenKind::kLeftParen);
+  if (!ok) ErrorExpected("a grid axis").Help("the axes stand without parentheses: `grid m in M by 64, n in N by 64`");
   do {
+    if (!ok) break;
     ast::GridAxis& axis = grid.axes.emplace_back();
     const Span axis_begin = Here();
     ok = ExpectName("a grid axis", axis.name) && Expect(TokenKind::kIn, "after the axis") && ParseRange(axis.range);
@@ -252,7 +274,12 @@ bool Parser::ParseGrid(ast::KernelDecl& kernel) {
       Error(DiagnosticKind::kUnclosedBracket, open, "`{` is never closed").Help("write `}` where the `grid` section ends");
     }
   } else {
-    if (ok) EndStatement("the grid's axes");
+    if (ok && At(TokenKind::kName) && Peek(1).kind == TokenKind::kIn && !AtLineEnd()) {
+      ErrorExpected("`,` and the next axis, or a line break").Help("write `,` between the axes", Edit{AfterLast(), ","});
+      SkipToStatementEnd();
+    } else if (ok) {
+      EndStatement("the grid's axes");
+    }
     ParseGridItems(grid, false);
   }
   grid.span = Since(begin);
@@ -301,7 +328,14 @@ bool Parser::ParsePipe(ast::GridSection& grid) {
     if (!(decl.slots = ParseExpr()) || !ExpectClose(TokenKind::kRightBracket, open)) return false;
   }
   if (TakeWordIf("per") && !ExpectName("a worker after `per`", decl.per)) return false;
-  if (!Expect(TokenKind::kColon, "and the type of a slot")) return false;
+  if (!At(TokenKind::kColon)) {
+    DiagnosticBuilder error = ErrorExpected("`:` and the type of a slot");
+    if (At(TokenKind::kEqual)) error.Help("write `:`", Edit{Here(), ":"});
+    if (At(TokenKind::kLess) || At(TokenKind::kLeftParen))
+      error.Help(fmt::format("the number of slots stands in brackets: `pipe {}[4]: ..`", decl.name.text));
+    return false;
+  }
+  Take();
   if (!(decl.type = ParseType())) return false;
   decl.span = Since(begin);
   grid.pipes.push_back(std::move(decl));

@@ -441,7 +441,14 @@ ExprPtr Parser::ParsePrimary() {
   } else if (AtKeyword() && !AtLineEnd()) {
     ErrorExpected("an expression").Note(fmt::format("`{}` is a word of the language", Text(Current())));
   } else {
-    Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected an expression, found {}", Found()));
+    const Token* before = pos_ > 0 ? &tokens_[pos_ - 1] : nullptr;
+    DiagnosticBuilder error =
+        Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected an expression, found {}", Found()));
+    if (At(TokenKind::kString)) error.Help("strings stand behind `import` only");
+    if (At(TokenKind::kGreater) && before && before->kind == TokenKind::kLess && before->end == Current().begin)
+      error.Help("write `!=`", Edit{Join(SpanOf(*before), Here()), "!="});
+    if (At(TokenKind::kDotDot) && before && (before->kind == TokenKind::kLeftBracket || before->kind == TokenKind::kComma))
+      error.Help("`:` takes the whole of an axis");
   }
   return nullptr;
 }

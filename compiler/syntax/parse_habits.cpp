@@ -47,6 +47,17 @@ constexpr Habit kStatements[] = {
     {"__syncthreads", "workers meet in pipes only, and tkc derives the barriers"},
 };
 
+constexpr std::string_view kFunction = "a function is `fn f(x) { .. }`, and what is launched a kernel, `kernel k(..) { .. }`";
+constexpr std::string_view kImport = "functions of another file are had by `import \"path.tk\"`";
+constexpr std::string_view kNumber = "a number with a name is a compile-time parameter of its kernel: `kernel k<BM = 64>(..)`";
+
+/// Where a declaration should begin.
+constexpr Habit kOutside[] = {{"def", kFunction},        {"func", kFunction},       {"function", kFunction}, {"void", kFunction},
+                              {"__global__", kFunction}, {"__device__", kFunction}, {"extern", kFunction},   {"inline", kFunction},
+                              {"from", kImport},         {"use", kImport},          {"using", kImport},      {"include", kImport},
+                              {"const", kNumber},        {"constexpr", kNumber},    {"let", kNumber},        {"var", kNumber},
+                              {"static", kNumber},       {"template", kNumber}};
+
 constexpr std::string_view kWaits =
     "nobody waits by a call: a worker waits where it receives and sends, and tkc derives the barriers";
 constexpr std::string_view kMoves = "to store or to send write `target <- value`";
@@ -105,6 +116,33 @@ bool Parser::ReportHabit(bool allow_result) {
   return true;
 }
 
+bool Parser::ReportDeclHabit() {
+  const Habit* habit = Find(kOutside, Text(Current()));
+  const bool sets_number = At(TokenKind::kName) && Peek(1).kind == TokenKind::kEqual;  // `BM = 64`
+  if (!habit && !sets_number) return false;
+  Error(DiagnosticKind::kExpectedSyntax, Here(),
+        fmt::format("expected `kernel`, `fn`, `import`, `instance` or `schedule`, found {}", Found()))
+      .Help(std::string(habit ? habit->help : kNumber));
+  SkipToDecl();
+  return true;
+}
+
+void Parser::SuggestParam(DiagnosticBuilder& error, const ast::Name& name) {
+  const bool is_mode = name.text == "out" || name.text == "inout";
+  if (At(TokenKind::kName) && is_mode && Peek(1).kind == TokenKind::kColon) {
+    const std::string turned = fmt::format("{}: {}", Text(Current()), name.text);
+    error.Help(fmt::format("the mode stands in front of the type: `{} ..`", turned),
+               Edit{Join(name.span, SpanOf(Peek(1))), turned});
+  } else if (At(TokenKind::kName) && DTypeFromName(name.text)) {
+    const std::string turned = fmt::format("{}: {}", Text(Current()), name.text);
+    error.Help(fmt::format("the name stands in front of the type: `{}`", turned), Edit{Join(name.span, Here()), turned});
+  } else if (At(TokenKind::kStar)) {
+    error.Help("there are no pointers: a tensor has a type and extents, `X: f32[M, N]`");
+  } else {
+    error.Help("a parameter is written `X: f32[M, N]`, one that is written to `Y: out f32[M, N]`, a number `scale: f32`");
+  }
+}
+
 void Parser::SuggestWord(DiagnosticBuilder error, std::vector<std::string> words) {
   if (!At(TokenKind::kName)) return;
   const std::string nearest = NearestName(Text(Current()), std::move(words));
@@ -119,6 +157,12 @@ std::string Parser::HelpOfCall(const ast::Expr& value) {
   return habit ? std::string(habit->help) : "";
 }
 
+std::string Parser::HelpOfArgument(std::string_view name) {
+  if (name == "mask" || name == "other")
+    return "what does not exist of a block reads as zero, or as `else` says: `X[m, n] else -inf`";
+  return "arguments have places and no names; the function names the axis: `rowsum(x)`, `colmax(x)`";
+}
+
 bool Parser::SuggestInPlaceOfEnd(DiagnosticBuilder& error) {
   if (AtWord("elif") || AtWord("elsif") || AtWord("elseif")) {
     error.Help("write `else if`", Edit{Here(), "else if"});
@@ -128,9 +172,23 @@ bool Parser::SuggestInPlaceOfEnd(DiagnosticBuilder& error) {
     error.Help(fmt::format("a conversion is written `{}(..)`", Text(Peek(1))));
     return true;
   }
+  // `y = a if c else b`
+  if (At(TokenKind::kIf)) {
+    for (size_t i = 1; !Peek(i).line_start && Peek(i).kind != TokenKind::kLeftBrace && Peek(i).kind != TokenKind::kEnd; ++i) {
+      if (Peek(i).kind != TokenKind::kElse) continue;
+      error.Help("a choice is `if c { a } else { b }`, or of tiles `where(c, a, b)`");
+      return true;
+    }
+    return false;
+  }
   // `pipe p: bf16[64, 64] x 4`
   if (AtWord("x") && (Peek(1).kind == TokenKind::kInt || Peek(1).kind == TokenKind::kName)) {
     error.Help(fmt::format("several fields are a tuple, which stands in parentheses: `(.. x {})`", Text(Peek(1))));
+    return true;
+  }
+  // `f32 x`
+  if (pos_ > 0 && tokens_[pos_ - 1].kind == TokenKind::kName && DTypeFromName(Text(tokens_[pos_ - 1]))) {
+    error.Help(fmt::format("a conversion is written `{}(..)`", Text(tokens_[pos_ - 1])));
     return true;
   }
   // `(f32) x`

@@ -27,6 +27,10 @@ void Parser::ParseInstance(File& file) {
     Brackets brackets(*this, true);
     while (!At(TokenKind::kGreater)) {
       ast::Binding& binding = decl.bindings.emplace_back();
+      if (At(TokenKind::kInt)) {
+        ErrorExpected("a parameter").Help("the parameter's name stands in front of its value: `BM = 128`");
+        return SkipToDecl();
+      }
       if (!ExpectName("a parameter", binding.name)) return SkipToDecl();
       if (!Expect(TokenKind::kEqual, "and a value")) return SkipToDecl();
       if (!(binding.value = ParseAdditive())) return SkipToDecl();
@@ -63,7 +67,7 @@ void Parser::ParseSchedule(File& file) {
   }
   if (!header && !SkipToBrace()) return SkipToDecl();
   if (!At(TokenKind::kLeftBrace)) {
-    DiagnosticBuilder error = ErrorExpected("`{`");
+    DiagnosticBuilder error = ErrorExpectedBrace();
     if (At(TokenKind::kEqual) && decl.condition) {
       error.Help("to compare write `==`", Edit{Here(), "=="});
     } else if (At(TokenKind::kIf)) {

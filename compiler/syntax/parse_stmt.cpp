@@ -12,7 +12,7 @@ using ast::StmtPtr;
 
 bool Parser::ParseBlock(ast::Block& block, bool allow_result) {
   if (!At(TokenKind::kLeftBrace)) {
-    DiagnosticBuilder error = ErrorExpected("`{`");
+    DiagnosticBuilder error = ErrorExpectedBrace();
     if (At(TokenKind::kEqual)) error.Help("to compare write `==`", Edit{Here(), "=="});
     if (AtWord("step")) error.Help("the length of a step stands behind `by`", Edit{Here(), "by"});
     return false;
@@ -24,7 +24,7 @@ bool Parser::ParseBlock(ast::Block& block, bool allow_result) {
   while (!At(TokenKind::kRightBrace)) {
     if (TakeIf(TokenKind::kSemicolon)) continue;
     if (At(TokenKind::kEnd) || (StartsDecl() && Current().line_start)) {
-      Error(DiagnosticKind::kUnclosedBracket, open, "`{` is never closed").Help("write `}` where the block ends");
+      if (!lost_brace_) Error(DiagnosticKind::kUnclosedBracket, open, "`{` is never closed").Help("write `}` where the block ends");
       return false;
     }
     const size_t begin = pos_;

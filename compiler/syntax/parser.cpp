@@ -50,7 +50,9 @@ bool Parser::TakeWordIf(std::string_view word) {
 
 DiagnosticBuilder Parser::Error(DiagnosticKind kind, Span span, std::string headline) {
   // A second complaint about one place, or anything after giving up, would only repeat the first.
-  if (error_pos_ == pos_ || stopped_ || At(TokenKind::kStray)) {
+  // So would one about what stands in for another language's operator.
+  const bool is_stand_in = IsKeyword(Kind()) && !AtKeyword();
+  if (error_pos_ == pos_ || stopped_ || At(TokenKind::kStray) || is_stand_in) {
     muted_ = {};
     return DiagnosticBuilder(muted_);
   }
@@ -85,6 +87,21 @@ bool Parser::Expect(TokenKind kind, std::string_view where) {
   return false;
 }
 
+DiagnosticBuilder Parser::ErrorExpectedBrace() {
+  DiagnosticBuilder error = ErrorExpected("`{`");
+  lost_brace_ = true;
+  const std::string_view rest = text_.substr(last_end_, text_.find('\n', last_end_) - last_end_);
+  const size_t comment = rest.find_first_not_of(' ');
+  if (At(TokenKind::kColon)) {
+    error.Help("a body stands in braces: `{ .. }`");
+  } else if (AtLineEnd() && comment != std::string_view::npos && rest.substr(comment, 2) == "//" &&
+             rest.find('{') != std::string_view::npos) {
+    const auto begin = static_cast<uint32_t>(last_end_ + comment);
+    error.Help("`//` begins a comment; a quotient of integers, rounded down, is `a / b`", Edit{{file_, begin, begin + 2}, "/"});
+  }
+  return error;
+}
+
 bool Parser::ExpectName(std::string_view what, ast::Name& name) {
   if (At(TokenKind::kName)) {
     const Token token = Take();
@@ -115,7 +132,7 @@ bool Parser::ExpectClose(TokenKind close, Span open) {
   DiagnosticBuilder error = ErrorExpected(fmt::format("`,` or `{}`", Spelling(close)));
   error.Note(open, "to close this");
   if (At(TokenKind::kEqual) && close == TokenKind::kRightParen && pos_ > 0 && tokens_[pos_ - 1].kind == TokenKind::kName)
-    error.Help("arguments have places and no names; the function names the axis: `rowsum(x)`, `colmax(x)`");
+    error.Help(HelpOfArgument(Text(tokens_[pos_ - 1])));
   return false;
 }
 
@@ -201,9 +218,9 @@ void Parser::EndStatement(std::string_view what) {
   if (TakeIf(TokenKind::kSemicolon) || At(TokenKind::kRightBrace) || At(TokenKind::kEnd) || Current().line_start) return;
   DiagnosticBuilder error = ErrorExpected(fmt::format("`;` or a line break after {}", what));
   const Span place = {file_, last_end_, last_end_};
-  if (!SuggestInPlaceOfEnd(error) && (StartsStatement(Kind()) || At(TokenKind::kName)))
-    error.Help("end it with `;`", Edit{place, ";"});
-  if (!StartsStatement(Kind())) SkipToStatementEnd();
+  const bool goes_on = SuggestInPlaceOfEnd(error);
+  if (!goes_on && (StartsStatement(Kind()) || At(TokenKind::kName))) error.Help("end it with `;`", Edit{place, ";"});
+  if (goes_on || !StartsStatement(Kind())) SkipToStatementEnd();
   TakeIf(TokenKind::kSemicolon);
 }
 

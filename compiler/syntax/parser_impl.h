@@ -58,6 +58,8 @@ class Parser {
   DiagnosticBuilder ErrorExpected(std::string_view what);
   std::string Found() const;
   bool Expect(TokenKind kind, std::string_view where);
+  /// "expected `{`": of what begins otherwise in other languages with how it begins here.
+  DiagnosticBuilder ErrorExpectedBrace();
   /// A name; a keyword here is reported as such.
   bool ExpectName(std::string_view what, ast::Name& name);
   /// Closes a bracket opened by `open`; reports and recovers within the bracket.
@@ -115,8 +117,14 @@ class Parser {
   void SuggestWord(DiagnosticBuilder error, std::vector<std::string> words);
   /// What takes the place of a call that stands alone, as in other languages; empty: nothing that is known.
   static std::string HelpOfCall(const ast::Expr& value);
+  /// The same of an argument with a name.
+  static std::string HelpOfArgument(std::string_view name);
   /// What was meant by a token where a statement should end; false: nothing that is known.
   bool SuggestInPlaceOfEnd(DiagnosticBuilder& error);
+  /// The same of what begins no declaration.
+  bool ReportDeclHabit();
+  /// What was meant by a parameter that is written type first, or as a pointer; at what stands where its `:` or type should.
+  void SuggestParam(DiagnosticBuilder& error, const ast::Name& name);
   /// At a `+` where an expression should begin: `x =+ 1`, or a sign, of which there is none.
   void ReportSign();
 
@@ -192,6 +200,7 @@ class Parser {
   std::vector<Token> tokens_;
   size_t pos_ = 0;
   uint32_t last_end_ = 0;
+  bool lost_brace_ = false;        // a `{` was missing: whose `}` closes what, can't be told
   size_t error_pos_ = ~size_t{0};  // where the last error was reported; one per token
   int open_brackets_ = 0;
   int depth_ = 0;

@@ -10,6 +10,9 @@ namespace {
 
 // C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Without a copy engine every thread copies, and each warp multiplies by itself. Not even one square tile for each multiprocessor:
+// small ones.
+// schedule patch of gemm for sm_80, sm_86, sm_89, sm_120, gfx942, gfx950 when cdiv(M, 128) * cdiv(N, 128) <= sms
 // Schedule `patch`, for sm_80: BM = 64, BN = 64, BK = 64, W = 1.
 //
 // One block for each tile:
@@ -120,6 +123,8 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Square tiles of one warpgroup, each warp a quarter; two blocks on a multiprocessor hide each other's waits.
+// schedule pair of gemm for sm_80 when cdiv(M, 128) * cdiv(N, 256) < sms
 // Schedule `pair`, for sm_80: BM = 128, BN = 128, BK = 32, W = 1.
 //
 // One block for each tile:
@@ -223,6 +228,8 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// A large tile for each multiprocessor, of eight warps: a quarter less to fetch for each product.
+// schedule oblong of gemm for sm_80
 // Schedule `oblong`, for sm_80: BM = 128, BN = 256, BK = 32, W = 2.
 //
 // One block for each tile:
