@@ -322,6 +322,12 @@ std::vector<Case> Table(const Options& options) {
   cases.push_back({5120, 5120, 5120, false, false, 0.95});
   cases.push_back({5000, 5000, 5000, false, false, 0.9});  // rows begin inside of lines
   cases.push_back({1000, 1000, 1000, false, false, 0.9});
+  cases.push_back({1, 4096, 4096, false, false, 0.95});  // few rows: the engine writes zero for those that do not exist
+  cases.push_back({1, 14336, 4096, false, false, 0.9});
+  cases.push_back({64, 4096, 14336, false, false, 0.9});
+  cases.push_back({16, 1024, 8192, false, false, 0.9});
+  cases.push_back({128, 4096, 4096, false, false, 0.95});
+  cases.push_back({300, 4096, 4096, false, false, 0.7});
   for (int t = 1; t < 4; ++t) cases.push_back({4096, 4096, 4096, (t & 2) != 0, (t & 1) != 0, 0.95});
   return cases;
 }
