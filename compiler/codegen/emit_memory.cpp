@@ -2,6 +2,8 @@
 // Shared memory and what moves through it: accesses, copies by threads and by the engine, barriers, pipes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
 #include "compiler/support/internal_error.h"
