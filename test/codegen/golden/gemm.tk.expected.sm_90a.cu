@@ -10,6 +10,8 @@ namespace {
 
 // C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Few tiles and a long sum: four blocks share each, so that more multiprocessors fetch.
+// schedule quarters of gemm for sm_90a when cdiv(M, 64) * cdiv(N, 128) * 16 <= sms * 3 and K >= 8192
 // Schedule `quarters`, for sm_90a: BM = 64, BN = 128, BK = 64, W = 1.
 //
 // One cluster of 4 blocks for each tile; each block adds up its share of the loop:
@@ -146,6 +148,8 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// A few rows: streaming B decides. Two blocks share each sum, so that every multiprocessor has a part of B to fetch.
+// schedule few of gemm for sm_90a when cdiv(M, 64) * cdiv(N, 64) * 2 <= sms and N <= 2048 and (M <= 64 or K >= 2048)
 // Schedule `few`, for sm_90a: BM = 64, BN = 64, BK = 64, W = 1.
 //
 // One cluster of 2 blocks for each tile; each block adds up its share of the loop:
@@ -282,6 +286,7 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule decode of gemm for sm_90a when M <= 64 and cdiv(N, 128) * 2 <= sms
 // Schedule `decode`, for sm_90a: BM = 64, BN = 128, BK = 64, W = 1.
 //
 // One cluster of 2 blocks for each tile; each block adds up its share of the loop:
@@ -422,6 +427,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule decode_wide of gemm for sm_90a when M <= 64 and N % 64 == 0
 // Schedule `decode_wide`, for sm_90a: BM = 64, BN = 256, BK = 64, W = 1.
 //
 // One block for each tile:
@@ -548,6 +554,8 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Up to some hundred rows: narrow tiles, whose sums two blocks share if there are as many.
+// schedule halves of gemm for sm_90a when cdiv(M, 128) * cdiv(N, 64) * 2 <= sms and K >= 2048 and N % 64 == 0 and K % 64 == 0
 // Schedule `halves`, for sm_90a: BM = 128, BN = 64, BK = 64, W = 2.
 //
 // One cluster of 2 blocks for each tile; each block adds up its share of the loop:
@@ -689,6 +697,7 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule upright of gemm for sm_90a when cdiv(M, 128) * cdiv(N, 64) <= sms and M <= 512 and K >= 2048 and N % 64 == 0 and K % 64 == 0
 // Schedule `upright`, for sm_90a: BM = 128, BN = 64, BK = 64, W = 2.
 //
 // One block for each tile:
@@ -814,6 +823,8 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Not even one small tile for each multiprocessor: the latency of one tile decides.
+// schedule small of gemm for sm_90a when cdiv(M, 64) * cdiv(N, 128) <= sms and N % 64 == 0 and K % 64 == 0
 // Schedule `small`, for sm_90a: BM = 64, BN = 128, BK = 128, W = 1.
 //
 // One block for each tile:
@@ -936,6 +947,9 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Rows that begin inside a line of 128 bytes take two lines for each: it is what a multiprocessor can fetch that decides, and pairs of
+// blocks share what they fetch of B.
+// schedule small_pair of gemm for sm_90a when cdiv(M, 128) * 2 * cdiv(N, 128) <= sms
 // Schedule `small_pair`, for sm_90a: BM = 64, BN = 128, BK = 64, W = 1.
 //
 // One block for each tile, 2 in a cluster, which share loads:
@@ -1065,6 +1079,8 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// At most one square tile for each multiprocessor.
+// schedule medium of gemm for sm_90a when cdiv(M, 128) * cdiv(N, 128) <= sms and N % 64 == 0 and K % 64 == 0
 // Schedule `medium`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
 //
 // One block for each tile:
@@ -1190,6 +1206,8 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Rows that two tiles of 192 fit better than those of 128 or 256.
+// schedule trio of gemm for sm_90a when M > 128 and M <= 384 and cdiv(M, 192) * 3 < cdiv(M, 256) * 4 and N % 64 == 0 and K % 64 == 0
 // Schedule `trio`, for sm_90a: BM = 192, BN = 128, BK = 64, W = 3.
 //
 // One block for each tile:
@@ -1319,6 +1337,7 @@ gemm_trio(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule medium_pair of gemm for sm_90a when cdiv(M, 256) * 2 * cdiv(N, 128) <= sms
 // Schedule `medium_pair`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
 //
 // One block for each tile, 2 in a cluster, which share loads:
@@ -1451,6 +1470,12 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// More tiles than multiprocessors: each block walks a list of them, in an order that keeps A and B in the cache. The last round over all
+// multiprocessors may leave many of them idle, so the width is what makes all rounds together shortest. A narrow tile counts for a little
+// more than its columns, as it fetches more for each product.
+// schedule narrow_128 of gemm for sm_90a when cdiv(cdiv(M, 256) * 2 * cdiv(N, 128), sms) * 130 < min(
+//         cdiv(cdiv(M, 256) * 2 * cdiv(N, 192), sms) * 193, cdiv(cdiv(M, 256) * 2 * cdiv(N, 224), sms) * 227,
+//         cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 256, cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 256)
 // Schedule `narrow_128`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
 //
 // Clusters of 2 blocks, which share loads, walk over the tiles:
@@ -1583,6 +1608,9 @@ gemm_narrow_128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule narrow_192 of gemm for sm_90a when cdiv(cdiv(M, 256) * 2 * cdiv(N, 192), sms) * 193 < min(
+//         cdiv(cdiv(M, 256) * 2 * cdiv(N, 224), sms) * 227,
+//         cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 256, cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 256)
 // Schedule `narrow_192`, for sm_90a: BM = 128, BN = 192, BK = 64, W = 2.
 //
 // Clusters of 2 blocks, which share loads, walk over the tiles:
@@ -1715,6 +1743,8 @@ gemm_narrow_192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_sh
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule narrow_224 of gemm for sm_90a when cdiv(cdiv(M, 256) * 2 * cdiv(N, 224), sms) * 227 < min(
+//         cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 256, cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 256)
 // Schedule `narrow_224`, for sm_90a: BM = 128, BN = 224, BK = 64, W = 2.
 //
 // Clusters of 2 blocks, which share loads, walk over the tiles:
@@ -1847,6 +1877,7 @@ gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_sh
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tall of gemm for sm_90a when cdiv(cdiv(M, 256) * cdiv(N, 128), sms) < cdiv(cdiv(M, 128) * cdiv(N, 256), sms) and K % 64 == 0
 // Schedule `tall`, for sm_90a: BM = 256, BN = 128, BK = 64, W = 2.
 //
 // One block on each multiprocessor walks over the tiles:
@@ -1973,6 +2004,7 @@ gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const t
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule large of gemm for sm_90a when N % 64 == 0 and K % 64 == 0
 // Schedule `large`, for sm_90a: BM = 128, BN = 256, BK = 32, W = 2.
 //
 // One block on each multiprocessor walks over the tiles:
@@ -2099,6 +2131,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule large_pair of gemm for sm_90a
 // Schedule `large_pair`, for sm_90a: BM = 128, BN = 256, BK = 64, W = 2.
 //
 // Clusters of 2 blocks, which share loads, walk over the tiles:
