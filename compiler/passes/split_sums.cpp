@@ -21,7 +21,7 @@ using ir::Scalar;
 using ir::ValueId;
 using symbolic::Kind;
 
-constexpr int64_t kMostParts = 4;   // the blocks' trip counts are independent in the proof: its states double with each
+constexpr int64_t kMostParts = 4;   // larger clusters leave multiprocessors without a block
 constexpr int64_t kColumnUnit = 8;  // of an accumulator: what one thread's neighbours hold together
 
 struct Range {
@@ -97,11 +97,14 @@ class Splitting {
     return false;
   }
 
-  /// Every rank takes an equal number of steps; those behind the end take none.
+  /// Every rank takes an equal number of steps; of those behind the end nothing exists, which adds zero. So all blocks go through
+  /// as many iterations, and are proved like one. Where what does not exist reads as something else, steps behind the end are left
+  /// out.
   std::vector<Op> Bounds(const Range& range, Span span) const {
     const Scalar steps =
         symbolic::Cdiv(symbolic::Cdiv(symbolic::Sub(range.hi, range.lo), symbolic::Int(range.step)), symbolic::Int(kernel_.split));
     const Scalar rank = symbolic::Call("cluster::rank", DType::kI32, {}), share = symbolic::Name(share_);
+    const Scalar end = symbolic::Add(symbolic::Name(low_), share);
     const auto let = [&](const std::string& name, Scalar value) {
       Op op{OpCode::kLet, {}, {}, {std::move(value)}};
       op.symbol = name;
@@ -110,7 +113,15 @@ class Splitting {
     };
     return {let(share_, symbolic::Mul(steps, symbolic::Int(range.step))),
             let(low_, symbolic::Add(range.lo, symbolic::Mul(rank, share))),
-            let(high_, symbolic::Make(Kind::kMin, DType::kI64, {range.hi, symbolic::Add(symbolic::Name(low_), share)}))};
+            let(high_, FillsWithZero() ? end : symbolic::Make(Kind::kMin, DType::kI64, {range.hi, end}))};
+  }
+
+  bool FillsWithZero() const {
+    return std::all_of(kernel_.workers.begin(), kernel_.workers.end(), [](const ir::Worker& worker) {
+      bool with_zero = true;
+      ForEachOp(worker.body, [&](const Op& op) { with_zero &= op.code != OpCode::kRead || op.scalars.empty(); });
+      return with_zero;
+    });
   }
 
   void Narrow(Op& loop) { loop.scalars = {symbolic::Name(low_), symbolic::Name(high_)}; }

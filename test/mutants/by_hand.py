@@ -131,7 +131,7 @@ MUTANTS = [
     ("one_step_more_for_one_worker", "gemm_by_hand", [(r"in load: for k = 0 to K step", "for k = 0 to K + 64 step")], MAP_COUNTS),
     ("whole_steps_only", "gemm_by_hand", [(r"for k = 0 to K step", "for k = 0 to K / 64 * 64 step", 2)], ROWS_MULTIPLE),
     ("whole_steps_only_for_one_worker", "gemm_by_hand", [(r"in compute: for k = 0 to K step", "for k = 0 to K / 64 * 64 step")], MAP_COUNTS),
-    ("shares_overlap", "gemm_decode", [(r"in load: (let split_end = min\(K, split_begin \+ split_share)\)", r"\1 + 64)")], MAP_COUNTS),
+    ("shares_overlap", "gemm_decode", [(r"in load: (let split_end = split_begin \+ split_share)", r"\1 + 64")], MAP_COUNTS),
     ("cluster_pairs_rounded_down", "two_stage", [(r"cdiv\(m_blocks, 2\)", "m_blocks / 2")], HANG_CLUSTER),
     # ---- edges, stores
     ("engine_whatever_the_alignment", "gemm_by_hand", [(r"if C_map_usable {", "if 0 < 1 {")], EDGE_ALIGN),

@@ -80,7 +80,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
       // for k in K by BK
       const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
       const int split_begin = tk::cluster::rank() * split_share;
-      const int split_end = tk::min(K, split_begin + split_share);
+      const int split_end = split_begin + split_share;
       for (int k = split_begin; k < split_end; k += 64) {
         // ab <- (A[m, k], B[k, n])
         tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
@@ -104,7 +104,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     // for k in K by BK
     const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
     const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = tk::min(K, split_begin + split_share);
+    const int split_end = split_begin + split_share;
     for (int k = split_begin; k < split_end; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
@@ -218,7 +218,7 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
       // for k in K by BK
       const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
       const int split_begin = tk::cluster::rank() * split_share;
-      const int split_end = tk::min(K, split_begin + split_share);
+      const int split_end = split_begin + split_share;
       for (int k = split_begin; k < split_end; k += 64) {
         // ab <- (A[m, k], B[k, n])
         tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
@@ -242,7 +242,7 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
     // for k in K by BK
     const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
     const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = tk::min(K, split_begin + split_share);
+    const int split_end = split_begin + split_share;
     for (int k = split_begin; k < split_end; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
@@ -355,7 +355,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
       // for k in K by BK
       const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
       const int split_begin = tk::cluster::rank() * split_share;
-      const int split_end = tk::min(K, split_begin + split_share);
+      const int split_end = split_begin + split_share;
       for (int k = split_begin; k < split_end; k += 64) {
         // ab <- (A[m, k], B[k, n])
         tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
@@ -379,7 +379,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     // for k in K by BK
     const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
     const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = tk::min(K, split_begin + split_share);
+    const int split_end = split_begin + split_share;
     for (int k = split_begin; k < split_end; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
@@ -627,7 +627,7 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
       // for k in K by BK
       const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
       const int split_begin = tk::cluster::rank() * split_share;
-      const int split_end = tk::min(K, split_begin + split_share);
+      const int split_end = split_begin + split_share;
       for (int k = split_begin; k < split_end; k += 64) {
         // ab <- (A[m, k], B[k, n])
         tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
@@ -653,7 +653,7 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     // for k in K by BK
     const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
     const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = tk::min(K, split_begin + split_share);
+    const int split_end = split_begin + split_share;
     for (int k = split_begin; k < split_end; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
