@@ -78,9 +78,9 @@ EXPECTED(elect) {
     for (int i = 0; i < 256; ++i) out[i] = 1;
 }
 
-// case: clock in 1 out 32 exact covers clock
-CASE(clock) { return start<clock_kernel>(stream, 1, 32, 0, output(out)); }
-EXPECTED(clock) {
+// case: clock_reading in 1 out 32 exact covers clock
+CASE(clock_reading) { return start<clock_kernel>(stream, 1, 32, 0, output(out)); }
+EXPECTED(clock_reading) {
     for (int t = 0; t < 32; ++t) out[t] = 0;
 }
 
