@@ -86,7 +86,11 @@ def faults_of(tkc, case):
     predicted = predictions(run([tkc, path, "--emit=report", *include]), kernel, aligned)
     counted = counts(run([tkc, "run", path, "--counters", *arguments, *include]))
     name, faults = f"{file} {' '.join(arguments)}", []
+    kernels = {str(number) for number, line in enumerate(path.read_text().splitlines(), 1) if line.startswith("kernel ")}
     for key, (accesses, wavefronts, ideal) in sorted(counted.items()):
+        # Rows that are zero from the start are cleared before any statement, where some are missing: in order, so without conflicts.
+        if key not in predicted and key[0] in kernels and key[1] == "shared_store" and wavefronts == ideal:
+            continue
         if key not in predicted:
             faults.append(f"{name}: line {key[0]} {key[1]} is counted and not predicted")
             continue
