@@ -20,8 +20,8 @@ std::vector<bool> AsyncBuffers(const Program& program) {
       if (step.root >= 0) buffer_of_root[static_cast<size_t>(step.root)] = step.buffer;
       if (step.kind != StepKind::kOp) continue;
       const OpCode code = step.op->code;
-      const bool is_async = code == OpCode::kMma || code == OpCode::kLoadAsync || code == OpCode::kLoadRows ||
-                            code == OpCode::kLoadMulticast || code == OpCode::kStoreAsync || code == OpCode::kStoreCluster;
+      const bool is_async =
+          code == OpCode::kMma || ir::IsEngineLoad(code) || code == OpCode::kStoreAsync || code == OpCode::kStoreCluster;
       if (!is_async) continue;
       for (const Access& access : step.accesses)
         async[static_cast<size_t>(buffer_of_root[static_cast<size_t>(access.root)])] = true;

@@ -195,13 +195,7 @@ std::optional<Finding> CheckMarks(const Program& program) {
 
 std::optional<Finding> CheckMissingRows(const Program& program) {
   const ir::Kernel& kernel = *program.kernel;
-  std::map<std::string, int> fillers;
-  for (const ir::Worker& worker : kernel.workers) {
-    const std::map<ir::ValueId, std::string> buffers = passes::BuffersOfViews(kernel, worker.body);
-    passes::ForEachOp(worker.body, [&](const Op& op) {
-      if (passes::FillsShared(op) && buffers.contains(op.operands[0])) ++fillers[buffers.at(op.operands[0])];
-    });
-  }
+  const std::map<std::string, int> fillers = passes::FillersOfBuffers(kernel);
   std::optional<Finding> finding;
   for (const ir::Worker& worker : kernel.workers) {
     const std::map<ir::ValueId, std::string> buffers = passes::BuffersOfViews(kernel, worker.body);
@@ -212,7 +206,7 @@ std::optional<Finding> CheckMissingRows(const Program& program) {
       const Scalar existing = scalars.Expanded(op.scalars.back());
       // By their text: what was read from it may have other types inside.
       const bool is_same = buffer.zero_from && symbolic::ToString(buffer.zero_from) == symbolic::ToString(existing);
-      const bool holds = is_same && scalars.IsConstant(existing) && fillers[buffer.name] == 1;
+      const bool holds = is_same && scalars.IsConstant(existing) && fillers.at(buffer.name) == 1;
       if (!holds)
         finding = Finding{DiagnosticKind::kCertificateHazard, op.span,
                           fmt::format("this copy leaves rows of `{}` out that may hold something else than zero", buffer.name)};

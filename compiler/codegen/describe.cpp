@@ -81,16 +81,24 @@ void DescribeMemory(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   }
 }
 
-/// What the launcher finds out about tensors and tells the kernel.
-void DescribeStores(const ir::Kernel& kernel, std::vector<std::string>& lines) {
+/// What the launcher tells the kernel of tensors besides where they are.
+void DescribeMaps(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   const KernelUses uses(kernel);
   bool is_first = true;
   for (const ir::TensorMap& map : kernel.maps) {
+    const auto is_rows = [&](const ir::TensorMap& other) { return other.name == ir::RowsMap(map.name); };
+    const auto rows = std::find_if(kernel.maps.begin(), kernel.maps.end(), is_rows);
     const std::string usable = map.name + "_usable";
-    if (!uses.names.contains(usable)) continue;
+    std::string line;
+    if (rows != kernel.maps.end())
+      line = fmt::format("`{}`: {} in boxes of {} rows, for blocks that reach beyond its end.", rows->name, map.tensor,
+                         rows->box[rows->box.size() - 2]);
+    if (uses.names.contains(usable))
+      line =
+          fmt::format("`{}`: the address and strides of {} let the copy engine store to it; else threads do.", usable, map.tensor);
+    if (line.empty()) continue;
     if (std::exchange(is_first, false)) lines.push_back("");
-    lines.push_back(
-        fmt::format("`{}`: the address and strides of {} let the copy engine store to it; else threads do.", usable, map.tensor));
+    lines.push_back(line);
   }
 }
 
@@ -158,7 +166,7 @@ std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceMa
   DescribeRoles(kernel, lines);
   DescribePipes(kernel, lines);
   DescribeMemory(kernel, lines);
-  DescribeStores(kernel, lines);
+  DescribeMaps(kernel, lines);
   return lines;
 }
 

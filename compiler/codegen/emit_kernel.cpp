@@ -172,18 +172,20 @@ class KernelEmitter {
     }
   }
 
-  /// Of slots, what no copy brings.
+  /// What no copy brings into the slots, and a fence, for the matrix unit reads it.
   void ClearRows() {
-    bool is_first = true;
+    bool clears = false;
     for (const ir::Buffer& buffer : kernel_.buffers) {
       if (!buffer.zero_from) continue;
-      if (is_first) out_.Comment("Rows of the block that no tensor has are not copied: they are zero in all slots.");
-      is_first = false;
+      if (!clears) out_.Comment("Rows beyond the tensor's end are not copied: in all slots they are zero from here on.");
+      clears = true;
       const bool has_slots = buffer.count > 1;
-      out_.Line(fmt::format("{}tk::block::clear_rows<{}>(shared.{}{}, {});",
-                            has_slots ? fmt::format("for (int slot = 0; slot < {}; ++slot) ", buffer.count) : "", kernel_.threads,
-                            Mangle(buffer.name), has_slots ? "[slot]" : "", Scalars().Text(buffer.zero_from)));
+      if (has_slots) out_.Open(fmt::format("for (int slot = 0; slot < {}; ++slot)", buffer.count));
+      out_.Line(fmt::format("tk::block::clear_rows<{}>(shared.{}{}, {});", kernel_.threads, Mangle(buffer.name),
+                            has_slots ? "[slot]" : "", Scalars().Text(buffer.zero_from)));
+      if (has_slots) out_.Close();
     }
+    if (clears) out_.Line("tk::fence_async_proxy();");
   }
 
   void Head() {

@@ -230,11 +230,13 @@ class Maker {
   std::vector<CheckCase> Run(int count) {
     for (size_t i = 0; i <= kernel_.dims.size(); ++i) Corner(i);
     if (static_cast<int>(cases_.size()) > count) cases_.resize(static_cast<size_t>(count));
-    // A set that can't be reached in many tries won't be in more.
+    // Of some sets one case in thousands is: a size that two conditions leave, on a device of two multiprocessors. A set that can't
+    // be reached twice in so many tries won't be in more.
+    constexpr int kMany = 20000, kFew = 20;
     std::map<std::string, int> misses;
     for (int turn = 0; static_cast<int>(cases_.size()) < count && turn < 4 * count + 16; ++turn) {
       const std::string& wanted = entry_.kernels[static_cast<size_t>(turn) % entry_.kernels.size()].schedule;
-      const int tries = misses[wanted] > 1 ? 20 : 20000;
+      const int tries = misses[wanted] > 1 ? kFew : kMany;
       if (!Draw(wanted, tries)) ++misses[wanted];
     }
     return std::move(cases_);

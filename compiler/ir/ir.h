@@ -314,6 +314,10 @@ inline constexpr int kWarpsOfInstance = 4;
 
 std::string_view OpText(OpCode code);
 /// Whether those that hold parts of a line of a tile exchange what they have found, warps through a scratch buffer (Op::symbol).
+/// Copies of the engine into shared memory, which complete on a barrier.
+inline bool IsEngineLoad(OpCode code) {
+  return code == OpCode::kLoadAsync || code == OpCode::kLoadRows || code == OpCode::kLoadMulticast;
+}
 inline bool ReducesOrScans(OpCode code) { return code == OpCode::kReduce || code == OpCode::kCumsum; }
 /// Whether the operation makes, or changes, the scalar Op::symbol.
 inline bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTest; }

@@ -43,7 +43,7 @@ std::vector<std::string> Rings(const ir::Kernel& kernel, const ir::Worker& worke
 /// Every load names the barrier that it completes on.
 void LinkBarriers(const ir::Kernel& kernel, Region& region) {
   ForEachOp(region, [&](Op& op) {
-    if (!IsEngineLoad(op.code)) return;
+    if (!ir::IsEngineLoad(op.code)) return;
     for (size_t i = 0; i < kernel.barriers.size(); ++i) {
       if (kernel.barriers[i].name == FullBarrier(op.slot)) op.number = static_cast<int64_t>(i);
     }
@@ -153,7 +153,7 @@ namespace {
 /// Whether the copy engine brings what the copying role sends here, or a part of it.
 bool IsLoadedByEngine(const Op& send) {
   return !send.regions.empty() &&
-         std::any_of(send.regions[0].begin(), send.regions[0].end(), [](const Op& op) { return IsEngineLoad(op.code); });
+         std::any_of(send.regions[0].begin(), send.regions[0].end(), [](const Op& op) { return ir::IsEngineLoad(op.code); });
 }
 
 std::set<std::string> EnginePipes(const ir::Kernel& kernel) {

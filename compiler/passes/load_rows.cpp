@@ -23,12 +23,11 @@ constexpr int64_t kBoxRows = 16;
 
 class Rewriting {
  public:
-  explicit Rewriting(ir::Kernel& kernel) : kernel_(kernel), facts_(kernel) {
+  explicit Rewriting(ir::Kernel& kernel) : kernel_(kernel), facts_(kernel), fillers_(FillersOfBuffers(kernel)) {
     for (const ir::Worker& worker : kernel.workers) {
       for (const auto& [view, buffer] : BuffersOfViews(kernel, worker.body)) buffers_[view] = buffer;
       ForEachOp(worker.body, [&](const Op& op) {
-        if (FillsShared(op) && !op.operands.empty()) ++writers_[BufferOf(op)];
-        if (IsEngineLoad(op.code)) ++loads_[op.symbol];
+        if (ir::IsEngineLoad(op.code)) ++loads_[op.symbol];
       });
     }
   }
@@ -56,7 +55,7 @@ class Rewriting {
     const size_t axis = map->box.size() - 2;
     const int64_t rows = buffer->rows;
     const bool is_whole = ir::HasShapeOf(kernel_.values[load.operands[0]].type, *buffer) && map->box[axis] == rows;
-    const bool is_alone = writers_[name] == 1 && loads_[load.symbol] == 1 && buffer->instances == 1;
+    const bool is_alone = fillers_.at(name) == 1 && loads_[load.symbol] == 1 && buffer->instances == 1;
     if (!is_whole || !is_alone || buffer->swizzle == ir::Swizzle::kNone || rows < 2 * kBoxRows || rows % kBoxRows != 0) return;
     const Scalar& extent = FindTensor(kernel_, map->tensor).extents[axis];
     if (facts_.Divisor(extent) % rows == 0) return;  // all rows exist
@@ -73,8 +72,9 @@ class Rewriting {
 
   ir::Kernel& kernel_;
   IndexFacts facts_;
-  std::map<ir::ValueId, std::string> buffers_;
-  std::map<std::string, int> writers_, loads_;  // by buffer, by map
+  const std::map<std::string, int> fillers_;    // of each buffer
+  std::map<ir::ValueId, std::string> buffers_;  // of views
+  std::map<std::string, int> loads_;            // by each map
 };
 
 }  // namespace

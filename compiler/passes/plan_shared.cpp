@@ -34,15 +34,6 @@ int64_t SlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe) {
   return bytes * pipe.rings;
 }
 
-bool IsField(const ir::Kernel& kernel, const ir::Buffer& buffer) {
-  for (const ir::Pipe& pipe : kernel.pipes) {
-    for (size_t i = 0; i < pipe.fields.size(); ++i) {
-      if (FieldBuffer(pipe, i) == buffer.name) return true;
-    }
-  }
-  return false;
-}
-
 /// A pipe as the source has it: with the slots of all that separate_pipes made of one, and the fields that separate_fields did.
 struct PipeOfSource {
   const ir::Pipe* pipe;

@@ -41,16 +41,16 @@ int64_t StagingBuffers(int64_t chunks, int64_t chunk_bytes, int64_t most_bytes) 
   return 1;
 }
 
-/// What is left of a block's shared memory beside the slots that the schedule asks for, or beside those that the kernel can't do
-/// without.
-enum class Slots : uint8_t { kAsked, kLeast };
-int64_t BytesBesideSlots(const ir::Kernel& kernel, const Target& target, Slots which) {
+/// A block's shared memory, but for its barriers.
+int64_t BytesForTiles(const ir::Kernel& kernel, const Target& target) {
   constexpr int64_t kForBarriers = 1024;
-  int64_t bytes = target.SharedMemoryOfEach(std::max(1, kernel.resident)) - kForBarriers;
-  for (const ir::Pipe& pipe : kernel.pipes) {
-    const int64_t slots = which == Slots::kAsked ? std::max(pipe.slots, pipe.least_slots) : pipe.least_slots;
-    bytes -= SlotBytes(pipe) * pipe.rings * slots;
-  }
+  return target.SharedMemoryOfEach(std::max(1, kernel.resident)) - kForBarriers;
+}
+
+/// What is left of it beside the slots that the schedule asks for.
+int64_t BytesBesideSlots(const ir::Kernel& kernel, const Target& target) {
+  int64_t bytes = BytesForTiles(kernel, target);
+  for (const ir::Pipe& pipe : kernel.pipes) bytes -= SlotBytes(pipe) * pipe.rings * std::max(pipe.slots, pipe.least_slots);
   return bytes;
 }
 
@@ -81,7 +81,7 @@ ir::Buffer Stores::StagingBuffer(const ir::Type& type, const ir::TensorParam& te
   buffer.instances = worker.instances;
   if (!target.folds_copies) {
     buffer.count = StagingBuffers(type.cols / chunk_cols, type.rows * chunk_cols * Bytes(tensor.dtype),
-                                  BytesBesideSlots(kernel, target, Slots::kAsked) / buffer.instances);
+                                  BytesBesideSlots(kernel, target) / buffer.instances);
   }
   buffer.swizzle = ChooseSwizzle(tensor.dtype, type.rows, chunk_cols);
   buffer.purpose = fmt::format("staging of {}, {} columns at a time", tensor.name, chunk_cols);
@@ -177,17 +177,7 @@ Region Stores::StagedStore(const Op& store) {
 /// Whether a chunk of it for each instance fits beside the least slots and what else lies in shared memory. Else the tile is stored
 /// from registers, in shorter pieces of lines: slower, where the alternative is not to be compiled at all.
 bool Stores::HasRoomToStage(const ir::Type& type) const {
-  int64_t bytes = BytesBesideSlots(kernel, target, Slots::kLeast) - type.rows * ChunkBytes(type, type.dtype) * worker.instances;
-  for (const ir::Buffer& buffer : kernel.buffers) {
-    const bool is_slot = std::any_of(kernel.pipes.begin(), kernel.pipes.end(), [&](const ir::Pipe& pipe) {
-      for (size_t i = 0; i < pipe.fields.size(); ++i) {
-        if (FieldBuffer(pipe, i) == buffer.name) return true;
-      }
-      return false;
-    });
-    if (!is_slot) bytes -= buffer.TileBytes() * buffer.count * buffer.instances;
-  }
-  return bytes >= 0;
+  return BytesBesideBuffers(kernel, BytesForTiles(kernel, target)) >= type.rows * ChunkBytes(type, type.dtype) * worker.instances;
 }
 
 /// A guarded store from registers, of the tensor's type.

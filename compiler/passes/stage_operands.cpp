@@ -121,14 +121,8 @@ bool Staging::IsTurnedStore(const Op& turn, const Op& store) {
   constexpr int kWholeSectors = 4;           // bytes of an element
   constexpr int64_t kForScratch = 8 * 1024;  // partial results, chunks of stores
   const int64_t tile = type.rows * type.cols * Bytes(type.dtype) * worker_.instances;
-  return Bytes(type.dtype) >= kWholeSectors || BytesLeft() < tile + kForScratch;
-}
-
-int64_t Staging::BytesLeft() const {
-  int64_t bytes = target_.SharedMemoryOfEach(std::max(1, kernel_.resident));
-  for (const ir::Pipe& pipe : kernel_.pipes) bytes -= SlotBytes(pipe) * pipe.rings * pipe.least_slots;
-  for (const ir::Buffer& buffer : kernel_.buffers) bytes -= buffer.TileBytes() * buffer.count * buffer.instances;
-  return bytes;
+  return Bytes(type.dtype) >= kWholeSectors ||
+         BytesBesideBuffers(kernel_, target_.SharedMemoryOfEach(std::max(1, kernel_.resident))) < tile + kForScratch;
 }
 
 void Staging::RewriteTranspose(const Op& op, Region& out) {

@@ -90,8 +90,6 @@ class Staging {
   /// `turn` turns a tile for the store behind it alone, which may do that itself: of a row or column, or of a tile in the registers
   /// of fragments, of which the lanes that hold a column store 32 bytes that follow each other.
   bool IsTurnedStore(const ir::Op& turn, const ir::Op& store);
-  /// What is left of a block's shared memory beside the least slots and the buffers so far.
-  int64_t BytesLeft() const;
 
   /// Fills in operands_.
   void NoteOperands();

@@ -47,11 +47,9 @@ class CopyRoleSync {
         for (const Region& inner : op.regions) Count(inner);
         continue;
       }
-      const auto copies = [&](auto... code) {
-        return std::any_of(op.regions[0].begin(), op.regions[0].end(), [&](const Op& c) { return ((c.code == code) || ...); });
-      };
-      pending[op.symbol] += copies(OpCode::kLoadAsync, OpCode::kLoadRows, OpCode::kLoadMulticast);
-      pending[op.symbol] += copies(OpCode::kCopyToShared);
+      const Region& copies = op.regions[0];
+      pending[op.symbol] += std::any_of(copies.begin(), copies.end(), [](const Op& copy) { return ir::IsEngineLoad(copy.code); });
+      pending[op.symbol] += Contains(copies, OpCode::kCopyToShared);
       if (!ClosesSlot(region, i)) continue;
       most_[op.symbol] = std::max(most_[op.symbol], pending[op.symbol]);
       pending[op.symbol] = 0;
@@ -66,7 +64,7 @@ class CopyRoleSync {
     int64_t bytes = 0;
     for (Op& op : send.regions[0]) {
       const bool is_shared = op.code == OpCode::kLoadMulticast;
-      if (IsEngineLoad(op.code)) {
+      if (ir::IsEngineLoad(op.code)) {
         // Every block receives the shares of all.
         bytes += BoxBytes(op) * (is_shared ? kernel_.cluster : 1);
         op.slot = pipe;

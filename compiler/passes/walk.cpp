@@ -88,10 +88,6 @@ bool OnlyComputes(const ir::Op& op) {
   }
 }
 
-bool IsEngineLoad(ir::OpCode code) {
-  return code == ir::OpCode::kLoadAsync || code == ir::OpCode::kLoadRows || code == ir::OpCode::kLoadMulticast;
-}
-
 bool IsProduct(ir::OpCode code) {
   return code == ir::OpCode::kMatmul || code == ir::OpCode::kAccumulate || code == ir::OpCode::kMma ||
          code == ir::OpCode::kMultiply;
@@ -156,6 +152,35 @@ std::map<ir::ValueId, std::string> BuffersOfViews(const ir::Kernel& kernel, cons
     }
   });
   return buffers;
+}
+
+std::map<std::string, int> FillersOfBuffers(const ir::Kernel& kernel) {
+  std::map<std::string, int> fillers;
+  for (const ir::Worker& worker : kernel.workers) {
+    const std::map<ir::ValueId, std::string> buffers = BuffersOfViews(kernel, worker.body);
+    ForEachOp(worker.body, [&](const ir::Op& op) {
+      if (!FillsShared(op) || op.operands.empty()) return;
+      if (const auto buffer = buffers.find(op.operands[0]); buffer != buffers.end()) ++fillers[buffer->second];
+    });
+  }
+  return fillers;
+}
+
+bool IsField(const ir::Kernel& kernel, const ir::Buffer& buffer) {
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    for (size_t i = 0; i < pipe.fields.size(); ++i) {
+      if (FieldBuffer(pipe, i) == buffer.name) return true;
+    }
+  }
+  return false;
+}
+
+int64_t BytesBesideBuffers(const ir::Kernel& kernel, int64_t bytes) {
+  for (const ir::Pipe& pipe : kernel.pipes) bytes -= SlotBytes(pipe) * pipe.rings * pipe.least_slots;
+  for (const ir::Buffer& buffer : kernel.buffers) {
+    if (!IsField(kernel, buffer)) bytes -= buffer.TileBytes() * buffer.count * buffer.instances;
+  }
+  return bytes;
 }
 
 }  // namespace tkc::passes

@@ -38,14 +38,14 @@ int CountUses(const ir::Region& region, ir::ValueId value);
 /// Computes on tiles of the worker itself: memory is as it was, and so is every scalar.
 bool OnlyComputes(const ir::Op& op);
 
-/// Copies of the engine into shared memory, which complete on a barrier.
-bool IsEngineLoad(ir::OpCode code);
-
 /// Matrix products at either level.
 bool IsProduct(ir::OpCode code);
 
 /// Whether the operation writes into the view of shared memory that is its first operand.
 bool FillsShared(const ir::Op& op);
+
+/// How many operations of the kernel fill each buffer, or a part of it.
+std::map<std::string, int> FillersOfBuffers(const ir::Kernel& kernel);
 
 /// Whether register values written by the operation include `value` (results, and what it changes in place).
 bool Writes(const ir::Op& op, ir::ValueId value);
@@ -61,8 +61,15 @@ const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& n
 /// The name of the buffer that holds field `field` of a pipe.
 std::string FieldBuffer(const ir::Pipe& pipe, size_t field);
 
+/// Whether the buffer is a field of some pipe's slots.
+bool IsField(const ir::Kernel& kernel, const ir::Buffer& buffer);
+
 /// Of all fields of a slot.
 int64_t SlotBytes(const ir::Pipe& pipe);
+
+/// What is left of the shared memory of a block that has `bytes` of it, beside the slots that no pipe can do without and all
+/// buffers that are no slots.
+int64_t BytesBesideBuffers(const ir::Kernel& kernel, int64_t bytes);
 
 /// The buffer that each view of the region shows: of what is received, of views, and of their parts.
 std::map<ir::ValueId, std::string> BuffersOfViews(const ir::Kernel& kernel, const ir::Region& region);

@@ -18,6 +18,7 @@
 #include "compiler/sema/analyses.h"
 #include "compiler/sema/grid_stores.h"
 #include "compiler/sema/stores_apart.h"
+#include "compiler/sema/stores_meet.h"
 
 namespace tkc::sema {
 namespace {

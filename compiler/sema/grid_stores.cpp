@@ -218,4 +218,17 @@ std::set<std::string> TensorsOfRuns(const typed::Kernel& kernel) {
   return tensors;
 }
 
+bool Mentions(const std::string& term, typed::VarId var) {
+  const std::string name = fmt::format("v{}", var);
+  for (size_t at = term.find(name); at != std::string::npos; at = term.find(name, at + 1)) {
+    const char next = at + name.size() < term.size() ? term[at + name.size()] : ' ';
+    if (next < '0' || next > '9') return true;
+  }
+  return false;
+}
+
+bool Mentions(const symbolic::Polynomial& polynomial, typed::VarId var) {
+  return std::any_of(polynomial.begin(), polynomial.end(), [&](const auto& term) { return Mentions(term.first, var); });
+}
+
 }  // namespace tkc::sema

@@ -57,6 +57,10 @@ struct GridStore {
   std::vector<symbolic::Scalar> facts{};        // the conditions, each as what holds, none of them an `and`
 };
 
+/// Whether the term, or a term of the polynomial, names the variable: `v3`, but not the beginning of `v30`.
+bool Mentions(const std::string& term, typed::VarId var);
+bool Mentions(const symbolic::Polynomial& polynomial, typed::VarId var);
+
 /// The stores to each tensor, in the order of the source. Where the order of additions does not matter, `+=` is none.
 std::map<typed::ParamId, std::vector<GridStore>> CollectGridStores(const typed::Kernel& kernel, const typed::Section& section,
                                                                    bool deterministic);

@@ -24,10 +24,6 @@ bool IsBoundByData(const GridStore& store, typed::VarId var);
 /// Conditions around them exclude one another, for the same values of all variables that they mention.
 bool Exclusive(const GridStore& a, const GridStore& b);
 
-/// Each axis lies in a block of one grid axis for the one and of one, cut alike, for the other, as in `C[i, j]` and `C[j, i]`:
-/// where they meet these blocks are the same, and conditions around the one exclude those around the other.
-bool ExclusiveWhereTheyMeet(const GridStore& a, const GridStore& b);
-
 /// On one axis `before` ends where the loops around `after` begin, for the same values of the variables that are mentioned there:
 /// different ones are told apart by the axes that both have in common.
 bool EndsBefore(const GridStore& before, const GridStore& after);

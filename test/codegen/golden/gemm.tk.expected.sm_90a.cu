@@ -32,6 +32,7 @@ namespace {
 //    176128   32768  acc_shares  f32[64, 128]                what this block has of acc, for the cluster
 //    208896     120  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_quarters_shared {
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[7];
@@ -47,8 +48,11 @@ TK_CLUSTER_KERNEL(256, 4)
 gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
               const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_quarters_shared>();
-  // Rows of the block that no tensor has are not copied: they are zero in all slots.
-  for (int slot = 0; slot < 7; ++slot) tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 7; ++slot) {
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
+  }
+  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -170,6 +174,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
 //    200704   16384  acc_shares  f32[64, 64]                what this block has of acc, for the cluster
 //    217088     200  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_few_shared {
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[12];
@@ -185,8 +190,11 @@ TK_CLUSTER_KERNEL(256, 2)
 gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
          const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_few_shared>();
-  // Rows of the block that no tensor has are not copied: they are zero in all slots.
-  for (int slot = 0; slot < 12; ++slot) tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 12; ++slot) {
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
+  }
+  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -307,6 +315,7 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
 //    180224   32768  acc_shares  f32[64, 128]                what this block has of acc, for the cluster
 //    212992     120  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_decode_shared {
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[7];
@@ -322,8 +331,11 @@ TK_CLUSTER_KERNEL(256, 2)
 gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_shared>();
-  // Rows of the block that no tensor has are not copied: they are zero in all slots.
-  for (int slot = 0; slot < 7; ++slot) tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 7; ++slot) {
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
+  }
+  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -447,6 +459,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 //    204800   16384  C_stage[4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    221184      80  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_decode_wide_shared {
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[5];
@@ -460,8 +473,11 @@ TK_KERNEL(256)
 gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_wide_shared>();
-  // Rows of the block that no tensor has are not copied: they are zero in all slots.
-  for (int slot = 0; slot < 5; ++slot) tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 5; ++slot) {
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
+  }
+  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -576,6 +592,7 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 //    180224   32768  acc_shares[2]  f32[64, 64]                 what this block has of acc, for the cluster
 //    212992     128  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_halves_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[7];
@@ -591,8 +608,11 @@ TK_CLUSTER_KERNEL(384, 2)
 gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_halves_shared>();
-  // Rows of the block that no tensor has are not copied: they are zero in all slots.
-  for (int slot = 0; slot < 7; ++slot) tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 128);
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 7; ++slot) {
+    tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 128);
+  }
+  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -717,6 +737,7 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 //    196608   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    212992     128  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_upright_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[8];
@@ -730,8 +751,11 @@ TK_KERNEL(384)
 gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
              const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_upright_shared>();
-  // Rows of the block that no tensor has are not copied: they are zero in all slots.
-  for (int slot = 0; slot < 8; ++slot) tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 8; ++slot) {
+    tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
+  }
+  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -844,6 +868,7 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
 //    196608   16384  C_stage[4]  bf16[64, 32], swizzle 64     staging of C, 32 columns at a time
 //    212992      64  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_small_shared {
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_0[4];
@@ -857,8 +882,11 @@ TK_KERNEL(256)
 gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
            const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_small_shared>();
-  // Rows of the block that no tensor has are not copied: they are zero in all slots.
-  for (int slot = 0; slot < 4; ++slot) tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 4; ++slot) {
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
+  }
+  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -969,6 +997,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
 //    196608   16384  C_stage[4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    212992     128  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_small_pair_shared {
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[8];
@@ -982,9 +1011,11 @@ TK_CLUSTER_KERNEL(256, 2)
 gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_small_pair_shared>();
-  // Rows of the block that no tensor has are not copied: they are zero in all slots.
-  for (int slot = 0; slot < 8;
-       ++slot) tk::block::clear_rows<256>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 64);
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 8; ++slot) {
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 64);
+  }
+  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -1100,6 +1131,7 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
 //    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    229376      96  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_medium_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
@@ -1113,8 +1145,11 @@ TK_KERNEL(384)
 gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_medium_shared>();
-  // Rows of the block that no tensor has are not copied: they are zero in all slots.
-  for (int slot = 0; slot < 6; ++slot) tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 6; ++slot) {
+    tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
+  }
+  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -1227,6 +1262,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 //    204800   24576  C_stage[3][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    229376      80  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_trio_shared {
   tk::shared_tile<tk::bf16, 192, 64, tk::swizzle::b128> ab_0[5];
@@ -1240,8 +1276,11 @@ TK_KERNEL(512)
 gemm_trio(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
           const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_trio_shared>();
-  // Rows of the block that no tensor has are not copied: they are zero in all slots.
-  for (int slot = 0; slot < 5; ++slot) tk::block::clear_rows<512>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 192);
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 5; ++slot) {
+    tk::block::clear_rows<512>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 192);
+  }
+  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -1357,6 +1396,7 @@ gemm_trio(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK
 //    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    229376      96  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_medium_pair_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
@@ -1370,9 +1410,11 @@ TK_CLUSTER_KERNEL(384, 2)
 gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_medium_pair_shared>();
-  // Rows of the block that no tensor has are not copied: they are zero in all slots.
-  for (int slot = 0; slot < 6;
-       ++slot) tk::block::clear_rows<384>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 128);
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 6; ++slot) {
+    tk::block::clear_rows<384>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 128);
+  }
+  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);

@@ -46,9 +46,6 @@ TK_DEVICE void for_each_panel(const View& view, const int (&at)[Rank], F f) {
 /// Fetches a map before its first use.
 TK_DEVICE void prefetch(const tensor_map& map) { sm90::prefetch_tensor_map(&map); }
 
-/// Between ordinary writes to shared memory and the copy engine or tensor core; by every writer.
-TK_DEVICE void fence_async_proxy() { sm90::fence_proxy_async_shared(); }
-
 /// Tensor to shared tile or view; completes `bytes` of the tile on `full`.
 template <class To, class... Coordinate>
 TK_DEVICE void load_async(const To& to, const tensor_map& map, barrier& full, Coordinate... at) {
@@ -59,10 +56,12 @@ TK_DEVICE void load_async(const To& to, const tensor_map& map, barrier& full, Co
     });
 }
 
+namespace detail {
 /// Whether a tile of which so many rows exist comes as one box all the same: the engine writes zero for 24 rows in the time that it takes
 /// to start more boxes (H200).
 template <int Rows>
 TK_DEVICE bool comes_whole(index existing) { return existing >= Rows - 24; }
+}  // namespace detail
 
 /// load_async of a tile of which the first `existing` rows, along the last dimension but one, exist. Where many do not it comes in boxes
 /// of Rows rows, for which `by_rows` is made, and boxes without any are not copied: for each row that does not exist the engine takes
@@ -73,7 +72,7 @@ TK_DEVICE void load_rows(const To& to, const tensor_map& map, const tensor_map& 
     const auto view = as_view(to);
     using view_type = decltype(as_view(to));
     constexpr int row_bytes = view_type::geometry::panels * view_type::geometry::pitch;
-    if (comes_whole<view_type::rows>(existing)) return load_async(to, map, full, at...);
+    if (detail::comes_whole<view_type::rows>(existing)) return load_async(to, map, full, at...);
     const uint32_t barrier_address = arch::shared_address(&full);
     for (int r = 0; r < view_type::rows; r += Rows) {
         if (r >= existing) {
@@ -90,18 +89,17 @@ TK_DEVICE void load_rows(const To& to, const tensor_map& map, const tensor_map& 
 
 namespace block {
 
-/// The rows that load_rows never brings become zero. By all threads of the block, which then meet.
+/// The rows that load_rows never brings become zero. By all threads of the block, which then execute fence_async_proxy and meet.
 template <int Threads, class T, int R, int C, swizzle S>
 TK_DEVICE void clear_rows(const shared_tile<T, R, C, S>& tile, tk::index existing) {
     using geometry = shared_geometry<T, R, C, S>;
     using word = typename detail::word<16>::type;
     constexpr int words_of_row = geometry::pitch / int(sizeof(word));
-    if (comes_whole<R>(existing)) return;
+    if (detail::comes_whole<R>(existing)) return;
     TK_UNROLL
     for (int panel = 0; panel < geometry::panels; ++panel)
         for (int n = max(int(existing), 0) * words_of_row + arch::thread_index(); n < R * words_of_row; n += Threads)
             arch::store_shared(tile.view().base + uint32_t(panel * geometry::panel_bytes + n * int(sizeof(word))), word{});
-    fence_async_proxy();
 }
 
 }  // namespace block
@@ -142,5 +140,8 @@ TK_DEVICE void wait_stores_read() { sm90::bulk_wait_group_read<N>(); }
 /// Until all but the newest N groups of the calling thread are written.
 template <int N>
 TK_DEVICE void wait_stores() { sm90::bulk_wait_group<N>(); }
+
+/// Between ordinary writes to shared memory and the copy engine or tensor core; by every writer.
+TK_DEVICE void fence_async_proxy() { sm90::fence_proxy_async_shared(); }
 
 }  // namespace tk

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Whether conditions keep stores apart that a block of the grid would store both, as those of both triangles of a symmetric matrix.
+#pragma once
+
+#include "compiler/sema/grid_stores.h"
+
+namespace tkc::sema {
+
+/// Each axis lies in a block of one grid axis for the one and of one, cut alike, for the other, as in `C[i, j]` and `C[j, i]`:
+/// where they meet these blocks are the same, and conditions around the one exclude those around the other.
+bool ExclusiveWhereTheyMeet(const GridStore& a, const GridStore& b);
+
+}  // namespace tkc::sema
