@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows that no tensor has are not copied. The engine writes zero for each row of a box that lies outside its tensor, and takes longer
-// for it than for a row that exists (H200, test/gpu/engine_edges.cu: 128 rows of 128 bytes, of which one exists, take more than twice
-// as long as all of them). A product of one row would spend most of its time so.
+// Rows that no tensor has are not copied. The engine writes zero for each row of a box that lies outside its tensor, and takes
+// longer for it than for a row that exists (H200, test/gpu/engine_edges.cu: 128 rows of 128 bytes, of which one exists, take more
+// than twice as long as all of them). A product of one row would spend most of its time so.
 //
 //     load_async slot = A_map at m, k        becomes     load_rows slot = A_map at m, k, M - m
 //     map A_map : A box [64, 64]                         map A_map : A box [64, 64], map A_map_rows : A box [16, 64]
