@@ -10,6 +10,7 @@
 #include "compiler/certify/operand_moves.h"
 #include "compiler/certify/shared_moves.h"
 #include "compiler/passes/walk.h"
+#include "compiler/support/parallel.h"
 #include "compiler/target/target.h"
 
 namespace tkc::certify {
@@ -260,9 +261,12 @@ std::vector<SharedAccess> SharedAccesses(const ir::Kernel& kernel) {
 }
 
 void WarnOfConflicts(const ir::Module& module, Diagnostics& diagnostics) {
+  std::vector<std::vector<SharedAccess>> accesses(module.kernels.size());
+  ForEachInParallel(accesses.size(), [&](size_t i) { accesses[i] = SharedAccesses(module.kernels[i]); });
   std::set<std::tuple<uint32_t, uint32_t, AccessClass>> reported;
-  for (const ir::Kernel& kernel : module.kernels) {
-    for (const SharedAccess& access : SharedAccesses(kernel)) {
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    const ir::Kernel& kernel = module.kernels[i];
+    for (const SharedAccess& access : accesses[i]) {
       if (access.wavefronts <= access.ideal || access.rows == 1 || access.cols == 1) continue;
       if (!reported.insert({access.span.file, access.span.begin, access.kind}).second) continue;
       const ir::Buffer& buffer = passes::FindBuffer(kernel, access.buffer);

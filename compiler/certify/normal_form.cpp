@@ -272,16 +272,13 @@ class Normalizer {
     for (size_t i = 0; i < state_.named.size(); ++i)
       AddEvent(state_.named[i].latest, NormalForm::Sort::kNamed, static_cast<int>(i));
     std::stable_sort(events_.begin(), events_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
-    // The same thing twice: told apart by their order.
+    // The same thing twice: told apart by their order, which the lowest bits of a key have room for.
+    constexpr uint64_t kMostAlike = 64;
     for (size_t i = 1; i < events_.size(); ++i) {
-      const auto same = [&](uint64_t count) {
-        return events_[i].key.second == events_[i - 1].key.second && events_[i].key.first + count == events_[i - 1].key.first;
-      };
-      for (uint64_t count = 0; count < 64; ++count) {
-        if (!same(count)) continue;
-        events_[i].key.first += count + 1;
-        break;
-      }
+      const NormalForm::Key& before = events_[i - 1].key;
+      NormalForm::Key& key = events_[i].key;
+      const uint64_t ahead = before.first - key.first;
+      if (key.second == before.second && ahead < kMostAlike) key.first += ahead + 1;
     }
   }
 

@@ -80,8 +80,19 @@ Scope::Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instanc
   if (kernel.cluster > 1) names_["@rank"] = symbolic::Int(block);
 }
 
+/// Operations and leaves; counts no further than to `most`.
+static size_t Size(const Scalar& scalar, size_t most) {
+  size_t size = 1;
+  for (const Scalar& arg : scalar->args) {
+    if (size >= most) break;
+    size += Size(arg, most - size);
+  }
+  return size;
+}
+
 Scalar Scope::Shortened(Scalar scalar) const {
-  constexpr size_t kLongText = 1000;
+  constexpr size_t kLongText = 1000, kFewParts = 24;
+  if (Size(scalar, kFewParts) < kFewParts) return scalar;
   std::string text = symbolic::CanonicalText(scalar);
   if (text.size() <= kLongText) return scalar;
   std::map<std::string, Scalar> leaves;

@@ -146,11 +146,12 @@ std::vector<std::string> Documentation(Span declaration, const SourceManager& so
   return lines;
 }
 
-std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceManager& sources) {
+std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceStatements& statements) {
+  const SourceManager& sources = statements.Sources();
   std::vector<std::string> lines;
   const auto quote = [&](Span span) {
     if (!PointsSomewhere(sources, span)) return;
-    for (std::string& line : SourceStatements(sources).Lines(span)) lines.push_back(std::move(line));
+    for (std::string& line : statements.Lines(span)) lines.push_back(std::move(line));
   };
   quote(kernel.declaration);
   if (kernel.span != kernel.declaration) quote(kernel.span);

@@ -15,15 +15,15 @@ namespace tkc::codegen {
 namespace {
 
 /// Kernels and what calls them, inside the anonymous namespace.
-void EmitModule(const ir::Module& module, const SourceManager& sources, const EmitOptions& options, std::string_view condition,
-                CodeWriter& out) {
+void EmitModule(const ir::Module& module, const SourceStatements& statements, const EmitOptions& options,
+                std::string_view condition, CodeWriter& out) {
   std::set<uint32_t> documented;  // where declarations begin: once for all schedules, instances and grids
   for (const ir::Kernel& kernel : module.kernels) {
     out.Blank();
     if (documented.insert(kernel.declaration.begin).second) {
-      for (const std::string& line : Documentation(kernel.declaration, sources)) out.Comment(line);
+      for (const std::string& line : Documentation(kernel.declaration, statements.Sources())) out.Comment(line);
     }
-    EmitKernel(kernel, sources, options, condition, out);
+    EmitKernel(kernel, statements, options, condition, out);
   }
   out.Blank();
   out.From(kNoSpan);
@@ -41,6 +41,7 @@ std::string_view RuntimeHeader(std::span<const ir::Module> modules) {
 
 Emitted EmitCuda(std::span<const ir::Module> modules, const SourceManager& sources, const EmitOptions& options) {
   const bool has_parts = modules.size() > 1;
+  const SourceStatements statements(sources);
   CodeWriter out;
   if (options.line_directives) out.NeverBreak();
   out.Comment(Provenance(options));
@@ -56,7 +57,7 @@ Emitted EmitCuda(std::span<const ir::Module> modules, const SourceManager& sourc
   out.Raw("namespace {");
   for (const ir::Module& module : modules) {
     const PartOfFile part(has_parts ? &TargetOf(module) : nullptr, out);
-    EmitModule(module, sources, options, part.Condition(), out);
+    EmitModule(module, statements, options, part.Condition(), out);
     if (!has_parts) continue;
     for (const ir::Entry& entry : module.entries) {
       EmitEntry(module, entry, "", out);

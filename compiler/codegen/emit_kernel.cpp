@@ -126,15 +126,15 @@ std::vector<Group> GroupRoles(const ir::Kernel& kernel) {
 
 class KernelEmitter {
  public:
-  KernelEmitter(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, std::string_view condition,
-                CodeWriter& out)
+  KernelEmitter(const ir::Kernel& kernel, const SourceStatements& statements, const EmitOptions& options,
+                std::string_view condition, CodeWriter& out)
       : kernel_(kernel),
         target_(TargetOf(kernel)),
         options_(options),
         condition_(condition),
         out_(out),
         uses_(kernel),
-        quoter_(sources, out, options.line_directives) {}
+        quoter_(statements, out, options.line_directives) {}
 
   void Run() {
     if (HasSharedMemory(kernel_)) EmitSharedStruct(kernel_, out_);
@@ -317,12 +317,12 @@ std::string KernelFunction(const ir::Kernel& kernel) {
   return MangleEntry(kernel.name) + (kernel.name == kernel.entry ? "_kernel" : "");
 }
 
-void EmitKernel(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, std::string_view condition,
-                CodeWriter& out) {
+void EmitKernel(const ir::Kernel& kernel, const SourceStatements& statements, const EmitOptions& options,
+                std::string_view condition, CodeWriter& out) {
   Ensure(kernel.is_schedule, "only kernels at schedule level can be printed", kernel.span);
   out.From(kernel.span);
-  for (const std::string& line : DescribeKernel(kernel, sources)) out.Comment(line);
-  KernelEmitter(kernel, sources, options, condition, out).Run();
+  for (const std::string& line : DescribeKernel(kernel, statements)) out.Comment(line);
+  KernelEmitter(kernel, statements, options, condition, out).Run();
 }
 
 }  // namespace tkc::codegen

@@ -9,6 +9,7 @@
 #include "compiler/codegen/code_writer.h"
 #include "compiler/codegen/emit.h"
 #include "compiler/codegen/emit_op.h"
+#include "compiler/codegen/source_statements.h"
 
 namespace tkc::codegen {
 
@@ -30,14 +31,14 @@ inline std::string SharedStruct(const ir::Kernel& kernel) { return KernelFunctio
 inline bool HasSharedMemory(const ir::Kernel& kernel) { return !kernel.buffers.empty() || !kernel.barriers.empty(); }
 
 /// `condition`, if not empty, of the preprocessor: the compiler's pass takes the body if it holds. It takes the head always.
-void EmitKernel(const ir::Kernel& kernel, const SourceManager& sources, const EmitOptions& options, std::string_view condition,
-                CodeWriter& out);
+void EmitKernel(const ir::Kernel& kernel, const SourceStatements& statements, const EmitOptions& options,
+                std::string_view condition, CodeWriter& out);
 
 /// What the source says above `declaration` (`///`), line by line. Without `//`.
 std::vector<std::string> Documentation(Span declaration, const SourceManager& sources);
 
 /// The lines above a kernel: its head in the source, that of its grid, its roles, its pipes as a drawing, its shared memory.
 /// Without `//`.
-std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceManager& sources);
+std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceStatements& statements);
 
 }  // namespace tkc::codegen

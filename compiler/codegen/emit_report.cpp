@@ -96,9 +96,10 @@ std::string EmitReport(const ir::Module& module, const SourceManager& sources) {
                          kernel.when ? " when " + symbolic::ToString(kernel.when) : ", always");
     }
   }
+  const SourceStatements statements(sources);
   for (const ir::Kernel& kernel : module.kernels) {
     out += fmt::format("\nkernel {}\n", KernelFunction(kernel));
-    for (const std::string& line : DescribeKernel(kernel, sources)) out += line.empty() ? "\n" : "  " + line + "\n";
+    for (const std::string& line : DescribeKernel(kernel, statements)) out += line.empty() ? "\n" : "  " + line + "\n";
     Figures(kernel, out);
     SharedTraffic(kernel, sources, out);
   }

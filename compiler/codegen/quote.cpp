@@ -71,12 +71,13 @@ std::string EscapeComment(std::string_view text) {
 }
 
 void SourceQuoter::At(Span span) {
-  if (!PointsSomewhere(sources_, span)) return;
+  const SourceManager& sources = statements_.Sources();
+  if (!PointsSomewhere(sources, span)) return;
   if (line_directives_) {
     // Every generated line counts as the next one of the .tk file, so each operation says anew where it is from.
-    const uint32_t line = sources_.Line(span);
+    const uint32_t line = sources.Line(span);
     if (span.file == last_.file && line == line_ && out_.LineNumber() == after_directive_) return;
-    out_.Raw(fmt::format("#line {} {}", line, StringLiteral(sources_.Path(span.file))));
+    out_.Raw(fmt::format("#line {} {}", line, StringLiteral(sources.Path(span.file))));
     line_ = line;
     last_ = span;
   } else {

@@ -9,7 +9,6 @@
 
 #include "compiler/codegen/code_writer.h"
 #include "compiler/codegen/source_statements.h"
-#include "compiler/support/source_manager.h"
 
 namespace tkc::codegen {
 
@@ -20,8 +19,8 @@ std::string EscapeComment(std::string_view text);
 /// Writes a statement as it stands in the source before the code that comes from it, once for a run of operations of one statement.
 class SourceQuoter {
  public:
-  SourceQuoter(const SourceManager& sources, CodeWriter& out, bool line_directives)
-      : sources_(sources), statements_(sources), out_(out), line_directives_(line_directives) {}
+  SourceQuoter(const SourceStatements& statements, CodeWriter& out, bool line_directives)
+      : statements_(statements), out_(out), line_directives_(line_directives) {}
 
   void At(Span span);
   /// Of an operation that belongs to another statement than the one that goes on behind it: nothing is quoted.
@@ -39,8 +38,7 @@ class SourceQuoter {
   void Leave(const std::string& generated_name);
 
  private:
-  const SourceManager& sources_;
-  SourceStatements statements_;
+  const SourceStatements& statements_;
   CodeWriter& out_;
   bool line_directives_;
   Span last_ = kNoSpan;      // what was quoted last

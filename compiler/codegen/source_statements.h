@@ -24,6 +24,8 @@ class SourceStatements {
  public:
   explicit SourceStatements(const SourceManager& sources) : sources_(sources) {}
 
+  const SourceManager& Sources() const { return sources_; }
+
   /// The statement or header at the beginning of `span`, which points somewhere.
   Span At(Span span) const;
   /// The same line by line for comments, as it stands in the source but for what all of it is indented by. What stands in a `fn`

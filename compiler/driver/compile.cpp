@@ -64,55 +64,48 @@
 namespace tkc {
 namespace {
 
-/// Tile level to schedule level.
-bool RunPasses(Session& session, ir::Module& module, const Target& target) {
-  PassRunner pass(session, module, target);
-  const bool ok =
-      pass.VerifyInput() &&                                 //
-      pass("apply_conditions", passes::ApplyConditions) &&  // first: what can never run needs no roles, layouts or registers
-      pass("fold_reshapes", passes::FoldReshapes) &&        // on tiles that are what the source says
-      pass("narrow_moves", passes::NarrowMoves) &&          // on values, before they have places
-      pass("separate_pipes", passes::SeparatePipes) &&      // before all that counts or names pipes
-      pass("separate_fields", passes::SeparateFields) &&    // likewise; of pipes that are one by now
-      pass("expand_workers", passes::ExpandWorkers) &&      // all below counts senders and receivers of pipes
-      pass("split_sums", passes::SplitSums) &&              // on values, before they have places
-      pass("spread_instances", passes::SpreadInstances) &&  // on whole workers: below, a block's own instances are counted
-      pass("assign_roles", passes::AssignRoles) &&          // who executes: layouts and transfers differ by role
-      pass.Enter(ir::Level::kLowering) &&                   // from here on tiles have layouts and places
-      pass("widen_columns", passes::WidenColumns) &&        // before all that asks how operands lie or where tiles fit
-      pass("turn_operands", passes::TurnOperands) &&        // before layouts and staging, which see which way operands lie
-      pass("join_parts", passes::JoinParts) &&              // before layouts: a lane takes whole structures
-      pass("select_layout", passes::SelectLayout) &&      // before staging: which parts of a register tile stay with their threads
-      pass("sink_reductions", passes::SinkReductions) &&  // by layouts; before staging, which gives reductions their scratch
-      pass("stage_operands", passes::StageOperands) &&    // where tiles live; before transfers, which move between places
-      pass("hoist_reads", passes::HoistReads) &&          // on reads in their places; before what makes more operations of some
-      pass("select_transfer", passes::SelectTransfer) &&  // makes the buffers that plan_shared places
-      pass("select_swizzle", passes::SelectSwizzle) &&    // before plan_shared: tiles start where their pattern does
-      pass("multicast", passes::Multicast) &&             // before insert_sync: who arrives at a slot depends on it
-      pass("plan_shared", passes::PlanShared) &&          // fixes slot counts, which barriers and rings repeat
-      pass("advance_reads", passes::AdvanceReads) &&      // on loads and stores as they will be; before pipes become barriers
-      pass("cut_stores", passes::CutStores) &&            // on loads and stores as they will be
-      pass("convert_anew", passes::ConvertAnew) &&        // where loads stand now
-      pass("cut_statements", passes::CutStatements) &&    // once as little is kept as conversions allow
-      pass("overlap_products", passes::OverlapProducts) &&  // where what is kept and what slots there are is known
-      pass("plan_registers", passes::PlanRegisters) &&      // once as little is kept as can be
-      pass("mark_accesses", passes::MarkAccesses) &&        // by the grid's axes, of which lower_grid makes something else
-      pass("mark_numbers", passes::MarkNumbers) &&          // likewise, of numbers that random bits are drawn for
-      pass("delay_stores", passes::DelayStores) &&          // by those marks; before insert_sync, while sends and receives are seen
-      pass("lower_grid", passes::LowerGrid) &&              // before insert_sync: a slot's life may cross tiles
-      pass("hoist_invariants", passes::HoistInvariants) &&  // on the loop over tiles, with the registers that are left
-      pass("fold_copies", passes::FoldCopies) &&        // on whole programs, which have their names; before what waits for copies
-      pass("advance_copies", passes::AdvanceCopies) &&  // on loops with their copies in place
-      pass("load_ahead", passes::LoadAhead) &&          // on the same loops; moves receives, which insert_sync serves
-      pass("alternate", passes::Alternate) &&           // on the same loops, as load_ahead left them
-      pass("keep_operands", passes::KeepOperands) &&    // once values stand in the loops they will stand in
-      pass("skip_masks", passes::SkipMasks) &&          // makes branches, which the passes above leave alone
-      pass("load_rows", passes::LoadRows) &&            // by the tile's number; before insert_sync, which counts what comes
-      pass("insert_sync", passes::InsertSync) &&        // last: orders what all others have put in place
-      pass.Enter(ir::Level::kSchedule);
-  if (ok) pass.CheckNames();
-  return ok && !session.diagnostics.HasErrors();
-}
+/// Tile level to schedule level, one kernel at a time.
+constexpr Pass kPasses[] = {
+    {"apply_conditions", passes::ApplyConditions},                // first: what can never run needs no roles, layouts or registers
+    {"fold_reshapes", passes::FoldReshapes},                      // on tiles that are what the source says
+    {"narrow_moves", passes::NarrowMoves},                        // on values, before they have places
+    {"separate_pipes", passes::SeparatePipes},                    // before all that counts or names pipes
+    {"separate_fields", passes::SeparateFields},                  // likewise; of pipes that are one by now
+    {"expand_workers", passes::ExpandWorkers},                    // all below counts senders and receivers of pipes
+    {"split_sums", passes::SplitSums},                            // on values, before they have places
+    {"spread_instances", passes::SpreadInstances},                // on whole workers: below, a block's own instances are counted
+    {"assign_roles", passes::AssignRoles, ir::Level::kLowering},  // who executes: layouts and transfers differ by role
+    {"widen_columns", passes::WidenColumns},                      // before all that asks how operands lie or where tiles fit
+    {"turn_operands", passes::TurnOperands},                      // before layouts and staging, which see which way operands lie
+    {"join_parts", passes::JoinParts},                            // before layouts: a lane takes whole structures
+    {"select_layout", passes::SelectLayout},        // before staging: which parts of a register tile stay with their threads
+    {"sink_reductions", passes::SinkReductions},    // by layouts; before staging, which gives reductions their scratch
+    {"stage_operands", passes::StageOperands},      // where tiles live; before transfers, which move between places
+    {"hoist_reads", passes::HoistReads},            // on reads in their places; before what makes more operations of some
+    {"select_transfer", passes::SelectTransfer},    // makes the buffers that plan_shared places
+    {"select_swizzle", passes::SelectSwizzle},      // before plan_shared: tiles start where their pattern does
+    {"multicast", passes::Multicast},               // before insert_sync: who arrives at a slot depends on it
+    {"plan_shared", passes::PlanShared},            // fixes slot counts, which barriers and rings repeat
+    {"advance_reads", passes::AdvanceReads},        // on loads and stores as they will be; before pipes become barriers
+    {"cut_stores", passes::CutStores},              // on loads and stores as they will be
+    {"convert_anew", passes::ConvertAnew},          // where loads stand now
+    {"cut_statements", passes::CutStatements},      // once as little is kept as conversions allow
+    {"overlap_products", passes::OverlapProducts},  // where what is kept and what slots there are is known
+    {"plan_registers", passes::PlanRegisters},      // once as little is kept as can be
+    {"mark_accesses", passes::MarkAccesses},        // by the grid's axes, of which lower_grid makes something else
+    {"mark_numbers", passes::MarkNumbers},          // likewise, of numbers that random bits are drawn for
+    {"delay_stores", passes::DelayStores},          // by those marks; before insert_sync, while sends and receives are seen
+    {"lower_grid", passes::LowerGrid},              // before insert_sync: a slot's life may cross tiles
+    {"hoist_invariants", passes::HoistInvariants},  // on the loop over tiles, with the registers that are left
+    {"fold_copies", passes::FoldCopies},            // on whole programs, which have their names; before what waits for copies
+    {"advance_copies", passes::AdvanceCopies},      // on loops with their copies in place
+    {"load_ahead", passes::LoadAhead},              // on the same loops; moves receives, which insert_sync serves
+    {"alternate", passes::Alternate},               // on the same loops, as load_ahead left them
+    {"keep_operands", passes::KeepOperands},        // once values stand in the loops they will stand in
+    {"skip_masks", passes::SkipMasks},              // makes branches, which the passes above leave alone
+    {"load_rows", passes::LoadRows},                // by the tile's number; before insert_sync, which counts what comes
+    {"insert_sync", passes::InsertSync, ir::Level::kSchedule},  // last: orders what all others have put in place
+};
 
 Result<typed::Program> CheckParsed(Session& session, const ast::Program& program, const Target& target) {
   CheckOptions options;
@@ -142,35 +135,52 @@ const Target& TargetOf(const ir::Kernel& kernel, const Target& target) {
 
 /// Text of the schedule level has passed no pass: it is verified here, before and after its proof. What the certificate proves by
 /// itself (bytes, limits) is left to it.
-bool VerifyText(Session& session, const ir::Module& module, ir::Level level, const Target* target) {
-  if (session.options.from != "schedule") return true;
-  for (const ir::Kernel& kernel : module.kernels) {
-    for (const ir::Fault& fault : ir::Verify(kernel, level, target ? &TargetOf(kernel, *target) : nullptr)) {
-      session.diagnostics.Error(DiagnosticKind::kMalformedIr, fault.span, fault.message);
-    }
+bool VerifyText(const Options& options, const ir::Kernel& kernel, ir::Level level, const Target* target, Diagnostics& diagnostics) {
+  if (options.from != "schedule") return true;
+  for (const ir::Fault& fault : ir::Verify(kernel, level, target)) {
+    diagnostics.Error(DiagnosticKind::kMalformedIr, fault.span, fault.message);
   }
-  return !session.diagnostics.HasErrors();
+  return !diagnostics.HasErrors();
 }
 
-/// The proof of every kernel: on by default in every compile. `text` may be null.
-bool CertifyModule(Session& session, const ir::Module& module, const Target& target, std::string* text) {
-  if (!VerifyText(session, module, ir::Level::kLowering, nullptr)) return false;
+/// The proof of a kernel: on by default in every compile. `certificate` may be null.
+void Certify(const Options& options, const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics,
+             certify::Certificate* certificate) {
   SetCrashPass("certify");
-  if (session.options.certify) {
-    // Two thirds of a compile: each kernel is proved by itself.
-    const size_t count = module.kernels.size();
-    std::vector<certify::Certificate> certificates(count);
-    std::vector<Diagnostics> reports(count);
-    ForEachInParallel(count, [&](size_t i) {
-      const ir::Kernel& kernel = module.kernels[i];
-      certify::Certify(kernel, TargetOf(kernel, target), reports[i], text ? &certificates[i] : nullptr);
-    });
-    for (Diagnostics& report : reports) session.diagnostics.Append(std::move(report));
-    for (const certify::Certificate& certificate : certificates) {
-      if (text) *text += certificate.text;
+  if (!VerifyText(options, kernel, ir::Level::kLowering, nullptr, diagnostics)) return;
+  if (options.certify && !certify::Certify(kernel, target, diagnostics, certificate)) return;
+  VerifyText(options, kernel, ir::Level::kSchedule, &target, diagnostics);
+}
+
+/// How far a module goes.
+enum class Until { kSchedule, kProved };
+
+/// All kernels from tile level to schedule level, or to its proof, with all that is reported for any of them. `certificate` may be
+/// null.
+bool LowerKernels(Session& session, ir::Module& module, const Target& target, Until until, std::string* certificate) {
+  const Options& options = session.options;
+  const size_t count = module.kernels.size();
+  std::vector<Diagnostics> reports(count);
+  std::vector<certify::Certificate> certificates(count);
+  const auto lower = [&](size_t i) {
+    ir::Kernel& kernel = module.kernels[i];
+    if (options.from != "schedule") {
+      const bool ok = RunPasses(kPasses, options, kernel, target, reports[i]);
+      reports[i].EndCompilation(0, kernel.schedule.empty() ? "" : fmt::format("in schedule set `{}`", kernel.schedule));
+      if (!ok) return;
     }
+    if (until == Until::kProved)
+      Certify(options, kernel, TargetOf(kernel, target), reports[i], certificate ? &certificates[i] : nullptr);
+  };
+  // What --dump-after prints of one kernel must not stand between the lines of another.
+  ForEachInParallel(count, lower, options.dump_after.empty() ? AllCores() : 1);
+  const size_t reported = session.diagnostics.All().size();
+  for (Diagnostics& report : reports) session.diagnostics.Append(std::move(report));
+  session.diagnostics.EndCompilation(reported, "");
+  if (certificate) {
+    for (const certify::Certificate& one : certificates) *certificate += one.text;
   }
-  return !session.diagnostics.HasErrors() && VerifyText(session, module, ir::Level::kSchedule, &target);
+  return !session.diagnostics.HasErrors();
 }
 
 /// A note for what is reported for one of several targets.
@@ -186,12 +196,12 @@ bool LowerModule(Session& session, ir::Module& module, const Target& target, std
     text += ir::Print(module);
     return true;
   }
-  if (options.from != "schedule" && !RunPasses(session, module, target)) return false;
   if (options.emit == Emit::kSchedule || !options.run_passes.empty()) {
+    if (!LowerKernels(session, module, target, Until::kSchedule, nullptr)) return false;
     text += ir::Print(module);
     return true;
   }
-  if (!CertifyModule(session, module, target, options.emit == Emit::kCertificate ? &text : nullptr)) return false;
+  if (!LowerKernels(session, module, target, Until::kProved, options.emit == Emit::kCertificate ? &text : nullptr)) return false;
   if (options.emit == Emit::kCertificate) return true;
   certify::WarnOfConflicts(module, session.diagnostics);
   if (options.emit == Emit::kReport) text += codegen::EmitReport(module, session.sources);
@@ -245,6 +255,8 @@ bool CompileFor(Session& session, const ast::Program& program, const Target& tar
 
 int Compile(const Options& options) {
   Session session(options);
+  CheckPassNames(kPasses, options, session.diagnostics);
+  if (session.diagnostics.HasErrors()) return session.Finish();
   if (!options.from.empty()) return RequireOutput(session) ? CompileText(session) : session.Finish();
   const std::vector<const Target*> targets = RequireTargets(session);
   if (targets.empty() || !RequireOutput(session)) return session.Finish();
@@ -297,7 +309,7 @@ namespace {
 Result<ir::Module> Lower(Session& session, const typed::Program& program, const Target& target) {
   SetCrashPass("from_ast");
   ir::Module module = ir::FromAst(program, std::string(target.name));
-  if (!RunPasses(session, module, target) || !CertifyModule(session, module, target, nullptr)) return Failure{};
+  if (!LowerKernels(session, module, target, Until::kProved, nullptr)) return Failure{};
   return module;
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "compiler/ir/print.h"
 #include "compiler/support/internal_error.h"
@@ -16,76 +18,85 @@ bool Names(const std::vector<std::string>& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-}  // namespace
+class PassRunner {
+ public:
+  PassRunner(const Options& options, ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics)
+      : options_(options), kernel_(kernel), target_(target), diagnostics_(diagnostics) {}
 
-bool PassRunner::operator()(std::string_view name, Pass pass) {
-  return Run(name, [&](ir::Kernel& kernel) { return pass(kernel, target_, session_.diagnostics); });
-}
-
-bool PassRunner::operator()(std::string_view name, TargetFreePass pass) {
-  return Run(name, [&](ir::Kernel& kernel) { return pass(kernel, session_.diagnostics); });
-}
-
-bool PassRunner::Run(std::string_view name, const std::function<Result<void>(ir::Kernel&)>& pass) {
-  names_ += fmt::format("{}`{}`", names_.empty() ? "" : ", ", name);
-  const Options& options = session_.options;
-  if (!options.run_passes.empty() && !Names(options.run_passes, name)) return true;
-  SetCrashPass(name);
-  bool ok = true;
-  for (ir::Kernel& kernel : module_.kernels) {
-    const size_t reported = session_.diagnostics.All().size();
-    ok = static_cast<bool>(pass(kernel)) && ok;
-    session_.diagnostics.EndCompilation(reported,
-                                        kernel.schedule.empty() ? "" : fmt::format("in schedule set `{}`", kernel.schedule));
+  bool Run(std::span<const Pass> passes) {
+    if (!VerifyInput()) return false;
+    for (const Pass& pass : passes) {
+      if (!Run(pass)) return false;
+      if (pass.enters) Enter(*pass.enters);
+    }
+    return true;
   }
-  if (!ok || session_.diagnostics.HasErrors()) return false;
-  if (Names(options.dump_after, name) || Names(options.dump_after, "all")) {
-    fmt::print(stderr, "// after {}\n{}\n", name, ir::Print(module_));
-  }
-  Verify();
-  return true;
-}
 
-void PassRunner::Verify() const {
-  for (const ir::Kernel& kernel : module_.kernels) {
-    const std::vector<ir::Fault> faults = ir::Verify(kernel, level_, level_ == ir::Level::kSchedule ? &target_ : nullptr);
-    if (!faults.empty()) InternalError(fmt::format("the IR is broken: {}", faults[0].message), faults[0].span);
-  }
-}
+ private:
+  bool RunsAll() const { return options_.run_passes.empty(); }
 
-bool PassRunner::Enter(ir::Level level) {
-  level_ = level;
-  // One pass alone leaves the IR where it is.
-  if (!session_.options.run_passes.empty()) return true;
-  for (ir::Kernel& kernel : module_.kernels) kernel.is_schedule = level == ir::Level::kSchedule;
-  Verify();
-  return true;
-}
-
-bool PassRunner::VerifyInput() {
-  const bool is_text = !session_.options.from.empty();
-  if (!is_text) {
-    SetCrashPass("from_ast");
+  bool Run(const Pass& pass) {
+    if (!RunsAll() && !Names(options_.run_passes, pass.name)) return true;
+    SetCrashPass(pass.name);
+    const auto* for_target = std::get_if<Pass::ForTarget>(&pass.run);
+    const Result<void> result =
+        for_target ? (*for_target)(kernel_, target_, diagnostics_) : std::get<Pass::ForAnyTarget>(pass.run)(kernel_, diagnostics_);
+    if (!result || diagnostics_.HasErrors()) return false;
+    if (Names(options_.dump_after, pass.name) || Names(options_.dump_after, "all"))
+      fmt::print(stderr, "// after {}\n{}\n", pass.name, ir::Print(kernel_));
     Verify();
     return true;
   }
-  for (const ir::Kernel& kernel : module_.kernels) {
-    // Text between two passes is neither pure tile level nor whole schedule level.
-    const ir::Level level = session_.options.run_passes.empty() ? level_ : ir::Level::kLowering;
-    for (const ir::Fault& fault : ir::Verify(kernel, level)) {
-      session_.diagnostics.Error(DiagnosticKind::kMalformedIr, fault.span, fault.message);
-    }
+
+  void Verify() const {
+    const std::vector<ir::Fault> faults = ir::Verify(kernel_, level_, level_ == ir::Level::kSchedule ? &target_ : nullptr);
+    if (!faults.empty()) InternalError(fmt::format("the IR is broken: {}", faults[0].message), faults[0].span);
   }
-  if (!session_.options.run_passes.empty()) level_ = ir::Level::kLowering;
-  return !session_.diagnostics.HasErrors();
+
+  void Enter(ir::Level level) {
+    level_ = level;
+    if (!RunsAll()) return;  // one pass alone leaves the IR where it is
+    kernel_.is_schedule = level == ir::Level::kSchedule;
+    Verify();
+  }
+
+  /// Before the first pass: in the text of --from a fault is the user's.
+  bool VerifyInput() {
+    if (options_.from.empty()) {
+      SetCrashPass("from_ast");
+      Verify();
+      return true;
+    }
+    // Text between two passes is neither pure tile level nor whole schedule level.
+    if (!RunsAll()) level_ = ir::Level::kLowering;
+    for (const ir::Fault& fault : ir::Verify(kernel_, level_)) {
+      diagnostics_.Error(DiagnosticKind::kMalformedIr, fault.span, fault.message);
+    }
+    return !diagnostics_.HasErrors();
+  }
+
+  const Options& options_;
+  ir::Kernel& kernel_;
+  const Target& target_;
+  Diagnostics& diagnostics_;
+  ir::Level level_ = ir::Level::kTile;
+};
+
+}  // namespace
+
+bool RunPasses(std::span<const Pass> passes, const Options& options, ir::Kernel& kernel, const Target& target,
+               Diagnostics& diagnostics) {
+  return PassRunner(options, kernel, target, diagnostics).Run(passes);
 }
 
-void PassRunner::CheckNames() {
-  for (const auto* list : {&session_.options.run_passes, &session_.options.dump_after}) {
+void CheckPassNames(std::span<const Pass> passes, const Options& options, Diagnostics& diagnostics) {
+  std::string names;
+  for (const Pass& pass : passes) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", pass.name);
+  for (const auto* list : {&options.run_passes, &options.dump_after}) {
     for (const std::string& name : *list) {
-      if (name == "all" || names_.find(fmt::format("`{}`", name)) != std::string::npos) continue;
-      session_.diagnostics.Error(DiagnosticKind::kUnknownPass, kNoSpan, fmt::format("no pass is called `{}`", name))
-          .Note(fmt::format("in order, they are {}", names_));
+      if (name == "all" || names.find(fmt::format("`{}`", name)) != std::string::npos) continue;
+      diagnostics.Error(DiagnosticKind::kUnknownPass, kNoSpan, fmt::format("no pass is called `{}`", name))
+          .Note(fmt::format("in order, they are {}", names));
     }
   }
 }

@@ -115,7 +115,7 @@ void Verifier::CheckRegion(const Region& region) {
   }
   if (level_ == Level::kSchedule) CheckExpectedBytes(region);
   for (; new_scalars_.size() > scalars; new_scalars_.pop_back()) scalars_.erase(new_scalars_.back());
-  for (; new_values_.size() > values; new_values_.pop_back()) values_.erase(new_values_.back());
+  for (; new_values_.size() > values; new_values_.pop_back()) in_scope_[static_cast<size_t>(new_values_.back())] = false;
 }
 
 void Verifier::DefineScalar(const std::string& name) {
@@ -159,7 +159,9 @@ void Verifier::CheckInnerRegions(const Op& op) {
 
 void Verifier::Define(const Op& op) {
   for (const ValueId value : op.results) {
-    if (values_.insert(value).second) new_values_.push_back(value);
+    if (!IsValue(value) || in_scope_[static_cast<size_t>(value)]) continue;
+    in_scope_[static_cast<size_t>(value)] = true;
+    new_values_.push_back(value);
   }
   if (op.code == OpCode::kRing) rings_.insert(op.symbol);
   if (DefinesScalar(op.code)) return DefineScalar(op.symbol);
@@ -171,36 +173,37 @@ void Verifier::Define(const Op& op) {
 
 bool Verifier::InScope(const Op& op) {
   const size_t before = faults_.size();
-  const auto count = static_cast<ValueId>(kernel_.values.size());
   for (const ValueId value : op.operands) {
-    if (value < 0 || value >= count) {
+    if (!IsValue(value)) {
       OpFault(op, "operand {} is not a value", value);
-    } else if (values_.count(value) == 0) {
+    } else if (!in_scope_[static_cast<size_t>(value)]) {
       OpFault(op, "`%{}` is not defined here", kernel_.values[value].name);
     }
   }
   for (const ValueId value : op.results) {
-    if (value < 0 || value >= count) {
+    if (!IsValue(value)) {
       FaultAt(op.span, "`{}`: result {} is not a value", OpText(op.code), value);
-    } else if (!defined_.insert(value).second) {
+    } else if (is_defined_[static_cast<size_t>(value)]) {
       OpFault(op, "`%{}` is defined twice", kernel_.values[value].name);
     } else if ((TypeOf(value).space == Space::kAbstract) != (level_ == Level::kTile) && level_ != Level::kLowering) {
       OpFault(op, "`%{}` {}", kernel_.values[value].name, level_ == Level::kTile ? "has a place already" : "has no place yet");
     } else if (TypeOf(value).rows < 1 || TypeOf(value).cols < 1) {
       OpFault(op, "`%{}` has the shape {} x {}", kernel_.values[value].name, TypeOf(value).rows, TypeOf(value).cols);
     }
+    if (IsValue(value)) is_defined_[static_cast<size_t>(value)] = true;
   }
+  if (op.scalars.empty() && op.axes.empty()) return faults_.size() == before;
   const std::string what = fmt::format("`{}`", OpText(op.code));
-  for (const Scalar& scalar : op.scalars) CheckScalar(scalar, what.c_str());
+  for (const Scalar& scalar : op.scalars) CheckScalar(scalar, what);
   for (const AxisRange& axis : op.axes) {
-    CheckScalar(axis.start, what.c_str());
-    if (axis.lo) CheckScalar(axis.lo, what.c_str());
-    if (axis.hi) CheckScalar(axis.hi, what.c_str());
+    CheckScalar(axis.start, what);
+    if (axis.lo) CheckScalar(axis.lo, what);
+    if (axis.hi) CheckScalar(axis.hi, what);
   }
   return faults_.size() == before;
 }
 
-void Verifier::CheckScalar(const Scalar& scalar, const char* what) {
+void Verifier::CheckScalar(const Scalar& scalar, std::string_view what) {
   const Span span = worker_ ? worker_->span : kernel_.span;
   if (!scalar) return FaultAt(span, "a scalar of {} is missing", what);
   if (scalar->kind == symbolic::Kind::kName && scalars_.count(scalar->name) == 0) {

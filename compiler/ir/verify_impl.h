@@ -20,7 +20,7 @@ Type Covered(const std::vector<AxisRange>& axes);
 
 class Verifier {
  public:
-  Verifier(const Kernel& kernel, Level level, const Target* target) : kernel_(kernel), level_(level), target_(target) {}
+  Verifier(const Kernel& kernel, Level level, const Target* target) : kernel_(kernel), level_(level), target_(target), in_scope_(kernel.values.size()), is_defined_(kernel.values.size()) {}
 
   std::vector<Fault> Run();
 
@@ -37,7 +37,7 @@ class Verifier {
   void Define(const Op& op);
   void DefineScalar(const std::string& name);
   bool InScope(const Op& op);
-  void CheckScalar(const Scalar& scalar, const char* what);
+  void CheckScalar(const Scalar& scalar, std::string_view what);
 
   // verify_target.cpp: the schedule level's declarations against the hardware
   void CheckShared();
@@ -87,6 +87,7 @@ class Verifier {
     FaultAt(op.span, "`{}`: {}", PrintLine(kernel_, op), fmt::format(format, std::forward<Args>(args)...));
   }
 
+  bool IsValue(ValueId value) const { return value >= 0 && static_cast<size_t>(value) < kernel_.values.size(); }
   const Type& TypeOf(ValueId value) const { return kernel_.values[value].type; }
   bool Counts(const Op& op, size_t results, size_t operands, size_t least_scalars, size_t most_scalars);
   bool Same(const Op& op, const Type& a, const Type& b);  // rows and columns
@@ -111,10 +112,10 @@ class Verifier {
   std::vector<Fault> faults_;
   std::set<std::string> scalars_;         // in scope
   std::set<std::string> rings_;           // of the role
-  std::set<ValueId> values_;              // in scope
+  std::vector<bool> in_scope_;            // of each value
   std::vector<std::string> new_scalars_;  // in the order of definition: what a region leaves behind is taken out again
   std::vector<ValueId> new_values_;
-  std::set<ValueId> defined_;                   // anywhere
+  std::vector<bool> is_defined_;                // of each value: anywhere
   std::map<ValueId, const Buffer*> buffer_of_;  // of shared views
 };
 

@@ -2,7 +2,6 @@
 #include "compiler/layout/bank_model.h"
 
 #include <algorithm>
-#include <set>
 
 namespace tkc::layout {
 namespace {
@@ -57,11 +56,12 @@ BankCost LoadCost(const LaneAddresses& addresses, int width) {
 }
 
 BankCost MatrixCost(const std::array<int64_t, 8>& rows) {
-  std::array<std::set<int64_t>, 8> columns;
-  for (const int64_t row : rows) columns[row / 16 % 8].insert(row);
-  size_t most = 0;
-  for (const std::set<int64_t>& column : columns) most = std::max(most, column.size());
-  return {static_cast<int>(most), static_cast<int>(most), 1};
+  std::array<int64_t, 8> different = rows;
+  std::sort(different.begin(), different.end());
+  std::array<int, 8> in_column{};
+  for (auto row = different.begin(), end = std::unique(row, different.end()); row != end; ++row) ++in_column[*row / 16 % 8];
+  const int most = *std::max_element(in_column.begin(), in_column.end());
+  return {most, most, 1};
 }
 
 }  // namespace tkc::layout

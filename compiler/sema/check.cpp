@@ -14,16 +14,19 @@
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
 #include "compiler/support/nearest_name.h"
+#include "compiler/support/parallel.h"
 #include "compiler/target/target.h"
 
 namespace tkc {
 namespace sema {
 namespace {
 
-/// What one variant reported.
+/// One variant, and what became of it.
 struct Attempt {
-  Variant variant;
-  Diagnostics diagnostics;
+  Variant variant{};
+  bool is_reached = true;  // not behind a set that always applies
+  typed::Kernel kernel{};
+  Diagnostics diagnostics{};
 };
 
 class Checker {
@@ -41,9 +44,11 @@ class Checker {
   void CheckNames();
   void CheckDefines();
   void CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::KernelDecl& kernel);
-  bool AppliesHere(const ast::ScheduleDecl& schedule);
+  bool AppliesHere(const ast::ScheduleDecl& schedule) const;
   bool HasAllParams(const Variant& variant) const;
-  std::vector<Variant> VariantsOf(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, bool& unconditional);
+  std::vector<Variant> VariantsOf(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance) const;
+  /// Elaborates and analyses; touches nothing but the attempt.
+  void Try(Attempt& attempt) const;
   typed::Entry CheckEntry(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, std::vector<Attempt>& attempts);
   std::string EntryName(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance) const;
   void Merge(const std::vector<Attempt>& attempts);
@@ -218,7 +223,7 @@ void Checker::CheckDefines() {
   }
 }
 
-bool Checker::AppliesHere(const ast::ScheduleDecl& schedule) {
+bool Checker::AppliesHere(const ast::ScheduleDecl& schedule) const {
   if (schedule.targets.empty()) return true;
   return std::any_of(schedule.targets.begin(), schedule.targets.end(),
                      [&](const ast::Name& name) { return name.text == options_.target; });
@@ -237,9 +242,9 @@ bool Checker::HasAllParams(const Variant& variant) const {
 }
 
 /// The schedule sets for the target in file order, then the kernel's own defaults unless a set always applies.
-std::vector<Variant> Checker::VariantsOf(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, bool& unconditional) {
+std::vector<Variant> Checker::VariantsOf(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance) const {
   std::vector<Variant> variants;
-  unconditional = false;
+  bool unconditional = false;
   for (const ast::ScheduleDecl& schedule : file_.schedules) {
     if (schedule.kernel.text != kernel.name.text || !AppliesHere(schedule)) continue;
     variants.push_back({&kernel, instance, &schedule});
@@ -286,14 +291,23 @@ void ReportOtherExtents(const typed::Kernel& first, const typed::Kernel& other, 
   }
 }
 
+void Checker::Try(Attempt& attempt) const {
+  Elaborator elaborator(context_, attempt.variant, attempt.diagnostics);
+  attempt.kernel = elaborator.Run();
+  if (!attempt.diagnostics.HasErrors()) Analyse(attempt.kernel, attempt.variant.kernel->deterministic, attempt.diagnostics);
+  if (attempt.diagnostics.HasErrors()) return;
+  for (const Gate& gate : elaborator.gates()) ReportNotImplemented(attempt.diagnostics, gate.span, gate.what, gate.help);
+}
+
 typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, std::vector<Attempt>& attempts) {
   typed::Entry entry;
   entry.name = EntryName(kernel, instance);
-  bool unconditional = false;
+  const size_t first = attempts.size();
   const ast::ScheduleDecl* always = nullptr;
-  for (const Variant& variant : VariantsOf(kernel, instance, unconditional)) {
+  for (const Variant& variant : VariantsOf(kernel, instance)) {
     Attempt& attempt = attempts.emplace_back();
     attempt.variant = variant;
+    attempt.is_reached = always == nullptr;
     if (always != nullptr) {
       attempt.diagnostics
           .Warning(DiagnosticKind::kUnreachableSchedule, variant.schedule->name.span,
@@ -301,16 +315,14 @@ typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::Insta
           .Label(variant.schedule->name.span, "comes after a set that always applies")
           .Note(always->name.span, fmt::format("`{}` has no `when`", always->name.text));
     }
-    Elaborator elaborator(context_, variant, attempt.diagnostics);
-    typed::Kernel typed_kernel = elaborator.Run();
-    if (!entry.kernels.empty() && !attempt.diagnostics.HasErrors())
-      ReportOtherExtents(entry.kernels.front(), typed_kernel, attempt.diagnostics);
-    if (!attempt.diagnostics.HasErrors()) Analyse(typed_kernel, kernel.deterministic, attempt.diagnostics);
-    if (!attempt.diagnostics.HasErrors()) {
-      for (const Gate& gate : elaborator.gates()) ReportNotImplemented(attempt.diagnostics, gate.span, gate.what, gate.help);
-    }
-    if (always == nullptr) entry.kernels.push_back(std::move(typed_kernel));
     if (variant.schedule != nullptr && !variant.schedule->condition && always == nullptr) always = variant.schedule;
+  }
+  ForEachInParallel(attempts.size() - first, [&](size_t i) { Try(attempts[first + i]); });
+  for (size_t i = first; i < attempts.size(); ++i) {
+    Attempt& attempt = attempts[i];
+    if (i > first && !attempt.diagnostics.HasErrors())
+      ReportOtherExtents(entry.kernels.front(), attempt.kernel, attempt.diagnostics);
+    if (attempt.is_reached) entry.kernels.push_back(std::move(attempt.kernel));
   }
   return entry;
 }

@@ -10,7 +10,6 @@ namespace tkc {
 namespace {
 
 struct CrashState {
-  std::string pass = "start";
   std::string repeat;
   SpanPrinter printer = nullptr;
   const void* context = nullptr;
@@ -19,10 +18,11 @@ CrashState& State() {
   static CrashState state;
   return state;
 }
+thread_local std::string current_pass = "start";
 
 }  // namespace
 
-void SetCrashPass(std::string_view pass) { State().pass = pass; }
+void SetCrashPass(std::string_view pass) { current_pass = pass; }
 void SetCrashRepeat(std::string command) { State().repeat = std::move(command); }
 void SetCrashSpanPrinter(SpanPrinter printer, const void* context) {
   State().printer = printer;
@@ -35,7 +35,7 @@ void InternalError(std::string_view message, Span span, std::source_location whe
   if (const size_t root = file.rfind("compiler/"); root != std::string_view::npos) file.remove_prefix(root);
   fmt::print(stderr, "internal error: {}\n", message);
   if (span.file != kNoFile && state.printer) fmt::print(stderr, "  --> {}\n", state.printer(state.context, span));
-  fmt::print(stderr, "note: in `{}` ({}:{}); this is a fault of tkc, not of your file\n", state.pass, file, where.line());
+  fmt::print(stderr, "note: in `{}` ({}:{}); this is a fault of tkc, not of your file\n", current_pass, file, where.line());
   if (!state.repeat.empty()) fmt::print(stderr, "help: to repeat it: {}\n", state.repeat);
   std::fflush(nullptr);
   std::_Exit(kExitInternal);

@@ -11,18 +11,19 @@
 
 namespace tkc {
 
-/// work(i) for each i below `count`, in any order and at the same time; returns when all are done. Where no thread is to be had,
-/// the caller's does it.
+inline size_t AllCores() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+/// work(i) for each i below `count`, by at most `threads` at the same time, in any order but with one thread; returns when all are
+/// done. Where no other thread is to be had, the caller's does it.
 template <typename Work>
-void ForEachInParallel(size_t count, const Work& work) {
+void ForEachInParallel(size_t count, const Work& work, size_t threads = AllCores()) {
   std::atomic<size_t> next = 0;
   const auto take = [&] {
     for (size_t i = next++; i < count; i = next++) work(i);
   };
-  const size_t threads = std::min<size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
   std::vector<std::jthread> others;
   try {
-    for (size_t t = 1; t < threads; ++t) others.emplace_back(take);
+    for (size_t t = 1; t < std::min(count, threads); ++t) others.emplace_back(take);
   } catch (const std::system_error&) {
   }
   take();

@@ -2,8 +2,6 @@
 // Sums and products are expanded; everything else is a variable named by its own canonical text.
 #include "compiler/symbolic/polynomial.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -80,6 +78,56 @@ bool IsCommutative(Kind kind) {
   }
 }
 
+/// A sum of whole trees with coefficients, and a number. Trees are told apart by how they are built only.
+class TermsOfSum {
+ public:
+  /// False: a coefficient would overflow.
+  bool Add(const Scalar& scalar, int64_t coefficient) {
+    int64_t product = 0;
+    switch (scalar->kind) {
+      case Kind::kInt:
+        return !__builtin_mul_overflow(scalar->int_value, coefficient, &product) &&
+               !__builtin_add_overflow(constant_, product, &constant_);
+      case Kind::kNeg: return coefficient != INT64_MIN && Add(scalar->args[0], -coefficient);
+      case Kind::kAdd: return Add(scalar->args[0], coefficient) && Add(scalar->args[1], coefficient);
+      case Kind::kSub:
+        return coefficient != INT64_MIN && Add(scalar->args[0], coefficient) && Add(scalar->args[1], -coefficient);
+      case Kind::kMul:
+        if (int64_t factor = 0; IsInt(scalar->args[1], &factor))
+          return !__builtin_mul_overflow(factor, coefficient, &product) && Add(scalar->args[0], product);
+        return AddTerm(scalar, coefficient);
+      default: return AddTerm(scalar, coefficient);
+    }
+  }
+
+  bool IsConstant() const {
+    return std::all_of(terms_.begin(), terms_.end(), [](const Term& term) { return term.coefficient == 0; });
+  }
+  /// Whether what is left are names, which can't cancel: the sum is no number.
+  bool IsOfNames() const {
+    return std::all_of(terms_.begin(), terms_.end(),
+                       [](const Term& term) { return term.coefficient == 0 || term.tree->kind == Kind::kName; });
+  }
+  int64_t Constant() const { return constant_; }
+
+ private:
+  struct Term {
+    const Scalar& tree;
+    int64_t coefficient;
+  };
+
+  bool AddTerm(const Scalar& tree, int64_t coefficient) {
+    for (Term& term : terms_) {
+      if (IsSameTree(term.tree, tree)) return !__builtin_add_overflow(term.coefficient, coefficient, &term.coefficient);
+    }
+    terms_.push_back({tree, coefficient});
+    return true;
+  }
+
+  std::vector<Term> terms_{};
+  int64_t constant_ = 0;
+};
+
 /// x % c, a term of a sum.
 bool IsRemainder(const Scalar& scalar) { return scalar->kind == Kind::kMod && IsInt(scalar->args[1]); }
 
@@ -131,6 +179,11 @@ std::optional<Polynomial> ToPolynomial(const Scalar& scalar) {
 
 std::optional<int64_t> ConstantDifference(const Scalar& a, const Scalar& b) {
   if (a->dtype != DType::kI64 || b->dtype != DType::kI64) return std::nullopt;
+  // Most sums are settled without their normal forms.
+  if (TermsOfSum terms; terms.Add(a, 1) && terms.Add(b, -1)) {
+    if (terms.IsConstant()) return terms.Constant();
+    if (terms.IsOfNames()) return std::nullopt;
+  }
   const std::optional<Polynomial> difference = Combine(a, b, -1);
   if (!difference || difference->size() > 1) return std::nullopt;
   if (difference->empty()) return 0;
@@ -186,17 +239,18 @@ std::string CanonicalText(const Scalar& scalar) {
   if (scalar->dtype == DType::kI64 && IsPolynomialKind(scalar->kind)) {
     if (const std::optional<Polynomial> polynomial = ToPolynomial(scalar)) {
       std::string text = "(";
-      for (const auto& [key, coefficient] : *polynomial) text += fmt::format("{:+}*{}", coefficient, key);
-      return text + ")";
+      for (const auto& [key, coefficient] : *polynomial) text += '+' + std::to_string(coefficient) + '*' + key;
+      return text + ')';
     }
   }
   std::vector<std::string> args;
   for (const Scalar& arg : scalar->args) args.push_back(CanonicalText(arg));
   if (IsCommutative(scalar->kind)) std::sort(args.begin(), args.end());
-  std::string text =
-      fmt::format("{}:{}:{}#{}(", static_cast<int>(scalar->kind), Name(scalar->dtype), scalar->name, scalar->int_value);
+  std::string text = std::to_string(static_cast<int>(scalar->kind)) + ':';
+  text += Name(scalar->dtype);
+  text += ':' + scalar->name + '#' + std::to_string(scalar->int_value) + '(';
   for (const std::string& arg : args) text += arg + ',';
-  return text + ")";
+  return text + ')';
 }
 
 int64_t DivisorOfTerms(const Scalar& scalar) {

@@ -2,7 +2,10 @@
 // Leaves and conversions of scalar trees, and the questions asked of them. Make (simplify.cpp) builds the operations.
 #include "compiler/symbolic/scalar.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "compiler/symbolic/polynomial.h"
@@ -121,7 +124,17 @@ bool IsInt(const Scalar& scalar, int64_t* value) {
 bool Equal(const Scalar& a, const Scalar& b) {
   if (a == b) return true;
   if (!a || !b || a->dtype != b->dtype) return false;
+  if (IsSameTree(a, b)) return true;
+  const auto is_leaf = [](Kind kind) { return kind == Kind::kInt || kind == Kind::kName || kind == Kind::kBool; };
+  if (is_leaf(a->kind) && is_leaf(b->kind)) return false;
   return CanonicalText(a) == CanonicalText(b);
+}
+
+bool IsSameTree(const Scalar& a, const Scalar& b) {
+  if (a == b) return true;
+  const bool is_same_node = a->kind == b->kind && a->dtype == b->dtype && a->int_value == b->int_value && a->name == b->name &&
+                            std::bit_cast<uint64_t>(a->float_value) == std::bit_cast<uint64_t>(b->float_value);
+  return is_same_node && std::equal(a->args.begin(), a->args.end(), b->args.begin(), b->args.end(), IsSameTree);
 }
 
 bool Mentions(const Scalar& scalar, const std::string& name) {

@@ -71,6 +71,7 @@ inline Scalar Cdiv(Scalar a, Scalar b) { return Make(Kind::kCdiv, DType::kI64, {
 
 bool IsInt(const Scalar& scalar, int64_t* value = nullptr);  // a literal integer (its value)
 bool Equal(const Scalar& a, const Scalar& b);                // same linear normal form over names; other terms structurally
+bool IsSameTree(const Scalar& a, const Scalar& b);           // the same operations of the same leaves
 bool Mentions(const Scalar& scalar, const std::string& name);
 Scalar WithArgs(const Scalar& scalar, std::vector<Scalar> args);  // the same operation of other arguments
 Scalar Substitute(const Scalar& scalar, const std::string& name, const Scalar& value);

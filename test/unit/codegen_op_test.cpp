@@ -66,7 +66,8 @@ class OpCpp : public testing::Test {
     kernel_.workers = {role_};
     SourceManager sources;
     CodeWriter out;
-    SourceQuoter quoter(sources, out, false);
+    const SourceStatements statements(sources);
+    SourceQuoter quoter(statements, out, false);
     ScalarPrinter scalars(ScalarPrinter::Place::kKernel);
     KernelUses uses(kernel_);
     for (int& count : uses.values) ++count;
@@ -422,7 +423,8 @@ TEST(Inlining, FollowsTheSource) {
     kernel.workers = {role};
     SourceManager sources;
     CodeWriter out;
-    SourceQuoter quoter(sources, out, false);
+    const SourceStatements statements(sources);
+    SourceQuoter quoter(statements, out, false);
     ScalarPrinter scalars(ScalarPrinter::Place::kKernel);
     const KernelUses uses(kernel);
     OpEmitter(kernel, uses, out, quoter, scalars).Role(kernel.workers[0]);

@@ -97,7 +97,8 @@ TEST(SourceStatements, WhatStandsInAFunctionHasItsName) {
 TEST(SourceQuoter, ARemarkStandsWhereItIsNeededFirst) {
   SourceManager sources;
   CodeWriter out;
-  SourceQuoter quoter(sources, out, false);
+  const SourceStatements statements(sources);
+  SourceQuoter quoter(statements, out, false);
   quoter.LineWithRemark("fence();", "why");
   quoter.LineWithRemark("fence();", "why");
   quoter.LineWithRemark("f(" + std::string(120, 'x') + ");", "a remark that finds no room");
@@ -108,7 +109,8 @@ TEST(SourceQuoter, OncePerRunOfAStatement) {
   SourceManager sources;
   const uint32_t file = sources.Add("a.tk", "x = 1\ny = 2; z = 3\n");
   CodeWriter out;
-  SourceQuoter quoter(sources, out, false);
+  const SourceStatements statements(sources);
+  SourceQuoter quoter(statements, out, false);
   quoter.At({file, 0, 5});
   quoter.At({file, 4, 5});
   quoter.At({file, 6, 11});
