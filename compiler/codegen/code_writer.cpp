@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/codegen/code_writer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/codegen/line_breaker.h"
+#include "compiler/codegen/scalar_cpp.h"
 
 namespace tkc::codegen {
 
@@ -67,6 +70,26 @@ void CodeWriter::OneLine(size_t mark, bool keep_braces) {
   text_ += line;
   lines_ -= 2;
   for (LineOrigin& origin : origins_) origin.line = std::min(origin.line, LineNumber());
+}
+
+void CodeWriter::OwnLines(const std::string& file) {
+  constexpr std::string_view kDirective = "#line ";
+  references_.push_back({text_.size() + kDirective.size(), LineNumber() + 1});
+  Put(fmt::format("{} {}", kDirective, StringLiteral(file)));
+}
+
+void CodeWriter::Append(CodeWriter part) {
+  for (LineOrigin& origin : part.origins_) origins_.push_back({origin.line + lines_, origin.span});
+  for (const LineReference& reference : part.references_)
+    references_.push_back({reference.place + text_.size(), reference.line + lines_});
+  text_ += part.text_;
+  lines_ += part.lines_;
+}
+
+std::string CodeWriter::Take() {
+  for (auto reference = references_.rbegin(); reference != references_.rend(); ++reference)
+    text_.insert(reference->place, std::to_string(reference->line));
+  return std::move(text_);
 }
 
 void CodeWriter::Turn(std::string_view middle) {

@@ -41,13 +41,19 @@ class CodeWriter {
   size_t Mark() const { return text_.size(); }
   void OneLine(size_t mark, bool keep_braces = false);
 
+  /// `#line`: the lines that follow are those of `file`, which is the text that is written here.
+  void OwnLines(const std::string& file);
+  /// All that has been written into `part`, which is at column 0.
+  void Append(CodeWriter part);
+
   /// What is written next comes from `span`.
   void From(Span span) { origins_.push_back({LineNumber(), span}); }
   const std::vector<LineOrigin>& Origins() const { return origins_; }
 
   int LineNumber() const { return lines_ + 1; }  // of the line written next
   const std::string& Text() const { return text_; }
-  std::string Take() { return std::move(text_); }
+  /// The text, once all is written.
+  std::string Take();
 
  private:
   void Put(std::string_view text);
@@ -56,6 +62,11 @@ class CodeWriter {
   int lines_ = 0;
   bool breaks_ = true;
   std::vector<LineOrigin> origins_;  // lines ascend
+  struct LineReference {
+    size_t place;  // in the text, where the number of the line belongs
+    int line;
+  };
+  std::vector<LineReference> references_;  // known when all is written
 };
 
 }  // namespace tkc::codegen

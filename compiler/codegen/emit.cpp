@@ -6,24 +6,36 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_launcher.h"
 #include "compiler/codegen/emit_parts.h"
+#include "compiler/support/parallel.h"
 
 namespace tkc::codegen {
 namespace {
 
+CodeWriter WriterFor(const EmitOptions& options) {
+  CodeWriter out;
+  if (options.line_directives) out.NeverBreak();
+  return out;
+}
+
 /// Kernels and what calls them, inside the anonymous namespace.
 void EmitModule(const ir::Module& module, const SourceStatements& statements, const EmitOptions& options,
                 std::string_view condition, CodeWriter& out) {
+  std::vector<CodeWriter> kernels(module.kernels.size(), WriterFor(options));
+  ForEachInParallel(kernels.size(), [&](size_t i) { EmitKernel(module.kernels[i], statements, options, condition, kernels[i]); });
   std::set<uint32_t> documented;  // where declarations begin: once for all schedules, instances and grids
-  for (const ir::Kernel& kernel : module.kernels) {
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const Span declaration = module.kernels[i].declaration;
     out.Blank();
-    if (documented.insert(kernel.declaration.begin).second) {
-      for (const std::string& line : Documentation(kernel.declaration, statements.Sources())) out.Comment(line);
+    if (documented.insert(declaration.begin).second) {
+      for (const std::string& line : Documentation(declaration, statements.Sources())) out.Comment(line);
     }
-    EmitKernel(kernel, statements, options, condition, out);
+    out.Append(std::move(kernels[i]));
   }
   out.Blank();
   out.From(kNoSpan);
@@ -42,8 +54,7 @@ std::string_view RuntimeHeader(std::span<const ir::Module> modules) {
 Emitted EmitCuda(std::span<const ir::Module> modules, const SourceManager& sources, const EmitOptions& options) {
   const bool has_parts = modules.size() > 1;
   const SourceStatements statements(sources);
-  CodeWriter out;
-  if (options.line_directives) out.NeverBreak();
+  CodeWriter out = WriterFor(options);
   out.Comment(Provenance(options));
   if (has_parts) EmitTargetOfPass(modules, out);
   // First what says for which machine the other headers are.

@@ -92,7 +92,7 @@ void SourceQuoter::At(Span span) {
 
 void SourceQuoter::Leave(const std::string& generated_name) {
   Forget();
-  if (line_directives_) out_.Raw(fmt::format("#line {} {}", out_.LineNumber() + 1, StringLiteral(generated_name)));
+  if (line_directives_) out_.OwnLines(generated_name);
 }
 
 }  // namespace tkc::codegen

@@ -111,18 +111,18 @@ std::vector<SourceStatements::Function> SourceStatements::FunctionsOf(std::strin
   return functions;
 }
 
-const SourceStatements::File& SourceStatements::Of(uint32_t file) const {
-  auto [known, is_new] = files_.try_emplace(file);
-  if (!is_new) return known->second;
-  const std::string_view text = sources_.Text(file);
-  for (size_t begin = 0; begin < text.size(); begin += LogicalLine(text.substr(begin))) known->second.lines.push_back(begin);
-  known->second.functions = FunctionsOf(text);
-  return known->second;
+SourceStatements::SourceStatements(const SourceManager& sources) : sources_(sources) {
+  for (uint32_t file = 0; file < sources.FileCount(); ++file) {
+    const std::string_view text = sources.Text(file);
+    File& known = files_.emplace_back();
+    for (size_t begin = 0; begin < text.size(); begin += LogicalLine(text.substr(begin))) known.lines.push_back(begin);
+    known.functions = FunctionsOf(text);
+  }
 }
 
 Span SourceStatements::At(Span span) const {
   const std::string_view text = sources_.Text(span.file);
-  const std::vector<size_t>& lines = Of(span.file).lines;
+  const std::vector<size_t>& lines = files_[span.file].lines;
   const auto next = std::upper_bound(lines.begin(), lines.end(), size_t{span.begin});
   const size_t begin = next == lines.begin() ? 0 : *std::prev(next);
   const size_t end = next == lines.end() ? text.size() : *next;
@@ -143,7 +143,7 @@ std::vector<std::string> SourceStatements::Lines(Span span) const {
     if (!Trim(line).empty()) lines.push_back(lead + EscapeComment(line));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
   }
-  for (const Function& function : Of(span.file).functions) {
+  for (const Function& function : files_[span.file].functions) {
     const bool is_inside = function.begin <= statement.begin && statement.end <= function.end;
     if (is_inside && !lines.empty()) lines.front() = fmt::format("{}: {}", function.name, lines.front());
   }

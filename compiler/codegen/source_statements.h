@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +21,7 @@ std::string_view StatementAt(std::string_view line, size_t column);
 
 class SourceStatements {
  public:
-  explicit SourceStatements(const SourceManager& sources) : sources_(sources) {}
+  explicit SourceStatements(const SourceManager& sources);
 
   const SourceManager& Sources() const { return sources_; }
 
@@ -43,11 +42,10 @@ class SourceStatements {
     std::vector<size_t> lines;  // where lines with all that goes on begin
     std::vector<Function> functions;
   };
-  const File& Of(uint32_t file) const;
   static std::vector<Function> FunctionsOf(std::string_view text);
 
   const SourceManager& sources_;
-  mutable std::map<uint32_t, File> files_{};  // those asked about
+  std::vector<File> files_{};  // by their numbers
 };
 
 }  // namespace tkc::codegen

@@ -20,7 +20,8 @@ Type Covered(const std::vector<AxisRange>& axes);
 
 class Verifier {
  public:
-  Verifier(const Kernel& kernel, Level level, const Target* target) : kernel_(kernel), level_(level), target_(target), in_scope_(kernel.values.size()), is_defined_(kernel.values.size()) {}
+  Verifier(const Kernel& kernel, Level level, const Target* target)
+      : kernel_(kernel), level_(level), target_(target), in_scope_(kernel.values.size()), is_defined_(kernel.values.size()) {}
 
   std::vector<Fault> Run();
 

@@ -90,8 +90,7 @@ class TermsOfSum {
                !__builtin_add_overflow(constant_, product, &constant_);
       case Kind::kNeg: return coefficient != INT64_MIN && Add(scalar->args[0], -coefficient);
       case Kind::kAdd: return Add(scalar->args[0], coefficient) && Add(scalar->args[1], coefficient);
-      case Kind::kSub:
-        return coefficient != INT64_MIN && Add(scalar->args[0], coefficient) && Add(scalar->args[1], -coefficient);
+      case Kind::kSub: return coefficient != INT64_MIN && Add(scalar->args[0], coefficient) && Add(scalar->args[1], -coefficient);
       case Kind::kMul:
         if (int64_t factor = 0; IsInt(scalar->args[1], &factor))
           return !__builtin_mul_overflow(factor, coefficient, &product) && Add(scalar->args[0], product);
