@@ -216,13 +216,20 @@ class CallEmitter {
     std::string blocks = fmt::format("int({})", tiles);
     if (kernel.cluster > 1) blocks += fmt::format(" * {}", kernel.cluster);
     const std::string cluster = kernel.cluster > 1 ? fmt::format(", {}", kernel.cluster) : "";
-    if (kernel.persistent) {
-      const std::string each = kernel.resident > 1 ? fmt::format(", {}, {}", kernel.cluster, kernel.resident) : cluster;
-      blocks = fmt::format("call.walkers({}{})", tiles, each);
-    }
     const std::string shared = HasSharedMemory(kernel) ? fmt::format("sizeof({})", SharedStruct(kernel)) : "0";
+    if (kernel.persistent) blocks = Walkers(kernel, tiles, shared);
     out_.Line(fmt::format("call.launch<{}{}>({}, {}, {}{}{});", KernelFunction(kernel), cluster, blocks, kernel.threads, shared,
                           arguments.empty() ? "" : ", ", Join(arguments)));
+  }
+
+  /// As many blocks as the device holds at once. How many clusters of more than two it holds it is asked.
+  static std::string Walkers(const ir::Kernel& kernel, const std::string& tiles, const std::string& shared) {
+    const std::string resident = kernel.resident > 1 ? fmt::format(", {}", kernel.resident) : "";
+    if (kernel.cluster > 2)
+      return fmt::format("call.walkers<{}, {}>({}, {}, {}{})", KernelFunction(kernel), kernel.cluster, tiles, kernel.threads,
+                         shared, resident);
+    const std::string cluster = kernel.cluster > 1 || kernel.resident > 1 ? fmt::format(", {}", kernel.cluster) : "";
+    return fmt::format("call.walkers({}{}{})", tiles, cluster, resident);
   }
 
   /// The launch scalars that the kernel, the number of tiles or another of them needs.

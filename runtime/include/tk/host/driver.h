@@ -96,6 +96,15 @@ inline tk_status encode_map(tensor_map& map, const map_description& d) {
 template <auto Kernel>
 tk_status allow_shared_bytes(int) { return ok(); }
 
+/// The simulated device lets no cluster wait for room: as many as there are multiprocessors for.
+template <auto Kernel, int Cluster>
+tk_status query_clusters(int device, int, int, int& clusters) {
+    device_info info{};
+    const tk_status status = query_device(device, info);
+    clusters = info.processors / Cluster;
+    return status;
+}
+
 /// Runs the grid to its end. Each lane gets the arguments by value, as on the device.
 template <auto Kernel, int Cluster = 1, class... Argument>
 tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments) {
@@ -205,6 +214,23 @@ tk_status allow_shared_bytes(int bytes) {
     return cuda_status(cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "cudaFuncSetAttribute");
 }
 
+template <auto Kernel, int Cluster>
+tk_status query_clusters(int, int threads, int shared_bytes, int& clusters) {
+    const tk_status status = allow_shared_bytes<Kernel>(shared_bytes);
+    if (status.code != TK_OK) return status;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(unsigned(Cluster));
+    config.blockDim = dim3(unsigned(threads));
+    config.dynamicSmemBytes = size_t(shared_bytes);
+    cudaLaunchAttribute blocks{};
+    blocks.id = cudaLaunchAttributeClusterDimension;
+    blocks.val.clusterDim.x = unsigned(Cluster);
+    blocks.val.clusterDim.y = blocks.val.clusterDim.z = 1;
+    config.attrs = &blocks;
+    config.numAttrs = 1;
+    return cuda_status(cudaOccupancyMaxActiveClusters(&clusters, Kernel, &config), "cudaOccupancyMaxActiveClusters");
+}
+
 template <auto Kernel, int Cluster = 1, class... Argument>
 tk_status launch_kernel(const launch_shape& shape, const Argument&... arguments) {
     cudaLaunchConfig_t config{};
@@ -244,6 +270,19 @@ inline tk_status cached_device(int device, device_info& info) {
     if (status.code != TK_OK || !__atomic_compare_exchange_n(&state[device], &expected, writing, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return status;
     cache[device] = info;
     __atomic_store_n(&state[device], known, __ATOMIC_RELEASE);
+    return status;
+}
+
+/// How many clusters of `Kernel` run on `device` at once, asked for once. A cluster lies in one of the groups of multiprocessors that a
+/// device is made of, and these are of several sizes: on the 132 multiprocessors of the H200 that was asked, a block on each, there was
+/// room for 66 clusters of two blocks, but for 30 of four and 15 of eight.
+template <auto Kernel, int Cluster>
+tk_status held_clusters(int device, int threads, size_t shared_bytes, int& clusters) {
+    static int cache[max_devices];  // 0: not asked yet
+    clusters = __atomic_load_n(&cache[device], __ATOMIC_RELAXED);
+    if (clusters != 0) return ok();
+    const tk_status status = query_clusters<Kernel, Cluster>(device, threads, int(shared_bytes), clusters);
+    if (status.code == TK_OK) __atomic_store_n(&cache[device], clusters, __ATOMIC_RELAXED);
     return status;
 }
 

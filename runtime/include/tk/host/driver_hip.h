@@ -49,6 +49,10 @@ tk_status allow_shared_bytes(int bytes) {
     return hip_status(hipFuncSetAttribute(reinterpret_cast<const void*>(Kernel), hipFuncAttributeMaxDynamicSharedMemorySize, bytes), "hipFuncSetAttribute");
 }
 
+/// AMD has no clusters: nothing asks how many there is room for.
+template <auto Kernel, int Cluster>
+tk_status query_clusters(int, int, int, int&) { return failure(TK_CUDA, "AMD has no clusters"); }
+
 namespace detail {
 /// The parameters of a kernel, which may differ from the arguments by conversions.
 template <class... Parameter, class... Argument>

@@ -112,6 +112,14 @@ public:
     int walkers(index count, int cluster = 1, int resident = 1) const {
         return int(min<index>(count, max<index>(index(processors()) * resident / cluster, 1))) * cluster;
     }
+    /// The same in clusters of more than two blocks, of which fewer may fit: one that waited for room would begin its list when others
+    /// are through with theirs.
+    template <auto Kernel, int Cluster>
+    int walkers(index count, int threads, size_t shared_bytes, int resident = 1) {
+        int held = 0;
+        if (!failed()) status_ = host::held_clusters<Kernel, Cluster>(device_number_, threads, shared_bytes, held);
+        return min(walkers(count, Cluster, resident), max(held, 1) * Cluster);
+    }
 
 private:
     // More tensors than the parameters of a kernel have room for.
