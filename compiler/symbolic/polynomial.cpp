@@ -83,6 +83,7 @@ class TermsOfSum {
  public:
   /// False: a coefficient would overflow.
   bool Add(const Scalar& scalar, int64_t coefficient) {
+    if (scalar->dtype != DType::kI64) return AddTerm(scalar, coefficient);  // its sums may wrap around
     int64_t product = 0;
     switch (scalar->kind) {
       case Kind::kInt:

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace tkc::codegen {
 namespace {
@@ -41,6 +42,21 @@ TEST(CodeWriter, AValueThatWouldBeCutHasItsOwnLine) {
             "const auto tile =\n    load<1, 2>(aligned(" + Name(100) + ", y));\n");
   EXPECT_EQ(Written("const auto tile = load<1, 2>(aligned(" + Name(108) + ", y));"),
             "const auto tile =\n    load<1, 2>(\n        aligned(" + Name(108) + ", y));\n");
+}
+
+TEST(CodeWriter, PartsBringTheirOriginsAndTheNumbersOfTheirLines) {
+  CodeWriter out, part;
+  out.Line("a;");
+  part.From({0, 3, 4});
+  part.Line("b;");
+  part.OwnLines("x.cu");
+  part.Line("c;");
+  out.Append(std::move(part));
+  out.Line("d;");
+  ASSERT_EQ(out.Origins().size(), 1U);
+  EXPECT_EQ(out.Origins()[0].line, 2);
+  EXPECT_EQ(out.LineNumber(), 6);
+  EXPECT_EQ(out.Take(), "a;\nb;\n#line 4 \"x.cu\"\nc;\nd;\n");
 }
 
 TEST(CodeWriter, WhatCannotBeBrokenIsLong) { EXPECT_EQ(Written(Name(200) + ";"), Name(200) + ";\n"); }

@@ -134,6 +134,25 @@ TEST(Symbolic, EqualIsNeverWrong) {
   }
 }
 
+TEST(Symbolic, DifferencesThatAreNumbers) {
+  const auto difference = [](const char* a, const char* b) { return ConstantDifference(Read(a), Read(b)); };
+  EXPECT_EQ(difference("m + 2 * k", "k + k + m - 5"), 5);
+  EXPECT_EQ(difference("3 * min(m, k) + 1", "min(m, k) * 3"), 1);
+  EXPECT_EQ(difference("min(m, k + 1)", "min(1 + k, m) - 2"), 2);
+  EXPECT_EQ(difference("(m + 1) * (k + 1)", "m * k + m + k"), 1);
+  EXPECT_EQ(difference("m", "k"), std::nullopt);
+  EXPECT_EQ(difference("m / 2", "m / 3"), std::nullopt);
+  EXPECT_EQ(difference("m * 9223372036854775807", "k - 2 * m * 9223372036854775807"), std::nullopt);
+}
+
+TEST(Symbolic, SumsOfNarrowTypesWrapAround) {
+  const Scalar narrow = Name("i", DType::kI32), one = Convert(Int(1), DType::kI32);
+  const Scalar next = Make(Kind::kAdd, DType::kI32, {narrow, one});
+  EXPECT_EQ(ConstantDifference(Add(next, Int(0)), Add(narrow, Int(0))), std::nullopt);
+  EXPECT_EQ(ToString(Sub(Convert(next, DType::kI64), Convert(narrow, DType::kI64))), "i64(i + i32(1)) - i64(i)");
+  EXPECT_EQ(ToString(Sub(Mul(next, Int(2)), Mul(narrow, Int(2)))), "(i + i32(1)) * 2 - i * 2");
+}
+
 TEST(Symbolic, SumsWithoutTheirRemaindersAreMultiples) {
   EXPECT_EQ(KnownDivisor(Read("m - m % 8")), 8);
   EXPECT_EQ(KnownDivisor(Read("m * n + (16 * k + (4 * m - m * n % 8))")), 4);

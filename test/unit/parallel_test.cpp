@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Work that several threads share.
+#include "compiler/support/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+namespace tkc {
+namespace {
+
+TEST(ForEachInParallel, DoesEachOnce) {
+  for (const size_t count : {0, 1, 2, 1000}) {
+    std::vector<std::atomic<int>> times(count);
+    ForEachInParallel(count, [&](size_t i) { ++times[i]; }, 4);
+    for (const std::atomic<int>& one : times) EXPECT_EQ(one, 1);
+  }
+}
+
+TEST(ForEachInParallel, OneThreadGoesInOrder) {
+  std::vector<size_t> order;
+  ForEachInParallel(3, [&](size_t i) { order.push_back(i); }, 1);
+  EXPECT_EQ(order, (std::vector<size_t>{0, 1, 2}));
+}
+
+}  // namespace
+}  // namespace tkc
