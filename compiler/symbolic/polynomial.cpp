@@ -12,6 +12,10 @@ namespace {
 
 constexpr size_t kMaxTerms = 64;
 
+bool IsPolynomialKind(Kind kind) {
+  return kind == Kind::kInt || kind == Kind::kAdd || kind == Kind::kSub || kind == Kind::kMul || kind == Kind::kNeg;
+}
+
 bool AddTerm(Polynomial& sum, const std::string& key, int64_t coefficient) {
   int64_t& slot = sum[key];
   if (__builtin_add_overflow(slot, coefficient, &slot)) return false;
@@ -60,24 +64,6 @@ std::string VariableKey(const Scalar& scalar) {
   return text + '*';
 }
 
-bool IsPolynomialKind(Kind kind) {
-  return kind == Kind::kInt || kind == Kind::kAdd || kind == Kind::kSub || kind == Kind::kMul || kind == Kind::kNeg;
-}
-
-bool IsCommutative(Kind kind) {
-  switch (kind) {
-    case Kind::kAdd:
-    case Kind::kMul:
-    case Kind::kMin:
-    case Kind::kMax:
-    case Kind::kEq:
-    case Kind::kNe:
-    case Kind::kAnd:
-    case Kind::kOr: return true;
-    default: return false;
-  }
-}
-
 /// A sum of whole trees with coefficients, and a number. Trees are told apart by how they are built only.
 class TermsOfSum {
  public:
@@ -103,10 +89,19 @@ class TermsOfSum {
   bool IsConstant() const {
     return std::all_of(terms_.begin(), terms_.end(), [](const Term& term) { return term.coefficient == 0; });
   }
-  /// Whether what is left are names, which can't cancel: the sum is no number.
-  bool IsOfNames() const {
-    return std::all_of(terms_.begin(), terms_.end(),
-                       [](const Term& term) { return term.coefficient == 0 || term.tree->kind == Kind::kName; });
+  /// Whether nothing of what is left can cancel, as it does not even look alike: then the sum is no number.
+  bool IsOfDifferentTerms() const {
+    std::vector<const Node*> left;
+    for (const Term& term : terms_) {
+      if (term.coefficient == 0) continue;
+      const Node& node = *term.tree;
+      const auto is_like = [&](const Node* other) { return other->kind == node.kind && other->name == node.name; };
+      if (node.kind == Kind::kMul || std::any_of(left.begin(), left.end(), is_like)) {
+        if (!node.args.empty()) return false;
+      }
+      left.push_back(&node);
+    }
+    return true;
   }
   int64_t Constant() const { return constant_; }
 
@@ -147,6 +142,22 @@ int64_t DivisorOfCoefficients(const Scalar& scalar) {
 
 }  // namespace
 
+bool IsCommutative(Kind kind) {
+  switch (kind) {
+    case Kind::kAdd:
+    case Kind::kMul:
+    case Kind::kMin:
+    case Kind::kMax:
+    case Kind::kEq:
+    case Kind::kNe:
+    case Kind::kAnd:
+    case Kind::kOr: return true;
+    default: return false;
+  }
+}
+
+bool IsSum(const Scalar& scalar) { return scalar->dtype == DType::kI64 && IsPolynomialKind(scalar->kind); }
+
 Polynomial Sum(Polynomial a, const Polynomial& b, int64_t factor) {
   for (const auto& [key, coefficient] : b) a[key] += factor * coefficient;
   std::erase_if(a, [](const auto& term) { return term.second == 0; });
@@ -167,7 +178,7 @@ std::optional<Polynomial> Product(const Polynomial& a, const Polynomial& b) {
 }
 
 std::optional<Polynomial> ToPolynomial(const Scalar& scalar) {
-  if (scalar->dtype != DType::kI64 || !IsPolynomialKind(scalar->kind)) return Polynomial{{VariableKey(scalar), 1}};
+  if (!IsSum(scalar)) return Polynomial{{VariableKey(scalar), 1}};
   switch (scalar->kind) {
     case Kind::kInt: return scalar->int_value == 0 ? Polynomial{} : Polynomial{{"", scalar->int_value}};
     case Kind::kAdd: return Combine(scalar->args[0], scalar->args[1], 1);
@@ -182,7 +193,7 @@ std::optional<int64_t> ConstantDifference(const Scalar& a, const Scalar& b) {
   // Most sums are settled without their normal forms.
   if (TermsOfSum terms; terms.Add(a, 1) && terms.Add(b, -1)) {
     if (terms.IsConstant()) return terms.Constant();
-    if (terms.IsOfNames()) return std::nullopt;
+    if (terms.IsOfDifferentTerms()) return std::nullopt;
   }
   const std::optional<Polynomial> difference = Combine(a, b, -1);
   if (!difference || difference->size() > 1) return std::nullopt;
@@ -236,7 +247,7 @@ int64_t KnownDivisor(const Scalar& scalar) {
 std::string CanonicalText(const Scalar& scalar) {
   if (scalar->kind == Kind::kName) return scalar->name;
   if (scalar->kind == Kind::kFloat || scalar->kind == Kind::kBool) return ToString(scalar);
-  if (scalar->dtype == DType::kI64 && IsPolynomialKind(scalar->kind)) {
+  if (IsSum(scalar)) {
     if (const std::optional<Polynomial> polynomial = ToPolynomial(scalar)) {
       std::string text = "(";
       for (const auto& [key, coefficient] : *polynomial) text += '+' + std::to_string(coefficient) + '*' + key;

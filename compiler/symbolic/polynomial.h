@@ -15,6 +15,10 @@ namespace tkc::symbolic {
 /// Coefficient of each product of variables; the key "" is the constant. Zero coefficients are absent.
 using Polynomial = std::map<std::string, int64_t>;
 
+/// Integers of the language that are more than one opaque variable: literals, sums, products.
+bool IsSum(const Scalar& scalar);
+bool IsCommutative(Kind kind);
+
 /// Nothing if a coefficient would overflow or the product has more than a few dozen terms.
 std::optional<Polynomial> ToPolynomial(const Scalar& scalar);
 std::optional<Polynomial> Product(const Polynomial& a, const Polynomial& b);

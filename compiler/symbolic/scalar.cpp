@@ -59,6 +59,12 @@ Scalar ConvertLiteral(const Scalar& literal, DType dtype) {
   return nullptr;
 }
 
+/// All but the arguments.
+bool IsSameOperation(const Node& a, const Node& b) {
+  return a.kind == b.kind && a.dtype == b.dtype && a.int_value == b.int_value && a.name == b.name &&
+         std::bit_cast<uint64_t>(a.float_value) == std::bit_cast<uint64_t>(b.float_value);
+}
+
 /// Whether `wide` has more bits and every integer of `narrow`.
 bool HoldsAll(DType wide, DType narrow) {
   const bool are_integers = !IsFloat(wide) && !IsFloat(narrow) && narrow != DType::kBool;
@@ -125,16 +131,15 @@ bool Equal(const Scalar& a, const Scalar& b) {
   if (a == b) return true;
   if (!a || !b || a->dtype != b->dtype) return false;
   if (IsSameTree(a, b)) return true;
-  const auto is_leaf = [](Kind kind) { return kind == Kind::kInt || kind == Kind::kName || kind == Kind::kBool; };
-  if (is_leaf(a->kind) && is_leaf(b->kind)) return false;
-  return CanonicalText(a) == CanonicalText(b);
+  if (IsSum(a) || IsSum(b)) return IsSum(a) && IsSum(b) && ConstantDifference(a, b) == 0;
+  if (!IsSameOperation(*a, *b) || a->args.size() != b->args.size()) return false;
+  if (std::equal(a->args.begin(), a->args.end(), b->args.begin(), Equal)) return true;
+  return IsCommutative(a->kind) && Equal(a->args[0], b->args[1]) && Equal(a->args[1], b->args[0]);
 }
 
 bool IsSameTree(const Scalar& a, const Scalar& b) {
-  if (a == b) return true;
-  const bool is_same_node = a->kind == b->kind && a->dtype == b->dtype && a->int_value == b->int_value && a->name == b->name &&
-                            std::bit_cast<uint64_t>(a->float_value) == std::bit_cast<uint64_t>(b->float_value);
-  return is_same_node && std::equal(a->args.begin(), a->args.end(), b->args.begin(), b->args.end(), IsSameTree);
+  return a == b ||
+         (IsSameOperation(*a, *b) && std::equal(a->args.begin(), a->args.end(), b->args.begin(), b->args.end(), IsSameTree));
 }
 
 bool Mentions(const Scalar& scalar, const std::string& name) {
