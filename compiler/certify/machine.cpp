@@ -275,7 +275,7 @@ bool Machine::ArriveAtAll(Context& c) {
 /// Ordinary accesses of a warp before it come before what the asynchronous proxy does once it is told.
 void Machine::Fence(Context& c) const {
   for (const Share& share : Shares(c)) {
-    for (const Record& record : c.state.records) {
+    for (const Record& record : c.state.records.All()) {
       const bool is_ordinary = !record.by_engine && (!record.is_async || c.state.knowledge.Knows(share.warp, record.event));
       if (record.warp == share.warp && is_ordinary) c.state.knowledge.LearnFenced(share.warp, record.event);
     }
@@ -329,7 +329,7 @@ bool Machine::MayRelease(Context& c) {
   if (c.step.ring < 0 || !is_empty_barrier_[static_cast<size_t>(c.step.barrier)]) return true;
   const int64_t element = Element(ElementOfStep(c, c.agent.block)).element;
   const std::string& ring = program_.ring_of_barrier[static_cast<size_t>(c.step.barrier)];
-  for (const Record& record : c.state.records) {
+  for (const Record& record : c.state.records.All()) {
     if (record.agent != c.number || !record.is_async || c.state.knowledge.Knows(record.warp, record.event)) continue;
     const Place& place = places_[static_cast<size_t>(record.place)];
     if (place.block != c.agent.block) continue;  // what it sends to other blocks, those wait for

@@ -17,22 +17,9 @@
 #include "compiler/certify/knowledge.h"
 #include "compiler/certify/oracle.h"
 #include "compiler/certify/program.h"
+#include "compiler/certify/records.h"
 
 namespace tkc::certify {
-
-/// An access that later ones may have to be ordered behind.
-struct Record {
-  int place = 0;  // a tile of shared memory
-  int warp = 0;
-  int agent = 0;
-  bool writes = false;
-  bool is_async = false;   // over later than issued: by the copy engine, the matrix unit or copy_async
-  bool by_engine = false;  // of these two: the asynchronous proxy
-  int dealt = 0;           // what the slot holds now was copied by all threads of the block, from this tensor (its number and one)
-  Rect rect{};
-  int event = -1;
-  const ir::Op* op = nullptr;
-};
 
 struct BarrierState {
   int64_t completed = 0;             // phases
@@ -123,7 +110,7 @@ struct State {
   std::vector<BarrierState> barriers{};  // of all blocks, element by element
   std::vector<NamedState> named{};
   std::vector<WaitNote> notes{};
-  std::vector<Record> records{};
+  Records records{};
   std::vector<std::vector<Rect>> written{};  // of each place, since the start
   std::vector<Turn> contents{};              // of each place that a ring without barriers indexes
   std::vector<std::vector<Joint>> joint{};   // of each block and worker: what not all instances have executed yet

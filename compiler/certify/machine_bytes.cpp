@@ -37,7 +37,7 @@ void Machine::HandOnIssue(Context& c, int element, const ShareList& shares) cons
   const int arriving = Arriving(element);
   for (const Share& share : shares) {
     std::vector<int> own;
-    for (const Record& record : c.state.records) {
+    for (const Record& record : c.state.records.All()) {
       if (record.warp == share.warp && !record.is_async && !knowledge.Knows(arriving, record.event)) own.push_back(record.event);
     }
     knowledge.Join(arriving, share.warp);

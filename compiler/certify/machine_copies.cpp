@@ -122,8 +122,8 @@ bool Machine::IsReceived(Context& c) {
   const bool is_receive = !c.op.slot.empty() && ir::PlaceOfSlot(c.op.slot).where == ir::SlotPlace::Where::kPresent;
   const int place = c.self.roots[static_cast<size_t>(c.step.root)];
   if (!is_receive) return true;
-  for (const Record& record : c.state.records) {
-    const bool is_copy = record.place == place && record.agent == c.number && record.is_async && !record.by_engine;
+  for (const Record& record : c.state.records.Of(place)) {
+    const bool is_copy = record.agent == c.number && record.is_async && !record.by_engine;
     if (!is_copy || c.state.knowledge.Knows(record.warp, record.event)) continue;
     if (!loosened_)
       early.insert(&c.op);

@@ -85,7 +85,7 @@ bool Machine::IsAwaited(const State& state, const Record& record) const {
 
 bool Machine::Finish(State& state) {
   if (!FinishPhases(state)) return false;
-  for (const Record& record : state.records) {
+  for (const Record& record : state.records.All()) {
     if (IsAwaited(state, record)) continue;
     finding = Finding{DiagnosticKind::kCertificateHazard, record.op->span,
                       fmt::format("`{}` may end while this copy is still under way: nobody waits for it", kernel_.name)};

@@ -55,9 +55,7 @@ bool Machine::AccessView(Context& c, const Access& access, bool writes, bool is_
   if (writes && !holds) {
     c.state.written[static_cast<size_t>(place)].clear();
     held = wanted;
-    for (Record& record : c.state.records) {
-      if (record.place == place) record.dealt = 0;
-    }
+    for (Record& record : c.state.records.Of(place)) record.dealt = 0;
   }
   if (!AccessShared(c, place, access, writes, is_async, shares, events, dealt)) return false;
   if (held == wanted) return true;
@@ -80,8 +78,8 @@ bool Machine::AccessShared(Context& c, int place, const Access& access, bool wri
     return dealt != 0 && record.dealt == dealt && record.is_async == is_async && record.warp != warp && record.rect == rect;
   };
   const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
-  for (const Record& record : c.state.records) {
-    if (record.place != place || !record.rect.Overlaps(rect) || (!writes && !record.writes)) continue;
+  for (const Record& record : c.state.records.Of(place)) {
+    if (!record.rect.Overlaps(rect) || (!writes && !record.writes)) continue;
     const std::string& other = program_.agents[static_cast<size_t>(record.agent)].name;
     for (const Share& share : shares) {
       if (is_apart(record, share.warp)) continue;
@@ -116,13 +114,13 @@ bool Machine::AccessShared(Context& c, int place, const Access& access, bool wri
   }
   // What comes behind this access comes behind those before it, too.
   const auto is_superseded = [&](const Record& record) {
-    if (record.place != place || !rect.Covers(record.rect)) return false;
+    if (!rect.Covers(record.rect)) return false;
     if (writes && dealt == 0) return true;
     const bool is_own = std::any_of(shares.begin(), shares.end(), [&](const Share& share) { return share.warp == record.warp; });
     if (writes) return is_own || !is_apart(record, shares[0].warp);
     return is_own && !record.writes && record.is_async == is_async && knowledge.Knows(record.warp, record.event);
   };
-  std::erase_if(c.state.records, [&](const Record& record) {
+  std::erase_if(c.state.records.Of(place), [&](const Record& record) {
     if (!is_superseded(record)) return false;
     knowledge.Free(record.event);
     return true;
@@ -131,7 +129,7 @@ bool Machine::AccessShared(Context& c, int place, const Access& access, bool wri
     Record record{place, share.warp, c.number, writes, is_async, by_engine, dealt, rect, knowledge.NewEvent(), &c.op};
     if (!is_async) knowledge.Learn(share.warp, record.event);
     if (events) events->emplace_back(share.warp, record.event);
-    c.state.records.push_back(record);
+    c.state.records.Add(record);
   }
   return true;
 }

@@ -90,6 +90,7 @@ State Machine::Start() const {
   State state;
   state.knowledge = Knowledge(Holders());
   state.barriers.resize(element_of_.size());
+  state.records = Records(places_.size());
   state.written.resize(places_.size());
   state.contents.resize(places_.size());
   state.joint.resize(static_cast<size_t>(program_.blocks) * kernel_.workers.size());

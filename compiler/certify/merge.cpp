@@ -78,7 +78,7 @@ void NormalForm::Put(const NormalForm& other, size_t event, int number, State& s
       const bool writes = Field(first, 17, 1) != 0, is_async = Field(first, 16, 1) != 0;
       const bool by_engine = Field(first, 23, 1) != 0;
       const int dealt = Field(first, 18, 5);
-      state.records.push_back({places[at], Field(first, 24, 12), agent, writes, is_async, by_engine, dealt, rect, number, op});
+      state.records.Add({places[at], Field(first, 24, 12), agent, writes, is_async, by_engine, dealt, rect, number, op});
       break;
     }
     case Sort::kNote: state.notes.push_back({elements[at], number, agent, op}); break;

@@ -260,8 +260,7 @@ class Normalizer {
   }
 
   void Events() {
-    events_.reserve(state_.records.size() + state_.notes.size() + 2 * at_.size() + 4);
-    for (const Record& r : state_.records) AddRecord(r);
+    for (const Record& r : state_.records.All()) AddRecord(r);
     for (const WaitNote& note : state_.notes)
       AddEvent(note.event, NormalForm::Sort::kNote, Element(note.barrier), note.agent, note.agent, note.op);
     for (size_t i = 0; i < at_.size(); ++i) {

@@ -27,7 +27,7 @@ class Simplifier {
 
   void Events() {
     Knowledge& knowledge = state_.knowledge;
-    std::erase_if(state_.records, [&](const Record& record) {
+    state_.records.EraseIf([&](const Record& record) {
       const uint64_t users = machine_.UsersOfPlace(record.place);
       if (!AllKnow(record.event, users) || !machine_.IsAwaited(state_, record)) return false;
       const bool needs_fence =
@@ -92,7 +92,7 @@ class Simplifier {
   /// Of the conditions under which what is under way was begun.
   std::set<int> KeptFamilies() const {
     std::set<int> families;
-    for (const Record& record : state_.records) {
+    for (const Record& record : state_.records.All()) {
       const auto known = program_.kept_for.find(record.op);
       if (record.is_async && known != program_.kept_for.end()) families.insert(known->second.begin(), known->second.end());
     }
