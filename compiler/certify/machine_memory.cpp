@@ -17,6 +17,20 @@ int Machine::PlaceOf(const Context& c, int block, int buffer, int64_t index) con
          static_cast<int>(set * declared.count + index);
 }
 
+bool Machine::ShareRoom(int place, int other) const {
+  const Place &a = places_[static_cast<size_t>(place)], &b = places_[static_cast<size_t>(other)];
+  const std::vector<int>& sharing = sharing_buffers_[static_cast<size_t>(a.buffer)];
+  return !sharing.empty() && a.block == b.block && std::find(sharing.begin(), sharing.end(), b.buffer) != sharing.end();
+}
+
+void Machine::Overwrite(State& state, int place) const {
+  const Place& own = places_[static_cast<size_t>(place)];
+  if (sharing_buffers_[static_cast<size_t>(own.buffer)].empty()) return;
+  for (size_t other = 0; other < places_.size(); ++other) {
+    if (ShareRoom(place, static_cast<int>(other))) state.written[other].clear();
+  }
+}
+
 namespace {
 
 /// Whether the rectangles cover `rect`: what one of them leaves is looked for in the others.
@@ -77,11 +91,13 @@ bool Machine::AccessShared(Context& c, int place, const Access& access, bool wri
   const bool by_engine = is_async && dealt == 0;
   // Threads that copy one tile together write pieces of their own; which, is another question for another copy.
   const auto is_apart = [&](const Record& record, int warp) {
-    return dealt != 0 && record.dealt == dealt && record.is_async == is_async && record.warp != warp && record.rect == rect;
+    return record.place == place && dealt != 0 && record.dealt == dealt && record.is_async == is_async && record.warp != warp &&
+           record.rect == rect;
   };
   const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
   for (const Record& record : c.state.records) {
-    if (record.place != place || !record.rect.Overlaps(rect) || (!writes && !record.writes)) continue;
+    const bool meets = record.place == place ? record.rect.Overlaps(rect) : ShareRoom(place, record.place);
+    if (!meets || (!writes && !record.writes)) continue;
     const std::string& other = program_.agents[static_cast<size_t>(record.agent)].name;
     for (const Share& share : shares) {
       if (is_apart(record, share.warp)) continue;
@@ -114,6 +130,7 @@ bool Machine::AccessShared(Context& c, int place, const Access& access, bool wri
     const Rect whole{0, declared.rows, 0, declared.cols};
     if (Cover(written, whole)) written = {whole};
   }
+  if (writes) Overwrite(c.state, place);
   // What comes behind this access comes behind those before it, too.
   const auto is_superseded = [&](const Record& record) {
     if (record.place != place || !rect.Covers(record.rect)) return false;

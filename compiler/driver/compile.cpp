@@ -49,6 +49,7 @@
 #include "compiler/passes/select_transfer.h"
 #include "compiler/passes/separate_fields.h"
 #include "compiler/passes/separate_pipes.h"
+#include "compiler/passes/share_room.h"
 #include "compiler/passes/sink_reductions.h"
 #include "compiler/passes/skip_masks.h"
 #include "compiler/passes/split_sums.h"
@@ -108,6 +109,7 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("keep_operands", passes::KeepOperands) &&    // once values stand in the loops they will stand in
       pass("skip_masks", passes::SkipMasks) &&          // makes branches, which the passes above leave alone
       pass("load_rows", passes::LoadRows) &&            // by the tile's number; before insert_sync, which counts what comes
+      pass("share_room", passes::ShareRoom) &&          // on programs as they will be executed; before what lets threads meet
       pass("insert_sync", passes::InsertSync) &&        // last: orders what all others have put in place
       pass.Enter(ir::Level::kSchedule);
   if (ok) pass.CheckNames();
