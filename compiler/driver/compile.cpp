@@ -3,6 +3,9 @@
 // printed when it fails, and nothing after it runs.
 #include "compiler/driver/compile.h"
 
+#include <algorithm>
+#include <map>
+
 #include <fmt/format.h>
 
 #include "compiler/certify/certify.h"
@@ -50,6 +53,7 @@
 #include "compiler/passes/separate_fields.h"
 #include "compiler/passes/separate_pipes.h"
 #include "compiler/passes/share_room.h"
+#include "compiler/passes/shared_room.h"
 #include "compiler/passes/sink_reductions.h"
 #include "compiler/passes/skip_masks.h"
 #include "compiler/passes/split_sums.h"
@@ -233,6 +237,40 @@ int CompileText(Session& session) {
   return WriteModules(session, modules, std::move(text));
 }
 
+/// Whether the passes come to an end for the target if a parameter is something else.
+bool FitsWith(const Session& session, const ast::Program& program, const Target& target, const std::string& define) {
+  Options options = session.options;
+  options.defines.push_back(define);
+  options.dump_after.clear();
+  Session trial(options);
+  Result<typed::Program> checked = CheckParsed(trial, program, target);
+  if (!checked) return false;
+  ir::Module module = ir::FromAst(*checked, std::string(target.name));
+  return RunPasses(trial, module, target);
+}
+
+/// Where shared memory does not suffice: which parameter to halve, and how often, until it does.
+void SuggestSmaller(Session& session, const ast::Program& program, const Target& target, const ir::Module& module) {
+  constexpr int64_t kLeast = 8;
+  const auto& all = session.diagnostics.All();
+  const auto is_overflow = [](const Diagnostic& each) {
+    return each.kind == DiagnosticKind::kSharedMemoryOverflow && !each.helps.empty() && each.helps[0].text == passes::kSmallerTiles;
+  };
+  const auto overflow = std::find_if(all.begin(), all.end(), is_overflow);
+  if (overflow == all.end() || !session.options.run_passes.empty()) return;
+  std::string ways;
+  std::map<std::string, int64_t> parameters;
+  for (const ir::Kernel& kernel : module.kernels) parameters.insert(kernel.bindings.begin(), kernel.bindings.end());
+  for (const auto& [name, value] : parameters) {
+    int64_t less = value;
+    bool fits = false;
+    while (!fits && less % 2 == 0 && less / 2 >= kLeast)
+      fits = FitsWith(session, program, target, fmt::format("{}={}", name, less /= 2));
+    if (fits) ways += fmt::format("{}`{} = {}` instead of {}", ways.empty() ? "it fits with " : ", or with ", name, less, value);
+  }
+  if (!ways.empty()) session.diagnostics.Again(static_cast<size_t>(overflow - all.begin())).Help(ways);
+}
+
 /// One kernel for each schedule set of the file that is for `target`; false if it can't be.
 bool CompileFor(Session& session, const ast::Program& program, const Target& target, std::vector<ir::Module>& modules,
                 std::string& text) {
@@ -240,7 +278,9 @@ bool CompileFor(Session& session, const ast::Program& program, const Target& tar
   if (!checked) return false;
   SetCrashPass("from_ast");
   modules.push_back(ir::FromAst(*checked, std::string(target.name)));
-  return LowerModule(session, modules.back(), target, text);
+  if (LowerModule(session, modules.back(), target, text)) return true;
+  SuggestSmaller(session, program, target, modules.back());
+  return false;
 }
 
 }  // namespace
