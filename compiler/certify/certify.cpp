@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/certify/certify.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -69,7 +70,9 @@ std::string Describe(const Program& program, const Target& target, const ReplayR
                         ? "what is read has been set"
                         : fmt::format("accumulators untouched in flight, fenced before; {} of {} a thread over all warpgroups",
                                       RegisterSum(kernel, target), target.registers.Pool(kernel.threads)));
-  line("shared memory", fmt::format("{} of {} bytes, no two arrays overlap", kernel.shared_bytes, target.shared_memory_per_block));
+  const bool shares = std::any_of(kernel.buffers.begin(), kernel.buffers.end(), [](const ir::Buffer& b) { return b.shares_room; });
+  line("shared memory", fmt::format("{} of {} bytes, {}", kernel.shared_bytes, target.shared_memory_per_block,
+                                    shares ? "no tile is read behind a write into what lies over it" : "no two arrays overlap"));
   line("coverage", "each tile of the grid is taken once; no element is stored twice in a tile, no hole is left");
   text += "  assumed\n";
   const auto assumed = [&](std::string_view what) { text += fmt::format("    - {}\n", what); };

@@ -242,6 +242,12 @@ class Machine {
   bool IsWritten(const State& state, int place, const Rect& rect) const;
   bool HoldsTurn(const Context& c, const Access& access, bool writes, Turn* turn = nullptr) const;
   int PlaceOf(const Context& c, int block, int buffer, int64_t index) const;
+  /// Whether the tile lies over tiles of other buffers.
+  bool SharesRoom(int place) const;
+  /// Whether the two are tiles of buffers that share their room.
+  bool ShareRoom(int place, int other) const;
+  /// Tiles over which this one lies hold nothing any more.
+  void Overwrite(State& state, int place) const;
   bool Reduce(Context& c);
   bool Publish(Context& c);
   bool Collect(Context& c);
@@ -282,7 +288,9 @@ class Machine {
   std::vector<int> element_base_;  // by block and barrier
   std::vector<ElementOf> element_of_;
   void FindUsers();
+  void ShareUsers();
 
+  std::vector<std::vector<int>> sharing_buffers_;  // of each buffer, those over which it lies
   std::vector<bool> async_buffers_, counted_buffers_;
   std::vector<bool> is_empty_barrier_;                  // waited at for a free slot
   std::vector<uint64_t> buffer_users_, barrier_users_;  // by block

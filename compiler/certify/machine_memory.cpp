@@ -17,6 +17,23 @@ int Machine::PlaceOf(const Context& c, int block, int buffer, int64_t index) con
          static_cast<int>(set * declared.count + index);
 }
 
+bool Machine::SharesRoom(int place) const {
+  return !sharing_buffers_[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].empty();
+}
+
+bool Machine::ShareRoom(int place, int other) const {
+  const Place &a = places_[static_cast<size_t>(place)], &b = places_[static_cast<size_t>(other)];
+  const std::vector<int>& sharing = sharing_buffers_[static_cast<size_t>(a.buffer)];
+  return a.block == b.block && std::find(sharing.begin(), sharing.end(), b.buffer) != sharing.end();
+}
+
+void Machine::Overwrite(State& state, int place) const {
+  if (!SharesRoom(place)) return;
+  for (size_t other = 0; other < places_.size(); ++other) {
+    if (ShareRoom(place, static_cast<int>(other))) state.written[other].clear();
+  }
+}
+
 namespace {
 
 /// Whether the rectangles cover `rect`: what one of them leaves is looked for in the others.
@@ -75,11 +92,12 @@ bool Machine::AccessShared(Context& c, int place, const Access& access, bool wri
   const bool by_engine = is_async && dealt == 0;
   // Threads that copy one tile together write pieces of their own; which, is another question for another copy.
   const auto is_apart = [&](const Record& record, int warp) {
-    return dealt != 0 && record.dealt == dealt && record.is_async == is_async && record.warp != warp && record.rect == rect;
+    return record.place == place && dealt != 0 && record.dealt == dealt && record.is_async == is_async && record.warp != warp &&
+           record.rect == rect;
   };
   const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
-  for (const Record& record : c.state.records.Of(place)) {
-    if (!record.rect.Overlaps(rect) || (!writes && !record.writes)) continue;
+  const auto is_ordered = [&](const Record& record) {
+    if (!writes && !record.writes) return true;
     const std::string& other = program_.agents[static_cast<size_t>(record.agent)].name;
     for (const Share& share : shares) {
       if (is_apart(record, share.warp)) continue;
@@ -100,7 +118,12 @@ bool Machine::AccessShared(Context& c, int place, const Access& access, bool wri
                     {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
       }
     }
-  }
+    return true;
+  };
+  const auto is_behind = [&](const Record& record) { return !record.rect.Overlaps(rect) || is_ordered(record); };
+  const auto is_behind_other = [&](const Record& record) { return !ShareRoom(place, record.place) || is_ordered(record); };
+  if (!std::ranges::all_of(c.state.records.Of(place), is_behind)) return false;
+  if (SharesRoom(place) && !std::ranges::all_of(c.state.records.All(), is_behind_other)) return false;
   std::vector<Rect>& written = c.state.written[static_cast<size_t>(place)];
   if (!writes && !Cover(written, rect))
     return Fail(c, DiagnosticKind::kCertificateHazard,
@@ -112,6 +135,7 @@ bool Machine::AccessShared(Context& c, int place, const Access& access, bool wri
     const Rect whole{0, declared.rows, 0, declared.cols};
     if (Cover(written, whole)) written = {whole};
   }
+  if (writes) Overwrite(c.state, place);
   // What comes behind this access comes behind those before it, too.
   const auto is_superseded = [&](const Record& record) {
     if (!rect.Covers(record.rect)) return false;

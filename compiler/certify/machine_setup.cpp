@@ -42,6 +42,12 @@ Machine::Machine(const Program& program, const Loosened* loosened)
     const auto& others = program.ring_of_barrier;
     counted_buffers_.push_back(!ring.empty() && std::find(others.begin(), others.end(), ring) == others.end());
   }
+  for (const ir::Buffer& buffer : kernel_.buffers) {
+    std::vector<int>& sharing = sharing_buffers_.emplace_back();
+    for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+      if (&kernel_.buffers[i] != &buffer && ir::ShareRoom(kernel_.buffers[i], buffer)) sharing.push_back(static_cast<int>(i));
+    }
+  }
   FindUsers();
   for (int block = 0; block < program.blocks; ++block) {
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
@@ -83,6 +89,16 @@ void Machine::FindUsers() {
         }
       }
     }
+  }
+  ShareUsers();
+}
+
+/// Who uses a buffer that lies over others uses their bytes.
+void Machine::ShareUsers() {
+  const std::vector<uint64_t> own = buffer_users_;
+  const size_t buffers = kernel_.buffers.size();
+  for (size_t i = 0; i < own.size(); ++i) {
+    for (const int other : sharing_buffers_[i % buffers]) buffer_users_[i] |= own[i - i % buffers + static_cast<size_t>(other)];
   }
 }
 

@@ -11,6 +11,16 @@
 #include "compiler/target/target.h"
 
 namespace tkc::codegen {
+int64_t PlaceInUnion(const ir::Kernel& kernel, const ir::Buffer& buffer) {
+  int64_t start = 0, end = 0;
+  for (const ir::Buffer& each : kernel.buffers) {  // by their places
+    if (each.offset >= end) start = each.offset;
+    end = std::max(end, each.End());
+    if (&each == &buffer) break;
+  }
+  return buffer.shares_room ? buffer.offset - start : 0;
+}
+
 namespace {
 
 std::string SharedTile(const ir::Buffer& buffer) {
@@ -25,13 +35,30 @@ std::string SharedTile(const ir::Buffer& buffer) {
 
 std::string Dimension(int64_t count) { return count > 1 ? fmt::format("[{}]", count) : ""; }
 
+/// Those that lie over each other make one union.
+void EmitBuffers(const ir::Kernel& kernel, CodeWriter& out) {
+  int64_t end = 0;  // of the union
+  for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+    const ir::Buffer& buffer = kernel.buffers[i];
+    const std::string type = SharedTile(buffer), dimensions = Dimension(buffer.instances) + Dimension(buffer.count);
+    if (buffer.shares_room && buffer.offset >= end) {
+      out.Open("union");
+      out.Comment("Each holds something only while none does that lies over it.");
+    }
+    if (const int64_t place = PlaceInUnion(kernel, buffer); place > 0)
+      out.Line(fmt::format("tk::behind<{}, {}{}> {};", place, type, dimensions, Mangle(buffer.name)));
+    else
+      out.Line(fmt::format("{} {}{};", type, Mangle(buffer.name), dimensions));
+    end = std::max(end, buffer.End());
+    const bool is_last = i + 1 == kernel.buffers.size() || kernel.buffers[i + 1].offset >= end;
+    if (buffer.shares_room && is_last) out.Close("};");
+  }
+}
+
 /// `tk::barrier ab_full[4];   // 1 arrival: the slot is filled`, the comments below each other.
 void EmitSharedStruct(const ir::Kernel& kernel, CodeWriter& out) {
   out.Open("struct " + SharedStruct(kernel));
-  for (const ir::Buffer& buffer : kernel.buffers) {
-    out.Line(
-        fmt::format("{} {}{}{};", SharedTile(buffer), Mangle(buffer.name), Dimension(buffer.instances), Dimension(buffer.count)));
-  }
+  EmitBuffers(kernel, out);
   std::vector<std::string> declarations;
   size_t width = 0;
   for (const ir::Barrier& barrier : kernel.barriers) {

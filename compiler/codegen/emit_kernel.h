@@ -27,6 +27,8 @@ std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses
 
 /// The C++ name of the __global__ function: never that of an entry.
 std::string KernelFunction(const ir::Kernel& kernel);
+/// Bytes from where the union begins in which the buffer shares room with others; 0 where it is in none.
+int64_t PlaceInUnion(const ir::Kernel& kernel, const ir::Buffer& buffer);
 inline std::string SharedStruct(const ir::Kernel& kernel) { return KernelFunction(kernel) + "_shared"; }
 inline bool HasSharedMemory(const ir::Kernel& kernel) { return !kernel.buffers.empty() || !kernel.barriers.empty(); }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
 #include "compiler/support/internal_error.h"
@@ -60,8 +61,10 @@ std::string OpEmitter::Barrier(const Op& op, size_t scalar) const {
 std::string OpEmitter::Buffer(const std::string& name) const {
   const auto found = buffers_.find(name);
   Ensure(found != buffers_.end(), "no buffer of this name: " + name);
-  const bool is_set = kernel_.buffers[found->second].instances > 1;
-  return "shared." + Mangle(name) + (is_set ? fmt::format("[{}]", instance_) : "");
+  const ir::Buffer& buffer = kernel_.buffers[found->second];
+  const bool is_set = buffer.instances > 1;
+  return "shared." + Mangle(name) + (PlaceInUnion(kernel_, buffer) > 0 ? ".tile" : "") +
+         (is_set ? fmt::format("[{}]", instance_) : "");
 }
 
 /// The barrier in shared memory of this instance's warps.

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "compiler/certify/certify.h"
 #include "compiler/certify/conflicts.h"
 #include "compiler/codegen/emit.h"
@@ -49,6 +52,8 @@
 #include "compiler/passes/select_transfer.h"
 #include "compiler/passes/separate_fields.h"
 #include "compiler/passes/separate_pipes.h"
+#include "compiler/passes/share_room.h"
+#include "compiler/passes/shared_room.h"
 #include "compiler/passes/sink_reductions.h"
 #include "compiler/passes/skip_masks.h"
 #include "compiler/passes/split_sums.h"
@@ -104,6 +109,7 @@ constexpr Pass kPasses[] = {
     {"keep_operands", passes::KeepOperands},        // once values stand in the loops they will stand in
     {"skip_masks", passes::SkipMasks},              // makes branches, which the passes above leave alone
     {"load_rows", passes::LoadRows},                // by the tile's number; before insert_sync, which counts what comes
+    {"share_room", passes::ShareRoom},              // on programs as they will be executed; before what lets threads meet
     {"insert_sync", passes::InsertSync, ir::Level::kSchedule},  // last: orders what all others have put in place
 };
 
@@ -241,6 +247,40 @@ int CompileText(Session& session) {
   return WriteModules(session, modules, std::move(text));
 }
 
+/// Whether the passes come to an end for the target with another value of a parameter.
+bool FitsWith(const Options& given, const ast::Program& program, const Target& target, const std::string& name, int64_t value) {
+  Options options = given;
+  std::erase_if(options.defines, [&](const std::string& define) { return define.starts_with(name + "="); });
+  options.defines.push_back(fmt::format("{}={}", name, value));
+  options.dump_after.clear();
+  Session trial(options);
+  Result<typed::Program> checked = CheckParsed(trial, program, target);
+  if (!checked) return false;
+  ir::Module module = ir::FromAst(*checked, std::string(target.name));
+  return LowerKernels(trial, module, target, Until::kSchedule, nullptr);
+}
+
+/// Where shared memory does not suffice: which parameter to halve, and how often, until it does.
+void SuggestSmaller(Session& session, const ast::Program& program, const Target& target, const ir::Module& module) {
+  constexpr int64_t kLeast = 8;
+  const auto& all = session.diagnostics.All();
+  const auto is_overflow = [](const Diagnostic& each) {
+    return each.kind == DiagnosticKind::kSharedMemoryOverflow && !each.helps.empty() && each.helps[0].text == passes::kSmallerTiles;
+  };
+  const auto overflow = std::find_if(all.begin(), all.end(), is_overflow);
+  if (overflow == all.end() || !session.options.run_passes.empty()) return;
+  std::string ways;
+  std::map<std::string, int64_t> parameters;
+  for (const ir::Kernel& kernel : module.kernels) parameters.insert(kernel.bindings.begin(), kernel.bindings.end());
+  for (const auto& [name, value] : parameters) {
+    int64_t less = value;
+    bool fits = false;
+    while (!fits && less % 2 == 0 && less / 2 >= kLeast) fits = FitsWith(session.options, program, target, name, less /= 2);
+    if (fits) ways += fmt::format("{}`{} = {}` instead of {}", ways.empty() ? "it fits with " : ", or with ", name, less, value);
+  }
+  if (!ways.empty()) session.diagnostics.Again(static_cast<size_t>(overflow - all.begin())).Help(ways);
+}
+
 /// One kernel for each schedule set of the file that is for `target`; false if it can't be.
 bool CompileFor(Session& session, const ast::Program& program, const Target& target, std::vector<ir::Module>& modules,
                 std::string& text) {
@@ -248,7 +288,9 @@ bool CompileFor(Session& session, const ast::Program& program, const Target& tar
   if (!checked) return false;
   SetCrashPass("from_ast");
   modules.push_back(ir::FromAst(*checked, std::string(target.name)));
-  return LowerModule(session, modules.back(), target, text);
+  if (LowerModule(session, modules.back(), target, text)) return true;
+  SuggestSmaller(session, program, target, modules.back());
+  return false;
 }
 
 }  // namespace

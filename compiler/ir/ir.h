@@ -195,6 +195,7 @@ struct Buffer {
   int64_t offset = 0;         // bytes from the start; plan_shared
   bool is_scratch = false;    // a tk::reduce_scratch (results of several warps), not a tile: rows = warps
   bool is_fragments = false;  // a tk::fragment_buffer (an accumulator as registers hold it), not a tile
+  bool shares_room = false;   // lies over others that hold nothing while it holds something; share_room
   std::string purpose;        // for the shared-memory map: "pipe ab, field 0", "staging of C"
   /// Rows from this one on hold zero before anything else happens, and nothing writes them (load_rows leaves them out). Null: as
   /// they are.
@@ -208,7 +209,14 @@ struct Buffer {
   /// Of the tile's first byte: where the pattern of its swizzle starts.
   int64_t Alignment() const { return swizzle == Swizzle::kNone ? 128 : swizzle == Swizzle::kT128 ? 2048 : 1024; }
   int64_t Bytes() const { return TileBytes() * count * instances; }
+  /// Behind its last tile; each begins aligned.
+  int64_t End() const { return offset + (TileBytes() + Alignment() - 1) / Alignment() * Alignment() * count * instances; }
 };
+
+/// Whether they have bytes in common, and may: what is written into the one is gone with the next write into the other.
+inline bool ShareRoom(const Buffer& a, const Buffer& b) {
+  return a.shares_room && b.shares_room && a.offset < b.End() && b.offset < a.End();
+}
 
 /// Whether a view of this type shows the buffer's tile as it is, not its elements in other rows.
 inline bool HasShapeOf(const Type& view, const Buffer& buffer) { return view.rows == buffer.rows && view.cols == buffer.cols; }

@@ -182,6 +182,7 @@ class KernelParser {
     if (!Option("offset", &buffer.offset)) return false;
     buffer.is_scratch = lexer_.Accept("scratch");
     buffer.is_fragments = lexer_.Accept("fragments");
+    buffer.shares_room = lexer_.Accept("shares_room");
     if (lexer_.Accept("zero_from") && !text_.ScalarText(&buffer.zero_from)) return false;
     return Purpose(&buffer.purpose);
   }

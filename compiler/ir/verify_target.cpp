@@ -42,6 +42,7 @@ void Verifier::CheckShared() {
     for (size_t j = 0; j < i; ++j) {
       const Buffer& other = kernel_.buffers[j];
       if (other.name == buffer.name) FaultAt(kernel_.span, "two arrays `{}` in shared memory", buffer.name);
+      if (ShareRoom(buffer, other)) continue;
       if (buffer.offset < other.offset + Extent(other) && other.offset < buffer.offset + Extent(buffer)) {
         FaultAt(kernel_.span, "shared `{}` and `{}` overlap", other.name, buffer.name);
       }

@@ -6,7 +6,7 @@
 //   - A send in the body of a loop runs ahead: the first slots - 1 blocks are copied before the loop, and right behind each receive
 //     the block that many iterations on, into the slot that was read last. Blocks beyond the end are copied like others: they lie
 //     outside the range and cost nothing, and so every path issues the same copies.
-//   - A send outside loops moves to the start of its region.
+//   - A send outside loops moves to the start of its region, unless slots are to share room (share_room).
 //   - A send under a condition, into the only slot, or of a place that is read from memory itself stands before its receive.
 // Slots are named relative to the ring: "ab", "ab+stage", "ab.previous". Waits and barriers come from insert_sync.
 #pragma once

@@ -154,8 +154,9 @@ Region Folding::Prologue(const std::vector<Traffic*>& sends, const Op& loop, int
   return {Explain(fmt::format("The first {} blocks of the loop below.", stages), span), std::move(unroll)};
 }
 
-/// The first slots outside loops: all of them are under way before anybody waits.
+/// The first slots outside loops: all of them are under way before anybody waits, where they find room at once.
 void Folding::MoveToStart(Level& level) {
+  if (lacks_room_) return;
   Region copies;
   for (std::vector<Traffic>& feed : level.feeds) {
     std::set<std::string> blocked;  // filled by a loop or branch before

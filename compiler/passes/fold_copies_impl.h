@@ -14,6 +14,7 @@
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
+#include "compiler/passes/shared_room.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/diagnostic.h"
@@ -47,6 +48,7 @@ class Folding {
         diagnostics_(diagnostics),
         loads_ahead_(target.loads_ahead && !worker.alternates && IsWholeBlock(kernel, worker) &&
                      HasRoomAhead(kernel, worker, target)),
+        lacks_room_(LacksRoom(kernel, target)),
         stage_(ir::FreeName(kernel.UsedNames(), "stage")) {
     for (const ir::Pipe& pipe : kernel.pipes) slots_[pipe.name] = pipe.slots;
   }
@@ -112,6 +114,7 @@ class Folding {
   ir::Worker& worker_;
   Diagnostics& diagnostics_;
   const bool loads_ahead_;   // operands are loaded over back edges (load_ahead)
+  const bool lacks_room_;    // slots share room if they are filled late (share_room)
   const std::string stage_;  // the variable of prologues
   std::map<std::string, int64_t> slots_;
   Names lets_;                 // of the computing worker, where the walk is

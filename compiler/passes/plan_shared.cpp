@@ -6,12 +6,11 @@
 #include <set>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/sent_slots.h"
+#include "compiler/passes/shared_room.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
@@ -19,79 +18,6 @@ namespace tkc::passes {
 namespace {
 
 constexpr int64_t kBarrierBytes = 8, kBarriersOfSlot = 2;  // full, and empty where it is filled again
-
-int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
-
-/// One tile of the buffer as it lies in an array.
-int64_t TileBytes(const ir::Buffer& buffer) { return RoundUp(buffer.TileBytes(), buffer.Alignment()); }
-
-/// All of them.
-int64_t BufferBytes(const ir::Buffer& buffer) { return TileBytes(buffer) * buffer.count * buffer.instances; }
-
-int64_t SlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe) {
-  int64_t bytes = 0;
-  for (size_t i = 0; i < pipe.fields.size(); ++i) bytes += TileBytes(FindBuffer(kernel, FieldBuffer(pipe, i)));
-  return bytes * pipe.rings;
-}
-
-/// A pipe as the source has it: with the slots of all that separate_pipes made of one, and the fields that separate_fields did.
-struct PipeOfSource {
-  const ir::Pipe* pipe;
-  int64_t slots, least_slots, slot_bytes;
-};
-
-std::vector<PipeOfSource> PipesOfSource(const ir::Kernel& kernel) {
-  std::vector<PipeOfSource> pipes;
-  for (const ir::Pipe& pipe : kernel.pipes) {
-    const auto is_other = [&](const PipeOfSource& known) { return known.pipe->SourceName() == pipe.SourceName(); };
-    const auto known = std::find_if(pipes.begin(), pipes.end(), is_other);
-    if (known == pipes.end()) {
-      pipes.push_back({&pipe, pipe.slots, pipe.least_slots, SlotBytes(kernel, pipe)});
-    } else if (!pipe.fields_of.empty()) {
-      known->slot_bytes += SlotBytes(kernel, pipe);
-    } else {
-      known->slots += pipe.slots;
-      known->least_slots += pipe.least_slots;
-    }
-  }
-  return pipes;
-}
-
-void ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t total, int64_t fixed, Diagnostics& diagnostics) {
-  const std::vector<PipeOfSource> pipes = PipesOfSource(kernel);
-  const auto is_smaller = [](const PipeOfSource& a, const PipeOfSource& b) {
-    return a.slot_bytes * a.slots < b.slot_bytes * b.slots;
-  };
-  const auto largest = std::max_element(pipes.begin(), pipes.end(), is_smaller);
-  const Span span = pipes.empty() ? kernel.span : largest->pipe->span;
-  const int64_t limit = target.SharedMemoryOfEach(std::max(1, kernel.resident));
-  const std::string each = kernel.resident > 1 ? fmt::format(" for each of {} resident blocks", kernel.resident) : "";
-  auto report =
-      diagnostics.Error(DiagnosticKind::kSharedMemoryOverflow, span,
-                        fmt::format("the block needs {} bytes of shared memory; `{}` has {}{}", total, target.name, limit, each));
-  if (pipes.empty()) return;
-  const int64_t slot = largest->slot_bytes;
-  const auto slots = [](int64_t count, int64_t bytes) {
-    return fmt::format("{} slot{} of {} bytes", count, count == 1 ? "" : "s", bytes);
-  };
-  report.Label(span, slots(largest->slots, slot));
-  for (const PipeOfSource& other : pipes) {
-    if (&other != &*largest)
-      report.Note(other.pipe->span,
-                  fmt::format("pipe `{}` has {}", other.pipe->SourceName(), slots(other.slots, other.slot_bytes)));
-  }
-  if (fixed > 0) report.Note(fmt::format("staging buffers and barriers take {} bytes", fixed));
-  const int64_t others = total - slot * largest->slots;
-  const int64_t fit = (limit - others) / slot;
-  const std::string& name = largest->pipe->SourceName();
-  if (fit >= largest->least_slots)
-    report.Help(fmt::format("{} ({} bytes): write {}", fit == 1 ? "1 slot fits" : fmt::format("{} slots fit", fit),
-                            others + fit * slot,
-                            kernel.schedule.empty() ? fmt::format("`{}[{}]`", name, fit)
-                                                    : fmt::format("`slots {} = {}` in `{}`", name, fit, kernel.schedule)));
-  else
-    report.Help("make the tiles smaller");
-}
 
 bool WalksOverTiles(const ir::Kernel& kernel) {
   return kernel.persistent ||
@@ -221,13 +147,6 @@ int64_t PlaceBuffers(ir::Kernel& kernel) {
   return end_aligned;
 }
 
-/// Of the block's shared memory: what its buffers ask for.
-int64_t MostAlignment(const ir::Kernel& kernel) {
-  int64_t most = 1;
-  for (const ir::Buffer& buffer : kernel.buffers) most = std::max(most, buffer.Alignment());
-  return most;
-}
-
 /// Barriers of slots, and those at which threads or blocks meet.
 int64_t BytesOfBarriers(const ir::Kernel& kernel, const Target& target) {
   int64_t bytes = target.folds_copies ? BarrierBytes(kernel, target) : 0;
@@ -253,11 +172,10 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
   GiveSlots(kernel, target, staging + gaps + (target.folds_copies ? BarrierBytes(kernel, target) : 0));
   const int64_t end = PlaceBuffers(kernel), barriers = BytesOfBarriers(kernel, target);
   kernel.shared_bytes = RoundUp(end + barriers, MostAlignment(kernel));
-  if (kernel.shared_bytes > target.SharedMemoryOfEach(std::max(1, kernel.resident))) {
-    ReportOverflow(kernel, target, kernel.shared_bytes, staging + barriers, diagnostics);
-    return Failure{};
-  }
-  return {};
+  // Where copies are folded, share_room looks for what is not needed at once.
+  if (target.folds_copies || !LacksRoom(kernel, target)) return {};
+  ReportOverflow(kernel, target, staging + barriers, diagnostics);
+  return Failure{};
 }
 
 }  // namespace tkc::passes

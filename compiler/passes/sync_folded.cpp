@@ -24,6 +24,7 @@ namespace folded {
 namespace {
 
 constexpr const char* kFreeWhenRead = "This buffer is free once all have read what it held.";
+constexpr const char* kFreeWhenVacated = "This buffer is free once all are done with what lay in the same place.";
 
 State Join(State a, const State& b) {
   for (const auto& [place, since] : b.pending) {
@@ -61,7 +62,17 @@ FoldedSync::FoldedSync(ir::Kernel& kernel, const ir::Worker& worker, const Targe
   for (const ir::Buffer& buffer : kernel.buffers) {
     // The block's barrier costs less than one in shared memory.
     const bool meets_alone = target.named_barriers > 0 || !is_whole_block_ || StagesApart(kernel, worker);
-    if (buffer.instances > 1 && meets_alone) own_.insert(buffer.name);
+    // Where others lie over it, all of the block have a say.
+    if (buffer.instances > 1 && meets_alone && !buffer.shares_room) own_.insert(buffer.name);
+  }
+  const auto name_of = [&](const ir::Buffer& buffer) {
+    const auto pipe = pipe_of_buffer_.find(buffer.name);
+    return pipe == pipe_of_buffer_.end() ? buffer.name : pipe->second;
+  };
+  for (const ir::Buffer& a : kernel.buffers) {
+    for (const ir::Buffer& b : kernel.buffers) {
+      if (ir::ShareRoom(a, b) && name_of(a) != name_of(b)) sharing_[name_of(a)].insert(name_of(b));
+    }
   }
 }
 
@@ -145,8 +156,27 @@ void FoldedSync::SyncOwn(Span span, State& state, Region& out) const {
   state.own_read.clear();
 }
 
+void FoldedSync::Vacate(const Place& place, Span span, State& state, Region& out) {
+  const auto sharing = sharing_.find(place.name);
+  if (sharing == sharing_.end()) return;
+  const auto lies_here = [&](const auto& each) { return sharing->second.contains(each.first.name); };
+  int64_t newest = -1;  // of the copies on their way there
+  for (const auto& [other, since] : state.pending) {
+    if (sharing->second.contains(other.name)) newest = newest < 0 ? since : std::min(newest, since);
+  }
+  if (newest >= 0) WaitFor(newest, span, state, out);
+  const auto is_held = [&] {
+    return std::any_of(state.arrived.begin(), state.arrived.end(), lies_here) ||
+           std::any_of(state.written.begin(), state.written.end(), lies_here) ||
+           std::any_of(state.read.begin(), state.read.end(), lies_here);
+  };
+  if (is_held()) out.push_back(Explain(kFreeWhenVacated, span));
+  while (is_held()) SyncAll(span, state, out);
+}
+
 /// Ordinary stores, or copies, into a place: all others must be done with it.
 void FoldedSync::Write(const Place& place, Span span, State& state, Region& out) {
+  Vacate(place, span, state, out);
   const Place unused{place.name, place.ahead, true};
   if (const auto copy = state.pending.find(unused); copy != state.pending.end()) WaitFor(copy->second, span, state, out);
   while (state.arrived.count(unused) > 0) SyncAll(span, state, out);

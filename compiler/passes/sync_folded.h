@@ -54,6 +54,8 @@ class FoldedSync {
   void Prologue(const Op& unroll, State& state, Region& out);
   void Write(const Place& place, Span span, State& state, Region& out);
   void Read(const Place& place, Span span, State& state, Region& out);
+  /// All are done with what lies where this place does.
+  void Vacate(const Place& place, Span span, State& state, Region& out);
   void Loop(Op op, State& state, Region& out);
   void Branch(Op op, State& state, Region& out);
   void Drain(const Op& loop, State& state, Region& out) const;
@@ -96,6 +98,7 @@ class FoldedSync {
   const bool is_whole_block_;
   std::map<std::string, int64_t> slots_;
   std::map<std::string, std::string> pipe_of_buffer_;
+  std::map<std::string, std::set<std::string>> sharing_;  // of each place's name, those that lie over it
   std::set<ValueId> used_;
   std::set<std::string>
       unused_;  // buffers of fields that nobody reads, where a slot need not be waited for before it is filled again

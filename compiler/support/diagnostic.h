@@ -137,6 +137,9 @@ class Diagnostics {
     return Report(kind, span, std::move(headline));
   }
 
+  /// Adds to the one of this number in All().
+  DiagnosticBuilder Again(size_t number) { return DiagnosticBuilder(all_[number]); }
+
   /// Reports what another sink has kept, in its order.
   void Append(Diagnostics other) {
     for (Diagnostic& diagnostic : other.all_) {

@@ -128,6 +128,13 @@ struct alignas(S == swizzle::none ? 128 : S == swizzle::t128 ? 2048 : 1024) shar
     TK_DEVICE operator view_type() const { return view(); }
 };
 
+/// A tile, or an array of them, so many bytes behind where a union begins: tiles that are never needed at once share room.
+template <int Bytes, class T>
+struct behind {
+    alignas(T) unsigned char before[Bytes];
+    T tile;
+};
+
 // `as_view` lets every operation take tiles, views and transposed views alike.
 template <class T, int R, int C, swizzle S>
 TK_DEVICE auto as_view(const shared_tile<T, R, C, S>& tile) { return tile.view(); }

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/share_room.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/live_tiles.h"
+#include "compiler/passes/load_early.h"
+#include "compiler/passes/meetings.h"
+#include "compiler/passes/register_shares.h"
+#include "compiler/passes/shared_room.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+using Names = std::set<std::string>;
+
+/// Which buffers of a worker hold something at once. A walk from the end to the beginning: a buffer is live where what it holds is
+/// still read further on.
+class Lives {
+ public:
+  Lives(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), views_(BuffersOfViews(kernel, worker.body)) {
+    Before(worker.body, {});
+  }
+
+  bool Meet(const std::string& a, const std::string& b) const { return at_once_.contains(std::minmax(a, b)); }
+
+ private:
+  Names Before(const Region& region, Names live) {
+    for (auto op = region.rbegin(); op != region.rend(); ++op) live = Before(*op, std::move(live));
+    return live;
+  }
+
+  Names Before(const Op& op, Names live) {
+    if (op.code == OpCode::kIf) {
+      Names either = live;  // also of a branch that is not there
+      for (const Region& region : op.regions) either.merge(Before(region, live));
+      return either;
+    }
+    if (op.code == OpCode::kSend && !op.regions.empty()) return Before(op.regions[0], std::move(live));
+    for (const Region& region : op.regions) {
+      Names around = Before(region, live);
+      around.insert(live.begin(), live.end());
+      live.merge(Before(region, around));  // what the next iteration reads is live at the end of this one
+    }
+    if (op.code != OpCode::kPart && op.code != OpCode::kTranspose) Access(op, live);
+    return live;
+  }
+
+  void Access(const Op& op, Names& live) {
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      const auto buffer = views_.find(op.operands[i]);
+      if (buffer == views_.end()) continue;
+      const std::string& name = buffer->second;
+      for (const std::string& other : live) at_once_.insert(std::minmax(name, other));
+      const bool fills = i == 0 && FillsShared(op);
+      if (fills && HasShapeOf(kernel_.values[op.operands[i]].type, FindBuffer(kernel_, name)))
+        live.erase(name);
+      else
+        live.insert(name);
+    }
+  }
+
+  const ir::Kernel& kernel_;
+  const std::map<ValueId, std::string> views_;
+  std::set<std::pair<std::string, std::string>> at_once_;
+};
+
+/// Of a worker: the buffers that only it uses, all instances alike, and that hold one tile (of each instance).
+Names OwnTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
+  Names own, others;
+  for (const ir::Worker& each : kernel.workers) {
+    const auto views = BuffersOfViews(kernel, each.body);
+    for (const auto& [view, buffer] : views) (&each == &worker ? own : others).insert(buffer);
+    ForEachApart(each, [&](const Op& op, int branches, int loops) {
+      for (const ValueId operand : op.operands) {
+        const auto view = views.find(operand);
+        if (branches + loops > 0 && view != views.end()) others.insert(view->second);
+      }
+    });
+  }
+  const Names channels = Channels(kernel);
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    const bool is_sent = std::any_of(kernel.workers.begin(), kernel.workers.end(), [&](const ir::Worker& each) {
+      bool sends = false;
+      ForEachOp(each.body,
+                [&](const Op& op) { sends |= op.code == OpCode::kSend && op.symbol == pipe.name && op.regions.empty(); });
+      return sends;
+    });
+    if (pipe.slots == 1 && pipe.rings == 1 && !is_sent && !channels.contains(pipe.name)) continue;
+    for (size_t i = 0; i < pipe.fields.size(); ++i) others.insert(FieldBuffer(pipe, i));
+  }
+  std::erase_if(own, [&](const std::string& name) {
+    const ir::Buffer& buffer = FindBuffer(kernel, name);
+    return others.contains(name) || buffer.count > 1 || buffer.is_scratch || buffer.is_fragments || buffer.zero_from;
+  });
+  return own;
+}
+
+/// Which buffers may lie over each other.
+class Sharing {
+ public:
+  explicit Sharing(const ir::Kernel& kernel) {
+    for (const ir::Worker& worker : kernel.workers) {
+      if (worker.kind != ir::RoleKind::kCompute || worker.in_turn || worker.alternates) continue;
+      const Names own = OwnTiles(kernel, worker);
+      const Lives lives(kernel, worker);
+      for (const std::string& a : own) {
+        for (const std::string& b : own) {
+          if (a < b && !lives.Meet(a, b)) pairs_.insert({a, b});
+        }
+      }
+    }
+    // Fields of a slot come at once.
+    for (const ir::Pipe& pipe : kernel.pipes) {
+      for (size_t i = 0; i < pipe.fields.size(); ++i) {
+        for (size_t j = 0; j < i; ++j) pairs_.erase(std::minmax(FieldBuffer(pipe, i), FieldBuffer(pipe, j)));
+      }
+    }
+  }
+
+  bool MayShare(const ir::Buffer& a, const ir::Buffer& b) const { return pairs_.contains(std::minmax(a.name, b.name)); }
+  bool MayShare(const ir::Buffer& a) const {
+    return std::any_of(pairs_.begin(), pairs_.end(),
+                       [&](const auto& pair) { return pair.first == a.name || pair.second == a.name; });
+  }
+
+ private:
+  std::set<std::pair<std::string, std::string>> pairs_;
+};
+
+/// Each buffer, in this order, at the first place where it meets none that it can't share room with. Those that may share begin
+/// where any of them can: `alignment`. Returns where the last ends.
+int64_t Place(std::vector<ir::Buffer>& buffers, const Sharing& sharing, int64_t alignment) {
+  int64_t end = 0;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    ir::Buffer& buffer = buffers[i];
+    const int64_t unit = sharing.MayShare(buffer) ? alignment : buffer.Alignment();
+    buffer.offset = 0;
+    const auto is_in_the_way = [&](const ir::Buffer& other) {
+      return buffer.offset < other.End() && other.offset < buffer.End() && !sharing.MayShare(buffer, other);
+    };
+    const auto placed = buffers.begin() + static_cast<ptrdiff_t>(i);
+    for (auto other = buffers.begin(); (other = std::find_if(buffers.begin(), placed, is_in_the_way)) != placed;)
+      buffer.offset = RoundUp(other->End(), unit);
+    end = std::max(end, buffer.End());
+  }
+  return end;
+}
+
+/// In the order of their places, marked where they share room.
+void Mark(std::vector<ir::Buffer>& buffers) {
+  std::stable_sort(buffers.begin(), buffers.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  for (ir::Buffer& buffer : buffers) {
+    buffer.shares_room = std::any_of(buffers.begin(), buffers.end(), [&](const ir::Buffer& other) {
+      return &other != &buffer && other.offset < buffer.End() && buffer.offset < other.End();
+    });
+  }
+}
+
+struct Plan {
+  std::vector<ir::Buffer> buffers{};
+  int64_t bytes = 0;
+};
+
+/// Large buffers first: small ones find gaps.
+Plan PlanOf(const ir::Kernel& kernel, const Target& target) {
+  const int64_t alignment = MostAlignment(kernel);
+  Plan plan{kernel.buffers};
+  std::stable_sort(plan.buffers.begin(), plan.buffers.end(),
+                   [](const ir::Buffer& a, const ir::Buffer& b) { return BufferBytes(a) > BufferBytes(b); });
+  const int64_t end = Place(plan.buffers, Sharing(kernel), alignment);
+  plan.bytes = RoundUp(end + BarrierBytes(kernel, target), alignment);
+  return plan;
+}
+
+/// The choices among slots whose loads may stand early, those of few first.
+std::vector<Names> Choices(const Names& slots) {
+  constexpr size_t kMostSlots = 6;  // choices double with each
+  const std::vector<std::string> names(slots.begin(), slots.end());
+  std::vector<Names> choices;
+  for (uint32_t bits = 0; bits < 1U << std::min(names.size(), kMostSlots); ++bits) {
+    Names& choice = choices.emplace_back();
+    for (size_t i = 0; i < names.size() && i < kMostSlots; ++i) {
+      if ((bits >> i & 1U) != 0) choice.insert(names[i]);
+    }
+  }
+  std::stable_sort(choices.begin(), choices.end(), [](const Names& a, const Names& b) { return a.size() < b.size(); });
+  return choices;
+}
+
+/// Loads tiles into registers as soon as they are there, as few as will do, so that their slots are free. False: nothing will do.
+bool MakeRoom(ir::Kernel& kernel, const Target& target) {
+  const int64_t limit = SharedLimit(kernel, target), registers = ShareRegisters(kernel, target).for_tiles;
+  for (size_t i = 0; i < kernel.workers.size(); ++i) {
+    for (const Names& slots : Choices(LoadableEarly(kernel, kernel.workers[i]))) {
+      ir::Kernel early = kernel;
+      LoadEarly(kernel, early.workers[i], slots);
+      if (PlanOf(early, target).bytes > limit) continue;
+      if (!slots.empty() && MostLiveTiles(early, early.workers[i]).registers > registers) continue;
+      kernel = std::move(early);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<void> ShareRoom(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  if (!LacksRoom(kernel, target)) return {};
+  if (!MakeRoom(kernel, target)) {
+    int64_t fixed = BarrierBytes(kernel, target);
+    for (const ir::Buffer& buffer : kernel.buffers) fixed += IsField(kernel, buffer) ? 0 : BufferBytes(buffer);
+    const int64_t at_once = PlanOf(kernel, target).bytes;
+    DiagnosticBuilder report = ReportOverflow(kernel, target, fixed, diagnostics);
+    if (at_once < kernel.shared_bytes) report.Note(fmt::format("of these, {} bytes are needed at once", at_once));
+    return report;
+  }
+  Plan plan = PlanOf(kernel, target);
+  Mark(plan.buffers);
+  kernel.buffers = std::move(plan.buffers);
+  kernel.shared_bytes = plan.bytes;
+  return {};
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/shared_room.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+/// A pipe as the source has it: with the slots of all that separate_pipes made of one, and the fields that separate_fields did.
+struct PipeOfSource {
+  const ir::Pipe* pipe;
+  int64_t slots, least_slots, slot_bytes;
+};
+
+std::vector<PipeOfSource> PipesOfSource(const ir::Kernel& kernel) {
+  std::vector<PipeOfSource> pipes;
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    const auto is_other = [&](const PipeOfSource& known) { return known.pipe->SourceName() == pipe.SourceName(); };
+    const auto known = std::find_if(pipes.begin(), pipes.end(), is_other);
+    if (known == pipes.end()) {
+      pipes.push_back({&pipe, pipe.slots, pipe.least_slots, SlotBytes(kernel, pipe)});
+    } else if (!pipe.fields_of.empty()) {
+      known->slot_bytes += SlotBytes(kernel, pipe);
+    } else {
+      known->slots += pipe.slots;
+      known->least_slots += pipe.least_slots;
+    }
+  }
+  return pipes;
+}
+
+}  // namespace
+
+int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+int64_t TileBytes(const ir::Buffer& buffer) { return RoundUp(buffer.TileBytes(), buffer.Alignment()); }
+
+int64_t BufferBytes(const ir::Buffer& buffer) { return TileBytes(buffer) * buffer.count * buffer.instances; }
+
+int64_t SlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < pipe.fields.size(); ++i) bytes += TileBytes(FindBuffer(kernel, FieldBuffer(pipe, i)));
+  return bytes * pipe.rings;
+}
+
+int64_t MostAlignment(const ir::Kernel& kernel) {
+  int64_t most = 1;
+  for (const ir::Buffer& buffer : kernel.buffers) most = std::max(most, buffer.Alignment());
+  return most;
+}
+
+int64_t SharedLimit(const ir::Kernel& kernel, const Target& target) {
+  return target.SharedMemoryOfEach(std::max(1, kernel.resident));
+}
+
+bool LacksRoom(const ir::Kernel& kernel, const Target& target) { return kernel.shared_bytes > SharedLimit(kernel, target); }
+
+DiagnosticBuilder ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t fixed, Diagnostics& diagnostics) {
+  const int64_t total = kernel.shared_bytes, limit = SharedLimit(kernel, target);
+  const std::vector<PipeOfSource> pipes = PipesOfSource(kernel);
+  const auto is_smaller = [](const PipeOfSource& a, const PipeOfSource& b) {
+    return a.slot_bytes * a.slots < b.slot_bytes * b.slots;
+  };
+  const auto largest = std::max_element(pipes.begin(), pipes.end(), is_smaller);
+  const Span span = pipes.empty() ? kernel.span : largest->pipe->span;
+  const std::string each = kernel.resident > 1 ? fmt::format(" for each of {} resident blocks", kernel.resident) : "";
+  auto report =
+      diagnostics.Error(DiagnosticKind::kSharedMemoryOverflow, span,
+                        fmt::format("the block needs {} bytes of shared memory; `{}` has {}{}", total, target.name, limit, each));
+  if (pipes.empty()) return report;
+  const int64_t slot = largest->slot_bytes;
+  const auto slots = [](int64_t count, int64_t bytes) {
+    return fmt::format("{} slot{} of {} bytes", count, count == 1 ? "" : "s", bytes);
+  };
+  report.Label(span, slots(largest->slots, slot));
+  for (const PipeOfSource& other : pipes) {
+    if (&other != &*largest)
+      report.Note(other.pipe->span,
+                  fmt::format("pipe `{}` has {}", other.pipe->SourceName(), slots(other.slots, other.slot_bytes)));
+  }
+  if (fixed > 0) report.Note(fmt::format("staging buffers and barriers take {} bytes", fixed));
+  const int64_t others = total - slot * largest->slots;
+  const int64_t fit = (limit - others) / slot;
+  const std::string& name = largest->pipe->SourceName();
+  if (fit >= largest->least_slots)
+    report.Help(fmt::format("{} ({} bytes): write {}", fit == 1 ? "1 slot fits" : fmt::format("{} slots fit", fit),
+                            others + fit * slot,
+                            kernel.schedule.empty() ? fmt::format("`{}[{}]`", name, fit)
+                                                    : fmt::format("`slots {} = {}` in `{}`", name, fit, kernel.schedule)));
+  else
+    report.Help(std::string(kSmallerTiles));
+  return report;
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// What buffers take of a block's shared memory, and the report of what finds no room.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "compiler/ir/ir.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/target/target.h"
+
+namespace tkc::passes {
+
+int64_t RoundUp(int64_t bytes, int64_t unit);
+
+/// One tile of the buffer as it lies in an array.
+int64_t TileBytes(const ir::Buffer& buffer);
+
+/// All of them.
+int64_t BufferBytes(const ir::Buffer& buffer);
+
+/// All fields of a slot, of each ring.
+int64_t SlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe);
+
+/// What the kernel's buffers want more than anything else: of the block's shared memory, which begins there.
+int64_t MostAlignment(const ir::Kernel& kernel);
+
+/// What a block may have.
+int64_t SharedLimit(const ir::Kernel& kernel, const Target& target);
+
+/// Whether all buffers side by side, as plan_shared has placed them, are more than that.
+bool LacksRoom(const ir::Kernel& kernel, const Target& target);
+
+/// The way out where no number of slots is; the driver finds out which parameters help.
+inline constexpr std::string_view kSmallerTiles = "make the tiles smaller";
+
+/// `fixed`: bytes of what is no slot.
+DiagnosticBuilder ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t fixed, Diagnostics& diagnostics);
+
+}  // namespace tkc::passes
