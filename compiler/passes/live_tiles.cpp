@@ -62,6 +62,7 @@ class Liveness {
   LiveTiles most;
   LiveTiles most_stored;
   std::vector<LiveTiles> kept;
+  std::vector<LiveTiles> behind_stores;
 
  private:
   static bool IsLoad(const Op& op) { return op.code == OpCode::kRead || op.code == OpCode::kReadParts; }
@@ -74,6 +75,7 @@ class Liveness {
       const int64_t between = op.code == OpCode::kCumsum ? kForSums : 0;
       kept.push_back({RegistersOfAll(at_once) + between, &op, {at_once.begin(), at_once.end()}});
     }
+    if (op.code == OpCode::kStoreShared) behind_stores.push_back({RegistersOfAll(live), &op, {live.begin(), live.end()}});
     for (const ValueId result : op.results) live.erase(result);
     const bool overwrites =
         op.code == OpCode::kAssign || ((op.code == OpCode::kMma || op.code == OpCode::kMultiply) && op.number == ir::kSets);
@@ -160,6 +162,12 @@ std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& wor
   liveness.Before(worker.body, {});
   for (LiveTiles& tiles : liveness.kept) tiles = LargestFirst(kernel, worker.layout, std::move(tiles));
   return std::move(liveness.kept);
+}
+
+std::vector<LiveTiles> TilesBehindStores(const ir::Kernel& kernel, const ir::Worker& worker) {
+  Liveness liveness(kernel, worker, Loads::kInPlace);
+  liveness.Before(worker.body, {});
+  return std::move(liveness.behind_stores);
 }
 
 LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads) {
