@@ -22,6 +22,7 @@
 #include "compiler/passes/alternate.h"
 #include "compiler/passes/apply_conditions.h"
 #include "compiler/passes/assign_roles.h"
+#include "compiler/passes/compute_anew.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/cut_statements.h"
 #include "compiler/passes/cut_stores.h"
@@ -93,7 +94,8 @@ bool RunPasses(Session& session, ir::Module& module, const Target& target) {
       pass("advance_reads", passes::AdvanceReads) &&      // on loads and stores as they will be; before pipes become barriers
       pass("cut_stores", passes::CutStores) &&            // on loads and stores as they will be
       pass("convert_anew", passes::ConvertAnew) &&        // where loads stand now
-      pass("cut_statements", passes::CutStatements) &&    // once as little is kept as conversions allow
+      pass("compute_anew", passes::ComputeAnew) &&        // once as little is kept as conversions allow; makes statements to be cut
+      pass("cut_statements", passes::CutStatements) &&    // on statements as they will be
       pass("overlap_products", passes::OverlapProducts) &&  // where what is kept and what slots there are is known
       pass("plan_registers", passes::PlanRegisters) &&      // once as little is kept as can be
       pass("mark_accesses", passes::MarkAccesses) &&        // by the grid's axes, of which lower_grid makes something else

@@ -15,6 +15,7 @@
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/store_loops.h"
 #include "compiler/passes/store_parts.h"
+#include "compiler/passes/trial.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -177,8 +178,8 @@ class Statements {
     kept_.reset();
     // Parts of rows are large loads: the compiler of the output begins those of the next part before it has done with one.
     const int64_t registers = by_rows_ ? registers_ / 2 : registers_;
-    const State whole = Now(region);
-    State best = whole;
+    const KernelState whole(kernel_, region);
+    KernelState best = whole;
     size_t end = stretch.end;
     for (int64_t parts = 2; parts <= stretch.extent / least && kept > registers; ++parts) {
       if (stretch.extent % (parts * least) != 0 || (stretch.parts != 0 && parts != stretch.parts)) continue;
@@ -186,12 +187,12 @@ class Statements {
       kept_.reset();
       if (const int64_t now = Kept(region, behind - 1, behind); now < kept) {
         kept = now;
-        best = Now(region);
+        best = KernelState(kernel_, region);
         end = behind;
       }
-      Restore(whole, region);
+      whole.Restore(kernel_, region);
     }
-    Restore(best, region);
+    best.Restore(kernel_, region);
     kept_.reset();
     return end;
   }
@@ -211,21 +212,6 @@ class Statements {
       return std::any_of(op.operands.begin(), op.operands.end(),
                          [&](ValueId value) { return !own.contains(value) && parts_.ExtentOf(value) > 1; });
     });
-  }
-
-  /// What a trial changes.
-  struct State {
-    Region region;
-    std::vector<ir::Value> values;
-    std::map<std::string, int> next_suffix;
-    size_t known_values = 0;
-  };
-  State Now(const Region& region) const { return {region, kernel_.values, kernel_.next_suffix, kernel_.known_values}; }
-  void Restore(const State& state, Region& region) {
-    region = state.region;
-    kernel_.values = state.values;
-    kernel_.next_suffix = state.next_suffix;
-    kernel_.known_values = state.known_values;
   }
 
   /// The variable that ends with the statement and may hold this result.

@@ -67,9 +67,15 @@ class Liveness {
  private:
   static bool IsLoad(const Op& op) { return op.code == OpCode::kRead || op.code == OpCode::kReadParts; }
 
+  /// A tile that has registers of its own beside those of the one that it is.
+  bool IsTakenAnew(const Op& op) const {
+    return op.code == OpCode::kConvert && op.number == ir::kConvertAnew &&
+           kernel_.values[op.results[0]].type == kernel_.values[op.operands[0]].type;
+  }
+
   Values Before(const Op& op, Values live, const Values& ahead) {
     Note(most, op, live);
-    if (KeepsTiles(op)) {
+    if (KeepsTiles(op) || IsTakenAnew(op)) {
       Values at_once = live;
       at_once.insert(ahead.begin(), ahead.end());
       const int64_t between = op.code == OpCode::kCumsum ? kForSums : 0;
