@@ -97,10 +97,9 @@ class Liveness {
         live.merge(Before(region, around));  // what the next iteration reads is in use at the end of this one
       }
     }
-    const bool is_beside = RegistersOfAll(live) > 0;
     live.insert(op.operands.begin() + (overwrites ? 1 : 0), op.operands.end());
     Note(most, op, live);
-    if (is_beside && (op.code == OpCode::kStore || op.code == OpCode::kStoreParts)) Note(most_stored, op, live);
+    if (op.code == OpCode::kStore || op.code == OpCode::kStoreParts) Note(most_stored, op, live);
     return live;
   }
 

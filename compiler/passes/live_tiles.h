@@ -44,8 +44,8 @@ LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Load
 /// by element.
 std::vector<LiveTiles> TilesBehindStores(const ir::Kernel& kernel, const ir::Worker& worker);
 
-/// The most registers of what a store to global memory writes and of the tiles in use behind it, where there are any. The ways that
-/// a store may take (whole vectors, cut by an edge, element by element) share what they write, so it is there before they part.
+/// The most registers of what a store to global memory writes and of the tiles in use behind it. The ways that a store may take
+/// (whole vectors, cut by an edge, element by element) share what they write, so it is there before they part.
 LiveTiles MostStoredTiles(const ir::Kernel& kernel, const ir::Worker& worker);
 
 }  // namespace tkc::passes
