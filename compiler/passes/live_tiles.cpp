@@ -144,7 +144,9 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l) {
   constexpr int64_t kLanes = 32;
   int64_t elements = layout.PerThread(type.rows, type.cols);
   if (type.cols == 1 && type.rows > 1) elements = std::min(elements, type.rows / kLanes);
-  return std::max<int64_t>(1, elements * std::max(Bytes(type.dtype), 1) / 4);
+  constexpr int kRegisterBytes = 4;
+  const int least = l.vec == 1 ? kRegisterBytes : 1;  // an element without a neighbour has a register to itself
+  return std::max<int64_t>(1, elements * std::max(Bytes(type.dtype), least) / kRegisterBytes);
 }
 
 int64_t RegistersOfTwoSteps(const ir::Type& sum, const ir::Type& left, const ir::Type& right, const ir::RegisterLayout& layout) {

@@ -83,9 +83,11 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
     if (multiplies) return;
     const int64_t for_parts = Contains(worker.body, ir::OpCode::kUnroll) ? kForWholeLoads : 0;  // those of the next part
+    const int64_t for_staging = Contains(worker.body, ir::OpCode::kStoreShared) ? kForAddressesOfStaging : 0;
     const int64_t stored = MostStoredTiles(kernel, worker).registers;
     const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether).registers;
-    most = std::max({most, MostKeptTiles(kernel, worker).registers + kForAddressesOfAll + for_parts, together + kForPositions,
+    most = std::max({most, MostKeptTiles(kernel, worker).registers + kForAddressesOfAll + for_parts + for_staging,
+                     together + kForPositions,
                      MostLiveTiles(kernel, worker).registers + kForPositions + ForLongFunctions(kernel, worker),
                      stored > 0 ? stored + kForAddressesOfStores : 0});
   }
