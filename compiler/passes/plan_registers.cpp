@@ -70,6 +70,20 @@ int64_t ForLongFunctions(const ir::Kernel& kernel, const ir::Worker& worker) {
   return functions > 1 ? widest + kForOne : 0;
 }
 
+/// Of a loop over parts, the loads of the next one: the compiler of the output begins them before it has done with this one.
+int64_t ForNextPart(const ir::Kernel& kernel, const ir::Worker& worker) {
+  int64_t most = 0;
+  ForEachOp(worker.body, [&](const ir::Op& loop) {
+    if (loop.code != ir::OpCode::kUnroll) return;
+    int64_t registers = 0;
+    for (const ir::Op& op : loop.regions[0]) {
+      if (op.code == ir::OpCode::kRead) registers += RegistersOf(kernel.values[op.results[0]].type, worker.layout);
+    }
+    most = std::max({most, registers, kForWholeLoads});
+  });
+  return most;
+}
+
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
 /// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used, or of
 /// its stores; loads with only elementwise operations between them count together. This is an estimate: now and then ptxas spills
@@ -82,7 +96,7 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
     bool multiplies = false;
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
     if (multiplies) return;
-    const int64_t for_parts = Contains(worker.body, ir::OpCode::kUnroll) ? kForWholeLoads : 0;  // those of the next part
+    const int64_t for_parts = ForNextPart(kernel, worker);
     const int64_t for_staging = Contains(worker.body, ir::OpCode::kStoreShared) ? kForAddressesOfStaging : 0;
     const int64_t stored = MostStoredTiles(kernel, worker).registers;
     const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether).registers;
