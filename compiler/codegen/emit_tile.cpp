@@ -247,6 +247,8 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kBinary: return Binary(op);
     case OpCode::kSelect: return Select(op);
     case OpCode::kConvert:
+      if (TypeOf(op.results[0]).dtype == TypeOf(op.operands[0]).dtype && op.number == ir::kConvertAnew)
+        return {fmt::format("tk::anew({})", argument())};
       return {fmt::format("tk::convert{}<{}>({})", op.number == ir::kConvertAnew ? "_anew" : "",
                           CppType(TypeOf(op.results[0]).dtype), argument())};
     case OpCode::kReduce:

@@ -25,6 +25,7 @@
 #include "compiler/passes/alternate.h"
 #include "compiler/passes/apply_conditions.h"
 #include "compiler/passes/assign_roles.h"
+#include "compiler/passes/compute_anew.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/cut_statements.h"
 #include "compiler/passes/cut_stores.h"
@@ -94,7 +95,8 @@ constexpr Pass kPasses[] = {
     {"advance_reads", passes::AdvanceReads},        // on loads and stores as they will be; before pipes become barriers
     {"cut_stores", passes::CutStores},              // on loads and stores as they will be
     {"convert_anew", passes::ConvertAnew},          // where loads stand now
-    {"cut_statements", passes::CutStatements},      // once as little is kept as conversions allow
+    {"compute_anew", passes::ComputeAnew},          // once as little is kept as conversions allow; makes statements to be cut
+    {"cut_statements", passes::CutStatements},      // on statements as they will be
     {"overlap_products", passes::OverlapProducts},  // where what is kept and what slots there are is known
     {"plan_registers", passes::PlanRegisters},      // once as little is kept as can be
     {"mark_accesses", passes::MarkAccesses},        // by the grid's axes, of which lower_grid makes something else

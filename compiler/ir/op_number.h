@@ -19,7 +19,8 @@ inline constexpr int64_t kAllFields = -1;
 /// kVar with an initial value: registers that the host compiler may share with that value; or registers of its own (keep_operands).
 enum VarCopy : int64_t { kMayShare = 0, kOwnRegisters = 1 };
 
-/// kConvert: may be the result of an earlier conversion of the same tile; or is none, so that the narrower tile is what is kept.
+/// kConvert: may be the result of an earlier conversion of the same tile; or is none, so that the narrower tile (the tile, where
+/// types are equal) is what is kept.
 enum Conversion : int64_t { kConvertOnce = 0, kConvertAnew = 1 };
 
 /// kReshape: each element stays in its register; or all go through shared memory, and become a tile of the worker's layout.

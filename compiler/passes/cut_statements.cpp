@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,7 +13,9 @@
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
+#include "compiler/passes/store_loops.h"
 #include "compiler/passes/store_parts.h"
+#include "compiler/passes/trial.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -29,6 +32,7 @@ struct Stretch {
   int64_t extent = 0;
   StoreParts::Operations own;
   std::vector<ValueId> results;  // of these, what others use
+  int64_t parts = 0;             // the most that its loops, which store by parts, have in common; 0: there are no loops
 };
 
 /// Beside the sums of products, of which none may go to memory, the compiler of the output has all loads of a statement first. What
@@ -72,6 +76,9 @@ class Statements {
   /// The columns (rows) of what it makes, or stores.
   int64_t ExtentOf(const Op& op) const { return parts_.ExtentOf(op.results.empty() ? op.operands[0] : op.results[0]); }
 
+  /// The columns that a loop stores by parts: it may stand in a loop with what it stores. 0: the operation is none.
+  int64_t ColumnsOf(const Op& op) const { return by_rows_ ? 0 : ColumnsStored(kernel_, op); }
+
   static bool DrawsBits(const Op& op) {
     return op.code == OpCode::kBinary && static_cast<typed::Op>(op.number) == typed::Op::kRandom;
   }
@@ -84,17 +91,19 @@ class Statements {
 
   /// The longest stretch from `begin` on; one that ends there: nothing there is cut.
   Stretch Find(Region& region, size_t begin) {
-    Stretch found{begin, begin, 0, {}, {}};
+    Stretch found{begin, begin, 0, {}, {}, 0};
     std::set<ValueId> own;
     for (size_t i = begin; i < region.size(); ++i) {
       Op& op = region[i];
       if (IsView(op)) continue;
-      if (!MayBeCut(op)) break;
-      const int64_t extent = ExtentOf(op);
+      const int64_t stored = ColumnsOf(op);
+      if (stored == 0 && !MayBeCut(op)) break;
+      const int64_t extent = stored != 0 ? stored : ExtentOf(op);
       if (extent == 1) continue;  // columns (rows) and numbers are of no part
       if (found.extent == 0) found.extent = extent;
       const bool is_access = op.code == OpCode::kRead || op.code == OpCode::kStore;
       if (extent != found.extent || (is_access && !parts_.AxisOf(op))) break;
+      if (stored != 0) found.parts = std::gcd(found.parts, op.number);
       (op.code == OpCode::kRead ? found.own.loads : found.own.others).push_back(op);
       own.insert(op.results.begin(), op.results.end());
       found.end = i + 1;
@@ -106,22 +115,22 @@ class Statements {
   }
 
   static int UsesWithin(const Region& region, const Stretch& stretch, ValueId value) {
-    int uses = 0;
-    for (size_t i = stretch.begin; i < stretch.end; ++i)
-      uses += static_cast<int>(std::count(region[i].operands.begin(), region[i].operands.end(), value));
-    return uses;
+    const auto begin = region.begin() + static_cast<std::ptrdiff_t>(stretch.begin);
+    return CountUses({begin, region.begin() + static_cast<std::ptrdiff_t>(stretch.end)}, value);
   }
 
-  bool IsOwn(const Stretch& stretch, const Op& op) const { return !IsView(op) && MayBeCut(op) && ExtentOf(op) == stretch.extent; }
+  bool IsOwn(const Stretch& stretch, const Op& op) const {
+    return ColumnsOf(op) != 0 || (!IsView(op) && MayBeCut(op) && ExtentOf(op) == stretch.extent);
+  }
 
-  /// The most registers in use at once behind the loads of these operations. Elements that are read from a tensor come each in a
-  /// register of its own, whatever their type, as rows may begin anywhere; and the numbers that random bits are drawn for, each a
-  /// long chain of instructions, are all there at once.
+  /// The most registers in use at once behind the loads and stores of these operations. Elements that are read from a tensor come
+  /// each in a register of its own, whatever their type, as rows may begin anywhere; and the numbers that random bits are drawn
+  /// for, each a long chain of instructions, are all there at once.
   int64_t Kept(const Region& region, size_t begin, size_t end) {
-    std::set<const Op*> loads;
+    std::set<const Op*> places;
     int64_t numbers = 0;
     const auto take = [&](const Op& op) {
-      if (op.code == OpCode::kRead || op.code == OpCode::kLoadShared) loads.insert(&op);
+      places.insert(&op);
       if (DrawsBits(op) && worker_.layout.IsFragment())
         numbers = std::max(numbers, RegistersOf(TypeOf(op.operands.back()), worker_.layout));
     };
@@ -132,7 +141,7 @@ class Statements {
     if (!kept_) Measure();
     int64_t most = 0;
     for (const LiveTiles& kept : *kept_) {
-      if (loads.contains(kept.where)) most = std::max(most, kept.registers);
+      if (places.contains(kept.where)) most = std::max(most, kept.registers);
     }
     return most + numbers;
   }
@@ -146,6 +155,7 @@ class Statements {
     const std::map<ValueId, const Op*> widening = FindWidening(kernel_, worker_);
     const bool multiplies = worker_.layout.IsFragment();
     kept_ = KeptTiles(kernel_, worker_, LoadsOf(worker_));
+    for (LiveTiles& kept : TilesBehindStores(kernel_, worker_)) kept_->push_back(std::move(kept));
     for (LiveTiles& kept : *kept_) {
       std::set<ValueId> tiles;  // what is only made wider is not kept wide
       for (const ValueId tile : kept.in_use) tiles.insert(widening.contains(tile) ? widening.at(tile)->operands[0] : tile);
@@ -166,102 +176,42 @@ class Statements {
     if (kept <= registers_ || least <= 1 || stretch.extent % least != 0) return stretch.end;
     if (by_rows_ && (!stretch.results.empty() || TakesOthersRows(stretch))) return stretch.end;
     kept_.reset();
-    if (const Op* part = by_rows_ ? nullptr : TakenByParts(region, stretch)) return IntoLoop(region, stretch, *part);
     // Parts of rows are large loads: the compiler of the output begins those of the next part before it has done with one.
     const int64_t registers = by_rows_ ? registers_ / 2 : registers_;
-    const State whole = Now(region);
-    State best = whole;
+    const KernelState whole(kernel_, region);
+    KernelState best = whole;
     size_t end = stretch.end;
     for (int64_t parts = 2; parts <= stretch.extent / least && kept > registers; ++parts) {
-      if (stretch.extent % (parts * least) != 0) continue;
+      if (stretch.extent % (parts * least) != 0 || (stretch.parts != 0 && parts != stretch.parts)) continue;
       const size_t behind = InParts(region, stretch, stretch.extent / parts);
       kept_.reset();
       if (const int64_t now = Kept(region, behind - 1, behind); now < kept) {
         kept = now;
-        best = Now(region);
+        best = KernelState(kernel_, region);
         end = behind;
       }
-      Restore(whole, region);
+      whole.Restore(kernel_, region);
     }
-    Restore(best, region);
+    best.Restore(kernel_, region);
     kept_.reset();
     return end;
   }
 
+  static std::set<ValueId> ResultsOf(const StoreParts::Operations& operations) {
+    std::set<ValueId> results;
+    for (const Region* ops : {&operations.loads, &operations.others}) {
+      for (const Op& op : *ops) results.insert(op.results.begin(), op.results.end());
+    }
+    return results;
+  }
+
   /// Rows of tiles that stay whole lie where they lie.
   bool TakesOthersRows(const Stretch& stretch) const {
-    std::set<ValueId> own;
-    for (const Region* ops : {&stretch.own.loads, &stretch.own.others}) {
-      for (const Op& op : *ops) own.insert(op.results.begin(), op.results.end());
-    }
+    const std::set<ValueId> own = ResultsOf(stretch.own);
     return std::any_of(stretch.own.others.begin(), stretch.own.others.end(), [&](const Op& op) {
       return std::any_of(op.operands.begin(), op.operands.end(),
                          [&](ValueId value) { return !own.contains(value) && parts_.ExtentOf(value) > 1; });
     });
-  }
-
-  /// The operation that takes a part of the only result, if the loop that follows does so with each part once, and nothing else
-  /// uses it: as of what is stored by way of shared memory.
-  const Op* TakenByParts(const Region& region, const Stretch& stretch) const {
-    if (stretch.results.size() != 1 || stretch.end == region.size() || region[stretch.end].code != OpCode::kUnroll) return nullptr;
-    const ValueId result = stretch.results[0];
-    const Op& loop = region[stretch.end];
-    for (const Op& op : loop.regions[0]) {
-      if (op.code != OpCode::kPart || op.operands[0] != result) continue;
-      const int64_t extent = TypeOf(op.results[0]).cols;
-      const ir::Scalar first = symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(extent));
-      const bool is_each = TypeOf(op.results[0]).rows == TypeOf(result).rows && symbolic::IsInt(op.scalars[0]) &&
-                           symbolic::Equal(op.scalars[1], first) && loop.number * extent == stretch.extent;
-      return is_each && CountUses(worker_.body, result) == 1 ? &op : nullptr;
-    }
-    return nullptr;
-  }
-
-  /// The statement in the loop that takes its result by parts, which are computed where they are taken.
-  size_t IntoLoop(Region& region, const Stretch& stretch, const Op& part) {
-    parts_.Forget();
-    const ValueId result = stretch.results[0], taken = part.results[0];
-    const ir::Scalar first = part.scalars[1];
-    const int64_t extent = TypeOf(taken).cols;
-    Region all = stretch.own.loads;
-    all.insert(all.end(), stretch.own.others.begin(), stretch.own.others.end());
-    Op loop = region[stretch.end];
-    Region out;
-    for (size_t i = 0; i < stretch.end; ++i) {
-      if (i < stretch.begin || !IsOwn(stretch, region[i])) out.push_back(region[i]);
-    }
-    Region computed = parts_.Part(all, stretch.own, first, extent);
-    parts_.Narrow(stretch.own, extent);
-    Region body;
-    for (Op& op : loop.regions[0]) {
-      if (op.code == OpCode::kPart && op.results[0] == taken) {
-        for (Op& own : computed) body.push_back(std::move(own));
-        continue;
-      }
-      body.push_back(std::move(op));
-    }
-    ForEachOp(body, [&](Op& op) { std::replace(op.operands.begin(), op.operands.end(), taken, result); });
-    loop.regions[0] = std::move(body);
-    out.push_back(std::move(loop));
-    const size_t behind = out.size();
-    out.insert(out.end(), region.begin() + static_cast<std::ptrdiff_t>(stretch.end) + 1, region.end());
-    region = std::move(out);
-    return behind;
-  }
-
-  /// What a trial changes.
-  struct State {
-    Region region;
-    std::vector<ir::Value> values;
-    std::map<std::string, int> next_suffix;
-    size_t known_values = 0;
-  };
-  State Now(const Region& region) const { return {region, kernel_.values, kernel_.next_suffix, kernel_.known_values}; }
-  void Restore(const State& state, Region& region) {
-    region = state.region;
-    kernel_.values = state.values;
-    kernel_.next_suffix = state.next_suffix;
-    kernel_.known_values = state.known_values;
   }
 
   /// The variable that ends with the statement and may hold this result.
@@ -279,6 +229,13 @@ class Statements {
     return ir::kNone;
   }
 
+  /// The number of a part, in a statement that ends with `last`: a loop that goes up in the one around it leaves its name to that.
+  std::string NameOfPart(const Op& last, int64_t parts) const {
+    if (last.code == OpCode::kUnroll && last.number == parts) return last.symbol;
+    const std::string& name = last.results.empty() ? last.symbol : kernel_.values[static_cast<size_t>(last.results[0])].name;
+    return ir::FreeName(kernel_.UsedNames(), name + "_chunk");
+  }
+
   /// The statement in a loop over parts of `extent` columns. Returns where what follows it stands.
   size_t InParts(Region& region, const Stretch& stretch, int64_t extent) {
     parts_.Forget();
@@ -288,9 +245,8 @@ class Statements {
     }
     const Op& last = region[stretch.end - 1];
     Op loop{OpCode::kUnroll};
-    const std::string& name = last.results.empty() ? last.symbol : kernel_.values[static_cast<size_t>(last.results[0])].name;
-    loop.symbol = ir::FreeName(kernel_.UsedNames(), name + "_chunk");
     loop.number = stretch.extent / extent;
+    loop.symbol = NameOfPart(last, loop.number);
     loop.span = last.span;
     const ir::Scalar first = symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(extent));
 
@@ -310,7 +266,7 @@ class Statements {
     }
     Region all = stretch.own.loads;
     all.insert(all.end(), stretch.own.others.begin(), stretch.own.others.end());
-    Region body = parts_.Part(all, stretch.own, first, extent);
+    Region body = StoresWithin(parts_.Part(all, stretch.own, first, extent), loop, ResultsOf(stretch.own));
     parts_.Narrow(stretch.own, extent);
     for (const auto& [result, whole] : instead) {
       Op assign{OpCode::kAssignPart, {}, {whole, result}, {symbolic::Int(0), first}};

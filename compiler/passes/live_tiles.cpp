@@ -62,18 +62,26 @@ class Liveness {
   LiveTiles most;
   LiveTiles most_stored;
   std::vector<LiveTiles> kept;
+  std::vector<LiveTiles> behind_stores;
 
  private:
   static bool IsLoad(const Op& op) { return op.code == OpCode::kRead || op.code == OpCode::kReadParts; }
 
+  /// A tile that has registers of its own beside those of the one that it is.
+  bool IsTakenAnew(const Op& op) const {
+    return op.code == OpCode::kConvert && op.number == ir::kConvertAnew &&
+           kernel_.values[op.results[0]].type == kernel_.values[op.operands[0]].type;
+  }
+
   Values Before(const Op& op, Values live, const Values& ahead) {
     Note(most, op, live);
-    if (KeepsTiles(op)) {
+    if (KeepsTiles(op) || IsTakenAnew(op)) {
       Values at_once = live;
       at_once.insert(ahead.begin(), ahead.end());
       const int64_t between = op.code == OpCode::kCumsum ? kForSums : 0;
       kept.push_back({RegistersOfAll(at_once) + between, &op, {at_once.begin(), at_once.end()}});
     }
+    if (op.code == OpCode::kStoreShared) behind_stores.push_back({RegistersOfAll(live), &op, {live.begin(), live.end()}});
     for (const ValueId result : op.results) live.erase(result);
     const bool overwrites =
         op.code == OpCode::kAssign || ((op.code == OpCode::kMma || op.code == OpCode::kMultiply) && op.number == ir::kSets);
@@ -89,10 +97,9 @@ class Liveness {
         live.merge(Before(region, around));  // what the next iteration reads is in use at the end of this one
       }
     }
-    const bool is_beside = RegistersOfAll(live) > 0;
     live.insert(op.operands.begin() + (overwrites ? 1 : 0), op.operands.end());
     Note(most, op, live);
-    if (is_beside && (op.code == OpCode::kStore || op.code == OpCode::kStoreParts)) Note(most_stored, op, live);
+    if (op.code == OpCode::kStore || op.code == OpCode::kStoreParts) Note(most_stored, op, live);
     return live;
   }
 
@@ -137,7 +144,9 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l) {
   constexpr int64_t kLanes = 32;
   int64_t elements = layout.PerThread(type.rows, type.cols);
   if (type.cols == 1 && type.rows > 1) elements = std::min(elements, type.rows / kLanes);
-  return std::max<int64_t>(1, elements * std::max(Bytes(type.dtype), 1) / 4);
+  constexpr int kRegisterBytes = 4;
+  const int least = l.vec == 1 ? kRegisterBytes : 1;  // an element without a neighbour has a register to itself
+  return std::max<int64_t>(1, elements * std::max(Bytes(type.dtype), least) / kRegisterBytes);
 }
 
 int64_t RegistersOfTwoSteps(const ir::Type& sum, const ir::Type& left, const ir::Type& right, const ir::RegisterLayout& layout) {
@@ -160,6 +169,12 @@ std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& wor
   liveness.Before(worker.body, {});
   for (LiveTiles& tiles : liveness.kept) tiles = LargestFirst(kernel, worker.layout, std::move(tiles));
   return std::move(liveness.kept);
+}
+
+std::vector<LiveTiles> TilesBehindStores(const ir::Kernel& kernel, const ir::Worker& worker) {
+  Liveness liveness(kernel, worker, Loads::kInPlace);
+  liveness.Before(worker.body, {});
+  return std::move(liveness.behind_stores);
 }
 
 LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads) {

@@ -40,8 +40,12 @@ std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& wor
 /// The most of these: what the compiler of the output can't do without.
 LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace);
 
-/// The most registers of what a store to global memory writes and of the tiles in use behind it, where there are any. The ways that
-/// a store may take (whole vectors, cut by an edge, element by element) share what they write, so it is there before they part.
+/// Behind each store into shared memory, those in use: threads meet there, and expressions that end behind are not computed element
+/// by element.
+std::vector<LiveTiles> TilesBehindStores(const ir::Kernel& kernel, const ir::Worker& worker);
+
+/// The most registers of what a store to global memory writes and of the tiles in use behind it. The ways that a store may take
+/// (whole vectors, cut by an edge, element by element) share what they write, so it is there before they part.
 LiveTiles MostStoredTiles(const ir::Kernel& kernel, const ir::Worker& worker);
 
 }  // namespace tkc::passes

@@ -48,6 +48,42 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
   return cols == 0 ? 0 : cols / 2 + kForOperands;
 }
 
+/// Whether the function is branches and many instructions for each element.
+bool IsLong(const ir::Kernel& kernel, const ir::Op& op) {
+  const auto function = static_cast<typed::Op>(op.number);
+  if (op.code == ir::OpCode::kUnary) return function == typed::Op::kSin || function == typed::Op::kCos;
+  const bool divides = op.code == ir::OpCode::kBinary && (function == typed::Op::kDiv || function == typed::Op::kMod);
+  return divides && !IsFloat(kernel.values[op.results[0]].type.dtype);
+}
+
+/// Of several long functions each is done for all elements of a tile before the next begins: its operands wait meanwhile. And it
+/// takes some for itself.
+int64_t ForLongFunctions(const ir::Kernel& kernel, const ir::Worker& worker) {
+  constexpr int64_t kForOne = 32;
+  int functions = 0;
+  int64_t widest = 0;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (!IsLong(kernel, op)) return;
+    ++functions;
+    widest = std::max(widest, RegistersOf(kernel.values[op.results[0]].type, worker.layout));
+  });
+  return functions > 1 ? widest + kForOne : 0;
+}
+
+/// Of a loop over parts, the loads of the next one: the compiler of the output begins them before it has done with this one.
+int64_t ForNextPart(const ir::Kernel& kernel, const ir::Worker& worker) {
+  int64_t most = 0;
+  ForEachOp(worker.body, [&](const ir::Op& loop) {
+    if (loop.code != ir::OpCode::kUnroll) return;
+    int64_t registers = 0;
+    for (const ir::Op& op : loop.regions[0]) {
+      if (op.code == ir::OpCode::kRead) registers += RegistersOf(kernel.values[op.results[0]].type, worker.layout);
+    }
+    most = std::max({most, registers, kForWholeLoads});
+  });
+  return most;
+}
+
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
 /// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used, or of
 /// its stores; loads with only elementwise operations between them count together. This is an estimate: now and then ptxas spills
@@ -60,11 +96,14 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
     bool multiplies = false;
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
     if (multiplies) return;
-    const int64_t for_parts = Contains(worker.body, ir::OpCode::kUnroll) ? kForWholeLoads : 0;  // those of the next part
+    const int64_t for_parts = ForNextPart(kernel, worker);
+    const int64_t for_staging = Contains(worker.body, ir::OpCode::kStoreShared) ? kForAddressesOfStaging : 0;
     const int64_t stored = MostStoredTiles(kernel, worker).registers;
     const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether).registers;
-    most = std::max({most, MostKeptTiles(kernel, worker).registers + kForAddressesOfAll + for_parts, together + kForPositions,
-                     MostLiveTiles(kernel, worker).registers + kForPositions, stored > 0 ? stored + kForAddressesOfStores : 0});
+    most = std::max({most, MostKeptTiles(kernel, worker).registers + kForAddressesOfAll + for_parts + for_staging,
+                     together + kForPositions,
+                     MostLiveTiles(kernel, worker).registers + kForPositions + ForLongFunctions(kernel, worker),
+                     stored > 0 ? stored + kForAddressesOfStores : 0});
   }
   if (most == 0) return;  // no worker
   const int64_t needed = (most + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;

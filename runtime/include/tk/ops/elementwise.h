@@ -47,7 +47,12 @@ TK_DEVICE float round(float x) { return ::rintf(x); }
 /// x, and 0 for infinities and NaN.
 TK_DEVICE float finite(float x) { return ::fabsf(x) < infinity() ? x : 0.0f; }
 TK_DEVICE float sin(float x) { return ::sinf(x); }
-TK_DEVICE float cos(float x) { return ::cosf(x); }
+/// As if of another x than sin: the compiler would have the quarter turns and the rest of all elements of a tile once, and keep these
+/// until it comes to the second function, in three times the registers of the tile.
+TK_DEVICE float cos(float x) {
+    TK_TIE_VALUE("+" TK_FLOAT_REGISTER(x));
+    return ::cosf(x);
+}
 TK_DEVICE float abs(float x) { return ::fabsf(x); }
 template <class T>
     requires(std::is_integral_v<T>)

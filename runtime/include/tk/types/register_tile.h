@@ -183,6 +183,27 @@ TK_DEVICE register_tile<To, R, C, L> convert_anew(const register_tile<T, R, C, L
     }
 }
 
+/// x, of which the compiler does not know that it is: what was computed of x before it computes once more, and need not keep.
+template <class T, int R, int C, class L>
+TK_DEVICE register_tile<T, R, C, L> anew(register_tile<T, R, C, L> x) {
+    if constexpr (std::is_same_v<T, float>) {
+        TK_UNROLL
+        for (int n = 0; n < x.size; ++n) TK_TIE_VALUE("+" TK_FLOAT_REGISTER(x.data[n]));
+    } else if constexpr (sizeof(T) == 4) {
+        TK_UNROLL
+        for (int n = 0; n < x.size; ++n) TK_TIE_VALUE("+" TK_REGISTER(x.data[n]));
+    } else if constexpr (sizeof(T) == 2 && register_tile<T, R, C, L>::size % 2 == 0) {
+        TK_UNROLL
+        for (int n = 0; n < x.size; n += 2) {
+            uint32_t pair = __builtin_bit_cast(uint16_t, x.data[n]) | uint32_t(__builtin_bit_cast(uint16_t, x.data[n + 1])) << 16;
+            TK_TIE_VALUE("+" TK_REGISTER(pair));
+            x.data[n] = __builtin_bit_cast(T, uint16_t(pair));
+            x.data[n + 1] = __builtin_bit_cast(T, uint16_t(pair >> 16));
+        }
+    }
+    return x;
+}
+
 /// The PartR x PartC elements of x from (row, col) on, both multiples of the layout's block and constant after unrolling, so that no
 /// register is moved.
 template <int PartR, int PartC, class T, int R, int C, class L>

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/store_loops.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::ValueId;
+
+/// Whether the loop takes this part of a tile, and with it all of the tile.
+bool TakesEach(const ir::Kernel& kernel, const Op& loop, const Op& part) {
+  const ir::Type &whole = kernel.values[part.operands[0]].type, &taken = kernel.values[part.results[0]].type;
+  const ir::Scalar first = symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(taken.cols));
+  return taken.rows == whole.rows && loop.number * taken.cols == whole.cols && symbolic::IsInt(part.scalars[0]) &&
+         symbolic::Equal(part.scalars[1], first);
+}
+
+bool IsOfStore(const Op& op) {
+  switch (op.code) {
+    case OpCode::kConvert:
+    case OpCode::kView:
+    case OpCode::kStoreShared:
+    case OpCode::kStoreAsync:
+    case OpCode::kCopyToGlobal: return true;
+    case OpCode::kIf:
+      return std::all_of(op.regions.begin(), op.regions.end(),
+                         [](const Region& region) { return std::all_of(region.begin(), region.end(), IsOfStore); });
+    default: return false;
+  }
+}
+
+/// The loop of `times` parts within one of those of `around`.
+Region Within(Op loop, const Op& around, int64_t times, const std::set<ValueId>& own) {
+  ir::Scalar number = symbolic::Mul(symbolic::Name(around.symbol), symbolic::Int(times));
+  if (times > 1) number = symbolic::Add(number, symbolic::Name(loop.symbol));
+  Region body;
+  for (Op& op : loop.regions[0]) {
+    if (op.code == OpCode::kPart && own.contains(op.operands[0])) {  // of what is a part itself
+      if (times > 1) body.push_back(std::move(op));
+      continue;
+    }
+    Region one = {std::move(op)};
+    Substitute(one, loop.symbol, number);
+    body.push_back(std::move(one[0]));
+  }
+  if (times == 1) return body;
+  loop.number = times;
+  loop.regions[0] = std::move(body);
+  return {std::move(loop)};
+}
+
+}  // namespace
+
+int64_t ColumnsStored(const ir::Kernel& kernel, const Op& loop) {
+  if (loop.code != OpCode::kUnroll || !Contains(loop.regions[0], OpCode::kStoreShared)) return 0;
+  int64_t columns = 0;
+  for (const Op& op : loop.regions[0]) {
+    if (IsOfStore(op)) continue;
+    if (op.code != OpCode::kPart || !TakesEach(kernel, loop, op)) return 0;
+    columns = kernel.values[op.operands[0]].type.cols;
+  }
+  return columns;
+}
+
+Region StoresWithin(Region operations, const Op& around, const std::set<ValueId>& own) {
+  Region out;
+  for (Op& op : operations) {
+    if (op.code != OpCode::kUnroll) {
+      out.push_back(std::move(op));
+      continue;
+    }
+    const int64_t times = op.number / around.number;
+    std::map<ValueId, ValueId> whole;  // of parts, where they are all that there is of a tile
+    for (const Op& inner : op.regions[0]) {
+      if (times == 1 && inner.code == OpCode::kPart && own.contains(inner.operands[0])) whole[inner.results[0]] = inner.operands[0];
+    }
+    Region body = Within(std::move(op), around, times, own);
+    ForEachOp(body, [&](Op& inner) {
+      for (ValueId& operand : inner.operands) {
+        if (const auto place = whole.find(operand); place != whole.end()) operand = place->second;
+      }
+    });
+    std::move(body.begin(), body.end(), std::back_inserter(out));
+  }
+  return out;
+}
+
+}  // namespace tkc::passes
