@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A counter that begins at zero gives each number once. So that each tile is taken once it is enough that a block draws once in each
-// turn of its loop, by one thread, that this number, and no other, is put into the slot of that turn, and that every role takes its
-// next tile from this slot, as the last thing that a turn does with tiles. That slots and phases fit is left to the replay.
+// A counter that begins at zero gives each number once. So that each tile is taken once it is enough that a block draws once in
+// each turn of its loop, by one thread, that this number, and no other, is put into the slot of that turn, and that every role
+// takes its next tile from this slot, as the last thing that a turn does with tiles. That slots and phases fit is left to the
+// replay.
 #include "compiler/certify/draws.h"
 
 #include <fmt/format.h>
@@ -43,7 +44,8 @@ class DrawProof {
         return Fail(agent.worker->span, fmt::format("`{}` hands on another number than it draws", agent.name));
       all.draws += own.draws;
     }
-    if (all.draws != 1) return Fail(kernel_.span, fmt::format("{} tiles are drawn in a turn of the loop over tiles, not one", all.draws));
+    if (all.draws != 1)
+      return Fail(kernel_.span, fmt::format("{} tiles are drawn in a turn of the loop over tiles, not one", all.draws));
     return std::nullopt;
   }
 
@@ -77,7 +79,8 @@ class DrawProof {
       passes::ForEachOp(worker.body, [&](const Op& op) {
         if (op.code == OpCode::kDrawTile) numbers.insert(op.symbol);
         const bool is_used = op.symbol == kernel_.drawn || (op.slot == kernel_.drawn) != (op.code == OpCode::kDrawTile);
-        if (is_used && !found) found = Fail(op.span, fmt::format("`{}` is used for something else than drawing tiles", kernel_.drawn));
+        if (is_used && !found)
+          found = Fail(op.span, fmt::format("`{}` is used for something else than drawing tiles", kernel_.drawn));
         if (op.code == OpCode::kLet && numbers.contains(op.symbol) && !found)
           found = Fail(op.span, fmt::format("`{}` changes the number that it has drawn", worker.name));
       });
@@ -146,9 +149,7 @@ class DrawProof {
     return step.ring < 0 ? "" : agent.rings[static_cast<size_t>(step.ring)].name;
   }
   /// The ring's present slot.
-  bool IsSlot(const Agent& agent, const Step& step) const {
-    return RingOf(agent, step) == kernel_.next_tile && step.offset == 0;
-  }
+  bool IsSlot(const Agent& agent, const Step& step) const { return RingOf(agent, step) == kernel_.next_tile && step.offset == 0; }
   /// Whether the condition, of instances alone, holds for this one.
   bool IsOwn(const Agent& agent, const ir::Scalar& condition) const {
     const Scope scope(kernel_, *agent.worker, agent.instance, agent.block, program_.long_terms);

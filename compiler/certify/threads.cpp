@@ -84,7 +84,8 @@ std::optional<Finding> CheckStep(const ir::Kernel& kernel, const Agent& agent, c
       break;
     case Threads::kWarp:
       if (is_thread) return fail("one thread", "its whole warp must");
-      if (agent.computes && (op.code == OpCode::kCopyToShared || op.code == OpCode::kDrawTile)) return fail("every warp", "one must");
+      if (agent.computes && (op.code == OpCode::kCopyToShared || op.code == OpCode::kDrawTile))
+        return fail("every warp", "one must");
       break;
     case Threads::kWarpgroup:
       if (is_thread) return fail("one thread", "its whole warpgroup must");

@@ -214,7 +214,8 @@ bool OpEmitter::EmitPipe(const Op& op) {
     case OpCode::kDrawTile: {
       constexpr std::string_view kScopes[] = {"", "warp::", "warpgroup::"};
       const std::string condition = op.scalars.empty() ? "" : ", " + scalars_.Text(op.scalars[0]);
-      out_.Line(fmt::format("const int {} = tk::{}draw_tile({}{});", Mangle(op.symbol), kScopes[op.number], Mangle(op.slot), condition));
+      out_.Line(
+          fmt::format("const int {} = tk::{}draw_tile({}{});", Mangle(op.symbol), kScopes[op.number], Mangle(op.slot), condition));
       return true;
     }
     case OpCode::kPutTile:

@@ -257,7 +257,7 @@ struct Kernel {
   bool dynamic = false;     // blocks take one tile each, and draw the others from a counter
   std::string drawn{};      // the work tensor that counts these
   std::string next_tile{};  // the pipe of one number through which who draws a tile hands it to all roles; draw_tiles
-  bool is_uneven = false;  // some tiles take longer: those come first, and persistent blocks walk over the list there and back
+  bool is_uneven = false;   // some tiles take longer: those come first, and persistent blocks walk over the list there and back
   typed::GridOrder order = typed::GridOrder::kRows;
   int64_t group = 8, cluster = 1, split = 1, depth = 1;
   std::vector<Pipe> pipes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tiles drawn from a counter. One thread draws the next tile where the present one begins, so that the answer is there when it ends,
-// and then hands the number to all roles through a slot with two barriers, as a pipe's: it waits until the slot is empty, puts the
-// number there and arrives at the full one; every role, the drawing one too, waits there, takes the number and arrives at the empty
-// one. A number behind the last tile's ends the loop of each.
+// Tiles drawn from a counter. One thread draws the next tile where the present one begins, so that the answer is there when it
+// ends, and then hands the number to all roles through a slot with two barriers, as a pipe's: it waits until the slot is empty,
+// puts the number there and arrives at the full one; every role, the drawing one too, waits there, takes the number and arrives at
+// the empty one. A number behind the last tile's ends the loop of each.
 #include <algorithm>
 
 #include "compiler/passes/sync_roles.h"
@@ -113,7 +113,8 @@ void HandOnTiles(ir::Kernel& kernel) {
   for (size_t i = 0; i < kernel.workers.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];
     takers += worker.kind == RoleKind::kCompute ? ir::kWarpsOfInstance * worker.instances : 1;
-    const auto loop = std::find_if(worker.body.begin(), worker.body.end(), [](const Op& op) { return op.code == OpCode::kForTiles; });
+    const auto loop =
+        std::find_if(worker.body.begin(), worker.body.end(), [](const Op& op) { return op.code == OpCode::kForTiles; });
     if (loop == worker.body.end()) continue;
     const std::set<std::string> used = kernel.UsedNames();
     if (i == drawing && worker.instances > 1 && worker.instance_name.empty()) worker.instance_name = ir::FreeName(used, "w");
