@@ -8,6 +8,7 @@
 
 #include "compiler/certify/ahead.h"
 #include "compiler/certify/coverage.h"
+#include "compiler/certify/draws.h"
 #include "compiler/certify/marks.h"
 #include "compiler/certify/program.h"
 #include "compiler/certify/replay.h"
@@ -80,6 +81,7 @@ std::string Describe(const Program& program, const Target& target, const ReplayR
       "the printer prints each operation as op.def says, the barrier setup before it and the waits on other launches around it");
   assumed("the runtime's functions synchronise as lang-spec/certificate.md lists them");
   assumed("the launcher starts one block (or cluster) for each tile, or any number of them where the kernel is persistent");
+  if (kernel.dynamic) assumed("the counter of drawn tiles is zero when the kernel begins, and nothing else changes it");
   if (program.blocks > 1 && !kernel.leaves_alone) assumed("the printed kernel ends with a barrier of the cluster");
   for (const Family& family : program.families) {
     if (replay.remembers == Remembers::kLittle) break;  // of conditions nothing had to be assumed
@@ -102,6 +104,7 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
   if (const auto finding = CheckThreads(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckCluster(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckBudgets(program, target)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckDraws(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckGrid(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckStores(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckMarks(program)) return Report(*finding, diagnostics);

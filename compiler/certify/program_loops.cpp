@@ -128,7 +128,8 @@ bool StepBuilder::Tiles(const Op& op, Loop& loop, std::string& rest) {
     terms.erase(place);
     return coefficient;
   };
-  symbolic::Polynomial first = polynomial(op.scalars[0]), stride = polynomial(op.scalars[2]);
+  const bool draws = op.scalars.size() == 2;  // then how many tiles a block takes is as unknown
+  symbolic::Polynomial first = polynomial(op.scalars[0]), stride = polynomial(draws ? count : op.scalars[2]);
   const int64_t from_index = take(first, index_key);
   loop.first = take(first, count_key);
   loop.stride = take(stride, count_key);

@@ -28,8 +28,11 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kStoreAsync: return fmt::format("starts a store from `{}`", ViewName(kernel, op));
     case OpCode::kWaitStores: return fmt::format("waits until the engine has read all but {} of its stores", op.number);
     case OpCode::kStoreCluster: return fmt::format("stores into `{}` of every block", ViewName(kernel, op));
+    case OpCode::kDrawTile: return "draws the next tile";
+    case OpCode::kPutTile:
     case OpCode::kStoreShared:
     case OpCode::kCopyToShared: return fmt::format("writes `{}`", ViewName(kernel, op));
+    case OpCode::kTakeTile:
     case OpCode::kLoadShared:
     case OpCode::kCopyToGlobal: return fmt::format("reads `{}`", ViewName(kernel, op));
     case OpCode::kReduce:

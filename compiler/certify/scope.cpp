@@ -134,6 +134,12 @@ Scalar Scope::Resolve(const Scalar& scalar) const {
 void Scope::BindLoop(const Op& loop, int depth) {
   const Scalar ordinal = symbolic::Name(OrdinalName(depth));
   if (loop.code == OpCode::kForTiles) {
+    // Where they are drawn, a number that all roles have alike (CheckDraws).
+    if (loop.scalars.size() == 2) {
+      Bind(loop.symbol, symbolic::Call("drawn_tile", DType::kI32, {ordinal}));
+      if (loop.number > 0) Bind(loop.slot, WhoseTurnIs(depth, loop.number));
+      return Carry(loop, depth);
+    }
     // The block's tiles in its own order: index + ordinal * count, whoever takes them.
     std::string unit = "block";
     if (Resolve(loop.scalars[0])->kind == Kind::kCall)

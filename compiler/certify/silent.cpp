@@ -35,6 +35,8 @@ bool IsOrdinary(OpCode code) {
     case OpCode::kLoadLeft:
     case OpCode::kLoadRight:
     case OpCode::kLoadShared:
+    case OpCode::kPutTile:
+    case OpCode::kTakeTile:
     case OpCode::kCopyToGlobal:
     case OpCode::kCopyToShared:
     case OpCode::kStoreShared:

@@ -22,7 +22,11 @@ Threads Wanted(const Op& op) {
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
+    case OpCode::kPutTile:
     case OpCode::kStoreAsync: return Threads::kOne;
+    case OpCode::kDrawTile:
+      return op.number == ir::kDrawnByThread ? Threads::kOne : op.number == ir::kDrawnByWarp ? Threads::kWarp : Threads::kWarpgroup;
+    case OpCode::kTakeTile: return op.number == ir::kThisThread ? Threads::kOne : Threads::kWarp;
     case OpCode::kAdvance: return Threads::kRole;
     case OpCode::kLet: return op.number == ir::kChanges ? Threads::kRole : Threads::kAny;
     case OpCode::kSyncRole: return op.number == ir::kOfWarp ? Threads::kWarp : Threads::kWarpgroup;
@@ -80,7 +84,8 @@ std::optional<Finding> CheckStep(const ir::Kernel& kernel, const Agent& agent, c
       break;
     case Threads::kWarp:
       if (is_thread) return fail("one thread", "its whole warp must");
-      if (agent.computes && op.code == OpCode::kCopyToShared) return fail("every warp", "one must");
+      if (agent.computes && (op.code == OpCode::kCopyToShared || op.code == OpCode::kDrawTile))
+        return fail("every warp", "one must");
       break;
     case Threads::kWarpgroup:
       if (is_thread) return fail("one thread", "its whole warpgroup must");

@@ -112,7 +112,8 @@ std::string Walks(const ir::Kernel& kernel) {
           : kernel.resident > 1 ? fmt::format("{} blocks on each multiprocessor walk", kernel.resident)
                                 : "One block on each multiprocessor walks";
     who += " over the tiles";
-    if (kernel.is_uneven) who += ", there and back, the longest first";
+    if (kernel.dynamic) who += ", all but the first of each drawn from a counter";
+    if (kernel.is_uneven) who += kernel.dynamic ? ", the longest first" : ", there and back, the longest first";
   } else {
     who = kernel.SharesTile() ? fmt::format("One cluster of {} blocks for each tile", blocks) : "One block for each tile";
     if (kernel.is_uneven) who += ", the longest first";

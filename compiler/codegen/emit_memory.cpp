@@ -214,6 +214,20 @@ bool OpEmitter::EmitPipe(const Op& op) {
       return true;
     case OpCode::kWaitFull:
     case OpCode::kWaitEmpty: Wait(op); return true;
+    case OpCode::kDrawTile: {
+      constexpr std::string_view kScopes[] = {"", "warp::", "warpgroup::"};
+      const std::string condition = op.scalars.empty() ? "" : ", " + scalars_.Text(op.scalars[0]);
+      out_.Line(
+          fmt::format("const int {} = tk::{}draw_tile({}{});", Mangle(op.symbol), kScopes[op.number], Mangle(op.slot), condition));
+      return true;
+    }
+    case OpCode::kPutTile:
+      out_.Line(fmt::format("tk::put_tile({}, {});", Argument(op.operands[0]), scalars_.Text(op.scalars[0])));
+      return true;
+    case OpCode::kTakeTile:
+      out_.Line(fmt::format("{} = tk::{}take_tile({});", Mangle(op.symbol), op.number == ir::kPerWarp ? "warp::" : "",
+                            Argument(op.operands[0])));
+      return true;
     case OpCode::kExpect: out_.Line(fmt::format("tk::expect_bytes({}, {});", Barrier(op), op.number)); return true;
     case OpCode::kArrive:
       if (op.number == ir::kInAllBlocks) {

@@ -275,16 +275,19 @@ void OpEmitter::If(const Op& op) {
 void OpEmitter::ForTiles(const Op& op) {
   const std::string name = Mangle(op.symbol), whose = Mangle(op.slot);
   std::string begin = fmt::format("int {} = {}", name, scalars_.Text(op.scalars[0]));
-  const std::string stride = scalars_.Text(op.scalars[2]);
-  std::string next = kernel_.is_uneven ? fmt::format("{} = tk::there_and_back({}, {})", name, name, stride)
-                                       : fmt::format("{} += {}", name, stride);
+  std::string next;  // the body says it where tiles are drawn
+  if (op.scalars.size() > 2) {
+    const std::string stride = scalars_.Text(op.scalars[2]);
+    next = kernel_.is_uneven ? fmt::format(" {} = tk::there_and_back({}, {})", name, name, stride)
+                             : fmt::format(" {} += {}", name, stride);
+  }
   if (op.number > 0) {
     begin += fmt::format(", {} = 0", whose);
-    next += fmt::format(", {} = ({} + 1) % {}", whose, whose, op.number);
+    next += fmt::format("{} {} = ({} + 1) % {}", next.empty() ? "" : ",", whose, whose, op.number);
     scalars_.AddNonNegative(op.slot);
   }
   const std::string end = scalars_.Expr(op.scalars[1]).Within(CppExpr::kAdd);
-  Loop(op, fmt::format("for ({}; {} < {}; {})", begin, name, end, next), true);
+  Loop(op, fmt::format("for ({}; {} < {};{})", begin, name, end, next), true);
 }
 
 bool OpEmitter::EmitControl(const Op& op) {

@@ -30,6 +30,7 @@
 #include "compiler/passes/cut_statements.h"
 #include "compiler/passes/cut_stores.h"
 #include "compiler/passes/delay_stores.h"
+#include "compiler/passes/draw_tiles.h"
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/fold_copies.h"
 #include "compiler/passes/fold_reshapes.h"
@@ -91,6 +92,7 @@ constexpr Pass kPasses[] = {
     {"select_transfer", passes::SelectTransfer},    // makes the buffers that plan_shared places
     {"select_swizzle", passes::SelectSwizzle},      // before plan_shared: tiles start where their pattern does
     {"multicast", passes::Multicast},               // before insert_sync: who arrives at a slot depends on it
+    {"draw_tiles", passes::DrawTiles},              // before plan_shared: the pipe of tiles' numbers takes room, too
     {"plan_shared", passes::PlanShared},            // fixes slot counts, which barriers and rings repeat
     {"advance_reads", passes::AdvanceReads},        // on loads and stores as they will be; before pipes become barriers
     {"cut_stores", passes::CutStores},              // on loads and stores as they will be

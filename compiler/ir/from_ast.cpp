@@ -62,7 +62,8 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) 
     kernel.axes.push_back(
         {lowering.ScalarName(axis.var), lowering.LowerScalar(*axis.lo), lowering.LowerScalar(*axis.hi), axis.step, axis.is_block});
   }
-  kernel.persistent = section.persistent;
+  kernel.persistent = section.persistent || section.dynamic;
+  kernel.dynamic = section.dynamic;
   kernel.order = section.order;
   kernel.group = section.group;
   kernel.cluster = section.cluster;

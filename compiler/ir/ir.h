@@ -262,7 +262,10 @@ struct Kernel {
   std::vector<GridAxis> axes;
   Region lets;  // grid-level scalars shared by all workers (tile level)
   bool persistent = false;
-  bool is_uneven = false;  // some tiles take longer: those come first, and persistent blocks walk over the list there and back
+  bool dynamic = false;     // blocks take one tile each, and draw the others from a counter
+  std::string drawn{};      // the work tensor that counts these
+  std::string next_tile{};  // the pipe of one number through which who draws a tile hands it to all roles; draw_tiles
+  bool is_uneven = false;   // some tiles take longer: those come first, and persistent blocks walk over the list there and back
   typed::GridOrder order = typed::GridOrder::kRows;
   int64_t group = 8, cluster = 1, split = 1, depth = 1;
   std::vector<Pipe> pipes;
@@ -328,7 +331,7 @@ inline bool IsEngineLoad(OpCode code) {
 }
 inline bool ReducesOrScans(OpCode code) { return code == OpCode::kReduce || code == OpCode::kCumsum; }
 /// Whether the operation makes, or changes, the scalar Op::symbol.
-inline bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTest; }
+inline bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTest || code == OpCode::kDrawTile; }
 bool InTileLevel(OpCode code);
 bool InScheduleLevel(OpCode code);
 

@@ -32,6 +32,9 @@ enum ProductInto : int64_t { kAdds = 0, kSubtracts = 1, kSets = 2 };
 /// kIfElected, kSyncRole: of which threads.
 enum Threads : int64_t { kOfWarpgroup = 0, kOfWarp = 1 };
 
+/// kDrawTile: this thread alone; one of the warp; one of the warpgroup.
+enum Drawer : int64_t { kDrawnByThread = 0, kDrawnByWarp = 1, kDrawnByWarpgroup = 2 };
+
 /// kCopyToShared: who copies.
 enum Copier : int64_t { kByWarpgroup = 0, kByWarp = 1, kByBlock = 2 };
 

@@ -55,6 +55,16 @@ class KernelParser {
   bool When() { return text_.ScalarText(&kernel_.when); }
   bool Lets() { return text_.Block(&kernel_.lets); }
   bool Persistent() { return kernel_.persistent = true; }
+  bool Dynamic() {
+    kernel_.dynamic = kernel_.persistent = true;
+    const bool is_named = !lexer_.Peek().Is("}") && lexer_.Peek().kind != TokenKind::kEnd && IsFollowedBy("through");
+    return !is_named || (text_.Name(&kernel_.drawn) && lexer_.Expect("through") && text_.Name(&kernel_.next_tile));
+  }
+  bool IsFollowedBy(std::string_view word) const {
+    TextLexer ahead = lexer_;
+    ahead.Next();
+    return ahead.Peek().Is(word);
+  }
   bool Uneven() { return kernel_.is_uneven = true; }
   bool Order() {
     int64_t order = 0;
@@ -269,6 +279,7 @@ const KernelParser::Keyword KernelParser::kKeywords[] = {
     {"grid", &KernelParser::GridAxisOf},
     {"lets", &KernelParser::Lets},
     {"persistent", &KernelParser::Persistent},
+    {"dynamic", &KernelParser::Dynamic},
     {"uneven", &KernelParser::Uneven},
     {"order", &KernelParser::Order},
     {"group", &KernelParser::Group},

@@ -76,6 +76,9 @@ class KernelPrinter {
       Line("}}");
     }
     if (kernel_.persistent) Line("persistent");
+    if (kernel_.dynamic && kernel_.next_tile.empty()) Line("dynamic");
+    if (kernel_.dynamic && !kernel_.next_tile.empty())
+      Line("dynamic {} through {}", NameText(kernel_.drawn), NameText(kernel_.next_tile));
     if (kernel_.is_uneven) Line("uneven");
     if (kernel_.order != typed::GridOrder::kRows) Line("order {}", kOrderWords[static_cast<int>(kernel_.order)]);
     Number("group", kernel_.group, 8);

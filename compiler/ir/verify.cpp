@@ -140,7 +140,7 @@ void Verifier::CheckInnerRegions(const Op& op) {
   const bool may_differ = level_ == Level::kLowering && op.code == OpCode::kSend;
   if (op.regions.size() != wanted && !may_differ) OpFault(op, "{} regions, not {}", op.regions.size(), wanted);
   if (IsLoop(op.code)) {
-    const size_t scalars = op.code == OpCode::kFor ? 2 : op.code == OpCode::kForTiles ? 3 : 0;
+    const size_t scalars = op.code == OpCode::kFor ? 2 : op.code == OpCode::kForTiles ? (kernel_.dynamic ? 2 : 3) : 0;
     if (op.scalars.size() != scalars) OpFault(op, "{} scalars, not {}", op.scalars.size(), scalars);
     if (op.code != OpCode::kForTiles && op.number < 1)
       OpFault(op, "a {} of {}", op.code == OpCode::kFor ? "step" : "count", op.number);

@@ -53,6 +53,12 @@ void Verifier::CheckScheduleOp(const Op& op) {
       if (op.symbol.find(' ') == std::string::npos) OpFault(op, "two names are wanted, separated by a space");
       if (op.number < 1) OpFault(op, "groups of {}", op.number);
       return;
+    case OpCode::kDrawTile:
+      if (!Counts(op, 0, 0, 0, 1)) return;
+      if (!FindTensor(op.slot)) OpFault(op, "there is no tensor `{}`", op.slot);
+      return;
+    case OpCode::kPutTile:
+    case OpCode::kTakeTile: return CheckNumberOfTile(op);
     case OpCode::kSplitPublish:
     case OpCode::kSplitCollect: return CheckShares(op);
     case OpCode::kSplitWait: Counts(op, 0, 0, 0, 0); return;
@@ -136,6 +142,16 @@ void Verifier::CheckSharedAccess(const Op& op) {
   if (tile.dtype != view.dtype)
     OpFault(op, "{} in registers, {} in shared memory: this converts nothing", Name(tile.dtype), Name(view.dtype));
   if (tile.space != Space::kRegister) OpFault(op, "the tile is not in registers");
+}
+
+/// A slot of one number.
+void Verifier::CheckNumberOfTile(const Op& op) {
+  const bool puts = op.code == OpCode::kPutTile;
+  if (!Counts(op, 0, 1, puts, puts)) return;
+  const Type& view = TypeOf(op.operands[0]);
+  if (view.space != Space::kShared || view.dtype != DType::kI32 || view.rows * view.cols != 1)
+    OpFault(op, "`%{}` is no number in shared memory", kernel_.values[op.operands[0]].name);
+  if (!puts && scalars_.count(op.symbol) == 0) OpFault(op, "there is no variable `{}`", op.symbol);
 }
 
 void Verifier::CheckFetch(const Op& op) {

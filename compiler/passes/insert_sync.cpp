@@ -222,6 +222,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     SyncChannels(kernel, rings, traffic, diagnostics);
     for (ir::Worker& worker : kernel.workers) SyncFoldedRole(kernel, worker, target, diagnostics);
     PlaceMeetings(kernel, target);
+    HandOnTiles(kernel);
     for (size_t i = 0; i < rings.size(); ++i) DeclareRings(kernel, kernel.workers[i], rings[i]);
     return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
   }
@@ -235,6 +236,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
       SyncCopyRole(kernel, worker, traffic, arrivals);
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
+    if (pipe.name == kernel.next_tile) continue;  // HandOnTiles
     if (kernel.Spread() > 1) {
       AddClusterBarriers(kernel, pipe, traffic.filled_once.count(pipe.name) > 0);
       continue;
@@ -243,6 +245,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     const bool goes_back = !traffic.filled_once.contains(pipe.name);
     AddSlotBarriers(kernel, pipe, arrivals[pipe.name], goes_back ? pipe.receivers * ir::kWarpsOfInstance * blocks : 0);
   }
+  HandOnTiles(kernel);
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (!buffer.is_fragments) continue;
     kernel.barriers.push_back({buffer.name + "_ready", buffer.instances, ir::kWarpsOfInstance * kernel.cluster,

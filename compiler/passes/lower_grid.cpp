@@ -123,7 +123,8 @@ class GridLowering {
       if (needs_number) inside.insert(inside.begin(), Let(Free("tile"), first, kernel_.span));
       return inside;
     }
-    Op loop{OpCode::kForTiles, {}, {}, {first, kernel_.tiles, stride}};
+    Op loop{OpCode::kForTiles, {}, {}, {first, kernel_.tiles}};
+    if (!kernel_.dynamic) loop.scalars.push_back(stride);
     loop.symbol = Free("tile");
     loop.span = kernel_.span;
     if (in_turn) loop.slot = Free(kWhose), loop.number = worker.instances;

@@ -151,7 +151,8 @@ int64_t BarrierBytes(const ir::Kernel& kernel, const Target& target) {
   int64_t barriers = 0;
   const std::set<std::string> channels = Channels(kernel);
   for (const ir::Pipe& pipe : kernel.pipes) {
-    if (channels.count(pipe.name) > 0) barriers += 2 * (pipe.slots == 0 ? target.most_slots : pipe.slots) * pipe.rings;
+    if (channels.count(pipe.name) > 0 || pipe.name == kernel.next_tile)
+      barriers += 2 * (pipe.slots == 0 ? target.most_slots : pipe.slots) * pipe.rings;
   }
   for (const ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute || target.named_barriers > 0) continue;

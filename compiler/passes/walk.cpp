@@ -95,6 +95,7 @@ bool IsProduct(ir::OpCode code) {
 
 bool FillsShared(const ir::Op& op) {
   switch (op.code) {
+    case ir::OpCode::kPutTile:
     case ir::OpCode::kStoreShared:
     case ir::OpCode::kStoreCluster:
     case ir::OpCode::kCopyToShared:

@@ -205,7 +205,7 @@ void Checker::CheckDefines() {
     for (const ast::StaticParam& param : kernel.static_params) params.insert(param.name.text);
   }
   std::vector<std::string> names(params.begin(), params.end());
-  for (const char* item : {"persistent", "order", "cluster", "split", "depth", "resident"}) names.emplace_back(item);
+  for (const char* item : {"persistent", "dynamic", "order", "cluster", "split", "depth", "resident"}) names.emplace_back(item);
   std::set<std::string> seen;
   for (const Define& define : options_.defines) {
     if (std::find(names.begin(), names.end(), define.name) == names.end()) {

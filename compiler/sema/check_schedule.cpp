@@ -6,6 +6,7 @@
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/support/nearest_name.h"
+#include "compiler/target/target.h"
 
 namespace tkc::sema {
 
@@ -127,12 +128,29 @@ void Elaborator::SetResident(const ast::Expr& value, typed::Section& section) {
   section.resident = *blocks;
 }
 
+void Elaborator::SetDynamic(Span span, typed::Section& section) {
+  section.dynamic = true;
+  dynamic_span_ = span;
+}
+
+/// What a block that draws its tiles can't do yet.
+void Elaborator::CheckDynamic(const typed::Section& section) {
+  if (!section.dynamic) return;
+  const auto gate = [&](std::string_view what) { GateFeature(dynamic_span_, fmt::format("`dynamic` {}", what)); };
+  const Target* target = FindTarget(context_.options->target);
+  if (target && target->is_hip) gate(fmt::format("for `{}`", target->name));
+  if (variant_.kernel->grids.size() > 1) gate("in a kernel of several grid sections");
+  if (section.cluster > 1) gate("together with `cluster`");
+  if (section.split > 1) gate("together with `split`");
+  if (!spread_.empty()) gate("together with `spread`");
+}
+
 void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section) {
   using Kind = ast::ScheduleItem::Kind;
   switch (item.kind) {
     case Kind::kParam: return;  // bound before
     case Kind::kPersistent: section.persistent = true; return;
-    case Kind::kDynamic: GateFeature(item.span, "tiles drawn from a counter (`dynamic`)"); return;
+    case Kind::kDynamic: return SetDynamic(item.span, section);
     case Kind::kOrder: return SetOrder(*item.value, section);
     case Kind::kCluster: return SetCluster(*item.value, section);
     case Kind::kSplit: return SetSplit(*item.value, section);
@@ -172,6 +190,7 @@ void Elaborator::ApplyDefines(typed::Section& section) {
     if (define.name == "order") SetOrder(*define.value, section);
     if (define.name == "depth") SetDepth(*define.value, section);
     if (define.name == "resident") SetResident(*define.value, section);
+    if (define.name == "dynamic") section.dynamic = Constant(*define.value, "`dynamic`").value_or(0) != 0;
     if (define.name == "persistent") section.persistent = Constant(*define.value, "`persistent`").value_or(0) != 0;
   }
 }

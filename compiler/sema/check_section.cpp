@@ -308,7 +308,7 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   typed::Section section;
   section.span = source.head_span;
   section.persistent = source.persistent;
-  if (source.dynamic) GateFeature(source.flags_span, "tiles drawn from a counter (`dynamic`)");
+  if (source.dynamic) SetDynamic(source.flags_span, section);
   section_ = &section;
   source_section_ = &source;
   written_.clear();
@@ -333,6 +333,7 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   ApplyScheduleItems(section);
   FindUnrolled(source);
   for (size_t i = 0; i < source.workers.size(); ++i) ElaborateWorker(source.workers[i], section, i);
+  CheckDynamic(section);
   scope_->Close();
   section_ = nullptr;
   source_section_ = nullptr;

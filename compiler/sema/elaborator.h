@@ -95,6 +95,8 @@ class Elaborator {
   void SetCluster(const ast::Expr& value, typed::Section& section);
   void SetSplit(const ast::Expr& value, typed::Section& section);
   void SetDepth(const ast::Expr& value, typed::Section& section);
+  void SetDynamic(Span span, typed::Section& section);
+  void CheckDynamic(const typed::Section& section);
   void SetResident(const ast::Expr& value, typed::Section& section);
   void SetSpread(typed::Worker& worker);
 
@@ -294,6 +296,7 @@ class Elaborator {
   std::set<std::string> in_turn_;                           // workers that the schedule set lets take turns
   std::map<std::string, Span> alternates_;                  // those whose instances it lets alternate, and where
   std::map<std::string, const ast::ScheduleItem*> spread_;  // workers that it spreads over a cluster
+  Span dynamic_span_ = kNoSpan;                             // where it has tiles drawn
   int depth_ = 0;
   std::map<typed::VarId, int> loops_of_;    // around the declaration of a variable
   std::set<const ast::ForStmt*> unrolled_;  // for the sake of a loop of another worker

@@ -262,6 +262,7 @@ struct Section {
   std::vector<Pipe> pipes;
   std::vector<Worker> workers;
   bool persistent = false;
+  bool dynamic = false;  // tiles are drawn from a counter
   GridOrder order = GridOrder::kRows;
   int64_t group = 8;        // kGrouped: rows of blocks per super-row
   int64_t cluster = 1;      // blocks per cluster, along the first axis

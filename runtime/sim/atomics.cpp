@@ -41,6 +41,10 @@ struct exchange {
     uint16_t expected, desired, held;
 };
 
+struct fetched_addition {
+    int32_t added, held;
+};
+
 }  // namespace
 
 void reduce_add(void* p, int dtype, const void* values, int count) {
@@ -63,6 +67,18 @@ uint16_t compare_and_swap(void* p, uint16_t expected, uint16_t desired) {
         if (e.held == e.expected) std::memcpy(place, &e.desired, 2);
     };
     atomic_global(p, 2, apply, &context);
+    return context.held;
+}
+
+int fetch_add(void* p, int x) {
+    fetched_addition context{x, 0};
+    const auto apply = [](void* place, void* given) {
+        auto& a = *static_cast<fetched_addition*>(given);
+        std::memcpy(&a.held, place, 4);
+        const uint32_t sum = uint32_t(a.held) + uint32_t(a.added);
+        std::memcpy(place, &sum, 4);
+    };
+    atomic_global(p, 4, apply, &context);
     return context.held;
 }
 

@@ -313,6 +313,16 @@ TEST_F(OpCpp, Pipes) {
       "tk::warp::arrive_cluster(shared.ab_empty[ab.slot], 2);\ntk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);" + why);
 }
 
+TEST_F(OpCpp, DrawnTiles) {
+  EXPECT_EQ(Print(Plain(OpCode::kDrawTile, "next", "count")), "const int next = tk::draw_tile(count);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kDrawTile, "next", "count", 1)), "const int next = tk::warp::draw_tile(count);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kDrawTile, "next", "count", 2, {N("first")})),
+            "const int next = tk::warpgroup::draw_tile(count, first);\n");
+  EXPECT_EQ(Print(Make(OpCode::kPutTile, {}, {view_}, {N("next")}, "", "", 0)), "tk::put_tile(v, next);\n");
+  EXPECT_EQ(Print(Make(OpCode::kTakeTile, {}, {view_}, {}, "tile", "", 0)), "tile = tk::warp::take_tile(v);\n");
+  EXPECT_EQ(Print(Make(OpCode::kTakeTile, {}, {view_}, {}, "tile", "", 1)), "tile = tk::take_tile(v);\n");
+}
+
 TEST_F(OpCpp, CopyEngine) {
   EXPECT_EQ(Print(Make(OpCode::kLoadAsync, {}, {view_}, {N("m"), N("k")}, "A_map", "ab", 0)),
             "tk::load_async(v, A_map, shared.ab_full[ab.slot], m, k);\n");
@@ -469,7 +479,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 72) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 75) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "tk/ops/barrier.h"
 #include "tk/ops/copy_async.h"
 #include "tk/ops/copy_guarded.h"
+#include "tk/ops/draw.h"
 #include "tk/ops/elementwise.h"
 #include "tk/ops/fragment_load.h"
 #include "tk/ops/gather_global.h"

@@ -29,7 +29,8 @@ enum class op {
     min_u64,
     add_bf16,
     add_f16,
-    exchange
+    exchange,
+    fetch_add
 };
 
 template <op O>
@@ -65,6 +66,8 @@ reduce_kernel(const uint32_t* in, uint32_t* out) {
         }
         if (held % 2 == 0) sm80::red_add_u32(out + 128 + t, 1);
     }
+    // Each finds a number of its own: the second word has their sum.
+    if constexpr (O == op::fetch_add) sm80::red_add_s32(out + 128 + t, sm80::fetch_add_s32(out + t, 1));
 }
 
 template <int Width>
@@ -237,6 +240,12 @@ EXPECTED(red_add_f16) { expect_halves(in, out, false); }
 CASE(compare_and_swap) { return reduce<op::exchange>(stream, in, out, 256, 0); }
 EXPECTED(compare_and_swap) {
     for (int t = 0; t < 128; ++t) out[t] = 4, out[128 + t] = 2;
+}
+
+// case: fetch_add in 1024 out 256 exact covers fetch_add_s32, red_add_s32
+CASE(fetch_add) { return reduce<op::fetch_add>(stream, in, out, 256, 0); }
+EXPECTED(fetch_add) {
+    for (int t = 0; t < 128; ++t) out[t] = 4, out[128 + t] = 0 + 1 + 2 + 3;
 }
 
 // Subnormals, infinities and NaNs.

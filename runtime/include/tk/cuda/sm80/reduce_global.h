@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// red: combines with global memory, returning nothing.
+// red: combines with global memory, returning nothing; atom: returns what was there.
 #pragma once
 
 #include "tk/platform.h"
@@ -28,6 +28,13 @@ TK_DEVICE void red_max_s64(void* p, int64_t x) { TK_PTX("red.relaxed.gpu.global.
 TK_DEVICE void red_min_s64(void* p, int64_t x) { TK_PTX("red.relaxed.gpu.global.min.s64 [%0], %1;" ::"l"(p), "l"(x) : "memory"); }
 TK_DEVICE void red_max_u64(void* p, uint64_t x) { TK_PTX("red.relaxed.gpu.global.max.u64 [%0], %1;" ::"l"(p), "l"(x) : "memory"); }
 TK_DEVICE void red_min_u64(void* p, uint64_t x) { TK_PTX("red.relaxed.gpu.global.min.u64 [%0], %1;" ::"l"(p), "l"(x) : "memory"); }
+
+/// What the memory held before x was added. Who uses it waits for it.
+TK_DEVICE int fetch_add_s32(void* p, int x) {
+    int held;
+    TK_PTX("atom.relaxed.gpu.global.add.s32 %0, [%1], %2;" : "=r"(held) : "l"(p), "r"(x) : "memory");
+    return held;
+}
 
 /// ld.relaxed: what may be changed atomically at the same time.
 TK_DEVICE uint16_t load_relaxed_b16(const void* p) {

@@ -12,6 +12,7 @@ void reduce_add(void* p, int dtype, const void* values, int count);
 void reduce_max(void* p, int dtype, const void* value);
 void reduce_min(void* p, int dtype, const void* value);
 uint16_t compare_and_swap(void* p, uint16_t expected, uint16_t desired);
+int fetch_add(void* p, int x);
 
 // Numbers of tk_dtype (tk/host/abi.h).
 inline constexpr int reduce_bf16 = 0, reduce_f16 = 1, reduce_f32 = 2, reduce_i32 = 3, reduce_u32 = 4, reduce_i64 = 5, reduce_u64 = 6;
@@ -33,6 +34,8 @@ TK_DEVICE void red_max_s64(void* p, int64_t x) { sim::reduce_max(p, sim::reduce_
 TK_DEVICE void red_min_s64(void* p, int64_t x) { sim::reduce_min(p, sim::reduce_i64, &x); }
 TK_DEVICE void red_max_u64(void* p, uint64_t x) { sim::reduce_max(p, sim::reduce_u64, &x); }
 TK_DEVICE void red_min_u64(void* p, uint64_t x) { sim::reduce_min(p, sim::reduce_u64, &x); }
+
+TK_DEVICE int fetch_add_s32(void* p, int x) { return sim::fetch_add(p, x); }
 
 TK_DEVICE uint16_t load_relaxed_b16(const void* p) {
     uint16_t held = 0;

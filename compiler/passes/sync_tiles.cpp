@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Tiles drawn from a counter. One thread draws the next tile where the present one begins, so that the answer is there when it
+// ends, and then hands the number to all roles through a slot with two barriers, as a pipe's: it waits until the slot is empty,
+// puts the number there and arrives at the full one; every role, the drawing one too, waits there, takes the number and arrives at
+// the empty one. A number behind the last tile's ends the loop of each.
+#include <algorithm>
+
+#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::RoleKind;
+
+/// Who copies is the first to come to the end of a tile. Else it is the first instance of the first role that computes.
+size_t Drawing(const ir::Kernel& kernel) {
+  size_t drawing = 0;
+  const auto rank = [](RoleKind kind) { return kind == RoleKind::kCopyThread ? 0 : kind == RoleKind::kCopyWarp ? 1 : 2; };
+  for (size_t i = 1; i < kernel.workers.size(); ++i) {
+    if (rank(kernel.workers[i].kind) < rank(kernel.workers[drawing].kind)) drawing = i;
+  }
+  return drawing;
+}
+
+class TileHanding {
+ public:
+  TileHanding(ir::Kernel& kernel, const ir::Worker& worker)
+      : kernel_(kernel),
+        worker_(worker),
+        span_(worker.span),
+        number_(kernel.next_tile),
+        is_thread_(worker.kind == RoleKind::kCopyThread),
+        computes_(worker.kind == RoleKind::kCompute) {}
+
+  Op Draw(const std::string& name) const {
+    Op draw = SyncOp(OpCode::kDrawTile, name, kernel_.drawn, ir::kDrawnByWarpgroup, span_);
+    if (!computes_) draw.number = is_thread_ ? ir::kDrawnByThread : ir::kDrawnByWarp;
+    if (computes_ && worker_.instances > 1) draw.scalars = {IsFirstInstance()};
+    return draw;
+  }
+
+  void Put(const std::string& name, Region& out) const {
+    Op put{OpCode::kPutTile, {}, {}, {symbolic::Name(name)}};
+    put.span = span_;
+    Region puts = {View(put), std::move(put)};
+    const Op wait = SyncOp(OpCode::kWaitEmpty, EmptyBarrier(number_), number_, 0, span_);
+    const Op arrive =
+        SyncOp(OpCode::kArrive, FullBarrier(number_), number_, computes_ || is_thread_ ? ir::kThisThread : ir::kPerWarp, span_);
+    if (computes_) {
+      puts.insert(puts.begin(), wait);
+      puts.push_back(arrive);
+      puts = Elected(std::move(puts), ir::kOfWarpgroup);
+      if (worker_.instances > 1) puts = OfFirstInstance(std::move(puts));
+    } else {
+      // The warp waits as a whole, and what its elected thread has put there comes before its arrival.
+      if (!is_thread_) puts = Elected(std::move(puts), ir::kOfWarp);
+      puts.insert(puts.begin(), wait);
+      puts.push_back(arrive);
+    }
+    for (Op& op : puts) out.push_back(std::move(op));
+  }
+
+  void Take(const std::string& tile, Region& out) const {
+    const int64_t who = is_thread_ ? ir::kThisThread : ir::kPerWarp;
+    Op take = SyncOp(OpCode::kTakeTile, tile, "", who, span_);
+    out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(number_), number_, 0, span_));
+    out.push_back(View(take));
+    out.push_back(std::move(take));
+    out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(number_), number_, who, span_));
+    out.push_back(SyncOp(OpCode::kAdvance, number_, "", 0, span_));
+  }
+
+ private:
+  ir::Scalar IsFirstInstance() const {
+    return symbolic::Make(symbolic::Kind::kEq, DType::kBool, {symbolic::Name(worker_.instance_name), symbolic::Int(0)});
+  }
+  Region OfFirstInstance(Region region) const {
+    Op branch = SyncOp(OpCode::kIf, "", "", 0, span_);
+    branch.scalars = {IsFirstInstance()};
+    branch.regions = {std::move(region), {}};
+    return {std::move(branch)};
+  }
+  Region Elected(Region region, ir::Threads of) const {
+    Op elected = SyncOp(OpCode::kIfElected, "", "", of, span_);
+    elected.regions = {std::move(region)};
+    return {std::move(elected)};
+  }
+  /// The present slot, which `user` is given.
+  Op View(Op& user) const {
+    Op view = SyncOp(OpCode::kView, FieldBuffer(FindPipe(kernel_, number_), 0), number_, 0, span_);
+    view.results = {kernel_.AddValue(view.symbol, ir::Type{DType::kI32, 1, 1, ir::Space::kShared, false})};
+    user.operands = view.results;
+    return view;
+  }
+
+  ir::Kernel& kernel_;
+  const ir::Worker& worker_;
+  const Span span_;
+  const std::string& number_;  // the pipe
+  const bool is_thread_, computes_;
+};
+
+}  // namespace
+
+void HandOnTiles(ir::Kernel& kernel) {
+  if (kernel.next_tile.empty()) return;
+  const size_t drawing = Drawing(kernel);
+  int64_t takers = 0;
+  for (size_t i = 0; i < kernel.workers.size(); ++i) {
+    ir::Worker& worker = kernel.workers[i];
+    takers += worker.kind == RoleKind::kCompute ? ir::kWarpsOfInstance * worker.instances : 1;
+    const auto loop =
+        std::find_if(worker.body.begin(), worker.body.end(), [](const Op& op) { return op.code == OpCode::kForTiles; });
+    if (loop == worker.body.end()) continue;
+    const std::set<std::string> used = kernel.UsedNames();
+    if (i == drawing && worker.instances > 1 && worker.instance_name.empty()) worker.instance_name = ir::FreeName(used, "w");
+    const TileHanding handing(kernel, worker);
+    Region& body = loop->regions[0];
+    if (i == drawing) {
+      const std::string name = ir::FreeName(used, "drawn");
+      body.insert(body.begin(), handing.Draw(name));
+      body.push_back(Explain("The next tile, drawn when this one began, goes to all roles.", worker.span));
+      handing.Put(name, body);
+    }
+    handing.Take(loop->symbol, body);
+  }
+  AddSlotBarriers(kernel, FindPipe(kernel, kernel.next_tile), 1, takers);
+}
+
+}  // namespace tkc::passes
