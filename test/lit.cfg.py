@@ -2,6 +2,7 @@
 # The tests that are files: `lit test --param build=build/release`, from the root of the repository; tools/test does it.
 #
 #   %tkc           the compiler
+#   %build         the folder of its build
 #   %errors %s ..  compiles the file, wants status 1 and exactly the text of the file's `.expected` on standard error;
 #                  with `// APPLY` in the file the edits that the helps carry must mend it (test/errors.py, --update there)
 #   %run %s        executes the file's kernel on the reference interpreter and compares with its comments (test/spec/check_run.py)
@@ -44,6 +45,7 @@ config.substitutions += [
     ("%python", python),
     ("%tkc", tkc),
     ("%root", root),
+    ("%build", build),
 ]
 
 # What tests compile for the simulator is kept apart from the user's cache.

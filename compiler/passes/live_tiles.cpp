@@ -39,8 +39,8 @@ bool IsElementwise(const Op& op) {
 /// A walk from the end to the beginning: what is in use behind an operation decides what is before it.
 class Liveness {
  public:
-  Liveness(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads)
-      : kernel_(kernel), layout_(worker.layout), loads_(loads) {
+  Liveness(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads, Columns columns)
+      : kernel_(kernel), layout_(worker.layout), loads_(loads), columns_(columns) {
     ForEachOp(worker.body, [&](const Op& op) {
       const bool is_part = op.code == OpCode::kPart && positions_.contains(op.operands[0]);
       if (op.code == OpCode::kPositions || is_part) positions_.insert(op.results[0]);
@@ -106,7 +106,7 @@ class Liveness {
   int64_t RegistersOfAll(const Values& live) const {
     int64_t registers = 0;
     for (const ValueId value : live) {
-      if (!positions_.contains(value)) registers += RegistersOf(kernel_.values[value].type, layout_);
+      if (!positions_.contains(value)) registers += RegistersOf(kernel_.values[value].type, layout_, columns_);
     }
     return registers;
   }
@@ -120,6 +120,7 @@ class Liveness {
   const ir::Kernel& kernel_;
   const ir::RegisterLayout& layout_;
   Loads loads_;
+  Columns columns_;
   Values positions_{};  // a number and a constant for each element: had again wherever they are used
 };
 
@@ -133,7 +134,7 @@ LiveTiles LargestFirst(const ir::Kernel& kernel, const ir::RegisterLayout& layou
 
 }  // namespace
 
-int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l) {
+int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l, Columns columns) {
   if (type.space == ir::Space::kLeft || type.space == ir::Space::kRight) {
     // A fragment is dealt to the lanes of each warp that needs it.
     const int64_t warps = type.space == ir::Space::kLeft ? l.warp_rows : l.warp_cols;
@@ -141,9 +142,11 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l) {
   }
   if (type.space != ir::Space::kRegister) return 0;
   const layout::RegisterLayout layout{l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols};
-  constexpr int64_t kLanes = 32;
+  constexpr int64_t kLanes = 32, kManyHeld = 32;
   int64_t elements = layout.PerThread(type.rows, type.cols);
-  if (type.cols == 1 && type.rows > 1) elements = std::min(elements, type.rows / kLanes);
+  // Fewer go by what is set aside for addresses.
+  const bool is_few = columns == Columns::kDealt || elements < kManyHeld;
+  if (is_few && type.cols == 1 && type.rows > 1) elements = std::min(elements, type.rows / kLanes);
   constexpr int kRegisterBytes = 4;
   const int least = l.vec == 1 ? kRegisterBytes : 1;  // an element without a neighbour has a register to itself
   return std::max<int64_t>(1, elements * std::max(Bytes(type.dtype), least) / kRegisterBytes);
@@ -158,35 +161,35 @@ bool KeepsTiles(const ir::Op& op) {
   return is_load || ir::ReducesOrScans(op.code) || IsProduct(op.code);
 }
 
-LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
-  Liveness liveness(kernel, worker, Loads::kInPlace);
+LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns) {
+  Liveness liveness(kernel, worker, Loads::kInPlace, columns);
   liveness.Before(worker.body, {});
   return LargestFirst(kernel, worker.layout, std::move(liveness.most));
 }
 
-std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads) {
-  Liveness liveness(kernel, worker, loads);
+std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads, Columns columns) {
+  Liveness liveness(kernel, worker, loads, columns);
   liveness.Before(worker.body, {});
   for (LiveTiles& tiles : liveness.kept) tiles = LargestFirst(kernel, worker.layout, std::move(tiles));
   return std::move(liveness.kept);
 }
 
 std::vector<LiveTiles> TilesBehindStores(const ir::Kernel& kernel, const ir::Worker& worker) {
-  Liveness liveness(kernel, worker, Loads::kInPlace);
+  Liveness liveness(kernel, worker, Loads::kInPlace, Columns::kDealt);
   liveness.Before(worker.body, {});
   return std::move(liveness.behind_stores);
 }
 
-LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads) {
+LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads, Columns columns) {
   LiveTiles most;
-  for (LiveTiles& tiles : KeptTiles(kernel, worker, loads)) {
+  for (LiveTiles& tiles : KeptTiles(kernel, worker, loads, columns)) {
     if (tiles.registers >= most.registers && tiles.registers > 0) most = std::move(tiles);  // the first one stands last
   }
   return most;
 }
 
-LiveTiles MostStoredTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
-  Liveness liveness(kernel, worker, Loads::kInPlace);
+LiveTiles MostStoredTiles(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns) {
+  Liveness liveness(kernel, worker, Loads::kInPlace, columns);
   liveness.Before(worker.body, {});
   return LargestFirst(kernel, worker.layout, std::move(liveness.most_stored));
 }

@@ -9,9 +9,12 @@
 
 namespace tkc::passes {
 
-/// 32-bit registers a thread for a tile of this type in a warpgroup's registers, dealt as the layout says; 0 in shared memory. A
-/// column counts as dealt to the lanes of a warp: more of it than that need not be there at once.
-int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& layout);
+/// How a column counts: as dealt to the lanes of a warp, as more of it than that need not be there at once; or as many elements as
+/// the layout gives a thread, which is what the compiler of the output takes where it may.
+enum class Columns : uint8_t { kDealt, kHeld };
+
+/// 32-bit registers a thread for a tile of this type in a warpgroup's registers, dealt as the layout says; 0 in shared memory.
+int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& layout, Columns columns = Columns::kDealt);
 
 /// A sum, and what two steps of a product take at once: one multiplies what is there, the next one is being loaded.
 int64_t RegistersOfTwoSteps(const ir::Type& sum, const ir::Type& left, const ir::Type& right, const ir::RegisterLayout& layout);
@@ -28,17 +31,19 @@ struct LiveTiles {
 
 /// The most registers in use at once: what an operation reads for the last time and what it makes share their registers, as
 /// elements are computed one by one. A tile that the next iteration of a loop reads is in use all around the loop.
-LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker);
+LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns = Columns::kDealt);
 
 /// Where a load counts that stands behind elementwise operations: there, or in front of them together with the loads before it, as
 /// the compiler of the output has it where it finds registers.
 enum class Loads : uint8_t { kInPlace, kTogether };
 
 /// Behind each operation that keeps tiles, those in use. An operation in a loop may come up several times.
-std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace);
+std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace,
+                                 Columns columns = Columns::kDealt);
 
 /// The most of these: what the compiler of the output can't do without.
-LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace);
+LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace,
+                        Columns columns = Columns::kDealt);
 
 /// Behind each store into shared memory, those in use: threads meet there, and expressions that end behind are not computed element
 /// by element.
@@ -46,6 +51,6 @@ std::vector<LiveTiles> TilesBehindStores(const ir::Kernel& kernel, const ir::Wor
 
 /// The most registers of what a store to global memory writes and of the tiles in use behind it. The ways that a store may take
 /// (whole vectors, cut by an edge, element by element) share what they write, so it is there before they part.
-LiveTiles MostStoredTiles(const ir::Kernel& kernel, const ir::Worker& worker);
+LiveTiles MostStoredTiles(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns = Columns::kDealt);
 
 }  // namespace tkc::passes

@@ -2,9 +2,11 @@
 #include "compiler/passes/plan_registers.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "compiler/layout/row_layout.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/walk.h"
@@ -84,6 +86,50 @@ int64_t ForNextPart(const ir::Kernel& kernel, const ir::Worker& worker) {
   return most;
 }
 
+/// Of a tile that is loaded turned from shared memory, its narrow elements come one by one, each in a register, before they are
+/// packed: but for those that come as matrices, packed.
+int64_t ForTurnedLoads(const ir::Kernel& kernel, const ir::Worker& worker) {
+  constexpr int64_t kRegisterBytes = 4;
+  const bool has_quads = worker.layout.lanes == 4 && worker.layout.vec == 8;  // as detail::is_quad_layout
+  int64_t most = 0;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (op.code != ir::OpCode::kLoadShared || !kernel.values[op.operands[0]].type.transposed) return;
+    const ir::Type& type = kernel.values[op.results[0]].type;
+    if (type.rows == 1 || type.cols == 1 || (has_quads && Bytes(type.dtype) == 2)) return;
+    const int64_t packed = RegistersOf(type, worker.layout);
+    most = std::max(most, packed * kRegisterBytes / Bytes(type.dtype) - packed);
+  });
+  return most > kForWholeLoads ? most : 0;
+}
+
+/// Of masks of positions, as the steps of an unrolled loop have them: that compiler asks many beforehand, as they wait for no load,
+/// and keeps a bit for each element.
+int64_t ForMasks(const ir::Kernel& kernel, const ir::Worker& worker) {
+  constexpr int64_t kBits = 32, kFew = 8, kMost = 32;  // registers; few go by what is set aside for addresses
+  const ir::RegisterLayout& l = worker.layout;
+  const layout::RegisterLayout layout{l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols};
+  std::set<ir::ValueId> positions;
+  int64_t elements = 0;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (op.code == ir::OpCode::kPositions) positions.insert(op.results[0]);
+    const auto is_position = [&](ir::ValueId value) { return positions.contains(value); };
+    if (op.code != ir::OpCode::kBinary || std::none_of(op.operands.begin(), op.operands.end(), is_position)) return;
+    const ir::Type& type = kernel.values[op.results[0]].type;
+    if (type.dtype == DType::kBool) elements += layout.PerThread(type.rows, type.cols);
+  });
+  const int64_t registers = elements / kBits;
+  return registers > kFew ? std::min(registers, kMost) : 0;
+}
+
+/// Of a scan over several warps, the sums of stretches that come from the others.
+int64_t ForScans(const ir::Worker& worker) {
+  int64_t registers = 0;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (op.code == ir::OpCode::kCumsum && !op.symbol.empty()) registers = 8;
+  });
+  return registers;
+}
+
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
 /// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used, or of
 /// its stores; loads with only elementwise operations between them count together. This is an estimate: now and then ptxas spills
@@ -97,13 +143,14 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
     if (multiplies) return;
     const int64_t for_parts = ForNextPart(kernel, worker);
-    const int64_t for_staging = Contains(worker.body, ir::OpCode::kStoreShared) ? kForAddressesOfStaging : 0;
-    const int64_t stored = MostStoredTiles(kernel, worker).registers;
-    const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether).registers;
-    most = std::max({most, MostKeptTiles(kernel, worker).registers + kForAddressesOfAll + for_parts + for_staging,
-                     together + kForPositions,
-                     MostLiveTiles(kernel, worker).registers + kForPositions + ForLongFunctions(kernel, worker),
-                     stored > 0 ? stored + kForAddressesOfStores : 0});
+    const int64_t for_staging = (Contains(worker.body, ir::OpCode::kStoreShared) ? kForAddressesOfStaging : 0) +
+                                ForTurnedLoads(kernel, worker) + ForMasks(kernel, worker) + ForScans(worker);
+    const int64_t stored = MostStoredTiles(kernel, worker, Columns::kHeld).registers;
+    const int64_t kept = MostKeptTiles(kernel, worker, Loads::kInPlace, Columns::kHeld).registers;
+    const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers;
+    const int64_t live = MostLiveTiles(kernel, worker, Columns::kHeld).registers;
+    most = std::max({most, kept + kForAddressesOfAll + for_parts + for_staging, together + kForPositions,
+                     live + kForPositions + ForLongFunctions(kernel, worker), stored > 0 ? stored + kForAddressesOfStores : 0});
   }
   if (most == 0) return;  // no worker
   const int64_t needed = (most + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;

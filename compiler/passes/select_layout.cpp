@@ -32,12 +32,13 @@ std::set<ir::ValueId> TurnedColumns(const ir::Kernel& kernel, const ir::Worker& 
 }
 
 /// Rows that became columns, or columns rows, for the store behind them alone: they are stored as they were held (stage_operands).
-std::set<ir::ValueId> TurnedForStores(const ir::Kernel& kernel, const ir::Worker& worker) {
+/// `columns` are loaded as rows.
+std::set<ir::ValueId> TurnedForStores(const ir::Kernel& kernel, const ir::Worker& worker, const std::set<ir::ValueId>& columns) {
   std::set<ir::ValueId> turned, kept;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kTranspose) {
       const ir::Type& type = kernel.values[op.results[0]].type;
-      if (type.rows == 1 || type.cols == 1) turned.insert(op.results[0]);
+      if ((type.rows == 1 || type.cols == 1) && !columns.contains(op.operands[0])) turned.insert(op.results[0]);
     }
     if (op.code != ir::OpCode::kStore) kept.insert(op.operands.begin(), op.operands.end());
   });
@@ -67,6 +68,30 @@ std::set<ir::ValueId> ReadByParts(const ir::Worker& worker) {
   return parted;
 }
 
+/// Received tiles of a few columns that are only summed up along them: where they fit no layout, columns come one by one
+/// (stage_operands). The wider tiles of the worker are not to be dealt to fewer lanes for their sake.
+std::set<ir::ValueId> FewColumnsReduced(const ir::Kernel& kernel, const ir::Worker& worker) {
+  constexpr int64_t kFew = 16;
+  std::set<ir::ValueId> reduced, kept;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    const bool along_rows = op.code == ir::OpCode::kReduce && op.slot == "rows";
+    (along_rows ? reduced : kept).insert(op.operands.begin(), op.operands.end());
+  });
+  std::set<ir::ValueId> few;
+  bool has_wider = false;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    for (const ir::ValueId value : op.results) {
+      const int64_t cols = kernel.values[value].type.cols;
+      const bool is_reduced = op.code == ir::OpCode::kReceive && reduced.contains(value) && !kept.contains(value);
+      if (is_reduced && cols <= kFew)
+        few.insert(value);
+      else
+        has_wider |= cols > kFew;
+    }
+  });
+  return has_wider ? few : std::set<ir::ValueId>{};
+}
+
 /// Parts of one tile that start at different rows and overlap.
 std::set<ir::ValueId> Windows(const ir::Kernel& kernel, const ir::Worker& worker) {
   std::map<ir::ValueId, std::vector<const ir::Op*>> parts;  // by what they are part of
@@ -91,8 +116,10 @@ std::set<ir::ValueId> Windows(const ir::Kernel& kernel, const ir::Worker& worker
 ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target) {
   std::vector<layout::TileShape> shapes;
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
-  const std::set<ir::ValueId> in_memory = TilesInMemory(worker), by_parts = ReadByParts(worker), windows = Windows(kernel, worker);
-  const std::set<ir::ValueId> for_stores = TurnedForStores(kernel, worker);
+  const std::set<ir::ValueId> in_memory = TilesInMemory(worker), windows = Windows(kernel, worker);
+  std::set<ir::ValueId> by_parts = ReadByParts(worker);
+  by_parts.merge(FewColumnsReduced(kernel, worker));
+  const std::set<ir::ValueId> for_stores = TurnedForStores(kernel, worker, columns);
   const ReshapedLayouts reshaped(kernel, worker);
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (!op.results.empty() && columns.contains(op.results[0])) return;

@@ -114,8 +114,10 @@ bool Staging::IsTurnedStore(const Op& turn, const Op& store) {
   if (turn.code != OpCode::kTranspose || store.code != OpCode::kStore || !store.slot.empty()) return false;
   if (store.operands[0] != turn.results[0] || CountUses(worker_.body, turn.results[0]) != 1) return false;
   const ir::Type& type = TypeOf(turn.results[0]);
-  if (type.rows == 1 || type.cols == 1) return true;
   const ValueId source = Current(turn.operands[0]);
+  // A long column takes many registers of each thread: what is only turned is loaded as a row.
+  if (type.rows == 1 && pending_.contains(source) && CountUses(worker_.body, source) == 1) return false;
+  if (type.rows == 1 || type.cols == 1) return true;
   if (!by_warps_ || !multiplies_ || IsShared(source) || pending_.contains(source)) return false;
   // Narrower elements are turned in shared memory where it has room for them beside what is not placed yet.
   constexpr int kWholeSectors = 4;           // bytes of an element
