@@ -9,7 +9,11 @@
 
 namespace tkc {
 
-inline size_t AllCores() { return std::max(1U, std::thread::hardware_concurrency()); }
+/// Asked of the machine once: it reads a file.
+inline size_t AllCores() {
+  static const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  return cores;
+}
 
 /// work(i) for each i below `count`, by at most `threads` at the same time, in any order but with one thread; returns when all are
 /// done. The caller's thread does its part, and all of it where others are not to be had or are at work already.
