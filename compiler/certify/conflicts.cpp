@@ -35,8 +35,7 @@ class Collector {
       if (op.code == OpCode::kMultiply && kernel_.values[op.operands[1]].type.space == ir::Space::kRegister)
         alone_.insert(op.operands[2]);
     });
-    const ir::RegisterLayout& l = role.layout;
-    registers_ = {l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols};
+    registers_ = passes::DealtBy(role.layout);
     passes::ForEachOp(role.body, [&](const Op& op) { Visit(op); });
   }
 

@@ -50,6 +50,7 @@ std::vector<Feature> Features() {
       {"warps trade registers", [](const Target& t) { return YesOrNo(t.has_register_moves); }},
       {"blocks of a cluster", [](const Target& t) { return t.has_clusters ? fmt::format("{}", t.max_cluster) : "-"; }},
       {"chiplets with caches of their own", [](const Target& t) { return t.chiplets > 1 ? fmt::format("{}", t.chiplets) : "-"; }},
+      {"blocks draw their tiles", [](const Target& t) { return YesOrNo(t.draws_tiles); }},
       {"a launch begins under the one before", [](const Target& t) { return YesOrNo(t.has_grid_dependency); }},
   };
 }

@@ -19,7 +19,7 @@ using Values = std::set<ValueId>;
 constexpr int64_t kForSums = 8;  // of stretches, on their way between the lanes of a scan
 
 /// What loads are put in front of.
-bool IsElementwise(const Op& op) {
+bool LetsLoadsPass(const Op& op) {
   switch (op.code) {
     case OpCode::kLet:
     case OpCode::kVar:
@@ -53,7 +53,7 @@ class Liveness {
       live = Before(*op, std::move(live), loads_ == Loads::kTogether ? ahead : Values{});
       if (IsLoad(*op))
         ahead.insert(op->results.begin(), op->results.end());
-      else if (!IsElementwise(*op))
+      else if (!LetsLoadsPass(*op))
         ahead.clear();
     }
     return live;
@@ -141,7 +141,7 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l, Columns c
     return std::max<int64_t>(1, type.rows * type.cols * Bytes(type.dtype) / (4 * warps * l.lanes * l.lane_rows));
   }
   if (type.space != ir::Space::kRegister) return 0;
-  const layout::RegisterLayout layout{l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols};
+  const layout::RegisterLayout layout = DealtBy(l);
   constexpr int64_t kLanes = 32, kManyHeld = 32;
   int64_t elements = layout.PerThread(type.rows, type.cols);
   // Fewer go by what is set aside for addresses.

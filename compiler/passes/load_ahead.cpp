@@ -22,7 +22,6 @@ using ir::Region;
 using ir::ValueId;
 
 bool IsLoad(const Op& op) { return op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight; }
-bool IsViewOfView(const Op& op) { return op.code == OpCode::kPart || op.code == OpCode::kTranspose; }
 
 /// What of a loop's body moves, and where.
 struct Plan {

@@ -19,7 +19,6 @@ using Names = std::set<std::string>;
 bool IsLoad(const Op& op) {
   return op.code == OpCode::kLoadShared || op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight;
 }
-bool IsView(const Op& op) { return op.code == OpCode::kPart || op.code == OpCode::kTranspose; }
 
 /// Scalars that the worker's program gives values to.
 Names ScalarsOf(const ir::Worker& worker) {
@@ -45,7 +44,7 @@ class Moving {
     for (Op& op : region) {
       for (Region& inner : op.regions) Take(inner);
       const auto view = op.operands.empty() ? views_.end() : views_.find(op.operands[0]);
-      const bool moves = (IsLoad(op) || IsView(op)) && view != views_.end() && buffers_.contains(view->second);
+      const bool moves = (IsLoad(op) || IsViewOfView(op)) && view != views_.end() && buffers_.contains(view->second);
       (moves ? taken_[view->second] : out).push_back(std::move(op));
     }
     region = std::move(out);
@@ -86,7 +85,7 @@ Names LoadableEarly(const ir::Kernel& kernel, const ir::Worker& worker) {
     for (size_t i = 0; i < op.operands.size(); ++i) {
       const auto view = views.find(op.operands[i]);
       if (view == views.end() || (i == 0 && FillsShared(op))) continue;
-      const bool may_move = IsLoad(op) || (IsView(op) && !NamesScalar(op, scalars));
+      const bool may_move = IsLoad(op) || (IsViewOfView(op) && !NamesScalar(op, scalars));
       (may_move ? loaded : others).insert(view->second);
     }
   });

@@ -106,8 +106,7 @@ int64_t ForTurnedLoads(const ir::Kernel& kernel, const ir::Worker& worker) {
 /// and keeps a bit for each element.
 int64_t ForMasks(const ir::Kernel& kernel, const ir::Worker& worker) {
   constexpr int64_t kBits = 32, kFew = 8, kMost = 32;  // registers; few go by what is set aside for addresses
-  const ir::RegisterLayout& l = worker.layout;
-  const layout::RegisterLayout layout{l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols};
+  const layout::RegisterLayout layout = DealtBy(worker.layout);
   std::set<ir::ValueId> positions;
   int64_t elements = 0;
   ForEachOp(worker.body, [&](const ir::Op& op) {

@@ -76,7 +76,7 @@ void FixSlotsOutsideLoops(ir::Kernel& kernel, const Target& target) {
 /// memory still holds a pipeline, that half. Two blocks hide each other's waits at barriers.
 int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fixed, int64_t slot_bytes) {
   constexpr int64_t kWorthwhileSlots = 3;  // in flight, in use, and one more for the time that they do not take alike
-  if (!target.folds_copies || kernel.resident > 0) return target.SharedMemoryOfEach(std::max(1, kernel.resident));
+  if (!target.folds_copies || kernel.resident > 0) return SharedLimit(kernel, target);
   for (const ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute) continue;
     const int64_t registers = MostLiveTiles(kernel, worker).registers + kForAddresses;
@@ -105,7 +105,7 @@ void GiveSlots(ir::Kernel& kernel, const Target& target, int64_t fixed) {
   int64_t open_slot_bytes = 0;
   for (const ir::Pipe& pipe : kernel.pipes) {
     if (!target.folds_copies) fixed += kBarriersOfSlot * int64_t{target.most_slots} * pipe.rings * kBarrierBytes;
-    (pipe.slots == 0 ? open_slot_bytes : fixed) += SlotBytes(kernel, pipe) * std::max<int64_t>(pipe.slots, 1);
+    (pipe.slots == 0 ? open_slot_bytes : fixed) += PlacedSlotBytes(kernel, pipe) * std::max<int64_t>(pipe.slots, 1);
   }
   for (ir::Pipe& pipe : kernel.pipes) {
     if (pipe.slots == 0) {

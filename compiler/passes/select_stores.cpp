@@ -8,6 +8,7 @@
 
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/select_transfer_impl.h"
+#include "compiler/passes/shared_room.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
@@ -44,7 +45,7 @@ int64_t StagingBuffers(int64_t chunks, int64_t chunk_bytes, int64_t most_bytes) 
 /// A block's shared memory, but for its barriers.
 int64_t BytesForTiles(const ir::Kernel& kernel, const Target& target) {
   constexpr int64_t kForBarriers = 1024;
-  return target.SharedMemoryOfEach(std::max(1, kernel.resident)) - kForBarriers;
+  return SharedLimit(kernel, target) - kForBarriers;
 }
 
 /// What is left of it beside the slots that the schedule asks for.

@@ -27,8 +27,7 @@ bool LiesAsItIs(const ir::Kernel& kernel, const Target& target, const ir::Pipe& 
   const ir::PipeField& slot = pipe.fields[field];
   bool lies = target.lanes == layout::kLanes && slot.cols <= kMaxBox, is_read = false;
   for (const ir::Worker& worker : kernel.workers) {
-    const ir::RegisterLayout& l = worker.layout;
-    const layout::RegisterLayout registers{l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols};
+    const layout::RegisterLayout registers = DealtBy(worker.layout);
     std::set<ValueId> views;
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kReceive && op.symbol == pipe.name) views.insert(op.results[field]);

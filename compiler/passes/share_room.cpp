@@ -54,7 +54,7 @@ class Lives {
       around.insert(live.begin(), live.end());
       live.merge(Before(region, around));  // what the next iteration reads is live at the end of this one
     }
-    if (op.code != OpCode::kPart && op.code != OpCode::kTranspose) Access(op, live);
+    if (!IsViewOfView(op)) Access(op, live);
     return live;
   }
 

@@ -24,9 +24,9 @@ std::vector<PipeOfSource> PipesOfSource(const ir::Kernel& kernel) {
     const auto is_other = [&](const PipeOfSource& known) { return known.pipe->SourceName() == pipe.SourceName(); };
     const auto known = std::find_if(pipes.begin(), pipes.end(), is_other);
     if (known == pipes.end()) {
-      pipes.push_back({&pipe, pipe.slots, pipe.least_slots, SlotBytes(kernel, pipe)});
+      pipes.push_back({&pipe, pipe.slots, pipe.least_slots, PlacedSlotBytes(kernel, pipe)});
     } else if (!pipe.fields_of.empty()) {
-      known->slot_bytes += SlotBytes(kernel, pipe);
+      known->slot_bytes += PlacedSlotBytes(kernel, pipe);
     } else {
       known->slots += pipe.slots;
       known->least_slots += pipe.least_slots;
@@ -43,7 +43,7 @@ int64_t TileBytes(const ir::Buffer& buffer) { return RoundUp(buffer.TileBytes(),
 
 int64_t BufferBytes(const ir::Buffer& buffer) { return TileBytes(buffer) * buffer.count * buffer.instances; }
 
-int64_t SlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe) {
+int64_t PlacedSlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe) {
   int64_t bytes = 0;
   for (size_t i = 0; i < pipe.fields.size(); ++i) bytes += TileBytes(FindBuffer(kernel, FieldBuffer(pipe, i)));
   return bytes * pipe.rings;

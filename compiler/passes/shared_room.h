@@ -19,8 +19,8 @@ int64_t TileBytes(const ir::Buffer& buffer);
 /// All of them.
 int64_t BufferBytes(const ir::Buffer& buffer);
 
-/// All fields of a slot, of each ring.
-int64_t SlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe);
+/// All fields of a slot, of each ring, with what their alignment takes.
+int64_t PlacedSlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe);
 
 /// What the kernel's buffers want more than anything else: of the block's shared memory, which begins there.
 int64_t MostAlignment(const ir::Kernel& kernel);

@@ -3,6 +3,7 @@
 
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/select_layout.h"
+#include "compiler/passes/shared_room.h"
 #include "compiler/passes/stage_operands_impl.h"
 
 namespace tkc::passes {
@@ -123,8 +124,7 @@ bool Staging::IsTurnedStore(const Op& turn, const Op& store) {
   constexpr int kWholeSectors = 4;           // bytes of an element
   constexpr int64_t kForScratch = 8 * 1024;  // partial results, chunks of stores
   const int64_t tile = type.rows * type.cols * Bytes(type.dtype) * worker_.instances;
-  return Bytes(type.dtype) >= kWholeSectors ||
-         BytesBesideBuffers(kernel_, target_.SharedMemoryOfEach(std::max(1, kernel_.resident))) < tile + kForScratch;
+  return Bytes(type.dtype) >= kWholeSectors || BytesBesideBuffers(kernel_, SharedLimit(kernel_, target_)) < tile + kForScratch;
 }
 
 void Staging::RewriteTranspose(const Op& op, Region& out) {
@@ -265,10 +265,7 @@ void Staging::ReduceByParts(const Op& op, Region& out) {
   replaced_[op.results[0]] = sum;
 }
 
-layout::RegisterLayout Staging::DealtFor(int64_t rows) const {
-  const ir::RegisterLayout& l = worker_.layout;
-  return layout::RegisterLayout{l.lanes, l.vec, l.halves, l.lane_rows, l.warp_rows, l.warp_cols}.ForRows(rows);
-}
+layout::RegisterLayout Staging::DealtFor(int64_t rows) const { return DealtBy(worker_.layout).ForRows(rows); }
 
 bool Staging::StaysWithThreads(const ir::Type& whole, const ir::Type& part, const std::vector<ir::Scalar>& place) const {
   const layout::RegisterLayout dealt = DealtFor(whole.rows);

@@ -138,7 +138,7 @@ void Elaborator::CheckDynamic(const typed::Section& section) {
   if (!section.dynamic) return;
   const auto gate = [&](std::string_view what) { GateFeature(dynamic_span_, fmt::format("`dynamic` {}", what)); };
   const Target* target = FindTarget(context_.options->target);
-  if (target && target->is_hip) gate(fmt::format("for `{}`", target->name));
+  if (target && !target->draws_tiles) gate(fmt::format("for `{}`", target->name));
   if (variant_.kernel->grids.size() > 1) gate("in a kernel of several grid sections");
   if (section.cluster > 1) gate("together with `cluster`");
   if (section.split > 1) gate("together with `split`");

@@ -72,6 +72,7 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .shared_memory_per_block = 232448,
                                   .shared_memory_per_processor = 233472,
                                   .registers = {},
+                                  .draws_tiles = true,
                                   .has_grid_dependency = true,
                                   .has_tensor_copy = true,
                                   .has_matrix_group = true,
@@ -93,6 +94,7 @@ constexpr Target LikeAmpere(Target target) {
   target.most_slots = 4;
   target.runtime_header = "tk/sm80.h";
   target.has_async_copy = true;
+  target.draws_tiles = true;
   target.has_matrix_load = true;
   return target;
 }

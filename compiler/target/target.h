@@ -54,6 +54,7 @@ struct Target {
   bool folds_copies = false;              // no engine that copies and signals a barrier: who computes issues the copies, too
   bool counts_copy_instructions = false;  // its waits count copy instructions of a thread, not groups of them
   bool alternates = false;                // waves of two instances share a matrix unit, and meet wherever each stands
+  bool draws_tiles = false;               // blocks may take tiles from a counter (`dynamic`)
   bool has_grid_dependency = false;       // a launch may begin under the end of the one before
   bool stages_copies = false;             // copies of operands go through registers, fetched a step before they are put down
   bool loads_tiles_whole = false;  // its compiler has all loads of a tile under way, each in registers, before it uses the first
