@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <system_error>
 #include <vector>
 
@@ -28,8 +27,6 @@ class Helpers {
   }
   Helpers(const Helpers&) = delete;
   Helpers& operator=(const Helpers&) = delete;
-
-  size_t Count() const { return threads_.size(); }
 
   /// `work` by the caller and `helpers` others.
   void Do(const std::function<void()>& work, size_t helpers) {
@@ -78,11 +75,11 @@ void ForEachInParallel(size_t count, const std::function<void(size_t)>& work, si
     for (size_t i = next++; i < count; i = next++) work(i);
   };
   threads = std::min({count, threads, AllCores()});
-  static std::mutex in_use;
-  const std::unique_lock lock(in_use, std::try_to_lock);
-  if (threads <= 1 || !lock) return take();
+  static std::atomic<bool> in_use = false;  // maybe by work that calls this itself
+  if (threads <= 1 || in_use.exchange(true)) return take();
   static Helpers helpers(AllCores() - 1);
   helpers.Do(take, threads - 1);
+  in_use = false;
 }
 
 }  // namespace tkc

@@ -18,6 +18,12 @@ TEST(ForEachInParallel, DoesEachOnce) {
   }
 }
 
+TEST(ForEachInParallel, WorkMayHandOutWork) {
+  std::atomic<int> times = 0;
+  ForEachInParallel(8, [&](size_t) { ForEachInParallel(8, [&](size_t) { ++times; }); });
+  EXPECT_EQ(times, 64);
+}
+
 TEST(ForEachInParallel, OneThreadGoesInOrder) {
   std::vector<size_t> order;
   ForEachInParallel(3, [&](size_t i) { order.push_back(i); }, 1);

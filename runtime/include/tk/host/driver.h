@@ -274,8 +274,7 @@ inline tk_status cached_device(int device, device_info& info) {
 }
 
 /// How many clusters of `Kernel` run on `device` at once, asked for once. A cluster lies in one of the groups of multiprocessors that a
-/// device is made of, and these are of several sizes: on the 132 multiprocessors of the H200 that was asked, a block on each, there was
-/// room for 66 clusters of two blocks, but for 30 of four and 15 of eight.
+/// device is made of, and these are of several sizes: there may be room for fewer than its multiprocessors divided by `Cluster`.
 template <auto Kernel, int Cluster>
 tk_status held_clusters(int device, int threads, size_t shared_bytes, int& clusters) {
     static int cache[max_devices];  // 0: not asked yet
