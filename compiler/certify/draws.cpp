@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A counter that begins at zero gives each number once. So that each tile is taken once it is enough that a block draws once in
-// each turn of its loop, by one thread, that this number, and no other, is put into the slot of that turn, and that every role
-// takes its next tile from this slot, as the last thing that a turn does with tiles. That slots and phases fit is left to the
-// replay.
+// A counter that begins at zero gives each number once. So that each tile is taken once it is enough that a block, or a cluster of
+// blocks, which have one number, draws once in each turn of its loop, by one thread, and beyond as many tiles as there are blocks
+// (clusters), that this number, and no other, is put into the slot of that turn, in every block, and that every role takes its next
+// tile from this slot, as the last thing that a turn does with tiles. That slots and phases fit is left to the replay.
 #include "compiler/certify/draws.h"
 
 #include <fmt/format.h>
@@ -61,12 +61,14 @@ class AgentProof {
 
   std::optional<Finding> Check(const Step& step, bool is_conditional) {
     const Op& op = *step.op;
+    if (op.code == OpCode::kFenceAsync) return std::nullopt;  // of what has been read
     const bool is_of_ring = step.ring >= 0 && agent_.rings[static_cast<size_t>(step.ring)].name == kernel_.next_tile;
     const bool turns = op.code == OpCode::kAdvance && is_of_ring, gives_back = op.code == OpCode::kArrive && is_of_ring;
     if (op.code == OpCode::kView && is_of_ring && step.offset == 0) slots_.insert(step.root);
     if (takes_ > 0 && tiles_ && !turns && !gives_back)
       return Fail(op.span, fmt::format("`{}` goes on with a tile when it has taken the next", agent_.name));
-    const bool accesses = op.code == OpCode::kPutTile || op.code == OpCode::kTakeTile;
+    const bool puts = op.code == OpCode::kPutTile || op.code == OpCode::kPutTileCluster;
+    const bool accesses = puts || op.code == OpCode::kTakeTile;
     if (!accesses && !turns && op.code != OpCode::kDrawTile) return std::nullopt;
     if (!tiles_ || is_conditional)
       return Fail(op.span, fmt::format("`{}` handles the number of the next tile in some turns of its loop only", agent_.name));
@@ -74,22 +76,27 @@ class AgentProof {
       return Fail(op.span, fmt::format("`{}` hands a tile on elsewhere than in `{}`", agent_.name, kernel_.next_tile));
     switch (op.code) {
       case OpCode::kDrawTile: return Draw(op);
-      case OpCode::kPutTile: return Put(op);
+      case OpCode::kPutTile:
+      case OpCode::kPutTileCluster: return Put(op);
       case OpCode::kTakeTile: return Take(op);
       default: return Turn(step);
     }
   }
 
-  /// The condition is one of instances alone.
+  /// The condition is one of instances and blocks alone.
   std::optional<Finding> Draw(const Op& op) {
-    if (!op.scalars.empty() && Constant(scope_.Resolve(op.scalars[0])) == 0) return std::nullopt;
+    if (op.scalars.size() > 1 && Constant(scope_.Resolve(op.scalars[1])) == 0) return std::nullopt;
     ++draws_;
     drawn_ = op.symbol;
-    return std::nullopt;
+    const std::string taken = kernel_.cluster > 1 ? "cluster::count" : "block::count";
+    if (op.scalars[0]->kind == symbolic::Kind::kCall && op.scalars[0]->name == taken) return std::nullopt;
+    return Fail(op.span, fmt::format("`{}` draws tiles that begin elsewhere than behind those that are not drawn", agent_.name));
   }
 
   std::optional<Finding> Put(const Op& op) {
     ++puts_;
+    if (kernel_.cluster > 1 && op.code == OpCode::kPutTile)
+      return Fail(op.span, fmt::format("`{}` hands a tile to the roles of one block of its cluster only", agent_.name));
     const bool is_drawn = !drawn_.empty() && op.scalars[0]->kind == symbolic::Kind::kName && op.scalars[0]->name == drawn_;
     return is_drawn ? std::nullopt : HandsOnAnother(op.span);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tiles drawn from a counter: each number behind those of the blocks comes once, to one block, and all roles of the block take it
-// in the same turn of their loops.
+// Tiles drawn from a counter: each number behind those of the blocks (clusters) comes once, to one of them, and all its roles take
+// it in the same turn of their loops.
 #pragma once
 
 #include <optional>

@@ -176,6 +176,7 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast: return ran(Load(c));
+    case OpCode::kPutTileCluster:
     case OpCode::kStoreCluster: return ran(Touch(c) && StoreCluster(c));
     case OpCode::kSyncRole: return ran(SyncGroup(c));
     case OpCode::kSyncBlock:
@@ -257,7 +258,7 @@ bool Machine::AnnounceBytes(Context& c) {
   return Arrive(c, element, Shares(c)[0], Shares(c)[0].threads, "announces bytes");
 }
 
-/// In the agent's own block, or in each.
+/// In the agent's own block, in another, or in each.
 bool Machine::ArriveAtAll(Context& c) {
   const bool by_warp = c.op.number != ir::kThisThread;
   const bool is_one_thread = c.step.is_elected || c.agent.worker->kind == ir::RoleKind::kCopyThread;
@@ -267,7 +268,7 @@ bool Machine::ArriveAtAll(Context& c) {
   if (!MayRelease(c)) return false;
   for (const Share& share : Shares(c)) {
     for (int block = 0; block < program_.blocks; ++block) {
-      if (block != c.agent.block && c.op.number != ir::kInAllBlocks) continue;
+      if (c.op.number != ir::kInAllBlocks && block != (c.step.block < 0 ? c.agent.block : c.step.block)) continue;
       if (!Arrive(c, ElementOfStep(c, block), share, by_warp ? share.warps : share.threads, "arrives")) return false;
     }
   }
@@ -396,15 +397,19 @@ void Machine::CompleteIfDone(Context& c, int element) {
   knowledge.Forget(Arriving(element));
 }
 
-/// A slot that has been given back holds nothing: it must be filled anew before it is read again.
+/// A slot that has been given back holds nothing: it must be filled anew before it is read again. So does that of a block in which
+/// nobody waits for it: whoever fills it waits here.
 void Machine::Empty(State& state, int number) const {
   const ElementOf& e = Element(number);
   if (!is_empty_barrier_[static_cast<size_t>(e.barrier)]) return;
   const std::string& ring = program_.ring_of_barrier[static_cast<size_t>(e.barrier)];
-  for (size_t buffer = 0; buffer < kernel_.buffers.size(); ++buffer) {
-    if (program_.ring_of_buffer[buffer] != ring || e.element >= kernel_.buffers[buffer].count) continue;
-    state.written[static_cast<size_t>(place_base_[static_cast<size_t>(e.block) * kernel_.buffers.size() + buffer] + e.element)]
-        .clear();
+  const size_t buffers = kernel_.buffers.size(), barriers = kernel_.barriers.size();
+  for (size_t block = 0; block < static_cast<size_t>(program_.blocks); ++block) {
+    if (static_cast<int>(block) != e.block && is_waited_for_[block * barriers + static_cast<size_t>(e.barrier)]) continue;
+    for (size_t buffer = 0; buffer < buffers; ++buffer) {
+      if (program_.ring_of_buffer[buffer] != ring || e.element >= kernel_.buffers[buffer].count) continue;
+      state.written[static_cast<size_t>(place_base_[block * buffers + buffer] + e.element)].clear();
+    }
   }
 }
 

@@ -59,7 +59,7 @@ bool Machine::FinishPhases(State& state) {
                               declared.arrivals));
     }
     const std::string& ring = program_.ring_of_barrier[static_cast<size_t>(e.barrier)];
-    if (ring.empty()) continue;
+    if (ring.empty() || UsersOfElement(number) == 0) continue;  // slots of this block are given back in another one
     const auto [place, is_new] = first.try_emplace({e.block, ring, e.element}, number);
     const int64_t others = state.barriers[static_cast<size_t>(place->second)].completed;
     if (is_new || others == barrier.completed) continue;

@@ -20,8 +20,8 @@ std::vector<bool> AsyncBuffers(const Program& program) {
       if (step.root >= 0) buffer_of_root[static_cast<size_t>(step.root)] = step.buffer;
       if (step.kind != StepKind::kOp) continue;
       const OpCode code = step.op->code;
-      const bool is_async =
-          code == OpCode::kMma || ir::IsEngineLoad(code) || code == OpCode::kStoreAsync || code == OpCode::kStoreCluster;
+      const bool is_async = code == OpCode::kMma || ir::IsEngineLoad(code) || code == OpCode::kStoreAsync ||
+                            code == OpCode::kStoreCluster || code == OpCode::kPutTileCluster;
       if (!is_async) continue;
       for (const Access& access : step.accesses)
         async[static_cast<size_t>(buffer_of_root[static_cast<size_t>(access.root)])] = true;
@@ -70,6 +70,7 @@ void Machine::FindUsers() {
   buffer_users_.assign(blocks * buffers, 0);
   barrier_users_.assign(blocks * barriers, 0);
   is_empty_barrier_.assign(barriers, false);
+  is_waited_for_.assign(blocks * barriers, false);
   for (size_t i = 0; i < program_.agents.size(); ++i) {
     const Agent& agent = program_.agents[i];
     std::vector<int> buffer_of_root(static_cast<size_t>(agent.roots), -1);
@@ -77,10 +78,14 @@ void Machine::FindUsers() {
       if (step.kind != StepKind::kOp) continue;
       if (step.root >= 0) buffer_of_root[static_cast<size_t>(step.root)] = step.buffer;
       const OpCode code = step.op->code;
-      if (code == OpCode::kWaitEmpty) is_empty_barrier_[static_cast<size_t>(step.barrier)] = true;
+      if (code == OpCode::kWaitEmpty) {
+        is_empty_barrier_[static_cast<size_t>(step.barrier)] = true;
+        is_waited_for_[static_cast<size_t>(agent.block) * barriers + static_cast<size_t>(step.barrier)] = true;
+      }
       const bool reaches_out = ReachesOut(*step.op);
       for (size_t block = 0; block < blocks; ++block) {
-        if (!reaches_out && static_cast<int>(block) != agent.block) continue;
+        const int only = step.block >= 0 ? step.block : reaches_out ? static_cast<int>(block) : agent.block;
+        if (static_cast<int>(block) != only) continue;
         if (step.barrier >= 0) barrier_users_[block * barriers + static_cast<size_t>(step.barrier)] |= uint64_t{1} << i;
         if (step.buffer >= 0) buffer_users_[block * buffers + static_cast<size_t>(step.buffer)] |= uint64_t{1} << i;
         for (const Access& access : step.accesses) {

@@ -285,6 +285,7 @@ class Normalizer {
     at_.assign(state_.barriers.size(), 0);
     for (int i = 0; i < machine_.Elements(); ++i) at_[static_cast<size_t>(Element(i))] = i;
     for (const int i : at_) {
+      if (machine_.UsersOfElement(i) == 0) continue;  // it does not keep up with its ring
       const BarrierState& barrier = state_.barriers[static_cast<size_t>(i)];
       Put(barrier.completed - Lap(i));
       Put(barrier.pending);

@@ -84,6 +84,12 @@ void Places::ElementOf(const Op& op, Step& step, size_t scalar) {
   step.element = *element;
 }
 
+void Places::BlockOf(const Op& op, Step& step) {
+  const std::optional<int64_t> block = Constant(scope_.Resolve(op.scalars[0]));
+  if (!block || *block < 0 || *block >= program_.blocks) return NotKnown(op, "in which block it arrives");
+  step.block = static_cast<int>(*block);
+}
+
 void Places::Fill(const Op& op, Step& step) {
   switch (op.code) {
     case OpCode::kView: {
@@ -101,7 +107,8 @@ void Places::Fill(const Op& op, Step& step) {
     case OpCode::kExpect:
     case OpCode::kArrive:
       step.barrier = BarrierOf(op.symbol);
-      ElementOf(op, step, 0);
+      ElementOf(op, step, op.scalars.size());
+      if (!op.scalars.empty()) BlockOf(op, step);
       return;
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
@@ -110,8 +117,9 @@ void Places::Fill(const Op& op, Step& step) {
       if (!op.slot.empty()) ElementOf(op, step, op.scalars.size());
       break;
     case OpCode::kStoreCluster:
+    case OpCode::kPutTileCluster:
       step.barrier = BarrierOf(op.symbol);
-      ElementOf(op, step, 0);
+      ElementOf(op, step, op.scalars.size());
       break;
     case OpCode::kSplitWait:
     case OpCode::kSplitPublish:

@@ -34,6 +34,7 @@ class Places {
   int BufferOf(const std::string& name) const;
   /// Ring, or the number of the element: the slot, or the scalar at this place.
   void ElementOf(const ir::Op& op, Step& step, size_t scalar);
+  void BlockOf(const ir::Op& op, Step& step);
 
   Program& program_;
   const ir::Kernel& kernel_;

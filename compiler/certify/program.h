@@ -78,6 +78,7 @@ struct Step {
   int condition = -1;       // of Agent::conditions
   bool is_elected = false;  // by one thread of the role's first warp
   int barrier = -1;         // of Kernel::barriers
+  int block = -1;           // of the cluster, in which it arrives there; -1: in its own, or what ReachesOut does
   int ring = -1;            // of Agent::rings
   int64_t offset = 0;       // from where the ring stands: -1 `.previous`, n `+n`
   int64_t element = 0;      // of a barrier or buffer without a ring
@@ -87,7 +88,7 @@ struct Step {
   int64_t amount = 1;  // of slots that a ring is moved by
 };
 
-/// Whether the operation touches shared memory or barriers of other blocks of the cluster.
+/// Whether the operation may touch shared memory or barriers of other blocks of the cluster.
 bool ReachesOut(const ir::Op& op);
 
 struct AgentRing {

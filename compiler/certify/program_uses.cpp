@@ -13,8 +13,9 @@ using ir::Op;
 using ir::OpCode;
 
 bool ReachesOut(const ir::Op& op) {
-  return op.code == OpCode::kLoadMulticast || op.code == OpCode::kStoreCluster || op.code == OpCode::kSplitPublish ||
-         op.code == OpCode::kSplitCollect || (op.code == OpCode::kArrive && op.number == ir::kInAllBlocks);
+  return op.code == OpCode::kLoadMulticast || op.code == OpCode::kStoreCluster || op.code == OpCode::kPutTileCluster ||
+         op.code == OpCode::kSplitPublish || op.code == OpCode::kSplitCollect ||
+         (op.code == OpCode::kArrive && (op.number == ir::kInAllBlocks || !op.scalars.empty()));
 }
 
 std::set<std::string> RingsOf(const Op& loop) {

@@ -27,7 +27,8 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kMmaWait: return fmt::format("waits until at most {} products are in flight", op.number);
     case OpCode::kStoreAsync: return fmt::format("starts a store from `{}`", ViewName(kernel, op));
     case OpCode::kWaitStores: return fmt::format("waits until the engine has read all but {} of its stores", op.number);
-    case OpCode::kStoreCluster: return fmt::format("stores into `{}` of every block", ViewName(kernel, op));
+    case OpCode::kStoreCluster:
+    case OpCode::kPutTileCluster: return fmt::format("stores into `{}` of every block", ViewName(kernel, op));
     case OpCode::kDrawTile: return "draws the next tile";
     case OpCode::kPutTile:
     case OpCode::kStoreShared:
@@ -73,6 +74,7 @@ bool IsTold(const ir::Op& op) {
     case OpCode::kWaitStores:
     case OpCode::kStoreShared:
     case OpCode::kStoreCluster:
+    case OpCode::kPutTileCluster:
     case OpCode::kCopyToShared:
     case OpCode::kSplitPublish:
     case OpCode::kSplitWait:

@@ -36,6 +36,7 @@ bool IsOrdinary(OpCode code) {
     case OpCode::kLoadRight:
     case OpCode::kLoadShared:
     case OpCode::kPutTile:
+    case OpCode::kPutTileCluster:
     case OpCode::kTakeTile:
     case OpCode::kCopyToGlobal:
     case OpCode::kCopyToShared:

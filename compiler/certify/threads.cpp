@@ -23,6 +23,7 @@ Threads Wanted(const Op& op) {
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
     case OpCode::kPutTile:
+    case OpCode::kPutTileCluster:
     case OpCode::kStoreAsync: return Threads::kOne;
     case OpCode::kDrawTile:
       return op.number == ir::kDrawnByThread ? Threads::kOne : op.number == ir::kDrawnByWarp ? Threads::kWarp : Threads::kWarpgroup;

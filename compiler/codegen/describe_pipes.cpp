@@ -19,8 +19,9 @@ using ir::OpCode;
 /// What the roles do to a pipe with barriers, found in their operations.
 struct Traffic {
   std::vector<const ir::Worker*> senders, receivers;
-  std::string full, empty;  // barriers
-  int64_t bytes = 0;        // announced for a slot; 0: written by threads
+  std::string full, empty;      // barriers
+  int64_t bytes = 0;            // announced for a slot; 0: written by threads
+  bool of_first_block = false;  // of the cluster, which fills the slots of all
 };
 
 void AddOnce(std::vector<const ir::Worker*>& list, const ir::Worker& role) {
@@ -53,13 +54,14 @@ void CollectSenders(const ir::Worker& role, const PipesOfRings& rings, std::map<
         pipe.empty = op.symbol;
         break;
       case OpCode::kStoreCluster: AddOnce(pipe.senders, role); break;
+      case OpCode::kPutTileCluster: pipe.of_first_block = true; break;
       case OpCode::kArrive:
         if (op.symbol == pipe.full) AddOnce(pipe.senders, role);
         break;
       case OpCode::kExpect:
-        // Where the instances that receive announce what comes, each announces its share.
+        // Where the instances that receive announce what comes, each announces its share; of a tile's number one announces all.
         if (!computes) AddOnce(pipe.senders, role);
-        pipe.bytes = op.number * (computes ? role.instances : 1);
+        pipe.bytes = op.number * (computes && !pipe.of_first_block ? role.instances : 1);
         break;
       default: break;
     }
@@ -102,10 +104,10 @@ std::string TitleOf(const ir::Pipe& pipe) {
 
 /// Senders above the left end, receivers above the right end of two arrows: full slots go one way, empty ones, if any, the other.
 void DrawPipe(const ir::Kernel& kernel, const ir::Pipe& pipe, const Traffic& traffic, std::vector<std::string>& lines) {
+  const std::string whose = traffic.of_first_block ? " of the first block" : kernel.Spread() > 1 ? " of all blocks" : "";
   lines.push_back(fmt::format("{}, {}{}. A slot is written {} and read when it is full:", TitleOf(pipe), Plural(pipe.slots, "slot"),
-                              kernel.Spread() > 1 ? " in each block" : "", traffic.empty.empty() ? "once" : "when it is empty"));
-  const std::string from = RoleNames(traffic.senders) + (kernel.Spread() > 1 ? " of all blocks" : ""),
-                    to = RoleNames(traffic.receivers), boxes = SlotBoxes(pipe.slots);
+                              whose.empty() ? "" : " in each block", traffic.empty.empty() ? "once" : "when it is empty"));
+  const std::string from = RoleNames(traffic.senders) + whose, to = RoleNames(traffic.receivers), boxes = SlotBoxes(pipe.slots);
   std::string full = fmt::format("{}: {}", traffic.full, Plural(Arrivals(kernel, traffic.full), "arrival"));
   if (traffic.bytes > 0) full += fmt::format(" and {} bytes", traffic.bytes);
   const std::string empty =

@@ -200,6 +200,14 @@ void OpEmitter::Wait(const Op& op) {
   quoter_.LineWithRemark(wait, "emptied in the lap before; in the first lap all are empty");
 }
 
+void OpEmitter::Arrive(const Op& op) {
+  if (op.number == ir::kInAllBlocks)
+    return out_.Line(fmt::format("tk::warp::arrive_cluster({}, {});", Barrier(op), kernel_.cluster));
+  const std::string_view scope = op.number == ir::kPerWarp ? "warp::" : "";
+  if (op.scalars.empty()) return out_.Line(fmt::format("tk::{}arrive({});", scope, Barrier(op)));
+  out_.Line(fmt::format("tk::{}arrive_remote({}, {});", scope, Barrier(op), scalars_.Text(op.scalars[0])));
+}
+
 bool OpEmitter::EmitPipe(const Op& op) {
   switch (op.code) {
     case OpCode::kRing:
@@ -216,11 +224,15 @@ bool OpEmitter::EmitPipe(const Op& op) {
     case OpCode::kWaitEmpty: Wait(op); return true;
     case OpCode::kDrawTile: {
       constexpr std::string_view kScopes[] = {"", "warp::", "warpgroup::"};
-      const std::string condition = op.scalars.empty() ? "" : ", " + scalars_.Text(op.scalars[0]);
-      out_.Line(
-          fmt::format("const int {} = tk::{}draw_tile({}{});", Mangle(op.symbol), kScopes[op.number], Mangle(op.slot), condition));
+      const std::string condition = op.scalars.size() < 2 ? "" : ", " + scalars_.Text(op.scalars[1]);
+      out_.Line(fmt::format("const int {} = tk::{}draw_tile({}, {}{});", Mangle(op.symbol), kScopes[op.number], Mangle(op.slot),
+                            scalars_.Text(op.scalars[0]), condition));
       return true;
     }
+    case OpCode::kPutTileCluster:
+      out_.Line(fmt::format("tk::put_tile_cluster<{}>({}, {}, {});", op.number, Argument(op.operands[0]),
+                            scalars_.Text(op.scalars[0]), Barrier(op)));
+      return true;
     case OpCode::kPutTile:
       out_.Line(fmt::format("tk::put_tile({}, {});", Argument(op.operands[0]), scalars_.Text(op.scalars[0])));
       return true;
@@ -229,13 +241,7 @@ bool OpEmitter::EmitPipe(const Op& op) {
                             Argument(op.operands[0])));
       return true;
     case OpCode::kExpect: out_.Line(fmt::format("tk::expect_bytes({}, {});", Barrier(op), op.number)); return true;
-    case OpCode::kArrive:
-      if (op.number == ir::kInAllBlocks) {
-        out_.Line(fmt::format("tk::warp::arrive_cluster({}, {});", Barrier(op), kernel_.cluster));
-      } else {
-        out_.Line(fmt::format("tk::{}arrive({});", op.number == ir::kPerWarp ? "warp::" : "", Barrier(op)));
-      }
-      return true;
+    case OpCode::kArrive: Arrive(op); return true;
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast: {

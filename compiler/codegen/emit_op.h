@@ -65,6 +65,7 @@ class OpEmitter {
   bool EmitMeeting(const ir::Op& op);
   bool EmitPipe(const ir::Op& op);
   void Wait(const ir::Op& op);
+  void Arrive(const ir::Op& op);
   void Loop(const ir::Op& op, const std::string& head, bool starts_non_negative);
   void Let(const ir::Op& op);
   void If(const ir::Op& op);

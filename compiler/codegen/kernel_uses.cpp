@@ -48,7 +48,7 @@ void KernelUses::Region(const ir::Region& region) {
       case OpCode::kClusterWait: waits_for_cluster = true; break;
       case OpCode::kRing: rings.insert(op->symbol); break;
       case OpCode::kArrive:
-        if (op->number == ir::kInAllBlocks) remote.insert(op->symbol);
+        if (op->number == ir::kInAllBlocks || !op->scalars.empty()) remote.insert(op->symbol);
         break;
       default: break;
     }

@@ -67,6 +67,7 @@ class Verifier {
   void CheckScheduleOp(const Op& op);
   void CheckView(const Op& op);
   void CheckSharedAccess(const Op& op);
+  bool GoesToCluster(const Op& op);
   void CheckNumberOfTile(const Op& op);
   void CheckFetch(const Op& op);
   void CheckPieces(const Op& op);

@@ -54,10 +54,11 @@ void Verifier::CheckScheduleOp(const Op& op) {
       if (op.number < 1) OpFault(op, "groups of {}", op.number);
       return;
     case OpCode::kDrawTile:
-      if (!Counts(op, 0, 0, 0, 1)) return;
+      if (!Counts(op, 0, 0, 1, 2)) return;
       if (!FindTensor(op.slot)) OpFault(op, "there is no tensor `{}`", op.slot);
       return;
     case OpCode::kPutTile:
+    case OpCode::kPutTileCluster:
     case OpCode::kTakeTile: return CheckNumberOfTile(op);
     case OpCode::kSplitPublish:
     case OpCode::kSplitCollect: return CheckShares(op);
@@ -114,11 +115,7 @@ void Verifier::CheckFragment(const Op& op) {
 void Verifier::CheckSharedAccess(const Op& op) {
   const bool loads = op.code == OpCode::kLoadShared;
   const bool copies = op.code == OpCode::kCopyToShared || op.code == OpCode::kCopyToGlobal || op.code == OpCode::kCopyAsync;
-  if (op.code == OpCode::kStoreCluster) {
-    if (!FindBarrier(op.symbol) && level_ == Level::kSchedule) return OpFault(op, "there is no barrier `{}`", op.symbol);
-    if (op.number != kernel_.cluster) OpFault(op, "into {} blocks of a cluster of {}", op.number, kernel_.cluster);
-    CheckSlot(op);
-  }
+  if (op.code == OpCode::kStoreCluster && !GoesToCluster(op)) return;
   const bool is_put = op.code == OpCode::kCopyToShared && op.number == kByBlock && op.operands.size() == 2;
   const bool by_pieces = op.code == OpCode::kCopyAsync && op.number == kInPieces && op.operands.size() == 2;
   if (!Counts(op, loads, (loads || copies) && !is_put && !by_pieces ? 1 : 2, 0, op.code == OpCode::kCopyToShared)) return;
@@ -144,9 +141,19 @@ void Verifier::CheckSharedAccess(const Op& op) {
   if (tile.space != Space::kRegister) OpFault(op, "the tile is not in registers");
 }
 
+/// Stored into all blocks of the cluster, whose barriers count the bytes.
+bool Verifier::GoesToCluster(const Op& op) {
+  const bool has_barrier = FindBarrier(op.symbol) || level_ != Level::kSchedule;
+  if (!has_barrier) OpFault(op, "there is no barrier `{}`", op.symbol);
+  if (op.number != kernel_.cluster) OpFault(op, "into {} blocks of a cluster of {}", op.number, kernel_.cluster);
+  CheckSlot(op);
+  return has_barrier;
+}
+
 /// A slot of one number.
 void Verifier::CheckNumberOfTile(const Op& op) {
-  const bool puts = op.code == OpCode::kPutTile;
+  const bool puts = op.code != OpCode::kTakeTile;
+  if (op.code == OpCode::kPutTileCluster && !GoesToCluster(op)) return;
   if (!Counts(op, 0, 1, puts, puts)) return;
   const Type& view = TypeOf(op.operands[0]);
   if (view.space != Space::kShared || view.dtype != DType::kI32 || view.rows * view.cols != 1)
@@ -205,6 +212,8 @@ void Verifier::CheckBarrierOp(const Op& op) {
   if (op.code == OpCode::kExpect && op.number < 1) OpFault(op, "{} bytes", op.number);
   if (op.code == OpCode::kArrive && (op.number < kPerWarp || op.number > kInAllBlocks))
     OpFault(op, "{} is no way to arrive", op.number);
+  if (op.code == OpCode::kArrive && !op.scalars.empty() && (op.number == kInAllBlocks || !Counts(op, 0, 0, 1, 1)))
+    OpFault(op, "in one block and in all");
 }
 
 void Verifier::CheckEngineCopy(const Op& op) {
@@ -287,6 +296,7 @@ void Verifier::CheckExpectedBytes(const Region& region) {
   if (kernel_.Spread() > 1) return;  // what all blocks store arrives there; the certificate counts it
   for (size_t i = 0; i < region.size(); ++i) {
     if (region[i].code != OpCode::kExpect) continue;
+    if (kernel_.dynamic && region[i].slot == kernel_.next_tile) continue;  // another block sends the number
     int64_t bytes = 0;
     bool unknown = false;
     for (size_t j = i + 1; j < region.size(); ++j) {

@@ -226,7 +226,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     for (size_t i = 0; i < rings.size(); ++i) DeclareRings(kernel, kernel.workers[i], rings[i]);
     return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
   }
-  kernel.leaves_alone = kernel.Spread() > 1 && traffic.filled_once.size() == kernel.pipes.size();
+  kernel.leaves_alone = kernel.Spread() > 1 && !kernel.dynamic && traffic.filled_once.size() == kernel.pipes.size();
   FullArrivals arrivals;
   for (size_t i = 0; i < rings.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];

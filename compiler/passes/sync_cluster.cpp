@@ -23,7 +23,8 @@ bool UsesBarrier(const Op& op) {
     case OpCode::kWaitFull:
     case OpCode::kExpect:
     case OpCode::kArrive:
-    case OpCode::kStoreCluster: return true;
+    case OpCode::kStoreCluster:
+    case OpCode::kPutTileCluster: return true;
     default:
       return std::any_of(op.regions.begin(), op.regions.end(), [](const Region& region) {
         return std::any_of(region.begin(), region.end(), [](const Op& inner) { return UsesBarrier(inner); });

@@ -86,8 +86,8 @@ void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled
 /// In front of the first use of barriers: the other blocks are there, and their barriers stand.
 void WaitForCluster(ir::Worker& worker);
 
-/// Where tiles are drawn: one role draws the next one while it works on the present one, and hands its number to all roles, itself
-/// among them.
+/// Where tiles are drawn: one role, in a cluster that of the first block, draws the next one while it works on the present one, and
+/// hands its number to all roles, itself among them.
 void HandOnTiles(ir::Kernel& kernel);
 
 /// In a folded program: rewrites the sends and receives of pipes between different workers, and adds their barriers.

@@ -3,7 +3,12 @@
 // ends, and then hands the number to all roles through a slot with two barriers, as a pipe's: it waits until the slot is empty,
 // puts the number there and arrives at the full one; every role, the drawing one too, waits there, takes the number and arrives at
 // the empty one. A number behind the last tile's ends the loop of each.
+//
+// The blocks of a cluster have one number. The first block draws and sends it into the slots of all, whose full barriers count its
+// bytes; all roles of all blocks give the slot back at the first block's empty barrier.
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
@@ -34,33 +39,40 @@ class TileHanding {
         span_(worker.span),
         number_(kernel.next_tile),
         is_thread_(worker.kind == RoleKind::kCopyThread),
-        computes_(worker.kind == RoleKind::kCompute) {}
+        computes_(worker.kind == RoleKind::kCompute),
+        is_cluster_(kernel.cluster > 1) {}
 
   Op Draw(const std::string& name) const {
     Op draw = SyncOp(OpCode::kDrawTile, name, kernel_.drawn, ir::kDrawnByWarpgroup, span_);
     if (!computes_) draw.number = is_thread_ ? ir::kDrawnByThread : ir::kDrawnByWarp;
-    if (computes_ && worker_.instances > 1) draw.scalars = {IsFirstInstance()};
+    draw.scalars = {symbolic::Call(is_cluster_ ? "cluster::count" : "block::count", DType::kI32, {})};
+    ir::Scalar draws;
+    if (HasOtherInstances()) draws = IsFirst(symbolic::Name(worker_.instance_name));
+    if (is_cluster_) draws = draws ? symbolic::Make(symbolic::Kind::kAnd, DType::kBool, {draws, IsFirst(Rank())}) : IsFirst(Rank());
+    if (draws) draw.scalars.push_back(std::move(draws));
     return draw;
   }
 
   void Put(const std::string& name, Region& out) const {
-    Op put{OpCode::kPutTile, {}, {}, {symbolic::Name(name)}};
-    put.span = span_;
+    Op put = SyncOp(is_cluster_ ? OpCode::kPutTileCluster : OpCode::kPutTile, is_cluster_ ? FullBarrier(number_) : "",
+                    is_cluster_ ? number_ : "", is_cluster_ ? kernel_.cluster : 0, span_);
+    put.scalars = {symbolic::Name(name)};
     Region puts = {View(put), std::move(put)};
-    const Op wait = SyncOp(OpCode::kWaitEmpty, EmptyBarrier(number_), number_, 0, span_);
-    const Op arrive =
-        SyncOp(OpCode::kArrive, FullBarrier(number_), number_, computes_ || is_thread_ ? ir::kThisThread : ir::kPerWarp, span_);
-    if (computes_) {
-      puts.insert(puts.begin(), wait);
-      puts.push_back(arrive);
-      puts = Elected(std::move(puts), ir::kOfWarpgroup);
-      if (worker_.instances > 1) puts = OfFirstInstance(std::move(puts));
+    // A warp waits as a whole, and what its elected thread has put there comes before its arrival.
+    const bool is_warp = !computes_ && !is_thread_;
+    if (is_warp) puts = Elected(std::move(puts), ir::kOfWarp);
+    puts.insert(puts.begin(), SyncOp(OpCode::kWaitEmpty, EmptyBarrier(number_), number_, 0, span_));
+    if (is_cluster_) {
+      puts = {If(symbolic::Kind::kEq, Rank(), symbolic::Int(0), std::move(puts), span_)};
+      Region announces = {SyncOp(OpCode::kExpect, FullBarrier(number_), number_, Bytes(DType::kI32), span_)};
+      if (is_warp) announces = Elected(std::move(announces), ir::kOfWarp);
+      puts.push_back(std::move(announces[0]));
     } else {
-      // The warp waits as a whole, and what its elected thread has put there comes before its arrival.
-      if (!is_thread_) puts = Elected(std::move(puts), ir::kOfWarp);
-      puts.insert(puts.begin(), wait);
-      puts.push_back(arrive);
+      puts.push_back(SyncOp(OpCode::kArrive, FullBarrier(number_), number_, is_warp ? ir::kPerWarp : ir::kThisThread, span_));
     }
+    if (computes_) puts = Elected(std::move(puts), ir::kOfWarpgroup);
+    if (HasOtherInstances())
+      puts = {If(symbolic::Kind::kEq, symbolic::Name(worker_.instance_name), symbolic::Int(0), std::move(puts), span_)};
     for (Op& op : puts) out.push_back(std::move(op));
   }
 
@@ -70,19 +82,20 @@ class TileHanding {
     out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(number_), number_, 0, span_));
     out.push_back(View(take));
     out.push_back(std::move(take));
-    out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(number_), number_, who, span_));
+    Op gives_back = SyncOp(OpCode::kArrive, EmptyBarrier(number_), number_, who, span_);
+    if (is_cluster_) {
+      out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, span_));  // what another block stores there comes behind the load
+      gives_back.scalars = {symbolic::Int(0)};
+    }
+    out.push_back(std::move(gives_back));
     out.push_back(SyncOp(OpCode::kAdvance, number_, "", 0, span_));
   }
 
  private:
-  ir::Scalar IsFirstInstance() const {
-    return symbolic::Make(symbolic::Kind::kEq, DType::kBool, {symbolic::Name(worker_.instance_name), symbolic::Int(0)});
-  }
-  Region OfFirstInstance(Region region) const {
-    Op branch = SyncOp(OpCode::kIf, "", "", 0, span_);
-    branch.scalars = {IsFirstInstance()};
-    branch.regions = {std::move(region), {}};
-    return {std::move(branch)};
+  bool HasOtherInstances() const { return computes_ && worker_.instances > 1; }
+  static ir::Scalar Rank() { return symbolic::Call("cluster::rank", DType::kI32, {}); }
+  static ir::Scalar IsFirst(ir::Scalar number) {
+    return symbolic::Make(symbolic::Kind::kEq, DType::kBool, {std::move(number), symbolic::Int(0)});
   }
   Region Elected(Region region, ir::Threads of) const {
     Op elected = SyncOp(OpCode::kIfElected, "", "", of, span_);
@@ -101,7 +114,7 @@ class TileHanding {
   const ir::Worker& worker_;
   const Span span_;
   const std::string& number_;  // the pipe
-  const bool is_thread_, computes_;
+  const bool is_thread_, computes_, is_cluster_;
 };
 
 }  // namespace
@@ -123,12 +136,14 @@ void HandOnTiles(ir::Kernel& kernel) {
     if (i == drawing) {
       const std::string name = ir::FreeName(used, "drawn");
       body.insert(body.begin(), handing.Draw(name));
-      body.push_back(Explain("The next tile, drawn when this one began, goes to all roles.", worker.span));
+      body.push_back(Explain(
+          fmt::format("The next tile, drawn when this one began, goes to all roles{}.", kernel.cluster > 1 ? " of all blocks" : ""),
+          worker.span));
       handing.Put(name, body);
     }
     handing.Take(loop->symbol, body);
   }
-  AddSlotBarriers(kernel, FindPipe(kernel, kernel.next_tile), 1, takers);
+  AddSlotBarriers(kernel, FindPipe(kernel, kernel.next_tile), 1, takers * kernel.cluster);
 }
 
 }  // namespace tkc::passes

@@ -96,6 +96,7 @@ bool IsProduct(ir::OpCode code) {
 bool FillsShared(const ir::Op& op) {
   switch (op.code) {
     case ir::OpCode::kPutTile:
+    case ir::OpCode::kPutTileCluster:
     case ir::OpCode::kStoreShared:
     case ir::OpCode::kStoreCluster:
     case ir::OpCode::kCopyToShared:

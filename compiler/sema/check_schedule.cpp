@@ -140,9 +140,7 @@ void Elaborator::CheckDynamic(const typed::Section& section) {
   const Target* target = FindTarget(context_.options->target);
   if (target && !target->draws_tiles) gate(fmt::format("for `{}`", target->name));
   if (variant_.kernel->grids.size() > 1) gate("in a kernel of several grid sections");
-  if (section.cluster > 1) gate("together with `cluster`");
   if (section.split > 1) gate("together with `split`");
-  if (!spread_.empty()) gate("together with `spread`");
 }
 
 void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section) {

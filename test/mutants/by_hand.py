@@ -51,6 +51,12 @@ MUTANTS = [
     ("slots_of_two_pipes_overlap", "attention_64", [(r"x6 swizzle 128 offset 65536", "x6 swizzle 128 offset 57344")], ""),
     ("staging_over_the_last_slot", "gemm_by_hand", [(r"offset 131072", "offset 122880")], ""),
     ("reads_the_slot_before", "gemm_by_hand", [(r"view ab_1\[ab\] : smem bf16\[64, 128\]\n(?=        %part)", "view ab_1[ab.previous] : smem bf16[64, 128]\n")], ""),
+    # ---- numbers of tiles, between the blocks of a cluster
+    ("number_to_one_block", "drawn_pairs", [(r"put_tile_cluster (.*) on .*", r"put_tile \1")], ""),
+    ("both_blocks_draw", "drawn_pairs", [(r"(draw_tile .*) if .*", r"\1"), (r"if @cluster::rank.i32\(\) == 0", "if 0 == 0")], MAP_COUNTS),
+    ("drawn_beyond_blocks", "drawn_pairs", [(r"past @cluster::count", "past @block::count")], MAP_BIJECTION),
+    ("number_given_back_in_its_own_block", "drawn_pairs", [(r"(arrive next_tile_empty.*) in 0", r"\1", 2)], ""),
+    ("number_given_back_by_one_block", "drawn_pairs", [(r"next_tile_empty x4 arrivals 18", "next_tile_empty x4 arrivals 9")], HANG_COUNT),
     # ---- arrivals
     ("one_arrival_too_few", "gemm_by_hand", [(r"x4 arrivals 8", "x4 arrivals 7")], HANG_COUNT),
     ("one_arrival_too_many", "gemm_by_hand", [(r"x4 arrivals 8", "x4 arrivals 9")], HANG_COUNT),

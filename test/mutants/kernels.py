@@ -63,6 +63,8 @@ KERNELS = [
            note="instances over the blocks of a cluster, which store into each other's slots"),
     Kernel("drawn", "test/certify/drawn_tiles.tk", None, [({"M": 300, "N": 200, "K": 200}, 2), ({"M": 300, "N": 64, "K": 64}, 1)],
            note="tiles drawn from a counter by the thread that copies"),
+    Kernel("drawn_pairs", "test/certify/drawn_by_clusters.tk", None, [({"M": 600, "N": 200, "K": 200}, 4), ({"M": 300, "N": 64, "K": 64}, 2)],
+           note="the same for both blocks of a cluster, by the thread that copies in the first"),
     Kernel("sm80_drawn", "test/certify/drawn_tiles.tk", None, [({"M": 300, "N": 200, "K": 200}, 2), ({"M": 300, "N": 64, "K": 64}, 1)],
            arguments=("--target=sm_80",), note="the same by a thread of the first instance"),
     Kernel("gemm_by_hand", "test/mutants/inputs/gemm.tk", None, [({"M": 264, "N": 264, "K": 712}, 2), ({"M": 130, "N": 133, "K": 64}, 1)],

@@ -308,17 +308,24 @@ TEST_F(OpCpp, Pipes) {
   EXPECT_EQ(Print(Plain(OpCode::kExpect, "ab_full", "ab", 49152)), "tk::expect_bytes(shared.ab_full[ab.slot], 49152);\n");
   EXPECT_EQ(Print(Plain(OpCode::kArrive, "ab_empty", "ab.previous")), "tk::warp::arrive(shared.ab_empty[ab.previous()]);\n");
   EXPECT_EQ(Print(Plain(OpCode::kArrive, "ab_empty", "ab", 1)), "tk::arrive(shared.ab_empty[ab.slot]);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kArrive, "ab_empty", "ab", 1, {I(0)})), "tk::arrive_remote(shared.ab_empty[ab.slot], 0);\n");
+  EXPECT_EQ(
+      Print({Plain(OpCode::kArrive, "ab_empty", "ab", 0, {I(0)}), Plain(OpCode::kWaitEmpty, "ab_empty", "ab")}),
+      "tk::warp::arrive_remote(shared.ab_empty[ab.slot], 0);\ntk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);" + why);
   EXPECT_EQ(
       Print({Plain(OpCode::kArrive, "ab_empty", "ab", 2), Plain(OpCode::kWaitEmpty, "ab_empty", "ab")}),
       "tk::warp::arrive_cluster(shared.ab_empty[ab.slot], 2);\ntk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);" + why);
 }
 
 TEST_F(OpCpp, DrawnTiles) {
-  EXPECT_EQ(Print(Plain(OpCode::kDrawTile, "next", "count")), "const int next = tk::draw_tile(count);\n");
-  EXPECT_EQ(Print(Plain(OpCode::kDrawTile, "next", "count", 1)), "const int next = tk::warp::draw_tile(count);\n");
-  EXPECT_EQ(Print(Plain(OpCode::kDrawTile, "next", "count", 2, {N("first")})),
-            "const int next = tk::warpgroup::draw_tile(count, first);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kDrawTile, "next", "count", 0, {N("taken")})), "const int next = tk::draw_tile(count, taken);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kDrawTile, "next", "count", 1, {N("taken")})),
+            "const int next = tk::warp::draw_tile(count, taken);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kDrawTile, "next", "count", 2, {N("taken"), N("first")})),
+            "const int next = tk::warpgroup::draw_tile(count, taken, first);\n");
   EXPECT_EQ(Print(Make(OpCode::kPutTile, {}, {view_}, {N("next")}, "", "", 0)), "tk::put_tile(v, next);\n");
+  EXPECT_EQ(Print(Make(OpCode::kPutTileCluster, {}, {view_}, {N("next")}, "ab_full", "ab", 2)),
+            "tk::put_tile_cluster<2>(v, next, shared.ab_full[ab.slot]);\n");
   EXPECT_EQ(Print(Make(OpCode::kTakeTile, {}, {view_}, {}, "tile", "", 0)), "tile = tk::warp::take_tile(v);\n");
   EXPECT_EQ(Print(Make(OpCode::kTakeTile, {}, {view_}, {}, "tile", "", 1)), "tile = tk::take_tile(v);\n");
 }

@@ -29,6 +29,11 @@ TK_DEVICE void wait_published(barrier& b, uint32_t parity) {
 }
 
 namespace warp {
+/// One arrival for the warp at the same barrier of block `rank` of the cluster.
+TK_DEVICE void arrive_remote(barrier& b, int rank) {
+    sync();
+    if (lane() == 0) tk::arrive_remote(b, rank);
+}
 /// One arrival for the warp at this barrier of each of the cluster's `blocks` blocks.
 TK_DEVICE void arrive_cluster(barrier& b, int blocks) {
     sync();

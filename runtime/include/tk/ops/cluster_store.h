@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: MIT
-// A register tile into the same place of every block of the cluster.
+// What goes into the same place of every block of the cluster. Nobody waits here: `full` of each block counts the bytes that come to it,
+// and who has waited there may read them.
 #pragma once
 
 #include "tk/ops/cluster_barrier.h"
 #include "tk/ops/warpgroup_shared.h"
 
-namespace tk::warpgroup {
+namespace tk {
 
-/// Stores the tile, of elements of four bytes, into this shared tile or view of each of the cluster's `Blocks` blocks. Nobody waits
-/// here: `full` of each block counts the bytes that come to it, and who has waited there may read them.
+/// The number of a tile, by one thread (draw.h).
+template <int Blocks>
+TK_DEVICE void put_tile_cluster(shared_tile<int, 1, 1>& place, int number, barrier& full) {
+    const uint32_t address = arch::shared_address(&place), barrier_address = arch::shared_address(&full);
+    TK_UNROLL
+    for (int rank = 0; rank < Blocks; ++rank)
+        sm90::store_async_b32(sm90::map_to_block(address, uint32_t(rank)), uint32_t(number),
+                              sm90::map_to_block(barrier_address, uint32_t(rank)));
+}
+
+namespace warpgroup {
+/// Stores the tile, of elements of four bytes, into this shared tile or view of each of the cluster's `Blocks` blocks.
 template <int Blocks, class To, class T, int R, int C, class L>
 TK_DEVICE void store_cluster(const To& to, const register_tile<T, R, C, L>& from, barrier& full) {
     const auto view = as_view(to);
@@ -26,4 +37,6 @@ TK_DEVICE void store_cluster(const To& to, const register_tile<T, R, C, L>& from
     });
 }
 
-}  // namespace tk::warpgroup
+}  // namespace warpgroup
+
+}  // namespace tk

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tiles drawn from a counter. A block takes the tile of its own number first, and draws those behind the last block's one by one: who is
-// through early draws more. One thread draws, and hands the number to the others through shared memory.
+// Tiles drawn from a counter. A block (or a cluster of blocks that work together) takes the tile of its own number first, and draws those
+// behind the last one's one by one: who is through early draws more. One thread draws, and hands the number to the others through shared
+// memory.
 #pragma once
 
 #include "tk/cuda/sm80/reduce_global.h"
@@ -13,9 +14,11 @@
 
 namespace tk {
 
-/// The next tile that no block has, where `drawn` counts those that were drawn. The number takes a way to L2 and back, which nobody waits
-/// for here.
-TK_DEVICE int draw_tile(const tensor<int, 1>& drawn) { return block::count() + arch::fetch_add_s32(drawn.data, 1); }
+/// The next tile that nobody has, where the first `taken` are not drawn and `drawn` counts those that were. The number takes a way to L2
+/// and back, which nobody waits for here. `draws`: whether this block does.
+TK_DEVICE int draw_tile(const tensor<int, 1>& drawn, int taken, bool draws = true) {
+    return draws ? taken + arch::fetch_add_s32(drawn.data, 1) : 0;
+}
 
 /// The number of a tile, into shared memory and from there.
 TK_DEVICE void put_tile(shared_tile<int, 1, 1>& place, int number) { arch::store_shared(arch::shared_address(&place), number); }
@@ -24,7 +27,7 @@ TK_DEVICE int take_tile(const shared_tile<int, 1, 1>& place) { return arch::load
 namespace warp {
 #if TK_HAS_SM90
 /// By the elected lane, which alone has the number.
-TK_DEVICE int draw_tile(const tensor<int, 1>& drawn) { return elect() ? tk::draw_tile(drawn) : 0; }
+TK_DEVICE int draw_tile(const tensor<int, 1>& drawn, int taken, bool draws = true) { return tk::draw_tile(drawn, taken, elect() && draws); }
 #endif
 /// By all lanes. Broadcast from lane 0, so that ptxas keeps what depends on it in uniform registers.
 TK_DEVICE int take_tile(const shared_tile<int, 1, 1>& place) { return int(arch::shuffle_from(uint32_t(tk::take_tile(place)), 0)); }
@@ -32,7 +35,9 @@ TK_DEVICE int take_tile(const shared_tile<int, 1, 1>& place) { return int(arch::
 
 namespace warpgroup {
 /// By thread 0, which alone has the number, if this warpgroup is the one that draws.
-TK_DEVICE int draw_tile(const tensor<int, 1>& drawn, bool draws = true) { return draws && thread() == 0 ? tk::draw_tile(drawn) : 0; }
+TK_DEVICE int draw_tile(const tensor<int, 1>& drawn, int taken, bool draws = true) {
+    return tk::draw_tile(drawn, taken, draws && thread() == 0);
+}
 }  // namespace warpgroup
 
 }  // namespace tk
