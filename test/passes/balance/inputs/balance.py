@@ -7,7 +7,8 @@ loop may run any number of times. A loop that keeps a product in flight gives it
 condition): those in it count for its body, the one behind it for none. Parts that fill one slot arrive more often than once.
 An instance that receives the slot that it has just sent waits for it empty and full, and turns its ring once; else it has a ring for
 what it sends and one for what it receives. In a tile of another instance (`if whose == ..` and its `else`) slots are only passed over,
-as many as the certificate says. Slots that are filled once have no barrier to be given back at, and where there is one of
+as many as the certificate says. What the first block of a cluster does for all
+(`if @cluster::rank.i32() == 0`) counts for the body around it. Slots that are filled once have no barrier to be given back at, and where there is one of
 them its ring stays there."""
 import pathlib
 import re
@@ -26,9 +27,15 @@ class Block:
         self.passes_over = passes_over or (parent is not None and parent.passes_over)
         self.waits, self.ring_waits, self.turns, self.gives = {}, {}, {}, {}
         self.holds_previous = False
+        self.is_of_first_block = head.startswith("if @cluster::rank.i32() == 0")
 
     def add(self, counts, key):
         counts[key] = counts.get(key, 0) + 1
+
+    def count_for_parent(self):
+        for mine, its in (self.waits, self.parent.waits), (self.ring_waits, self.parent.ring_waits):
+            for key, count in mine.items():
+                its[key] = its.get(key, 0) + count
 
     def faults(self):
         found = []
@@ -72,6 +79,8 @@ def check(text):
         elif line == "}":
             if not block.head.startswith("if"):
                 faults += [f"{number}: `{block.head}` {fault}" for fault in block.faults()]
+            elif block.is_of_first_block:
+                block.count_for_parent()
             elif not block.holds_previous and not block.head.startswith("if_elected"):
                 faults += [f"{number}: `{block.head}` {fault}" for fault in block.faults()]
             block = block.parent
