@@ -101,6 +101,9 @@ Region TakeReads(const ir::Kernel& kernel, Op& loop, const std::set<ir::ValueId>
   return reads;
 }
 
+/// Of a thread, beside what it keeps. Blocks that share a tile need more of these: where each other's memory is.
+int64_t ForAddresses(const ir::Kernel& kernel) { return kForAddresses + (kernel.Spread() > 1 ? kForAddressesAhead : 0); }
+
 /// Inner loops first: what has left one may leave the next. Of tiles that do not fit together the last stay.
 void Visit(ir::Kernel& kernel, ir::Worker& worker, Region& region, int64_t budget) {
   for (size_t i = 0; i < region.size(); ++i) {
@@ -111,7 +114,7 @@ void Visit(ir::Kernel& kernel, ir::Worker& worker, Region& region, int64_t budge
       Region before = region;
       const Region reads = TakeReads(kernel, region[i], stays);
       region.insert(region.begin() + static_cast<std::ptrdiff_t>(i), reads.begin(), reads.end());
-      if (reads.empty() || MostKeptTiles(kernel, worker).registers + kForAddresses <= budget) {
+      if (reads.empty() || MostKeptTiles(kernel, worker).registers + ForAddresses(kernel) <= budget) {
         i += reads.size();
         break;
       }
