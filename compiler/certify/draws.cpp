@@ -49,6 +49,10 @@ class AgentProof {
     return Fail(span, fmt::format("`{}` hands on another number than it draws", agent_.name));
   }
 
+  std::optional<Finding> InSomeTurns(Span span) const {
+    return Fail(span, fmt::format("`{}` handles the number of the next tile in some turns of its loop only", agent_.name));
+  }
+
   /// Follows where a turn of the loop over tiles begins and ends, and what of it may be passed by.
   void Enter(const Step& step) {
     const bool is_tiles = step.loop >= 0 && agent_.loops[static_cast<size_t>(step.loop)].is_tiles;
@@ -70,8 +74,7 @@ class AgentProof {
     const bool puts = op.code == OpCode::kPutTile || op.code == OpCode::kPutTileCluster;
     const bool accesses = puts || op.code == OpCode::kTakeTile;
     if (!accesses && !turns && op.code != OpCode::kDrawTile) return std::nullopt;
-    if (!tiles_ || is_conditional)
-      return Fail(op.span, fmt::format("`{}` handles the number of the next tile in some turns of its loop only", agent_.name));
+    if (!tiles_ || is_conditional) return InSomeTurns(op.span);
     if (accesses && (step.accesses.size() != 1 || !slots_.contains(step.accesses[0].root)))
       return Fail(op.span, fmt::format("`{}` hands a tile on elsewhere than in `{}`", agent_.name, kernel_.next_tile));
     switch (op.code) {
@@ -85,7 +88,9 @@ class AgentProof {
 
   /// The condition is one of instances and blocks alone.
   std::optional<Finding> Draw(const Op& op) {
-    if (op.scalars.size() > 1 && Constant(scope_.Resolve(op.scalars[1])) == 0) return std::nullopt;
+    const std::optional<int64_t> draws = op.scalars.size() > 1 ? Constant(scope_.Resolve(op.scalars[1])) : 1;
+    if (!draws) return InSomeTurns(op.span);
+    if (*draws == 0) return std::nullopt;
     ++draws_;
     drawn_ = op.symbol;
     const std::string taken = kernel_.cluster > 1 ? "cluster::count" : "block::count";

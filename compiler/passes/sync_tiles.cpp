@@ -54,8 +54,8 @@ class TileHanding {
   }
 
   void Put(const std::string& name, Region& out) const {
-    Op put = SyncOp(is_cluster_ ? OpCode::kPutTileCluster : OpCode::kPutTile, is_cluster_ ? FullBarrier(number_) : "",
-                    is_cluster_ ? number_ : "", is_cluster_ ? kernel_.cluster : 0, span_);
+    Op put = is_cluster_ ? SyncOp(OpCode::kPutTileCluster, FullBarrier(number_), number_, kernel_.cluster, span_)
+                         : SyncOp(OpCode::kPutTile, "", "", 0, span_);
     put.scalars = {symbolic::Name(name)};
     Region puts = {View(put), std::move(put)};
     // A warp waits as a whole, and what its elected thread has put there comes before its arrival.
@@ -64,9 +64,8 @@ class TileHanding {
     puts.insert(puts.begin(), SyncOp(OpCode::kWaitEmpty, EmptyBarrier(number_), number_, 0, span_));
     if (is_cluster_) {
       puts = {If(symbolic::Kind::kEq, Rank(), symbolic::Int(0), std::move(puts), span_)};
-      Region announces = {SyncOp(OpCode::kExpect, FullBarrier(number_), number_, Bytes(DType::kI32), span_)};
-      if (is_warp) announces = Elected(std::move(announces), ir::kOfWarp);
-      puts.push_back(std::move(announces[0]));
+      const Op expect = SyncOp(OpCode::kExpect, FullBarrier(number_), number_, Bytes(DType::kI32), span_);
+      puts.push_back(is_warp ? Elected({expect}, ir::kOfWarp)[0] : expect);
     } else {
       puts.push_back(SyncOp(OpCode::kArrive, FullBarrier(number_), number_, is_warp ? ir::kPerWarp : ir::kThisThread, span_));
     }
