@@ -27,9 +27,10 @@ class Normalizer {
     Rings();
     Facts();
     Barriers();
-    Events();
-    Agents();
     NormalForm form;
+    Places(form);
+    Events(form);
+    Agents();
     Written(form);
     Contents(form);
     form.place = std::move(text_);
@@ -252,25 +253,33 @@ class Normalizer {
   void AddEvent(int event, NormalForm::Sort sort, int place, int who = 0, int agent = 0, const ir::Op* op = nullptr) {
     if (event >= 0) events_.push_back({{Bits(sort, 60) | Bits(place, 36) | Bits(who, 24), 0}, event, agent, op});
   }
-  void AddRecord(const Record& r) {
-    AddEvent(r.event, NormalForm::Sort::kRecord, Place(r.place), r.warp, r.agent, r.op);
+  void AddRecord(const Record& r, int place) {
+    AddEvent(r.event, NormalForm::Sort::kRecord, place, r.warp, r.agent, r.op);
     NormalForm::Key& key = events_.back().key;
     key.first |= Bits(r.by_engine, 23) | Bits(r.dealt, 18) | Bits(r.writes, 17) | Bits(r.is_async, 16);
     key.second = Bits(r.rect.r0, 48) | Bits(r.rect.r1, 32) | Bits(r.rect.c0, 16) | Bits(r.rect.c1, 0);
   }
 
-  void Events() {
-    for (const Record& r : state_.records.All()) AddRecord(r);
+  /// Nearly in order already: so many are put in order fastest as they come.
+  void Events(const NormalForm& form) {
+    events_.reserve(state_.knowledge.Words() * 64);
+    for (size_t place = 0; place < form.places.size(); ++place) {
+      for (const Record& r : state_.records.Of(form.places[place])) AddRecord(r, static_cast<int>(place));
+    }
     for (const WaitNote& note : state_.notes)
       AddEvent(note.event, NormalForm::Sort::kNote, Element(note.barrier), note.agent, note.agent, note.op);
     for (size_t i = 0; i < at_.size(); ++i) {
       const BarrierState& barrier = state_.barriers[static_cast<size_t>(at_[i])];
       AddEvent(barrier.latest, NormalForm::Sort::kLatest, static_cast<int>(i));
-      AddEvent(barrier.previous, NormalForm::Sort::kPrevious, static_cast<int>(i));
+    }
+    for (size_t i = 0; i < at_.size(); ++i) {
+      AddEvent(state_.barriers[static_cast<size_t>(at_[i])].previous, NormalForm::Sort::kPrevious, static_cast<int>(i));
     }
     for (size_t i = 0; i < state_.named.size(); ++i)
       AddEvent(state_.named[i].latest, NormalForm::Sort::kNamed, static_cast<int>(i));
-    std::stable_sort(events_.begin(), events_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
+    for (size_t i = 1; i < events_.size(); ++i) {
+      for (size_t j = i; j > 0 && events_[j].key < events_[j - 1].key; --j) std::swap(events_[j], events_[j - 1]);
+    }
     // The same thing twice: told apart by their order, which the lowest bits of a key have room for.
     constexpr uint64_t kMostAlike = 64;
     for (size_t i = 1; i < events_.size(); ++i) {
@@ -309,11 +318,14 @@ class Normalizer {
                                                        : a.block * Machine::kNamed + static_cast<int>(step.element))];
   }
 
-  void Written(NormalForm& form) {
-    form.written.resize(state_.written.size());
+  void Places(NormalForm& form) const {
     form.places.resize(state_.written.size());
     for (size_t i = 0; i < state_.written.size(); ++i)
       form.places[static_cast<size_t>(Place(static_cast<int>(i)))] = static_cast<int>(i);
+  }
+
+  void Written(NormalForm& form) {
+    form.written.resize(state_.written.size());
     for (size_t i = 0; i < state_.written.size(); ++i) {
       const std::vector<Rect>& written = state_.written[i];
       if (written.empty()) continue;

@@ -134,8 +134,8 @@ class Replayer {
       place_.resize(order_.size());
     }
     bool changes = false;
-    for (size_t i = 0; i < order_.size(); ++i) {
-      if (moved >= 0 && static_cast<int>(i) != moved) continue;
+    const size_t first = moved < 0 ? 0 : static_cast<size_t>(moved), end = moved < 0 ? order_.size() : first + 1;
+    for (size_t i = first; i < end; ++i) {
       const AgentState& self = state.agents[i];
       std::vector<int64_t>& place = place_[i];
       changes |= place.size() != 2 * self.frames.size() + 1;
