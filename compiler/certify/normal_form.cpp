@@ -236,13 +236,10 @@ class Normalizer {
 
   /// An event that is under way, by what it is.
   void PutEvent(int event) {
-    for (const Entry& entry : events_) {
-      if (entry.event != event) continue;
-      Put(static_cast<int64_t>(entry.key.first));
-      Put(static_cast<int64_t>(entry.key.second));
-      return;
-    }
-    Put(-1);
+    const size_t entry = entry_of_[static_cast<size_t>(event)];
+    if (entry == kNone) return Put(-1);
+    Put(static_cast<int64_t>(events_[entry].key.first));
+    Put(static_cast<int64_t>(events_[entry].key.second));
   }
 
   struct Entry {
@@ -288,6 +285,8 @@ class Normalizer {
       const uint64_t ahead = before.first - key.first;
       if (key.second == before.second && ahead < kMostAlike) key.first += ahead + 1;
     }
+    entry_of_.assign(state_.knowledge.Words() * 64, kNone);
+    for (size_t i = 0; i < events_.size(); ++i) entry_of_[static_cast<size_t>(events_[i].event)] = i;
   }
 
   void Barriers() {
@@ -378,14 +377,11 @@ class Normalizer {
   /// Who knows what, event by event, from what each holder knows.
   void Rows(NormalForm& form) const {
     const Knowledge& knowledge = state_.knowledge;
-    constexpr size_t kNone = ~size_t{0};
-    std::vector<size_t> row_of(knowledge.Words() * 64, kNone);
-    for (size_t row = 0; row < form.numbers.size(); ++row) row_of[static_cast<size_t>(form.numbers[row])] = row * form.words;
     const auto put = [&](const uint64_t* known, size_t words, size_t bit) {
       for (size_t word = 0; word < words; ++word) {
         for (uint64_t left = known[word]; left != 0; left &= left - 1) {
-          const size_t row = row_of[word * 64 + static_cast<size_t>(__builtin_ctzll(left))];
-          if (row != kNone) form.known[row + bit / 64] |= uint64_t{1} << (bit % 64);
+          const size_t row = entry_of_[word * 64 + static_cast<size_t>(__builtin_ctzll(left))];
+          if (row != kNone) form.known[row * form.words + bit / 64] |= uint64_t{1} << (bit % 64);
         }
       }
     };
@@ -405,7 +401,9 @@ class Normalizer {
   std::vector<int64_t> first_;  // of each fact: the least ordinal that an agent stands in
   std::vector<int> number_;     // of each fact, in the normal form
   std::vector<Entry> events_;
-  std::vector<int> at_;  // elements of barriers in the order of the normal form
+  static constexpr size_t kNone = ~size_t{0};
+  std::vector<size_t> entry_of_;  // of each event: where it stands in events_
+  std::vector<int> at_;           // elements of barriers in the order of the normal form
 };
 
 }  // namespace
