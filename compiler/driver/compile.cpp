@@ -164,17 +164,18 @@ void Certify(const Options& options, const ir::Kernel& kernel, const Target& tar
   VerifyText(options, kernel, ir::Level::kSchedule, &target, diagnostics);
 }
 
-/// The kernels of a module, those first whose proof takes longest, by the agents that it replays: so that all cores end together.
+/// The kernels of a module, those first whose proof takes longest, so that all cores end together. It grows with the agents that
+/// are replayed, and with their tiles.
 std::vector<size_t> LongestFirst(const ir::Module& module) {
-  const auto agents = [&](size_t i) {
+  const auto work = [&](size_t i) {
     const ir::Kernel& kernel = module.kernels[i];
     int64_t of_block = 0;
     for (const ir::Worker& worker : kernel.workers) of_block += worker.instances;
-    return of_block * kernel.cluster * kernel.split;
+    return of_block * kernel.cluster * kernel.split * (kernel.persistent ? 2 : 1);
   };
   std::vector<size_t> order(module.kernels.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, std::greater<>{}, agents);
+  std::ranges::stable_sort(order, std::greater<>{}, work);
   return order;
 }
 
