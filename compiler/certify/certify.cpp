@@ -42,7 +42,7 @@ int64_t RegisterSum(const ir::Kernel& kernel, const Target& target) {
   return sum;
 }
 
-std::string Describe(const Program& program, const Target& target, const ReplayResult& replay) {
+std::string Describe(const Program& program, const Target& target, Replays& replays, const ReplayResult& replay) {
   const ir::Kernel& kernel = *program.kernel;
   std::string text = fmt::format("kernel {}{}: certified\n", kernel.name,
                                  kernel.schedule.empty() ? "" : fmt::format(" (schedule {})", kernel.schedule));
@@ -83,7 +83,7 @@ std::string Describe(const Program& program, const Target& target, const ReplayR
   assumed("the launcher starts one block (or cluster) for each tile, or any number of them where the kernel is persistent");
   if (kernel.dynamic) assumed("the counter of drawn tiles is zero when the kernel begins, and nothing else changes it");
   if (program.blocks > 1 && !kernel.leaves_alone) assumed("the printed kernel ends with a barrier of the cluster");
-  for (const Family& family : program.families) {
+  for (const Family& family : replays.Of(replay.remembers)->families) {
     if (replay.remembers == Remembers::kLittle) break;  // of conditions nothing had to be assumed
     if (family.text.starts_with("launch|"))
       assumed("one value for the whole launch: " + family.text.substr(family.text.find('|') + 1));
@@ -94,7 +94,7 @@ std::string Describe(const Program& program, const Target& target, const ReplayR
 }  // namespace
 
 bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics, Certificate* certificate) {
-  Program program = BuildProgram(kernel, target);
+  Program program = BuildProgram(kernel, target, Remembers::kLittle);
   if (!program.unknowns.empty()) {
     const Unknown& unknown = program.unknowns.front();
     return Report({DiagnosticKind::kCertificateUnknown, unknown.span, fmt::format("the certificate cannot tell {}", unknown.what)},
@@ -110,12 +110,12 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
   if (const auto finding = CheckMarks(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckMissingRows(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckAhead(program)) return Report(*finding, diagnostics);
-  Replays replays(kernel, target);
+  Replays replays(program, target);
   const ReplayResult replay = replays.Run();
   if (replay.finding) return Report(*replay.finding, diagnostics);
   if (!certificate) return true;
   if (const auto finding = CheckWaits(program, replays, replay)) return Report(*finding, diagnostics);
-  *certificate = {kernel.name, Describe(program, target, replay)};
+  *certificate = {kernel.name, Describe(program, target, replays, replay)};
   return true;
 }
 

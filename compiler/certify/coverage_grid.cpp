@@ -90,7 +90,7 @@ class GridProof {
   }
 
   std::optional<Digit> DigitOf(const Scalar& scalar) const {
-    if (symbolic::CanonicalText(scalar) == symbolic::CanonicalText(tile_)) return Digit{symbolic::Int(1), nullptr};
+    if (symbolic::HaveSameNormalForm(scalar, tile_)) return Digit{symbolic::Int(1), nullptr};
     if (IsPosition(scalar)) {
       // grouped_order is one to one on rows times columns (lang-spec, assumption): as if row and column were the digits of the
       // number.
@@ -172,7 +172,7 @@ class GridProof {
     if (IsPosition(scalar)) {
       if (!position_) position_ = scalar;
       for (size_t k = 0; k < scalar->args.size(); ++k) {
-        if (symbolic::CanonicalText(scalar->args[k]) != symbolic::CanonicalText(position_->args[k])) return false;
+        if (!symbolic::HaveSameNormalForm(scalar->args[k], position_->args[k])) return false;
       }
     }
     return std::all_of(scalar->args.begin(), scalar->args.end(), [&](const Scalar& arg) { return HasOnePosition(arg); });
@@ -240,7 +240,7 @@ std::optional<Finding> CheckGrid(const Program& program) {
     if (auto found = proof.Run()) return found;
     if (first.empty()) first = proof.numbers();
     for (size_t i = 0; i < first.size(); ++i) {
-      if (symbolic::CanonicalText(first[i]) == symbolic::CanonicalText(proof.numbers()[i])) continue;
+      if (symbolic::HaveSameNormalForm(first[i], proof.numbers()[i])) continue;
       return Finding{DiagnosticKind::kCertificateCoverage, program.kernel->span,
                      fmt::format("`{}` and `{}` take tiles of different `{}`", program.agents[0].name, agent.name,
                                  program.kernel->axes[i].name)};

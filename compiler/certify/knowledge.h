@@ -17,22 +17,26 @@ class Knowledge {
   explicit Knowledge(int holders = 0) : holders_(holders) { Grow(); }
 
   int NewEvent() {
-    for (size_t word = 0; word < used_.size(); ++word) {
-      if (used_[word] == ~uint64_t{0}) continue;
-      const int bit = __builtin_ctzll(~used_[word]);
-      used_[word] |= uint64_t{1} << bit;
-      return static_cast<int>(word) * 64 + bit;
-    }
+    if (const int event = Unused(); event >= 0) return event;
+    Sweep();
+    if (const int event = Unused(); event >= 0) return event;
     Grow();
-    return NewEvent();
+    return Unused();
   }
 
-  /// Nobody needs to be ordered behind it any more.
-  void Free(int event) {
-    used_[Word(event)] &= ~Bit(event);
-    for (int holder = 0; holder < holders_; ++holder) {
-      known_[At(holder) + Word(event)] &= ~Bit(event);
-      fenced_[At(holder) + Word(event)] &= ~Bit(event);
+  /// Nobody needs to be ordered behind it any more, nor asks who knows it.
+  void Free(int event) { freed_[Word(event)] |= Bit(event); }
+  /// All holders forget what has been freed, at once: only then are its numbers used again.
+  void Sweep() {
+    for (size_t at = 0; at < known_.size(); at += words_) {
+      for (size_t word = 0; word < words_; ++word) {
+        known_[at + word] &= ~freed_[word];
+        fenced_[at + word] &= ~freed_[word];
+      }
+    }
+    for (size_t word = 0; word < words_; ++word) {
+      used_[word] &= ~freed_[word];
+      freed_[word] = 0;
     }
   }
 
@@ -63,6 +67,17 @@ class Knowledge {
   static size_t Word(int event) { return static_cast<size_t>(event) / 64; }
   static uint64_t Bit(int event) { return uint64_t{1} << (event % 64); }
 
+  /// A number that is used from now on; -1 where all are.
+  int Unused() {
+    for (size_t word = 0; word < words_; ++word) {
+      if (used_[word] == ~uint64_t{0}) continue;
+      const int bit = __builtin_ctzll(~used_[word]);
+      used_[word] |= uint64_t{1} << bit;
+      return static_cast<int>(word) * 64 + bit;
+    }
+    return -1;
+  }
+
   void Grow() {
     const size_t words = words_ + 2;
     std::vector<uint64_t> known(static_cast<size_t>(holders_) * words), fenced(known.size());
@@ -75,12 +90,13 @@ class Knowledge {
     known_ = std::move(known);
     fenced_ = std::move(fenced);
     used_.resize(words);
+    freed_.resize(words);
     words_ = words;
   }
 
   int holders_ = 0;
   size_t words_ = 0;
-  std::vector<uint64_t> known_, fenced_, used_;
+  std::vector<uint64_t> known_, fenced_, used_, freed_;
 };
 
 }  // namespace tkc::certify

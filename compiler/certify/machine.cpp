@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/certify/scene.h"
 
 namespace tkc::certify {
@@ -277,11 +279,14 @@ bool Machine::ArriveAtAll(Context& c) {
 
 /// Ordinary accesses of a warp before it come before what the asynchronous proxy does once it is told.
 void Machine::Fence(Context& c) const {
-  for (const Share& share : Shares(c)) {
-    for (const Record& record : c.state.records.All()) {
-      const bool is_ordinary = !record.by_engine && (!record.is_async || c.state.knowledge.Knows(share.warp, record.event));
-      if (record.warp == share.warp && is_ordinary) c.state.knowledge.LearnFenced(share.warp, record.event);
-    }
+  const ShareList shares = Shares(c);
+  const auto is_own = [&](const Record& record) {
+    return std::ranges::any_of(shares, [&](const Share& share) { return share.warp == record.warp; });
+  };
+  for (const Record& record : c.state.records.All()) {
+    if (record.by_engine || !is_own(record)) continue;
+    if (!record.is_async || c.state.knowledge.Knows(record.warp, record.event))
+      c.state.knowledge.LearnFenced(record.warp, record.event);
   }
 }
 

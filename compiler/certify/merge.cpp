@@ -31,7 +31,11 @@ void NormalForm::Merge(const NormalForm& other, State& state) {
     state.written[static_cast<size_t>(places[i])].clear();  // of one place: what is written in part is written alike
   }
   NormalForm both;
-  both.known.reserve(known.size() + other.known.size());
+  const size_t most = events.size() + other.events.size();
+  both.events.reserve(most);
+  both.numbers.reserve(most);
+  both.origins.reserve(most);
+  both.known.reserve(most * words);
   const auto take = [&](const NormalForm& from, size_t i, int number) {
     both.events.push_back(from.events[i]);
     both.numbers.push_back(number);

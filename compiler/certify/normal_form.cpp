@@ -27,9 +27,10 @@ class Normalizer {
     Rings();
     Facts();
     Barriers();
-    Events();
-    Agents();
     NormalForm form;
+    Places(form);
+    Events(form);
+    Agents();
     Written(form);
     Contents(form);
     form.place = std::move(text_);
@@ -235,13 +236,10 @@ class Normalizer {
 
   /// An event that is under way, by what it is.
   void PutEvent(int event) {
-    for (const Entry& entry : events_) {
-      if (entry.event != event) continue;
-      Put(static_cast<int64_t>(entry.key.first));
-      Put(static_cast<int64_t>(entry.key.second));
-      return;
-    }
-    Put(-1);
+    const size_t entry = entry_of_[static_cast<size_t>(event)];
+    if (entry == kNone) return Put(-1);
+    Put(static_cast<int64_t>(events_[entry].key.first));
+    Put(static_cast<int64_t>(events_[entry].key.second));
   }
 
   struct Entry {
@@ -252,25 +250,33 @@ class Normalizer {
   void AddEvent(int event, NormalForm::Sort sort, int place, int who = 0, int agent = 0, const ir::Op* op = nullptr) {
     if (event >= 0) events_.push_back({{Bits(sort, 60) | Bits(place, 36) | Bits(who, 24), 0}, event, agent, op});
   }
-  void AddRecord(const Record& r) {
-    AddEvent(r.event, NormalForm::Sort::kRecord, Place(r.place), r.warp, r.agent, r.op);
+  void AddRecord(const Record& r, int place) {
+    AddEvent(r.event, NormalForm::Sort::kRecord, place, r.warp, r.agent, r.op);
     NormalForm::Key& key = events_.back().key;
     key.first |= Bits(r.by_engine, 23) | Bits(r.dealt, 18) | Bits(r.writes, 17) | Bits(r.is_async, 16);
     key.second = Bits(r.rect.r0, 48) | Bits(r.rect.r1, 32) | Bits(r.rect.c0, 16) | Bits(r.rect.c1, 0);
   }
 
-  void Events() {
-    for (const Record& r : state_.records.All()) AddRecord(r);
+  /// Nearly in order already: so many are put in order fastest as they come.
+  void Events(const NormalForm& form) {
+    events_.reserve(state_.knowledge.Words() * 64);
+    for (size_t place = 0; place < form.places.size(); ++place) {
+      for (const Record& r : state_.records.Of(form.places[place])) AddRecord(r, static_cast<int>(place));
+    }
     for (const WaitNote& note : state_.notes)
       AddEvent(note.event, NormalForm::Sort::kNote, Element(note.barrier), note.agent, note.agent, note.op);
     for (size_t i = 0; i < at_.size(); ++i) {
       const BarrierState& barrier = state_.barriers[static_cast<size_t>(at_[i])];
       AddEvent(barrier.latest, NormalForm::Sort::kLatest, static_cast<int>(i));
-      AddEvent(barrier.previous, NormalForm::Sort::kPrevious, static_cast<int>(i));
+    }
+    for (size_t i = 0; i < at_.size(); ++i) {
+      AddEvent(state_.barriers[static_cast<size_t>(at_[i])].previous, NormalForm::Sort::kPrevious, static_cast<int>(i));
     }
     for (size_t i = 0; i < state_.named.size(); ++i)
       AddEvent(state_.named[i].latest, NormalForm::Sort::kNamed, static_cast<int>(i));
-    std::stable_sort(events_.begin(), events_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
+    for (size_t i = 1; i < events_.size(); ++i) {
+      for (size_t j = i; j > 0 && events_[j].key < events_[j - 1].key; --j) std::swap(events_[j], events_[j - 1]);
+    }
     // The same thing twice: told apart by their order, which the lowest bits of a key have room for.
     constexpr uint64_t kMostAlike = 64;
     for (size_t i = 1; i < events_.size(); ++i) {
@@ -279,6 +285,8 @@ class Normalizer {
       const uint64_t ahead = before.first - key.first;
       if (key.second == before.second && ahead < kMostAlike) key.first += ahead + 1;
     }
+    entry_of_.assign(state_.knowledge.Words() * 64, kNone);
+    for (size_t i = 0; i < events_.size(); ++i) entry_of_[static_cast<size_t>(events_[i].event)] = i;
   }
 
   void Barriers() {
@@ -310,11 +318,14 @@ class Normalizer {
                                                        : a.block * Machine::kNamed + static_cast<int>(step.element))];
   }
 
-  void Written(NormalForm& form) {
-    form.written.resize(state_.written.size());
+  void Places(NormalForm& form) const {
     form.places.resize(state_.written.size());
     for (size_t i = 0; i < state_.written.size(); ++i)
       form.places[static_cast<size_t>(Place(static_cast<int>(i)))] = static_cast<int>(i);
+  }
+
+  void Written(NormalForm& form) {
+    form.written.resize(state_.written.size());
     for (size_t i = 0; i < state_.written.size(); ++i) {
       const std::vector<Rect>& written = state_.written[i];
       if (written.empty()) continue;
@@ -367,14 +378,11 @@ class Normalizer {
   /// Who knows what, event by event, from what each holder knows.
   void Rows(NormalForm& form) const {
     const Knowledge& knowledge = state_.knowledge;
-    constexpr size_t kNone = ~size_t{0};
-    std::vector<size_t> row_of(knowledge.Words() * 64, kNone);
-    for (size_t row = 0; row < form.numbers.size(); ++row) row_of[static_cast<size_t>(form.numbers[row])] = row * form.words;
     const auto put = [&](const uint64_t* known, size_t words, size_t bit) {
       for (size_t word = 0; word < words; ++word) {
         for (uint64_t left = known[word]; left != 0; left &= left - 1) {
-          const size_t row = row_of[word * 64 + static_cast<size_t>(__builtin_ctzll(left))];
-          if (row != kNone) form.known[row + bit / 64] |= uint64_t{1} << (bit % 64);
+          const size_t row = entry_of_[word * 64 + static_cast<size_t>(__builtin_ctzll(left))];
+          if (row != kNone) form.known[row * form.words + bit / 64] |= uint64_t{1} << (bit % 64);
         }
       }
     };
@@ -394,7 +402,9 @@ class Normalizer {
   std::vector<int64_t> first_;  // of each fact: the least ordinal that an agent stands in
   std::vector<int> number_;     // of each fact, in the normal form
   std::vector<Entry> events_;
-  std::vector<int> at_;  // elements of barriers in the order of the normal form
+  static constexpr size_t kNone = ~size_t{0};
+  std::vector<size_t> entry_of_;  // of each event: where it stands in events_
+  std::vector<int> at_;           // elements of barriers in the order of the normal form
 };
 
 }  // namespace

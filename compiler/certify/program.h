@@ -164,7 +164,7 @@ struct Program {
 };
 
 /// `kernel` at schedule level; it must outlive the program.
-Program BuildProgram(const ir::Kernel& kernel, const Target& target, Remembers remembers = Remembers::kConditions);
+Program BuildProgram(const ir::Kernel& kernel, const Target& target, Remembers remembers);
 
 /// Sets Loop::rank and Agent::next_rank, by which the replay tells who is furthest behind.
 void OrderLoops(Program& program);

@@ -30,6 +30,7 @@ class Records {
   explicit Records(size_t places = 0) : of_place_(places) {}
 
   std::vector<Record>& Of(int place) { return of_place_[static_cast<size_t>(place)]; }
+  const std::vector<Record>& Of(int place) const { return of_place_[static_cast<size_t>(place)]; }
   auto All() const { return of_place_ | std::views::join; }
 
   void Add(const Record& record) { Of(record.place).push_back(record); }

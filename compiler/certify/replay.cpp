@@ -134,8 +134,8 @@ class Replayer {
       place_.resize(order_.size());
     }
     bool changes = false;
-    for (size_t i = 0; i < order_.size(); ++i) {
-      if (moved >= 0 && static_cast<int>(i) != moved) continue;
+    const size_t first = moved < 0 ? 0 : static_cast<size_t>(moved), end = moved < 0 ? order_.size() : first + 1;
+    for (size_t i = first; i < end; ++i) {
       const AgentState& self = state.agents[i];
       std::vector<int64_t>& place = place_[i];
       changes |= place.size() != 2 * self.frames.size() + 1;
@@ -187,8 +187,9 @@ bool IsUnknown(const ReplayResult& result) { return result.finding && result.fin
 const Program* Replays::Of(Remembers remembers) {
   const auto known = programs_.find(remembers);
   if (known != programs_.end()) return &known->second;
-  Program program = BuildProgram(kernel_, target_, remembers);
-  if (!program.unknowns.empty() || CheckRings(program)) return nullptr;
+  const bool is_given = remembers == program_.remembers;
+  Program program = is_given ? program_ : BuildProgram(*program_.kernel, target_, remembers);
+  if (!is_given && (!program.unknowns.empty() || CheckRings(program))) return nullptr;
   return &programs_.emplace(remembers, WithoutSilent(std::move(program))).first->second;
 }
 
@@ -202,7 +203,7 @@ ReplayResult Replays::Run(const Loosened* loosened) {
       Replayer(*program, merges, loosened, result).Run();
     else
       result.finding =
-          Finding{DiagnosticKind::kCertificateUnknown, kernel_.span, "the certificate cannot tell what is to be replayed"};
+          Finding{DiagnosticKind::kCertificateUnknown, program_.kernel->span, "the certificate cannot tell what is to be replayed"};
     return result;
   };
   ReplayResult result = replayed(Remembers::kLittle, true);

@@ -28,18 +28,19 @@ struct ReplayResult {
 /// is known.
 class Replays {
  public:
-  Replays(const ir::Kernel& kernel, const Target& target) : kernel_(kernel), target_(target) {}
+  /// `program`: of the kernel, with what remembers least, which CheckRings has seen.
+  Replays(const Program& program, const Target& target) : program_(program), target_(target) {}
 
   ReplayResult Run(const Loosened* loosened = nullptr);
   /// Whether a proof is found as well if this wait_copies lets one more stay unfinished: then it waits for more than is needed.
   /// `replay`: of the program itself, without a finding.
   bool HoldsLoosened(const ir::Op* wait, const ReplayResult& replay);
 
- private:
-  /// Nothing where it can't be made.
+  /// What is replayed; nothing where it can't be made.
   const Program* Of(Remembers remembers);
 
-  const ir::Kernel& kernel_;
+ private:
+  const Program& program_;
   const Target& target_;
   std::map<Remembers, Program> programs_{};
 };

@@ -51,6 +51,7 @@ class Simplifier {
       drop(state_.barriers[i].previous, machine_.UsersOfElement(static_cast<int>(i)));
     }
     for (NamedState& barrier : state_.named) drop(barrier.latest, ~uint64_t{0});
+    knowledge.Sweep();
   }
 
   /// Slots that hold what nobody can want any more hold nothing.

@@ -27,8 +27,6 @@ struct Taken {
   std::multiset<std::string> rest;
 };
 
-bool IsSame(const Scalar& a, const Scalar& b) { return symbolic::CanonicalText(a) == symbolic::CanonicalText(b); }
-
 class Counting {
  public:
   explicit Counting(const ir::Kernel& kernel) : kernel_(kernel) {}
@@ -102,7 +100,7 @@ class Counting {
     Taken then = Of(op.regions[0], scope), other = op.regions.size() > 1 ? Of(op.regions[1], scope) : Taken{};
     for (auto slots = then.slots.begin(); slots != then.slots.end();) {
       const auto same = other.slots.find(slots->first);
-      const bool is_common = same != other.slots.end() && IsSame(slots->second, same->second);
+      const bool is_common = same != other.slots.end() && symbolic::HaveSameNormalForm(slots->second, same->second);
       if (is_common) Add(taken, slots->first, slots->second), other.slots.erase(same);
       slots = is_common ? then.slots.erase(slots) : std::next(slots);
     }
@@ -146,8 +144,9 @@ bool PassesOver(const ir::Kernel& kernel, const Scope& scope, const Op& turn) {
   const Taken own = counting.Of(turn.regions[0], scope);
   const Taken others = turn.regions.size() > 1 ? counting.Of(turn.regions[1], scope) : Taken{};
   return own.rest == others.rest &&
-         std::equal(own.slots.begin(), own.slots.end(), others.slots.begin(), others.slots.end(),
-                    [](const auto& a, const auto& b) { return a.first == b.first && IsSame(a.second, b.second); });
+         std::equal(own.slots.begin(), own.slots.end(), others.slots.begin(), others.slots.end(), [](const auto& a, const auto& b) {
+           return a.first == b.first && symbolic::HaveSameNormalForm(a.second, b.second);
+         });
 }
 
 }  // namespace tkc::certify

@@ -26,8 +26,14 @@ CodeWriter WriterFor(const EmitOptions& options) {
 /// Kernels and what calls them, inside the anonymous namespace.
 void EmitModule(const ir::Module& module, const SourceStatements& statements, const EmitOptions& options,
                 std::string_view condition, CodeWriter& out) {
-  std::vector<CodeWriter> kernels(module.kernels.size(), WriterFor(options));
-  ForEachInParallel(kernels.size(), [&](size_t i) { EmitKernel(module.kernels[i], statements, options, condition, kernels[i]); });
+  const size_t entries = module.entries.size();
+  std::vector<CodeWriter> calls(entries, WriterFor(options)), kernels(module.kernels.size(), WriterFor(options));
+  ForEachInParallel(entries + kernels.size(), [&](size_t i) {
+    if (i < entries)
+      EmitCall(module, module.entries[i], calls[i]);
+    else
+      EmitKernel(module.kernels[i - entries], statements, options, condition, kernels[i - entries]);
+  });
   std::set<uint32_t> documented;  // where declarations begin: once for all schedules, instances and grids
   for (size_t i = 0; i < kernels.size(); ++i) {
     const Span declaration = module.kernels[i].declaration;
@@ -39,7 +45,7 @@ void EmitModule(const ir::Module& module, const SourceStatements& statements, co
   }
   out.Blank();
   out.From(kNoSpan);
-  for (const ir::Entry& entry : module.entries) EmitCall(module, entry, out);
+  for (CodeWriter& call : calls) out.Append(std::move(call));
 }
 
 /// Of one vendor's headers, each has all that those with a smaller number have.

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 
 #include "compiler/certify/certify.h"
 #include "compiler/certify/conflicts.h"
@@ -162,6 +164,21 @@ void Certify(const Options& options, const ir::Kernel& kernel, const Target& tar
   VerifyText(options, kernel, ir::Level::kSchedule, &target, diagnostics);
 }
 
+/// The kernels of a module, those first whose proof takes longest, so that all cores end together. It grows with the agents that
+/// are replayed, and with their tiles.
+std::vector<size_t> LongestFirst(const ir::Module& module) {
+  const auto work = [&](size_t i) {
+    const ir::Kernel& kernel = module.kernels[i];
+    int64_t of_block = 0;
+    for (const ir::Worker& worker : kernel.workers) of_block += worker.instances;
+    return of_block * kernel.cluster * kernel.split * (kernel.persistent ? 2 : 1);
+  };
+  std::vector<size_t> order(module.kernels.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::greater<>{}, work);
+  return order;
+}
+
 /// How far a module goes.
 enum class Until { kSchedule, kProved };
 
@@ -182,8 +199,13 @@ bool LowerKernels(Session& session, ir::Module& module, const Target& target, Un
     if (until == Until::kProved)
       Certify(options, kernel, TargetOf(kernel, target), reports[i], certificate ? &certificates[i] : nullptr);
   };
-  // What --dump-after prints of one kernel must not stand between the lines of another.
-  ForEachInParallel(count, lower, options.dump_after.empty() ? AllCores() : 1);
+  if (!options.dump_after.empty()) {
+    // What it prints of one kernel must not stand between the lines of another.
+    for (size_t i = 0; i < count; ++i) lower(i);
+  } else {
+    const std::vector<size_t> order = LongestFirst(module);
+    ForEachInParallel(count, [&](size_t i) { lower(order[i]); });
+  }
   const size_t reported = session.diagnostics.All().size();
   for (Diagnostics& report : reports) session.diagnostics.Append(std::move(report));
   session.diagnostics.EndCompilation(reported, "");

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "compiler/ir/lower_worker.h"
+#include "compiler/support/internal_error.h"
+#include "compiler/support/parallel.h"
 
 namespace tkc::ir {
 namespace {
@@ -124,9 +126,13 @@ Module FromAst(const typed::Program& program, const std::string& target) {
   Module module{target};
   for (const typed::Entry& source : program.entries) {
     Entry entry{source.name, {}};
-    for (const typed::Kernel& kernel : source.kernels) {
+    std::vector<std::vector<Kernel>> kernels(source.kernels.size());
+    ForEachInParallel(kernels.size(), [&](size_t i) {
+      SetCrashPass("from_ast");
+      kernels[i] = LowerSections(source.kernels[i]);
+    });
+    for (std::vector<Kernel>& sections : kernels) {
       std::vector<int>& launches = entry.alternatives.emplace_back();
-      std::vector<Kernel> sections = LowerSections(kernel);
       const bool is_one = sections.size() == 1;
       for (Kernel& lowered : sections) {
         lowered.entry = source.name;

@@ -193,7 +193,7 @@ bool Verifier::InScope(const Op& op) {
     if (IsValue(value)) is_defined_[static_cast<size_t>(value)] = true;
   }
   if (op.scalars.empty() && op.axes.empty()) return faults_.size() == before;
-  const std::string what = fmt::format("`{}`", OpText(op.code));
+  const std::string what = "`" + std::string(OpText(op.code)) + "`";
   for (const Scalar& scalar : op.scalars) CheckScalar(scalar, what);
   for (const AxisRange& axis : op.axes) {
     CheckScalar(axis.start, what);

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -113,10 +114,10 @@ class Verifier {
   const Target* target_;
   const Worker* worker_ = nullptr;
   std::vector<Fault> faults_;
-  std::set<std::string> scalars_;         // in scope
-  std::set<std::string> rings_;           // of the role
-  std::vector<bool> in_scope_;            // of each value
-  std::vector<std::string> new_scalars_;  // in the order of definition: what a region leaves behind is taken out again
+  std::unordered_set<std::string> scalars_;  // in scope
+  std::set<std::string> rings_;              // of the role
+  std::vector<bool> in_scope_;               // of each value
+  std::vector<std::string> new_scalars_;     // in the order of definition: what a region leaves behind is taken out again
   std::vector<ValueId> new_values_;
   std::vector<bool> is_defined_;                // of each value: anywhere
   std::map<ValueId, const Buffer*> buffer_of_;  // of shared views

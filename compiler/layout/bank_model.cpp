@@ -12,18 +12,21 @@ constexpr int kWidestWords = 4;
 
 /// Most different words in one bank among lanes [first, first + count).
 int WordsPerBank(const LaneAddresses& addresses, int first, int count, int width) {
-  std::array<int64_t, kLanes * kWidestWords> words{};
-  auto end = words.begin();
+  std::array<std::array<int64_t, kLanes * kWidestWords>, kBanks> words;  // of each bank, as many as `different` says
+  std::array<int, kBanks> different{};
+  int most = 0;
   for (int lane = first; lane < first + count; ++lane) {
     if (addresses[lane] == kIdle) continue;
     const int64_t last = (addresses[lane] + width - 1) / kWord;
-    for (int64_t word = addresses[lane] / kWord; word <= last; ++word) *end++ = word;
+    for (int64_t word = addresses[lane] / kWord; word <= last; ++word) {
+      auto& of_bank = words[word % kBanks];
+      int& size = different[word % kBanks];
+      if (std::find(of_bank.begin(), of_bank.begin() + size, word) != of_bank.begin() + size) continue;
+      of_bank[size++] = word;
+      most = std::max(most, size);
+    }
   }
-  std::sort(words.begin(), end);
-  end = std::unique(words.begin(), end);
-  std::array<int, kBanks> in_bank{};
-  for (auto word = words.begin(); word != end; ++word) ++in_bank[*word % kBanks];
-  return *std::max_element(in_bank.begin(), in_bank.end());
+  return most;
 }
 
 BankCost Cost(const LaneAddresses& addresses, int width, int group) {

@@ -103,8 +103,7 @@ class PassingOver {
     // What either branch takes is taken whatever the condition says.
     for (auto slots = then.slots.begin(); slots != then.slots.end();) {
       const auto same = other.slots.find(slots->first);
-      const bool is_common =
-          same != other.slots.end() && symbolic::CanonicalText(slots->second) == symbolic::CanonicalText(same->second);
+      const bool is_common = same != other.slots.end() && symbolic::HaveSameNormalForm(slots->second, same->second);
       if (is_common) Add(passed, slots->first, slots->second), other.slots.erase(same);
       slots = is_common ? then.slots.erase(slots) : std::next(slots);
     }

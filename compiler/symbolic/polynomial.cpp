@@ -264,6 +264,8 @@ std::string CanonicalText(const Scalar& scalar) {
   return text + ')';
 }
 
+bool HaveSameNormalForm(const Scalar& a, const Scalar& b) { return IsSameTree(a, b) || CanonicalText(a) == CanonicalText(b); }
+
 int64_t DivisorOfTerms(const Scalar& scalar) {
   const auto polynomial = ToPolynomial(scalar);
   if (!polynomial) return KnownDivisor(scalar);

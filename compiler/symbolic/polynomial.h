@@ -41,5 +41,7 @@ int64_t DivisorOfTerms(const Scalar& scalar);
 
 /// A text that two scalars share if their normal forms agree. For comparison only, not for reading.
 std::string CanonicalText(const Scalar& scalar);
+/// Whether they share it.
+bool HaveSameNormalForm(const Scalar& a, const Scalar& b);
 
 }  // namespace tkc::symbolic
