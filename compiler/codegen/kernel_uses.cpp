@@ -89,7 +89,8 @@ bool MentionsInstance(const ir::Kernel& kernel, const std::string& name, const i
     return false;
   };
   for (const ir::Op& op : region) {
-    const bool is_named = op.slot == name && op.code != OpCode::kPieces;  // whose slot is a buffer
+    const bool is_named =
+        op.code != OpCode::kPieces && (op.slot == name || ir::PlaceOfSlot(op.slot).instance == name);  // its slot is a buffer
     if (is_named || ((op.code == OpCode::kView || ir::ReducesOrScans(op.code)) && is_set(op.symbol))) return true;
     for (const ir::Scalar& scalar : op.scalars) {
       if (scalar && symbolic::Mentions(scalar, name)) return true;

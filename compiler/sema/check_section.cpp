@@ -185,8 +185,13 @@ void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection
     if (pipe.per_worker == typed::kNone) {
       diagnostics_.Error(DiagnosticKind::kUnknownName, source.per.span,
                          fmt::format("there is no worker `{}` in this section", source.per.text));
+    } else if (section_source.workers[pipe.per_worker].in_turn || in_turn_.count(source.per.text) > 0) {
+      diagnostics_
+          .Error(DiagnosticKind::kRingIndex, source.per.span,
+                 fmt::format("worker `{}` takes tiles in turn, and its instances have no pipes of their own", source.per.text))
+          .Label(source.per.span, "they mean one worker")
+          .Help("leave out `per` or `in turn`");
     }
-    GateFeature(source.per.span, "a pipe for each instance of a worker");
   }
   if (!fields_ok || pipe.fields.empty()) {  // reported; a stand-in, so that its sends and receives can be looked at
     DeclareFixed(source.name, Symbol{}, "pipe");
