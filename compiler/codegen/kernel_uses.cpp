@@ -28,6 +28,7 @@ void KernelUses::Region(const ir::Region& region) {
     if (op->code == OpCode::kRead && values[op->results[0]] == 0) continue;
     for (ir::ValueId value : op->operands) ++values[value];
     for (const ir::Scalar& scalar : op->scalars) Scalar(scalar);
+    if (const std::string instance = ir::PlaceOfSlot(op->slot).instance; !instance.empty()) names.insert(instance);
     for (const ir::AxisRange& axis : op->axes) {
       Scalar(axis.start);
       Scalar(axis.lo);

@@ -93,10 +93,10 @@ Op If(symbolic::Kind compare, ir::Scalar a, ir::Scalar b, Region region, Span sp
 Op Explain(const std::string& text, Span span) { return SyncOp(OpCode::kComment, text, "", 0, span); }
 
 void SlotArrivals::Add(const std::string& pipe, int64_t arrivals, bool closes) {
-  pending_ += arrivals;
+  pending_[pipe] += arrivals;
   if (!closes) return;
-  all_[pipe] = std::max(all_[pipe], of_others_[pipe] + pending_);
-  pending_ = 0;
+  all_[pipe] = std::max(all_[pipe], of_others_[pipe] + pending_[pipe]);
+  pending_[pipe] = 0;
 }
 
 void SendTiles(ir::Kernel& kernel, const Region& region, size_t index, const PipeTraffic& traffic, const RingsOfSends& rings,

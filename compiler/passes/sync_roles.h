@@ -28,7 +28,7 @@ class SlotArrivals {
  private:
   FullArrivals& all_;
   FullArrivals of_others_;
-  int64_t pending_ = 0;  // of the slot being filled
+  FullArrivals pending_;  // of the slot of each pipe that is being filled
 };
 
 std::string FullBarrier(const std::string& pipe);

@@ -191,6 +191,11 @@ void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection
                  fmt::format("worker `{}` takes tiles in turn, and its instances have no pipes of their own", source.per.text))
           .Label(source.per.span, "they mean one worker")
           .Help("leave out `per` or `in turn`");
+    } else if (const auto item = alternates_.find(source.per.text); item != alternates_.end()) {
+      diagnostics_
+          .Error(DiagnosticKind::kBadSchedule, item->second,
+                 fmt::format("`{}` can't alternate: its instances have pipes of their own", source.per.text))
+          .Note(source.per.span, fmt::format("`{}` is one for each", pipe.name));
     }
   }
   if (!fields_ok || pipe.fields.empty()) {  // reported; a stand-in, so that its sends and receives can be looked at
