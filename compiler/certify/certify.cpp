@@ -12,6 +12,7 @@
 #include "compiler/certify/marks.h"
 #include "compiler/certify/program.h"
 #include "compiler/certify/replay.h"
+#include "compiler/certify/sets_apart.h"
 #include "compiler/certify/structure.h"
 #include "compiler/certify/threads.h"
 #include "compiler/certify/waits.h"
@@ -94,6 +95,7 @@ std::string Describe(const Program& program, const Target& target, Replays& repl
 }  // namespace
 
 bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics, Certificate* certificate) {
+  if (HasSets(kernel)) return Certify(WithSetsApart(kernel), target, diagnostics, certificate);
   Program program = BuildProgram(kernel, target, Remembers::kLittle);
   if (!program.unknowns.empty()) {
     const Unknown& unknown = program.unknowns.front();

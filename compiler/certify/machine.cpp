@@ -337,11 +337,12 @@ bool Machine::MayRelease(Context& c) {
   if (c.step.ring < 0 || !is_empty_barrier_[static_cast<size_t>(c.step.barrier)]) return true;
   const int64_t element = Element(ElementOfStep(c, c.agent.block)).element;
   const std::string& ring = program_.ring_of_barrier[static_cast<size_t>(c.step.barrier)];
+  const std::vector<int>& slots = buffers_of_barrier_[static_cast<size_t>(c.step.barrier)];
   for (const Record& record : c.state.records.All()) {
     if (record.agent != c.number || !record.is_async || c.state.knowledge.Knows(record.warp, record.event)) continue;
     const Place& place = places_[static_cast<size_t>(record.place)];
     if (place.block != c.agent.block) continue;  // what it sends to other blocks, those wait for
-    if (place.index != element || program_.ring_of_buffer[static_cast<size_t>(place.buffer)] != ring) continue;
+    if (place.index != element || std::find(slots.begin(), slots.end(), place.buffer) == slots.end()) continue;
     return Fail(c, DiagnosticKind::kCertificateHazard,
                 fmt::format("`{}` gives back a slot of `{}` that it may still be reading", c.agent.name, ring),
                 {{record.op->span, fmt::format("`{}` {} here", c.agent.name, Doing(kernel_, *record.op))}});
@@ -407,13 +408,12 @@ void Machine::CompleteIfDone(Context& c, int element) {
 void Machine::Empty(State& state, int number) const {
   const ElementOf& e = Element(number);
   if (!is_empty_barrier_[static_cast<size_t>(e.barrier)]) return;
-  const std::string& ring = program_.ring_of_barrier[static_cast<size_t>(e.barrier)];
   const size_t buffers = kernel_.buffers.size(), barriers = kernel_.barriers.size();
   for (size_t block = 0; block < static_cast<size_t>(program_.blocks); ++block) {
     if (static_cast<int>(block) != e.block && is_waited_for_[block * barriers + static_cast<size_t>(e.barrier)]) continue;
-    for (size_t buffer = 0; buffer < buffers; ++buffer) {
-      if (program_.ring_of_buffer[buffer] != ring || e.element >= kernel_.buffers[buffer].count) continue;
-      state.written[static_cast<size_t>(place_base_[block * buffers + buffer] + e.element)].clear();
+    for (const int buffer : buffers_of_barrier_[static_cast<size_t>(e.barrier)]) {
+      if (e.element >= kernel_.buffers[static_cast<size_t>(buffer)].count) continue;
+      state.written[static_cast<size_t>(place_base_[block * buffers + static_cast<size_t>(buffer)] + e.element)].clear();
     }
   }
 }

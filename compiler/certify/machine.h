@@ -292,6 +292,7 @@ class Machine {
 
   std::vector<std::vector<int>> sharing_buffers_;  // of each buffer, those over which it lies
   std::vector<bool> async_buffers_, counted_buffers_;
+  std::vector<std::vector<int>> buffers_of_barrier_;    // whose slots it says something about
   std::vector<bool> is_empty_barrier_;                  // waited at for a free slot
   std::vector<bool> is_waited_for_;                     // the same, by block: by agents of this block
   std::vector<uint64_t> buffer_users_, barrier_users_;  // by block

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/certify/machine.h"
+#include "compiler/certify/sets_apart.h"
 
 namespace tkc::certify {
 
@@ -41,6 +42,14 @@ Machine::Machine(const Program& program, const Loosened* loosened)
   for (const std::string& ring : program.ring_of_buffer) {
     const auto& others = program.ring_of_barrier;
     counted_buffers_.push_back(!ring.empty() && std::find(others.begin(), others.end(), ring) == others.end());
+  }
+  for (size_t barrier = 0; barrier < kernel_.barriers.size(); ++barrier) {
+    std::vector<int>& slots = buffers_of_barrier_.emplace_back();
+    for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+      const bool is_same = program.ring_of_buffer[i] == program.ring_of_barrier[barrier] &&
+                           SetOf(kernel_.buffers[i].name) == SetOf(kernel_.barriers[barrier].name);
+      if (is_same) slots.push_back(static_cast<int>(i));
+    }
   }
   for (const ir::Buffer& buffer : kernel_.buffers) {
     std::vector<int>& sharing = sharing_buffers_.emplace_back();

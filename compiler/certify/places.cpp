@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/certify/sets_apart.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
@@ -66,6 +67,12 @@ int Places::BufferOf(const std::string& name) const {
   return -1;
 }
 
+std::string Places::ArrayOf(const Op& op, const std::string& array) const {
+  const std::string instance = ir::PlaceOfSlot(op.slot).instance;
+  if (instance.empty()) return array;
+  return NameInSet(WithoutSet(array), Constant(scope_.Resolve(symbolic::Name(instance))).value_or(-1));
+}
+
 void Places::ElementOf(const Op& op, Step& step, size_t scalar) {
   if (!op.slot.empty()) {
     step.ring = RingOf(op, op.slot, &step.offset);
@@ -93,7 +100,8 @@ void Places::BlockOf(const Op& op, Step& step) {
 void Places::Fill(const Op& op, Step& step) {
   switch (op.code) {
     case OpCode::kView: {
-      step.buffer = BufferOf(op.symbol);
+      step.buffer = BufferOf(ArrayOf(op, op.symbol));
+      if (step.buffer < 0) return NotKnown(op, "whose slot is meant");
       step.root = agent_.roots++;
       ElementOf(op, step, 0);
       agent_.ring_of_root.push_back(step.ring);
@@ -106,14 +114,16 @@ void Places::Fill(const Op& op, Step& step) {
     case OpCode::kWaitEmpty:
     case OpCode::kExpect:
     case OpCode::kArrive:
-      step.barrier = BarrierOf(op.symbol);
+      step.barrier = BarrierOf(ArrayOf(op, op.symbol));
+      if (step.barrier < 0) return NotKnown(op, "whose slot is meant");
       ElementOf(op, step, op.scalars.size());
       if (!op.scalars.empty()) BlockOf(op, step);
       return;
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
-      step.barrier = static_cast<int>(op.number);
+      step.barrier = BarrierOf(ArrayOf(op, kernel_.barriers[static_cast<size_t>(op.number)].name));
+      if (step.barrier < 0) return NotKnown(op, "whose slot is meant");
       if (!op.slot.empty()) ElementOf(op, step, op.scalars.size());
       break;
     case OpCode::kStoreCluster:

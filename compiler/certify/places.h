@@ -32,6 +32,8 @@ class Places {
   int RingOf(const ir::Op& op, const std::string& slot, int64_t* offset);
   int BarrierOf(const std::string& name) const;
   int BufferOf(const std::string& name) const;
+  /// The array, or that of the instance whose the slot is said to be.
+  std::string ArrayOf(const ir::Op& op, const std::string& array) const;
   /// Ring, or the number of the element: the slot, or the scalar at this place.
   void ElementOf(const ir::Op& op, Step& step, size_t scalar);
   void BlockOf(const ir::Op& op, Step& step);

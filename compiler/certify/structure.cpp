@@ -79,7 +79,7 @@ std::optional<Finding> CheckShared(const ir::Kernel& kernel, const Target& targe
     end = std::max(end, buffer.offset + BytesOf(buffer));
   }
   for (const ir::Barrier& barrier : kernel.barriers) {
-    end += barrier.count * kBarrierBytes;
+    end += barrier.count * barrier.instances * kBarrierBytes;
     if (barrier.arrivals < 1 || barrier.arrivals > kMostArrivals)
       return finding(
           fmt::format("`{}` expects {} arrivals; 1 to {} can be counted", barrier.name, barrier.arrivals, kMostArrivals));

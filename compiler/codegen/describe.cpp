@@ -62,7 +62,7 @@ void DescribeMemory(const ir::Kernel& kernel, std::vector<std::string>& lines) {
     end = std::max(end, buffer.offset + buffer.Bytes());
   }
   int64_t barriers = 0;
-  for (const ir::Barrier& barrier : kernel.barriers) barriers += 8 * barrier.count;
+  for (const ir::Barrier& barrier : kernel.barriers) barriers += 8 * barrier.count * barrier.instances;
   if (barriers > 0) rows.push_back({"barriers", "", "", (end + 7) / 8 * 8, barriers});
   if (rows.empty()) return;
   size_t name_width = 0, what_width = 0;
@@ -124,7 +124,8 @@ std::string Walks(const ir::Kernel& kernel) {
   }
   if (kernel.split > 1) who += "; each block adds up its share of the loop";
   if (kernel.Spread() > 1) {
-    const int64_t here = kernel.workers.front().instances;
+    const auto is_spread = [](const ir::Worker& worker) { return worker.spread > 1; };
+    const int64_t here = std::find_if(kernel.workers.begin(), kernel.workers.end(), is_spread)->instances;
     who += "; block r has " + (here == 1 ? "instance r" : fmt::format("instances r * {} to r * {} + {}", here, here, here - 1));
   }
   return who + ":";

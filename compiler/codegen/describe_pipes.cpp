@@ -21,6 +21,7 @@ struct Traffic {
   std::vector<const ir::Worker*> senders, receivers;
   std::string full, empty;      // barriers
   int64_t bytes = 0;            // announced for a slot; 0: written by threads
+  bool is_exchanged = false;    // between the blocks of a cluster
   bool of_first_block = false;  // of the cluster, which fills the slots of all
 };
 
@@ -35,16 +36,18 @@ void CollectReceivers(const ir::Worker& role, PipesOfRings& rings, std::map<std:
   passes::ForEachOp(role.body, [&](const ir::Op& op) {
     if (op.code == OpCode::kRing) rings[op.symbol] = op.slot.empty() ? op.symbol : op.slot;
     if (op.code != OpCode::kWaitFull) return;
-    AddOnce(traffic[op.slot].receivers, role);
-    traffic[op.slot].full = op.symbol;
+    Traffic& pipe = traffic[ir::RingOf(op.slot)];
+    AddOnce(pipe.receivers, role);
+    pipe.full = op.symbol;
   });
 }
 
 /// Who waits for empty slots, or makes full ones: by copies that it announces, or by stores of its own.
 void CollectSenders(const ir::Worker& role, const PipesOfRings& rings, std::map<std::string, Traffic>& traffic) {
   passes::ForEachOp(role.body, [&](const ir::Op& op) {
-    const auto ring = rings.find(op.slot);
-    const auto found = traffic.find(ring == rings.end() ? op.slot : ring->second);
+    const std::string name = ir::RingOf(op.slot);
+    const auto ring = rings.find(name);
+    const auto found = traffic.find(ring == rings.end() ? name : ring->second);
     if (found == traffic.end()) return;
     Traffic& pipe = found->second;
     const bool computes = role.kind == ir::RoleKind::kCompute;
@@ -53,7 +56,10 @@ void CollectSenders(const ir::Worker& role, const PipesOfRings& rings, std::map<
         AddOnce(pipe.senders, role);
         pipe.empty = op.symbol;
         break;
-      case OpCode::kStoreCluster: AddOnce(pipe.senders, role); break;
+      case OpCode::kStoreCluster:
+        AddOnce(pipe.senders, role);
+        pipe.is_exchanged = true;
+        break;
       case OpCode::kPutTileCluster: pipe.of_first_block = true; break;
       case OpCode::kArrive:
         if (op.symbol == pipe.full) AddOnce(pipe.senders, role);
@@ -96,6 +102,9 @@ std::string SlotBoxes(int64_t slots) {
 }
 
 std::string TitleOf(const ir::Pipe& pipe) {
+  if (pipe.rings > 1) return fmt::format("Pipe `{}`, one for each instance of `{}`", pipe.name, pipe.per_worker);
+  if (!pipe.ring_of.empty() && pipe.part_of.empty())
+    return fmt::format("Pipe `{}` (of `{}`, for one instance)", pipe.name, pipe.ring_of);
   if (!pipe.fields_of.empty())
     return fmt::format("Pipe `{}` (of `{}`, whose fields go back one by one)", pipe.name, pipe.fields_of);
   if (pipe.part_of.empty() || pipe.part_of == pipe.name) return fmt::format("Pipe `{}`", pipe.name);
@@ -104,7 +113,7 @@ std::string TitleOf(const ir::Pipe& pipe) {
 
 /// Senders above the left end, receivers above the right end of two arrows: full slots go one way, empty ones, if any, the other.
 void DrawPipe(const ir::Kernel& kernel, const ir::Pipe& pipe, const Traffic& traffic, std::vector<std::string>& lines) {
-  const std::string whose = traffic.of_first_block ? " of the first block" : kernel.Spread() > 1 ? " of all blocks" : "";
+  const std::string whose = traffic.of_first_block ? " of the first block" : traffic.is_exchanged ? " of all blocks" : "";
   lines.push_back(fmt::format("{}, {}{}. A slot is written {} and read when it is full:", TitleOf(pipe), Plural(pipe.slots, "slot"),
                               whose.empty() ? "" : " in each block", traffic.empty.empty() ? "once" : "when it is empty"));
   const std::string from = RoleNames(traffic.senders) + whose, to = RoleNames(traffic.receivers), boxes = SlotBoxes(pipe.slots);
@@ -169,9 +178,10 @@ class FoldedPipes {
 
   void View(const ir::Op& op, const std::set<std::string>& advanced) {
     if (op.slot.empty()) return;
-    const auto [ring, where, ahead, name] = ir::PlaceOfSlot(op.slot);
+    const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
+    const std::string& ring = place.ring;
     rings_.emplace(op.results[0], ring);
-    if (where != ir::SlotPlace::Where::kPrevious) return;
+    if (place.where != ir::SlotPlace::Where::kPrevious) return;
     for (const ir::Pipe& pipe : kernel_.pipes) {
       if (pipe.name == ring) traffic_[ring].ahead = pipe.slots - (advanced.contains(ring) ? 0 : 1);
     }

@@ -62,7 +62,8 @@ void EmitSharedStruct(const ir::Kernel& kernel, CodeWriter& out) {
   std::vector<std::string> declarations;
   size_t width = 0;
   for (const ir::Barrier& barrier : kernel.barriers) {
-    declarations.push_back(fmt::format("tk::barrier {}{};", Mangle(barrier.name), Dimension(barrier.count)));
+    declarations.push_back(
+        fmt::format("tk::barrier {}{}{};", Mangle(barrier.name), Dimension(barrier.instances), Dimension(barrier.count)));
     width = std::max(width, declarations.back().size());
   }
   for (size_t i = 0; i < declarations.size(); ++i) {
@@ -87,15 +88,19 @@ void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWrit
   }
   // Barriers of equal count share a loop.
   for (size_t i = 0; i < kernel.barriers.size();) {
-    const int64_t count = kernel.barriers[i].count;
+    const int64_t count = kernel.barriers[i].count, instances = kernel.barriers[i].instances;
     size_t end = i;
-    while (end < kernel.barriers.size() && kernel.barriers[end].count == count) ++end;
+    while (end < kernel.barriers.size() && kernel.barriers[end].count == count && kernel.barriers[end].instances == instances)
+      ++end;
+    if (instances > 1) out.Open(fmt::format("for (int instance = 0; instance < {}; ++instance)", instances));
     if (count > 1) out.Open(fmt::format("for (int slot = 0; slot < {}; ++slot)", count));
     for (; i < end; ++i) {
       const ir::Barrier& barrier = kernel.barriers[i];
-      out.Line(fmt::format("tk::init(shared.{}{}, {});", Mangle(barrier.name), count > 1 ? "[slot]" : "", barrier.arrivals));
+      out.Line(fmt::format("tk::init(shared.{}{}{}, {});", Mangle(barrier.name), instances > 1 ? "[instance]" : "",
+                           count > 1 ? "[slot]" : "", barrier.arrivals));
     }
     if (count > 1) out.Close();
+    if (instances > 1) out.Close();
   }
   if (!kernel.barriers.empty()) out.Line("tk::fence_barrier_init();");
   out.Close();

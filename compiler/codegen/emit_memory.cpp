@@ -54,17 +54,19 @@ int64_t BoxRows(const ir::Kernel& kernel, const std::string& map) {
 std::string OpEmitter::Barrier(const Op& op, size_t scalar) const {
   const auto found = barriers_.find(op.symbol);
   Ensure(found != barriers_.end(), "no barrier of this name: " + op.symbol, op.span);
-  return Element("shared." + Mangle(op.symbol), kernel_.barriers[found->second].count, op, scalar);
+  const ir::Barrier& barrier = kernel_.barriers[found->second];
+  const std::string set = barrier.instances > 1 ? fmt::format("[{}]", Mangle(ir::PlaceOfSlot(op.slot).instance)) : "";
+  return Element("shared." + Mangle(op.symbol) + set, barrier.count, op, scalar);
 }
 
-/// The buffer, or the set of this worker instance.
-std::string OpEmitter::Buffer(const std::string& name) const {
+/// The buffer, or the set of one worker instance: of this one, if `instance` does not say whose.
+std::string OpEmitter::Buffer(const std::string& name, const std::string& instance) const {
   const auto found = buffers_.find(name);
   Ensure(found != buffers_.end(), "no buffer of this name: " + name);
   const ir::Buffer& buffer = kernel_.buffers[found->second];
   const bool is_set = buffer.instances > 1;
   return "shared." + Mangle(name) + (PlaceInUnion(kernel_, buffer) > 0 ? ".tile" : "") +
-         (is_set ? fmt::format("[{}]", instance_) : "");
+         (is_set ? fmt::format("[{}]", instance.empty() ? instance_ : Mangle(instance)) : "");
 }
 
 /// The barrier in shared memory of this instance's warps.

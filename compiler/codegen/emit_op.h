@@ -107,7 +107,7 @@ class OpEmitter {
   bool ReadsExactly(const ir::Op& op) const;
   std::string Element(const std::string& array, int64_t count, const ir::Op& op, size_t scalar) const;
   std::string Barrier(const ir::Op& op, size_t scalar = 0) const;
-  std::string Buffer(const std::string& name) const;
+  std::string Buffer(const std::string& name, const std::string& instance = "") const;
   std::string WarpsMeet() const;
   std::string CopyingThreads() const;
   std::string Coordinates(const ir::Op& op, size_t count) const;

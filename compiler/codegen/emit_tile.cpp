@@ -221,7 +221,7 @@ void OpEmitter::ReadParts(const Op& op) {
 }
 
 CppExpr OpEmitter::View(const Op& op) {
-  const std::string buffer = Buffer(op.symbol);
+  const std::string buffer = Buffer(op.symbol, ir::PlaceOfSlot(op.slot).instance);
   const ir::Buffer& tile = kernel_.buffers[buffers_.at(op.symbol)];
   const ir::Type& type = TypeOf(op.results[0]);
   const std::string element = Element(buffer, tile.count, op, 0);

@@ -28,6 +28,7 @@ void KernelUses::Region(const ir::Region& region) {
     if (op->code == OpCode::kRead && values[op->results[0]] == 0) continue;
     for (ir::ValueId value : op->operands) ++values[value];
     for (const ir::Scalar& scalar : op->scalars) Scalar(scalar);
+    if (const std::string instance = ir::PlaceOfSlot(op->slot).instance; !instance.empty()) names.insert(instance);
     for (const ir::AxisRange& axis : op->axes) {
       Scalar(axis.start);
       Scalar(axis.lo);
@@ -89,7 +90,8 @@ bool MentionsInstance(const ir::Kernel& kernel, const std::string& name, const i
     return false;
   };
   for (const ir::Op& op : region) {
-    const bool is_named = op.slot == name && op.code != OpCode::kPieces;  // whose slot is a buffer
+    const bool is_named =
+        op.code != OpCode::kPieces && (op.slot == name || ir::PlaceOfSlot(op.slot).instance == name);  // its slot is a buffer
     if (is_named || ((op.code == OpCode::kView || ir::ReducesOrScans(op.code)) && is_set(op.symbol))) return true;
     for (const ir::Scalar& scalar : op.scalars) {
       if (scalar && symbolic::Mentions(scalar, name)) return true;

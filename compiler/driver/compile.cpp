@@ -56,6 +56,7 @@
 #include "compiler/passes/select_transfer.h"
 #include "compiler/passes/separate_fields.h"
 #include "compiler/passes/separate_pipes.h"
+#include "compiler/passes/separate_rings.h"
 #include "compiler/passes/share_room.h"
 #include "compiler/passes/shared_room.h"
 #include "compiler/passes/sink_reductions.h"
@@ -78,7 +79,8 @@ constexpr Pass kPasses[] = {
     {"apply_conditions", passes::ApplyConditions},                // first: what can never run needs no roles, layouts or registers
     {"fold_reshapes", passes::FoldReshapes},                      // on tiles that are what the source says
     {"narrow_moves", passes::NarrowMoves},                        // on values, before they have places
-    {"separate_pipes", passes::SeparatePipes},                    // before all that counts or names pipes
+    {"separate_rings", passes::SeparateRings},                    // before all that counts or names pipes
+    {"separate_pipes", passes::SeparatePipes},                    // likewise; of pipes that have one ring by now
     {"separate_fields", passes::SeparateFields},                  // likewise; of pipes that are one by now
     {"expand_workers", passes::ExpandWorkers},                    // all below counts senders and receivers of pipes
     {"split_sums", passes::SplitSums},                            // on values, before they have places

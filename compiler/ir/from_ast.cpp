@@ -28,7 +28,7 @@ void CopyParams(const typed::Kernel& source, WorkerLowering& lowering, Kernel& k
 
 void CopyPipes(const typed::Section& section, Kernel& kernel) {
   for (const typed::Pipe& pipe : section.pipes) {
-    Pipe copy{pipe.name, {}, pipe.slots, pipe.least_slots, pipe.rings, "", "", "", 0, 0, pipe.span};
+    Pipe copy{pipe.name, {}, pipe.slots, pipe.least_slots, pipe.rings, "", "", "", "", 0, 0, pipe.span};
     if (pipe.per_worker != typed::kNone) copy.per_worker = section.workers[pipe.per_worker].name;
     for (const typed::PipeField& field : pipe.fields) copy.fields.push_back({field.name, field.dtype, field.rows, field.cols});
     kernel.pipes.push_back(std::move(copy));

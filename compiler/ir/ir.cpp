@@ -53,8 +53,13 @@ std::set<std::string> Kernel::UsedNames() const {
 }
 
 SlotPlace PlaceOfSlot(const std::string& slot) {
-  const size_t end = slot.find_first_of(".+");
+  size_t end = slot.find_first_of(".+[");
   SlotPlace place{slot.substr(0, end)};
+  if (end != std::string::npos && slot[end] == '[') {
+    const size_t close = slot.find(']', end);
+    place.instance = slot.substr(end + 1, close == std::string::npos ? close : close - end - 1);
+    end = close == std::string::npos || close + 1 == slot.size() ? std::string::npos : close + 1;
+  }
   if (end == std::string::npos) return place;
   place.where = slot[end] == '.' ? SlotPlace::Where::kPrevious : SlotPlace::Where::kAhead;
   if (place.where == SlotPlace::Where::kPrevious) return place;

@@ -83,7 +83,7 @@ struct Op {
   std::vector<Scalar> scalars{};
   std::string symbol{};  // what it acts on: tensor, pipe, buffer, barrier, ring, function, scalar name
   std::string slot{};    // which element of a buffer or barrier array: a ring's name ("ab": its present slot; "ab.previous"),
-                         // "ab+2", "ab+stage": as many slots ahead), "" (the only one)
+                         // "ab+2", "ab+stage": as many slots ahead; "ab[w]": of instance w's own), "" (the only one)
   int64_t number = 0;    // a static count, or a choice of op_number.h, per op.def
   std::vector<AxisRange> axes{};
   std::vector<Region> regions{};
@@ -120,12 +120,15 @@ struct Pipe {
   int64_t least_slots = 1;  // what the order of traffic needs
   int64_t rings = 1;
   std::string per_worker;   // "" or the worker whose instances own one ring each
+  std::string ring_of{};    // the source's pipe, of which separate_rings made one for each instance; "": this is one
   std::string part_of{};    // the source's pipe, of which separate_pipes made several; "": this is one
   std::string fields_of{};  // the source's pipe, of which separate_fields made two, each with some of its fields; "": this is one
   // Found by expand_workers: how many instances fill and read a slot.
   int64_t senders = 0, receivers = 0;
   Span span;
-  const std::string& SourceName() const { return !fields_of.empty() ? fields_of : part_of.empty() ? name : part_of; }
+  const std::string& SourceName() const {
+    return !ring_of.empty() ? ring_of : !fields_of.empty() ? fields_of : part_of.empty() ? name : part_of;
+  }
 };
 
 /// Thread layout of a role's register tiles: tk::layout<lanes, vec, halves, lane_rows, warp_rows, warp_cols, columns_first> of the
@@ -227,6 +230,7 @@ struct Barrier {
   int64_t count = 1;
   int64_t arrivals = 1;
   std::string purpose;
+  int64_t instances = 1;  // > 1: one set per worker instance, as of a buffer
 };
 
 /// A descriptor for the copy engine: one tensor, one box, one swizzle. Schedule level.
@@ -335,13 +339,15 @@ inline bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == 
 bool InTileLevel(OpCode code);
 bool InScheduleLevel(OpCode code);
 
-/// What a slot's text says: the ring's present slot, "ab", the one before it, "ab.previous", or one ahead, "ab+2" or "ab+stage".
+/// What a slot's text says: the ring's present slot, "ab", the one before it, "ab.previous", or one ahead, "ab+2" or "ab+stage";
+/// each of the set that an instance has for itself, "ab[w]".
 struct SlotPlace {
   enum class Where : uint8_t { kPresent, kPrevious, kAhead };
   std::string ring;
   Where where = Where::kPresent;
   int64_t ahead = 0;         // kAhead, where it is a number
   std::string ahead_name{};  // kAhead, where a scalar says how far
+  std::string instance{};    // the scalar that says whose, or ""
 };
 SlotPlace PlaceOfSlot(const std::string& slot);
 std::string RingOf(const std::string& slot);

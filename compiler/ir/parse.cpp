@@ -150,9 +150,9 @@ class KernelParser {
       if (!PipeField(pipe)) return false;
     }
     return Option("slots", &pipe.slots) && Option("least", &pipe.least_slots) && Option("rings", &pipe.rings) &&
-           (!lexer_.Accept("per") || text_.Name(&pipe.per_worker)) && (!lexer_.Accept("of") || text_.Name(&pipe.part_of)) &&
-           (!lexer_.Accept("fields_of") || text_.Name(&pipe.fields_of)) && Option("senders", &pipe.senders) &&
-           Option("receivers", &pipe.receivers);
+           (!lexer_.Accept("per") || text_.Name(&pipe.per_worker)) && (!lexer_.Accept("ring_of") || text_.Name(&pipe.ring_of)) &&
+           (!lexer_.Accept("of") || text_.Name(&pipe.part_of)) && (!lexer_.Accept("fields_of") || text_.Name(&pipe.fields_of)) &&
+           Option("senders", &pipe.senders) && Option("receivers", &pipe.receivers);
   }
 
   bool Option(std::string_view word, int64_t* value) { return !lexer_.Accept(word) || text_.Integer(value); }
@@ -199,7 +199,8 @@ class KernelParser {
 
   bool BarrierOf() {
     Barrier& barrier = kernel_.barriers.emplace_back();
-    return text_.Name(&barrier.name) && Times(&barrier.count) && Option("arrivals", &barrier.arrivals) && Purpose(&barrier.purpose);
+    return text_.Name(&barrier.name) && Times(&barrier.count) && Option("instances", &barrier.instances) &&
+           Option("arrivals", &barrier.arrivals) && Purpose(&barrier.purpose);
   }
 
   bool MapOf() {

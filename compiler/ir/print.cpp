@@ -99,6 +99,7 @@ class KernelPrinter {
     if (pipe.least_slots != 1) line += fmt::format(" least {}", pipe.least_slots);
     if (pipe.rings != 1) line += fmt::format(" rings {}", pipe.rings);
     if (!pipe.per_worker.empty()) line += " per " + NameText(pipe.per_worker);
+    if (!pipe.ring_of.empty()) line += " ring_of " + NameText(pipe.ring_of);
     if (!pipe.part_of.empty()) line += " of " + NameText(pipe.part_of);
     if (!pipe.fields_of.empty()) line += " fields_of " + NameText(pipe.fields_of);
     if (pipe.senders != 0) line += fmt::format(" senders {}", pipe.senders);
@@ -116,6 +117,7 @@ class KernelPrinter {
     for (const Barrier& barrier : kernel_.barriers) {
       std::string line = "barrier " + NameText(barrier.name);
       if (barrier.count != 1) line += fmt::format(" x{}", barrier.count);
+      if (barrier.instances != 1) line += fmt::format(" instances {}", barrier.instances);
       line += fmt::format(" arrivals {}", barrier.arrivals);
       Line("{}{}", line, Purpose(barrier.purpose));
     }

@@ -87,9 +87,15 @@ void Verifier::CheckView(const Op& op) {
   }
 }
 
-/// `ring`, `ring.previous`, `ring+2` or `ring+name`.
+/// `ring`, `ring.previous`, `ring+2` or `ring+name`; `ring[w]` of an instance's own.
 void Verifier::CheckSlot(const Op& op) {
-  const std::string ring = RingOf(op.slot), rest = op.slot.substr(ring.size());
+  const SlotPlace place = PlaceOfSlot(op.slot);
+  const std::string& ring = place.ring;
+  std::string rest = op.slot.substr(ring.size());
+  if (!place.instance.empty()) {
+    rest = rest.substr(std::min(rest.size(), place.instance.size() + 2));
+    if (scalars_.count(place.instance) == 0) OpFault(op, "which instance is meant: there is no `{}`", place.instance);
+  }
   // The passes before insert_sync name a ring that it declares; an array of one slot needs none.
   const Buffer* buffer = FindBuffer(op.symbol);
   const bool needs_ring = !ring.empty() && level_ == Level::kSchedule && (!buffer || buffer->count > 1);
@@ -209,6 +215,8 @@ void Verifier::CheckBarrierOp(const Op& op) {
   if (!barrier && level_ == Level::kSchedule) return OpFault(op, "there is no barrier `{}`", op.symbol);
   CheckSlot(op);
   if (barrier && op.slot.empty() && barrier->count > 1) OpFault(op, "which of the {} is not said", barrier->count);
+  if (barrier && barrier->instances > 1 && PlaceOfSlot(op.slot).instance.empty())
+    OpFault(op, "of which instance `{}` is meant is not said", op.symbol);
   if (op.code == OpCode::kExpect && op.number < 1) OpFault(op, "{} bytes", op.number);
   if (op.code == OpCode::kArrive && (op.number < kPerWarp || op.number > kInAllBlocks))
     OpFault(op, "{} is no way to arrive", op.number);

@@ -152,6 +152,9 @@ void Verifier::CheckAccess(const Op& op, bool is_of_its_type, ValueId value) {
 void Verifier::CheckPipeOp(const Op& op) {
   const Pipe* pipe = FindPipe(op.symbol);
   if (!pipe) return OpFault(op, "there is no pipe `{}`", op.symbol);
+  const bool names_ring = op.scalars.size() > (op.code == OpCode::kReceive ? 0 : 2);
+  if (names_ring != !pipe->per_worker.empty())
+    OpFault(op, "`{}` {} for each instance", op.symbol, names_ring ? "is not one" : "is one");
   if (op.code == OpCode::kReceive) {
     if (!Counts(op, pipe->fields.size(), 0, 0, 1)) return;
     for (size_t i = 0; i < pipe->fields.size(); ++i) {

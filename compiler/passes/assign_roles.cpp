@@ -13,7 +13,14 @@ namespace {
 
 using ir::OpCode;
 
-/// Only reads, each of which is sent, and control flow.
+/// Instances that take turns over the tiles of a block hide its latencies from each other; folded, one of them takes every tile.
+void TakeEveryTile(ir::Worker& worker) {
+  worker.in_turn = false;
+  worker.instances = 1;
+}
+
+}  // namespace
+
 bool OnlyCopies(const ir::Worker& worker) {
   bool only_copies = true;
   bool sends = false;
@@ -33,14 +40,6 @@ bool OnlyCopies(const ir::Worker& worker) {
   });
   return only_copies && sends && worker.instances == 1;
 }
-
-/// Instances that take turns over the tiles of a block hide its latencies from each other; folded, one of them takes every tile.
-void TakeEveryTile(ir::Worker& worker) {
-  worker.in_turn = false;
-  worker.instances = 1;
-}
-
-}  // namespace
 
 Result<void> AssignRoles(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   int copy_warps = 0;

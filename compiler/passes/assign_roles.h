@@ -10,6 +10,9 @@
 
 namespace tkc::passes {
 
+/// Only reads, each of which is sent, and control flow.
+bool OnlyCopies(const ir::Worker& worker);
+
 Result<void> AssignRoles(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics);
 
 }  // namespace tkc::passes

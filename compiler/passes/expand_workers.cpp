@@ -42,6 +42,7 @@ Result<void> ExpandWorkers(ir::Kernel& kernel, Diagnostics&) {
       for (const std::string& pipe : endpoints.received) ++FindPipe(kernel, pipe).receivers;
     }
   }
+  for (ir::Pipe& pipe : kernel.pipes) pipe.receivers /= pipe.rings;  // each of which is received by one
   // Of a worker whose statements are all under conditions that do not hold in this set, nothing is left: it takes no threads.
   std::erase_if(kernel.workers, [](const ir::Worker& worker) { return worker.body.empty(); });
   // A pipe that nobody uses takes no shared memory (the checker has warned of it).

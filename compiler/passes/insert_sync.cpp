@@ -45,7 +45,7 @@ void LinkBarriers(const ir::Kernel& kernel, Region& region) {
   ForEachOp(region, [&](Op& op) {
     if (!ir::IsEngineLoad(op.code)) return;
     for (size_t i = 0; i < kernel.barriers.size(); ++i) {
-      if (kernel.barriers[i].name == FullBarrier(op.slot)) op.number = static_cast<int64_t>(i);
+      if (kernel.barriers[i].name == FullBarrier(ir::RingOf(op.slot))) op.number = static_cast<int64_t>(i);
     }
   });
 }
@@ -55,6 +55,12 @@ void LinkBarriers(const ir::Kernel& kernel, Region& region) {
 std::string FullBarrier(const std::string& pipe) { return pipe + "_full"; }
 std::string EmptyBarrier(const std::string& pipe) { return pipe + "_empty"; }
 
+std::string PresentSlot(const Op& traffic) {
+  const size_t ring = traffic.code == OpCode::kReceive ? 0 : kRingOfSend;
+  if (traffic.scalars.size() <= ring) return traffic.symbol;
+  return fmt::format("{}[{}]", traffic.symbol, symbolic::ToString(traffic.scalars[ring]));
+}
+
 bool IsShared(const ir::Kernel& kernel, const std::string& pipe) {
   bool shared = false;
   for (const ir::Worker& worker : kernel.workers) {
@@ -62,7 +68,7 @@ bool IsShared(const ir::Kernel& kernel, const std::string& pipe) {
       // Before this pass the copy stands inside the send, afterwards it names the pipe's ring.
       if (op.code == OpCode::kSend && op.symbol == pipe && !op.regions.empty())
         shared |= Contains(op.regions[0], OpCode::kLoadMulticast);
-      if (op.code == OpCode::kLoadMulticast) shared |= op.slot == pipe;
+      if (op.code == OpCode::kLoadMulticast) shared |= ir::RingOf(op.slot) == pipe;
     });
   }
   return shared;
@@ -87,10 +93,10 @@ Op If(symbolic::Kind compare, ir::Scalar a, ir::Scalar b, Region region, Span sp
 Op Explain(const std::string& text, Span span) { return SyncOp(OpCode::kComment, text, "", 0, span); }
 
 void SlotArrivals::Add(const std::string& pipe, int64_t arrivals, bool closes) {
-  pending_ += arrivals;
+  pending_[pipe] += arrivals;
   if (!closes) return;
-  all_[pipe] = std::max(all_[pipe], of_others_[pipe] + pending_);
-  pending_ = 0;
+  all_[pipe] = std::max(all_[pipe], of_others_[pipe] + pending_[pipe]);
+  pending_[pipe] = 0;
 }
 
 void SendTiles(ir::Kernel& kernel, const Region& region, size_t index, const PipeTraffic& traffic, const RingsOfSends& rings,
@@ -142,10 +148,11 @@ Region StoresOf(ir::Kernel& kernel, const Op& op, const std::string& slot) {
 }
 
 void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int64_t empty) {
-  kernel.barriers.push_back({FullBarrier(pipe.name), pipe.slots, full, fmt::format("a slot of {} has been filled", pipe.name)});
+  kernel.barriers.push_back(
+      {FullBarrier(pipe.name), pipe.slots, full, fmt::format("a slot of {} has been filled", pipe.name), pipe.rings});
   if (empty == 0) return;
   kernel.barriers.push_back(
-      {EmptyBarrier(pipe.name), pipe.slots, empty, fmt::format("every reader is done with a slot of {}", pipe.name)});
+      {EmptyBarrier(pipe.name), pipe.slots, empty, fmt::format("every reader is done with a slot of {}", pipe.name), pipe.rings});
 }
 
 namespace {
@@ -180,17 +187,18 @@ std::set<std::string> EnginePipes(const ir::Kernel& kernel) {
 }
 
 PipeTraffic TrafficOf(const ir::Kernel& kernel, const Target& target) {
-  PipeTraffic traffic{target.folds_copies ? std::set<std::string>() : EnginePipes(kernel), {}, {}};
+  PipeTraffic traffic{target.folds_copies ? std::set<std::string>() : EnginePipes(kernel), {}, {}, {}};
   for (const ir::Worker& worker : kernel.workers) {
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kSend && IsLoadedByEngine(op)) traffic.refilled.insert(op.symbol);
+      if (op.code == OpCode::kSend && worker.spread > 1) traffic.exchanged.insert(op.symbol);
     });
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
     if (IsFilledOnce(kernel, pipe)) {
       traffic.filled_once.insert(pipe.name);
       traffic.refilled.erase(pipe.name);
-    } else if (kernel.Spread() > 1) {
+    } else if (traffic.exchanged.contains(pipe.name)) {
       traffic.refilled.insert(pipe.name);
     }
   }
@@ -226,7 +234,9 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     for (size_t i = 0; i < rings.size(); ++i) DeclareRings(kernel, kernel.workers[i], rings[i]);
     return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
   }
-  kernel.leaves_alone = kernel.Spread() > 1 && !kernel.dynamic && traffic.filled_once.size() == kernel.pipes.size();
+  kernel.leaves_alone =
+      kernel.Spread() > 1 && !kernel.dynamic &&
+      std::includes(traffic.filled_once.begin(), traffic.filled_once.end(), traffic.exchanged.begin(), traffic.exchanged.end());
   FullArrivals arrivals;
   for (size_t i = 0; i < rings.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];
@@ -237,7 +247,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
   }
   for (const ir::Pipe& pipe : kernel.pipes) {
     if (pipe.name == kernel.next_tile) continue;  // HandOnTiles
-    if (kernel.Spread() > 1) {
+    if (traffic.exchanged.contains(pipe.name)) {
       AddClusterBarriers(kernel, pipe, traffic.filled_once.count(pipe.name) > 0);
       continue;
     }
@@ -251,10 +261,14 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     kernel.barriers.push_back({buffer.name + "_ready", buffer.instances, ir::kWarpsOfInstance * kernel.cluster,
                                "all blocks have published " + buffer.name});
   }
+  // A copying thread can't wait for the cluster, where whole warps arrive: then all do in front of everything.
+  const bool waits_late = kernel.Spread() > 1 && std::all_of(kernel.workers.begin(), kernel.workers.end(), [](const auto& worker) {
+                            return worker.kind == ir::RoleKind::kCompute;
+                          });
   for (size_t i = 0; i < rings.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];
     LinkBarriers(kernel, worker.body);
-    if (kernel.Spread() > 1) WaitForCluster(worker);
+    if (waits_late) WaitForCluster(worker);
     DeclareRings(kernel, worker, rings[i]);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};

@@ -40,7 +40,8 @@ void CountSends(const ir::Region& region, bool in_loop, bool in_each_iteration, 
     const std::map<std::string, Sends> before = sends;
     for (const ir::Region& inner : op.regions) {
       std::map<std::string, Sends> with = before;
-      CountSends(inner, op.code == ir::OpCode::kFor || (in_loop && !in_each_iteration), in_each_iteration, with);
+      const bool is_loop = op.code == ir::OpCode::kFor && !IsOverInstances(op);
+      CountSends(inner, is_loop || (in_loop && !in_each_iteration), in_each_iteration, with);
       for (const auto& [pipe, own] : with) {
         sends[pipe].outside_loops = std::max(sends[pipe].outside_loops, own.outside_loops);
         sends[pipe].in_loop |= own.in_loop;
@@ -115,7 +116,7 @@ void GiveSlots(ir::Kernel& kernel, const Target& target, int64_t fixed) {
     }
     for (size_t i = 0; i < pipe.fields.size(); ++i) {
       for (ir::Buffer& buffer : kernel.buffers) {
-        if (buffer.name == FieldBuffer(pipe, i)) buffer.count = pipe.slots * pipe.rings;
+        if (buffer.name == FieldBuffer(pipe, i)) buffer.count = pipe.slots;
       }
     }
   }

@@ -58,6 +58,7 @@ void MakePipeBuffers(ir::Kernel& kernel, const Target& target) {
       buffer.rows = field.rows;
       buffer.cols = field.cols;
       buffer.count = pipe.slots;
+      buffer.instances = pipe.rings;
       if (!LiesAsItIs(kernel, target, pipe, i)) buffer.swizzle = ChooseSwizzle(field.dtype, field.rows, field.cols);
       buffer.purpose = pipe.fields.size() == 1
                            ? "pipe " + pipe.name

@@ -70,7 +70,8 @@ int64_t Receives(const Region& region, const std::string& pipe, bool in_loop) {
     const bool receives = op.code == OpCode::kReceive && op.symbol == pipe, sends = op.code == OpCode::kSend && op.symbol == pipe;
     if (in_loop && (receives || sends)) return kLoops;
     count += receives;
-    const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
+    const bool is_loop =
+        (op.code == OpCode::kFor && !IsOverInstances(op)) || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
     for (const Region& inner : op.regions) {
       const int64_t inside = Receives(inner, pipe, in_loop || is_loop);
       if (inside == kLoops) return kLoops;
@@ -81,6 +82,16 @@ int64_t Receives(const Region& region, const std::string& pipe, bool in_loop) {
 }
 
 }  // namespace
+
+bool IsOverInstances(const Op& loop) {
+  if (loop.code != OpCode::kFor) return false;
+  bool says_whose = false;
+  ForEachOp(loop.regions[0], [&](const Op& op) {
+    says_whose |=
+        op.code == OpCode::kSend && op.scalars.size() > kRingOfSend && symbolic::Mentions(op.scalars[kRingOfSend], loop.symbol);
+  });
+  return says_whose;
+}
 
 bool OpensSlot(const Region& region, size_t index) {
   if (IsWhole(region[index])) return true;

@@ -11,6 +11,12 @@
 
 namespace tkc::passes {
 
+/// Which of a send's scalars says whose pipe it is, of one that is one for each instance.
+inline constexpr size_t kRingOfSend = 2;
+
+/// Whether the loop goes over the instances that have pipes of their own, and fills a slot of one in each turn.
+bool IsOverInstances(const ir::Op& loop);
+
 /// Whether the send at `index` of the region opens a slot, or closes one. Part sends in one region fill one slot together until a
 /// part comes again.
 bool OpensSlot(const ir::Region& region, size_t index);

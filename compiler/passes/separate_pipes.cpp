@@ -137,6 +137,10 @@ class Traffic {
   End traffic_;
 };
 
+End EndOf(const ir::Kernel& kernel, ir::Worker& worker, int64_t instance, const std::string& pipe, OpCode end) {
+  return Traffic(kernel, worker, instance, pipe, end).Take();
+}
+
 /// All ends of the pipe; none if it is one that this pass can't take apart.
 std::vector<End> EndsOf(ir::Kernel& kernel, const ir::Pipe& pipe) {
   std::vector<End> ends;
@@ -144,7 +148,7 @@ std::vector<End> EndsOf(ir::Kernel& kernel, const ir::Pipe& pipe) {
     const int64_t instances = worker.in_turn ? 1 : worker.instances;
     for (int64_t instance = 0; instance < instances; ++instance) {
       for (const OpCode end : {OpCode::kSend, OpCode::kReceive}) {
-        End traffic = Traffic(kernel, worker, instance, pipe.name, end).Take();
+        End traffic = EndOf(kernel, worker, instance, pipe.name, end);
         if (!traffic.slots.empty()) ends.push_back(std::move(traffic));
       }
     }
@@ -209,6 +213,11 @@ void Separate(ir::Kernel& kernel, size_t place) {
 }
 
 }  // namespace
+
+bool HoldsSeveral(const ir::Kernel& kernel, const ir::Worker& worker, const std::string& pipe) {
+  ir::Worker copy = worker;
+  return !EndOf(kernel, copy, 0, pipe, OpCode::kReceive).held.empty();
+}
 
 Result<void> SeparatePipes(ir::Kernel& kernel, Diagnostics&) {
   for (size_t place = kernel.pipes.size(); place-- > 0;) Separate(kernel, place);

@@ -11,6 +11,9 @@
 
 namespace tkc::passes {
 
+/// Whether an instance of the worker receives from the pipe while it holds a value that it has received there.
+bool HoldsSeveral(const ir::Kernel& kernel, const ir::Worker& worker, const std::string& pipe);
+
 Result<void> SeparatePipes(ir::Kernel& kernel, Diagnostics& diagnostics);
 
 }  // namespace tkc::passes

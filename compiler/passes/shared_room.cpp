@@ -12,7 +12,11 @@
 namespace tkc::passes {
 namespace {
 
-/// A pipe as the source has it: with the slots of all that separate_pipes made of one, and the fields that separate_fields did.
+/// Of those that one instance has for itself.
+bool IsFirstOfRing(const ir::Pipe& pipe) { return !pipe.ring_of.empty() && (pipe.part_of.empty() || pipe.part_of == pipe.name); }
+
+/// A pipe as the source has it: with the slots of all that separate_pipes made of one, the fields that separate_fields did, and the
+/// rings of all instances that separate_rings did.
 struct PipeOfSource {
   const ir::Pipe* pipe;
   int64_t slots, least_slots, slot_bytes;
@@ -25,8 +29,10 @@ std::vector<PipeOfSource> PipesOfSource(const ir::Kernel& kernel) {
     const auto known = std::find_if(pipes.begin(), pipes.end(), is_other);
     if (known == pipes.end()) {
       pipes.push_back({&pipe, pipe.slots, pipe.least_slots, PlacedSlotBytes(kernel, pipe)});
-    } else if (!pipe.fields_of.empty()) {
+    } else if (!pipe.fields_of.empty() || IsFirstOfRing(pipe)) {
       known->slot_bytes += PlacedSlotBytes(kernel, pipe);
+    } else if (!pipe.ring_of.empty() && pipe.part_of != known->pipe->part_of) {
+      continue;  // counted with those of the first instance
     } else {
       known->slots += pipe.slots;
       known->least_slots += pipe.least_slots;

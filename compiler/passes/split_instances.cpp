@@ -74,9 +74,15 @@ void SplitInstances(ir::Kernel& kernel) {
       if (op.code == OpCode::kSend) loaded.insert(op.symbol);
     });
   }
+  SplitWorkers(kernel, [&](const ir::Worker& worker) {
+    return worker.kind == ir::RoleKind::kUnassigned && TrafficDiffers(kernel, worker, loaded);
+  });
+}
+
+void SplitWorkers(ir::Kernel& kernel, const std::function<bool(const ir::Worker&)>& is_to_be) {
   std::vector<ir::Worker> workers;
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kUnassigned || !TrafficDiffers(kernel, worker, loaded)) {
+    if (!is_to_be(worker)) {
       workers.push_back(std::move(worker));
       continue;
     }

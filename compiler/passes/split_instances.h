@@ -4,11 +4,16 @@
 // each has a program of its own, in which conditions on the instance are decided.
 #pragma once
 
+#include <functional>
+
 #include "compiler/ir/ir.h"
 
 namespace tkc::passes {
 
 /// Loading workers have their role already.
 void SplitInstances(ir::Kernel& kernel);
+
+/// Each instance of such a worker gets a program of its own.
+void SplitWorkers(ir::Kernel& kernel, const std::function<bool(const ir::Worker&)>& is_to_be);
 
 }  // namespace tkc::passes

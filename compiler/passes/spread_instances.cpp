@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/assign_roles.h"
+#include "compiler/passes/sent_slots.h"
+#include "compiler/passes/separate_rings.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -19,12 +22,23 @@ constexpr int kWord = 4;  // bytes: what blocks store into each other's shared m
 /// Why the worker's instances can't be spread: what stands between `spread` and "is specified".
 std::string Hindrance(const ir::Kernel& kernel, const ir::Worker& worker) {
   if (kernel.cluster > 1 || kernel.split > 1) return "together with `cluster` or `split`";
-  if (kernel.workers.size() > 1) return "of a worker beside others";
+  const auto is_own = [&](const std::string& pipe) { return FindPipe(kernel, pipe).per_worker == worker.name; };
+  for (const ir::Worker& other : kernel.workers) {
+    if (&other == &worker) continue;
+    bool feeds = OnlyCopies(other);
+    ForEachOp(other.body, [&](const Op& op) { feeds &= op.code != OpCode::kSend || is_own(op.symbol); });
+    if (!feeds) return fmt::format("beside `{}`, which does more than load what one instance each receives,", other.name);
+  }
   bool multiplies = false;
   ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
   if (multiplies) return "of a worker that multiplies";
   for (const ir::Pipe& pipe : kernel.pipes) {
-    if (pipe.senders != worker.instances || pipe.receivers != worker.instances || !pipe.per_worker.empty())
+    if (is_own(pipe.name)) {
+      if (ServesAll(kernel, pipe)) continue;
+      return fmt::format("with pipe `{}`, which is not filled in a loop over the instances that each receive one value at a time,",
+                         pipe.name);
+    }
+    if (pipe.senders != worker.instances || pipe.receivers != worker.instances)
       return fmt::format("with pipe `{}`, which not every instance both sends to and receives from,", pipe.name);
     for (const ir::PipeField& field : pipe.fields) {
       if (Bytes(field.dtype) != kWord) return fmt::format("with pipe `{}`, whose elements have not {} bytes,", pipe.name, kWord);
@@ -36,20 +50,64 @@ std::string Hindrance(const ir::Kernel& kernel, const ir::Worker& worker) {
   return "";
 }
 
-/// Each block's instances count from 0; `let w = rank * instances + w_here` says which of all they are.
+/// `let w = rank * instances + w_here`: which of all instances one of this block is.
+Op NumberOf(const std::string& name, const std::string& here, const ir::Worker& worker, Span span) {
+  Op number{OpCode::kLet};
+  number.symbol = name;
+  number.span = span;
+  const symbolic::Scalar rank = symbolic::Convert(symbolic::Call("cluster::rank", DType::kI32, {}), DType::kI64);
+  const symbolic::Scalar first = symbolic::Mul(rank, symbolic::Int(worker.instances));
+  number.scalars = {worker.instances == 1 ? rank : symbolic::Add(first, symbolic::Name(here))};
+  return number;
+}
+
+/// Who loads fills the pipes of the instances of its block.
+Region FedHere(Region region, const ir::Worker& worker, std::set<std::string>& used) {
+  Region out;
+  for (Op& op : region) {
+    if (!IsOverInstances(op)) {
+      for (Region& inner : op.regions) inner = FedHere(std::move(inner), worker, used);
+      out.push_back(std::move(op));
+      continue;
+    }
+    const std::string name = op.symbol, here = ir::FreeName(used, name + "_here");
+    used.insert(here);
+    Region& body = op.regions[0];
+    ForEachOp(body, [&](Op& each) {
+      if (each.code == OpCode::kSend) each.scalars[kRingOfSend] = symbolic::Name(here);
+    });
+    body.insert(body.begin(), NumberOf(name, here, worker, op.span));
+    op.symbol = here;
+    op.scalars[1] = symbolic::Int(worker.instances);
+    if (worker.instances > 1)
+      out.push_back(std::move(op));
+    else
+      out.insert(out.end(), std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
+  }
+  return out;
+}
+
+/// Each block's instances count from 0, and so do the pipes that they have for themselves.
 void Deal(ir::Kernel& kernel, ir::Worker& worker) {
   worker.instances /= worker.spread;
   kernel.cluster = worker.spread;
   if (worker.instance_name.empty()) return;
-  Op number{OpCode::kLet};
-  number.symbol = worker.instance_name;
-  number.span = worker.span;
-  worker.instance_name = ir::FreeName(kernel.UsedNames(), worker.instance_name + "_here");
-  const symbolic::Scalar rank = symbolic::Convert(symbolic::Call("cluster::rank", DType::kI32, {}), DType::kI64);
-  number.scalars = {worker.instances == 1 ? rank
-                                          : symbolic::Add(symbolic::Mul(rank, symbolic::Int(worker.instances)),
-                                                          symbolic::Name(worker.instance_name))};
-  worker.body.insert(worker.body.begin(), std::move(number));
+  std::set<std::string> used = kernel.UsedNames();
+  const std::string name = worker.instance_name;
+  worker.instance_name = ir::FreeName(used, name + "_here");
+  used.insert(worker.instance_name);
+  ForEachOp(worker.body, [&](Op& op) {
+    if (op.code == OpCode::kReceive && !op.scalars.empty()) op.scalars[0] = symbolic::Name(worker.instance_name);
+  });
+  worker.body.insert(worker.body.begin(), NumberOf(name, worker.instance_name, worker, worker.span));
+  for (ir::Worker& other : kernel.workers) {
+    if (&other != &worker) other.body = FedHere(std::move(other.body), worker, used);
+  }
+  for (ir::Pipe& pipe : kernel.pipes) {
+    if (pipe.per_worker != worker.name) continue;
+    pipe.rings = worker.instances;
+    if (pipe.rings == 1) JoinOnlyRing(kernel, pipe);
+  }
 }
 
 }  // namespace

@@ -53,13 +53,14 @@ class ComputeRoleSync {
   ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, const PipeTraffic& traffic, const RingsOfSends& rings,
                   Diagnostics& diagnostics)
       : kernel_(kernel), worker_(worker), traffic_(traffic), rings_(rings), diagnostics_(diagnostics), staging_(kernel, worker) {
-    is_spread_ = kernel.Spread() > 1;
     for (const ir::Pipe& pipe : kernel.pipes) {
-      release_kind_[pipe.name] = IsShared(kernel, pipe.name) || is_spread_ ? ir::kInAllBlocks : ir::kPerWarp;
+      const bool reaches_all = IsShared(kernel, pipe.name) || traffic.exchanged.contains(pipe.name);
+      release_kind_[pipe.name] = reaches_all ? ir::kInAllBlocks : ir::kPerWarp;
     }
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kAssign) assigned_.insert(op.operands[0]);
       if (op.code == OpCode::kReceive) {
+        present_[op.symbol] = PresentSlot(op);
         for (ValueId value : op.results) {
           slot_of_[value] = value;
           pipe_of_[value] = op.symbol;
@@ -116,7 +117,7 @@ class ComputeRoleSync {
   std::map<ValueId, ValueId> slot_of_;           // view of a slot -> the received value it is a view of
   std::map<ValueId, std::string> pipe_of_;       // received value -> its pipe
   std::map<std::string, int64_t> release_kind_;  // of each pipe: what kArrive's number says
-  bool is_spread_ = false;                       // over the blocks of a cluster
+  std::map<std::string, std::string> present_;   // of each pipe received: the text of its slot at hand
   std::set<std::string> loaded_;                 // pipes that ordinary code reads
   std::set<ValueId> assigned_;
   std::deque<Group> in_flight_;
@@ -154,7 +155,8 @@ void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
     const std::string why = is_fenced ? ", and its reads come before what the copy engine writes there next" : "";
     out.push_back(Explain("This worker is done with the slot: it goes back" + why + ".", release.span));
     if (is_fenced) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, release.span));
-    out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), release.pipe, release_kind_.at(release.pipe), release.span));
+    out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), present_.at(release.pipe), release_kind_.at(release.pipe),
+                         release.span));
   }
   if (traffic_.GoesOn(FindPipe(kernel_, release.pipe))) out.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
 }
@@ -201,12 +203,13 @@ void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region&
                fmt::format("holding two values of pipe `{}` at once is specified, not yet implemented", pipe.name))
         .Help("use the first value for the last time before the second receive, or send both in one slot");
   }
-  if (is_spread_) AnnounceSlot(pipe, worker_, op.span, out);
-  out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(pipe.name), pipe.name, 0, op.span));
+  if (traffic_.exchanged.contains(pipe.name)) AnnounceSlot(pipe, worker_, op.span, out);
+  const std::string& slot = present_.at(pipe.name);
+  out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(pipe.name), slot, 0, op.span));
   for (size_t i = 0; i < op.results.size(); ++i) {
     const std::vector<ValueId> slots{op.results[i]};
     if (LastUse(region, index, slots) == index) continue;  // received and not used
-    Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, i), pipe.name, 0, op.span);
+    Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, i), slot, 0, op.span);
     view.results = {op.results[i]};
     out.push_back(std::move(view));
   }
@@ -256,7 +259,7 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
 
 void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Region& out) {
   WaitFor(op, out);
-  if (!is_spread_) return SendTiles(kernel_, region, index, traffic_, rings_, out);
+  if (!traffic_.exchanged.contains(op.symbol)) return SendTiles(kernel_, region, index, traffic_, rings_, out);
   const std::string& ring = RingOfSends(rings_, op.symbol);
   if (OpensSlot(region, index) && traffic_.filled_once.count(op.symbol) == 0)
     out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), ring, 0, op.span));
@@ -334,7 +337,7 @@ void ComputeRoleSync::FlyAround(Op op, Region& out) {
   Region releases;
   for (const std::string& pipe : pipes) {
     held_pipes_.erase(pipe);
-    releases.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(pipe), pipe + ".previous", release_kind_.at(pipe), span));
+    releases.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(pipe), present_.at(pipe) + ".previous", release_kind_.at(pipe), span));
   }
   const ir::Scalar lo = op.scalars[0], hi = op.scalars[1];
   body.push_back(Explain("One product stays in flight; the one before it is complete, so its slot goes back.", span));

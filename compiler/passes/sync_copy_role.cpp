@@ -3,6 +3,7 @@
 // slot.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "compiler/passes/sent_slots.h"
@@ -31,8 +32,10 @@ class CopyRoleSync {
         Send(op, OpensSlot(region, i), ClosesSlot(region, i), out);
         continue;
       }
+      const bool is_over_instances = IsOverInstances(op);
       for (Region& inner : op.regions) inner = Rewrite(std::move(inner));
-      out.push_back(std::move(op));
+      out.push_back(is_over_instances ? ForEachInstance(std::move(op)) : std::move(op));
+      if (is_over_instances) TurnAll(out.back().span, out);
     }
     return out;
   }
@@ -56,10 +59,25 @@ class CopyRoleSync {
     }
   }
 
+  /// Whose slots they are is then known wherever they are named.
+  static Op ForEachInstance(Op loop) {
+    Op each = SyncOp(OpCode::kUnroll, loop.symbol, "", 0, loop.span);
+    symbolic::IsInt(loop.scalars[1], &each.number);
+    each.regions = std::move(loop.regions);
+    return each;
+  }
+
+  /// The rings of instances' own pipes, of each of which a slot has been filled, turn together.
+  void TurnAll(Span span, Region& out) {
+    for (const std::string& pipe : own_) out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, span));
+    own_.clear();
+  }
+
   void Send(Op& send, bool opens, bool closes, Region& out) {
     const std::string& pipe = send.symbol;
+    const std::string slot = PresentSlot(send);
     if (opens && !traffic_.filled_once.contains(pipe))
-      out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe), pipe, 0, send.span));
+      out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe), slot, 0, send.span));
     Region views, engine, guarded;
     int64_t bytes = 0;
     for (Op& op : send.regions[0]) {
@@ -67,11 +85,12 @@ class CopyRoleSync {
       if (ir::IsEngineLoad(op.code)) {
         // Every block receives the shares of all.
         bytes += BoxBytes(op) * (is_shared ? kernel_.cluster : 1);
-        op.slot = pipe;
+        op.slot = slot;
         engine.push_back(std::move(op));
       } else if (op.code == OpCode::kCopyToShared) {
         guarded.push_back(std::move(op));
       } else {
+        if (op.code == OpCode::kView) op.slot = slot;
         views.push_back(std::move(op));
       }
     }
@@ -79,7 +98,7 @@ class CopyRoleSync {
     int64_t arrivals = 0;
     if (!engine.empty()) {
       // The expected bytes and the arrival are one operation: the phase cannot complete between them.
-      engine.insert(engine.begin(), SyncOp(OpCode::kExpect, FullBarrier(pipe), pipe, bytes, send.span));
+      engine.insert(engine.begin(), SyncOp(OpCode::kExpect, FullBarrier(pipe), slot, bytes, send.span));
       ++arrivals;
       if (by_warp_) {
         Op elected = SyncOp(OpCode::kIfElected, "", "", ir::kOfWarp, send.span);
@@ -93,16 +112,20 @@ class CopyRoleSync {
       for (Op& op : guarded) out.push_back(std::move(op));
       // Each writing thread fences its stores where a unit comes after them, then the warp arrives once.
       if (traffic_.engine.contains(pipe)) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, send.span));
-      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), pipe, ir::kPerWarp, send.span));
+      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), slot, ir::kPerWarp, send.span));
       ++arrivals;
     }
     came_[pipe] += arrivals;
     // Other slots of the pipe are copied in more ways than this one: a phase wants as many arrivals of each.
     for (; closes && came_[pipe] < most_[pipe]; ++came_[pipe], ++arrivals)
-      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), pipe, ir::kPerWarp, send.span));
+      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), slot, ir::kPerWarp, send.span));
     if (closes) came_[pipe] = 0;
     arrivals_.Add(pipe, arrivals, closes);
-    if (closes && traffic_.GoesOn(FindPipe(kernel_, pipe))) out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, send.span));
+    if (!closes || !traffic_.GoesOn(FindPipe(kernel_, pipe))) return;
+    if (slot != pipe)
+      own_.insert(pipe);
+    else
+      out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, send.span));
   }
 
   /// What the engine counts: whole boxes, each as wide as a panel of the tile.
@@ -117,6 +140,7 @@ class CopyRoleSync {
   const PipeTraffic& traffic_;
   bool by_warp_;
   SlotArrivals arrivals_;
+  std::set<std::string> own_;                   // pipes of instances' own that the loop at hand fills
   std::map<std::string, int64_t> most_, came_;  // arrivals of a slot by pipe: the most of all, and so far of the one being filled
 };
 

@@ -28,11 +28,14 @@ class SlotArrivals {
  private:
   FullArrivals& all_;
   FullArrivals of_others_;
-  int64_t pending_ = 0;  // of the slot being filled
+  FullArrivals pending_;  // of the slot of each pipe that is being filled
 };
 
 std::string FullBarrier(const std::string& pipe);
 std::string EmptyBarrier(const std::string& pipe);
+
+/// The present slot of a pipe, or of the one that this instance has for itself; whose it is comes from the receive or send.
+std::string PresentSlot(const ir::Op& traffic);
 
 /// Whether blocks of the cluster fill each other's slots of this pipe: then a slot is empty when all of them have read it.
 bool IsShared(const ir::Kernel& kernel, const std::string& pipe);
@@ -64,6 +67,7 @@ struct PipeTraffic {
   std::set<std::string> engine;       // the copy engine fills or stores them, or the matrix unit reads: ordinary stores are fenced
   std::set<std::string> refilled;     // the copy engine, or another block, fills their slots again: ordinary loads are fenced
   std::set<std::string> filled_once;  // while the block lives: no slot goes back
+  std::set<std::string> exchanged;    // between instances that are spread over the blocks of a cluster
 
   /// Whether the ring goes on behind a slot: not where it has one, which is never filled again.
   bool GoesOn(const ir::Pipe& pipe) const { return pipe.slots > 1 || !filled_once.contains(pipe.name); }

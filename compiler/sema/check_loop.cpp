@@ -29,11 +29,32 @@ class NeedsNumber {
  public:
   explicit NeedsNumber(const std::string& name) : name_(name) {}
 
+  /// Whether the loop fills the pipes of a worker's instances one after the other, each by one statement: then it stays one. What
+  /// is sent may begin where the index says. `pipes`: those that are one for each instance.
+  bool FillsRings(const ast::Block& block, const std::set<std::string>& pipes) {
+    slices_ = false;
+    const bool fills = std::all_of(block.stmts.begin(), block.stmts.end(), [&](const ast::StmtPtr& stmt) {
+      const auto* arrow = ast::DynCast<ast::ArrowStmt>(*stmt);
+      return arrow && IsOwnRing(*arrow->target, pipes) && !In(*arrow->value, false);
+    });
+    return fills && !block.stmts.empty();
+  }
+
   bool In(const ast::Block& block) const {
     return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const ast::StmtPtr& stmt) { return In(*stmt); });
   }
 
  private:
+  /// `p[u]` or `p[u].name`.
+  bool IsOwnRing(const ast::Expr& target, const std::set<std::string>& pipes) const {
+    if (const auto* field = ast::DynCast<ast::FieldExpr>(target)) return IsOwnRing(*field->base, pipes);
+    const auto* index = ast::DynCast<ast::IndexExpr>(target);
+    if (!index || index->indices.size() != 1 || index->indices[0].kind != ast::Index::Kind::kExpr) return false;
+    const auto* pipe = ast::DynCast<ast::NameExpr>(*index->base);
+    const auto* number = ast::DynCast<ast::NameExpr>(*index->indices[0].expr);
+    return pipe && number && pipes.contains(pipe->name) && number->name == name_;
+  }
+
   bool In(const ast::Stmt& stmt) const {
     switch (stmt.kind) {
       case ast::StmtKind::kLet: return In(*ast::Cast<ast::LetStmt>(stmt).value, false);
@@ -83,7 +104,7 @@ class NeedsNumber {
         if (In(*index.base, wanted)) return true;
         for (const ast::Index& i : index.indices) {
           const bool is_start = i.kind == ast::Index::Kind::kSlice || i.kind == ast::Index::Kind::kBlock;
-          if (i.expr && In(*i.expr, wanted || is_start)) return true;
+          if (i.expr && In(*i.expr, wanted || (is_start && slices_))) return true;
         }
         return false;
       }
@@ -92,6 +113,7 @@ class NeedsNumber {
   }
 
   const std::string& name_;
+  bool slices_ = true;  // where one begins has to be known
 };
 
 std::string TextOf(const ast::Range& range) { return (range.low ? ast::Print(*range.low) : "") + ".." + ast::Print(*range.high); }
@@ -104,11 +126,13 @@ struct LoopsOfPlace {
 };
 using Places = std::map<std::string, LoopsOfPlace>;  // by the ranges from the outermost loop on, as text
 
-void CollectLoops(const std::vector<ast::StmtPtr>& stmts, const std::string& outer, size_t worker, Places& places) {
+void CollectLoops(const std::vector<ast::StmtPtr>& stmts, const std::string& outer, size_t worker,
+                  const std::set<std::string>& of_instances, Places& places) {
   for (const ast::StmtPtr& stmt : stmts) {
     switch (stmt->kind) {
       case ast::StmtKind::kFor: {
         const auto& loop = ast::Cast<ast::ForStmt>(*stmt);
+        if (NeedsNumber(loop.index.text).FillsRings(loop.body, of_instances)) break;  // no other worker has this loop
         const std::string here = outer + "/" + TextOf(loop.range);
         if (!loop.range.step) {
           LoopsOfPlace& place = places[here];
@@ -116,16 +140,18 @@ void CollectLoops(const std::vector<ast::StmtPtr>& stmts, const std::string& out
           place.workers.insert(worker);
           place.needs_number = place.needs_number || NeedsNumber(loop.index.text).In(loop.body);
         }
-        CollectLoops(loop.body.stmts, here, worker, places);
+        CollectLoops(loop.body.stmts, here, worker, of_instances, places);
         break;
       }
       case ast::StmtKind::kIf: {
         const auto& branch = ast::Cast<ast::IfStmt>(*stmt);
-        CollectLoops(branch.then_branch.stmts, outer, worker, places);
-        if (branch.else_branch) CollectLoops(branch.else_branch->stmts, outer, worker, places);
+        CollectLoops(branch.then_branch.stmts, outer, worker, of_instances, places);
+        if (branch.else_branch) CollectLoops(branch.else_branch->stmts, outer, worker, of_instances, places);
         break;
       }
-      case ast::StmtKind::kEach: CollectLoops(ast::Cast<ast::EachStmt>(*stmt).body.stmts, outer, worker, places); break;
+      case ast::StmtKind::kEach:
+        CollectLoops(ast::Cast<ast::EachStmt>(*stmt).body.stmts, outer, worker, of_instances, places);
+        break;
       default: break;
     }
   }
@@ -135,8 +161,12 @@ void CollectLoops(const std::vector<ast::StmtPtr>& stmts, const std::string& out
 
 void Elaborator::FindUnrolled(const ast::GridSection& section) {
   unrolled_.clear();
+  of_instances_.clear();
+  for (const ast::PipeDecl& pipe : section.pipes) {
+    if (pipe.per) of_instances_.insert(pipe.name.text);
+  }
   Places places;
-  for (size_t i = 0; i < section.workers.size(); ++i) CollectLoops(section.workers[i].body.stmts, "", i, places);
+  for (size_t i = 0; i < section.workers.size(); ++i) CollectLoops(section.workers[i].body.stmts, "", i, of_instances_, places);
   for (const auto& [ranges, place] : places) {
     if (place.needs_number && place.workers.size() > 1) unrolled_.insert(place.loops.begin(), place.loops.end());
   }
@@ -228,6 +258,7 @@ bool Elaborator::UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range) {
   const std::optional<int64_t> hi = NumberOf(*range.hi);
   if (range.is_block || !lo || !hi || *hi - *lo > kMostUnrolled) return false;
   if (!NeedsNumber(stmt.index.text).In(stmt.body) && unrolled_.count(&stmt) == 0) return false;
+  if (*lo == 0 && *hi > 1 && NeedsNumber(stmt.index.text).FillsRings(stmt.body, of_instances_)) return false;
   for (int64_t i = *lo; i < *hi; ++i) {
     if (++expansions_ > kMostExpansions) {
       if (expansions_ == kMostExpansions + 1) {

@@ -152,7 +152,7 @@ bool Elaborator::RingOfReceive(const ast::ReceiveExpr& expr, const typed::Pipe& 
   Value index = Eval(*expr.index);
   if (index.IsError()) return false;
   ring = std::move(index.expr);
-  if (ring && !ring->type.is_tile && ring->type.dtype == DType::kI64 && index.count != 0) return true;
+  if (ring && !ring->type.is_tile && ring->type.dtype == DType::kI64 && (index.count != 0 || NumberOf(*ring))) return true;
   diagnostics_
       .Error(DiagnosticKind::kRingIndex, expr.index->span,
              fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name))

@@ -150,14 +150,18 @@ bool Nest::CheckEndpoints() {
     }
     ok = false;
     const bool sends = !ring.producers.empty();
+    const std::string name =
+        pipe.rings == 1
+            ? pipe.name
+            : fmt::format("{}[{}]", pipe.name, static_cast<int>(r) - NumberRings(section_)[static_cast<size_t>(ring.pipe)]);
     const TrafficItem* item = sends ? FindSend(skeletons_[ring.producers[0]].items, static_cast<int>(r), nullptr)
                                     : FindReceive(skeletons_[ring.consumers[0]].items, static_cast<int>(r));
     diagnostics_
         .Error(sends ? DiagnosticKind::kNoReceiver : DiagnosticKind::kNoSender, item->stmt->span,
-               sends ? fmt::format("nobody receives from `{}`", pipe.name) : fmt::format("nobody sends to `{}`", pipe.name))
+               sends ? fmt::format("nobody receives from `{}`", name) : fmt::format("nobody sends to `{}`", name))
         .Label(item->stmt->span, sends ? "sent here" : "received here")
         .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name))
-        .Help(sends ? fmt::format("receive it: `let x = <-{}`", pipe.name) : fmt::format("send to it: `{} <- x`", pipe.name));
+        .Help(sends ? fmt::format("receive it: `let x = <-{}`", name) : fmt::format("send to it: `{} <- x`", name));
   }
   return ok;
 }

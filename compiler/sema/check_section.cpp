@@ -185,8 +185,18 @@ void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection
     if (pipe.per_worker == typed::kNone) {
       diagnostics_.Error(DiagnosticKind::kUnknownName, source.per.span,
                          fmt::format("there is no worker `{}` in this section", source.per.text));
+    } else if (section_source.workers[pipe.per_worker].in_turn || in_turn_.count(source.per.text) > 0) {
+      diagnostics_
+          .Error(DiagnosticKind::kRingIndex, source.per.span,
+                 fmt::format("worker `{}` takes tiles in turn, and its instances have no pipes of their own", source.per.text))
+          .Label(source.per.span, "they mean one worker")
+          .Help("leave out `per` or `in turn`");
+    } else if (const auto item = alternates_.find(source.per.text); item != alternates_.end()) {
+      diagnostics_
+          .Error(DiagnosticKind::kBadSchedule, item->second,
+                 fmt::format("`{}` can't alternate: its instances have pipes of their own", source.per.text))
+          .Note(source.per.span, fmt::format("`{}` is one for each", pipe.name));
     }
-    GateFeature(source.per.span, "a pipe for each instance of a worker");
   }
   if (!fields_ok || pipe.fields.empty()) {  // reported; a stand-in, so that its sends and receives can be looked at
     DeclareFixed(source.name, Symbol{}, "pipe");

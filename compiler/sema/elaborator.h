@@ -300,6 +300,7 @@ class Elaborator {
   int depth_ = 0;
   std::map<typed::VarId, int> loops_of_;    // around the declaration of a variable
   std::set<const ast::ForStmt*> unrolled_;  // for the sake of a loop of another worker
+  std::set<std::string> of_instances_;      // pipes of the section that are one for each instance
   int loops_ = 0;                           // around the statement
   int64_t expansions_ = 0;                  // inlined calls and unrolled iterations
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/sema/scalar_text.h"
+#include "compiler/support/internal_error.h"
 
 namespace tkc::sema {
 namespace {
@@ -16,10 +17,27 @@ using typed::Stmt;
 using typed::StmtKind;
 using Kind = TrafficItem::Kind;
 
+bool Mentions(const typed::Expr& expr, typed::VarId var) {
+  return (expr.kind == typed::ExprKind::kVar && expr.id == var) ||
+         std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return Mentions(*arg, var); });
+}
+
+/// Whether the variable says which ring is meant.
+bool ChoosesRing(const typed::Block& block, typed::VarId var) {
+  return std::any_of(block.begin(), block.end(), [&](const typed::StmtPtr& stmt) {
+    return (stmt->ring && Mentions(*stmt->ring, var)) || ChoosesRing(stmt->body, var) || ChoosesRing(stmt->orelse, var);
+  });
+}
+
 class Builder {
  public:
-  Builder(const typed::Kernel& kernel, const typed::Section& section, SymbolicTable& table, Diagnostics& diagnostics)
-      : kernel_(kernel), section_(section), table_(table), diagnostics_(diagnostics), first_ring_(NumberRings(section)) {}
+  Builder(const typed::Kernel& kernel, const typed::Section& section, Skeleton& skeleton, Diagnostics& diagnostics)
+      : kernel_(kernel),
+        section_(section),
+        skeleton_(skeleton),
+        table_(skeleton.table),
+        diagnostics_(diagnostics),
+        first_ring_(NumberRings(section)) {}
 
   std::vector<TrafficItem> Build(const typed::Block& block) {
     std::vector<TrafficItem> items;
@@ -45,6 +63,7 @@ class Builder {
     switch (stmt.kind) {
       case StmtKind::kLet: return AddLet(stmt, items);
       case StmtKind::kFor: {
+        if (ChoosesRing(stmt.body, stmt.var)) return AddRings(stmt, items);
         TrafficItem item{Kind::kLoop, &stmt, 0, {}, Build(stmt.body), {}, {}};
         Note(item.rings, item.body);
         if (!item.rings.empty()) items.push_back(std::move(item));
@@ -54,6 +73,16 @@ class Builder {
       case StmtKind::kSend:
       case StmtKind::kReceive: return AddTraffic(stmt, items);
       default: return;
+    }
+  }
+
+  /// A loop over the rings of a pipe, number by number.
+  void AddRings(const Stmt& stmt, std::vector<TrafficItem>& items) {
+    const std::optional<int64_t> lo = Number(*stmt.lo), hi = Number(*stmt.hi);
+    Ensure(lo && hi, "a ring that is known only when the kernel runs", stmt.span);
+    for (int64_t i = *lo; i < *hi; i += stmt.step) {
+      table_.Fix(stmt.var, i);
+      for (const typed::StmtPtr& inner : stmt.body) Add(*inner, items);
     }
   }
 
@@ -89,10 +118,27 @@ class Builder {
         return;
       }
       item.ring += static_cast<int>(*ring);
+      if (stmt.kind == StmtKind::kReceive && !IsOwn(stmt, pipe, *ring)) return;
     }
     item.rings = {item.ring};
     if (stmt.kind == StmtKind::kSend && !AddParts(stmt, pipe, item)) return;
     items.push_back(std::move(item));
+  }
+
+  /// Each instance receives what is its own.
+  bool IsOwn(const Stmt& stmt, const typed::Pipe& pipe, int64_t ring) {
+    const std::string& owner = section_.workers[pipe.per_worker].name;
+    const bool is_owner = skeleton_.worker == pipe.per_worker;
+    if (is_owner && ring == skeleton_.instance) return true;
+    DiagnosticBuilder report = diagnostics_.Error(
+        DiagnosticKind::kRingIndex, stmt.span,
+        fmt::format("`{}` receives from `{}[{}]`, which is for `{}[{}]`", skeleton_.name, pipe.name, ring, owner, ring));
+    report.Note(pipe.span, "declared here");
+    if (is_owner)
+      report.Help(fmt::format("each instance receives what is its own: `<-{}[w]` in `worker {}[..] as w`", pipe.name, owner));
+    else
+      report.Help("leave out `per`, and all receive all, or let who is to have it send it on");
+    return false;
   }
 
   bool AddParts(const Stmt& stmt, const typed::Pipe& pipe, TrafficItem& item) {
@@ -117,12 +163,19 @@ class Builder {
 
   const typed::Kernel& kernel_;
   const typed::Section& section_;
+  const Skeleton& skeleton_;
   SymbolicTable& table_;
   Diagnostics& diagnostics_;
   std::vector<int> first_ring_;
 };
 
 constexpr size_t kLongestText = 400;
+
+/// `p`, or `p[2]` of several.
+std::string RingText(const typed::Section& section, const TrafficItem& item) {
+  const typed::Pipe& pipe = section.pipes[item.stmt->pipe];
+  return pipe.rings == 1 ? pipe.name : fmt::format("{}[{}]", pipe.name, item.ring - NumberRings(section)[item.stmt->pipe]);
+}
 
 void AppendText(const typed::Kernel& kernel, const typed::Section& section, const std::vector<TrafficItem>& items,
                 const std::vector<int>& shown, std::string& text) {
@@ -135,8 +188,8 @@ void AppendText(const typed::Kernel& kernel, const typed::Section& section, cons
     if (!first) text += "; ";
     first = false;
     switch (item.kind) {
-      case Kind::kSend: text += section.pipes[item.stmt->pipe].name + " <-"; break;
-      case Kind::kReceive: text += "<-" + section.pipes[item.stmt->pipe].name; break;
+      case Kind::kSend: text += RingText(section, item) + " <-"; break;
+      case Kind::kReceive: text += "<-" + RingText(section, item); break;
       case Kind::kLoop:
         text += "for " + LoopText(kernel, *item.stmt) + " { ";
         AppendText(kernel, section, item.body, shown, text);
@@ -178,7 +231,7 @@ std::vector<Skeleton> BuildSkeletons(const typed::Kernel& kernel, const typed::S
       skeleton.instance = i;
       DefineLets(kernel, section.lets, skeleton.table);
       skeleton.table.Fix(worker.instance_var, i);
-      skeleton.items = Builder(kernel, section, skeleton.table, diagnostics).Build(worker.body);
+      skeleton.items = Builder(kernel, section, skeleton, diagnostics).Build(worker.body);
     }
   }
   return skeletons;

@@ -61,6 +61,8 @@ KERNELS = [
            arguments=("--target=gfx942",), note="what is staged lies over the slots that it was computed from"),
     Kernel("spread", "test/spec/spread.tk", "centre_wide", [({"M": 5, "N": 301}, 4), ({"M": 1, "N": 512}, 4)],
            note="instances over the blocks of a cluster, which store into each other's slots"),
+    Kernel("own_slots", "test/run/spread_loads.tk", "centre_walk_pairs", [({"M": 13, "N": 201}, 4), ({"M": 2, "N": 256}, 4)],
+           note="slots that each instance has for itself, filled by who loads for those of a block"),
     Kernel("drawn", "test/certify/drawn_tiles.tk", None, [({"M": 300, "N": 200, "K": 200}, 2), ({"M": 300, "N": 64, "K": 64}, 1)],
            note="tiles drawn from a counter by the thread that copies"),
     Kernel("drawn_pairs", "test/certify/drawn_by_clusters.tk", None, [({"M": 600, "N": 200, "K": 200}, 4), ({"M": 300, "N": 64, "K": 64}, 2)],

@@ -7,16 +7,17 @@ loop may run any number of times. A loop that keeps a product in flight gives it
 condition): those in it count for its body, the one behind it for none. Parts that fill one slot arrive more often than once.
 An instance that receives the slot that it has just sent waits for it empty and full, and turns its ring once; else it has a ring for
 what it sends and one for what it receives. In a tile of another instance (`if whose == ..` and its `else`) slots are only passed over,
-as many as the certificate says. What the first block of a cluster does for all
-(`if @cluster::rank.i32() == 0`) counts for the body around it. Slots that are filled once have no barrier to be given back at, and where there is one of
+as many as the certificate says. Of pipes that instances have for themselves (`["p[u]"]`) all rings turn together, behind the loop that fills
+a slot of each. What the first block of a cluster does for all (`if @cluster::rank.i32() == 0`) counts for the body around it. Slots that
+are filled once have no barrier to be given back at, and where there is one of
 them its ring stays there."""
 import pathlib
 import re
 import subprocess
 import sys
 
-WAIT = re.compile(r"wait_(full|empty) (\w+)_(?:full|empty)\[(\w+)")
-GIVE = re.compile(r"(?:arrive|expect) (\w+)_(full|empty)\[\w+(\.previous)?\]")
+WAIT = re.compile(r'wait_(full|empty) (\w+)_(?:full|empty)\["?(\w+)(?:\[(\w+)\])?')
+GIVE = re.compile(r'(?:arrive|expect) (\w+)_(full|empty)\["?\w+(?:\[\w+\])?(\.previous)?"?\]')
 EMPTY = re.compile(r"barrier (\w+)_empty ")
 TURN = re.compile(r"advance (\w+)$")
 
@@ -86,7 +87,8 @@ def check(text):
             block = block.parent
         if match := WAIT.match(line):
             block.add(block.waits, (match[2], match[1]))
-            block.add(block.ring_waits, (match[3], match[1]))
+            turning = block.parent if match[4] and block.head.startswith(f"unroll {match[4]} times") else block
+            turning.add(turning.ring_waits, (match[3], match[1]))
         if match := TURN.match(line):
             block.add(block.turns, match[1])
         if match := GIVE.match(line):
