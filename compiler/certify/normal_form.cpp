@@ -250,13 +250,13 @@ class Normalizer {
     const ir::Op* op;
   };
   void AddEvent(int event, NormalForm::Sort sort, int place, int who = 0, int agent = 0, const ir::Op* op = nullptr) {
-    if (event >= 0) events_.push_back({{Bits(sort, 60) | Bits(place, 36) | Bits(who, 24), 0}, event, agent, op});
+    if (event >= 0) events_.push_back({{0, Bits(sort, 60) | Bits(place, 36) | Bits(who, 24)}, event, agent, op});
   }
   void AddRecord(const Record& r) {
     AddEvent(r.event, NormalForm::Sort::kRecord, Place(r.place), r.warp, r.agent, r.op);
     NormalForm::Key& key = events_.back().key;
-    key.first |= Bits(r.by_engine, 23) | Bits(r.dealt, 18) | Bits(r.writes, 17) | Bits(r.is_async, 16);
-    key.second = Bits(r.rect.r0, 48) | Bits(r.rect.r1, 32) | Bits(r.rect.c0, 16) | Bits(r.rect.c1, 0);
+    key.first = Bits(r.rect.r0, 48) | Bits(r.rect.r1, 32) | Bits(r.rect.c0, 16) | Bits(r.rect.c1, 0);
+    key.second |= Bits(r.by_engine, 23) | Bits(r.dealt, 18) | Bits(r.writes, 17) | Bits(r.is_async, 16);
   }
 
   void Events() {
@@ -271,13 +271,13 @@ class Normalizer {
     for (size_t i = 0; i < state_.named.size(); ++i)
       AddEvent(state_.named[i].latest, NormalForm::Sort::kNamed, static_cast<int>(i));
     std::stable_sort(events_.begin(), events_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
-    // The same thing twice: told apart by their order, which the lowest bits of a key have room for.
+    // The same thing twice: told apart by their order, which the lowest bits of a key have room for: the keys stay sorted.
     constexpr uint64_t kMostAlike = 64;
     for (size_t i = 1; i < events_.size(); ++i) {
       const NormalForm::Key& before = events_[i - 1].key;
       NormalForm::Key& key = events_[i].key;
-      const uint64_t ahead = before.first - key.first;
-      if (key.second == before.second && ahead < kMostAlike) key.first += ahead + 1;
+      const uint64_t ahead = before.second - key.second;
+      if (key.first == before.first && ahead < kMostAlike) key.second += ahead + 1;
     }
   }
 

@@ -16,8 +16,8 @@
 namespace tkc::certify {
 
 struct NormalForm {
-  /// Of the first number: 4 bits what it is, 24 which tile, element or named barrier, 12 whose, 8 how, 16 which of many. Of the
-  /// second: the rectangle, 16 bits for each number.
+  /// The rectangle, 16 bits for each number. Behind it 4 bits what it is, 24 which tile, element or named barrier, 12 whose, 8 how,
+  /// 16 which of many.
   using Key = std::pair<uint64_t, uint64_t>;
   enum class Sort : uint8_t { kRecord, kNote, kLatest, kPrevious, kNamed };
   std::string place;
