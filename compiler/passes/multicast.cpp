@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/multicast.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -41,11 +42,13 @@ class Sharing {
     region = std::move(out);
   }
 
-  /// Whether loops or conditions of the region differ between the blocks of a cluster.
+  /// Whether the blocks of a cluster send or receive in different loops, or under different conditions.
   bool Diverges(const Region& region) const {
+    const auto has_traffic = [](const Region& inner) { return Contains(inner, OpCode::kSend) || Contains(inner, OpCode::kReceive); };
     bool diverges = false;
     ForEachOp(region, [&](const Op& op) {
-      diverges |= (op.code == OpCode::kFor || op.code == OpCode::kIf) && NamesScalar(op, differs_);
+      const bool branches = op.code == OpCode::kFor || op.code == OpCode::kIf;
+      diverges |= branches && NamesScalar(op, differs_) && std::any_of(op.regions.begin(), op.regions.end(), has_traffic);
     });
     return diverges;
   }
