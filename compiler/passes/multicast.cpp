@@ -44,7 +44,9 @@ class Sharing {
 
   /// Whether the blocks of a cluster send or receive in different loops, or under different conditions.
   bool Diverges(const Region& region) const {
-    const auto has_traffic = [](const Region& inner) { return Contains(inner, OpCode::kSend) || Contains(inner, OpCode::kReceive); };
+    const auto has_traffic = [](const Region& inner) {
+      return Contains(inner, OpCode::kSend) || Contains(inner, OpCode::kReceive);
+    };
     bool diverges = false;
     ForEachOp(region, [&](const Op& op) {
       const bool branches = op.code == OpCode::kFor || op.code == OpCode::kIf;

@@ -3,10 +3,10 @@
 #include "compiler/symbolic/scalar.h"
 
 #include <algorithm>
-#include <functional>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 #include "compiler/symbolic/polynomial.h"
