@@ -313,12 +313,19 @@ class StoreWalk {
     const Scalar number = symbolic::Sub(element->args[0], symbolic::Int(1));
     const Scalar before = symbolic::WithArgs(element, {number});
     const auto numbers = symbolic::ToPolynomial(number);
-    const auto behind = symbolic::ToPolynomial(symbolic::Sub(lo, is_widened ? symbolic::Convert(before, end->dtype) : before));
-    if (!numbers || !behind || numbers->count(name + "*") == 0) return false;
+    if (!numbers || numbers->count(name + "*") == 0) return false;
+    const Scalar begin = is_widened ? symbolic::Convert(before, end->dtype) : before;
+    std::vector<Scalar> places{begin};
+    symbolic::AddMaxima(lo, begin, places);
+    return std::any_of(places.begin(), places.end(), [&](const Scalar& place) { return IsBehind(lo, place); });
+  }
+
+  bool IsBehind(const Scalar& lo, const Scalar& place) const {
+    const auto distance = symbolic::ToPolynomial(symbolic::Sub(lo, place));
     const auto is_not_negative = [&](const auto& term) {
       return term.second > 0 && (term.first.empty() || IsDistance(term.first));
     };
-    return std::all_of(behind->begin(), behind->end(), is_not_negative);
+    return distance && std::all_of(distance->begin(), distance->end(), is_not_negative);
   }
 
   /// The term of an index that begins at zero.

@@ -73,16 +73,16 @@ void NormalForm::Merge(const NormalForm& other, State& state) {
 
 /// The event of another state of the same place, with what is known of it there.
 void NormalForm::Put(const NormalForm& other, size_t event, int number, State& state) const {
-  const auto [first, second] = other.events[event];
+  const auto [what, corners, copy] = other.events[event];
   const auto [agent, op] = other.origins[event];
-  const size_t at = static_cast<size_t>(Field(first, 36, 24));
-  switch (static_cast<Sort>(first >> 60)) {
+  const size_t at = static_cast<size_t>(Field(what, 36, 24));
+  switch (static_cast<Sort>(what >> 60)) {
     case Sort::kRecord: {
-      const Rect rect{Field(second, 48, 16), Field(second, 32, 16), Field(second, 16, 16), Field(second, 0, 16)};
-      const bool writes = Field(first, 17, 1) != 0, is_async = Field(first, 16, 1) != 0;
-      const bool by_engine = Field(first, 23, 1) != 0;
-      const int dealt = Field(first, 18, 5);
-      state.records.Add({places[at], Field(first, 24, 12), agent, writes, is_async, by_engine, dealt, rect, number, op});
+      const Rect rect{Field(corners, 48, 16), Field(corners, 32, 16), Field(corners, 16, 16), Field(corners, 0, 16)};
+      const bool writes = Field(what, 17, 1) != 0, is_async = Field(what, 16, 1) != 0;
+      const bool by_engine = Field(what, 23, 1) != 0;
+      const int dealt = Field(what, 18, 5);
+      state.records.Add({places[at], Field(what, 24, 12), agent, writes, is_async, by_engine, dealt, rect, number, op});
       break;
     }
     case Sort::kNote: state.notes.push_back({elements[at], number, agent, op}); break;

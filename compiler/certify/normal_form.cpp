@@ -238,8 +238,10 @@ class Normalizer {
   void PutEvent(int event) {
     const size_t entry = entry_of_[static_cast<size_t>(event)];
     if (entry == kNone) return Put(-1);
-    Put(static_cast<int64_t>(events_[entry].key.first));
-    Put(static_cast<int64_t>(events_[entry].key.second));
+    const NormalForm::Key& key = events_[entry].key;
+    Put(static_cast<int64_t>(key.what));
+    Put(static_cast<int64_t>(key.corners));
+    Put(key.copy);
   }
 
   struct Entry {
@@ -248,13 +250,13 @@ class Normalizer {
     const ir::Op* op;
   };
   void AddEvent(int event, NormalForm::Sort sort, int place, int who = 0, int agent = 0, const ir::Op* op = nullptr) {
-    if (event >= 0) events_.push_back({{Bits(sort, 60) | Bits(place, 36) | Bits(who, 24), 0}, event, agent, op});
+    if (event >= 0) events_.push_back({{.what = Bits(sort, 60) | Bits(place, 36) | Bits(who, 24)}, event, agent, op});
   }
   void AddRecord(const Record& r, int place) {
     AddEvent(r.event, NormalForm::Sort::kRecord, place, r.warp, r.agent, r.op);
     NormalForm::Key& key = events_.back().key;
-    key.first |= Bits(r.by_engine, 23) | Bits(r.dealt, 18) | Bits(r.writes, 17) | Bits(r.is_async, 16);
-    key.second = Bits(r.rect.r0, 48) | Bits(r.rect.r1, 32) | Bits(r.rect.c0, 16) | Bits(r.rect.c1, 0);
+    key.what |= Bits(r.by_engine, 23) | Bits(r.dealt, 18) | Bits(r.writes, 17) | Bits(r.is_async, 16);
+    key.corners = Bits(r.rect.r0, 48) | Bits(r.rect.r1, 32) | Bits(r.rect.c0, 16) | Bits(r.rect.c1, 0);
   }
 
   /// Nearly in order already: so many are put in order fastest as they come.
@@ -277,13 +279,10 @@ class Normalizer {
     for (size_t i = 1; i < events_.size(); ++i) {
       for (size_t j = i; j > 0 && events_[j].key < events_[j - 1].key; --j) std::swap(events_[j], events_[j - 1]);
     }
-    // The same thing twice: told apart by their order, which the lowest bits of a key have room for.
-    constexpr uint64_t kMostAlike = 64;
     for (size_t i = 1; i < events_.size(); ++i) {
       const NormalForm::Key& before = events_[i - 1].key;
       NormalForm::Key& key = events_[i].key;
-      const uint64_t ahead = before.first - key.first;
-      if (key.second == before.second && ahead < kMostAlike) key.first += ahead + 1;
+      if (key.what == before.what && key.corners == before.corners) key.copy = before.copy + 1;
     }
     entry_of_.assign(state_.knowledge.Words() * 64, kNone);
     for (size_t i = 0; i < events_.size(); ++i) entry_of_[static_cast<size_t>(events_[i].event)] = i;

@@ -6,6 +6,7 @@
 // the one that knows less, and has more to be ordered behind, fails whenever the other does: the other need not be followed.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -16,9 +17,13 @@
 namespace tkc::certify {
 
 struct NormalForm {
-  /// Of the first number: 4 bits what it is, 24 which tile, element or named barrier, 12 whose, 8 how, 16 which of many. Of the
-  /// second: the rectangle, 16 bits for each number.
-  using Key = std::pair<uint64_t, uint64_t>;
+  /// By what an event of one state is found in another.
+  struct Key {
+    uint64_t what = 0;     // 4 bits what it is, 24 which tile, element or named barrier, 12 whose, 8 how
+    uint64_t corners = 0;  // the rectangle, 16 bits for each number
+    int copy = 0;          // which of those that are alike else
+    auto operator<=>(const Key&) const = default;
+  };
   enum class Sort : uint8_t { kRecord, kNote, kLatest, kPrevious, kNamed };
   std::string place;
   std::vector<Key> events{};      // sorted: what somebody may have to be ordered behind

@@ -45,7 +45,7 @@ void MentionedDims(const ExprPtr& expr, std::set<int>& dims) {
 }
 
 /// What the kernels do with each dimension: blocks of which sizes, through pipes of how many slots; and the numbers that conditions
-/// of schedule sets compare it with.
+/// of schedule sets or of the launch compare it with.
 struct DimUse {
   std::set<int64_t> grid_steps, loop_steps, slots, bounds;
 };
@@ -64,6 +64,10 @@ class UseFinder {
         for (DimUse& use : uses) use.slots.insert(std::max<int64_t>(pipe.slots, 2));
       }
     }
+  }
+  /// What a launch must be, whichever set it takes.
+  void VisitRequires(const Kernel& kernel) {
+    for (const ExprPtr& required : kernel.requires_at_launch) Bounds(required);
   }
 
  private:
@@ -213,6 +217,7 @@ class Maker {
     UseFinder finder(kernel_.dims.size());
     for (const Kernel& kernel : entry.kernels) {
       finder.Visit(kernel);
+      finder.VisitRequires(kernel);
       UseFinder of_set(kernel.dims.size());
       of_set.Visit(kernel);
       steps_[kernel.schedule];  // also where there is no dimension

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/multicast.h"
 
+#include <algorithm>
+#include <set>
+#include <string>
+
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -15,13 +19,22 @@ constexpr int64_t kSwizzleRows = 8;  // a share starts where the swizzle pattern
 
 class Sharing {
  public:
-  Sharing(ir::Kernel& kernel, std::string row_name) : kernel_(kernel), row_name_(std::move(row_name)) {}
+  Sharing(ir::Kernel& kernel, const Region& body, const std::string& row_name) : kernel_(kernel), differs_{row_name} {
+    const auto take = [&](const Op& op) {
+      if (op.code == OpCode::kLet && NamesScalar(op, differs_)) differs_.insert(op.symbol);
+    };
+    for (size_t known = 0; known != differs_.size();) {
+      known = differs_.size();
+      ForEachOp(kernel.lets, take);
+      ForEachOp(body, take);
+    }
+  }
 
   void Rewrite(Region& region) {
     Region out;
     for (Op& op : region) {
       for (Region& inner : op.regions) Rewrite(inner);
-      if (op.code == OpCode::kLoadAsync && !DependsOnRow(op))
+      if (op.code == OpCode::kLoadAsync && !NamesScalar(op, differs_))
         Share(std::move(op), out);
       else
         out.push_back(std::move(op));
@@ -29,21 +42,20 @@ class Sharing {
     region = std::move(out);
   }
 
-  /// Whether loops or conditions of the region differ between the blocks of a cluster.
+  /// Whether the blocks of a cluster send or receive in different loops, or under different conditions.
   bool Diverges(const Region& region) const {
+    const auto has_traffic = [](const Region& inner) {
+      return Contains(inner, OpCode::kSend) || Contains(inner, OpCode::kReceive);
+    };
     bool diverges = false;
-    ForEachOp(region, [&](const Op& op) { diverges |= (op.code == OpCode::kFor || op.code == OpCode::kIf) && DependsOnRow(op); });
+    ForEachOp(region, [&](const Op& op) {
+      const bool branches = op.code == OpCode::kFor || op.code == OpCode::kIf;
+      diverges |= branches && NamesScalar(op, differs_) && std::any_of(op.regions.begin(), op.regions.end(), has_traffic);
+    });
     return diverges;
   }
 
  private:
-  bool DependsOnRow(const Op& op) const {
-    for (const Scalar& scalar : op.scalars) {
-      if (symbolic::Mentions(scalar, row_name_)) return true;
-    }
-    return false;
-  }
-
   /// Each block loads one of `cluster` parts, by whole panels of columns or else by rows, for all.
   void Share(Op load, Region& out) {
     const ir::Type type = kernel_.values[load.operands[0]].type;
@@ -98,7 +110,7 @@ class Sharing {
   }
 
   ir::Kernel& kernel_;
-  std::string row_name_;
+  std::set<std::string> differs_;  // scalars that differ between the blocks of a cluster: the row, and what is made of it
 };
 
 /// Maps that no load uses any more.
@@ -114,8 +126,9 @@ void DropUnusedMaps(ir::Kernel& kernel) {
 
 Result<void> Multicast(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
   if (kernel.cluster == 1 || kernel.SharesTile() || kernel.axes.empty()) return {};
-  Sharing sharing(kernel, kernel.axes[kernel.axes.size() >= 2 ? kernel.axes.size() - 2 : 0].name);
+  const std::string row = kernel.axes[kernel.axes.size() >= 2 ? kernel.axes.size() - 2 : 0].name;
   for (ir::Worker& worker : kernel.workers) {
+    Sharing sharing(kernel, worker.body, row);
     if (sharing.Diverges(worker.body)) {
       return diagnostics.Error(DiagnosticKind::kNotImplemented, worker.span,
                                "a cluster whose blocks run different loops is specified, not yet implemented");

@@ -132,7 +132,7 @@ void Elaborator::DeclareAxis(const ast::GridAxis& axis, typed::Section& section)
 }
 
 /// False if a field was wrong: the pipe is then of no use.
-bool Elaborator::AddPipeFields(const ast::TypeExpr& type, const std::string& name, typed::Pipe& pipe) {
+bool Elaborator::AddPipeFields(const ast::TypeExpr& type, const ast::Name& name, typed::Pipe& pipe) {
   if (type.kind == ast::TypeExpr::Kind::kTuple) {
     for (const ast::TypeExpr::Field& field : type.fields) {
       const std::optional<int64_t> count = field.repeat ? Constant(*field.repeat, "the number of fields") : 1;
@@ -143,7 +143,7 @@ bool Elaborator::AddPipeFields(const ast::TypeExpr& type, const std::string& nam
       }
       if (!count) return false;
       for (int64_t i = 0; i < *count; ++i) {
-        if (!AddPipeFields(*field.type, field.name.text, pipe)) return false;
+        if (!AddPipeFields(*field.type, field.name, pipe)) return false;
       }
     }
     return true;
@@ -156,7 +156,13 @@ bool Elaborator::AddPipeFields(const ast::TypeExpr& type, const std::string& nam
         .Help("one number is a tile of one row and one column: `f32[1, 1]`");
     return false;
   }
-  pipe.fields.push_back({name, declared->dtype, declared->rows, declared->cols});
+  const auto has_name = [&](const typed::PipeField& field) { return !name.text.empty() && field.name == name.text; };
+  if (std::any_of(pipe.fields.begin(), pipe.fields.end(), has_name)) {
+    diagnostics_.Error(DiagnosticKind::kDuplicateName, name.span, fmt::format("`{}` names two fields of a slot", name.text))
+        .Help("a field without a name is taken by its position, `x.1`; fields that are repeated have no name");
+    return false;
+  }
+  pipe.fields.push_back({name.text, declared->dtype, declared->rows, declared->cols});
   return true;
 }
 
@@ -164,7 +170,7 @@ void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection
   typed::Pipe pipe;
   pipe.name = source.name.text;
   pipe.span = source.name.span;
-  const bool fields_ok = AddPipeFields(*source.type, "", pipe);
+  const bool fields_ok = AddPipeFields(*source.type, {}, pipe);
   if (source.slots) {
     const std::optional<int64_t> slots = Constant(*source.slots, "the number of slots");
     if (slots && (*slots < 1 || *slots > kMostSlots)) {

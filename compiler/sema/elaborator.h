@@ -104,7 +104,7 @@ class Elaborator {
   void ElaborateSection(const ast::GridSection& source);
   void DeclareAxis(const ast::GridAxis& axis, typed::Section& section);
   void DeclarePipe(const ast::PipeDecl& pipe, const ast::GridSection& source, typed::Section& section);
-  bool AddPipeFields(const ast::TypeExpr& type, const std::string& name, typed::Pipe& pipe);
+  bool AddPipeFields(const ast::TypeExpr& type, const ast::Name& name, typed::Pipe& pipe);
   void CheckAlternates(const ast::WorkerDecl& source, typed::Worker& worker);
   void ElaborateWorker(const ast::WorkerDecl& source, typed::Section& section, size_t index);
   void CheckEach(const ast::GridSection& source);

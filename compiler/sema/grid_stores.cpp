@@ -47,6 +47,7 @@ class Collector {
   Iteration IterationOf(VarId var, VarId declared, const typed::Expr& lo, const typed::Expr& hi, int64_t step, bool is_grid) {
     const symbolic::Scalar first = table_.Of(lo), name = symbolic::Name(table_.NameOf(var));
     Iteration iteration{.var = var, .declared = declared, .step = step, .is_grid = is_grid};
+    iteration.first = first;
     iteration.hi = table_.Of(hi);
     iteration.span = symbolic::MostDifference(iteration.hi, first);
     iteration.lo = symbolic::ToPolynomial(first);
@@ -149,38 +150,47 @@ class Collector {
     if (stmt.store_op != typed::StoreOp::kSet && !deterministic_) return;
     GridStore store{&stmt, {}, around_, zeros_, conditions_, name_, facts_};
     for (const AxisRange& axis : stmt.axes) {
-      std::optional<Polynomial> start = symbolic::ToPolynomial(table_.Of(*axis.start));
+      const symbolic::Scalar first = table_.Of(*axis.start);
+      std::optional<Polynomial> start = symbolic::ToPolynomial(first);
       store.axes.push_back({start ? std::move(*start) : Polynomial{{"?", 1}}, axis.extent});
       if (axis.hi)
-        AddEnds(table_.Of(*axis.hi), store.axes.back());
+        AddEnds(table_.Of(*axis.hi), first, store.axes.back());
       else if (axis.extent == 1)
-        AddEndOfLoop(store.axes.back());
+        AddEndOfLoop(first, store.axes.back());
     }
     stores_[stmt.tensor].push_back(std::move(store));
   }
 
   /// A single element at the index of a loop lies before its end.
-  void AddEndOfLoop(StoredAxis& axis) {
+  void AddEndOfLoop(const symbolic::Scalar& first, StoredAxis& axis) const {
     for (const Iteration& iteration : around_) {
-      if (axis.start == Polynomial{{table_.NameOf(iteration.var) + "*", 1}}) return AddEnds(iteration.hi, axis);
+      if (axis.start == Polynomial{{table_.NameOf(iteration.var) + "*", 1}}) return AddEnds(iteration.hi, first, axis);
     }
   }
 
-  static void AddEnds(const symbolic::Scalar& hi, StoredAxis& axis) {
+  /// `first`: where the axis starts.
+  void AddEnds(const symbolic::Scalar& hi, const symbolic::Scalar& first, StoredAxis& axis) const {
     if (hi->kind == symbolic::Kind::kMin) {
-      for (const symbolic::Scalar& each : hi->args) AddEnds(each, axis);
+      for (const symbolic::Scalar& each : hi->args) AddEnds(each, first, axis);
     } else if (std::optional<Polynomial> end = symbolic::ToPolynomial(hi)) {
       axis.ends.push_back(std::move(*end));
-      if (hi->kind == symbolic::Kind::kElement && hi->args.size() == 1) AddRun(*hi, axis);
+      if (hi->kind == symbolic::Kind::kElement && hi->args.size() == 1) AddRun(*hi, first, axis);
     }
   }
 
-  /// The run that ends at an element of a tensor.
-  static void AddRun(const symbolic::Node& end, StoredAxis& axis) {
+  /// The run that ends at an element of a tensor, by each place in it that the axis may count from.
+  void AddRun(const symbolic::Node& end, const symbolic::Scalar& first, StoredAxis& axis) const {
     const symbolic::Scalar before = symbolic::Sub(end.args[0], symbolic::Int(1));
-    const std::optional<Polynomial> first = symbolic::ToPolynomial(symbolic::Element(end.name, end.dtype, {before}));
     const std::optional<Polynomial> number = symbolic::ToPolynomial(before);
-    if (first && number) axis.runs.push_back({SymbolicTable::ParamOf(end.name), *number, *first});
+    if (!number) return;
+    std::vector<symbolic::Scalar> places{symbolic::Element(end.name, end.dtype, {before})};
+    const symbolic::Scalar begin = places[0];
+    symbolic::AddMaxima(first, begin, places);
+    for (const Iteration& iteration : around_) symbolic::AddMaxima(iteration.first, begin, places);
+    for (const symbolic::Scalar& place : places) {
+      if (const std::optional<Polynomial> from = symbolic::ToPolynomial(place))
+        axis.runs.push_back({SymbolicTable::ParamOf(end.name), *number, *from});
+    }
   }
 
   const typed::Kernel& kernel_;

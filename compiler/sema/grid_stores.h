@@ -26,7 +26,7 @@ struct Iteration {
   bool is_block = false;                     // a grid axis cut `by` a size
   std::string number{};                      // the term of its block's number: rises by 1 from one execution to the next
   std::optional<symbolic::Polynomial> lo{};  // where it starts
-  symbolic::Scalar hi{};                     // and ends
+  symbolic::Scalar first{}, hi{};            // the same as it is written, and where it ends
 
   bool RunsOnce() const { return span && *span <= step; }
 };
@@ -35,7 +35,7 @@ struct Iteration {
 struct Run {
   std::string tensor;
   symbolic::Polynomial number;  // e
-  symbolic::Polynomial first;   // off[e]
+  symbolic::Polynomial first;   // off[e], or what lies behind it in the run: max(off[e], 0)
 };
 
 /// The elements of one axis that one execution stores.

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 #include "compiler/symbolic/polynomial.h"
@@ -149,6 +150,15 @@ bool Mentions(const Scalar& scalar, const std::string& name) {
     if (Mentions(arg, name)) return true;
   }
   return false;
+}
+
+void AddMaxima(const Scalar& scalar, const Scalar& least, std::vector<Scalar>& maxima) {
+  if (!scalar) return;
+  const std::function<bool(const Scalar&)> reaches = [&](const Scalar& part) {
+    return Equal(part, least) || (part->kind == Kind::kMax && std::any_of(part->args.begin(), part->args.end(), reaches));
+  };
+  if (scalar->kind == Kind::kMax && reaches(scalar)) maxima.push_back(scalar);
+  for (const Scalar& arg : scalar->args) AddMaxima(arg, least, maxima);
 }
 
 Scalar WithArgs(const Scalar& scalar, std::vector<Scalar> args) {
