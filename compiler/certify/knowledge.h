@@ -65,7 +65,7 @@ class Knowledge {
  private:
   size_t At(int holder) const { return static_cast<size_t>(holder) * words_; }
   static size_t Word(int event) { return static_cast<size_t>(event) / 64; }
-  static uint64_t Bit(int event) { return uint64_t{1} << (event % 64); }
+  static uint64_t Bit(int event) { return uint64_t{1} << (static_cast<unsigned>(event) % 64); }
 
   /// A number that is used from now on; -1 where all are.
   int Unused() {
