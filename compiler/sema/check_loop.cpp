@@ -21,7 +21,6 @@ using typed::VarKind;
 
 namespace {
 
-constexpr int64_t kMostUnrolled = 64;
 constexpr int kDeepestLoop = 12;  // each doubles the work of analyses that go round it
 
 /// Does the index `name` choose a part, a slice, a ring, or go into a function: then its value has to be known.

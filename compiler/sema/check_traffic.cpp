@@ -106,6 +106,13 @@ bool Elaborator::SendToRing(const ast::IndexExpr& target, typed::Stmt& send, con
         .Help("index it by a number, or by a loop over a number: `for u in 4`");
     return false;
   }
+  if (ring.count > kMostUnrolled) {
+    diagnostics_
+        .Error(DiagnosticKind::kRingIndex, ring.span,
+               fmt::format("a loop of {} turns says which ring of `{}` is meant, which has {}", ring.count, pipe.name, pipe.rings))
+        .Help(fmt::format("a loop that goes over the rings: `for u in {}`", pipe.rings));
+    return false;
+  }
   if (const auto number = NumberOf(*ring.expr); number && (*number < 0 || *number >= pipe.rings)) {
     diagnostics_
         .Error(DiagnosticKind::kRingIndex, ring.span, fmt::format("ring {} of `{}`, which has {}", *number, pipe.name, pipe.rings))

@@ -62,6 +62,8 @@ struct Access {
 
 /// Functions inlined and loop iterations unrolled in one kernel; more is a slip, or hostile.
 inline constexpr int64_t kMostExpansions = 20000;
+/// Of a loop over numbers: turns that are written out where something needs to know them.
+inline constexpr int64_t kMostUnrolled = 64;
 
 class Elaborator {
  public:
