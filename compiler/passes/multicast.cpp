@@ -55,7 +55,8 @@ class Sharing {
   }
 
  private:
-  /// Each block loads one of `cluster` parts, by whole panels of columns or else by rows, for all; a part starts where the swizzle does.
+  /// Each block loads one of `cluster` parts, by whole panels of columns or else by rows, for all; a part starts where the swizzle
+  /// does.
   void Share(Op load, Region& out) {
     const ir::Type type = kernel_.values[load.operands[0]].type;
     const ir::TensorMap map = FindMap(load.symbol);
