@@ -48,14 +48,17 @@ bool HasFewBits(double value) {
 class Visitor {
  public:
   Arithmetic result;
+  bool has_fractions = false, rounds = false, multiplies = false;
 
   void Visit(const typed::ExprPtr& expr) {
     if (!expr) return;
     if (IsApproximate(*expr)) ++result.functions;
     if (expr->kind == ExprKind::kFloat && !HasFewBits(expr->float_value)) result.is_exact = false;
+    has_fractions |= expr->kind == ExprKind::kFloat && expr->float_value != std::nearbyint(expr->float_value);
+    multiplies |= expr->kind == ExprKind::kMatMul;
     if (expr->kind == ExprKind::kConvert && IsFloat(expr->type.dtype) && Bytes(expr->type.dtype) < 4 &&
         (expr->args[0]->type.dtype == DType::kF32)) {
-      result.narrows = true;
+      result.narrows = rounds = true;
       if (Bytes(expr->type.dtype) == 1) result.narrows_to_8 = true;
     }
     for (const typed::ExprPtr& arg : expr->args) Visit(arg);
@@ -139,6 +142,8 @@ Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
       for (const typed::PipeField& field : pipe.fields) visitor.result.narrows |= IsFloat(field.dtype) && Bytes(field.dtype) < 4;
     }
   }
+  // What a fraction has made and was rounded for the next product has more bits behind the point there than one product leaves room for.
+  if (visitor.has_fractions && visitor.rounds && visitor.multiplies) visitor.result.is_exact = false;
   if (visitor.result.functions > 0) visitor.result.is_exact = false, visitor.result.flushes = true;
   return visitor.result;
 }
@@ -176,10 +181,11 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
     if (!interp::IsOutput(param)) continue;
     std::vector<double> sums = want.tensors.at(param.name).ToReals();
     const std::vector<double> others = ran ? absolute.tensors.at(param.name).ToReals() : sums;
+    // Where absolute values overflow, and with functions, they bound nothing: an element's terms may be as large as the largest
+    // result. And where all results are below one rounding of what they follow from, it has cancelled.
+    const double largest_result = LargestFinite(sums);
     for (size_t i = 0; i < sums.size(); ++i)
-      sums[i] = std::max(std::abs(sums[i]), std::isfinite(others[i]) ? std::abs(others[i]) : 0.0);
-    // With functions, absolute values bound nothing: an element's terms may be as large as the largest result. And where all
-    // results are below one rounding of what they follow from, it has cancelled.
+      sums[i] = std::max(std::abs(sums[i]), std::isfinite(others[i]) ? std::abs(others[i]) : largest_result);
     double largest = LargestFinite(sums);
     if (largest < made_of * kCancelled) largest = made_of;
     if (arithmetic.functions > 0) std::fill(sums.begin(), sums.end(), largest);
