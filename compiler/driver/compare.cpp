@@ -131,6 +131,23 @@ double LargestOf(const typed::Kernel& kernel, const interp::Arguments& results) 
   return largest;
 }
 
+/// By how much elements differ; of integers of 64 bits the numbers as doubles would not tell.
+std::vector<double> Distances(const Tensor& a, const Tensor& b) {
+  std::vector<double> distances = a.ToReals();
+  if (!IsFloat(a.dtype)) {
+    const std::vector<int64_t> x = a.ToIntegers(), y = b.ToIntegers();
+    for (size_t i = 0; i < x.size(); ++i)
+      distances[i] = std::abs(static_cast<double>(interp::IntegerValue(a.dtype, x[i]) - interp::IntegerValue(b.dtype, y[i])));
+    return distances;
+  }
+  const std::vector<double> others = b.ToReals();
+  for (size_t i = 0; i < distances.size(); ++i) {
+    const bool is_same = distances[i] == others[i] || (std::isnan(distances[i]) && std::isnan(others[i]));
+    distances[i] = is_same ? 0 : std::abs(distances[i] - others[i]);
+  }
+  return distances;
+}
+
 }  // namespace
 
 Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
@@ -205,19 +222,20 @@ std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, cons
   for (const auto& [name, tensor] : got) {
     const std::vector<double> mine = tensor.ToReals();
     const std::vector<double> theirs = want.tensors.at(name).ToReals();
+    const std::vector<double> distances = Distances(tensor, want.tensors.at(name));
     const bool exact = tolerance.exact || !IsFloat(tensor.dtype);
     Difference found{name, {}, 0, 0, 0, 0, tensor.size()};
     double worst = -1;
     size_t place = 0;
     for (size_t i = 0; i < mine.size(); ++i) {
-      if (mine[i] == theirs[i] || (std::isnan(mine[i]) && std::isnan(theirs[i]))) continue;
+      if (distances[i] == 0) continue;
       double allowed = 0;
       if (!exact && std::isfinite(theirs[i])) {
         const double magnitude = tolerance.magnitudes.at(name)[i];
         allowed = std::max(Unit(tensor.dtype) * std::abs(theirs[i]), SmallestStep(tensor.dtype)) +
                   tolerance.of_magnitude * magnitude + tolerance.flushed;
       }
-      const double off = std::abs(mine[i] - theirs[i]);
+      const double off = distances[i];
       if (off <= allowed) continue;  // false for NaN
       ++found.count;
       const double excess = std::isnan(off) ? std::numeric_limits<double>::infinity() : off - allowed;
