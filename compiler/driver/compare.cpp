@@ -159,7 +159,8 @@ Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
       for (const typed::PipeField& field : pipe.fields) visitor.result.narrows |= IsFloat(field.dtype) && Bytes(field.dtype) < 4;
     }
   }
-  // What a fraction has made and was rounded for the next product has more bits behind the point there than one product leaves room for.
+  // What a fraction has made and was rounded for the next product has more bits behind the point there than one product leaves room
+  // for.
   if (visitor.has_fractions && visitor.rounds && visitor.multiplies) visitor.result.is_exact = false;
   if (visitor.result.functions > 0) visitor.result.is_exact = false, visitor.result.flushes = true;
   return visitor.result;
