@@ -266,7 +266,7 @@ class Normalizer {
       for (const Record& r : state_.records.Of(form.places[place])) AddRecord(r, static_cast<int>(place));
     }
     for (const WaitNote& note : state_.notes)
-      AddEvent(note.event, NormalForm::Sort::kNote, Element(note.barrier), note.agent, note.agent, note.op);
+      AddEvent(note.event, NormalForm::Sort::kNote, Element(note.barrier), note.warp, note.agent, note.op);
     for (size_t i = 0; i < at_.size(); ++i) {
       const BarrierState& barrier = state_.barriers[static_cast<size_t>(at_[i])];
       AddEvent(barrier.latest, NormalForm::Sort::kLatest, static_cast<int>(i));
