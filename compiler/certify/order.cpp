@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Who is furthest behind: an order of the loops of all agents, and of the slots that they fill or wait for beside these, in which
 // each agent's own follow each other as in its program, and what several have stands where all of them come to it. An agent that
-// comes to something before others do waits in front of it, so nobody gets further ahead of others than they force it to.
+// comes to something before others do waits in front of it, and who has waited for a slot stands before it until it is filled or given
+// back, so nobody gets further ahead of others than they force it to.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -70,9 +71,8 @@ class Ordering {
       } else if (step.ring >= 0 && step.barrier >= 0) {
         const auto ring = static_cast<size_t>(step.ring);
         const size_t node = SlotNode(path, agent.rings[ring].name, at.turned[ring] + step.offset);
-        if (!come_to.insert(node).second) continue;  // it is given back, say
-        slots[i] = node;
-        Follow(at.last.back(), node);
+        slots[i] = node;  // until it is given back
+        if (come_to.insert(node).second) Follow(at.last.back(), node);
       }
     }
   }
