@@ -151,6 +151,11 @@ const Target& TargetOf(const ir::Kernel& kernel, const Target& target) {
 /// itself (bytes, limits) is left to it.
 bool VerifyText(const Options& options, const ir::Kernel& kernel, ir::Level level, const Target* target, Diagnostics& diagnostics) {
   if (options.from != "schedule") return true;
+  if (!kernel.is_schedule) {
+    diagnostics.Error(DiagnosticKind::kMalformedIr, kernel.span, fmt::format("kernel `{}` does not say `level schedule`", kernel.name))
+        .Help("text that `--emit=tile` wrote is read with `--from=tile`");
+    return false;
+  }
   for (const ir::Fault& fault : ir::Verify(kernel, level, target)) {
     diagnostics.Error(DiagnosticKind::kMalformedIr, fault.span, fault.message);
   }
