@@ -171,6 +171,14 @@ void Certify(const Options& options, const ir::Kernel& kernel, const Target& tar
   VerifyText(options, kernel, ir::Level::kSchedule, &target, diagnostics);
 }
 
+/// Which of the kernels behind an entry is meant, for what is reported for it; empty where there is one.
+std::string NoteOfSet(const ir::Module& module, const ir::Kernel& kernel) {
+  if (!kernel.schedule.empty()) return fmt::format("in schedule set `{}`", kernel.schedule);
+  const bool has_sets = std::ranges::any_of(
+      module.kernels, [&](const ir::Kernel& other) { return other.entry == kernel.entry && !other.schedule.empty(); });
+  return std::string(has_sets ? kInDefaults : "");
+}
+
 /// The kernels of a module, those first whose proof takes longest, so that all cores end together. It grows with the agents that
 /// are replayed, and with their tiles.
 std::vector<size_t> LongestFirst(const ir::Module& module) {
@@ -200,7 +208,7 @@ bool LowerKernels(Session& session, ir::Module& module, const Target& target, Un
     ir::Kernel& kernel = module.kernels[i];
     if (options.from != "schedule") {
       const bool ok = RunPasses(kPasses, options, kernel, target, reports[i]);
-      reports[i].EndCompilation(0, kernel.schedule.empty() ? "" : fmt::format("in schedule set `{}`", kernel.schedule));
+      reports[i].EndCompilation(0, NoteOfSet(module, kernel));
       if (!ok) return;
     }
     if (until == Until::kProved)
