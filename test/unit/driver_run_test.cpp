@@ -145,6 +145,27 @@ TEST(Compare, WhatHasCancelledEverywhereIsMeasuredByWhatIsRead) {
   EXPECT_TRUE(Compare({{"Y", rounded}}, want, tolerance));
 }
 
+TEST(Compare, QuotientsByWhatMayBeZeroAreEitherOfTwo) {
+  typed::Entry entry{"quotients", {}};
+  entry.kernels.push_back(std::move(Quotients().kernel));
+  interp::Arguments before;
+  before.tensors["A"] = build::TensorOf(DType::kF32, {1, 4}, {1e-6, 1, 1, 1});
+  before.tensors["B"] = build::TensorOf(DType::kF32, {1, 4}, {1e-39, 1, 1, 1});
+  before.tensors["Y"] = Tensor::Dense(DType::kF32, {1, 4});
+  Diagnostics diagnostics;
+  const Result<Expected> expected = Expect(entry, ArithmeticOf(entry.kernels[0]), before, false, diagnostics);
+  ASSERT_TRUE(expected);
+  Tensor got = expected->want.tensors.at("Y");
+  EXPECT_LT(got.ToReals()[0], 2e33) << "the reference keeps it";
+  EXPECT_FALSE(Compare({{"Y", got}}, *expected));
+  got.FromReals({std::numeric_limits<double>::infinity(), 0, 0, 0});
+  EXPECT_FALSE(Compare({{"Y", got}}, *expected));
+  got.FromReals({1e38, 0, 0, 0});
+  EXPECT_TRUE(Compare({{"Y", got}}, *expected)) << "between the two is nothing";
+  got.FromReals({1e33, 0, std::numeric_limits<double>::infinity(), 0});
+  EXPECT_TRUE(Compare({{"Y", got}}, *expected)) << "of a divisor that is not subnormal there is one quotient";
+}
+
 TEST(Compare, NaNEqualsNaNOnly) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   Tolerance rounded;
