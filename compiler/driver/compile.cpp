@@ -130,6 +130,10 @@ Result<typed::Program> CheckParsed(Session& session, const ast::Program& program
   SetCrashPass("check");
   Result<typed::Program> checked = Check(program, options, session.diagnostics);
   if (!checked || session.diagnostics.HasErrors()) return Failure{};
+  if (checked->entries.empty()) {
+    return session.diagnostics.Error(DiagnosticKind::kNoKernel, kNoSpan, fmt::format("`{}` has no kernel", session.options.input))
+        .Help("functions are compiled with the kernels that call them: `import` the file from the one that has these");
+  }
   return checked;
 }
 
@@ -282,7 +286,10 @@ int CompileText(Session& session) {
   if (!target) return session.Finish();
   Result<ir::Module> module = ReadModule(session);
   std::string text;
-  if (!module || !LowerModule(session, *module, *target, text)) return session.Finish();
+  if (!module) return session.Finish();
+  if (module->kernels.empty())
+    session.diagnostics.Error(DiagnosticKind::kNoKernel, kNoSpan, fmt::format("`{}` has no kernel", session.options.input));
+  if (session.diagnostics.HasErrors() || !LowerModule(session, *module, *target, text)) return session.Finish();
   std::vector<ir::Module> modules;
   modules.push_back(module.Take());
   return WriteModules(session, modules, std::move(text));
