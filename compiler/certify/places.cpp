@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/certify/sets_apart.h"
+#include "compiler/ir/derived_names.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
@@ -138,7 +139,7 @@ void Places::Fill(const Op& op, Step& step) {
     case OpCode::kSplitWait:
     case OpCode::kSplitPublish:
     case OpCode::kSplitCollect:
-      if (!FillBarrier(op, step, op.code == OpCode::kSplitWait ? op.symbol : op.symbol + "_ready")) return;
+      if (!FillBarrier(op, step, op.code == OpCode::kSplitWait ? op.symbol : ir::PublishedBarrier(op.symbol))) return;
       step.buffer = BufferOf(op.symbol);
       ElementOf(op, step, 0);
       return;

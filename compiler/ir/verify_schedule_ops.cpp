@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Operations of the schedule level: views, barriers, the copy engine, named barriers.
 
+#include "compiler/ir/derived_names.h"
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {
@@ -213,7 +214,7 @@ void Verifier::CheckShares(const Op& op) {
   const Buffer* buffer = FindBuffer(op.symbol);
   if (!HasBarriers()) return;
   if (!buffer) return OpFault(op, "there is no buffer `{}`", op.symbol);
-  IsBarrier(op, op.symbol + "_ready");
+  IsBarrier(op, PublishedBarrier(op.symbol));
   if (op.number != kernel_.cluster) OpFault(op, "among {} blocks of a cluster of {}", op.number, kernel_.cluster);
   const Type& tile = TypeOf(publishes ? op.operands[0] : op.results[0]);
   if (tile.rows != buffer->rows || tile.cols * (publishes ? 1 : op.number) != buffer->cols)
