@@ -154,7 +154,8 @@ void AddMainOptions(CLI::App& app, Options& options, MainFlags& flags) {
   app.add_option("kernel.tk", options.input, "the file to compile; `-` reads standard input");
   app.add_option("-o", options.output, "where to write; with C++ its header goes beside it")->type_name("FILE");
   AddCompileOptions(app, options);
-  AddChoice(app, kEmit, options.emit, "instead of C++ and its header: ast; the IR, tile or schedule; source or header alone; report; certificate", "WHAT");
+  AddChoice(app, kEmit, options.emit,
+            "instead of C++ and its header: ast; the IR, tile or schedule; source or header alone; report; certificate", "WHAT");
   AddChoice(app, kFrom, options.from, "the input is IR text of this level: tile or schedule", "LEVEL");
   app.add_option("--run-pass", options.run_passes, "with --from: run these passes only")
       ->delimiter(',')

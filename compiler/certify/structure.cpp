@@ -100,7 +100,8 @@ std::optional<Finding> CheckWarps(const Program& program) {
     const int warps = computes ? ir::kWarpsOfInstance * static_cast<int>(worker.instances) : 1;
     for (int warp = worker.first_warp; warp < worker.first_warp + warps; ++warp) {
       const bool is_free = owner.try_emplace(warp, &worker).second;
-      if (!is_free || warp < 0 || warp >= kernel.threads / program.lanes || (computes && worker.first_warp % ir::kWarpsOfInstance != 0))
+      if (!is_free || warp < 0 || warp >= kernel.threads / program.lanes ||
+          (computes && worker.first_warp % ir::kWarpsOfInstance != 0))
         return Finding{
             DiagnosticKind::kCertificateBudget, worker.span,
             fmt::format("`{}` does not have warp {} of {} for itself", worker.name, warp, kernel.threads / program.lanes)};
@@ -124,7 +125,8 @@ std::optional<Finding> CheckMeeting(const Program& program, const Agent& agent, 
   // A role that is the whole block has the block's barrier to itself.
   if (is_own && kernel.workers.size() == 1 && worker.instances == 1 && worker.warps_meet.empty()) return std::nullopt;
   const std::string& name = is_own ? worker.warps_meet : worker.all_meet;
-  const int64_t warps = is_own ? ir::kWarpsOfInstance : ir::kWarpsOfInstance * worker.instances, count = is_own ? worker.instances : 1;
+  const int64_t warps = is_own ? ir::kWarpsOfInstance : ir::kWarpsOfInstance * worker.instances,
+                count = is_own ? worker.instances : 1;
   const auto finding = [&](std::string headline) {
     return Finding{DiagnosticKind::kCertificateBarrier, op.span, std::move(headline)};
   };

@@ -6,10 +6,10 @@
 // n * 2^-24 of the sum of its terms' magnitudes, n being the number of terms; f * 2^-20 of that where f functions are applied,
 // four times as much, as an exponent's error is multiplied by its argument; 2^-8 of it where intermediate values are rounded to
 // 16 bits (8 bits: 2^-3) and may so fall to either side, too; n * 2^-126 where subnormal numbers may be taken for 0 (se-8). As
-// quotients by such numbers are finite or not, an element is right as well if it agrees with the reference that takes all for 0. The sum
-// of magnitudes is what the reference gives for the inputs' absolute values where differences are added up instead. Where nothing
-// but sums and products of small integers is computed, and their magnitudes stay below 2^24, every order gives the same bits, and
-// nothing may differ.
+// quotients by such numbers are finite or not, an element is right as well if it agrees with the reference that takes all for 0.
+// The sum of magnitudes is what the reference gives for the inputs' absolute values where differences are added up instead. Where
+// nothing but sums and products of small integers is computed, and their magnitudes stay below 2^24, every order gives the same
+// bits, and nothing may differ.
 #pragma once
 
 #include <map>

@@ -159,7 +159,8 @@ bool LowerModule(Session& session, ir::Module& module, const Target& target, std
     text += ir::Print(module);
     return true;
   }
-  if (!LowerKernels(kPasses, session, module, target, Until::kProved, options.emit == Emit::kCertificate ? &text : nullptr)) return false;
+  if (!LowerKernels(kPasses, session, module, target, Until::kProved, options.emit == Emit::kCertificate ? &text : nullptr))
+    return false;
   if (options.emit == Emit::kCertificate) return true;
   certify::WarnOfConflicts(module, session.diagnostics);
   if (options.emit == Emit::kReport) text += codegen::EmitReport(module, session.sources);

@@ -28,7 +28,8 @@ const Target& TargetOf(const ir::Kernel& kernel, const Target& target) {
 bool VerifyText(const Options& options, const ir::Kernel& kernel, ir::Level level, const Target* target, Diagnostics& diagnostics) {
   if (options.from != "schedule") return true;
   if (!kernel.is_schedule) {
-    diagnostics.Error(DiagnosticKind::kMalformedIr, kernel.span, fmt::format("kernel `{}` does not say `level schedule`", kernel.name))
+    diagnostics
+        .Error(DiagnosticKind::kMalformedIr, kernel.span, fmt::format("kernel `{}` does not say `level schedule`", kernel.name))
         .Help("text that `--emit=tile` wrote is read with `--from=tile`");
     return false;
   }

@@ -15,9 +15,9 @@ namespace tkc {
 /// How far a module goes.
 enum class Until { kSchedule, kProved };
 
-/// All kernels of `module` from tile level to schedule level, or to its proof; text of the schedule level passes no pass. All that is
-/// reported for any of them is in `session`, once; false if there was an error. The proofs' text is added to `certificate`, which may
-/// be null.
+/// All kernels of `module` from tile level to schedule level, or to its proof; text of the schedule level passes no pass. All that
+/// is reported for any of them is in `session`, once; false if there was an error. The proofs' text is added to `certificate`,
+/// which may be null.
 bool LowerKernels(std::span<const Pass> passes, Session& session, ir::Module& module, const Target& target, Until until,
                   std::string* certificate);
 

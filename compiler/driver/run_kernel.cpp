@@ -79,8 +79,8 @@ Result<void> RunSimulated(Session& session, const Generated& code, const typed::
 }
 
 /// `--compare`: the reference on what the arguments were `before` the run.
-Result<void> CompareWithReference(Session& session, const typed::Entry& entry, const RunCommand& command, const interp::Arguments& before,
-                                  const interp::Arguments& after) {
+Result<void> CompareWithReference(Session& session, const typed::Entry& entry, const RunCommand& command,
+                                  const interp::Arguments& before, const interp::Arguments& after) {
   const bool integers = command.arguments.fill != interp::FillKind::kNormal && command.arguments.inputs.empty();
   const Result<Expected> expected = Expect(entry, ArithmeticOf(entry.kernels.front()), before, integers, session.diagnostics);
   if (!expected) return Failure{};

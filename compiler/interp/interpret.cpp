@@ -123,8 +123,8 @@ Result<const Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& argumen
   return error;
 }
 
-Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs,
-                       double* largest_work, Subnormals subnormals) {
+Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs, double* largest_work,
+                       Subnormals subnormals) {
   Result<const Kernel*> kernel = ChooseKernel(entry, arguments, diagnostics);
   if (!kernel) return Failure{};
   return Interpret(**kernel, arguments, diagnostics, signs, largest_work, subnormals);

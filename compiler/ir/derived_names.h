@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names at schedule level that follow from those of what they belong to: passes make them, the verifier, the certificate and codegen
-// look for them. (RowsMap, of a map, is in ir.h.)
+// Names at schedule level that follow from those of what they belong to: passes make them, the verifier, the certificate and
+// codegen look for them. (RowsMap, of a map, is in ir.h.)
 #pragma once
 
 #include <optional>

@@ -9,7 +9,7 @@ namespace tkc::ir {
 namespace {
 
 constexpr int64_t kMaxArrivals = (1 << 20) - 1;  // of an mbarrier
-constexpr int kMaxGroups = 8;  // of 128 threads, in a block of 1024
+constexpr int kMaxGroups = 8;                    // of 128 threads, in a block of 1024
 
 int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 /// Every tile of an array starts aligned.

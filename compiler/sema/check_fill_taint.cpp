@@ -17,8 +17,8 @@ using typed::VarId;
 
 namespace {
 
-/// Rounds until what `places` hold, pipes or variables, settles: each takes it on by one of them at least, whatever their order, and
-/// one place is joined with another fill a few times.
+/// Rounds until what `places` hold, pipes or variables, settles: each takes it on by one of them at least, whatever their order,
+/// and one place is joined with another fill a few times.
 constexpr size_t MostRounds(size_t places) { return 12 * (places + 1); }
 const Taint kNothing{Fill::kNone, {}, false};
 
