@@ -52,6 +52,7 @@ void Verifier::DeclareKernel() {
     scalars_.insert(axis.name);
   }
   if (kernel_.tiles) CheckScalar(kernel_.tiles, "the number of tiles");
+  if (!kernel_.tiles && IsScheduleLevel()) FaultAt(kernel_.span, "how many tiles there are is not said");
   for (const TensorMap& map : kernel_.maps) scalars_.insert(UsableFlag(map.name));
 }
 

@@ -98,8 +98,8 @@ class Verifier {
   bool Same(const Op& op, const Type& a, const Type& b);  // rows and columns
   const TensorParam* FindTensor(const std::string& name) const { return Find(kernel_.tensors, name); }
   const Buffer* FindBuffer(const std::string& name) const { return Find(kernel_.buffers, name); }
-  /// Whether insert_sync has declared them all: in IR text the kernel itself says so.
-  bool HasBarriers() const { return level_ == Level::kSchedule || kernel_.is_schedule; }
+  /// Behind insert_sync, which declares all barriers: in IR text the kernel itself says so.
+  bool IsScheduleLevel() const { return level_ == Level::kSchedule || kernel_.is_schedule; }
   const Barrier* FindBarrier(const std::string& name) const { return Find(kernel_.barriers, name); }
   const TensorMap* FindMap(const std::string& name) const { return Find(kernel_.maps, name); }
   const Pipe* FindPipe(const std::string& name) const { return Find(kernel_.pipes, name); }

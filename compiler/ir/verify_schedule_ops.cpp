@@ -152,7 +152,7 @@ void Verifier::CheckSharedAccess(const Op& op) {
 
 /// False, and a fault, for a barrier that should be declared and is not.
 bool Verifier::IsBarrier(const Op& op, const std::string& name) {
-  if (FindBarrier(name) || !HasBarriers()) return true;
+  if (FindBarrier(name) || !IsScheduleLevel()) return true;
   OpFault(op, "there is no barrier `{}`", name);
   return false;
 }
@@ -212,7 +212,7 @@ void Verifier::CheckShares(const Op& op) {
   const bool publishes = op.code == OpCode::kSplitPublish;
   if (!Counts(op, !publishes, publishes, 0, 0)) return;
   const Buffer* buffer = FindBuffer(op.symbol);
-  if (!HasBarriers()) return;
+  if (!IsScheduleLevel()) return;
   if (!buffer) return OpFault(op, "there is no buffer `{}`", op.symbol);
   IsBarrier(op, PublishedBarrier(op.symbol));
   if (op.number != kernel_.cluster) OpFault(op, "among {} blocks of a cluster of {}", op.number, kernel_.cluster);
@@ -241,7 +241,7 @@ void Verifier::CheckEngineCopy(const Op& op) {
   if (view.space != Space::kShared || view.transposed)
     OpFault(op, "`%{}` is no tile as it lies in shared memory", kernel_.values[op.operands[0]].name);
   const bool loads = op.code != OpCode::kStoreAsync;
-  if (loads && HasBarriers() && (op.number < 0 || op.number >= static_cast<int64_t>(kernel_.barriers.size()))) {
+  if (loads && IsScheduleLevel() && (op.number < 0 || op.number >= static_cast<int64_t>(kernel_.barriers.size()))) {
     OpFault(op, "it completes on barrier {} of {}", op.number, kernel_.barriers.size());
   }
   const TensorMap* map = FindMap(op.symbol);
