@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a kernel's operations mention: decides which parameters it gets and which scalars need no variable.
 #include "compiler/codegen/emit_op.h"
+#include "compiler/passes/walk.h"
 
 namespace tkc::codegen {
 
@@ -16,8 +17,7 @@ void KernelUses::Scalar(const ir::Scalar& scalar) {
 }
 
 bool IsUnusedScalar(const ir::Op& op, const std::set<std::string, std::less<>>& used) {
-  const bool stays = op.code == OpCode::kTest || (op.code == OpCode::kLet && op.number == ir::kStays);
-  return stays && !used.contains(op.symbol);
+  return (op.code == OpCode::kTest || op.code == OpCode::kLet) && !used.contains(op.symbol);
 }
 
 /// Backwards, so that a `let` or a read is seen after all its uses and counts only if it has one.
@@ -61,10 +61,47 @@ const Target& TargetOf(const ir::Kernel& kernel) {
   return target ? *target : Targets().front();
 }
 
+namespace {
+
+/// Whether anything but its own changes mentions a scalar, or an instance.
+bool IsMentioned(const ir::Kernel& kernel, const std::string& name, const ir::Region& region) {
+  const auto is_set = [&](const std::string& buffer) {
+    for (const ir::Buffer& b : kernel.buffers) {
+      if (b.name == buffer && b.instances > 1) return true;
+    }
+    return false;
+  };
+  for (const ir::Op& op : region) {
+    if (op.code == OpCode::kLet && op.symbol == name) continue;
+    const bool is_named =
+        op.code != OpCode::kPieces && (op.slot == name || ir::PlaceOfSlot(op.slot).instance == name);  // its slot is a buffer
+    if (is_named || ((op.code == OpCode::kView || ir::ReducesOrScans(op.code)) && is_set(op.symbol))) return true;
+    for (const ir::Scalar& scalar : op.scalars) {
+      if (scalar && symbolic::Mentions(scalar, name)) return true;
+    }
+    for (const ir::AxisRange& axis : op.axes) {
+      for (const ir::Scalar& scalar : {axis.start, axis.lo, axis.hi}) {
+        if (scalar && symbolic::Mentions(scalar, name)) return true;
+      }
+    }
+    for (const ir::Region& inner : op.regions) {
+      if (IsMentioned(kernel, name, inner)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 KernelUses::KernelUses(const ir::Kernel& kernel) : values(kernel.values.size(), 0) {
   std::set<std::string, std::less<>> all;
   for (const ir::Worker& role : kernel.workers) {
     names.clear();  // a role's own: what another one needs is no use of it
+    // In a loop what changes a number may stand behind what reads it.
+    passes::ForEachOp(role.body, [&](const ir::Op& op) {
+      if (op.code == OpCode::kLet && op.number == ir::kMayChange && IsMentioned(kernel, op.symbol, role.body))
+        names.insert(op.symbol);
+    });
     Region(role.body);
     all.insert(names.begin(), names.end());
     names_of[&role] = std::move(names);
@@ -80,39 +117,9 @@ std::string InstanceName(const ir::Kernel& kernel, const ir::Worker& role) {
   return role.instance_name.empty() ? ir::FreeName(kernel.UsedNames(), "w") : role.instance_name;
 }
 
-namespace {
-
-bool MentionsInstance(const ir::Kernel& kernel, const std::string& name, const ir::Region& region) {
-  const auto is_set = [&](const std::string& buffer) {
-    for (const ir::Buffer& b : kernel.buffers) {
-      if (b.name == buffer && b.instances > 1) return true;
-    }
-    return false;
-  };
-  for (const ir::Op& op : region) {
-    const bool is_named =
-        op.code != OpCode::kPieces && (op.slot == name || ir::PlaceOfSlot(op.slot).instance == name);  // its slot is a buffer
-    if (is_named || ((op.code == OpCode::kView || ir::ReducesOrScans(op.code)) && is_set(op.symbol))) return true;
-    for (const ir::Scalar& scalar : op.scalars) {
-      if (scalar && symbolic::Mentions(scalar, name)) return true;
-    }
-    for (const ir::AxisRange& axis : op.axes) {
-      for (const ir::Scalar& scalar : {axis.start, axis.lo, axis.hi}) {
-        if (scalar && symbolic::Mentions(scalar, name)) return true;
-      }
-    }
-    for (const ir::Region& inner : op.regions) {
-      if (MentionsInstance(kernel, name, inner)) return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
 bool UsesInstance(const ir::Kernel& kernel, const ir::Worker& role) {
   if (!role.warps_meet.empty() && role.instances > 1) return true;
-  return MentionsInstance(kernel, InstanceName(kernel, role), role.body);
+  return IsMentioned(kernel, InstanceName(kernel, role), role.body);
 }
 
 }  // namespace tkc::codegen

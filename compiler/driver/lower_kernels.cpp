@@ -33,6 +33,7 @@ bool VerifyText(const Options& options, const ir::Kernel& kernel, ir::Level leve
         .Help("text that `--emit=tile` wrote is read with `--from=tile`");
     return false;
   }
+  if (!kernel.tiles) diagnostics.Error(DiagnosticKind::kMalformedIr, kernel.span, "how many tiles there are is not said");
   for (const ir::Fault& fault : ir::Verify(kernel, level, target)) {
     diagnostics.Error(DiagnosticKind::kMalformedIr, fault.span, fault.message);
   }

@@ -52,7 +52,6 @@ void Verifier::DeclareKernel() {
     scalars_.insert(axis.name);
   }
   if (kernel_.tiles) CheckScalar(kernel_.tiles, "the number of tiles");
-  if (!kernel_.tiles && IsScheduleLevel()) FaultAt(kernel_.span, "how many tiles there are is not said");
   for (const TensorMap& map : kernel_.maps) {
     scalars_.insert(UsableFlag(map.name));
     if (!FindTensor(map.tensor)) FaultAt(kernel_.span, "map `{}` is of tensor `{}`, which does not exist", map.name, map.tensor);

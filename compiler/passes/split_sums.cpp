@@ -73,6 +73,9 @@ class Splitting {
  private:
   bool Split() {
     if (kernel_.cluster > 1 || kernel_.persistent) return Refuse(kernel_.span, "together with `cluster` or `persistent`");
+    for (const ir::Worker& worker : kernel_.workers) {
+      if (worker.in_turn) return Refuse(worker.span, "together with `in turn`");
+    }
     if (kernel_.split > kMostParts) return Refuse(kernel_.span, fmt::format("in more than {} parts", kMostParts));
     for (ir::Worker& worker : kernel_.workers) {
       bool multiplies = false;

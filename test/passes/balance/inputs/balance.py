@@ -3,8 +3,8 @@
 waits on it and gives every slot that it waited for to the other side.
 
 Counted block by block: what stands in a loop, a branch or a role's body must come out even on its own, as a branch may not be taken and a
-loop may run any number of times. A loop that keeps a product in flight gives its slots back an iteration later (`.previous`, under a
-condition): those in it count for its body, the one behind it for none. Parts that fill one slot arrive more often than once.
+loop may run any number of times. A loop that keeps a product in flight gives what the last one reads back an iteration later (`.previous`,
+under a condition): those in it count for its body, the one behind it for none. Parts that fill one slot arrive more often than once.
 An instance that receives the slot that it has just sent waits for it empty and full, and turns its ring once; else it has a ring for
 what it sends and one for what it receives. In a tile of another instance (`if whose == ..` and its `else`) slots are only passed over,
 as many as the certificate says. Of pipes that instances have for themselves (`["p[u]"]`) all rings turn together, behind the loop that fills
@@ -93,7 +93,7 @@ def check(text):
             block.add(block.turns, match[1])
         if match := GIVE.match(line):
             place = block
-            if match[3]:
+            if match[3] and block.head.startswith("if"):
                 block.holds_previous = True
                 place = block.parent
                 if " > " not in block.head:
