@@ -217,7 +217,9 @@ class OneBlock {
       ReportKept(worker, kept);
       return false;
     }
-    if (const LiveTiles in_use = MostKeptTiles(kernel_, worker); !Fits(in_use.registers)) {
+    // What that compiler has under way at once, it has to keep at once.
+    const Loads loads = target_.loads_tiles_whole ? Loads::kAllTogether : Loads::kInPlace;
+    if (const LiveTiles in_use = MostKeptTiles(kernel_, worker, loads); !Fits(in_use.registers)) {
       ReportInUse(worker, in_use);
       return false;
     }

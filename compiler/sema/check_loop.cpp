@@ -54,6 +54,12 @@ class NeedsNumber {
     return pipe && number && pipes.contains(pipe->name) && number->name == name_;
   }
 
+  /// `p[u] <- x` names a ring; a store `Y[u] <- x` an element. A number serves both.
+  bool NamesRing(const ast::Expr& target) const {
+    const auto* index = ast::DynCast<ast::IndexExpr>(target);
+    return index && index->indices.size() == 1 && index->indices[0].expr && In(*index->indices[0].expr, true);
+  }
+
   bool In(const ast::Stmt& stmt) const {
     switch (stmt.kind) {
       case ast::StmtKind::kLet: return In(*ast::Cast<ast::LetStmt>(stmt).value, false);
@@ -64,9 +70,7 @@ class NeedsNumber {
       }
       case ast::StmtKind::kArrow: {
         const auto& arrow = ast::Cast<ast::ArrowStmt>(stmt);
-        // `p[u] <- x` names a ring; a store `Y[u] <- x` an element. A number serves both.
-        const auto* index = ast::DynCast<ast::IndexExpr>(*arrow.target);
-        return In(*arrow.target, index != nullptr && index->indices.size() == 1) || In(*arrow.value, false);
+        return In(*arrow.target, false) || NamesRing(*arrow.target) || In(*arrow.value, false);
       }
       case ast::StmtKind::kFor: return In(ast::Cast<ast::ForStmt>(stmt).body);
       case ast::StmtKind::kIf: {
@@ -102,8 +106,9 @@ class NeedsNumber {
         const auto& index = ast::Cast<ast::IndexExpr>(expr);
         if (In(*index.base, wanted)) return true;
         for (const ast::Index& i : index.indices) {
+          // Which element it is, or which block, may turn up late, whatever becomes of what stands there.
           const bool is_start = i.kind == ast::Index::Kind::kSlice || i.kind == ast::Index::Kind::kBlock;
-          if (i.expr && In(*i.expr, wanted || (is_start && slices_))) return true;
+          if (i.expr && In(*i.expr, is_start && (wanted || slices_))) return true;
         }
         return false;
       }
