@@ -147,7 +147,7 @@ std::optional<Finding> CheckCounter(const ir::Kernel& kernel) {
   const auto counter = std::find_if(kernel.tensors.begin(), kernel.tensors.end(),
                                     [&](const ir::TensorParam& tensor) { return tensor.name == kernel.drawn; });
   int64_t extent = 0;
-  const bool counts = counter != kernel.tensors.end() && counter->is_work && counter->has_preset && counter->preset == 0 &&
+  const bool counts = counter != kernel.tensors.end() && counter->is_work && counter->has_preset && counter->integer_preset == 0 &&
                       counter->dtype == DType::kI32 && counter->extents.size() == 1 &&
                       symbolic::IsInt(counter->extents[0], &extent) && extent == 1;
   if (!counts) return Fail(kernel.span, fmt::format("`{}` is no counter that begins at zero", kernel.drawn));

@@ -23,9 +23,8 @@
 namespace tkc::codegen {
 namespace {
 
-std::string PresetLiteral(const ir::TensorParam& tensor) {
-  if (IsFloat(tensor.dtype)) return FloatLiteral(tensor.preset, tensor.dtype);
-  return fmt::format("{}", static_cast<int64_t>(tensor.preset));
+symbolic::Scalar PresetOf(const ir::TensorParam& tensor) {
+  return IsFloat(tensor.dtype) ? symbolic::Float(tensor.preset, tensor.dtype) : symbolic::Int(tensor.integer_preset);
 }
 
 /// Of dimensions and what else an int holds.
@@ -149,7 +148,7 @@ class CallEmitter {
   void Presets(const ir::Kernel& kernel) {
     for (const ir::TensorParam& tensor : kernel.tensors) {
       if (!tensor.has_preset) continue;
-      out_.Line(fmt::format("call.preset<{}>({}, {});", CppType(tensor.dtype), Mangle(tensor.name), PresetLiteral(tensor)));
+      out_.Line(fmt::format("call.preset<{}>({}, {});", CppType(tensor.dtype), Mangle(tensor.name), host_.Text(PresetOf(tensor))));
     }
   }
 

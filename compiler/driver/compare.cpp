@@ -48,14 +48,17 @@ bool HasFewBits(double value) {
 class Visitor {
  public:
   Arithmetic result;
+  bool has_fractions = false, rounds = false, multiplies = false;
 
   void Visit(const typed::ExprPtr& expr) {
     if (!expr) return;
     if (IsApproximate(*expr)) ++result.functions;
     if (expr->kind == ExprKind::kFloat && !HasFewBits(expr->float_value)) result.is_exact = false;
+    has_fractions |= expr->kind == ExprKind::kFloat && expr->float_value != std::nearbyint(expr->float_value);
+    multiplies |= expr->kind == ExprKind::kMatMul;
     if (expr->kind == ExprKind::kConvert && IsFloat(expr->type.dtype) && Bytes(expr->type.dtype) < 4 &&
         (expr->args[0]->type.dtype == DType::kF32)) {
-      result.narrows = true;
+      result.narrows = rounds = true;
       if (Bytes(expr->type.dtype) == 1) result.narrows_to_8 = true;
     }
     for (const typed::ExprPtr& arg : expr->args) Visit(arg);
@@ -128,6 +131,23 @@ double LargestOf(const typed::Kernel& kernel, const interp::Arguments& results) 
   return largest;
 }
 
+/// By how much elements differ; of integers of 64 bits the numbers as doubles would not tell.
+std::vector<double> Distances(const Tensor& a, const Tensor& b) {
+  std::vector<double> distances = a.ToReals();
+  if (!IsFloat(a.dtype)) {
+    const std::vector<int64_t> x = a.ToIntegers(), y = b.ToIntegers();
+    for (size_t i = 0; i < x.size(); ++i)
+      distances[i] = std::abs(static_cast<double>(interp::IntegerValue(a.dtype, x[i]) - interp::IntegerValue(b.dtype, y[i])));
+    return distances;
+  }
+  const std::vector<double> others = b.ToReals();
+  for (size_t i = 0; i < distances.size(); ++i) {
+    const bool is_same = distances[i] == others[i] || (std::isnan(distances[i]) && std::isnan(others[i]));
+    distances[i] = is_same ? 0 : std::abs(distances[i] - others[i]);
+  }
+  return distances;
+}
+
 }  // namespace
 
 Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
@@ -139,6 +159,9 @@ Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
       for (const typed::PipeField& field : pipe.fields) visitor.result.narrows |= IsFloat(field.dtype) && Bytes(field.dtype) < 4;
     }
   }
+  // What a fraction has made and was rounded for the next product has more bits behind the point there than one product leaves room
+  // for.
+  if (visitor.has_fractions && visitor.rounds && visitor.multiplies) visitor.result.is_exact = false;
   if (visitor.result.functions > 0) visitor.result.is_exact = false, visitor.result.flushes = true;
   return visitor.result;
 }
@@ -176,10 +199,11 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
     if (!interp::IsOutput(param)) continue;
     std::vector<double> sums = want.tensors.at(param.name).ToReals();
     const std::vector<double> others = ran ? absolute.tensors.at(param.name).ToReals() : sums;
+    // Where absolute values overflow, and with functions, they bound nothing: an element's terms may be as large as the largest
+    // result. And where all results are below one rounding of what they follow from, it has cancelled.
+    const double largest_result = LargestFinite(sums);
     for (size_t i = 0; i < sums.size(); ++i)
-      sums[i] = std::max(std::abs(sums[i]), std::isfinite(others[i]) ? std::abs(others[i]) : 0.0);
-    // With functions, absolute values bound nothing: an element's terms may be as large as the largest result. And where all
-    // results are below one rounding of what they follow from, it has cancelled.
+      sums[i] = std::max(std::abs(sums[i]), std::isfinite(others[i]) ? std::abs(others[i]) : largest_result);
     double largest = LargestFinite(sums);
     if (largest < made_of * kCancelled) largest = made_of;
     if (arithmetic.functions > 0) std::fill(sums.begin(), sums.end(), largest);
@@ -199,19 +223,20 @@ std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, cons
   for (const auto& [name, tensor] : got) {
     const std::vector<double> mine = tensor.ToReals();
     const std::vector<double> theirs = want.tensors.at(name).ToReals();
+    const std::vector<double> distances = Distances(tensor, want.tensors.at(name));
     const bool exact = tolerance.exact || !IsFloat(tensor.dtype);
     Difference found{name, {}, 0, 0, 0, 0, tensor.size()};
     double worst = -1;
     size_t place = 0;
     for (size_t i = 0; i < mine.size(); ++i) {
-      if (mine[i] == theirs[i] || (std::isnan(mine[i]) && std::isnan(theirs[i]))) continue;
+      if (distances[i] == 0) continue;
       double allowed = 0;
       if (!exact && std::isfinite(theirs[i])) {
         const double magnitude = tolerance.magnitudes.at(name)[i];
         allowed = std::max(Unit(tensor.dtype) * std::abs(theirs[i]), SmallestStep(tensor.dtype)) +
                   tolerance.of_magnitude * magnitude + tolerance.flushed;
       }
-      const double off = std::abs(mine[i] - theirs[i]);
+      const double off = distances[i];
       if (off <= allowed) continue;  // false for NaN
       ++found.count;
       const double excess = std::isnan(off) ? std::numeric_limits<double>::infinity() : off - allowed;

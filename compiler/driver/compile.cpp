@@ -36,6 +36,7 @@
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/fold_copies.h"
 #include "compiler/passes/fold_reshapes.h"
+#include "compiler/passes/guard_padding.h"
 #include "compiler/passes/hoist_invariants.h"
 #include "compiler/passes/hoist_reads.h"
 #include "compiler/passes/insert_sync.h"
@@ -85,6 +86,7 @@ constexpr Pass kPasses[] = {
     {"expand_workers", passes::ExpandWorkers},                    // all below counts senders and receivers of pipes
     {"split_sums", passes::SplitSums},                            // on values, before they have places
     {"spread_instances", passes::SpreadInstances},                // on whole workers: below, a block's own instances are counted
+    {"guard_padding", passes::GuardPadding},                      // once it is known which blocks take one tile; on stores whole
     {"assign_roles", passes::AssignRoles, ir::Level::kLowering},  // who executes: layouts and transfers differ by role
     {"widen_columns", passes::WidenColumns},                      // before all that asks how operands lie or where tiles fit
     {"turn_operands", passes::TurnOperands},                      // before layouts and staging, which see which way operands lie

@@ -252,10 +252,13 @@ void Prepare(Launch& launch, Faults& faults) {
       launch.tensors[id] = &launch.work[id];
       const double poison =
           IsFloat(param.dtype) ? std::numeric_limits<double>::quiet_NaN() : -std::numeric_limits<double>::infinity();
-      launch.tensors[id]->Fill(param.has_preset ? param.preset : poison);
-    } else if (param.kind == ParamKind::kTensor && param.has_preset) {
-      launch.tensors[id]->Fill(param.preset);
+      if (!param.has_preset) launch.tensors[id]->Fill(poison);
     }
+    if (!param.has_preset) continue;
+    if (IsFloat(param.dtype))
+      launch.tensors[id]->Fill(param.preset);
+    else
+      launch.tensors[id]->FillIntegers(param.integer_preset);
   }
 }
 

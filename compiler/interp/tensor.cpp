@@ -136,6 +136,12 @@ std::vector<double> Tensor::ToReals() const {
   return values;
 }
 
+std::vector<int64_t> Tensor::ToIntegers() const {
+  std::vector<int64_t> values(static_cast<size_t>(size()));
+  ForEachElement([&](int64_t i, int64_t element) { values[static_cast<size_t>(i)] = LoadInteger(dtype, At(element)); });
+  return values;
+}
+
 void Tensor::FromReals(const std::vector<double>& values) {
   Ensure(static_cast<int64_t>(values.size()) == size(), "as many values as elements");
   ForEachElement([&](int64_t i, int64_t element) {
@@ -146,6 +152,10 @@ void Tensor::FromReals(const std::vector<double>& values) {
       StoreInteger(dtype, IntegerFromReal(dtype, value), At(element));
     }
   });
+}
+
+void Tensor::FillIntegers(int64_t value) {
+  ForEachElement([&](int64_t, int64_t element) { StoreInteger(dtype, value, At(element)); });
 }
 
 void Tensor::Fill(double value) { FromReals(std::vector<double>(static_cast<size_t>(size()), value)); }

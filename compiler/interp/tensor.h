@@ -34,9 +34,13 @@ struct Tensor {
 
   /// All elements in row-major order of the indices, as doubles. Integers must be below 2^53 to be exact.
   std::vector<double> ToReals() const;
+  /// The same of an integer type, as they are stored.
+  std::vector<int64_t> ToIntegers() const;
   /// Sets all elements in row-major order, rounding to the type.
   void FromReals(const std::vector<double>& values);
   void Fill(double value);
+  /// Of an integer type, or bool.
+  void FillIntegers(int64_t value);
 
  private:
   template <typename F>

@@ -19,8 +19,9 @@ void CopyParams(const typed::Kernel& source, WorkerLowering& lowering, Kernel& k
       kernel.scalars.push_back({param.name, param.dtype, param.span});
       continue;
     }
-    TensorParam tensor{param.name,       param.dtype,  {},        param.mode, param.kind == typed::ParamKind::kWork,
-                       param.has_preset, param.preset, param.span};
+    TensorParam tensor{
+        param.name,   param.dtype,          {},        param.mode, param.kind == typed::ParamKind::kWork, param.has_preset,
+        param.preset, param.integer_preset, param.span};
     for (const typed::ExprPtr& extent : param.extents) tensor.extents.push_back(lowering.LowerScalar(*extent));
     kernel.tensors.push_back(std::move(tensor));
   }

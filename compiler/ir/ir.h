@@ -97,7 +97,8 @@ struct TensorParam {
   typed::TensorMode mode = typed::TensorMode::kIn;
   bool is_work = false;
   bool has_preset = false;
-  double preset = 0;
+  double preset = 0;           // of a tensor of floats
+  int64_t integer_preset = 0;  // of any other
   Span span{};
 };
 

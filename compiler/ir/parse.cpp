@@ -121,8 +121,11 @@ class KernelParser {
     Scalar preset;
     if (!text_.ScalarText(&preset)) return false;
     tensor.has_preset = true;
-    tensor.preset = preset->kind == symbolic::Kind::kInt ? static_cast<double>(preset->int_value) : preset->float_value;
-    return true;
+    tensor.preset = preset->float_value;
+    tensor.integer_preset = preset->int_value;
+    if (preset->kind == (IsFloat(tensor.dtype) ? symbolic::Kind::kFloat : symbolic::Kind::kInt)) return true;
+    lexer_.Error("a number of the tensor's type");
+    return false;
   }
 
   bool GridAxisOf() {

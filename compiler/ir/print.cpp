@@ -59,8 +59,9 @@ class KernelPrinter {
   void PrintTensor(const TensorParam& tensor) {
     std::string extents;
     for (const Scalar& extent : tensor.extents) extents += (extents.empty() ? "" : ", ") + symbolic::ToString(extent);
-    const std::string preset =
-        tensor.has_preset ? " preset " + symbolic::ToString(symbolic::Float(tensor.preset, DType::kF64)) : "";
+    const Scalar number =
+        IsFloat(tensor.dtype) ? symbolic::Float(tensor.preset, DType::kF64) : symbolic::Int(tensor.integer_preset);
+    const std::string preset = tensor.has_preset ? " preset " + symbolic::ToString(number) : "";
     Line("{} {} : {} {}[{}]{}", tensor.is_work ? "work" : "tensor", NameText(tensor.name),
          kModeWords[static_cast<int>(tensor.mode)], Name(tensor.dtype), extents, preset);
   }

@@ -17,6 +17,10 @@ BlockScalars::BlockScalars(const ir::Region& body) {
   ForEachOp(body, [&](const Op& op) {
     const bool counts = op.code == OpCode::kFor || op.code == OpCode::kUnroll;
     if (counts || op.code == OpCode::kLet || op.code == OpCode::kTest) definitions[op.symbol] += counts ? 2 : 1;
+    if (op.code != OpCode::kTilePosition) return;
+    // Of the number by a function that gives both: no expression stands for either.
+    const auto [row, column] = ir::NamesOfPosition(op);
+    ++definitions[row], ++definitions[column];
   });
   for (const Op& op : body) {
     if (op.code == OpCode::kLet && definitions[op.symbol] == 1) values_.emplace_back(op.symbol, op.scalars[0]);

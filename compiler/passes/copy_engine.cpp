@@ -21,6 +21,13 @@ constexpr size_t kMaxRank = 5;
 
 }  // namespace
 
+int64_t BoxRows(int64_t rows) {
+  if (rows <= kMaxBox) return rows;
+  int64_t box = kMaxBox;
+  while (box > 0 && rows % box != 0) box -= kSwizzleRows;
+  return box;
+}
+
 std::string CopyEngine::Obstacle(const Op& access, const ir::Type& type, std::vector<ir::Scalar>* where) const {
   const ir::AxisRange& last = access.axes.back();
   const int64_t bytes = Bytes(type.dtype);
@@ -47,7 +54,8 @@ std::string CopyEngine::Obstacle(const Op& access, const ir::Type& type, std::ve
   const bool is_row = type.rows == 1 && access.code == OpCode::kRead;
   const bool fits = kept == 1 ? last.extent <= kMaxBox
                     : is_row  ? last.extent <= kMaxBox || last.extent % kMaxBox == 0
-                              : type.rows <= kMaxBox && ChooseSwizzle(type.dtype, type.rows, type.cols) != ir::Swizzle::kNone;
+                              : (type.rows <= kMaxBox || (kept == 2 && access.code == OpCode::kRead && BoxRows(type.rows) > 0)) &&
+                                    ChooseSwizzle(type.dtype, type.rows, type.cols) != ir::Swizzle::kNone;
   return fits ? "" : "no box has such a shape";
 }
 
@@ -68,8 +76,8 @@ std::string CopyEngine::Map(const Op& access, const ir::Buffer& buffer, bool is_
   map.tensor = access.symbol;
   map.swizzle = buffer.swizzle;
   map.is_store = is_store;
-  for (const ir::AxisRange& axis : access.axes) map.box.push_back(axis.dropped ? 1 : axis.extent);
-  map.box.back() = buffer.swizzle == ir::Swizzle::kNone ? std::min(map.box.back(), kMaxBox)
+  for (const ir::AxisRange& axis : access.axes) map.box.push_back(axis.dropped ? 1 : BoxRows(axis.extent));
+  map.box.back() = buffer.swizzle == ir::Swizzle::kNone ? std::min(access.axes.back().extent, kMaxBox)
                                                         : static_cast<int64_t>(buffer.swizzle) / Bytes(buffer.dtype);
   int same_tensor = 0;
   for (const ir::TensorMap& other : kernel.maps) {

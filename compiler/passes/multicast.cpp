@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/passes/copy_engine.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -14,8 +15,6 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
-
-constexpr int64_t kSwizzleRows = 8;  // a share starts where the swizzle pattern does
 
 class Sharing {
  public:
@@ -56,7 +55,8 @@ class Sharing {
   }
 
  private:
-  /// Each block loads one of `cluster` parts, by whole panels of columns or else by rows, for all.
+  /// Each block loads one of `cluster` parts, by whole panels of columns or else by rows, for all; a part starts where the swizzle
+  /// does.
   void Share(Op load, Region& out) {
     const ir::Type type = kernel_.values[load.operands[0]].type;
     const ir::TensorMap map = FindMap(load.symbol);

@@ -73,6 +73,8 @@ struct Loads {
 
   /// Where the engine could fill the slot but for ranges that may end inside a block: in which blocks it can. Null elsewhere.
   ir::Scalar WhereWhole(const Op& send) const;
+  /// The copies of a tile of more rows than a box has into parts of its field.
+  void FillByBoxes(const Op& read, const Op& copy, ValueId field, Region& out);
   /// The copies that fill the slot, or a part of it. `is_whole`: in blocks in which no range ends.
   Region Fill(Op send, bool is_whole);
   /// How a read fills a field's tile, or part of it. `obstacles`: of tensors that a warp copies, what keeps the engine from it.
@@ -143,6 +145,25 @@ ir::Scalar Loads::WhereWhole(const Op& send) const {
   return all;
 }
 
+void Loads::FillByBoxes(const Op& read, const Op& copy, ValueId field, Region& out) {
+  const ir::Type type = kernel.values[field].type;
+  ir::Type box = type;
+  box.rows = BoxRows(type.rows);
+  const auto is_of_rows = [&](const ir::AxisRange& axis) { return !axis.dropped && axis.extent == type.rows; };
+  const auto axis = static_cast<size_t>(std::find_if(read.axes.begin(), read.axes.end(), is_of_rows) - read.axes.begin());
+  for (int64_t row = 0; row < type.rows; row += box.rows) {
+    const ir::Scalar first = symbolic::Int(row);
+    Op part{OpCode::kPart, {kernel.AddValueAfter(field, "_box", box)}, {field}, {first, symbolic::Int(0)}};
+    part.span = copy.span;
+    Op one = copy;
+    one.operands = part.results;
+    one.scalars[axis] = symbolic::Add(one.scalars[axis], first);
+    if (!one.axes.empty()) one.axes[axis] = {.start = one.scalars[axis], .extent = box.rows, .is_slice = one.axes[axis].is_slice};
+    out.push_back(std::move(part));
+    out.push_back(std::move(one));
+  }
+}
+
 Region Loads::Fill(Op send, bool is_whole) {
   const ir::Pipe& pipe = FindPipe(kernel, send.symbol);
   Region out, copies;
@@ -170,7 +191,11 @@ Region Loads::Fill(Op send, bool is_whole) {
       copies.push_back(part);
     }
     copy.operands = {place};
-    copies.push_back(std::move(copy));
+    if (copy.code == OpCode::kLoadAsync && type.rows > kMaxBox) {
+      FillByBoxes(read, copy, place, copies);
+    } else {
+      copies.push_back(std::move(copy));
+    }
   }
   for (const auto& [obstacle, tensors] : obstacles) {
     out.push_back(Explain(fmt::format("The warp copies {}, not the engine: {}.", tensors, obstacle), send.span));

@@ -99,6 +99,9 @@ class ComputeRoleSync {
 
   /// Whether a group may stay in flight over the back edge: see the header.
   bool KeepsInFlight(const Op& loop) const;
+  size_t LastReader(const Region& body, size_t receive) const;
+  bool ReceivesBeforeLastReader(const Region& body, size_t receive) const;
+  Region ReleasePrevious(const std::vector<std::string>& pipes, Span span) const;
   size_t LastUse(const Region& region, size_t from, const std::vector<ValueId>& slots) const;
   bool UsesSlot(const Op& op, const std::vector<ValueId>& slots) const;
 
@@ -269,31 +272,45 @@ void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Reg
 }
 
 bool ComputeRoleSync::KeepsInFlight(const Op& loop) const {
-  if (loop.code != OpCode::kFor) return false;
-  const Op* product = nullptr;
-  std::set<std::string> received;
-  for (const Op& op : loop.regions[0]) {
+  if (loop.code != OpCode::kFor || kernel_.depth == 0) return false;
+  const Region& body = loop.regions[0];
+  bool has_product = false, has_receive = false;
+  for (size_t i = 0; i < body.size(); ++i) {
+    const Op& op = body[i];
     switch (op.code) {
       case OpCode::kReceive:
-        if (FindPipe(kernel_, op.symbol).slots < 2 || !received.insert(op.symbol).second) return false;
+        // Two slots of a pipe are held: one of a product in flight, and one of that before it.
+        if (FindPipe(kernel_, op.symbol).slots < 2 || LastReader(body, i) == i || ReceivesBeforeLastReader(body, i)) return false;
+        has_receive = true;
         break;
       case OpCode::kMma:
-        if (product) return false;
-        product = &op;
+        if (op.number == ir::kSets || !slot_of_.contains(op.operands[1]) || !slot_of_.contains(op.operands[2])) return false;
+        has_product = true;
         break;
       case OpCode::kPart:
       case OpCode::kTranspose:
-        if (slot_of_.count(op.results[0]) == 0) return false;
+        if (!slot_of_.contains(op.results[0])) return false;
         break;
       case OpCode::kLet: break;
       default: return false;
     }
   }
-  if (!product || product->number == ir::kSets || received.empty()) return false;
-  for (size_t i = 1; i <= 2; ++i) {
-    if (slot_of_.count(product->operands[i]) == 0) return false;
+  return has_product && has_receive;
+}
+
+/// The last product that reads a slot received in the loop; the receive itself if there is none.
+size_t ComputeRoleSync::LastReader(const Region& body, size_t receive) const {
+  size_t last = receive;
+  for (size_t i = receive + 1; i < body.size(); ++i) {
+    if (body[i].code == OpCode::kMma && UsesSlot(body[i], body[receive].results)) last = i;
   }
-  return kernel_.depth > 0;
+  return last;
+}
+
+bool ComputeRoleSync::ReceivesBeforeLastReader(const Region& body, size_t receive) const {
+  return std::any_of(body.begin() + static_cast<ptrdiff_t>(receive) + 1,
+                     body.begin() + static_cast<ptrdiff_t>(LastReader(body, receive)),
+                     [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == body[receive].symbol; });
 }
 
 void ComputeRoleSync::Loop(Op op, Region& out) {
@@ -309,48 +326,70 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
   staging_.LeaveLoop();
 }
 
-/// wait for the slot; product; wait for the product before it; release the slot before it; next slot.
+/// For each product: wait for its slots; product; wait for the product before it; release the slots which that was the last to
+/// read; next slot. What the last product reads is released behind the first one of the next iteration.
 void ComputeRoleSync::FlyAround(Op op, Region& out) {
+  const Region& source = op.regions[0];
+  std::map<size_t, std::vector<std::string>> read_last;  // pipes, by the product that is the last to read what was received of them
+  std::vector<size_t> products;
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source[i].code == OpCode::kReceive) read_last[LastReader(source, i)].push_back(source[i].symbol);
+    if (source[i].code == OpCode::kMma) products.push_back(i);
+  }
+  const Span span =
+      source[products.back()].span;  // what follows belongs to the statement of the product, which is what is waited for
+  const ir::Scalar lo = op.scalars[0], hi = op.scalars[1];
   Region body;
-  std::vector<std::string> pipes;
-  ValueId acc = ir::kNone;
-  Span span;                                   // what follows belongs to the statement of the product, which is what is waited for
   std::vector<Held> outer = std::move(held_);  // received before the loop: they go back behind it
   held_.clear();
   flies_around_ = true;
-  const Region& source = op.regions[0];
+  size_t before = products.back();
   for (size_t i = 0; i < source.size(); ++i) {
     if (source[i].code == OpCode::kReceive) {
       Receive(source[i], source, i, body);
-      pipes.push_back(source[i].symbol);
-    } else if (source[i].code == OpCode::kMma) {
-      acc = source[i].operands[0];
-      span = source[i].span;
-      Product(source[i], body);
-    } else {
+    } else if (source[i].code != OpCode::kMma) {
       body.push_back(source[i]);
+    } else {
+      Product(source[i], body);
+      Region releases = ReleasePrevious(read_last[before], source[i].span);
+      if (i == products.front() || !releases.empty()) {
+        body.push_back(
+            Explain("One product stays in flight; the one before it is complete, so its slot goes back.", source[i].span));
+        body.push_back(SyncOp(OpCode::kMmaWait, "", "", 1, source[i].span));
+      }
+      if (i == products.front() && !releases.empty())
+        releases = {If(symbolic::Kind::kGt, symbolic::Name(op.symbol), lo, std::move(releases), source[i].span)};
+      std::move(releases.begin(), releases.end(), std::back_inserter(body));
+      for (const std::string& pipe : read_last[i]) {
+        held_pipes_.erase(pipe);
+        body.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, source[i].span));
+      }
+      before = i;
     }
   }
   flies_around_ = false;
   held_ = std::move(outer);
   in_flight_.clear();
-  Region releases;
-  for (const std::string& pipe : pipes) {
-    held_pipes_.erase(pipe);
-    releases.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(pipe), present_.at(pipe) + ".previous", release_kind_.at(pipe), span));
+  Op wait = SyncOp(OpCode::kMmaWait, "", "", 0, span);
+  for (const size_t product : products) {
+    const ValueId acc = source[product].operands[0];
+    if (std::find(wait.operands.begin(), wait.operands.end(), acc) == wait.operands.end()) wait.operands.push_back(acc);
   }
-  const ir::Scalar lo = op.scalars[0], hi = op.scalars[1];
-  body.push_back(Explain("One product stays in flight; the one before it is complete, so its slot goes back.", span));
-  body.push_back(SyncOp(OpCode::kMmaWait, "", "", 1, span));
-  body.push_back(If(symbolic::Kind::kGt, symbolic::Name(op.symbol), lo, releases, span));
-  for (const std::string& pipe : pipes) body.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, span));
+  Region releases = ReleasePrevious(read_last[products.back()], span);
   op.regions[0] = std::move(body);
   out.push_back(std::move(op));
-  out.push_back(SyncOp(OpCode::kMmaWait, "", "", 0, span));
-  out.back().operands = {acc};
+  out.push_back(std::move(wait));
+  if (releases.empty()) return;
   // A number is written on the right.
   out.push_back(symbolic::IsInt(lo) ? If(symbolic::Kind::kGt, hi, lo, std::move(releases), span)
                                     : If(symbolic::Kind::kLt, lo, hi, std::move(releases), span));
+}
+
+Region ComputeRoleSync::ReleasePrevious(const std::vector<std::string>& pipes, Span span) const {
+  Region releases;
+  for (const std::string& pipe : pipes)
+    releases.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(pipe), present_.at(pipe) + ".previous", release_kind_.at(pipe), span));
+  return releases;
 }
 
 void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out) {

@@ -48,7 +48,12 @@ bool Elaborator::SetPreset(const ast::Expr& preset, typed::Param& param) {
     return false;
   }
   param.has_preset = true;
-  param.preset = number->kind == ExprKind::kFloat ? number->float_value : static_cast<double>(number->int_value);
+  if (number->kind == ExprKind::kFloat)
+    param.preset = number->float_value;
+  else if (IsFloat(param.dtype))
+    param.preset = static_cast<double>(number->int_value);
+  else
+    param.integer_preset = number->int_value;
   return true;
 }
 

@@ -213,8 +213,9 @@ struct Param {
   DType dtype = DType::kF32;
   std::vector<ExprPtr> extents;  // tensors: integer scalars over dims and constants (a bare kDim binds that dim at launch)
   TensorMode mode = TensorMode::kIn;
-  bool has_preset = false;  // `out T = x`, `work t: T = x`
-  double preset = 0;
+  bool has_preset = false;     // `out T = x`, `work t: T = x`
+  double preset = 0;           // of a tensor of floats
+  int64_t integer_preset = 0;  // of any other
   Span span;
 };
 

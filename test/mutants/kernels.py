@@ -28,6 +28,8 @@ KERNELS = [
            note="threads copy, all in one role"),
     Kernel("attention_64", "test/run/attention_64.tk", None, [({"H": 1, "N": 130, "S": 970}, 2)], scalars=(("scale", 0x3D800000),),
            note="two products in a chain, a softmax between them"),
+    Kernel("several_products", "test/run/several_products_in_flight.tk", None, [({"M": 70, "N": 136, "K": 840}, 2), ({"M": 64, "N": 64, "K": 64}, 2)],
+           note="products in flight over a back edge, two slots of a pipe each iteration"),
     Kernel("relay", "test/run/relay.tk", None, [({"M": 70, "K": 840}, 2)], note="a tile handed from worker to worker"),
     Kernel("two_stage", "test/run/two_stage_store.tk", None, [({"M": 1980, "N": 136}, 2), ({"M": 130, "N": 584}, 2)],
            note="multicast in a cluster, a slot held over a loop"),

@@ -67,9 +67,9 @@ class GemmFixture {
     k.target = "sm_90a";
     k.bindings = {{"BM", 128}, {"BN", 256}, {"BK", 64}, {"W", 2}};
     k.dims = {"M", "K", "N"};
-    k.tensors = {{"A", DType::kBF16, {N("M"), N("K")}, typed::TensorMode::kIn, false, false, 0, At("A: bf16[M, K]")},
-                 {"B", DType::kBF16, {N("K"), N("N")}, typed::TensorMode::kIn, false, false, 0, At("B: bf16[K, N]")},
-                 {"C", DType::kBF16, {N("M"), N("N")}, typed::TensorMode::kOut, false, false, 0, At("C: out bf16[M, N]")}};
+    k.tensors = {{"A", DType::kBF16, {N("M"), N("K")}, typed::TensorMode::kIn, false, false, 0, 0, At("A: bf16[M, K]")},
+                 {"B", DType::kBF16, {N("K"), N("N")}, typed::TensorMode::kIn, false, false, 0, 0, At("B: bf16[K, N]")},
+                 {"C", DType::kBF16, {N("M"), N("N")}, typed::TensorMode::kOut, false, false, 0, 0, At("C: out bf16[M, N]")}};
     k.axes = {{"m", I(0), N("M"), 128, true}, {"n", I(0), N("N"), 256, true}};
     k.persistent = true;
     k.order = typed::GridOrder::kGrouped;

@@ -145,6 +145,16 @@ TEST(Compare, WhatHasCancelledEverywhereIsMeasuredByWhatIsRead) {
   EXPECT_TRUE(Compare({{"Y", rounded}}, want, tolerance));
 }
 
+TEST(Compare, IntegersThatAreTheSameDouble) {
+  interp::Arguments want;
+  want.tensors["Y"] = Tensor::Dense(DType::kI64, {1});
+  want.tensors["Y"].FillIntegers((int64_t{1} << 53) + 1);
+  Tensor got = want.tensors["Y"];
+  EXPECT_FALSE(Compare({{"Y", got}}, want, {}));
+  got.FillIntegers(int64_t{1} << 53);
+  EXPECT_TRUE(Compare({{"Y", got}}, want, {}));
+}
+
 TEST(Compare, NaNEqualsNaNOnly) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   Tolerance rounded;

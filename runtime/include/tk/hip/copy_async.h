@@ -16,6 +16,9 @@ namespace detail {
 
 /// Bytes of a lane's piece.
 inline constexpr int copy_piece = TK_HAS_GFX950 ? 16 : 4;
+/// Elements that it holds; 1 where it is a part of one.
+template <class T>
+inline constexpr int piece_elements = int(sizeof(T)) < copy_piece ? copy_piece / int(sizeof(T)) : 1;
 
 TK_DEVICE void copy_piece_to_shared(uint32_t to, const gfx9::buffer& from, uint32_t offset, uint32_t more) {
 #if TK_HAS_GFX950
@@ -33,7 +36,7 @@ TK_HOST_DEVICE constexpr int copy_instructions(int bytes, int threads) {
 /// The block's rows from its origin on can be read in pieces, and ranges end where pieces do. The same in all threads.
 template <int C, class T>
 TK_DEVICE bool copies_in_pieces(const global_block<T>& from, int rows) {
-    constexpr int V = copy_piece / int(sizeof(T));
+    constexpr int V = piece_elements<T>;
     const int64_t last = (rows - 1) * from.row_stride + C;
     const uint64_t bits = reinterpret_cast<uint64_t>(from.origin) | uint64_t(from.row_stride) * sizeof(T);
     return from.col_stride == 1 && bits % copy_piece == 0 && from.row_stride >= 0 && last * int64_t(sizeof(T)) < int64_t(1) << 31 && from.row_lo <= 0 &&
@@ -73,6 +76,7 @@ TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from, int thre
     const auto col_of = [](uint32_t offset) {
         return int(offset / geometry::panel_bytes * geometry::panel_cols + offset % geometry::pitch / size);
     };
+    const auto part_of = [](uint32_t offset) { return size > copy_piece ? offset % size : 0; };  // of the element
     const uint32_t row_bytes = uint32_t(from.row_stride) * size;
     const auto source = buffer_of<View::rows, View::cols>(from);
     const uint32_t offset = place_of(first);
@@ -82,16 +86,16 @@ TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from, int thre
         constexpr int pattern = View::swizzling == swizzle::t128 ? 2048 : 1024;
         constexpr bool whole = geometry::panel_bytes % round == 0 && round % geometry::pitch == 0 && round % pattern == 0;
         int c = col, r = row;
-        uint32_t more = 0;
+        uint32_t part = part_of(offset), more = 0;
         if constexpr (whole) {
             const int down = n * round % geometry::panel_bytes / geometry::pitch, across = n * round / geometry::panel_bytes * geometry::panel_cols;
             more = uint32_t(down) * row_bytes + uint32_t(across * size);
             c = col + across;
         } else {
             const uint32_t here = place_of(first + uint32_t(n * round));
-            r = row_of(here), c = col_of(here);
+            r = row_of(here), c = col_of(here), part = part_of(here);
         }
-        const uint32_t at = uint32_t(r) * row_bytes + uint32_t((whole ? col : c) * size);
+        const uint32_t at = uint32_t(r) * row_bytes + uint32_t((whole ? col : c) * size) + part;
         copy_piece_to_shared(to.base + uint32_t(n * round) + wave, source, c < from.col_hi ? at : nowhere, more);
     }
 }
@@ -124,7 +128,7 @@ TK_DEVICE void copy_pieces(const To& to, const global_block<T>& from) {
 #ifdef TK_SIM
     global_block<T> padded = from;  // behind the last column there are zeros up to the end of a piece
     padded.col_hi = min(padded.col_hi, View::cols);
-    padded.col_hi += -padded.col_hi & (detail::copy_piece / int(sizeof(T)) - 1);
+    padded.col_hi += -padded.col_hi & (detail::piece_elements<T> - 1);
     if (!detail::copies_in_pieces<View::cols>(padded, View::rows)) sim::report_misuse("a block that can't be copied in pieces");
 #endif
     detail::copy_pieces<Threads>(view, from, thread::index() - First);
@@ -137,7 +141,7 @@ TK_DEVICE void copy_async(const To& to, const global_block<T>& from) {
     const auto view = as_view(to);
     using View = std::remove_const_t<decltype(view)>;
     if constexpr (!detail::is_transposed<View>) {
-        if constexpr (View::rows == View::parent_rows && View::cols == View::parent_cols && View::cols % (detail::copy_piece / int(sizeof(T))) == 0 &&
+        if constexpr (View::rows == View::parent_rows && View::cols == View::parent_cols && View::cols % detail::piece_elements<T> == 0 &&
                       detail::copy_instructions(View::geometry::bytes, Threads) > 0)
             if (detail::copies_in_pieces<View::cols>(from, View::rows)) return detail::copy_pieces<Threads>(view, from, thread::index() - First);
     }
