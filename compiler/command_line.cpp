@@ -29,7 +29,7 @@ Examples
   tkc gemm.tk --emit=schedule            the program of every role, before it is printed as C++
   tkc gemm.tk --dump-after=insert_sync   the IR behind a pass, on standard error
   tkc --from=tile --run-pass=select_layout x.ir   one pass over IR text
-  tkc --explain fill-reaches-sum         what a diagnostic means and how to mend it
+  tkc --explain fill-not-neutral         what a diagnostic means and how to mend it
   tkc run gemm.tk --dims M=256,N=256,K=256 --in A=a.npy --out C=c.npy
                                          execute the generated code on the simulator, no GPU needed; inputs not given are random
   tkc check gemm.tk                      compare simulator, reference and GPU on many shapes; a failure is shrunk
@@ -136,6 +136,14 @@ void AddCompileOptions(CLI::App& app, Options& options) {
   AddChoice(app, kDiagnostics, options.json_diagnostics, "`text`, or `json`: one object a line", "FORM");
 }
 
+/// CLI11's line of usage puts the commands behind the file.
+class HelpText : public CLI::Formatter {
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    if (app->get_parent()) return CLI::Formatter::make_usage(app, name);
+    return "Usage: tkc [OPTIONS] kernel.tk\n       tkc run|check|trace [OPTIONS] kernel.tk\n";
+  }
+};
+
 struct MainFlags {
   bool version = false, list_targets = false;
   std::string code;  // --explain
@@ -146,7 +154,8 @@ void AddMainOptions(CLI::App& app, Options& options, MainFlags& flags) {
   app.add_option("kernel.tk", options.input, "the file to compile; `-` reads standard input");
   app.add_option("-o", options.output, "where to write; with C++ its header goes beside it")->type_name("FILE");
   AddCompileOptions(app, options);
-  AddChoice(app, kEmit, options.emit, "ast, tile, schedule, source, header, report or certificate", "WHAT");
+  AddChoice(app, kEmit, options.emit,
+            "instead of C++ and its header: ast; the IR, tile or schedule; source or header alone; report; certificate", "WHAT");
   AddChoice(app, kFrom, options.from, "the input is IR text of this level: tile or schedule", "LEVEL");
   app.add_option("--run-pass", options.run_passes, "with --from: run these passes only")
       ->delimiter(',')
@@ -303,6 +312,7 @@ int ReportExtras(const CLI::App& app) {
 
 std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
   CLI::App app("tkc compiles .tk files, kernels of tiles, workers and pipes, into CUDA or HIP C++ that a person can read.", "tkc");
+  app.formatter(std::make_shared<HelpText>());
   MainFlags flags;
   CommandLine main_line, run_line, check_line, trace_line;
   AddMainOptions(app, main_line.options, flags);

@@ -23,6 +23,7 @@ namespace {
 bool Report(const Finding& finding, Diagnostics& diagnostics) {
   auto report = diagnostics.Error(finding.kind, finding.span, finding.headline);
   for (const auto& [span, text] : finding.notes) report.Note(span, text);
+  if (!finding.help.empty()) report.Help(finding.help);
   report.Help(
       "synchronisation is derived by tkc: this is its fault, not the source's; please report the file, the options and `tkc "
       "--version`");

@@ -12,6 +12,7 @@
 #include "compiler/certify/coverage.h"
 #include "compiler/certify/coverage_clips.h"
 #include "compiler/certify/coverage_sites.h"
+#include "compiler/ir/derived_names.h"
 #include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
 
@@ -143,9 +144,11 @@ class StoreWalk {
         Walk(op.regions[1]);
       return;
     }
-    if (condition->kind == symbolic::Kind::kName && condition->name.ends_with("_usable")) {
+    const std::optional<std::string> map =
+        condition->kind == symbolic::Kind::kName ? ir::MapOfUsableFlag(condition->name) : std::nullopt;
+    if (map) {
       if (uses_engine_) {
-        usable_.push_back(condition->name.substr(0, condition->name.size() - 7));
+        usable_.push_back(*map);
         Walk(op.regions[0]);
         usable_.pop_back();
       } else if (op.regions.size() > 1) {

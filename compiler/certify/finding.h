@@ -15,6 +15,7 @@ struct Finding {
   Span span;
   std::string headline;
   std::vector<std::pair<Span, std::string>> notes{};
+  std::string help{};  // what can be done about it in the file
 };
 
 }  // namespace tkc::certify

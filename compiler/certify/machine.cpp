@@ -315,9 +315,16 @@ Outcome Machine::Wait(Context& c, int64_t need, int element) {
   for (const Share& share : Shares(c)) {
     // Of no phase yet nothing is known; but a state of the first lap may stand for those of later ones.
     c.state.knowledge.Join(share.warp, Completed(element));
+    // Who knows of this wait knows of those before it. A block that copies ahead waits anew in each tile, and a tile that fills no
+    // slot ends no phase.
+    std::erase_if(c.state.notes, [&](const WaitNote& note) {
+      if (note.barrier != element || note.warp != share.warp) return false;
+      c.state.knowledge.Free(note.event);
+      return true;
+    });
     const int event = c.state.knowledge.NewEvent();
     c.state.knowledge.Learn(share.warp, event);
-    c.state.notes.push_back({element, event, c.number, &c.op});
+    c.state.notes.push_back({element, event, share.warp, c.number, &c.op});
   }
   return Outcome::kRan;
 }

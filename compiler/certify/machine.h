@@ -28,11 +28,11 @@ struct BarrierState {
   int latest = -1, previous = -1;    // events: completion of the last two phases
 };
 
-/// Somebody waited for a phase: the next one must not complete before.
+/// A warp waited for a phase: the next one must not complete before.
 struct WaitNote {
   int barrier = 0;
   int event = -1;
-  int agent = 0;
+  int warp = 0, agent = 0;
   const ir::Op* op = nullptr;
 };
 

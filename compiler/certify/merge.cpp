@@ -85,7 +85,7 @@ void NormalForm::Put(const NormalForm& other, size_t event, int number, State& s
       state.records.Add({places[at], Field(what, 24, 12), agent, writes, is_async, by_engine, dealt, rect, number, op});
       break;
     }
-    case Sort::kNote: state.notes.push_back({elements[at], number, agent, op}); break;
+    case Sort::kNote: state.notes.push_back({elements[at], number, Field(what, 24, 12), agent, op}); break;
     case Sort::kLatest: state.barriers[static_cast<size_t>(elements[at])].latest = number; break;
     case Sort::kPrevious: state.barriers[static_cast<size_t>(elements[at])].previous = number; break;
     case Sort::kNamed: state.named[at].latest = number; break;

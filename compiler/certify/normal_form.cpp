@@ -265,8 +265,11 @@ class Normalizer {
     for (size_t place = 0; place < form.places.size(); ++place) {
       for (const Record& r : state_.records.Of(form.places[place])) AddRecord(r, static_cast<int>(place));
     }
+    const auto first_note = static_cast<std::ptrdiff_t>(events_.size());
     for (const WaitNote& note : state_.notes)
-      AddEvent(note.event, NormalForm::Sort::kNote, Element(note.barrier), note.agent, note.agent, note.op);
+      AddEvent(note.event, NormalForm::Sort::kNote, Element(note.barrier), note.warp, note.agent, note.op);
+    // These come in no order, and no two are alike.
+    std::sort(events_.begin() + first_note, events_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
     for (size_t i = 0; i < at_.size(); ++i) {
       const BarrierState& barrier = state_.barriers[static_cast<size_t>(at_[i])];
       AddEvent(barrier.latest, NormalForm::Sort::kLatest, static_cast<int>(i));

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Who is furthest behind: an order of the loops of all agents, and of the slots that they fill or wait for beside these, in which
 // each agent's own follow each other as in its program, and what several have stands where all of them come to it. An agent that
-// comes to something before others do waits in front of it, so nobody gets further ahead of others than they force it to.
+// comes to something before others do waits in front of it, and who has waited for a slot stands before it until it is filled or
+// given back, so nobody gets further ahead of others than they force it to.
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "compiler/certify/program.h"
 
@@ -45,6 +47,7 @@ class Ordering {
     Sequence at{.turned = std::vector<int64_t>(agent.rings.size())};
     std::vector<int> path{-1};  // families of the loops around
     std::set<size_t> come_to;
+    const std::set<int> received = Received(agent);
     std::vector<size_t>& slots = slots_of_.emplace_back(agent.steps.size(), kNone);
     std::map<size_t, Sequence> others;                 // in front of the second sides of branches, by their first steps
     std::multimap<size_t, std::vector<size_t>> joins;  // with what first sides end, by the steps behind the branches
@@ -69,12 +72,21 @@ class Ordering {
         at.turned[static_cast<size_t>(step.ring)] += step.amount;
       } else if (step.ring >= 0 && step.barrier >= 0) {
         const auto ring = static_cast<size_t>(step.ring);
-        const size_t node = SlotNode(path, agent.rings[ring].name, at.turned[ring] + step.offset);
-        if (!come_to.insert(node).second) continue;  // it is given back, say
-        slots[i] = node;
-        Follow(at.last.back(), node);
+        // Who also receives what he sends may send it long before.
+        const bool is_ahead = step.op->code == ir::OpCode::kWaitEmpty && received.count(step.ring) > 0;
+        const size_t node = SlotNode({path, agent.rings[ring].name, at.turned[ring] + step.offset, is_ahead});
+        slots[i] = node;  // until it is given back
+        if (come_to.insert(node).second) Follow(at.last.back(), node);
       }
     }
+  }
+
+  static std::set<int> Received(const Agent& agent) {
+    std::set<int> rings;
+    for (const Step& step : agent.steps) {
+      if (step.op && step.op->code == ir::OpCode::kWaitFull) rings.insert(step.ring);
+    }
+    return rings;
   }
 
   void Follow(std::vector<size_t>& last, size_t node) {
@@ -84,8 +96,10 @@ class Ordering {
     last = {node};
   }
 
-  size_t SlotNode(const std::vector<int>& path, const std::string& ring, int64_t turn) {
-    const auto [place, is_new] = slot_nodes_.try_emplace({path, ring, turn}, nodes_.size());
+  /// Loops around, ring, turn, and whether it is waited for ahead of who receives it.
+  using Slot = std::tuple<std::vector<int>, std::string, int64_t, bool>;
+  size_t SlotNode(Slot slot) {
+    const auto [place, is_new] = slot_nodes_.try_emplace(std::move(slot), nodes_.size());
     if (is_new) nodes_.emplace_back();
     return place->second;
   }
@@ -120,7 +134,7 @@ class Ordering {
 
   Program& program_;
   std::vector<Node> nodes_;
-  std::map<std::tuple<std::vector<int>, std::string, int64_t>, size_t> slot_nodes_;
+  std::map<Slot, size_t> slot_nodes_;
   std::vector<std::vector<size_t>> slots_of_;  // of each agent and step
   int visited_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/certify/sets_apart.h"
+#include "compiler/ir/derived_names.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
@@ -97,6 +98,12 @@ void Places::BlockOf(const Op& op, Step& step) {
   step.block = static_cast<int>(*block);
 }
 
+bool Places::FillBarrier(const Op& op, Step& step, const std::string& name) {
+  step.barrier = BarrierOf(name);
+  if (step.barrier < 0) NotKnown(op, "whose slot is meant");
+  return step.barrier >= 0;
+}
+
 void Places::Fill(const Op& op, Step& step) {
   switch (op.code) {
     case OpCode::kView: {
@@ -114,27 +121,25 @@ void Places::Fill(const Op& op, Step& step) {
     case OpCode::kWaitEmpty:
     case OpCode::kExpect:
     case OpCode::kArrive:
-      step.barrier = BarrierOf(ArrayOf(op, op.symbol));
-      if (step.barrier < 0) return NotKnown(op, "whose slot is meant");
+      if (!FillBarrier(op, step, ArrayOf(op, op.symbol))) return;
       ElementOf(op, step, op.scalars.size());
       if (!op.scalars.empty()) BlockOf(op, step);
       return;
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
-      step.barrier = BarrierOf(ArrayOf(op, kernel_.barriers[static_cast<size_t>(op.number)].name));
-      if (step.barrier < 0) return NotKnown(op, "whose slot is meant");
+      if (!FillBarrier(op, step, ArrayOf(op, kernel_.barriers[static_cast<size_t>(op.number)].name))) return;
       if (!op.slot.empty()) ElementOf(op, step, op.scalars.size());
       break;
     case OpCode::kStoreCluster:
     case OpCode::kPutTileCluster:
-      step.barrier = BarrierOf(op.symbol);
+      if (!FillBarrier(op, step, op.symbol)) return;
       ElementOf(op, step, op.scalars.size());
       break;
     case OpCode::kSplitWait:
     case OpCode::kSplitPublish:
     case OpCode::kSplitCollect:
-      step.barrier = BarrierOf(op.code == OpCode::kSplitWait ? op.symbol : op.symbol + "_ready");
+      if (!FillBarrier(op, step, op.code == OpCode::kSplitWait ? op.symbol : ir::PublishedBarrier(op.symbol))) return;
       step.buffer = BufferOf(op.symbol);
       ElementOf(op, step, 0);
       return;

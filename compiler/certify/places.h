@@ -31,6 +31,7 @@ class Places {
   void NotKnown(const ir::Op& op, std::string what);
   int RingOf(const ir::Op& op, const std::string& slot, int64_t* offset);
   int BarrierOf(const std::string& name) const;
+  bool FillBarrier(const ir::Op& op, Step& step, const std::string& name);
   int BufferOf(const std::string& name) const;
   /// The array, or that of the instance whose the slot is said to be.
   std::string ArrayOf(const ir::Op& op, const std::string& array) const;

@@ -19,6 +19,8 @@ namespace {
 
 constexpr int64_t kMostSteps = 1'500'000;
 constexpr int64_t kMostStates = 24'000;
+// States may grow without an end: what all of them are compared by, and what is under way in one.
+constexpr size_t kMostWords = 64'000'000, kMostEvents = 8'192;
 
 class Replayer {
  public:
@@ -83,6 +85,8 @@ class Replayer {
     }
     Simplify(machine_, asked.state);
     NormalForm form = NormalFormOf(machine_, asked.state);
+    words_ += form.place.size() / sizeof(uint64_t) + form.known.size();
+    if (words_ > kMostWords || form.events.size() > kMostEvents) return TooMany();
     const auto [place, is_new] = places_.try_emplace(form.place);
     if (is_new) place->second.number = places_.size();
     if (!IsNew(place->second.seen, std::move(form), asked.state)) return true;
@@ -163,9 +167,14 @@ class Replayer {
   }
 
   bool TooMany() {
-    machine_.finding = Finding{DiagnosticKind::kCertificateUnknown, program_.kernel->span,
-                               fmt::format("`{}` was replayed in {} states and {} steps, and still came into new ones",
-                                           program_.kernel->name, result_.states, result_.steps)};
+    machine_.finding =
+        Finding{DiagnosticKind::kCertificateUnknown,
+                program_.kernel->span,
+                fmt::format("`{}` was replayed in {} states and {} steps, and still came into new ones", program_.kernel->name,
+                            result_.states, result_.steps),
+                {},
+                "fewer slots in its pipes, fewer workers and instances in turn, or fewer loops behind each other leave "
+                "fewer states; `--no-certificate` compiles without the proof"};
     return false;
   }
 
@@ -173,6 +182,7 @@ class Replayer {
   Machine machine_;
   bool merges_;
   ReplayResult& result_;
+  size_t words_ = 0;
   std::unordered_map<std::string, Place> places_;  // by what NormalForm says of them
   std::map<size_t, Asked> open_;                   // what has come to a question, by the numbers of their places
   std::vector<State> later_;                       // what has an answer, and is to be followed

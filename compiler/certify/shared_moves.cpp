@@ -15,7 +15,6 @@ using layout::kLanes;
 using layout::LaneAddresses;
 using layout::RegisterLayout;
 
-constexpr int kWarps = 4;
 constexpr int kWidest = 16;         // bytes of the widest access
 constexpr int kMatrixRows = 8;      // of an 8x8 matrix of 16-bit elements
 constexpr int kFragmentBytes = 16;  // of a 64 x 8 block of f32, in one thread
@@ -46,7 +45,7 @@ MoveCost MatrixMove(const RegisterLayout& l, const Window& window) {
   cost.width = kWidest;
   cost.as_matrices = true;
   for (int64_t i = 0; i < window.rows / l.RowsPerBlock(); ++i) {
-    for (int64_t warp = 0; warp < kWarps; ++warp) {
+    for (int64_t warp = 0; warp < ir::kWarpsOfInstance; ++warp) {
       for (int64_t j = 0; j < window.cols / 8; j += 2) {
         LaneAddresses rows{};
         for (int64_t lane = 0; lane < kLanes; ++lane) {
@@ -68,7 +67,7 @@ MoveCost TurnedMatrixMove(const RegisterLayout& l, const Window& window) {
   cost.as_matrices = true;
   for (int64_t i = 0; i < window.rows / l.RowsPerBlock(); ++i) {
     for (int64_t j = 0; j < window.cols / l.ColsPerBlock(); ++j) {
-      for (int64_t warp = 0; warp < kWarps; ++warp) {
+      for (int64_t warp = 0; warp < ir::kWarpsOfInstance; ++warp) {
         LaneAddresses rows{};
         for (int64_t lane = 0; lane < kLanes; ++lane) {
           const int64_t matrix = lane / kMatrixRows, named = lane % kMatrixRows / 2;
@@ -122,7 +121,7 @@ MoveCost VectorMove(const RegisterLayout& registers, const Window& window, bool 
     for (int half = 0; half < halves; ++half) {
       for (int64_t j = 0; j < blocks_across; ++j) {
         for (int element = 0; element < elements; element += vector) {
-          for (int warp = 0; warp < kWarps; ++warp) {
+          for (int warp = 0; warp < ir::kWarpsOfInstance; ++warp) {
             LaneAddresses addresses{};
             for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = address(i, half, j, element, warp, lane);
             Add(cost, addresses, is_store);
@@ -199,7 +198,7 @@ MoveCost ScratchMove(const RegisterLayout& l, DType dtype, int64_t results, int6
     return lane % l.lanes == 0 && lane < (results == 1 ? l.lanes : l.lanes * l.lane_rows);
   };
   for (int64_t n = 0; n < values * stretches; ++n) {
-    for (int warp = 0; warp < kWarps; ++warp) {
+    for (int warp = 0; warp < ir::kWarpsOfInstance; ++warp) {
       const int first = of_rows ? warp % l.warp_rows : warp / l.warp_rows % l.warp_cols * l.warp_rows;
       // Each warp writes its own row, and reads those of the warps that it combines.
       for (int k = 0; k < (is_store ? 1 : warps); ++k) {
@@ -221,7 +220,7 @@ MoveCost FragmentMove(int64_t rows, int64_t cols, int64_t shares, bool is_store)
   LaneAddresses addresses{};
   for (int64_t lane = 0; lane < kLanes; ++lane) addresses[lane] = lane * kFragmentBytes;
   const int64_t blocks = rows / 64 * (cols / 8) * shares;
-  for (int64_t n = 0; n < blocks * kWarps; ++n) Add(cost, addresses, is_store);
+  for (int64_t n = 0; n < blocks * ir::kWarpsOfInstance; ++n) Add(cost, addresses, is_store);
   return cost;
 }
 

@@ -15,7 +15,6 @@ namespace {
 using ir::OpCode;
 
 constexpr int64_t kBarrierBytes = 8;
-constexpr int kWarpsPerGroup = 4;
 constexpr int64_t kMostArrivals = (1 << 20) - 1;  // that an mbarrier counts
 
 int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -32,7 +31,7 @@ std::optional<Finding> CheckRegisters(const ir::Kernel& kernel, const Target& ta
     if (is_limit && worker.registers <= target.registers.most_per_thread) continue;
     const int64_t taken = worker.kind == ir::RoleKind::kCompute ? worker.instances : 1;
     for (int64_t i = 0; i < taken; ++i) {
-      const int group = worker.first_warp / kWarpsPerGroup + static_cast<int>(i);
+      const int group = worker.first_warp / ir::kWarpsOfInstance + static_cast<int>(i);
       const auto [place, is_new] = asked.try_emplace(group, worker.registers, &worker);
       if (!is_new && place->second.first != worker.registers)
         return Finding{DiagnosticKind::kCertificateBudget, worker.span,
@@ -98,20 +97,21 @@ std::optional<Finding> CheckWarps(const Program& program) {
   std::map<int, const ir::Worker*> owner;
   for (const ir::Worker& worker : kernel.workers) {
     const bool computes = worker.kind == ir::RoleKind::kCompute;
-    const int warps = computes ? kWarpsPerGroup * static_cast<int>(worker.instances) : 1;
+    const int warps = computes ? ir::kWarpsOfInstance * static_cast<int>(worker.instances) : 1;
     for (int warp = worker.first_warp; warp < worker.first_warp + warps; ++warp) {
       const bool is_free = owner.try_emplace(warp, &worker).second;
-      if (!is_free || warp < 0 || warp >= kernel.threads / program.lanes || (computes && worker.first_warp % kWarpsPerGroup != 0))
+      if (!is_free || warp < 0 || warp >= kernel.threads / program.lanes ||
+          (computes && worker.first_warp % ir::kWarpsOfInstance != 0))
         return Finding{
             DiagnosticKind::kCertificateBudget, worker.span,
             fmt::format("`{}` does not have warp {} of {} for itself", worker.name, warp, kernel.threads / program.lanes)};
     }
   }
   // Branches lead to roles by their warpgroups, the last one without a question: a warpgroup too many would execute another's.
-  const int group = kWarpsPerGroup * program.lanes;
+  const int group = ir::kWarpsOfInstance * program.lanes;
   for (int i = 0; !owner.empty() && i * group < kernel.threads; ++i) {
-    const auto first = owner.lower_bound(i * kWarpsPerGroup);
-    if (first != owner.end() && first->first < (i + 1) * kWarpsPerGroup && kernel.threads % group == 0) continue;
+    const auto first = owner.lower_bound(i * ir::kWarpsOfInstance);
+    if (first != owner.end() && first->first < (i + 1) * ir::kWarpsOfInstance && kernel.threads % group == 0) continue;
     return Finding{DiagnosticKind::kCertificateBudget, kernel.span,
                    fmt::format("{} threads, and no role for warpgroup {} of {}", kernel.threads, i, group)};
   }
@@ -125,7 +125,8 @@ std::optional<Finding> CheckMeeting(const Program& program, const Agent& agent, 
   // A role that is the whole block has the block's barrier to itself.
   if (is_own && kernel.workers.size() == 1 && worker.instances == 1 && worker.warps_meet.empty()) return std::nullopt;
   const std::string& name = is_own ? worker.warps_meet : worker.all_meet;
-  const int64_t warps = is_own ? kWarpsPerGroup : kWarpsPerGroup * worker.instances, count = is_own ? worker.instances : 1;
+  const int64_t warps = is_own ? ir::kWarpsOfInstance : ir::kWarpsOfInstance * worker.instances,
+                count = is_own ? worker.instances : 1;
   const auto finding = [&](std::string headline) {
     return Finding{DiagnosticKind::kCertificateBarrier, op.span, std::move(headline)};
   };
@@ -165,7 +166,7 @@ std::optional<Finding> CheckNamedBarriers(const Program& program, const Target& 
         continue;
       }
       const bool is_default = ir::ReducesOrScans(code) || (is_own && step.op->scalars.empty());
-      const int64_t group = agent.worker->first_warp / kWarpsPerGroup + agent.instance;
+      const int64_t group = agent.worker->first_warp / ir::kWarpsOfInstance + agent.instance;
       const int64_t id = is_default ? 1 + group : is_own ? 1 + step.element : step.element;
       const auto finding = [&](std::string headline) {
         return Finding{DiagnosticKind::kCertificateBarrier, step.op->span, std::move(headline)};

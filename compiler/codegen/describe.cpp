@@ -7,6 +7,7 @@
 
 #include "compiler/codegen/describe.h"
 #include "compiler/codegen/emit_kernel.h"
+#include "compiler/ir/derived_names.h"
 
 namespace tkc::codegen {
 namespace {
@@ -88,7 +89,7 @@ void DescribeMaps(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   for (const ir::TensorMap& map : kernel.maps) {
     const auto is_rows = [&](const ir::TensorMap& other) { return other.name == ir::RowsMap(map.name); };
     const auto rows = std::find_if(kernel.maps.begin(), kernel.maps.end(), is_rows);
-    const std::string usable = map.name + "_usable";
+    const std::string usable = ir::UsableFlag(map.name);
     std::string line;
     if (rows != kernel.maps.end())
       line = fmt::format("`{}`: {} in boxes of {} rows, for blocks that reach beyond its end.", rows->name, map.tensor,

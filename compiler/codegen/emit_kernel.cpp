@@ -7,6 +7,7 @@
 
 #include "compiler/codegen/layout_text.h"
 #include "compiler/codegen/mangle.h"
+#include "compiler/ir/derived_names.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
 
@@ -82,7 +83,7 @@ void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWrit
                                        : "One thread prepares the barriers; everybody waits until they stand.");
   out.Open("if (tk::thread::index() == 0)");
   for (const ir::TensorMap& map : kernel.maps) {
-    const std::string usable = map.name + "_usable";  // a map that can't be used holds nothing
+    const std::string usable = ir::UsableFlag(map.name);  // a map that can't be used holds nothing
     out.Line(fmt::format("{}tk::prefetch({});", uses.names.contains(usable) ? fmt::format("if ({}) ", Mangle(usable)) : "",
                          Mangle(map.name)));
   }
@@ -315,7 +316,7 @@ class KernelEmitter {
 
 }  // namespace
 
-std::string KernelParam::CppName() const { return Mangle(kind == Kind::kUsable ? name + "_usable" : name); }
+std::string KernelParam::CppName() const { return Mangle(kind == Kind::kUsable ? ir::UsableFlag(name) : name); }
 
 std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses& uses) {
   using Kind = KernelParam::Kind;
@@ -340,7 +341,7 @@ std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses
       add_scalar(name, value->dtype, "int");
   }
   for (const ir::TensorMap& map : kernel.maps) {
-    if (uses.names.contains(map.name + "_usable")) params.push_back({Kind::kUsable, map.name, "const bool"});
+    if (uses.names.contains(ir::UsableFlag(map.name))) params.push_back({Kind::kUsable, map.name, "const bool"});
   }
   return params;
 }

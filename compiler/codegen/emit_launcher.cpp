@@ -16,6 +16,7 @@
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
+#include "compiler/ir/derived_names.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
@@ -258,8 +259,8 @@ class CallEmitter {
     const std::string swizzle = map.swizzle == ir::Swizzle::kNone ? "none" : fmt::format("b{}", static_cast<int>(map.swizzle));
     out_.Line(fmt::format("const tk::tensor_map {} = call.{}_map({}, tk::swizzle::{}, {{{}}});", Mangle(map.name),
                           map.is_store ? "store" : "load", Mangle(map.tensor), swizzle, Join(box)));
-    if (!uses.names.contains(map.name + "_usable")) return;
-    out_.Line(fmt::format("const bool {} = call.can_store({});", Mangle(map.name + "_usable"), Mangle(map.tensor)));
+    if (!uses.names.contains(ir::UsableFlag(map.name))) return;
+    out_.Line(fmt::format("const bool {} = call.can_store({});", Mangle(ir::UsableFlag(map.name)), Mangle(map.tensor)));
   }
 
   /// By tensor, elements along each of its dimensions.

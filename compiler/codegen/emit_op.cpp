@@ -8,6 +8,7 @@
 
 #include "compiler/codegen/layout_text.h"
 #include "compiler/codegen/mangle.h"
+#include "compiler/ir/derived_names.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
@@ -385,7 +386,7 @@ bool OpEmitter::EmitTile(const Op& op) {
     case OpCode::kMmaCommit: out_.Line("tk::warpgroup::mma_commit();"); return true;
     case OpCode::kSplitPublish: {
       Op ready = op;
-      ready.symbol = op.symbol + "_ready";
+      ready.symbol = ir::PublishedBarrier(op.symbol);
       out_.Line(fmt::format("tk::split::publish<{}>({}, {}, {});", op.number, Buffer(op.symbol), Argument(op.operands[0]),
                             Barrier(ready)));
       return true;

@@ -244,10 +244,6 @@ int CheckKernel(const Options& options, const CheckCommand& command) {
   if (targets.empty()) return session.Finish();
   Result<std::vector<typed::Program>> programs = CheckFile(session, targets);
   if (!programs) return session.Finish();
-  if (programs->front().entries.empty()) {
-    session.diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan, "the file has no kernel to check");
-    return session.Finish();
-  }
   interp::RunOptions wanted;
   wanted.kernel = command.kernel;
   if (!command.kernel.empty() && !interp::FindEntry(programs->front(), wanted, session.diagnostics)) return session.Finish();

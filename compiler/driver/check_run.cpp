@@ -23,10 +23,10 @@ void RunEverywhere(const CheckTarget& target, const CheckCase& c, double seconds
   Result<interp::Arguments> before = MakeRunArguments(parameters, RunOptionsOf(target.entry, c), diagnostics);
   if (!before) return;
   before->placement = c.placement;
-  interp::Arguments want = *before;
-  if (!interp::Interpret(target.entry, want, diagnostics)) return;
-  const Tolerance tolerance = ToleranceFor(target.entry, target.arithmetic, *before, want, c.fill != interp::FillKind::kNormal);
-  exact = tolerance.exact;
+  const Result<Expected> expected =
+      Expect(target.entry, target.arithmetic, *before, c.fill != interp::FillKind::kNormal, diagnostics);
+  if (!expected) return;
+  exact = expected->tolerance.exact;
 
   SimulationOptions options;
   options.placement = c.placement;
@@ -36,7 +36,7 @@ void RunEverywhere(const CheckTarget& target, const CheckCase& c, double seconds
   if (!simulation) return;
   ReportFindings(target.simulated, simulation->result.findings, target.sources, diagnostics);
   if (ReportNoOutputs(*simulation, target.entry.name, diagnostics)) return;
-  const std::optional<Difference> difference = Compare(simulation->outputs, want, tolerance);
+  const std::optional<Difference> difference = Compare(simulation->outputs, *expected);
   if (difference) ReportDifference(target, "on the simulator", *difference, diagnostics);
 
   if (!target.gpu) return;
@@ -46,7 +46,7 @@ void RunEverywhere(const CheckTarget& target, const CheckCase& c, double seconds
   for (const typed::Param& param : parameters.params) {
     if (interp::IsOutput(param)) outputs[param.name] = on_gpu.tensors.at(param.name);
   }
-  const std::optional<Difference> gpu_difference = Compare(outputs, want, tolerance);
+  const std::optional<Difference> gpu_difference = Compare(outputs, *expected);
   if (gpu_difference) ReportDifference(target, "on the GPU", *gpu_difference, diagnostics);
 }
 

@@ -122,6 +122,13 @@ double LargestFinite(const std::vector<double>& values) {
   return largest;
 }
 
+/// How far element `i` of a tensor may be off what is wanted.
+double Allowed(const Tolerance& tolerance, const std::string& tensor, DType dtype, size_t i, double want) {
+  if (tolerance.exact || !IsFloat(dtype) || !std::isfinite(want)) return 0;
+  return std::max(Unit(dtype) * std::abs(want), SmallestStep(dtype)) + tolerance.of_magnitude * tolerance.magnitudes.at(tensor)[i] +
+         tolerance.flushed;
+}
+
 double LargestOf(const typed::Kernel& kernel, const interp::Arguments& results) {
   double largest = 0;
   for (const typed::Param& param : kernel.params) {
@@ -219,25 +226,20 @@ std::string ToString(const Difference& d, const std::string& other) {
 }
 
 std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, const interp::Arguments& want,
-                                  const Tolerance& tolerance) {
+                                  const Tolerance& tolerance, const interp::Arguments* flushed) {
   for (const auto& [name, tensor] : got) {
     const std::vector<double> mine = tensor.ToReals();
     const std::vector<double> theirs = want.tensors.at(name).ToReals();
     const std::vector<double> distances = Distances(tensor, want.tensors.at(name));
-    const bool exact = tolerance.exact || !IsFloat(tensor.dtype);
+    const std::vector<double> others = flushed ? flushed->tensors.at(name).ToReals() : theirs;
+    const std::vector<double> from_others = flushed ? Distances(tensor, flushed->tensors.at(name)) : distances;
     Difference found{name, {}, 0, 0, 0, 0, tensor.size()};
     double worst = -1;
     size_t place = 0;
     for (size_t i = 0; i < mine.size(); ++i) {
-      if (distances[i] == 0) continue;
-      double allowed = 0;
-      if (!exact && std::isfinite(theirs[i])) {
-        const double magnitude = tolerance.magnitudes.at(name)[i];
-        allowed = std::max(Unit(tensor.dtype) * std::abs(theirs[i]), SmallestStep(tensor.dtype)) +
-                  tolerance.of_magnitude * magnitude + tolerance.flushed;
-      }
-      const double off = distances[i];
+      const double off = distances[i], allowed = Allowed(tolerance, name, tensor.dtype, i, theirs[i]);
       if (off <= allowed) continue;  // false for NaN
+      if (flushed && from_others[i] <= Allowed(tolerance, name, tensor.dtype, i, others[i])) continue;
       ++found.count;
       const double excess = std::isnan(off) ? std::numeric_limits<double>::infinity() : off - allowed;
       if (excess <= worst) continue;
@@ -256,6 +258,24 @@ std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, cons
     return found;
   }
   return std::nullopt;
+}
+
+Result<Expected> Expect(const typed::Entry& entry, const Arithmetic& arithmetic, const interp::Arguments& before, bool integers,
+                        Diagnostics& diagnostics) {
+  interp::Arguments want = before;
+  if (!interp::Interpret(entry, want, diagnostics)) return Failure{};
+  Tolerance tolerance = ToleranceFor(entry, arithmetic, before, want, integers);
+  return Expected{&entry, arithmetic.flushes, before, std::move(want), std::move(tolerance)};
+}
+
+std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, const Expected& expected) {
+  std::optional<Difference> difference = Compare(got, expected.want, expected.tolerance);
+  if (!difference || !expected.flushes) return difference;
+  interp::Arguments flushed = expected.before;
+  Diagnostics ignored;
+  const bool ran = static_cast<bool>(
+      interp::Interpret(*expected.entry, flushed, ignored, interp::Signs::kKept, nullptr, interp::Subnormals::kZero));
+  return ran ? Compare(got, expected.want, expected.tolerance, &flushed) : difference;
 }
 
 }  // namespace tkc

@@ -5,10 +5,11 @@
 // element type. So an element may be off by: one unit in the last place of its type (two roundings may fall to either side);
 // n * 2^-24 of the sum of its terms' magnitudes, n being the number of terms; f * 2^-20 of that where f functions are applied,
 // four times as much, as an exponent's error is multiplied by its argument; 2^-8 of it where intermediate values are rounded to
-// 16 bits (8 bits: 2^-3) and may so fall to either side, too; n * 2^-126 where subnormal numbers may be taken for 0 (se-8). The sum
-// of magnitudes is what the reference gives for the inputs' absolute values where differences are added up instead. Where nothing
-// but sums and products of small integers is computed, and their magnitudes stay below 2^24, every order gives the same bits, and
-// nothing may differ.
+// 16 bits (8 bits: 2^-3) and may so fall to either side, too; n * 2^-126 where subnormal numbers may be taken for 0 (se-8). As
+// quotients by such numbers are finite or not, an element is right as well if it agrees with the reference that takes all for 0.
+// The sum of magnitudes is what the reference gives for the inputs' absolute values where differences are added up instead. Where
+// nothing but sums and products of small integers is computed, and their magnitudes stay below 2^24, every order gives the same
+// bits, and nothing may differ.
 #pragma once
 
 #include <map>
@@ -18,6 +19,8 @@
 
 #include "compiler/interp/launch.h"
 #include "compiler/sema/typed.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/support/result.h"
 
 namespace tkc {
 
@@ -53,8 +56,23 @@ struct Difference {
 /// "C[3, 5] is 4.5, the reference gives 4 (2 of 65536 elements differ)"
 std::string ToString(const Difference& difference, const std::string& other);
 
-/// The first output in which `got` is off by more than allowed.
+/// The first output in which `got` is off by more than allowed: from `want` and, if given, from `flushed`, too.
 std::optional<Difference> Compare(const std::map<std::string, interp::Tensor>& got, const interp::Arguments& want,
-                                  const Tolerance& tolerance);
+                                  const Tolerance& tolerance, const interp::Arguments* flushed = nullptr);
+
+/// What the reference makes of arguments.
+struct Expected {
+  const typed::Entry* entry;
+  bool flushes;  // Arithmetic::flushes
+  interp::Arguments before, want;
+  Tolerance tolerance;
+};
+
+/// Runs the reference; a failure is in `diagnostics`.
+Result<Expected> Expect(const typed::Entry& entry, const Arithmetic& arithmetic, const interp::Arguments& before, bool integers,
+                        Diagnostics& diagnostics);
+
+/// The same. The reference that takes subnormal numbers for 0 runs only where the other one is not agreed with.
+std::optional<Difference> Compare(const std::map<std::string, interp::Tensor>& got, const Expected& expected);
 
 }  // namespace tkc

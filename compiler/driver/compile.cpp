@@ -6,22 +6,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
-#include <numeric>
 
-#include "compiler/certify/certify.h"
 #include "compiler/certify/conflicts.h"
 #include "compiler/codegen/emit.h"
 #include "compiler/driver/host_compiler.h"
 #include "compiler/driver/load.h"
+#include "compiler/driver/lower_kernels.h"
 #include "compiler/driver/outputs.h"
 #include "compiler/driver/pass_runner.h"
 #include "compiler/driver/session.h"
 #include "compiler/ir/from_ast.h"
 #include "compiler/ir/parse.h"
 #include "compiler/ir/print.h"
-#include "compiler/ir/verify.h"
 #include "compiler/passes/advance_copies.h"
 #include "compiler/passes/advance_reads.h"
 #include "compiler/passes/alternate.h"
@@ -69,7 +66,6 @@
 #include "compiler/passes/widen_columns.h"
 #include "compiler/sema/check.h"
 #include "compiler/support/internal_error.h"
-#include "compiler/support/parallel.h"
 #include "compiler/syntax/ast_print.h"
 
 namespace tkc {
@@ -132,6 +128,10 @@ Result<typed::Program> CheckParsed(Session& session, const ast::Program& program
   SetCrashPass("check");
   Result<typed::Program> checked = Check(program, options, session.diagnostics);
   if (!checked || session.diagnostics.HasErrors()) return Failure{};
+  if (checked->entries.empty()) {
+    return session.diagnostics.Error(DiagnosticKind::kNoKernel, kNoSpan, fmt::format("`{}` has no kernel", session.options.input))
+        .Help("functions are compiled with the kernels that call them: `import` the file from the one that has these");
+  }
   return checked;
 }
 
@@ -141,82 +141,6 @@ Result<ir::Module> ReadModule(Session& session) {
   if (!file) return Failure{};
   SetCrashPass("read IR");
   return ir::Parse(session.sources.Text(*file), *file, session.diagnostics);
-}
-
-/// What the kernel is printed for, where its text says that; else what the options say.
-const Target& TargetOf(const ir::Kernel& kernel, const Target& target) {
-  const Target* own = FindTarget(kernel.target);
-  return own ? *own : target;
-}
-
-/// Text of the schedule level has passed no pass: it is verified here, before and after its proof. What the certificate proves by
-/// itself (bytes, limits) is left to it.
-bool VerifyText(const Options& options, const ir::Kernel& kernel, ir::Level level, const Target* target, Diagnostics& diagnostics) {
-  if (options.from != "schedule") return true;
-  for (const ir::Fault& fault : ir::Verify(kernel, level, target)) {
-    diagnostics.Error(DiagnosticKind::kMalformedIr, fault.span, fault.message);
-  }
-  return !diagnostics.HasErrors();
-}
-
-/// The proof of a kernel: on by default in every compile. `certificate` may be null.
-void Certify(const Options& options, const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics,
-             certify::Certificate* certificate) {
-  SetCrashPass("certify");
-  if (!VerifyText(options, kernel, ir::Level::kLowering, nullptr, diagnostics)) return;
-  if (options.certify && !certify::Certify(kernel, target, diagnostics, certificate)) return;
-  VerifyText(options, kernel, ir::Level::kSchedule, &target, diagnostics);
-}
-
-/// The kernels of a module, those first whose proof takes longest, so that all cores end together. It grows with the agents that
-/// are replayed, and with their tiles.
-std::vector<size_t> LongestFirst(const ir::Module& module) {
-  const auto work = [&](size_t i) {
-    const ir::Kernel& kernel = module.kernels[i];
-    int64_t of_block = 0;
-    for (const ir::Worker& worker : kernel.workers) of_block += worker.instances;
-    return of_block * kernel.cluster * kernel.split * (kernel.persistent ? 2 : 1);
-  };
-  std::vector<size_t> order(module.kernels.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, std::greater<>{}, work);
-  return order;
-}
-
-/// How far a module goes.
-enum class Until { kSchedule, kProved };
-
-/// All kernels from tile level to schedule level, or to its proof, with all that is reported for any of them. `certificate` may be
-/// null.
-bool LowerKernels(Session& session, ir::Module& module, const Target& target, Until until, std::string* certificate) {
-  const Options& options = session.options;
-  const size_t count = module.kernels.size();
-  std::vector<Diagnostics> reports(count);
-  std::vector<certify::Certificate> certificates(count);
-  const auto lower = [&](size_t i) {
-    ir::Kernel& kernel = module.kernels[i];
-    if (options.from != "schedule") {
-      const bool ok = RunPasses(kPasses, options, kernel, target, reports[i]);
-      reports[i].EndCompilation(0, kernel.schedule.empty() ? "" : fmt::format("in schedule set `{}`", kernel.schedule));
-      if (!ok) return;
-    }
-    if (until == Until::kProved)
-      Certify(options, kernel, TargetOf(kernel, target), reports[i], certificate ? &certificates[i] : nullptr);
-  };
-  if (!options.dump_after.empty()) {
-    // What it prints of one kernel must not stand between the lines of another.
-    for (size_t i = 0; i < count; ++i) lower(i);
-  } else {
-    const std::vector<size_t> order = LongestFirst(module);
-    ForEachInParallel(count, [&](size_t i) { lower(order[i]); });
-  }
-  const size_t reported = session.diagnostics.All().size();
-  for (Diagnostics& report : reports) session.diagnostics.Append(std::move(report));
-  session.diagnostics.EndCompilation(reported, "");
-  if (certificate) {
-    for (const certify::Certificate& one : certificates) *certificate += one.text;
-  }
-  return !session.diagnostics.HasErrors();
 }
 
 /// A note for what is reported for one of several targets.
@@ -233,11 +157,12 @@ bool LowerModule(Session& session, ir::Module& module, const Target& target, std
     return true;
   }
   if (options.emit == Emit::kSchedule || !options.run_passes.empty()) {
-    if (!LowerKernels(session, module, target, Until::kSchedule, nullptr)) return false;
+    if (!LowerKernels(kPasses, session, module, target, Until::kSchedule, nullptr)) return false;
     text += ir::Print(module);
     return true;
   }
-  if (!LowerKernels(session, module, target, Until::kProved, options.emit == Emit::kCertificate ? &text : nullptr)) return false;
+  if (!LowerKernels(kPasses, session, module, target, Until::kProved, options.emit == Emit::kCertificate ? &text : nullptr))
+    return false;
   if (options.emit == Emit::kCertificate) return true;
   certify::WarnOfConflicts(module, session.diagnostics);
   if (options.emit == Emit::kReport) text += codegen::EmitReport(module, session.sources);
@@ -271,7 +196,10 @@ int CompileText(Session& session) {
   if (!target) return session.Finish();
   Result<ir::Module> module = ReadModule(session);
   std::string text;
-  if (!module || !LowerModule(session, *module, *target, text)) return session.Finish();
+  if (!module) return session.Finish();
+  if (module->kernels.empty())
+    session.diagnostics.Error(DiagnosticKind::kNoKernel, kNoSpan, fmt::format("`{}` has no kernel", session.options.input));
+  if (session.diagnostics.HasErrors() || !LowerModule(session, *module, *target, text)) return session.Finish();
   std::vector<ir::Module> modules;
   modules.push_back(module.Take());
   return WriteModules(session, modules, std::move(text));
@@ -287,7 +215,7 @@ bool FitsWith(const Options& given, const ast::Program& program, const Target& t
   Result<typed::Program> checked = CheckParsed(trial, program, target);
   if (!checked) return false;
   ir::Module module = ir::FromAst(*checked, std::string(target.name));
-  return LowerKernels(trial, module, target, Until::kSchedule, nullptr);
+  return LowerKernels(kPasses, trial, module, target, Until::kSchedule, nullptr);
 }
 
 /// Where shared memory does not suffice: which parameter to halve, and how often, until it does.
@@ -381,7 +309,7 @@ namespace {
 Result<ir::Module> Lower(Session& session, const typed::Program& program, const Target& target) {
   SetCrashPass("from_ast");
   ir::Module module = ir::FromAst(program, std::string(target.name));
-  if (!LowerKernels(session, module, target, Until::kProved, nullptr)) return Failure{};
+  if (!LowerKernels(kPasses, session, module, target, Until::kProved, nullptr)) return Failure{};
   return module;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,12 @@ std::string_view Section(std::string_view code) {
   return text;
 }
 
+/// A page is read in a terminal: a link says where it goes.
+std::string WithoutLinks(std::string_view text) {
+  static const std::regex link(R"(\[([^\]\n]+)\]\(([a-z_A-Z]+\.md)[^)\n]*\))");
+  return std::regex_replace(std::string(text), link, "$1 in lang-spec/$2");
+}
+
 }  // namespace
 
 int Explain(std::string_view code) {
@@ -38,7 +45,7 @@ int Explain(std::string_view code) {
     if (info.code != code) continue;
     fmt::print("{}: {}\n", info.code, info.summary);
     const std::string_view section = Section(code);
-    if (!section.empty()) fmt::print("\n{}\n", section);
+    if (!section.empty()) fmt::print("\n{}\n", WithoutLinks(section));
     return kExitOk;
   }
   fmt::print(stderr, "error: no diagnostic has the code `{}`\n", code);

@@ -79,17 +79,16 @@ Result<void> RunSimulated(Session& session, const Generated& code, const typed::
 }
 
 /// `--compare`: the reference on what the arguments were `before` the run.
-Result<void> CompareWithReference(Session& session, const typed::Entry& entry, const RunCommand& command, interp::Arguments before,
-                                  const interp::Arguments& after) {
-  interp::Arguments want = before;
-  if (!interp::Interpret(entry, want, session.diagnostics)) return Failure{};
+Result<void> CompareWithReference(Session& session, const typed::Entry& entry, const RunCommand& command,
+                                  const interp::Arguments& before, const interp::Arguments& after) {
   const bool integers = command.arguments.fill != interp::FillKind::kNormal && command.arguments.inputs.empty();
-  const Tolerance tolerance = ToleranceFor(entry, ArithmeticOf(entry.kernels.front()), before, want, integers);
+  const Result<Expected> expected = Expect(entry, ArithmeticOf(entry.kernels.front()), before, integers, session.diagnostics);
+  if (!expected) return Failure{};
   std::map<std::string, interp::Tensor> got;
   for (const typed::Param& param : entry.kernels.front().params) {
     if (interp::IsOutput(param)) got[param.name] = after.tensors.at(param.name);
   }
-  const std::optional<Difference> difference = Compare(got, want, tolerance);
+  const std::optional<Difference> difference = Compare(got, *expected);
   if (!difference) return {};
   return session.diagnostics.Error(DiagnosticKind::kResultsDiffer, entry.kernels.front().span,
                                    fmt::format("{}", ToString(*difference, "the reference interpreter")));

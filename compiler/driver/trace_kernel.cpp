@@ -15,7 +15,7 @@
 namespace tkc {
 namespace {
 
-constexpr int kPicturedBlocks = 1;
+constexpr int kPicturedBlocks = 1;  // all look alike in a picture; the .json has every one
 
 Result<Timeline> Trace(Session& session, const Target& target, typed::Program& program, const RunCommand& command) {
   Diagnostics& diagnostics = session.diagnostics;

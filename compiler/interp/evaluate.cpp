@@ -100,13 +100,16 @@ Value Evaluator::Term(const Expr& expr) {
 Value Evaluator::Binary(const Expr& expr, Rounding rounding) {
   const bool takes_product = IsSum(expr) && TakesProduct(expr);
   const Value x = takes_product ? Term(*expr.args[0]) : Evaluate(*expr.args[0]);
-  const Value y = takes_product ? Term(*expr.args[1]) : Evaluate(*expr.args[1]);
+  Value y = takes_product ? Term(*expr.args[1]) : Evaluate(*expr.args[1]);
+  if (launch_.flushes && expr.op == Op::kDiv && expr.type.is_tile && IsFloat(expr.type.dtype)) y = WithoutSubnormals(std::move(y));
   const Op op = expr.op == Op::kSub && DropsSigns(expr) ? Op::kAdd : expr.op;
   return ApplyBinary(op, x, y, expr.type, rounding, expr.span);
 }
 
 Value Evaluator::Call(const Expr& expr) {
   const Value first = Evaluate(*expr.args[0]);
+  if (launch_.flushes && (expr.op == Op::kExp || expr.op == Op::kExp2 || expr.op == Op::kSigmoid))
+    return WithoutSubnormals(ApplyUnary(expr.op, WithoutSubnormals(first), expr.type));
   if (expr.args.size() == 1) return ApplyUnary(expr.op, first, expr.type);
   Value result = first;
   for (size_t i = 1; i < expr.args.size(); ++i) {  // min and max may have more than two arguments

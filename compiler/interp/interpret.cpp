@@ -77,11 +77,13 @@ double LargestOfWork(const Launch& launch) {
 
 }  // namespace
 
-Result<void> Interpret(const Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs, double* largest_work) {
+Result<void> Interpret(const Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs, double* largest_work,
+                       Subnormals subnormals) {
   Faults faults(diagnostics);
   Launch launch;
   Bind(kernel, arguments, launch, faults);
   launch.magnitudes = signs == Signs::kDropped;
+  launch.flushes = subnormals == Subnormals::kZero;
   if (!faults.failed()) CheckRequirements(launch, faults);
   if (!faults.failed()) Prepare(launch, faults);
   for (const Section& section : kernel.sections) {
@@ -121,11 +123,11 @@ Result<const Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& argumen
   return error;
 }
 
-Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs,
-                       double* largest_work) {
+Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs, double* largest_work,
+                       Subnormals subnormals) {
   Result<const Kernel*> kernel = ChooseKernel(entry, arguments, diagnostics);
   if (!kernel) return Failure{};
-  return Interpret(**kernel, arguments, diagnostics, signs, largest_work);
+  return Interpret(**kernel, arguments, diagnostics, signs, largest_work, subnormals);
 }
 
 }  // namespace tkc::interp

@@ -16,18 +16,21 @@ namespace tkc::interp {
 /// maximum begins with.
 enum class Signs { kKept, kDropped };
 
+/// kZero: every subnormal number that may be taken for a zero (se-8) is one, but for sums in the memory of a tensor.
+enum class Subnormals { kKept, kZero };
+
 /// Runs `kernel` on `arguments` as they stand; tensors are changed in place. A failure (arguments that do not fit, a
 /// requirement that does not hold, a deadlock, a division by zero) is in `diagnostics`; tensors are then unspecified,
 /// but untouched if the fault was found before the first grid section. `largest_work`, if given, is the largest magnitude that
 /// `work` tensors of floats hold at the end.
 Result<void> Interpret(const typed::Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs = Signs::kKept,
-                       double* largest_work = nullptr);
+                       double* largest_work = nullptr, Subnormals subnormals = Subnormals::kKept);
 
 /// The first kernel of `entry` whose `when` holds for the arguments, as the launcher chooses.
 Result<const typed::Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics);
 
 /// ChooseKernel, then Interpret.
 Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs = Signs::kKept,
-                       double* largest_work = nullptr);
+                       double* largest_work = nullptr, Subnormals subnormals = Subnormals::kKept);
 
 }  // namespace tkc::interp

@@ -37,6 +37,7 @@ struct Launch {
   bool aligned = true;      // rows of all tensors begin at multiples of 16 bytes
   bool contiguous = true;   // all tensors do and have no gaps
   bool magnitudes = false;  // Signs::kDropped
+  bool flushes = false;     // Subnormals::kZero
 };
 
 /// Binds `arguments` to `launch`; faults name the parameters concerned. Does not touch any tensor.

@@ -194,6 +194,13 @@ Value ApplyBinary(Op op, const Value& x, const Value& y, const Type& type, Round
   return result;
 }
 
+Value WithoutSubnormals(Value x) {
+  if (!IsFloat(x.type().dtype)) return x;
+  double* values = x.MutableReals();
+  for (int64_t i = 0; i < x.size(); ++i) values[i] = std::fabs(values[i]) < 0x1p-126 ? std::copysign(0.0, values[i]) : values[i];
+  return x;
+}
+
 Value Select(const Value& condition, const Value& if_true, const Value& if_false, const Type& type) {
   Value result = Value::Zero(type);
   const Value yes = if_true.ConvertedTo(type.dtype);

@@ -19,6 +19,9 @@ Value ApplyUnary(typed::Op op, const Value& x, const typed::Type& type);
 /// by zero the quotient is 0 and the remainder what is divided.
 Value ApplyBinary(typed::Op op, const Value& x, const Value& y, const typed::Type& type, Rounding rounding, Span span);
 
+/// Subnormal numbers of f32 as zeros of their sign.
+Value WithoutSubnormals(Value x);
+
 Value Select(const Value& condition, const Value& if_true, const Value& if_false, const typed::Type& type);
 
 /// Sums in double, rounded once: the order of a reduction is unspecified, the oracle takes the most exact one. A scalar

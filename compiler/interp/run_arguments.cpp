@@ -292,7 +292,6 @@ Result<const typed::Entry*> FindEntry(const typed::Program& program, const RunOp
     names += fmt::format("{}`{}`", names.empty() ? "" : ", ", entry.name);
   }
   if (options.kernel.empty() && program.entries.size() == 1) return &program.entries.front();
-  if (program.entries.empty()) return diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan, "the file has no kernel to run");
   if (options.kernel.empty()) {
     return diagnostics
         .Error(DiagnosticKind::kBadArgument, kNoSpan, fmt::format("the file has {} kernels: {}", program.entries.size(), names))

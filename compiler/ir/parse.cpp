@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/derived_names.h"
 #include "compiler/ir/op_words.h"
 #include "compiler/ir/parse_op.h"
 
@@ -209,7 +210,7 @@ class KernelParser {
   bool MapOf() {
     TensorMap& map = kernel_.maps.emplace_back();
     if (!text_.Name(&map.name) || !lexer_.Expect(":") || !text_.Name(&map.tensor) || !lexer_.Expect("box")) return false;
-    text_.Declare(map.name + "_usable", DType::kBool);
+    text_.Declare(UsableFlag(map.name), DType::kBool);
     if (!lexer_.Expect("[")) return false;
     while (!lexer_.Accept("]")) {
       if (!map.box.empty() && !lexer_.Expect(",")) return false;

@@ -2,6 +2,7 @@
 // Scopes are those of the C++ that will be printed: a name holds from its definition to the end of its region.
 #include "compiler/ir/verify.h"
 
+#include "compiler/ir/derived_names.h"
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {
@@ -51,7 +52,11 @@ void Verifier::DeclareKernel() {
     scalars_.insert(axis.name);
   }
   if (kernel_.tiles) CheckScalar(kernel_.tiles, "the number of tiles");
-  for (const TensorMap& map : kernel_.maps) scalars_.insert(map.name + "_usable");
+  if (!kernel_.tiles && IsScheduleLevel()) FaultAt(kernel_.span, "how many tiles there are is not said");
+  for (const TensorMap& map : kernel_.maps) {
+    scalars_.insert(UsableFlag(map.name));
+    if (!FindTensor(map.tensor)) FaultAt(kernel_.span, "map `{}` is of tensor `{}`, which does not exist", map.name, map.tensor);
+  }
 }
 
 void Verifier::CheckTensors() {

@@ -68,6 +68,7 @@ class Verifier {
   void CheckScheduleOp(const Op& op);
   void CheckView(const Op& op);
   void CheckSharedAccess(const Op& op);
+  bool IsBarrier(const Op& op, const std::string& name);
   bool GoesToCluster(const Op& op);
   void CheckNumberOfTile(const Op& op);
   void CheckFetch(const Op& op);
@@ -97,6 +98,8 @@ class Verifier {
   bool Same(const Op& op, const Type& a, const Type& b);  // rows and columns
   const TensorParam* FindTensor(const std::string& name) const { return Find(kernel_.tensors, name); }
   const Buffer* FindBuffer(const std::string& name) const { return Find(kernel_.buffers, name); }
+  /// Behind insert_sync, which declares all barriers: in IR text the kernel itself says so.
+  bool IsScheduleLevel() const { return level_ == Level::kSchedule || kernel_.is_schedule; }
   const Barrier* FindBarrier(const std::string& name) const { return Find(kernel_.barriers, name); }
   const TensorMap* FindMap(const std::string& name) const { return Find(kernel_.maps, name); }
   const Pipe* FindPipe(const std::string& name) const { return Find(kernel_.pipes, name); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Operations of the schedule level: views, barriers, the copy engine, named barriers.
 
+#include "compiler/ir/derived_names.h"
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {
@@ -62,7 +63,9 @@ void Verifier::CheckScheduleOp(const Op& op) {
     case OpCode::kTakeTile: return CheckNumberOfTile(op);
     case OpCode::kSplitPublish:
     case OpCode::kSplitCollect: return CheckShares(op);
-    case OpCode::kSplitWait: Counts(op, 0, 0, 0, 0); return;
+    case OpCode::kSplitWait:
+      if (Counts(op, 0, 0, 0, 0)) IsBarrier(op, op.symbol);
+      return;
     default: return;
   }
 }
@@ -147,10 +150,16 @@ void Verifier::CheckSharedAccess(const Op& op) {
   if (tile.space != Space::kRegister) OpFault(op, "the tile is not in registers");
 }
 
+/// False, and a fault, for a barrier that should be declared and is not.
+bool Verifier::IsBarrier(const Op& op, const std::string& name) {
+  if (FindBarrier(name) || !IsScheduleLevel()) return true;
+  OpFault(op, "there is no barrier `{}`", name);
+  return false;
+}
+
 /// Stored into all blocks of the cluster, whose barriers count the bytes.
 bool Verifier::GoesToCluster(const Op& op) {
-  const bool has_barrier = FindBarrier(op.symbol) || level_ != Level::kSchedule;
-  if (!has_barrier) OpFault(op, "there is no barrier `{}`", op.symbol);
+  const bool has_barrier = IsBarrier(op, op.symbol);
   if (op.number != kernel_.cluster) OpFault(op, "into {} blocks of a cluster of {}", op.number, kernel_.cluster);
   CheckSlot(op);
   return has_barrier;
@@ -203,7 +212,9 @@ void Verifier::CheckShares(const Op& op) {
   const bool publishes = op.code == OpCode::kSplitPublish;
   if (!Counts(op, !publishes, publishes, 0, 0)) return;
   const Buffer* buffer = FindBuffer(op.symbol);
-  if (level_ != Level::kSchedule || !buffer) return;
+  if (!IsScheduleLevel()) return;
+  if (!buffer) return OpFault(op, "there is no buffer `{}`", op.symbol);
+  IsBarrier(op, PublishedBarrier(op.symbol));
   if (op.number != kernel_.cluster) OpFault(op, "among {} blocks of a cluster of {}", op.number, kernel_.cluster);
   const Type& tile = TypeOf(publishes ? op.operands[0] : op.results[0]);
   if (tile.rows != buffer->rows || tile.cols * (publishes ? 1 : op.number) != buffer->cols)
@@ -211,8 +222,8 @@ void Verifier::CheckShares(const Op& op) {
 }
 
 void Verifier::CheckBarrierOp(const Op& op) {
+  if (!IsBarrier(op, op.symbol)) return;
   const Barrier* barrier = FindBarrier(op.symbol);
-  if (!barrier && level_ == Level::kSchedule) return OpFault(op, "there is no barrier `{}`", op.symbol);
   CheckSlot(op);
   if (barrier && op.slot.empty() && barrier->count > 1) OpFault(op, "which of the {} is not said", barrier->count);
   if (barrier && barrier->instances > 1 && PlaceOfSlot(op.slot).instance.empty())
@@ -230,7 +241,7 @@ void Verifier::CheckEngineCopy(const Op& op) {
   if (view.space != Space::kShared || view.transposed)
     OpFault(op, "`%{}` is no tile as it lies in shared memory", kernel_.values[op.operands[0]].name);
   const bool loads = op.code != OpCode::kStoreAsync;
-  if (loads && level_ == Level::kSchedule && (op.number < 0 || op.number >= static_cast<int64_t>(kernel_.barriers.size()))) {
+  if (loads && IsScheduleLevel() && (op.number < 0 || op.number >= static_cast<int64_t>(kernel_.barriers.size()))) {
     OpFault(op, "it completes on barrier {} of {}", op.number, kernel_.barriers.size());
   }
   const TensorMap* map = FindMap(op.symbol);

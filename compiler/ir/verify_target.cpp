@@ -9,8 +9,7 @@ namespace tkc::ir {
 namespace {
 
 constexpr int64_t kMaxArrivals = (1 << 20) - 1;  // of an mbarrier
-constexpr int kWarpsPerGroup = 4;
-constexpr int kMaxGroups = 8;
+constexpr int kMaxGroups = 8;                    // of 128 threads, in a block of 1024
 
 int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 /// Every tile of an array starts aligned.
@@ -69,10 +68,7 @@ void Verifier::CheckBarriers() {
 void Verifier::CheckMaps() {
   for (const TensorMap& map : kernel_.maps) {
     const TensorParam* tensor = FindTensor(map.tensor);
-    if (!tensor) {
-      FaultAt(kernel_.span, "map `{}` is of tensor `{}`, which does not exist", map.name, map.tensor);
-      continue;
-    }
+    if (!tensor) continue;  // reported
     if (map.box.size() != tensor->extents.size() || map.box.empty() || static_cast<int>(map.box.size()) > target_->copy_rank) {
       FaultAt(kernel_.span, "map `{}` has a box of {} dimensions for {}; {} at most", map.name, map.box.size(),
               tensor->extents.size(), target_->copy_rank);
@@ -104,10 +100,10 @@ void Verifier::CheckThreads() {
   for (const Worker& worker : kernel_.workers) {
     const bool computes = worker.kind == RoleKind::kCompute;
     if (worker.kind == RoleKind::kUnassigned) FaultAt(worker.span, "worker `{}` has no role", worker.name);
-    if (computes && worker.first_warp % kWarpsPerGroup != 0) {
+    if (computes && worker.first_warp % kWarpsOfInstance != 0) {
       FaultAt(worker.span, "worker `{}` starts at warp {}: a warpgroup starts at a multiple of 4", worker.name, worker.first_warp);
     }
-    const int warps = computes ? kWarpsPerGroup * static_cast<int>(worker.instances) : 1;
+    const int warps = computes ? kWarpsOfInstance * static_cast<int>(worker.instances) : 1;
     for (int warp = worker.first_warp; warp < worker.first_warp + warps; ++warp) {
       if (warp < 0 || warp >= kernel_.threads / 32) {
         FaultAt(worker.span, "worker `{}` uses warp {} of {}", worker.name, warp, kernel_.threads / 32);
@@ -135,7 +131,7 @@ void Verifier::CheckRegisters() {
     }
     const int64_t taken = worker.kind == RoleKind::kCompute ? worker.instances : 1;
     for (int64_t i = 0; i < taken; ++i) {
-      const int64_t group = worker.first_warp / kWarpsPerGroup + i;
+      const int64_t group = worker.first_warp / kWarpsOfInstance + i;
       if (group >= groups) continue;  // CheckThreads has said so
       if (requests[group] != 0 && requests[group] != worker.registers) {
         FaultAt(worker.span, "warps of one warpgroup ask for {} and {} registers", requests[group], worker.registers);

@@ -91,7 +91,7 @@ std::optional<std::vector<Scalar>> IndexFacts::EndsInsideBlocks(const ir::AxisRa
   }
   if (!is_of_range) return std::nullopt;
   // The range ends at the least of these.
-  constexpr size_t kMostEnds = 64;
+  constexpr size_t kMostEnds = 64;  // a minimum of minima that name each other might grow for ever
   std::vector<Scalar> ends = {axis.hi};
   for (size_t i = 0; i < ends.size(); ++i) {
     if (ends.size() > kMostEnds) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/ir/derived_names.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_roles.h"
@@ -258,7 +259,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
   HandOnTiles(kernel);
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (!buffer.is_fragments) continue;
-    kernel.barriers.push_back({buffer.name + "_ready", buffer.instances, ir::kWarpsOfInstance * kernel.cluster,
+    kernel.barriers.push_back({ir::PublishedBarrier(buffer.name), buffer.instances, ir::kWarpsOfInstance * kernel.cluster,
                                "all blocks have published " + buffer.name});
   }
   // A copying thread can't wait for the cluster, where whole warps arrive: then all do in front of everything.

@@ -16,7 +16,7 @@ using symbolic::Scalar;
 
 constexpr int64_t kLeast = IntRange::kLeast, kMost = IntRange::kMost;
 constexpr IntRange kNonNegative{0, kMost};
-constexpr int64_t kMostBlocksOfCluster = 16;
+constexpr int64_t kMostBlocksOfCluster = 16;  // of any target, asked for or not; kernels are compiled for up to 8
 
 /// `none` where one of the terms has no bound or their sum overflows.
 int64_t Sum(int64_t a, int64_t b, int64_t none) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/derived_names.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/select_transfer_impl.h"
 #include "compiler/passes/shared_room.h"
@@ -114,7 +115,7 @@ Op Stores::StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer
   copy.symbol = engine.Map(access, buffer, true);
   KeepSlices(access, copy);
   copy.span = access.span;
-  Op choice{OpCode::kIf, {}, {}, {symbolic::Name(copy.symbol + "_usable", DType::kBool)}};
+  Op choice{OpCode::kIf, {}, {}, {symbolic::Name(ir::UsableFlag(copy.symbol), DType::kBool)}};
   choice.regions = {{copy}, {guarded}};
   choice.span = access.span;
   return choice;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/derived_names.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/sync_staging.h"
@@ -426,7 +427,7 @@ void ComputeRoleSync::RewriteOp(Op op, Region& region, size_t index, Region& out
       out.push_back(std::move(op));
       return;
     case OpCode::kSplitCollect:
-      out.push_back(SyncOp(OpCode::kSplitWait, op.symbol + "_ready", op.slot, 0, op.span));
+      out.push_back(SyncOp(OpCode::kSplitWait, ir::PublishedBarrier(op.symbol), op.slot, 0, op.span));
       out.push_back(std::move(op));
       return;
     case OpCode::kStoreAsync: {

@@ -45,6 +45,7 @@ class Checker {
   void CheckDefines();
   void CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::KernelDecl& kernel);
   bool AppliesHere(const ast::ScheduleDecl& schedule) const;
+  bool HasSets(const ast::KernelDecl& kernel) const;
   bool HasAllParams(const Variant& variant) const;
   std::vector<Variant> VariantsOf(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance) const;
   /// Elaborates and analyses; touches nothing but the attempt.
@@ -229,6 +230,12 @@ bool Checker::AppliesHere(const ast::ScheduleDecl& schedule) const {
                      [&](const ast::Name& name) { return name.text == options_.target; });
 }
 
+bool Checker::HasSets(const ast::KernelDecl& kernel) const {
+  return std::any_of(file_.schedules.begin(), file_.schedules.end(), [&](const ast::ScheduleDecl& schedule) {
+    return schedule.kernel.text == kernel.name.text && AppliesHere(schedule);
+  });
+}
+
 bool Checker::HasAllParams(const Variant& variant) const {
   for (const ast::StaticParam& param : variant.kernel->static_params) {
     bool has = param.default_value != nullptr;
@@ -346,6 +353,7 @@ void Checker::CopyDiagnostic(const Diagnostic& diagnostic, const Variant* only) 
     }
     report.Note(only->schedule->name.span, fmt::format("in schedule set `{}`{}", only->schedule->name.text, values));
   }
+  if (only != nullptr && only->schedule == nullptr && HasSets(*only->kernel)) report.Note(std::string(kInDefaults));
   if (only != nullptr && only->instance != nullptr) report.Note(only->instance->span, "in this instance");
   for (const DiagnosticHelp& help : diagnostic.helps) report.Help(help.text, help.edits);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/sema/typed.h"
@@ -26,6 +27,9 @@ struct CheckOptions {
   std::vector<Define> defines;
   std::string target = "sm_90a";  // schedule sets `for` other targets are left out
 };
+
+/// Behind what is reported for the kernel that is compiled where no set's condition holds.
+inline constexpr std::string_view kInDefaults = "in the kernel's own defaults, which run where no schedule set's condition holds";
 
 /// Kernels, instances and schedule sets of files[0], with the functions of all files. Reports every error it finds;
 /// fails if there was one.

@@ -10,7 +10,6 @@
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
-#include "compiler/syntax/ast_print.h"
 
 namespace tkc::sema {
 
@@ -115,96 +114,6 @@ Value Elaborator::EvalChecked(const ast::Expr& expr) {
     }
   }
   return Error();
-}
-
-bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
-  if (name == "block" || name == "blocks") {
-    diagnostics_.Error(DiagnosticKind::kBlockOutsideWork, span, fmt::format("`{}` outside the index of a `work` tensor", name))
-        .Help("what a tile computes may not depend on which block computes it; a `work` tensor may hold one row for each block");
-    return true;
-  }
-  const bool in_define = std::any_of(context_.options->defines.begin(), context_.options->defines.end(),
-                                     [&](const Define& define) { return define.span.file == span.file; });
-  const std::string nearest = scope_->Nearest(name);
-  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownName, span, fmt::format("there is no `{}` here", name));
-  if (const std::string_view help = HelpForName(name); !help.empty()) {
-    report.Help(std::string(help));
-  } else if (!nearest.empty()) {
-    if (const Symbol* symbol = scope_->Find(nearest); symbol->span.file == span.file && symbol->span.end > 0) {
-      report.Note(symbol->span, fmt::format("`{}` is declared here", nearest));
-    }
-    report.Help(fmt::format("write `{}`", nearest), Edit{span, nearest});
-  } else if (in_define) {
-    report.Help("write a number, `true` or `false`, or a formula of those");
-  } else if (as_pipe) {
-    report.Help(
-        fmt::format("declare the pipe in front of the workers, with what a slot of it holds: `pipe {}: f32[64, 64]`", name));
-  } else if (!inlining_.empty()) {
-    report.Help("a `fn` sees its parameters only; pass what it needs");
-  } else if (in_worker_ && !SuggestPipe(name, report)) {
-    SuggestInstance(report);
-  }
-  return true;
-}
-
-namespace {
-
-/// Where a `let` or `var` of these statements declares the name; kNoSpan if none does.
-Span DeclaredIn(const std::vector<ast::StmtPtr>& stmts, const std::string& name) {
-  const auto in_pattern = [&](const ast::Pattern& pattern) {
-    for (const ast::Name& own : pattern.names) {
-      if (own.text == name) return own.span;
-    }
-    return kNoSpan;
-  };
-  for (const ast::StmtPtr& stmt : stmts) {
-    Span found = kNoSpan;
-    switch (stmt->kind) {
-      case ast::StmtKind::kLet: found = in_pattern(ast::Cast<ast::LetStmt>(*stmt).pattern); break;
-      case ast::StmtKind::kVar: found = in_pattern(ast::Cast<ast::VarStmt>(*stmt).pattern); break;
-      case ast::StmtKind::kFor: found = DeclaredIn(ast::Cast<ast::ForStmt>(*stmt).body.stmts, name); break;
-      default: break;
-    }
-    if (!(found == kNoSpan)) return found;
-  }
-  return kNoSpan;
-}
-
-}  // namespace
-
-bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report) const {
-  for (const ast::WorkerDecl& worker : source_section_->workers) {
-    const Span declared = DeclaredIn(worker.body.stmts, name);
-    if (declared == kNoSpan || worker.name.span == worker_span_) continue;
-    report.Note(declared, fmt::format("worker `{}` has a `{}`", worker.name.text, name))
-        .Help(fmt::format("values go from one worker to another through a pipe: `p <- {}` there, and `let {} = <-p` here", name,
-                          name));
-    return true;
-  }
-  return false;
-}
-
-void Elaborator::SuggestInstance(DiagnosticBuilder& report) const {
-  for (const ast::WorkerDecl& worker : source_section_->workers) {
-    if (worker.name.span != worker_span_ || !worker.count || !worker.index.text.empty() || worker.in_turn) continue;
-    report.Help(fmt::format("the number of an instance has a name where the worker says so: `worker {}[{}] as w`", worker.name.text,
-                            ast::Print(*worker.count)));
-  }
-}
-
-bool Elaborator::ReportModule(const ast::MethodExpr& expr) {
-  const auto* base = ast::DynCast<ast::NameExpr>(*expr.base);
-  if (base == nullptr || !IsModule(base->name) || scope_->Find(base->name) != nullptr) return false;
-  const std::string& function = expr.method.text;
-  std::string_view help = HelpForFunction(function);
-  if (help.empty() && !IsStandardFunction(function)) return false;
-  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownName, Join(base->span, expr.method.span),
-                                                fmt::format("there is no `{}.{}` here", base->name, function));
-  if (help.empty())
-    report.Help(fmt::format("functions stand alone: `{}(..)`", function), Edit{Join(base->span, expr.method.span), function});
-  else
-    report.Help(std::string(help));
-  return true;
 }
 
 Value Elaborator::EvalName(const ast::NameExpr& expr) {

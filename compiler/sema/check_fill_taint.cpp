@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/sema/fill_taint.h"
+#include "compiler/support/internal_error.h"
 
 namespace tkc::sema {
 
@@ -16,7 +17,9 @@ using typed::VarId;
 
 namespace {
 
-constexpr int kMostRounds = 12;
+/// Rounds until what `places` hold, pipes or variables, settles: each takes it on by one of them at least, whatever their order,
+/// and one place is joined with another fill a few times.
+constexpr size_t MostRounds(size_t places) { return 12 * (places + 1); }
 const Taint kNothing{Fill::kNone, {}, false};
 
 }  // namespace
@@ -48,7 +51,8 @@ void FillTaint::NotePositive(const typed::Expr& requirement) {
 }
 
 void FillTaint::Check() {
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (size_t round = 0;; ++round) {
+    Ensure(round < MostRounds(pipes_.size()), "what pipes hold for missing elements never settles", kernel_.span);
     const auto before = sent_;
     RunAll();
     if (before == sent_) break;
@@ -184,7 +188,8 @@ void FillTaint::RunLoop(const Stmt& stmt) {
   const bool known = heads_.count(&stmt) > 0 && heads_[&stmt] == head;
   const bool report = reporting_;
   reporting_ = false;
-  for (int round = 0; round < kMostRounds && !(known && report); ++round) {
+  for (size_t round = 0; !(known && report); ++round) {
+    Ensure(round < MostRounds(vars.size()), "what a loop's variables hold for missing elements never settles", stmt.span);
     Set(vars, head);
     Run(stmt.body);
     std::vector<Taint> next = head;

@@ -151,13 +151,9 @@ bool Elaborator::RingOfReceive(const ast::ReceiveExpr& expr, const typed::Pipe& 
   if (!expr.index) return true;
   Value index = Eval(*expr.index);
   if (index.IsError()) return false;
+  if (!IsRing(index, pipe)) return false;
   ring = std::move(index.expr);
-  if (ring && !ring->type.is_tile && ring->type.dtype == DType::kI64 && (index.count != 0 || NumberOf(*ring))) return true;
-  diagnostics_
-      .Error(DiagnosticKind::kRingIndex, expr.index->span,
-             fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name))
-      .Help("index it by the number of the instance, or by a loop over a number: `for u in 4`");
-  return false;
+  return true;
 }
 
 Value Elaborator::EvalReceive(const ast::ReceiveExpr& expr, const ast::Pattern* wish) {

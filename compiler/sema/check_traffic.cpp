@@ -86,6 +86,17 @@ bool Elaborator::ParseSendTarget(const ast::Expr& target, typed::Stmt& send, con
   return ParseSendTarget(*method.base, send, pipe, type) && SendToPart(method, send, pipe, type);
 }
 
+bool Elaborator::IsRing(const Value& ring, const typed::Pipe& pipe) {
+  const bool is_number = ring.IsScalar() && ring.expr->type.dtype == DType::kI64 && ring.expr->level != typed::Level::kWorker;
+  if (is_number && (ring.count != 0 || NumberOf(*ring.expr))) return true;
+  DiagnosticBuilder report = diagnostics_.Error(
+      DiagnosticKind::kRingIndex, ring.span,
+      fmt::format("the ring of `{}` is neither a number that tkc knows nor the index of a loop over numbers", pipe.name));
+  if (!ring.IsScalar()) report.Label(ring.span, fmt::format("is {}", Describe(ring)));
+  report.Help("index it by a number, or by a loop over numbers: `for u in 4`; a loop `by` goes over blocks");
+  return false;
+}
+
 bool Elaborator::SendToRing(const ast::IndexExpr& target, typed::Stmt& send, const typed::Pipe& pipe) {
   if (pipe.per_worker == typed::kNone || target.indices.size() != 1 || target.indices[0].kind != ast::Index::Kind::kExpr ||
       send.ring) {
@@ -99,13 +110,7 @@ bool Elaborator::SendToRing(const ast::IndexExpr& target, typed::Stmt& send, con
   }
   Value ring = Eval(*target.indices[0].expr);
   if (ring.IsError()) return false;
-  if (!ring.IsScalar() || ring.expr->type.dtype != DType::kI64 || ring.expr->level == typed::Level::kWorker ||
-      (ring.count == 0 && !NumberOf(*ring.expr))) {
-    diagnostics_
-        .Error(DiagnosticKind::kRingIndex, ring.span, fmt::format("the ring of `{}` is known only when the kernel runs", pipe.name))
-        .Help("index it by a number, or by a loop over a number: `for u in 4`");
-    return false;
-  }
+  if (!IsRing(ring, pipe)) return false;
   if (ring.count > kMostUnrolled) {
     diagnostics_
         .Error(DiagnosticKind::kRingIndex, ring.span,

@@ -18,7 +18,7 @@ using typed::VarId;
 
 namespace {
 
-constexpr int kOldest = 2;
+constexpr int kOldest = 2;        // iterations; what is older is all alike, so that loops come to an end
 constexpr int kMostReshapes = 6;  // of one tile, each told from the others; loops may go on for ever
 constexpr std::string_view kOften = " often";
 

@@ -10,7 +10,7 @@ using typed::Expr;
 using typed::ExprKind;
 using typed::Op;
 
-constexpr int kDeepest = 6;
+constexpr int kDeepest = 6;  // of a formula in a message: what lies deeper than anybody reads is `..`
 
 const char* Infix(Op op) {
   switch (op) {

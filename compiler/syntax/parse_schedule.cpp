@@ -45,65 +45,76 @@ void Parser::ParseInstance(File& file) {
   file.instances.push_back(std::move(decl));
 }
 
-void Parser::ParseSchedule(File& file) {
-  const Span begin = SpanOf(Take());
-  ast::ScheduleDecl decl;
-  decl.doc = DocBefore(begin);
-  bool header = ExpectName("the schedule's name", decl.name);
-  if (header && !TakeWordIf("of")) {
+bool Parser::ParseScheduleHead(ast::ScheduleDecl& decl) {
+  if (!ExpectName("the schedule's name", decl.name)) return false;
+  if (!TakeWordIf("of")) {
     DiagnosticBuilder error = ErrorExpected("`of` and a kernel");
     if (At(TokenKind::kFor)) error.Help("write `of`", Edit{Here(), "of"});
-    header = false;
+    return false;
   }
-  header = header && ExpectName("a kernel after `of`", decl.kernel);
-  if (header && TakeIf(TokenKind::kFor)) {
+  if (!ExpectName("a kernel after `of`", decl.kernel)) return false;
+  if (TakeIf(TokenKind::kFor)) {
     do {
-      header = ExpectName("a target", decl.targets.emplace_back());
-    } while (header && TakeIf(TokenKind::kComma));
+      if (!ExpectName("a target", decl.targets.emplace_back())) return false;
+    } while (TakeIf(TokenKind::kComma));
   }
-  if (header && TakeWordIf("when")) {
-    decl.condition = ParseExpr();
-    header = decl.condition != nullptr;
+  if (!TakeWordIf("when")) return true;
+  decl.condition = ParseExpr();
+  return decl.condition != nullptr;
+}
+
+void Parser::ErrorExpectedItems(const ast::ScheduleDecl& decl) {
+  DiagnosticBuilder error = ErrorExpectedBrace();
+  if (At(TokenKind::kEqual) && decl.condition) {
+    error.Help("to compare write `==`", Edit{Here(), "=="});
+  } else if (At(TokenKind::kIf)) {
+    error.Help("write `when`", Edit{Here(), "when"});
+  } else {
+    SuggestWord(error, {"for", "when"});
   }
-  if (!header && !SkipToBrace()) return SkipToDecl();
-  if (!At(TokenKind::kLeftBrace)) {
-    DiagnosticBuilder error = ErrorExpectedBrace();
-    if (At(TokenKind::kEqual) && decl.condition) {
-      error.Help("to compare write `==`", Edit{Here(), "=="});
-    } else if (At(TokenKind::kIf)) {
-      error.Help("write `when`", Edit{Here(), "when"});
-    } else {
-      SuggestWord(error, {"for", "when"});
-    }
-    return SkipToDecl();
-  }
+}
+
+bool Parser::ParseScheduleItems(ast::ScheduleDecl& decl) {
   const Span open = SpanOf(Take());
   while (!At(TokenKind::kRightBrace)) {
     if (TakeIf(TokenKind::kSemicolon)) continue;
     if (At(TokenKind::kEnd) || (StartsDecl() && Current().line_start)) {
       Error(DiagnosticKind::kUnclosedBracket, open, fmt::format("`{{` of schedule `{}` is never closed", decl.name.text))
           .Help("write `}` where the schedule ends");
-      return;
+      return false;
     }
     const size_t item_pos = pos_;
     const Span item_begin = Here();
     ScheduleItem item{};
-    if (ParseScheduleItem(item)) {
-      item.span = Since(item_begin);
-      decl.items.push_back(std::move(item));
-      if (At(TokenKind::kComma)) {
-        ErrorExpected("`;` or a line break after a schedule item").Help("write `;`", Edit{Here(), ";"});
-        Take();
-      } else {
-        EndStatement("a schedule item");
-      }
-    } else {
+    if (!ParseScheduleItem(item)) {
       SkipToStatementEnd(item_pos);
+      continue;
+    }
+    item.span = Since(item_begin);
+    decl.items.push_back(std::move(item));
+    if (At(TokenKind::kComma)) {
+      ErrorExpected("`;` or a line break after a schedule item").Help("write `;`", Edit{Here(), ";"});
+      Take();
+    } else {
+      EndStatement("a schedule item");
     }
   }
   Take();
+  return true;
+}
+
+void Parser::ParseSchedule(File& file) {
+  const Span begin = SpanOf(Take());
+  ast::ScheduleDecl decl;
+  decl.doc = DocBefore(begin);
+  const bool has_head = ParseScheduleHead(decl);
+  if (!has_head && !SkipToBrace()) return SkipToDecl();
+  if (!At(TokenKind::kLeftBrace)) {
+    ErrorExpectedItems(decl);
+    return SkipToDecl();
+  }
+  if (!ParseScheduleItems(decl) || !has_head) return;
   decl.span = Since(begin);
-  if (!header) return;
   file.order.push_back({File::DeclKind::kSchedule, static_cast<uint32_t>(file.schedules.size())});
   file.schedules.push_back(std::move(decl));
 }

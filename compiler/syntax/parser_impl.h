@@ -134,6 +134,9 @@ class Parser {
   void ParseKernel(ast::File& file, bool deterministic);
   void ParseInstance(ast::File& file);
   void ParseSchedule(ast::File& file);
+  bool ParseScheduleHead(ast::ScheduleDecl& decl);
+  void ErrorExpectedItems(const ast::ScheduleDecl& decl);  // behind the head
+  bool ParseScheduleItems(ast::ScheduleDecl& decl);
   bool ParseScheduleItem(ast::ScheduleItem& item);
   void ReportNoValue(const Token& word);
   bool ParseStaticParams(std::vector<ast::StaticParam>& params);

@@ -52,7 +52,7 @@ def main():
         print("spills.py: skipped, there is no nvcc")
         return 0
     tkc = pathlib.Path(options.build).resolve() / "bin" / "tkc"
-    sources = options.sources or sorted((ROOT / "examples").rglob("*.tk"))
+    sources = options.sources or sorted(f for f in (ROOT / "examples").rglob("*.tk") if "kernel " in f.read_text(encoding="utf-8"))
     jobs = [(source, target) for target in options.target.split(",") for source in sources]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -71,6 +71,8 @@ KERNELS = [
            note="the same for both blocks of a cluster, by the thread that copies in the first"),
     Kernel("sm80_drawn", "test/certify/drawn_tiles.tk", None, [({"M": 300, "N": 200, "K": 200}, 2), ({"M": 300, "N": 64, "K": 64}, 1)],
            arguments=("--target=sm_80",), note="the same by a thread of the first instance"),
+    Kernel("sm80_walk", "test/certify/waits_again.tk", "two_pipes_kernel", [({"M": 130, "N": 136, "K": 840}, 2), ({"M": 130, "N": 200, "K": 40}, 1)],
+           arguments=("--target=sm_80",), note="two workers that receive from the same pipes, in blocks that walk over tiles"),
     Kernel("gemm_by_hand", "test/mutants/inputs/gemm.tk", None, [({"M": 264, "N": 264, "K": 712}, 2), ({"M": 130, "N": 133, "K": 64}, 1)],
            note="for mutants by hand only", mechanical=False),
     Kernel("marks", "test/mutants/inputs/marks.tk", None, [({"M": 48, "N": 512, "P": 80}, 2), ({"M": 16, "N": 256, "P": 72}, 2)],

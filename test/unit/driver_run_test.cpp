@@ -118,7 +118,7 @@ TEST(Compare, WhatIsLeftOfTwoProductsMayBeOffByTheirRounding) {
   EXPECT_TRUE(Compare({{"Y", fused}}, want, tolerance)) << "each element is measured by its own terms";
 }
 
-/// Y = A / B - B / A.
+/// Y = A / B - A / B.
 struct Quotients : Squares {
   Quotients() {
     typed::Expr& difference = *kernel.sections[0].workers[0].body[0]->expr;
@@ -153,6 +153,29 @@ TEST(Compare, IntegersThatAreTheSameDouble) {
   EXPECT_FALSE(Compare({{"Y", got}}, want, {}));
   got.FillIntegers(int64_t{1} << 53);
   EXPECT_TRUE(Compare({{"Y", got}}, want, {}));
+}
+
+TEST(Compare, QuotientsByWhatMayBeZeroAreEitherOfTwo) {
+  Quotients quotients;  // Y = A / B - A * B
+  quotients.kernel.sections[0].workers[0].body[0]->expr->args[1]->op = typed::Op::kMul;
+  typed::Entry entry{"quotients", {}};
+  entry.kernels.push_back(std::move(quotients.kernel));
+  interp::Arguments before;
+  before.tensors["A"] = build::TensorOf(DType::kF32, {1, 4}, {1e-6, 1, 1, 1});
+  before.tensors["B"] = build::TensorOf(DType::kF32, {1, 4}, {1e-39, 1, 1, 1});
+  before.tensors["Y"] = Tensor::Dense(DType::kF32, {1, 4});
+  Diagnostics diagnostics;
+  const Result<Expected> expected = Expect(entry, ArithmeticOf(entry.kernels[0]), before, false, diagnostics);
+  ASSERT_TRUE(expected);
+  Tensor got = expected->want.tensors.at("Y");
+  EXPECT_NEAR(got.ToReals()[0], 1e33, 1e30) << "the reference keeps it";
+  EXPECT_FALSE(Compare({{"Y", got}}, *expected));
+  got.FromReals({std::numeric_limits<double>::infinity(), 0, 0, 0});
+  EXPECT_FALSE(Compare({{"Y", got}}, *expected));
+  got.FromReals({1e38, 0, 0, 0});
+  EXPECT_TRUE(Compare({{"Y", got}}, *expected)) << "between the two is nothing";
+  got.FromReals({1e33, 0, std::numeric_limits<double>::infinity(), 0});
+  EXPECT_TRUE(Compare({{"Y", got}}, *expected)) << "of a divisor that is not subnormal there is one quotient";
 }
 
 TEST(Compare, NaNEqualsNaNOnly) {
