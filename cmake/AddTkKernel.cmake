@@ -174,6 +174,8 @@ function(add_tk_kernel target)
     return()
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
+  # What registers have no room for goes to memory: slow, and only ptxas knows.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Xptxas=--warn-on-spills>)
   list(TRANSFORM arg_TARGETS REPLACE "^sm_" "" OUTPUT_VARIABLE architectures)
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
 endfunction()

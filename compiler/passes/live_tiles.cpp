@@ -45,13 +45,14 @@ class Liveness {
       const bool is_part = op.code == OpCode::kPart && positions_.contains(op.operands[0]);
       if (op.code == OpCode::kPositions || is_part) positions_.insert(op.results[0]);
     });
+    if (columns_ == Columns::kHeld && loads_ == Loads::kInPlace) FindUnpacked(worker.body);
   }
 
   Values Before(const Region& region, Values live) {
     Values ahead;  // what further loads of the statement bring
     for (auto op = region.rbegin(); op != region.rend(); ++op) {
-      live = Before(*op, std::move(live), loads_ == Loads::kTogether ? ahead : Values{});
-      if (IsLoad(*op))
+      live = Before(*op, std::move(live), loads_ == Loads::kInPlace ? Values{} : ahead);
+      if (IsAhead(*op))
         ahead.insert(op->results.begin(), op->results.end());
       else if (!LetsLoadsPass(*op))
         ahead.clear();
@@ -65,7 +66,21 @@ class Liveness {
   std::vector<LiveTiles> behind_stores;
 
  private:
-  static bool IsLoad(const Op& op) { return op.code == OpCode::kRead || op.code == OpCode::kReadParts; }
+  bool IsAhead(const Op& op) const {
+    if (op.code == OpCode::kLoadShared) return loads_ == Loads::kAllTogether;
+    return op.code == OpCode::kRead || op.code == OpCode::kReadParts;
+  }
+
+  /// What a loop reads: beside what it keeps, the compiler of the output unpacks narrow elements before it is done with them. Those
+  /// under way with others are packed.
+  void FindUnpacked(const Region& body) {
+    ForEachOp(body, [&](const Op& loop) {
+      if (loop.code != OpCode::kFor) return;
+      ForEachOp(loop.regions[0], [&](const Op& op) {
+        if (op.code == OpCode::kRead && Bytes(kernel_.values[op.results[0]].type.dtype) < 4) unpacked_.insert(op.results[0]);
+      });
+    });
+  }
 
   /// A tile that has registers of its own beside those of the one that it is.
   bool IsTakenAnew(const Op& op) const {
@@ -106,7 +121,10 @@ class Liveness {
   int64_t RegistersOfAll(const Values& live) const {
     int64_t registers = 0;
     for (const ValueId value : live) {
-      if (!positions_.contains(value)) registers += RegistersOf(kernel_.values[value].type, layout_, columns_);
+      if (positions_.contains(value)) continue;
+      ir::Type type = kernel_.values[value].type;
+      if (unpacked_.contains(value)) type.dtype = DType::kF32;
+      registers += RegistersOf(type, layout_, columns_);
     }
     return registers;
   }
@@ -121,6 +139,7 @@ class Liveness {
   const ir::RegisterLayout& layout_;
   Loads loads_;
   Columns columns_;
+  Values unpacked_{};   // tiles of narrow elements, each in a register of its own
   Values positions_{};  // a number and a constant for each element: had again wherever they are used
 };
 

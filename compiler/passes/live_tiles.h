@@ -10,7 +10,8 @@
 namespace tkc::passes {
 
 /// How a column counts: as dealt to the lanes of a warp, as more of it than that need not be there at once; or as many elements as
-/// the layout gives a thread, which is what the compiler of the output takes where it may.
+/// the layout gives a thread, which is what the compiler of the output takes where it may. Then narrow elements that a loop reads
+/// count, once there, as it has them, too: each in a register of its own.
 enum class Columns : uint8_t { kDealt, kHeld };
 
 /// 32-bit registers a thread for a tile of this type in a warpgroup's registers, dealt as the layout says; 0 in shared memory.
@@ -34,8 +35,9 @@ struct LiveTiles {
 LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns = Columns::kDealt);
 
 /// Where a load counts that stands behind elementwise operations: there, or in front of them together with the loads before it, as
-/// the compiler of the output has it where it finds registers.
-enum class Loads : uint8_t { kInPlace, kTogether };
+/// the compiler of the output has it where it finds registers. Of shared memory, too, only where it has all of a tile's loads under
+/// way in any case.
+enum class Loads : uint8_t { kInPlace, kTogether, kAllTogether };
 
 /// Behind each operation that keeps tiles, those in use. An operation in a loop may come up several times.
 std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace,

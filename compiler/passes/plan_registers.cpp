@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/layout/row_layout.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/walk.h"
@@ -50,7 +49,7 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
   return cols == 0 ? 0 : cols / 2 + kForOperands;
 }
 
-/// Whether the function is branches and many instructions for each element.
+/// Whether the function is branches and many instructions for each element: operands of others wait meanwhile.
 bool IsLong(const ir::Kernel& kernel, const ir::Op& op) {
   const auto function = static_cast<typed::Op>(op.number);
   if (op.code == ir::OpCode::kUnary) return function == typed::Op::kSin || function == typed::Op::kCos;
@@ -58,82 +57,50 @@ bool IsLong(const ir::Kernel& kernel, const ir::Op& op) {
   return divides && !IsFloat(kernel.values[op.results[0]].type.dtype);
 }
 
-/// Of several long functions each is done for all elements of a tile before the next begins: its operands wait meanwhile. And it
-/// takes some for itself.
-int64_t ForLongFunctions(const ir::Kernel& kernel, const ir::Worker& worker) {
-  constexpr int64_t kForOne = 32;
-  int functions = 0;
-  int64_t widest = 0;
-  ForEachOp(worker.body, [&](const ir::Op& op) {
-    if (!IsLong(kernel, op)) return;
-    ++functions;
-    widest = std::max(widest, RegistersOf(kernel.values[op.results[0]].type, worker.layout));
-  });
-  return functions > 1 ? widest + kForOne : 0;
-}
-
-/// Of a loop over parts, the loads of the next one: the compiler of the output begins them before it has done with this one.
-int64_t ForNextPart(const ir::Kernel& kernel, const ir::Worker& worker) {
-  int64_t most = 0;
-  ForEachOp(worker.body, [&](const ir::Op& loop) {
-    if (loop.code != ir::OpCode::kUnroll) return;
-    int64_t registers = 0;
-    for (const ir::Op& op : loop.regions[0]) {
-      if (op.code == ir::OpCode::kRead) registers += RegistersOf(kernel.values[op.results[0]].type, worker.layout);
-    }
-    most = std::max({most, registers, kForWholeLoads});
-  });
-  return most;
-}
-
-/// Of a tile that is loaded turned from shared memory, its narrow elements come one by one, each in a register, before they are
-/// packed: but for those that come as matrices, packed.
-int64_t ForTurnedLoads(const ir::Kernel& kernel, const ir::Worker& worker) {
-  constexpr int64_t kRegisterBytes = 4;
+/// Whether a tile is loaded turned whose elements come one by one, each in a register, before they are packed: not those that come
+/// as matrices, packed.
+bool IsLoadedUnpacked(const ir::Kernel& kernel, const ir::Worker& worker, const ir::Op& op) {
+  if (op.code != ir::OpCode::kLoadShared || !kernel.values[op.operands[0]].type.transposed) return false;
   const bool has_quads = worker.layout.lanes == 4 && worker.layout.vec == 8;  // as detail::is_quad_layout
-  int64_t most = 0;
-  ForEachOp(worker.body, [&](const ir::Op& op) {
-    if (op.code != ir::OpCode::kLoadShared || !kernel.values[op.operands[0]].type.transposed) return;
-    const ir::Type& type = kernel.values[op.results[0]].type;
-    if (type.rows == 1 || type.cols == 1 || (has_quads && Bytes(type.dtype) == 2)) return;
-    const int64_t packed = RegistersOf(type, worker.layout);
-    most = std::max(most, packed * kRegisterBytes / Bytes(type.dtype) - packed);
-  });
-  return most > kForWholeLoads ? most : 0;
+  const int64_t bytes = Bytes(kernel.values[op.results[0]].type.dtype);
+  return bytes < 4 && !(has_quads && bytes == 2);
 }
 
-/// Of masks of positions, as the steps of an unrolled loop have them: that compiler asks many beforehand, as they wait for no load,
-/// and keeps a bit for each element.
-int64_t ForMasks(const ir::Kernel& kernel, const ir::Worker& worker) {
-  constexpr int64_t kBits = 32, kFew = 8, kMost = 32;  // registers; few go by what is set aside for addresses
-  const layout::RegisterLayout layout = DealtBy(worker.layout);
+/// Whether the compiler of the output keeps what no tile shows: sums of a scan that come from other lanes and warps, loads of the
+/// next part, what either branch needs, masks of positions, which it asks ahead as they wait for no load.
+bool TakesMoreThanTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
   std::set<ir::ValueId> positions;
-  int64_t elements = 0;
+  bool takes_more = false;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kPositions) positions.insert(op.results[0]);
     const auto is_position = [&](ir::ValueId value) { return positions.contains(value); };
-    if (op.code != ir::OpCode::kBinary || std::none_of(op.operands.begin(), op.operands.end(), is_position)) return;
-    const ir::Type& type = kernel.values[op.results[0]].type;
-    if (type.dtype == DType::kBool) elements += layout.PerThread(type.rows, type.cols);
+    const bool is_mask = op.code == ir::OpCode::kBinary && kernel.values[op.results[0]].type.dtype == DType::kBool &&
+                         std::any_of(op.operands.begin(), op.operands.end(), is_position);
+    const bool has_branches = op.code == ir::OpCode::kIf && !op.regions[1].empty();
+    takes_more |= op.code == ir::OpCode::kCumsum || op.code == ir::OpCode::kUnroll || has_branches || is_mask ||
+                  IsLong(kernel, op) || IsLoadedUnpacked(kernel, worker, op);
   });
-  const int64_t registers = elements / kBits;
-  return registers > kFew ? std::min(registers, kMost) : 0;
+  return takes_more;
 }
 
-/// Of a scan over several warps, the sums of stretches that come from the others.
-int64_t ForScans(const ir::Worker& worker) {
-  int64_t registers = 0;
-  ForEachOp(worker.body, [&](const ir::Op& op) {
-    if (op.code == ir::OpCode::kCumsum && !op.symbol.empty()) registers = 8;
-  });
-  return registers;
+/// Each block may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used,
+/// or of its stores; loads with only elementwise operations between them count together.
+int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
+  const bool stages = kernel.dynamic || Contains(worker.body, ir::OpCode::kStoreShared);
+  const int64_t for_staging = stages ? kForAddressesOfStaging : 0;
+  const int64_t stored = MostStoredTiles(kernel, worker, Columns::kHeld).registers;
+  const int64_t kept = MostKeptTiles(kernel, worker, Loads::kInPlace, Columns::kHeld).registers;
+  const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers;
+  const int64_t live = MostLiveTiles(kernel, worker, Columns::kHeld).registers;
+  const int64_t most = std::max({kept + kForAddressesOfAll + for_staging, together + kForPositions, live + kForPositions,
+                                 stored > 0 ? stored + kForAddressesOfStores : 0});
+  return TakesMoreThanTiles(kernel, worker) ? most + kForWhatNoTileShows : most;
 }
 
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
-/// Each may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used, or of
-/// its stores; loads with only elementwise operations between them count together. This is an estimate: now and then ptxas spills
-/// a few bytes below a bound that it would not have reached unasked (8 at 168 registers of a kernel that takes 203), and none at a
-/// lower one.
+/// How many that are to be is a bound for ptxas, which takes as few registers as it likes and spills what exceeds it. Without a
+/// bound it takes as many as shorten the code of one block, be it that fewer blocks are resident: a scan in a loop 244 instead of
+/// 128, in 1.5 times the time.
 void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   const RegisterRule& rule = target.registers;
   int64_t most = 0;
@@ -141,15 +108,7 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
     bool multiplies = false;
     ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
     if (multiplies) return;
-    const int64_t for_parts = ForNextPart(kernel, worker);
-    const int64_t for_staging = (Contains(worker.body, ir::OpCode::kStoreShared) ? kForAddressesOfStaging : 0) +
-                                ForTurnedLoads(kernel, worker) + ForMasks(kernel, worker) + ForScans(worker);
-    const int64_t stored = MostStoredTiles(kernel, worker, Columns::kHeld).registers;
-    const int64_t kept = MostKeptTiles(kernel, worker, Loads::kInPlace, Columns::kHeld).registers;
-    const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers;
-    const int64_t live = MostLiveTiles(kernel, worker, Columns::kHeld).registers;
-    most = std::max({most, kept + kForAddressesOfAll + for_parts + for_staging, together + kForPositions,
-                     live + kForPositions + ForLongFunctions(kernel, worker), stored > 0 ? stored + kForAddressesOfStores : 0});
+    most = std::max(most, EstimatedRegisters(kernel, worker));
   }
   if (most == 0) return;  // no worker
   const int64_t needed = (most + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
@@ -217,7 +176,9 @@ class OneBlock {
       ReportKept(worker, kept);
       return false;
     }
-    if (const LiveTiles in_use = MostKeptTiles(kernel_, worker); !Fits(in_use.registers)) {
+    // What that compiler has under way at once, it has to keep at once.
+    const Loads loads = target_.loads_tiles_whole ? Loads::kAllTogether : Loads::kInPlace;
+    if (const LiveTiles in_use = MostKeptTiles(kernel_, worker, loads); !Fits(in_use.registers)) {
       ReportInUse(worker, in_use);
       return false;
     }

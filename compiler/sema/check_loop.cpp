@@ -39,11 +39,26 @@ class NeedsNumber {
     return fills && !block.stmts.empty();
   }
 
-  bool In(const ast::Block& block) const {
-    return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const ast::StmtPtr& stmt) { return In(*stmt); });
+  /// Whether it has to be known in the body of its loop. Which element a function is given would do without; but written out, loads
+  /// of several iterations are under way together. Not so around a loop over blocks, which waits for each of its own.
+  bool In(const ast::Block& body) {
+    elements_ = !HasLoopOverBlocks(body);
+    return InAny(body);
   }
 
  private:
+  static bool HasLoopOverBlocks(const ast::Block& block) {
+    return std::any_of(block.stmts.begin(), block.stmts.end(), [](const ast::StmtPtr& stmt) {
+      if (const auto* loop = ast::DynCast<ast::ForStmt>(*stmt)) return loop->range.step || HasLoopOverBlocks(loop->body);
+      const auto* branch = ast::DynCast<ast::IfStmt>(*stmt);
+      return branch && (HasLoopOverBlocks(branch->then_branch) || (branch->else_branch && HasLoopOverBlocks(*branch->else_branch)));
+    });
+  }
+
+  bool InAny(const ast::Block& block) const {
+    return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const ast::StmtPtr& stmt) { return In(*stmt); });
+  }
+
   /// `p[u]` or `p[u].name`.
   bool IsOwnRing(const ast::Expr& target, const std::set<std::string>& pipes) const {
     if (const auto* field = ast::DynCast<ast::FieldExpr>(target)) return IsOwnRing(*field->base, pipes);
@@ -52,6 +67,12 @@ class NeedsNumber {
     const auto* pipe = ast::DynCast<ast::NameExpr>(*index->base);
     const auto* number = ast::DynCast<ast::NameExpr>(*index->indices[0].expr);
     return pipe && number && pipes.contains(pipe->name) && number->name == name_;
+  }
+
+  /// `p[u] <- x` names a ring; a store `Y[u] <- x` an element. A number serves both.
+  bool NamesRing(const ast::Expr& target) const {
+    const auto* index = ast::DynCast<ast::IndexExpr>(target);
+    return index && index->indices.size() == 1 && index->indices[0].expr && In(*index->indices[0].expr, true);
   }
 
   bool In(const ast::Stmt& stmt) const {
@@ -64,16 +85,14 @@ class NeedsNumber {
       }
       case ast::StmtKind::kArrow: {
         const auto& arrow = ast::Cast<ast::ArrowStmt>(stmt);
-        // `p[u] <- x` names a ring; a store `Y[u] <- x` an element. A number serves both.
-        const auto* index = ast::DynCast<ast::IndexExpr>(*arrow.target);
-        return In(*arrow.target, index != nullptr && index->indices.size() == 1) || In(*arrow.value, false);
+        return In(*arrow.target, false) || NamesRing(*arrow.target) || In(*arrow.value, false);
       }
-      case ast::StmtKind::kFor: return In(ast::Cast<ast::ForStmt>(stmt).body);
+      case ast::StmtKind::kFor: return InAny(ast::Cast<ast::ForStmt>(stmt).body);
       case ast::StmtKind::kIf: {
         const auto& branch = ast::Cast<ast::IfStmt>(stmt);
-        return In(*branch.condition, false) || In(branch.then_branch) || (branch.else_branch && In(*branch.else_branch));
+        return In(*branch.condition, false) || InAny(branch.then_branch) || (branch.else_branch && InAny(*branch.else_branch));
       }
-      case ast::StmtKind::kEach: return In(ast::Cast<ast::EachStmt>(stmt).body);
+      case ast::StmtKind::kEach: return InAny(ast::Cast<ast::EachStmt>(stmt).body);
     }
     return false;
   }
@@ -103,7 +122,7 @@ class NeedsNumber {
         if (In(*index.base, wanted)) return true;
         for (const ast::Index& i : index.indices) {
           const bool is_start = i.kind == ast::Index::Kind::kSlice || i.kind == ast::Index::Kind::kBlock;
-          if (i.expr && In(*i.expr, wanted || (is_start && slices_))) return true;
+          if (i.expr && In(*i.expr, is_start ? wanted || slices_ : wanted && elements_)) return true;
         }
         return false;
       }
@@ -112,7 +131,8 @@ class NeedsNumber {
   }
 
   const std::string& name_;
-  bool slices_ = true;  // where one begins has to be known
+  bool slices_ = true;    // where one begins has to be known
+  bool elements_ = true;  // which one goes into a function has to be known
 };
 
 std::string TextOf(const ast::Range& range) { return (range.low ? ast::Print(*range.low) : "") + ".." + ast::Print(*range.high); }
