@@ -4,11 +4,13 @@
 // operation that reads it last, or behind the wait that covers that operation when it is a matrix product.
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "compiler/ir/derived_names.h"
+#include "compiler/passes/products_in_flight.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/sync_staging.h"
@@ -96,15 +98,10 @@ class ComputeRoleSync {
   void Product(Op op, Region& out);
   void StoreShared(Op op, Region& out);
   void Loop(Op op, Region& out);
-  void FlyAround(Op op, Region& out);
+  void FlyAround(Op op, const ProductsInFlight& flight, Region& out);
 
-  /// Whether a group may stay in flight over the back edge: see the header.
-  bool KeepsInFlight(const Op& loop) const;
-  size_t LastReader(const Region& body, size_t receive) const;
-  bool ReceivesBeforeLastReader(const Region& body, size_t receive) const;
   Region ReleasePrevious(const std::vector<std::string>& pipes, Span span) const;
   size_t LastUse(const Region& region, size_t from, const std::vector<ValueId>& slots) const;
-  bool UsesSlot(const Op& op, const std::vector<ValueId>& slots) const;
 
   /// Waits until at most `left` groups are in flight, and releases what they held.
   void WaitGroups(size_t left, Span span, Region& out);
@@ -118,7 +115,7 @@ class ComputeRoleSync {
   const RingsOfSends& rings_;
   Diagnostics& diagnostics_;
   StagingSync staging_;
-  std::map<ValueId, ValueId> slot_of_;           // view of a slot -> the received value it is a view of
+  SlotOfView slot_of_;
   std::map<ValueId, std::string> pipe_of_;       // received value -> its pipe
   std::map<std::string, int64_t> release_kind_;  // of each pipe: what kArrive's number says
   std::map<std::string, std::string> present_;   // of each pipe received: the text of its slot at hand
@@ -130,23 +127,10 @@ class ComputeRoleSync {
   bool flies_around_ = false;         // the product at hand stays in flight over the back edge of its loop
 };
 
-bool ComputeRoleSync::UsesSlot(const Op& op, const std::vector<ValueId>& slots) const {
-  for (ValueId operand : op.operands) {
-    const auto slot = slot_of_.find(operand);
-    if (slot != slot_of_.end() && std::find(slots.begin(), slots.end(), slot->second) != slots.end()) return true;
-  }
-  for (const Region& region : op.regions) {
-    for (const Op& inner : region) {
-      if (UsesSlot(inner, slots)) return true;
-    }
-  }
-  return false;
-}
-
 size_t ComputeRoleSync::LastUse(const Region& region, size_t from, const std::vector<ValueId>& slots) const {
   size_t last = from;
   for (size_t i = from + 1; i < region.size(); ++i) {
-    if (UsesSlot(region[i], slots)) last = i;
+    if (UsesSlot(region[i], slots, slot_of_)) last = i;
   }
   return last;
 }
@@ -272,54 +256,12 @@ void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Reg
   if (ClosesSlot(region, index) && turns) out.push_back(SyncOp(OpCode::kAdvance, ring, "", 0, op.span));
 }
 
-bool ComputeRoleSync::KeepsInFlight(const Op& loop) const {
-  if (loop.code != OpCode::kFor || kernel_.depth == 0) return false;
-  const Region& body = loop.regions[0];
-  bool has_product = false, has_receive = false;
-  for (size_t i = 0; i < body.size(); ++i) {
-    const Op& op = body[i];
-    switch (op.code) {
-      case OpCode::kReceive:
-        // Two slots of a pipe are held: one of a product in flight, and one of that before it.
-        if (FindPipe(kernel_, op.symbol).slots < 2 || LastReader(body, i) == i || ReceivesBeforeLastReader(body, i)) return false;
-        has_receive = true;
-        break;
-      case OpCode::kMma:
-        if (op.number == ir::kSets || !slot_of_.contains(op.operands[1]) || !slot_of_.contains(op.operands[2])) return false;
-        has_product = true;
-        break;
-      case OpCode::kPart:
-      case OpCode::kTranspose:
-        if (!slot_of_.contains(op.results[0])) return false;
-        break;
-      case OpCode::kLet: break;
-      default: return false;
-    }
-  }
-  return has_product && has_receive;
-}
-
-/// The last product that reads a slot received in the loop; the receive itself if there is none.
-size_t ComputeRoleSync::LastReader(const Region& body, size_t receive) const {
-  size_t last = receive;
-  for (size_t i = receive + 1; i < body.size(); ++i) {
-    if (body[i].code == OpCode::kMma && UsesSlot(body[i], body[receive].results)) last = i;
-  }
-  return last;
-}
-
-bool ComputeRoleSync::ReceivesBeforeLastReader(const Region& body, size_t receive) const {
-  return std::any_of(body.begin() + static_cast<ptrdiff_t>(receive) + 1,
-                     body.begin() + static_cast<ptrdiff_t>(LastReader(body, receive)),
-                     [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == body[receive].symbol; });
-}
-
 void ComputeRoleSync::Loop(Op op, Region& out) {
   WaitGroups(0, op.span, out);
   if (op.code == OpCode::kForTiles && op.number > 0) TakeTurns(kernel_, worker_, rings_, op, out);
   staging_.EnterLoop(op);
-  if (KeepsInFlight(op)) {
-    FlyAround(std::move(op), out);
+  if (const std::optional<ProductsInFlight> flight = FindProductsInFlight(kernel_, op, slot_of_)) {
+    FlyAround(std::move(op), *flight, out);
   } else {
     op.regions[0] = Rewrite(std::move(op.regions[0]));
     out.push_back(std::move(op));
@@ -329,16 +271,14 @@ void ComputeRoleSync::Loop(Op op, Region& out) {
 
 /// For each product: wait for its slots; product; wait for the product before it; release the slots which that was the last to
 /// read; next slot. What the last product reads is released behind the first one of the next iteration.
-void ComputeRoleSync::FlyAround(Op op, Region& out) {
+void ComputeRoleSync::FlyAround(Op op, const ProductsInFlight& flight, Region& out) {
   const Region& source = op.regions[0];
-  std::map<size_t, std::vector<std::string>> read_last;  // pipes, by the product that is the last to read what was received of them
-  std::vector<size_t> products;
-  for (size_t i = 0; i < source.size(); ++i) {
-    if (source[i].code == OpCode::kReceive) read_last[LastReader(source, i)].push_back(source[i].symbol);
-    if (source[i].code == OpCode::kMma) products.push_back(i);
-  }
-  const Span span =
-      source[products.back()].span;  // what follows belongs to the statement of the product, which is what is waited for
+  const std::vector<size_t>& products = flight.products;
+  const auto read_last = [&](size_t product) {
+    const auto pipes = flight.read_last.find(product);
+    return pipes == flight.read_last.end() ? std::vector<std::string>{} : pipes->second;
+  };
+  const Span span = source[products.back()].span;  // behind the loop it is the last product that is waited for
   const ir::Scalar lo = op.scalars[0], hi = op.scalars[1];
   Region body;
   std::vector<Held> outer = std::move(held_);  // received before the loop: they go back behind it
@@ -352,7 +292,7 @@ void ComputeRoleSync::FlyAround(Op op, Region& out) {
       body.push_back(source[i]);
     } else {
       Product(source[i], body);
-      Region releases = ReleasePrevious(read_last[before], source[i].span);
+      Region releases = ReleasePrevious(read_last(before), source[i].span);
       if (i == products.front() || !releases.empty()) {
         body.push_back(
             Explain("One product stays in flight; the one before it is complete, so its slot goes back.", source[i].span));
@@ -361,7 +301,7 @@ void ComputeRoleSync::FlyAround(Op op, Region& out) {
       if (i == products.front() && !releases.empty())
         releases = {If(symbolic::Kind::kGt, symbolic::Name(op.symbol), lo, std::move(releases), source[i].span)};
       std::move(releases.begin(), releases.end(), std::back_inserter(body));
-      for (const std::string& pipe : read_last[i]) {
+      for (const std::string& pipe : read_last(i)) {
         held_pipes_.erase(pipe);
         body.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, source[i].span));
       }
@@ -376,7 +316,7 @@ void ComputeRoleSync::FlyAround(Op op, Region& out) {
     const ValueId acc = source[product].operands[0];
     if (std::find(wait.operands.begin(), wait.operands.end(), acc) == wait.operands.end()) wait.operands.push_back(acc);
   }
-  Region releases = ReleasePrevious(read_last[products.back()], span);
+  Region releases = ReleasePrevious(read_last(products.back()), span);
   op.regions[0] = std::move(body);
   out.push_back(std::move(op));
   out.push_back(std::move(wait));
