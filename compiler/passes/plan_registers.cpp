@@ -2,6 +2,7 @@
 #include "compiler/passes/plan_registers.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include <fmt/format.h>
@@ -202,13 +203,25 @@ class OneBlock {
         .Help("use fewer worker instances, or tiles of fewer columns");
   }
 
+  /// Threads of an instance, and how many of them the worker's layout gives a part of their own.
+  int64_t All() const { return int64_t{target_.lanes} * ir::kWarpsOfInstance; }
+  static int64_t WithParts(const ir::RegisterLayout& l) { return int64_t{l.lanes} * l.lane_rows * l.warp_rows * l.warp_cols; }
+
+  /// All tiles of a worker have one layout, which has to suit the narrowest.
+  void NoteLayout(const ir::Worker& worker, DiagnosticBuilder& report) const {
+    report.Note(fmt::format("{} of {} threads have a part of their own: the layout of all tiles suits the narrowest",
+                            WithParts(worker.layout), All()));
+    report.Help("compute what has few rows or columns in a worker of its own, use more worker instances, or smaller tiles");
+  }
+
   void ReportKept(const ir::Worker& worker, int64_t kept) {
-    diagnostics_
-        .Error(DiagnosticKind::kRegisterOverflow, worker.span,
-               fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left beside its addresses", worker.name, kept,
-                           Left()))
-        .Note(worker.span, Share())
-        .Help("use more worker instances, or smaller tiles");
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kRegisterOverflow, worker.span,
+                           fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left beside its addresses",
+                                       worker.name, kept, Left()));
+    report.Note(worker.span, Share());
+    if (WithParts(worker.layout) < All()) return NoteLayout(worker, report);
+    report.Help("use more worker instances, or smaller tiles");
   }
 
   void ReportInUse(const ir::Worker& worker, const LiveTiles& in_use) {
@@ -221,10 +234,10 @@ class OneBlock {
                     is_one ? "a tile of" : "tiles in use at once take", is_one ? widest : in_use.registers, Left(), worker.name));
     report.Note(worker.span, Share());
     if (!is_one) report.Note(fmt::format("in use here: {}", InUse(kernel_, worker.layout, in_use)));
-    const ir::RegisterLayout& l = worker.layout;
-    const int64_t threads = int64_t{l.lanes} * l.lane_rows * l.warp_rows * l.warp_cols,
-                  all = int64_t{target_.lanes} * ir::kWarpsOfInstance;
+    const int64_t threads = WithParts(worker.layout), all = All();
     const int64_t if_by_all = type.rows * type.cols * Bytes(type.dtype) / 4 / all;
+    const auto is_even = [](int64_t extent) { return std::has_single_bit(static_cast<uint64_t>(extent)); };
+    if (threads < all && Fits(if_by_all) && is_even(type.rows) && is_even(type.cols)) return NoteLayout(worker, report);
     if (threads < all && Fits(if_by_all)) {
       report.Note(fmt::format("{} of {} threads have a part of their own: {} x {} is dealt out by powers of two", threads, all,
                               type.rows, type.cols));
