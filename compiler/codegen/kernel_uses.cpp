@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a kernel's operations mention: decides which parameters it gets and which scalars need no variable.
+#include <algorithm>
+
 #include "compiler/codegen/emit_op.h"
 #include "compiler/passes/walk.h"
 
@@ -63,32 +65,28 @@ const Target& TargetOf(const ir::Kernel& kernel) {
 
 namespace {
 
-/// Whether anything but its own changes mentions a scalar, or an instance.
-bool IsMentioned(const ir::Kernel& kernel, const std::string& name, const ir::Region& region) {
-  const auto is_set = [&](const std::string& buffer) {
-    for (const ir::Buffer& b : kernel.buffers) {
-      if (b.name == buffer && b.instances > 1) return true;
-    }
-    return false;
-  };
-  for (const ir::Op& op : region) {
-    if (op.code == OpCode::kLet && op.symbol == name) continue;
-    const bool is_named =
-        op.code != OpCode::kPieces && (op.slot == name || ir::PlaceOfSlot(op.slot).instance == name);  // its slot is a buffer
-    if (is_named || ((op.code == OpCode::kView || ir::ReducesOrScans(op.code)) && is_set(op.symbol))) return true;
-    for (const ir::Scalar& scalar : op.scalars) {
-      if (scalar && symbolic::Mentions(scalar, name)) return true;
-    }
-    for (const ir::AxisRange& axis : op.axes) {
-      for (const ir::Scalar& scalar : {axis.start, axis.lo, axis.hi}) {
-        if (scalar && symbolic::Mentions(scalar, name)) return true;
-      }
-    }
-    for (const ir::Region& inner : op.regions) {
-      if (IsMentioned(kernel, name, inner)) return true;
-    }
-  }
-  return false;
+/// Whether anything but its own changes mentions a scalar.
+bool IsMentioned(const std::string& name, const ir::Region& region) {
+  const auto names_it = [&](const ir::Scalar& scalar) { return scalar && symbolic::Mentions(scalar, name); };
+  return std::any_of(region.begin(), region.end(), [&](const ir::Op& op) {
+    if (op.code == OpCode::kLet && op.symbol == name) return false;
+    const bool names_slot = op.code != OpCode::kPieces && op.slot == name;  // else its slot is a buffer
+    if (names_slot || ir::PlaceOfSlot(op.slot).instance == name) return true;
+    const auto is_at = [&](const ir::AxisRange& axis) { return names_it(axis.start) || names_it(axis.lo) || names_it(axis.hi); };
+    return std::any_of(op.scalars.begin(), op.scalars.end(), names_it) || std::any_of(op.axes.begin(), op.axes.end(), is_at) ||
+           std::any_of(op.regions.begin(), op.regions.end(), [&](const ir::Region& inner) { return IsMentioned(name, inner); });
+  });
+}
+
+/// Whether a buffer is used of which each instance has one of its own.
+bool UsesOwnBuffer(const ir::Kernel& kernel, const ir::Region& region) {
+  bool uses = false;
+  passes::ForEachOp(region, [&](const ir::Op& op) {
+    const auto is_it = [&](const ir::Buffer& buffer) { return buffer.name == op.symbol && buffer.instances > 1; };
+    uses |= (op.code == OpCode::kView || ir::ReducesOrScans(op.code)) &&
+            std::any_of(kernel.buffers.begin(), kernel.buffers.end(), is_it);
+  });
+  return uses;
 }
 
 }  // namespace
@@ -99,8 +97,7 @@ KernelUses::KernelUses(const ir::Kernel& kernel) : values(kernel.values.size(), 
     names.clear();  // a role's own: what another one needs is no use of it
     // In a loop what changes a number may stand behind what reads it.
     passes::ForEachOp(role.body, [&](const ir::Op& op) {
-      if (op.code == OpCode::kLet && op.number == ir::kMayChange && IsMentioned(kernel, op.symbol, role.body))
-        names.insert(op.symbol);
+      if (op.code == OpCode::kLet && op.number == ir::kMayChange && IsMentioned(op.symbol, role.body)) names.insert(op.symbol);
     });
     Region(role.body);
     all.insert(names.begin(), names.end());
@@ -119,7 +116,7 @@ std::string InstanceName(const ir::Kernel& kernel, const ir::Worker& role) {
 
 bool UsesInstance(const ir::Kernel& kernel, const ir::Worker& role) {
   if (!role.warps_meet.empty() && role.instances > 1) return true;
-  return IsMentioned(kernel, InstanceName(kernel, role), role.body);
+  return UsesOwnBuffer(kernel, role.body) || IsMentioned(InstanceName(kernel, role), role.body);
 }
 
 }  // namespace tkc::codegen

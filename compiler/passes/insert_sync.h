@@ -14,8 +14,7 @@
 //       sum += x @ u                                     sum += x @ u;  commit;  advance p
 //                                                      wait for all;  if lo < hi: release p's previous slot
 //
-// One instance that waited at the end of each iteration left the unit idle for a quarter of the time (two products of 64 x 128,
-// H200).
+// An instance that waits at the end of each iteration leaves the unit idle until its next slots are there and products under way.
 #pragma once
 
 #include "compiler/ir/ir.h"

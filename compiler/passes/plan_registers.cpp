@@ -100,8 +100,7 @@ int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
 
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
 /// How many that are to be is a bound for ptxas, which takes as few registers as it likes and spills what exceeds it. Without a
-/// bound it takes as many as shorten the code of one block, be it that fewer blocks are resident: a scan in a loop 244 instead of
-/// 128, in 1.5 times the time.
+/// bound it takes as many as shorten the code of one block, be it that too few blocks are resident to hide the loads.
 void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   const RegisterRule& rule = target.registers;
   int64_t most = 0;
@@ -203,14 +202,16 @@ class OneBlock {
         .Help("use fewer worker instances, or tiles of fewer columns");
   }
 
-  /// Threads of an instance, and how many of them the worker's layout gives a part of their own.
-  int64_t All() const { return int64_t{target_.lanes} * ir::kWarpsOfInstance; }
-  static int64_t WithParts(const ir::RegisterLayout& l) { return int64_t{l.lanes} * l.lane_rows * l.warp_rows * l.warp_cols; }
+  int64_t ThreadsOfInstance() const { return int64_t{target_.lanes} * ir::kWarpsOfInstance; }
+  /// How many of them have a part of their own of a tile.
+  static int64_t ThreadsWithParts(const ir::RegisterLayout& l) {
+    return int64_t{l.lanes} * l.lane_rows * l.warp_rows * l.warp_cols;
+  }
 
   /// All tiles of a worker have one layout, which has to suit the narrowest.
   void NoteLayout(const ir::Worker& worker, DiagnosticBuilder& report) const {
     report.Note(fmt::format("{} of {} threads have a part of their own: the layout of all tiles suits the narrowest",
-                            WithParts(worker.layout), All()));
+                            ThreadsWithParts(worker.layout), ThreadsOfInstance()));
     report.Help("compute what has few rows or columns in a worker of its own, use more worker instances, or smaller tiles");
   }
 
@@ -220,7 +221,7 @@ class OneBlock {
                            fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left beside its addresses",
                                        worker.name, kept, Left()));
     report.Note(worker.span, Share());
-    if (WithParts(worker.layout) < All()) return NoteLayout(worker, report);
+    if (ThreadsWithParts(worker.layout) < ThreadsOfInstance()) return NoteLayout(worker, report);
     report.Help("use more worker instances, or smaller tiles");
   }
 
@@ -234,10 +235,11 @@ class OneBlock {
                     is_one ? "a tile of" : "tiles in use at once take", is_one ? widest : in_use.registers, Left(), worker.name));
     report.Note(worker.span, Share());
     if (!is_one) report.Note(fmt::format("in use here: {}", InUse(kernel_, worker.layout, in_use)));
-    const int64_t threads = WithParts(worker.layout), all = All();
+    const int64_t threads = ThreadsWithParts(worker.layout), all = ThreadsOfInstance();
     const int64_t if_by_all = type.rows * type.cols * Bytes(type.dtype) / 4 / all;
-    const auto is_even = [](int64_t extent) { return std::has_single_bit(static_cast<uint64_t>(extent)); };
-    if (threads < all && Fits(if_by_all) && is_even(type.rows) && is_even(type.cols)) return NoteLayout(worker, report);
+    const auto is_power_of_two = [](int64_t extent) { return std::has_single_bit(static_cast<uint64_t>(extent)); };
+    if (threads < all && Fits(if_by_all) && is_power_of_two(type.rows) && is_power_of_two(type.cols))
+      return NoteLayout(worker, report);
     if (threads < all && Fits(if_by_all)) {
       report.Note(fmt::format("{} of {} threads have a part of their own: {} x {} is dealt out by powers of two", threads, all,
                               type.rows, type.cols));

@@ -151,6 +151,7 @@ void Loads::FillByBoxes(const Op& read, const Op& copy, ValueId field, Region& o
   box.rows = BoxRows(type.rows);
   const auto is_of_rows = [&](const ir::AxisRange& axis) { return !axis.dropped && axis.extent == type.rows; };
   const auto axis = static_cast<size_t>(std::find_if(read.axes.begin(), read.axes.end(), is_of_rows) - read.axes.begin());
+  out.push_back(Explain(fmt::format("A box has at most {} rows.", kMaxBox), copy.span));
   for (int64_t row = 0; row < type.rows; row += box.rows) {
     const ir::Scalar first = symbolic::Int(row);
     Op part{OpCode::kPart, {kernel.AddValueAfter(field, "_box", box)}, {field}, {first, symbolic::Int(0)}};
