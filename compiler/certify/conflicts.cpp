@@ -213,7 +213,7 @@ void Collector::Scratch(const Op& op) {
 
 void Collector::Fragments(const Op& op, bool is_store) {
   const ir::Buffer& buffer = passes::FindBuffer(kernel_, op.symbol);
-  const int64_t cols = is_store ? buffer.cols : buffer.cols / op.number, shares = is_store ? 1 : op.number;
+  const int64_t others = op.number - 1, cols = is_store ? buffer.cols : buffer.cols / others, shares = is_store ? 1 : others;
   const Window window{&buffer, 0, 0, buffer.rows, cols, false};
   Add(op, is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad, window,
       FragmentMove(buffer.rows, cols, shares, is_store));

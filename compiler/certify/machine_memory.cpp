@@ -180,10 +180,11 @@ bool Machine::Publish(Context& c) {
   return true;
 }
 
-/// Reads the buffers of all blocks.
+/// Reads the buffers of all other blocks.
 bool Machine::Collect(Context& c) {
   const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
   for (int block = 0; block < program_.blocks; ++block) {
+    if (block == c.agent.block) continue;
     if (!AccessShared(c, PlaceOf(c, block, c.step.buffer, 0), {-1, {0, buffer.rows, 0, buffer.cols}}, false, false, Shares(c),
                       nullptr))
       return false;

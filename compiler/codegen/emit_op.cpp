@@ -387,8 +387,8 @@ bool OpEmitter::EmitTile(const Op& op) {
     case OpCode::kSplitPublish: {
       Op ready = op;
       ready.symbol = ir::PublishedBarrier(op.symbol);
-      out_.Line(fmt::format("tk::split::publish<{}>({}, {}, {});", op.number, Buffer(op.symbol), Argument(op.operands[0]),
-                            Barrier(ready)));
+      out_.Line(fmt::format("tk::split::publish<{}>({}, {}, tk::cluster::rank(), {});", op.number, Buffer(op.symbol),
+                            Argument(op.operands[0]), Barrier(ready)));
       return true;
     }
     case OpCode::kSplitWait: out_.Line(fmt::format("tk::wait_published({}, /*parity=*/0);", Barrier(op))); return true;

@@ -270,7 +270,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
     }
     case OpCode::kView: return View(op);
     case OpCode::kSplitCollect:
-      return {fmt::format("tk::split::collect<{}>({}, tk::cluster::rank())", op.number, Buffer(op.symbol))};
+      return {fmt::format("tk::split::collect<{}>({}, {}, tk::cluster::rank())", op.number, Buffer(op.symbol), argument())};
     case OpCode::kFetch: {
       const ir::Type& type = TypeOf(op.results[0]);
       return {fmt::format("tk::block::fetch{}<{}, {}, {}>({})", op.slot.empty() ? "" : "_turned", kernel_.threads, type.rows,

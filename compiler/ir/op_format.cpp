@@ -89,7 +89,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kComment, "$q"},
     {OpCode::kSplitPublish, "$s $t = $o ways $n"},
     {OpCode::kSplitWait, "$s $t"},
-    {OpCode::kSplitCollect, "$s ways $n"},
+    {OpCode::kSplitCollect, "$s = $o ways $n"},
 };
 
 }  // namespace

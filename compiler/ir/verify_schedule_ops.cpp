@@ -207,18 +207,23 @@ void Verifier::CheckPieces(const Op& op) {
     OpFault(op, "`{}` holds tiles of another type", op.slot);
 }
 
-/// Each block of the cluster publishes what it has of a sum, and collects its columns of all.
+/// Each block of the cluster publishes what it has of the others' columns of a sum, and collects its own of all.
 void Verifier::CheckShares(const Op& op) {
   const bool publishes = op.code == OpCode::kSplitPublish;
-  if (!Counts(op, !publishes, publishes, 0, 0)) return;
+  if (!Counts(op, !publishes, 1, 0, 0)) return;
   const Buffer* buffer = FindBuffer(op.symbol);
   if (!IsScheduleLevel()) return;
   if (!buffer) return OpFault(op, "there is no buffer `{}`", op.symbol);
   IsBarrier(op, PublishedBarrier(op.symbol));
   if (op.number != kernel_.cluster) OpFault(op, "among {} blocks of a cluster of {}", op.number, kernel_.cluster);
-  const Type& tile = TypeOf(publishes ? op.operands[0] : op.results[0]);
-  if (tile.rows != buffer->rows || tile.cols * (publishes ? 1 : op.number) != buffer->cols)
-    OpFault(op, "{} x {} of `{}`, which is {} x {}", tile.rows, tile.cols, buffer->name, buffer->rows, buffer->cols);
+  const Type& tile = TypeOf(op.operands[0]);
+  if (op.number < 2 || tile.rows != buffer->rows || tile.cols / op.number * (op.number - 1) != buffer->cols)
+    return OpFault(op, "of {} x {} in {} parts `{}` has {} x {}", tile.rows, tile.cols, op.number, buffer->name, buffer->rows,
+                   buffer->cols);
+  if (publishes) return;
+  const Type& part = TypeOf(op.results[0]);
+  if (part.rows != tile.rows || part.cols * op.number != tile.cols)
+    OpFault(op, "{} x {} as one of {} parts of {} x {}", part.rows, part.cols, op.number, tile.rows, tile.cols);
 }
 
 void Verifier::CheckBarrierOp(const Op& op) {

@@ -49,10 +49,11 @@ int64_t BytesForTiles(const ir::Kernel& kernel, const Target& target) {
   return SharedLimit(kernel, target) - kForBarriers;
 }
 
-/// What is left of it beside the slots that the schedule asks for.
+/// What is left of it beside the slots that the schedule asks for, and what else lies there.
 int64_t BytesBesideSlots(const ir::Kernel& kernel, const Target& target) {
-  int64_t bytes = BytesForTiles(kernel, target);
-  for (const ir::Pipe& pipe : kernel.pipes) bytes -= SlotBytes(pipe) * pipe.rings * std::max(pipe.slots, pipe.least_slots);
+  int64_t bytes = BytesBesideBuffers(kernel, BytesForTiles(kernel, target));
+  for (const ir::Pipe& pipe : kernel.pipes)
+    bytes -= SlotBytes(pipe) * pipe.rings * std::max<int64_t>(0, pipe.slots - pipe.least_slots);
   return bytes;
 }
 

@@ -235,18 +235,18 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   return true;
 }
 
-/// Publishes what this block has of the sum and collects its part of the columns from all blocks of the cluster. The latter's
-/// value.
+/// Publishes what this block has of the others' columns of the sum and collects its own columns from all blocks of the cluster. The
+/// latter's value.
 ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Region& out) {
   const ir::Type type = kernel_.values[acc].type;
   ir::Buffer buffer;
   buffer.name = kernel_.values[acc].name + "_shares";
   buffer.dtype = DType::kF32;
   buffer.rows = type.rows;
-  buffer.cols = type.cols;
+  buffer.cols = type.cols / kernel_.split * (kernel_.split - 1);
   buffer.instances = worker.instances;
   buffer.is_fragments = true;
-  buffer.purpose = fmt::format("what this block has of {}, for the cluster", kernel_.values[acc].name);
+  buffer.purpose = fmt::format("what this block has of {}, for the others", kernel_.values[acc].name);
 
   Op publish{OpCode::kSplitPublish, {}, {acc}};
   publish.symbol = buffer.name;
@@ -258,7 +258,6 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
   part.cols /= kernel_.split;
   Op collect = publish;
   collect.code = OpCode::kSplitCollect;
-  collect.operands.clear();
   collect.results = {kernel_.AddValueAfter(acc, "_sum", part)};
   out.push_back(collect);
   kernel_.buffers.push_back(std::move(buffer));

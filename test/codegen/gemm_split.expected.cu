@@ -44,7 +44,7 @@ using bf16 = tk::bf16;
 struct gemm_shared {
     tk::shared_tile<bf16, BM, BK, tk::swizzle::b128> a[slots];
     tk::shared_tile<bf16, BK, BN, tk::swizzle::b128> b[slots];
-    tk::fragment_buffer<BM, BN> partial;
+    tk::fragment_buffer<BM, BN / cluster * (cluster - 1)> partial;
     tk::barrier full[slots];   // 1 arrival: load announces the bytes of a and b
     tk::barrier empty[slots];  // 4 arrivals: the warps of compute
     tk::barrier summed;        // 16 arrivals: the warps of compute in all four blocks
@@ -116,9 +116,9 @@ gemm_kernel(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, const gemm_arguments argum
         tk::warpgroup::mma_wait<0>(acc);
 
         // The sum over the cluster, of columns rank * BN / cluster and on.
-        tk::split::publish<cluster>(shared.partial, acc, shared.summed);
+        tk::split::publish<cluster>(shared.partial, acc, rank, shared.summed);
         tk::wait_published(shared.summed, 0);
-        const auto sum = tk::split::collect<cluster>(shared.partial, rank);
+        const auto sum = tk::split::collect<cluster>(shared.partial, acc, rank);
 
         // C[m, n] <- acc
         tk::warpgroup::store(C.block(tk::span(m * BM), tk::span(n * BN + rank * (BN / cluster))), tk::convert<bf16>(sum));

@@ -141,7 +141,7 @@ TK_KERNEL(128) copied(TK_TENSOR_MAP x_map, TK_TENSOR_MAP column_map, tk::tensor<
 }
 
 struct split_shared {
-    tk::fragment_buffer<128, 64> partial[2];
+    tk::fragment_buffer<128, 56> partial[2];
     tk::barrier summed[2];
 };
 
@@ -154,9 +154,10 @@ TK_CLUSTER_KERNEL(256, 8) summed(tk::tensor<float, 2> x, tk::tensor<float, 2> y)
     }
     tk::cluster::sync();
     const int w = group::index(), rank = tk::cluster::rank();
-    tk::split::publish<8>(shared.partial[w], group::load<128, 64, mma>(x.block(tk::span(128 * w), tk::span(64 * rank))), shared.summed[w]);
+    const auto acc = group::load<128, 64, mma>(x.block(tk::span(128 * w), tk::span(64 * rank)));
+    tk::split::publish<8>(shared.partial[w], acc, rank, shared.summed[w]);
     tk::wait_published(shared.summed[w], 0);
-    group::store(y.block(tk::span(128 * w), tk::span(8 * rank)), tk::split::collect<8>(shared.partial[w], rank));
+    group::store(y.block(tk::span(128 * w), tk::span(8 * rank)), tk::split::collect<8>(shared.partial[w], acc, rank));
     tk::cluster::sync();
 }
 

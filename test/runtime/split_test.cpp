@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums split over a cluster: the buffer is a bijection, warps meet no bank twice, and a part is the columns it says.
+// Sums split over a cluster: the buffer is a bijection, warps meet no bank twice, and the parts of all others fill it.
 #include "check.h"
 #include "tk/ops/split.h"
 
@@ -34,13 +34,20 @@ int main() {
     for (int thread = 0; thread < 128; ++thread)
         CHECK(buffer::offset(thread, 1, 3) - buffer::offset(thread / 8 * 8, 1, 3) == thread % 8 * 16);
 
-    // Registers of part 2 of 4, found as `collect` finds them, are columns 32 to 47.
-    using part = tk::register_tile<float, 128, 16, tk::mma_layout>;
-    for (int thread = 0; thread < 128; ++thread)
-        for (int n = 0; n < part::size; ++n) {
-            const tk::lane_position at{thread / 32, thread % 32};
-            const tk::place p = part::place_of(n);
-            const int row = tk::mma_layout::row(at, p.i, p.h), col = 32 + tk::mma_layout::col(at, p.j, p.e);
-            CHECK(place[size_t(row * 64 + col)] == (buffer::offset(thread, 0, 2 * part::J) + buffer::offset(0, p.i, p.j)) / 4 + n % 4);
-        }
+    // What block 1 of 4 has of the columns of block 2, which follows block 0, found in its buffer as `collect` finds it: of an
+    // accumulator of 128 columns, of which the buffer has 96, columns 64 to 95.
+    using shares = tk::fragment_buffer<128, 96>;
+    using accumulator = tk::register_tile<float, 128, 128, tk::mma_layout>;
+    constexpr int J = accumulator::J / 4;
+    CHECK(tk::split::place_of<J>(2, 1) == J && tk::split::place_of<J>(0, 1) == 0 && tk::split::place_of<J>(3, 1) == 2 * J);
+    std::set<int> taken;
+    for (int rank : {0, 2, 3})
+        for (int thread = 0; thread < 128; ++thread)
+            for (int i = 0; i < accumulator::I; ++i)
+                for (int j = 0; j < J; ++j) {
+                    const int at = shares::offset(thread, 0, tk::split::place_of<J>(rank, 1)) + shares::offset(0, i, j);
+                    CHECK(at == shares::offset(thread, i, tk::split::place_of<J>(rank, 1) + j));
+                    taken.insert(at);
+                }
+    CHECK(int(taken.size()) * 16 == shares::bytes && *taken.rbegin() == shares::bytes - 16);
 }

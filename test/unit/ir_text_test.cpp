@@ -173,7 +173,7 @@ constexpr const char* kSchedule = R"(kernel gemm_kernel {
     split_publish sums[w] = %acc ways 2
     split_wait sums_ready[w]
     store_cluster %v = %acc on sums_ready[w] blocks 2
-    %half = split_collect sums ways 2 : reg f32[128, 128]
+    %half = split_collect sums = %acc ways 2 : reg f32[128, 128]
     sync_role warp
     wait_stores done 0
   }

@@ -19,28 +19,28 @@ namespace {
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..7    compute
 //
-// Pipe `ab`, 7 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 ] --> compute
-//     ^  ab_full: 1 arrival and 24576 bytes      |
-//     +- ab_empty: 4 arrivals -------------------+
+// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute
+//     ^  ab_full: 1 arrival and 24576 bytes          |
+//     +- ab_empty: 4 arrivals -----------------------+
 //
-// Shared memory, 209920 bytes:
+// Shared memory, 226304 bytes:
 //    offset   bytes
-//         0   57344  ab_0[7]     bf16[64, 64], swizzle 128   pipe ab, field 0
-//     57344  114688  ab_1[7]     bf16[64, 128], swizzle 128  pipe ab, field 1
-//    172032    4096  C_stage     bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    176128   32768  acc_shares  f32[64, 128]                what this block has of acc, for the cluster
-//    208896     120  barriers
+//         0   65536  ab_0[8]     bf16[64, 64], swizzle 128   pipe ab, field 0
+//     65536  131072  ab_1[8]     bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608    4096  C_stage     bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    200704   24576  acc_shares  f32[64, 96]                 what this block has of acc, for the others
+//    225280     136  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_quarters_shared {
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[7];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[7];
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[8];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[8];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage;
-  tk::fragment_buffer<64, 128> acc_shares;
-  tk::barrier ab_full[7];        // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[7];       // 4 arrivals: every reader is done with a slot of ab
+  tk::fragment_buffer<64, 96> acc_shares;
+  tk::barrier ab_full[8];        // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[8];       // 4 arrivals: every reader is done with a slot of ab
   tk::barrier acc_shares_ready;  // 16 arrivals: all blocks have published acc_shares
 };
 
@@ -49,7 +49,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
               const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_quarters_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 7; ++slot) {
+  for (int slot = 0; slot < 8; ++slot) {
     tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
@@ -59,7 +59,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 7; ++slot) {
+    for (int slot = 0; slot < 8; ++slot) {
       tk::init(shared.ab_full[slot], 1);
       tk::init(shared.ab_empty[slot], 4);
     }
@@ -75,7 +75,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
   if (tk::warpgroup::index() == 0) {
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<7> ab;  // the slot at hand, and the parity of this lap: phase
+      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -97,7 +97,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
   } else {
     // worker compute[W] as w
     using layout = tk::mma_layout;
-    tk::ring<7> ab;
+    tk::ring<8> ab;
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -127,9 +127,9 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<4>(shared.acc_shares, acc, shared.acc_shares_ready);
+    tk::split::publish<4>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
     tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
-    const auto acc_sum = tk::split::collect<4>(shared.acc_shares, tk::cluster::rank());
+    const auto acc_sum = tk::split::collect<4>(shared.acc_shares, acc, tk::cluster::rank());
     // C[m, n].rows(w) <- acc
     auto& staged = shared.C_stage;
     tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
@@ -166,13 +166,13 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
 //     ^  ab_full: 1 arrival and 16384 bytes     |
 //     +- ab_empty: 4 arrivals ------------------+
 //
-// Shared memory, 218112 bytes:
+// Shared memory, 209920 bytes:
 //    offset   bytes
 //         0   98304  ab_0[12]    bf16[64, 64], swizzle 128  pipe ab, field 0
 //     98304   98304  ab_1[12]    bf16[64, 64], swizzle 128  pipe ab, field 1
 //    196608    4096  C_stage     bf16[64, 32], swizzle 64   staging of C, 32 columns at a time
-//    200704   16384  acc_shares  f32[64, 64]                what this block has of acc, for the cluster
-//    217088     200  barriers
+//    200704    8192  acc_shares  f32[64, 32]                what this block has of acc, for the others
+//    208896     200  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
@@ -180,7 +180,7 @@ struct gemm_few_shared {
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[12];
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[12];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage;
-  tk::fragment_buffer<64, 64> acc_shares;
+  tk::fragment_buffer<64, 32> acc_shares;
   tk::barrier ab_full[12];       // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[12];      // 4 arrivals: every reader is done with a slot of ab
   tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
@@ -269,9 +269,9 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<2>(shared.acc_shares, acc, shared.acc_shares_ready);
+    tk::split::publish<2>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
     tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
-    const auto acc_sum = tk::split::collect<2>(shared.acc_shares, tk::cluster::rank());
+    const auto acc_sum = tk::split::collect<2>(shared.acc_shares, acc, tk::cluster::rank());
     // C[m, n].rows(w) <- acc
     auto& staged = shared.C_stage;
     tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
@@ -307,13 +307,13 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
 //     ^  ab_full: 1 arrival and 24576 bytes      |
 //     +- ab_empty: 4 arrivals -------------------+
 //
-// Shared memory, 214016 bytes:
+// Shared memory, 197632 bytes:
 //    offset   bytes
 //         0   57344  ab_0[7]     bf16[64, 64], swizzle 128   pipe ab, field 0
 //     57344  114688  ab_1[7]     bf16[64, 128], swizzle 128  pipe ab, field 1
 //    172032    8192  C_stage[2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    180224   32768  acc_shares  f32[64, 128]                what this block has of acc, for the cluster
-//    212992     120  barriers
+//    180224   16384  acc_shares  f32[64, 64]                 what this block has of acc, for the others
+//    196608     120  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
@@ -321,7 +321,7 @@ struct gemm_decode_shared {
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[7];
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[7];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
-  tk::fragment_buffer<64, 128> acc_shares;
+  tk::fragment_buffer<64, 64> acc_shares;
   tk::barrier ab_full[7];        // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[7];       // 4 arrivals: every reader is done with a slot of ab
   tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
@@ -410,9 +410,9 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<2>(shared.acc_shares, acc, shared.acc_shares_ready);
+    tk::split::publish<2>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
     tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
-    const auto acc_sum = tk::split::collect<2>(shared.acc_shares, tk::cluster::rank());
+    const auto acc_sum = tk::split::collect<2>(shared.acc_shares, acc, tk::cluster::rank());
     // C[m, n].rows(w) <- acc
     const auto rounded = tk::convert<tk::bf16>(acc_sum);
     TK_UNROLL
@@ -584,13 +584,13 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 //     ^  ab_full: 1 arrival and 24576 bytes      |
 //     +- ab_empty: 8 arrivals -------------------+
 //
-// Shared memory, 214016 bytes:
+// Shared memory, 197632 bytes:
 //    offset   bytes
 //         0  114688  ab_0[7]        bf16[128, 64], swizzle 128  pipe ab, field 0
 //    114688   57344  ab_1[7]        bf16[64, 64], swizzle 128   pipe ab, field 1
 //    172032    8192  C_stage[2]     bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    180224   32768  acc_shares[2]  f32[64, 64]                 what this block has of acc, for the cluster
-//    212992     128  barriers
+//    180224   16384  acc_shares[2]  f32[64, 32]                 what this block has of acc, for the others
+//    196608     128  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
@@ -598,7 +598,7 @@ struct gemm_halves_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[7];
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[7];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
-  tk::fragment_buffer<64, 64> acc_shares[2];
+  tk::fragment_buffer<64, 32> acc_shares[2];
   tk::barrier ab_full[7];           // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[7];          // 8 arrivals: every reader is done with a slot of ab
   tk::barrier acc_shares_ready[2];  // 8 arrivals: all blocks have published acc_shares
@@ -692,9 +692,9 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<2>(shared.acc_shares[w], acc, shared.acc_shares_ready[w]);
+    tk::split::publish<2>(shared.acc_shares[w], acc, tk::cluster::rank(), shared.acc_shares_ready[w]);
     tk::wait_published(shared.acc_shares_ready[w], /*parity=*/0);
-    const auto acc_sum = tk::split::collect<2>(shared.acc_shares[w], tk::cluster::rank());
+    const auto acc_sum = tk::split::collect<2>(shared.acc_shares[w], acc, tk::cluster::rank());
     // C[m, n].rows(w) <- acc
     auto& staged = shared.C_stage[w];
     tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
@@ -844,6 +844,163 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// A few hundred rows: what the multiprocessors fetch decides, and large tiles fetch least. Two blocks share each sum, or half of them
+// would have none.
+// schedule trio_halves of gemm for sm_90a when M > 256 and M <= 384 and cdiv(N, 128) * 4 <= sms and K >= 2048 and N % 64 == 0 and K % 64 == 0
+// Schedule `trio_halves`, for sm_90a: BM = 192, BN = 128, BK = 64, W = 3.
+//
+// One cluster of 2 blocks for each tile; each block adds up its share of the loop:
+//   warp 0        load: one thread issues copies, 32 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..15   compute[0..2], 160 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..2]
+//     ^  ab_full: 1 arrival and 40960 bytes     |
+//     +- ab_empty: 12 arrivals -----------------+
+//
+// Shared memory, 226304 bytes:
+//    offset   bytes
+//         0   98304  ab_0[4]        bf16[192, 64], swizzle 128  pipe ab, field 0
+//     98304   65536  ab_1[4]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    163840   12288  C_stage[3]     bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    176128   49152  acc_shares[3]  f32[64, 64]                 what this block has of acc, for the others
+//    225280      88  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_trio_halves_shared {
+  tk::shared_tile<tk::bf16, 192, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[3];
+  tk::fragment_buffer<64, 64> acc_shares[3];
+  tk::barrier ab_full[4];           // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];          // 12 arrivals: every reader is done with a slot of ab
+  tk::barrier acc_shares_ready[3];  // 8 arrivals: all blocks have published acc_shares
+};
+
+TK_CLUSTER_KERNEL(512, 2)
+gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_trio_halves_shared>();
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 4; ++slot) {
+    tk::block::clear_rows<512>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 192);
+  }
+  tk::fence_async_proxy();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 12);
+    }
+    for (int slot = 0; slot < 3; ++slot) {
+      tk::init(shared.acc_shares_ready[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::cluster::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<32>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::cluster::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 192;
+      const int n = n_block * 128;
+      // for k in K by BK
+      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+      const int split_begin = tk::cluster::rank() * split_share;
+      const int split_end = split_begin + split_share;
+      for (int k = split_begin; k < split_end; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 40960);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<160>();
+    // worker compute[W] as w
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    const int tile = tk::cluster::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 192;
+    const int n = n_block * 128;
+    // var acc: f32[BM / W, BN] = 0
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    // for k in K by BK
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+    const int split_begin = tk::cluster::rank() * split_share;
+    const int split_end = split_begin + split_share;
+    for (int k = split_begin; k < split_end; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w) @ b
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // for k in K by BK
+    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
+    tk::split::publish<2>(shared.acc_shares[w], acc, tk::cluster::rank(), shared.acc_shares_ready[w]);
+    tk::wait_published(shared.acc_shares_ready[w], /*parity=*/0);
+    const auto acc_sum = tk::split::collect<2>(shared.acc_shares[w], acc, tk::cluster::rank());
+    // C[m, n].rows(w) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc_sum);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
+      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+      auto& staged = shared.C_stage[w];
+      // This buffer is free once the copy engine has read what it held and all warps know it.
+      tk::wait_stores_read<0>();
+      tk::warpgroup::sync();
+      tk::warpgroup::store_shared(staged, rounded_chunk);
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m + w * 64, n + tk::cluster::rank() * 64 + C_chunk * 32);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + tk::cluster::rank() * 64 + C_chunk * 32)),
+                                             staged);
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
@@ -2344,21 +2501,23 @@ struct gemm_call {
     // upright
     if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 64) <= sms && M <= 512 && K >= 2048 && N % 64 == 0 &&
         K % 64 == 0) return 5;
-    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms && N % 64 == 0 && K % 64 == 0) return 6;  // small
-    if (tk::cdiv<tk::index>(M, 128) * 2 * tk::cdiv<tk::index>(N, 128) <= sms) return 7;  // small_pair
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms && N % 64 == 0 && K % 64 == 0) return 8;  // medium
+    // trio_halves
+    if (M > 256 && M <= 384 && tk::cdiv<tk::index>(N, 128) * 4 <= sms && K >= 2048 && N % 64 == 0 && K % 64 == 0) return 6;
+    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms && N % 64 == 0 && K % 64 == 0) return 7;  // small
+    if (tk::cdiv<tk::index>(M, 128) * 2 * tk::cdiv<tk::index>(N, 128) <= sms) return 8;  // small_pair
+    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms && N % 64 == 0 && K % 64 == 0) return 9;  // medium
     // trio
     if (M > 128 && M <= 384 && tk::cdiv<tk::index>(M, 192) * 3 < tk::cdiv<tk::index>(M, 256) * 4 && N % 64 == 0 &&
-        K % 64 == 0) return 9;
-    if (tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 128) <= sms) return 10;  // medium_pair
+        K % 64 == 0) return 10;
+    if (tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 128) <= sms) return 11;  // medium_pair
     // narrow_128
     if (tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 128), sms) * 130 <
-        tk::min<tk::index>(quotient_1 * 193, quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 11;
-    if (quotient_1 * 193 < tk::min<tk::index>(quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 12;  // narrow_192
-    if (quotient_2 * 227 < tk::min<tk::index>(quotient_3 * 256, quotient_4 * 256)) return 13;  // narrow_224
-    if (quotient_4 < quotient_3 && K % 64 == 0) return 14;  // tall
-    if (N % 64 == 0 && K % 64 == 0) return 15;  // large
-    return 16;  // large_pair
+        tk::min<tk::index>(quotient_1 * 193, quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 12;
+    if (quotient_1 * 193 < tk::min<tk::index>(quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 13;  // narrow_192
+    if (quotient_2 * 227 < tk::min<tk::index>(quotient_3 * 256, quotient_4 * 256)) return 14;  // narrow_224
+    if (quotient_4 < quotient_3 && K % 64 == 0) return 15;  // tall
+    if (N % 64 == 0 && K % 64 == 0) return 16;  // large
+    return 17;  // large_pair
   }
 
   void launch_gemm_quarters() {
@@ -2449,6 +2608,22 @@ struct gemm_call {
     const bool C_map_usable = call.can_store(C);
     call.launch<gemm_upright>(int(tiles), 384, sizeof(gemm_upright_shared), A_map, A_map_rows, B_map, C_map,
                               tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+  }
+
+  void launch_gemm_trio_halves() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 192);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles, 2);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {192, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_trio_halves, 2>(int(tiles) * 2, 512, sizeof(gemm_trio_halves_shared), A_map, A_map_rows, B_map, C_map,
+                                     tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)),
+                                     C_map_usable);
   }
 
   void launch_gemm_small() {
@@ -2645,17 +2820,18 @@ struct gemm_call {
       case 3: launch_gemm_decode_wide(); break;
       case 4: launch_gemm_halves(); break;
       case 5: launch_gemm_upright(); break;
-      case 6: launch_gemm_small(); break;
-      case 7: launch_gemm_small_pair(); break;
-      case 8: launch_gemm_medium(); break;
-      case 9: launch_gemm_trio(); break;
-      case 10: launch_gemm_medium_pair(); break;
-      case 11: launch_gemm_narrow_128(); break;
-      case 12: launch_gemm_narrow_192(); break;
-      case 13: launch_gemm_narrow_224(); break;
-      case 14: launch_gemm_tall(); break;
-      case 15: launch_gemm_large(); break;
-      case 16: launch_gemm_large_pair(); break;
+      case 6: launch_gemm_trio_halves(); break;
+      case 7: launch_gemm_small(); break;
+      case 8: launch_gemm_small_pair(); break;
+      case 9: launch_gemm_medium(); break;
+      case 10: launch_gemm_trio(); break;
+      case 11: launch_gemm_medium_pair(); break;
+      case 12: launch_gemm_narrow_128(); break;
+      case 13: launch_gemm_narrow_192(); break;
+      case 14: launch_gemm_narrow_224(); break;
+      case 15: launch_gemm_tall(); break;
+      case 16: launch_gemm_large(); break;
+      case 17: launch_gemm_large_pair(); break;
     }
     return call.status();
   }
