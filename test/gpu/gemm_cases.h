@@ -49,6 +49,10 @@ inline std::vector<Case> Cases(int count, uint64_t seed) {
   cases.push_back({16, 4096, 1000, {}, {}, {}});
   cases.push_back({1, 4096, 4096, {}, {}, {}});
   cases.push_back({4096, 1, 4096, {}, {}, {}});
+  // Sums that blocks of a cluster share, whatever else comes.
+  for (const Case& shared : {Case{40, 1024, 8192, {}, {}, {}}, Case{16, 2000, 4096, {}, {}, {}}, Case{64, 4096, 4160, {}, {}, {}},
+                             Case{100, 1024, 4096, {}, {}, {}}, Case{300, 4096, 2048, {}, {}, {}}, Case{384, 2880, 2112, {8, 8}, {}, {8, 8}}})
+    cases.push_back(shared);
   uint64_t state = seed;
   const auto next = [&](int64_t n) { return int64_t(Hash(++state * 0x51f7) % uint64_t(n)); };
   const auto extent = [&] { return next(3) == 0 ? hard[size_t(next(21))] : next(4) == 0 ? 1 + next(1700) : 1 + next(600); };
