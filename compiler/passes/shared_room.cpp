@@ -104,14 +104,15 @@ DiagnosticBuilder ReportOverflow(const ir::Kernel& kernel, const Target& target,
   return report;
 }
 
-Result<void> RequireRoomForSlots(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
-  const auto least_bytes = [](const ir::Pipe& pipe) {
+Result<void> RequireRoomForASlot(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  const auto slot_bytes_of = [](const ir::Pipe& pipe) {
     int64_t bytes = 0;
     for (const ir::PipeField& field : pipe.fields) bytes += field.rows * field.cols * Bytes(field.dtype);
-    return bytes * pipe.rings * std::max(pipe.slots, pipe.least_slots);
+    return bytes * pipe.rings;
   };
-  const int64_t limit = SharedLimit(kernel, target);
-  if (std::ranges::all_of(kernel.pipes, [&](const ir::Pipe& pipe) { return least_bytes(pipe) <= limit; })) return {};
+  constexpr int64_t kFarBeyond = 4;
+  const int64_t limit = kFarBeyond * SharedLimit(kernel, target);
+  if (std::ranges::all_of(kernel.pipes, [&](const ir::Pipe& pipe) { return slot_bytes_of(pipe) <= limit; })) return {};
   ir::Kernel planned = kernel;
   planned.buffers.clear();
   for (ir::Pipe& pipe : planned.pipes) {

@@ -38,8 +38,8 @@ inline constexpr std::string_view kSmallerTiles = "make the tiles smaller";
 /// `fixed`: bytes of what is no slot.
 DiagnosticBuilder ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t fixed, Diagnostics& diagnostics);
 
-/// Refuses a pipe whose slots alone are more than a block may have, from its types: before there are buffers, and before tiles are
-/// cut into the steps of the matrix unit, of which such a tile has a million.
-Result<void> RequireRoomForSlots(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics);
+/// Refuses a pipe of which one slot is far beyond what a block may have, from its types: before tiles are cut into the steps of the
+/// matrix unit, of which such a tile has a million. What is nearer the limit gets the whole account, with buffers in place.
+Result<void> RequireRoomForASlot(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics);
 
 }  // namespace tkc::passes

@@ -400,7 +400,7 @@ void Staging::RewriteOp(const Op& source, Region& out) {
 }
 
 Result<void> StageOperands(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
-  if (!RequireRoomForSlots(kernel, target, diagnostics)) return Failure{};
+  if (!RequireRoomForASlot(kernel, target, diagnostics)) return Failure{};
   const size_t errors = diagnostics.ErrorCount();
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind == ir::RoleKind::kCompute) worker.body = Staging(kernel, worker, target, diagnostics).Rewrite(worker.body);
