@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
-#include "compiler/syntax/ast_print.h"
+#include "compiler/syntax/source_text.h"
 
 namespace tkc::sema {
 
@@ -46,7 +46,7 @@ bool Elaborator::SuggestBlocks(const std::vector<AxisRange>& axes, DiagnosticBui
     const auto range = ranges_.find(start->id);
     const auto* number = range == ranges_.end() ? nullptr : ast::DynCast<ast::CallExpr>(*range->second->high);
     if (number != nullptr && number->callee.text == "cdiv" && number->arguments.size() == 2 && !range->second->low) {
-      const std::string blocks = fmt::format("{} by {}", ast::Print(*number->arguments[0]), ast::Print(*number->arguments[1]));
+      const std::string blocks = fmt::format("{} by {}", ast::SourceText(*number->arguments[0]), ast::SourceText(*number->arguments[1]));
       report.Help(fmt::format("`cdiv` is the number of blocks; for the blocks write `{}`", blocks), Edit{number->span, blocks});
     } else {
       report.Help("to have blocks of elements, write for example `by 64` behind its range");
@@ -109,7 +109,7 @@ bool Elaborator::ReportBracketsEach(const ast::IndexExpr& expr) {
   for (const auto* indices : {&inner->indices, &expr.indices}) {
     for (const ast::Index& index : *indices) {
       if (index.kind != ast::Index::Kind::kExpr) return false;
-      all += (all.empty() ? "" : ", ") + ast::Print(*index.expr);
+      all += (all.empty() ? "" : ", ") + ast::SourceText(*index.expr);
     }
   }
   if (inner->indices.size() + expr.indices.size() > param.extents.size()) return false;
@@ -193,7 +193,7 @@ void Elaborator::BlockAxis(const BlockIndex& block, const typed::Expr& extent, A
 bool Elaborator::ReportIndexFromEnd(const ast::Index& index, const typed::Expr& extent, const typed::Param& param) {
   const auto* sign = index.kind == ast::Index::Kind::kExpr ? ast::DynCast<ast::UnaryExpr>(*index.expr) : nullptr;
   if (sign == nullptr || sign->op != ast::UnaryOp::kNegate || sign->operand->kind != ast::ExprKind::kInt) return false;
-  const std::string number = ast::Print(*sign->operand);
+  const std::string number = ast::SourceText(*sign->operand);
   DiagnosticBuilder report =
       diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, fmt::format("`{}` has no element -{}", param.name, number));
   const std::optional<int64_t> known = NumberOf(extent);

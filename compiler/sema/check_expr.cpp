@@ -10,7 +10,6 @@
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
-#include "compiler/syntax/ast_print.h"
 
 namespace tkc::sema {
 
@@ -24,17 +23,6 @@ namespace {
 
 /// Functions inlined into functions deepen a tree that the parser has bounded; recursion here must stay bounded too.
 constexpr int kMaxDepth = 1400;
-
-/// Whether it may stand in another operand's place without parentheses.
-bool BindsTightest(const ast::Expr& expr) {
-  switch (expr.kind) {
-    case ast::ExprKind::kName:
-    case ast::ExprKind::kMethod:
-    case ast::ExprKind::kField:
-    case ast::ExprKind::kIndex: return true;
-    default: return false;
-  }
-}
 
 Op BinaryOpOf(ast::BinaryOp op) {
   switch (op) {
@@ -273,13 +261,17 @@ Value Elaborator::MatMul(const ast::BinaryExpr& expr, Value a, Value b) {
                            fmt::format("`@` sums over {} columns on the left and {} rows on the right", x.cols, y.rows));
     report.Label(a.span, fmt::format("`{}`", TypeText(x))).Label(b.span, fmt::format("`{}`", TypeText(y)));
     if (SuggestBlocks(*a.expr, report) || SuggestBlocks(*b.expr, report)) return Error();
-    if (y.cols == x.rows && BindsTightest(*expr.left) && BindsTightest(*expr.right))
-      report.Help(fmt::format("exchange them: `{} @ {}`", ast::Print(*expr.right), ast::Print(*expr.left)),
-                  {{a.span, ast::Print(*expr.right)}, {b.span, ast::Print(*expr.left)}});
-    else if (x.cols == y.cols)
-      report.Help("transpose the right operand: `.T`", Edit{{b.span.file, b.span.end, b.span.end}, ".T"});
+    // Where both fit, either may be meant.
+    const auto *left = ast::DynCast<ast::NameExpr>(*expr.left), *right = ast::DynCast<ast::NameExpr>(*expr.right);
+    const bool exchanges = y.cols == x.rows && left != nullptr && right != nullptr;
+    const std::string other = exchanges ? fmt::format("`{} @ {}`", right->name, left->name) : "";
+    const std::string or_other = exchanges ? ", or exchange them: " + other : "";
+    if (x.cols == y.cols)
+      report.Help("transpose the right operand: `.T`" + or_other, Edit{{b.span.file, b.span.end, b.span.end}, ".T"});
     else if (x.rows == y.rows)
-      report.Help("transpose the left operand: `.T`", Edit{{a.span.file, a.span.end, a.span.end}, ".T"});
+      report.Help("transpose the left operand: `.T`" + or_other, Edit{{a.span.file, a.span.end, a.span.end}, ".T"});
+    else if (exchanges)
+      report.Help("exchange them: " + other, {{a.span, right->name}, {b.span, left->name}});
     return Error();
   }
   const auto is_half = [](DType dtype) { return dtype == DType::kBF16 || dtype == DType::kF16; };

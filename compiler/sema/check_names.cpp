@@ -7,7 +7,7 @@
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
-#include "compiler/syntax/ast_print.h"
+#include "compiler/syntax/source_text.h"
 
 namespace tkc::sema {
 namespace {
@@ -90,7 +90,7 @@ void Elaborator::SuggestInstance(DiagnosticBuilder& report) const {
   for (const ast::WorkerDecl& worker : source_section_->workers) {
     if (worker.name.span != worker_span_ || !worker.count || !worker.index.text.empty() || worker.in_turn) continue;
     report.Help(fmt::format("the number of an instance has a name where the worker says so: `worker {}[{}] as w`", worker.name.text,
-                            ast::Print(*worker.count)));
+                            ast::SourceText(*worker.count)));
   }
 }
 
