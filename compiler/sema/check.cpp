@@ -350,7 +350,8 @@ std::string ValuesOf(const ast::ScheduleDecl& schedule, const CheckOptions& opti
     const bool is_defined = define != options.defines.end();
     const auto* number = ast::DynCast<ast::IntExpr>(is_defined ? *define->value : *item.value);
     if (number == nullptr) continue;
-    values += fmt::format("{} {} = {}{}", values.empty() ? ", where" : ",", item.name.text, number->value, is_defined ? " by `-D`" : "");
+    values +=
+        fmt::format("{} {} = {}{}", values.empty() ? ", where" : ",", item.name.text, number->value, is_defined ? " by `-D`" : "");
   }
   return values;
 }
