@@ -22,7 +22,7 @@ constexpr const char* kExamples = R"(
 Examples
   tkc gemm.tk -o gemm.cu                 compile; gemm.cu and gemm.h appear, nvcc needs only those and runtime/include
   tkc gemm.tk --emit=report              say what was decided and why: memory map, timeline, registers, limits
-  tkc gemm.tk -D BM=192 -o gemm.cu       with another value for a parameter of the kernel
+  tkc gemm.tk -D BK=32 -o gemm.cu        with another value for a parameter of the kernel, above all its schedule sets
   tkc gemm.tk --target sm_90a -o gemm.cu for a given GPU; `tkc --list-targets` shows which
   tkc gemm.tk --target sm_80,sm_90a -o gemm.cu
                                          one file for several GPUs of one vendor, whose launcher chooses by the device

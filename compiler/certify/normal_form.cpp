@@ -185,53 +185,81 @@ class Normalizer {
       }
       if (self.is_done) continue;
       Put(self.has_arrived);
-      for (const Frame& frame : self.frames) {
-        Put(frame.loop);
-        Put(number_[static_cast<size_t>(frame.fact)]);
-        Put(OrdinalOf(agent, frame) - first_[static_cast<size_t>(frame.fact)]);
-      }
-      for (size_t root = 0; root < self.roots.size(); ++root) {
-        const bool is_used = self.at <= agent.last_use[root];
-        Put(is_used ? Place(self.roots[root]) : -1);
-        if (!is_used || self.roots[root] < 0 || !machine_.IsCounted(self.roots[root])) continue;
-        const Base& ring = base_[agent_base_[own + static_cast<size_t>(agent.ring_of_root[root])]];
-        Put(self.turns[root].position - ring.position);
-        Put(self.turns[root].loops - ring.loops);
-      }
-      const auto list = [&](const auto& values) {
-        Put(static_cast<int64_t>(values.size()));
-        for (const auto value : values) Put(value);
-      };
-      list(self.touched);
-      list(self.loose);
-      list(self.unset);
-      list(self.unnamed);
-      const auto group = [&](const ProductGroup& g) {
-        list(g.accumulators);
-        list(g.lefts);
-        Put(static_cast<int64_t>(g.reads.size()));
-        for (const auto& [warp, event] : g.reads) PutEvent(event);
-      };
-      Put(static_cast<int64_t>(self.groups.size()));
-      for (const ProductGroup& g : self.groups) group(g);
-      group(self.open);
-      Put(static_cast<int64_t>(self.stores.size()));
-      for (const std::vector<int>& stores : self.stores) {
-        Put(static_cast<int64_t>(stores.size()));
-        for (const int event : stores) PutEvent(event);
-      }
-      Put(static_cast<int64_t>(self.open_stores.size()));
-      for (const int event : self.open_stores) PutEvent(event);
-      const auto copies = [&](const CopyGroup& group) {
-        Put(group.instructions);
-        Put(static_cast<int64_t>(group.writes.size()));
-        for (const auto& [warp, event] : group.writes) PutEvent(event);
-      };
-      Put(static_cast<int64_t>(self.copies.size()));
-      for (const CopyGroup& group : self.copies) copies(group);
-      copies(self.open_copies);
+      Frames(agent, self);
+      Roots(agent, self, own);
+      List(self.touched);
+      List(self.loose);
+      List(self.unset);
+      List(self.unnamed);
+      Products(self);
+      Stores(self);
+      Copies(self);
       Put(static_cast<int64_t>(self.together));
     }
+  }
+
+  template <typename Values>
+  void List(const Values& values) {
+    Put(static_cast<int64_t>(values.size()));
+    for (const auto value : values) Put(value);
+  }
+
+  void Frames(const Agent& agent, const AgentState& self) {
+    for (const Frame& frame : self.frames) {
+      Put(frame.loop);
+      Put(number_[static_cast<size_t>(frame.fact)]);
+      Put(OrdinalOf(agent, frame) - first_[static_cast<size_t>(frame.fact)]);
+    }
+  }
+
+  /// Views that are used further on. `own`: the first of the agent's rings.
+  void Roots(const Agent& agent, const AgentState& self, size_t own) {
+    for (size_t root = 0; root < self.roots.size(); ++root) {
+      const bool is_used = self.at <= agent.last_use[root];
+      Put(is_used ? Place(self.roots[root]) : -1);
+      if (!is_used || self.roots[root] < 0 || !machine_.IsCounted(self.roots[root])) continue;
+      const Base& ring = base_[agent_base_[own + static_cast<size_t>(agent.ring_of_root[root])]];
+      Put(self.turns[root].position - ring.position);
+      Put(self.turns[root].loops - ring.loops);
+    }
+  }
+
+  void Products(const AgentState& self) {
+    const auto group = [&](const ProductGroup& g) {
+      List(g.accumulators);
+      List(g.lefts);
+      OfWarps(g.reads);
+    };
+    Put(static_cast<int64_t>(self.groups.size()));
+    for (const ProductGroup& g : self.groups) group(g);
+    group(self.open);
+  }
+
+  void Stores(const AgentState& self) {
+    Put(static_cast<int64_t>(self.stores.size()));
+    for (const std::vector<int>& stores : self.stores) EventsOf(stores);
+    EventsOf(self.open_stores);
+  }
+
+  void Copies(const AgentState& self) {
+    const auto group = [&](const CopyGroup& g) {
+      Put(g.instructions);
+      OfWarps(g.writes);
+    };
+    Put(static_cast<int64_t>(self.copies.size()));
+    for (const CopyGroup& g : self.copies) group(g);
+    group(self.open_copies);
+  }
+
+  void EventsOf(const std::vector<int>& events) {
+    Put(static_cast<int64_t>(events.size()));
+    for (const int event : events) PutEvent(event);
+  }
+
+  template <typename Events>
+  void OfWarps(const Events& events) {
+    Put(static_cast<int64_t>(events.size()));
+    for (const auto& [warp, event] : events) PutEvent(event);
   }
 
   /// An event that is under way, by what it is.

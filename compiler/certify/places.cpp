@@ -104,19 +104,49 @@ bool Places::FillBarrier(const Op& op, Step& step, const std::string& name) {
   return step.barrier >= 0;
 }
 
+void Places::FillView(const Op& op, Step& step) {
+  step.buffer = BufferOf(ArrayOf(op, op.symbol));
+  if (step.buffer < 0) return NotKnown(op, "whose slot is meant");
+  step.root = agent_.roots++;
+  ElementOf(op, step, 0);
+  agent_.ring_of_root.push_back(step.ring);
+  agent_.leads.push_back(step.ring >= 0 && step.offset < 0 ? agent_.rings[static_cast<size_t>(step.ring)].slots : 0);
+  const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(step.buffer)];
+  views_[op.results[0]] = {step.root, {0, buffer.rows, 0, buffer.cols}, false};
+}
+
+void Places::FillAdvance(const Op& op, Step& step) {
+  step.ring = RingOf(op, op.symbol, &step.offset);
+  if (op.scalars.empty()) return;
+  const std::optional<int64_t> amount = Constant(scope_.Resolve(op.scalars[0]));
+  if (!amount) return NotKnown(op, "how many slots are passed over");
+  step.amount = *amount;
+}
+
+void Places::FillNamed(const Op& op, Step& step) {
+  if (op.scalars.empty()) return;
+  const std::optional<int64_t> id = Constant(scope_.Resolve(op.scalars[0]));
+  if (!id) return NotKnown(op, "which named barrier is meant");
+  step.element = *id;
+}
+
+void Places::AddAccesses(const Op& op, Step& step) {
+  for (const ir::ValueId value : op.operands) {
+    const auto view = views_.find(value);
+    if (view != views_.end())
+      step.accesses.push_back({view->second.root, view->second.rect, view->second.is_exact});
+    else if (kernel_.values[value].type.space == ir::Space::kShared)
+      NotKnown(op, "a view that was never made");
+  }
+}
+
 void Places::Fill(const Op& op, Step& step) {
   switch (op.code) {
-    case OpCode::kView: {
-      step.buffer = BufferOf(ArrayOf(op, op.symbol));
-      if (step.buffer < 0) return NotKnown(op, "whose slot is meant");
-      step.root = agent_.roots++;
-      ElementOf(op, step, 0);
-      agent_.ring_of_root.push_back(step.ring);
-      agent_.leads.push_back(step.ring >= 0 && step.offset < 0 ? agent_.rings[static_cast<size_t>(step.ring)].slots : 0);
-      const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(step.buffer)];
-      views_[op.results[0]] = {step.root, {0, buffer.rows, 0, buffer.cols}, false};
-      return;
-    }
+    case OpCode::kView: return FillView(op, step);
+    case OpCode::kAdvance: return FillAdvance(op, step);
+    case OpCode::kSyncRole:
+    case OpCode::kNamedSync:
+    case OpCode::kNamedArrive: return FillNamed(op, step);
     case OpCode::kWaitFull:
     case OpCode::kWaitEmpty:
     case OpCode::kExpect:
@@ -125,17 +155,6 @@ void Places::Fill(const Op& op, Step& step) {
       ElementOf(op, step, op.scalars.size());
       if (!op.scalars.empty()) BlockOf(op, step);
       return;
-    case OpCode::kLoadAsync:
-    case OpCode::kLoadRows:
-    case OpCode::kLoadMulticast:
-      if (!FillBarrier(op, step, ArrayOf(op, kernel_.barriers[static_cast<size_t>(op.number)].name))) return;
-      if (!op.slot.empty()) ElementOf(op, step, op.scalars.size());
-      break;
-    case OpCode::kStoreCluster:
-    case OpCode::kPutTileCluster:
-      if (!FillBarrier(op, step, op.symbol)) return;
-      ElementOf(op, step, op.scalars.size());
-      break;
     case OpCode::kSplitWait:
     case OpCode::kSplitPublish:
     case OpCode::kSplitCollect:
@@ -143,33 +162,22 @@ void Places::Fill(const Op& op, Step& step) {
       step.buffer = BufferOf(op.symbol);
       ElementOf(op, step, 0);
       return;
+    case OpCode::kLoadAsync:
+    case OpCode::kLoadRows:
+    case OpCode::kLoadMulticast:
+      if (!FillBarrier(op, step, ArrayOf(op, kernel_.barriers[static_cast<size_t>(op.number)].name))) return;
+      if (!op.slot.empty()) ElementOf(op, step, op.scalars.size());
+      return AddAccesses(op, step);
+    case OpCode::kStoreCluster:
+    case OpCode::kPutTileCluster:
+      if (!FillBarrier(op, step, op.symbol)) return;
+      ElementOf(op, step, op.scalars.size());
+      return AddAccesses(op, step);
     case OpCode::kReduce:
-    case OpCode::kCumsum: step.buffer = op.symbol.empty() ? -1 : BufferOf(op.symbol); break;
-    case OpCode::kAdvance:
-      step.ring = RingOf(op, op.symbol, &step.offset);
-      if (!op.scalars.empty()) {
-        const std::optional<int64_t> amount = Constant(scope_.Resolve(op.scalars[0]));
-        if (!amount) return NotKnown(op, "how many slots are passed over");
-        step.amount = *amount;
-      }
-      return;
-    case OpCode::kSyncRole:
-    case OpCode::kNamedSync:
-    case OpCode::kNamedArrive:
-      if (!op.scalars.empty()) {
-        const std::optional<int64_t> id = Constant(scope_.Resolve(op.scalars[0]));
-        if (!id) return NotKnown(op, "which named barrier is meant");
-        step.element = *id;
-      }
-      return;
-    default: break;
-  }
-  for (const ir::ValueId value : op.operands) {
-    const auto view = views_.find(value);
-    if (view != views_.end())
-      step.accesses.push_back({view->second.root, view->second.rect, view->second.is_exact});
-    else if (kernel_.values[value].type.space == ir::Space::kShared)
-      NotKnown(op, "a view that was never made");
+    case OpCode::kCumsum:
+      if (!op.symbol.empty()) step.buffer = BufferOf(op.symbol);
+      return AddAccesses(op, step);
+    default: return AddAccesses(op, step);
   }
 }
 

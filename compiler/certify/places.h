@@ -32,6 +32,11 @@ class Places {
   int RingOf(const ir::Op& op, const std::string& slot, int64_t* offset);
   int BarrierOf(const std::string& name) const;
   bool FillBarrier(const ir::Op& op, Step& step, const std::string& name);
+  void FillView(const ir::Op& op, Step& step);
+  void FillAdvance(const ir::Op& op, Step& step);
+  void FillNamed(const ir::Op& op, Step& step);
+  /// The views among its operands.
+  void AddAccesses(const ir::Op& op, Step& step);
   int BufferOf(const std::string& name) const;
   /// The array, or that of the instance whose the slot is said to be.
   std::string ArrayOf(const ir::Op& op, const std::string& array) const;

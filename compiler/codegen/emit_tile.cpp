@@ -148,6 +148,8 @@ CppExpr OpEmitter::Binary(const Op& op) {
     left = op.slot == "left" ? scalar : tile;
     right = op.slot == "left" ? tile : scalar;
     dtype = TypeOf(op.operands[0]).dtype;
+    // `pos(n).T + first` where a schedule has `first` at 0.
+    if (static_cast<typed::Op>(op.number) == typed::Op::kAdd && !IsFloat(dtype) && scalar.text == "0") return tile;
   }
   const Operator o = BinaryOperator(static_cast<typed::Op>(op.number), !IsFloat(dtype));
   if (o.precedence == 0) return {fmt::format("tk::{}({}, {})", o.text, left.text, right.text)};

@@ -5,7 +5,6 @@
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {
-namespace {}  // namespace
 
 void Verifier::CheckScheduleOp(const Op& op) {
   switch (op.code) {

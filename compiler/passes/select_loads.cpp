@@ -173,7 +173,7 @@ Region Loads::Fill(Op send, bool is_whole) {
   for (size_t i = 0; i < send.operands.size(); ++i) {
     const Op& read = reads.at(send.operands[i]);
     const ir::Buffer& buffer = FieldFilled(send, i);
-    const ir::Type& type = kernel.values[read.results[0]].type;
+    const ir::Type type = kernel.values[read.results[0]].type;  // values move where some are added
     const bool fills_field = HasShapeOf(type, buffer);
     const std::string obstacle = LoadObstacle(read, buffer, is_whole ? &known : nullptr);
     Op copy = CopyOf(read, pipe.name, buffer, obstacle, fills_field, obstacles);

@@ -104,4 +104,31 @@ DiagnosticBuilder ReportOverflow(const ir::Kernel& kernel, const Target& target,
   return report;
 }
 
+Result<void> RequireRoomForASlot(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  const auto slot_bytes_of = [](const ir::Pipe& pipe) {
+    int64_t bytes = 0;
+    for (const ir::PipeField& field : pipe.fields) bytes += field.rows * field.cols * Bytes(field.dtype);
+    return bytes * pipe.rings;
+  };
+  constexpr int64_t kFarBeyond = 4;
+  const int64_t limit = kFarBeyond * SharedLimit(kernel, target);
+  if (std::ranges::all_of(kernel.pipes, [&](const ir::Pipe& pipe) { return slot_bytes_of(pipe) <= limit; })) return {};
+  ir::Kernel planned = kernel;
+  planned.buffers.clear();
+  for (ir::Pipe& pipe : planned.pipes) {
+    pipe.slots = std::max(pipe.slots, pipe.least_slots);
+    for (size_t i = 0; i < pipe.fields.size(); ++i) {
+      const ir::PipeField& field = pipe.fields[i];
+      ir::Buffer& buffer = planned.buffers.emplace_back();
+      buffer.name = FieldBuffer(pipe, i);
+      buffer.dtype = field.dtype;
+      buffer.rows = field.rows;
+      buffer.cols = field.cols;
+    }
+    planned.shared_bytes += PlacedSlotBytes(planned, pipe) * pipe.slots;
+  }
+  ReportOverflow(planned, target, 0, diagnostics);
+  return Failure{};
+}
+
 }  // namespace tkc::passes

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/support/diagnostic.h"
+#include "compiler/support/result.h"
 #include "compiler/target/target.h"
 
 namespace tkc::passes {
@@ -36,5 +37,9 @@ inline constexpr std::string_view kSmallerTiles = "make the tiles smaller";
 
 /// `fixed`: bytes of what is no slot.
 DiagnosticBuilder ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t fixed, Diagnostics& diagnostics);
+
+/// Refuses a pipe of which one slot is far beyond what a block may have, from its types: before tiles are cut into the steps of the
+/// matrix unit, of which such a tile has a million. What is nearer the limit gets the whole account, with buffers in place.
+Result<void> RequireRoomForASlot(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics);
 
 }  // namespace tkc::passes

@@ -245,7 +245,7 @@ void Staging::ReduceByParts(const Op& op, Region& out) {
     part.span = op.span;
     RewritePart(part, out);
     ValueId value = InRegisters(part.results[0], out, op.span);
-    const ir::Type& result = TypeOf(op.results[0]);
+    const ir::Type result = TypeOf(op.results[0]);  // values move where some are added
     if (TypeOf(value).dtype != result.dtype) {
       Op convert{OpCode::kConvert, {kernel_.AddValueAfter(source, "_part", result)}, {value}};
       convert.span = op.span;
@@ -400,6 +400,7 @@ void Staging::RewriteOp(const Op& source, Region& out) {
 }
 
 Result<void> StageOperands(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  if (!RequireRoomForASlot(kernel, target, diagnostics)) return Failure{};
   const size_t errors = diagnostics.ErrorCount();
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind == ir::RoleKind::kCompute) worker.body = Staging(kernel, worker, target, diagnostics).Rewrite(worker.body);

@@ -341,18 +341,28 @@ std::string KeyOf(const Diagnostic& diagnostic) {
   return key;
 }
 
+/// The parameters of a set that are plain numbers, as they are in this compile: `, where BM = 64 by `-D`, W = 2`.
+std::string ValuesOf(const ast::ScheduleDecl& schedule, const CheckOptions& options) {
+  std::string values;
+  for (const ast::ScheduleItem& item : schedule.items) {
+    if (item.kind != ast::ScheduleItem::Kind::kParam) continue;
+    const auto define = std::ranges::find(options.defines, item.name.text, &Define::name);
+    const bool is_defined = define != options.defines.end();
+    const auto* number = ast::DynCast<ast::IntExpr>(is_defined ? *define->value : *item.value);
+    if (number == nullptr) continue;
+    values +=
+        fmt::format("{} {} = {}{}", values.empty() ? ", where" : ",", item.name.text, number->value, is_defined ? " by `-D`" : "");
+  }
+  return values;
+}
+
 void Checker::CopyDiagnostic(const Diagnostic& diagnostic, const Variant* only) {
   DiagnosticBuilder report = diagnostics_.Report(diagnostic.kind, diagnostic.span, diagnostic.headline);
   for (const DiagnosticLabel& label : diagnostic.labels) report.Label(label.span, label.text);
   for (const DiagnosticNote& note : diagnostic.notes) report.Note(note.span, note.text);
-  if (only != nullptr && only->schedule != nullptr) {
-    std::string values;
-    for (const ast::ScheduleItem& item : only->schedule->items) {
-      const auto* number = item.kind == ast::ScheduleItem::Kind::kParam ? ast::DynCast<ast::IntExpr>(*item.value) : nullptr;
-      if (number != nullptr) values += fmt::format("{} {} = {}", values.empty() ? ", where" : ",", item.name.text, number->value);
-    }
-    report.Note(only->schedule->name.span, fmt::format("in schedule set `{}`{}", only->schedule->name.text, values));
-  }
+  if (only != nullptr && only->schedule != nullptr)
+    report.Note(only->schedule->name.span,
+                fmt::format("in schedule set `{}`{}", only->schedule->name.text, ValuesOf(*only->schedule, options_)));
   if (only != nullptr && only->schedule == nullptr && HasSets(*only->kernel)) report.Note(std::string(kInDefaults));
   if (only != nullptr && only->instance != nullptr) report.Note(only->instance->span, "in this instance");
   for (const DiagnosticHelp& help : diagnostic.helps) report.Help(help.text, help.edits);

@@ -261,10 +261,17 @@ Value Elaborator::MatMul(const ast::BinaryExpr& expr, Value a, Value b) {
                            fmt::format("`@` sums over {} columns on the left and {} rows on the right", x.cols, y.rows));
     report.Label(a.span, fmt::format("`{}`", TypeText(x))).Label(b.span, fmt::format("`{}`", TypeText(y)));
     if (SuggestBlocks(*a.expr, report) || SuggestBlocks(*b.expr, report)) return Error();
+    // Where both fit, either may be meant.
+    const auto *left = ast::DynCast<ast::NameExpr>(*expr.left), *right = ast::DynCast<ast::NameExpr>(*expr.right);
+    const bool exchanges = y.cols == x.rows && left != nullptr && right != nullptr;
+    const std::string other = exchanges ? fmt::format("`{} @ {}`", right->name, left->name) : "";
+    const std::string or_other = exchanges ? ", or exchange them: " + other : "";
     if (x.cols == y.cols)
-      report.Help("transpose the right operand: `.T`", Edit{{b.span.file, b.span.end, b.span.end}, ".T"});
+      report.Help("transpose the right operand: `.T`" + or_other, Edit{{b.span.file, b.span.end, b.span.end}, ".T"});
     else if (x.rows == y.rows)
-      report.Help("transpose the left operand: `.T`", Edit{{a.span.file, a.span.end, a.span.end}, ".T"});
+      report.Help("transpose the left operand: `.T`" + or_other, Edit{{a.span.file, a.span.end, a.span.end}, ".T"});
+    else if (exchanges)
+      report.Help("exchange them: " + other, {{a.span, right->name}, {b.span, left->name}});
     return Error();
   }
   const auto is_half = [](DType dtype) { return dtype == DType::kBF16 || dtype == DType::kF16; };

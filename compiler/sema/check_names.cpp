@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
-#include "compiler/syntax/ast_print.h"
+#include "compiler/syntax/source_text.h"
 
 namespace tkc::sema {
 namespace {
@@ -58,10 +59,19 @@ bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
         fmt::format("declare the pipe in front of the workers, with what a slot of it holds: `pipe {}: f32[64, 64]`", name));
   } else if (!inlining_.empty()) {
     report.Help("a `fn` sees its parameters only; pass what it needs");
-  } else if (in_worker_ && !SuggestPipe(name, report)) {
-    SuggestInstance(report);
+  } else if (in_worker_) {
+    SuggestTensor(name, span, report);
+    if (!SuggestPipe(name, report)) SuggestInstance(report);
   }
   return true;
+}
+
+/// One letter is nobody's slip, since `m` and `M` are a block and its dimension; but a tensor's may be.
+void Elaborator::SuggestTensor(const std::string& name, Span span, DiagnosticBuilder& report) const {
+  const std::string capital(1, static_cast<char>(std::toupper(static_cast<unsigned char>(name[0]))));
+  const Symbol* symbol = name.size() == 1 && name != capital ? scope_->Find(capital) : nullptr;
+  if (symbol == nullptr || symbol->kind != SymbolKind::kTensor) return;
+  report.Help(fmt::format("write `{}` for the tensor", capital), Edit{span, capital});
 }
 
 bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report) const {
@@ -80,7 +90,7 @@ void Elaborator::SuggestInstance(DiagnosticBuilder& report) const {
   for (const ast::WorkerDecl& worker : source_section_->workers) {
     if (worker.name.span != worker_span_ || !worker.count || !worker.index.text.empty() || worker.in_turn) continue;
     report.Help(fmt::format("the number of an instance has a name where the worker says so: `worker {}[{}] as w`", worker.name.text,
-                            ast::Print(*worker.count)));
+                            ast::SourceText(*worker.count)));
   }
 }
 

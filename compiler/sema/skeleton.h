@@ -16,6 +16,11 @@ namespace tkc::sema {
 struct Rectangle {
   int field = 0;
   int64_t row = 0, col = 0, rows = 0, cols = 0;
+
+  bool Contains(const Rectangle& other) const {
+    return field == other.field && row <= other.row && other.row + other.rows <= row + rows && col <= other.col &&
+           other.col + other.cols <= col + cols;
+  }
 };
 
 struct TrafficItem {

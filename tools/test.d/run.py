@@ -21,7 +21,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LLVM = pathlib.Path("/usr/lib/llvm-22/bin")
 # The compiler's tests that run with sanitizers, too; what runs long or has nothing to do with memory runs once, in release.
-SANITIZED = ("lex", "parse", "sema", "spec", "ir", "passes", "driver", "interp")
+SANITIZED = ("lex", "parse", "sema", "spec", "ir", "passes", "certify", "driver", "interp")
 START = float(os.environ.get("TKC_TEST_START", time.time()))
 MINUTES = float(os.environ.get("TKC_TEST_MINUTES", 14))
 SCRIPTS = [[f"tools/{name}"] for name in ("check_includes", "check_format", "check_tidy", "check_runtime", "check_conformance", "check_diagnostics", "check_spec")]

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Accesses that are not what was meant: habits of other languages, a single element for a block, axes exchanged.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/sema/elaborator.h"
+#include "compiler/syntax/source_text.h"
+
+namespace tkc::sema {
+
+using typed::AxisRange;
+using typed::ExprKind;
+using typed::ExprPtr;
+
+bool Elaborator::SuggestBlocks(const std::vector<AxisRange>& axes, DiagnosticBuilder& report) const {
+  if (std::count_if(axes.begin(), axes.end(), [](const AxisRange& axis) { return !axis.dropped; }) > 1) return false;
+  for (const AxisRange& axis : axes) {
+    const typed::Expr* start = axis.start.get();
+    while (start != nullptr && start->kind == ExprKind::kConvert) start = start->args[0].get();
+    if (!axis.dropped || start == nullptr || start->kind != ExprKind::kVar) continue;
+    const typed::Var& index = kernel_.vars[start->id];
+    if (index.kind != typed::VarKind::kGrid && index.kind != typed::VarKind::kLoop) continue;
+    report.Note(index.span, fmt::format("`{}` is a single element: its range has no `by`", index.name));
+    const auto range = ranges_.find(start->id);
+    const auto* number = range == ranges_.end() ? nullptr : ast::DynCast<ast::CallExpr>(*range->second->high);
+    if (number != nullptr && number->callee.text == "cdiv" && number->arguments.size() == 2 && !range->second->low) {
+      const std::string blocks =
+          fmt::format("{} by {}", ast::SourceText(*number->arguments[0]), ast::SourceText(*number->arguments[1]));
+      report.Help(fmt::format("`cdiv` is the number of blocks; for the blocks write `{}`", blocks), Edit{number->span, blocks});
+    } else {
+      report.Help("to have blocks of elements, write for example `by 64` behind its range");
+    }
+    return true;
+  }
+  return false;
+}
+
+bool Elaborator::SuggestBlocks(const typed::Expr& expr, DiagnosticBuilder& report) const {
+  if ((expr.kind == ExprKind::kRead || expr.kind == ExprKind::kElement) && SuggestBlocks(expr.axes, report)) return true;
+  return std::any_of(expr.args.begin(), expr.args.end(), [&](const ExprPtr& arg) { return SuggestBlocks(*arg, report); });
+}
+
+bool Elaborator::ReportBracketsEach(const ast::IndexExpr& expr) {
+  const auto* inner = ast::DynCast<ast::IndexExpr>(*expr.base);
+  const Symbol* tensor = inner == nullptr || inner->fill ? nullptr : TensorNamed(*inner->base);
+  if (tensor == nullptr) return false;
+  const typed::Param& param = kernel_.params[tensor->id];
+  std::string all;
+  for (const auto* indices : {&inner->indices, &expr.indices}) {
+    for (const ast::Index& index : *indices) {
+      if (index.kind != ast::Index::Kind::kExpr) return false;
+      all += (all.empty() ? "" : ", ") + ast::SourceText(*index.expr);
+    }
+  }
+  if (inner->indices.size() + expr.indices.size() > param.extents.size()) return false;
+  const Span between{expr.span.file, inner->span.end - 1, expr.indices[0].span.begin};
+  diagnostics_
+      .Error(DiagnosticKind::kBadIndex, between, fmt::format("the indices of `{}` stand in one pair of brackets", param.name))
+      .Help(fmt::format("write `{}[{}]`", param.name, all), Edit{between, ", "});
+  return true;
+}
+
+bool Elaborator::ReportIndexFromEnd(const ast::Index& index, const typed::Expr& extent, const typed::Param& param) {
+  const auto* sign = index.kind == ast::Index::Kind::kExpr ? ast::DynCast<ast::UnaryExpr>(*index.expr) : nullptr;
+  if (sign == nullptr || sign->op != ast::UnaryOp::kNegate || sign->operand->kind != ast::ExprKind::kInt) return false;
+  const std::string number = ast::SourceText(*sign->operand);
+  DiagnosticBuilder report =
+      diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, fmt::format("`{}` has no element -{}", param.name, number));
+  const std::optional<int64_t> known = NumberOf(extent);
+  const std::string end = known ? fmt::format("{}", *known) : extent.kind == ExprKind::kDim ? kernel_.dims[extent.id].name : "";
+  if (end.empty())
+    report.Help("elements are counted from 0, from the first one on");
+  else
+    report.Help(fmt::format("elements are counted from 0; from the end write `{} - {}`", end, number),
+                Edit{index.span, fmt::format("{} - {}", end, number)});
+  return true;
+}
+
+/// Blocks that are square hide it: no shape tells `B[n, k]` from `B[k, n]`, but each index runs over the other's axis.
+void Elaborator::WarnOfExchange(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<AxisRange>& axes) {
+  const auto runs_over = [&](size_t i, const typed::Expr& extent) {
+    return axes[i].hi && extent.kind == ExprKind::kDim && axes[i].hi->kind == ExprKind::kDim && axes[i].hi->id == extent.id;
+  };
+  for (size_t i = 0; i < expr.indices.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (!runs_over(i, *param.extents[j]) || !runs_over(j, *param.extents[i])) continue;
+      const Span first = expr.indices[j].span, second = expr.indices[i].span;
+      const auto named = [&](size_t axis) { return kernel_.dims[param.extents[axis]->id].name; };
+      DiagnosticBuilder report =
+          diagnostics_.Warning(DiagnosticKind::kExchangedAxes, expr.span,
+                               fmt::format("axes {} and {} of `{}` are indexed by each other's blocks", j, i, param.name));
+      report.Label(first, fmt::format("a block of `{}` on axis `{}`", named(i), named(j)))
+          .Label(second, fmt::format("a block of `{}` on axis `{}`", named(j), named(i)))
+          .Note(param.span, fmt::format("`{}` is declared here", param.name));
+      // Only blocks have a range, and `:` is none.
+      const auto* a = ast::DynCast<ast::NameExpr>(*expr.indices[j].expr);
+      const auto* b = ast::DynCast<ast::NameExpr>(*expr.indices[i].expr);
+      if (a && b)
+        report.Help(fmt::format("write `{}` before `{}`", b->name, a->name),
+                    std::vector<Edit>{Edit{first, b->name}, Edit{second, a->name}});
+    }
+  }
+}
+
+}  // namespace tkc::sema
