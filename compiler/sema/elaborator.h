@@ -150,6 +150,8 @@ class Elaborator {
   typed::VarId AddVar(const std::string& name, typed::Type type, typed::VarKind kind, typed::Level level, Span span);
   typed::Stmt& Append(typed::StmtKind kind, Span span);
   bool ParseSendTarget(const ast::Expr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
+  /// Whether an integer is made of numbers and of that of the worker's instance only.
+  bool IsOfInstance(const typed::Expr& expr) const;
   bool IsRing(const Value& ring, const typed::Pipe& pipe);  // if not, it is reported
   bool SendToRing(const ast::IndexExpr& target, typed::Stmt& send, const typed::Pipe& pipe);
   bool SendToField(const ast::FieldExpr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
