@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/target/cluster.h"
 
 namespace tkc::sema {
 
@@ -19,7 +20,6 @@ namespace {
 
 constexpr int64_t kMostInstances = 32;
 constexpr int64_t kMostSlots = 1024;
-constexpr int64_t kMostBlocksOfCluster = 8;
 
 bool DependsOnData(const typed::Expr& expr, const typed::Kernel& kernel) {
   if (expr.kind == ExprKind::kElement) return true;
