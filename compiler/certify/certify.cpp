@@ -87,7 +87,7 @@ std::string Describe(const Program& program, const Target& target, Replays& repl
   if (program.blocks > 1 && !kernel.leaves_alone) assumed("the printed kernel ends with a barrier of the cluster");
   for (const Family& family : replays.Of(replay.remembers)->families) {
     if (replay.remembers == Remembers::kLittle) break;  // of conditions nothing had to be assumed
-    if (family.text.starts_with("launch|"))
+    if (family.members != 0 && family.text.starts_with("launch|"))
       assumed("one value for the whole launch: " + family.text.substr(family.text.find('|') + 1));
   }
   return text;

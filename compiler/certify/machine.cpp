@@ -118,6 +118,7 @@ int Machine::Around(const Context& c, int depth, int64_t* ordinal) const {
 Outcome Machine::Test(Context& c, const Condition& condition, Question& question, bool* value) {
   const Truth truth = Truth3(c, condition, question);
   *value = truth == Truth::kTrue;
+  if (truth == Truth::kNever) return Outcome::kNever;
   return truth == Truth::kUnknown ? Outcome::kAsks : Outcome::kRan;
 }
 
@@ -132,19 +133,36 @@ Truth Machine::Truth3(Context& c, const Condition& condition, Question& question
     }
     case Condition::Kind::kNot: {
       const Truth truth = Truth3(c, condition.parts[0], question);
-      return truth == Truth::kUnknown ? truth : of(truth == Truth::kFalse);
+      return truth == Truth::kUnknown || truth == Truth::kNever ? truth : of(truth == Truth::kFalse);
     }
     case Condition::Kind::kAnd:
     case Condition::Kind::kOr: {
       const Truth decides = of(condition.kind == Condition::Kind::kOr);
       for (const Condition& part : condition.parts) {
         const Truth truth = Truth3(c, part, question);
-        if (truth == decides || truth == Truth::kUnknown) return truth;
+        if (truth == decides || truth == Truth::kUnknown || truth == Truth::kNever) return truth;
       }
       return of(condition.kind == Condition::Kind::kAnd);
     }
     case Condition::Kind::kPositive: break;
   }
+  const Truth truth = IsPositive(c, condition, question);
+  if (condition.parts.empty()) return truth;
+  // What is known under the one name is known under the other.
+  Question named;
+  const Truth as_named = Truth3(c, condition.parts[0], named);
+  if (truth == as_named) return truth;
+  if (truth != Truth::kUnknown && as_named != Truth::kUnknown) return Truth::kNever;
+  if (truth == Truth::kUnknown) {
+    c.state.oracle.Decide(question.fact, question.number, as_named == Truth::kTrue);
+    return as_named;
+  }
+  const bool is_negated = condition.parts[0].kind == Condition::Kind::kNot;
+  c.state.oracle.Decide(named.fact, named.number, (truth == Truth::kTrue) != is_negated);
+  return truth;
+}
+
+Truth Machine::IsPositive(Context& c, const Condition& condition, Question& question) {
   int64_t number = condition.linear.constant;
   for (size_t d = 0; d < condition.linear.of_loop.size(); ++d) {
     if (condition.linear.of_loop[d] == 0) continue;
@@ -152,7 +170,7 @@ Truth Machine::Truth3(Context& c, const Condition& condition, Question& question
     const Loop& loop = c.agent.loops[static_cast<size_t>(frame.loop)];
     number += condition.linear.of_loop[d] * (loop.first + frame.iteration * loop.stride);
   }
-  if (condition.linear.rest.empty()) return of(number > 0);
+  if (condition.linear.rest.empty()) return number > 0 ? Truth::kTrue : Truth::kFalse;
   int64_t ordinal = 0;
   const int around = Around(c, condition.context, &ordinal);
   question.fact = c.state.oracle.Find(program_, condition.family, around, ordinal);

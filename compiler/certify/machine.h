@@ -123,7 +123,8 @@ struct Question {
   int64_t number = 0;
 };
 
-enum class Outcome : uint8_t { kRan, kBlocked, kAsks, kFailed };
+/// kNever: what was answered fits no integer, so that no launch comes here.
+enum class Outcome : uint8_t { kRan, kBlocked, kAsks, kFailed, kNever };
 
 /// A wait_copies that lets one more stay unfinished than it says. Slots must then still be complete where they are received, but
 /// for those that are not in the program itself, either.
@@ -216,6 +217,7 @@ class Machine {
   bool View(Context& c);
   Outcome Test(Context& c, const Condition& condition, Question& question, bool* value);
   Truth Truth3(Context& c, const Condition& condition, Question& question);
+  Truth IsPositive(Context& c, const Condition& condition, Question& question);
   int Around(const Context& c, int depth, int64_t* ordinal) const;
   Outcome Wait(Context& c, int64_t need, int element);
   Outcome WaitForSlot(Context& c);

@@ -12,7 +12,8 @@
 
 namespace tkc::certify {
 
-enum class Truth : uint8_t { kFalse, kTrue, kUnknown };
+/// kNever: true of what is known of the integer under one of its names, false under the other.
+enum class Truth : uint8_t { kFalse, kTrue, kUnknown, kNever };
 
 /// What is known of one integer: above < value <= limit.
 struct Fact {

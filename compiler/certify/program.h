@@ -35,7 +35,8 @@ struct Linear {
 
 /// A truth value. kTurn: whether the tile of the loop at depth `context` is the `which`th of each `of`, in the block's own order.
 /// `family` names the integer of `linear` (its `rest`) for the oracle; the loops up to `context` deep select which
-/// of its values is meant.
+/// of its values is meant. The one part that a kPositive may have is the same comparison, or kNot of its
+/// opposite, of the same integer under the name that it has for those who have no loop that runs to it.
 struct Condition {
   enum class Kind : uint8_t { kConstant, kPositive, kTurn, kAnd, kOr, kNot } kind = Kind::kConstant;
   bool value = true;

@@ -91,8 +91,24 @@ Condition StepBuilder::Positive(const Scalar& value, const Op& op) {
     OrdinalThreshold(*linear, op);
     return condition;
   }
-  // About the integer that a loop before ran to, or that one around or one further on runs to? Loops of one integer in each other
-  // ask about two: what stands behind the inner one and has to do with its slots is about that.
+  if (!AskLoops(*linear, op, condition)) return NamedAlike(value);
+  condition.parts.push_back(NamedAlike(value));
+  return condition;
+}
+
+Condition StepBuilder::NamedAlike(const Scalar& value) {
+  Condition condition;
+  condition.kind = Condition::Kind::kPositive;
+  condition.linear = *Split(value, Depth());
+  // One integer, whichever side of the comparison it stands on.
+  if (condition.linear.rest[0] == '-') return Not(NamedAlike(symbolic::Sub(symbolic::Int(1), value)));
+  Fold(condition.linear, Depth());
+  Choose(condition, condition.linear.rest);
+  return condition;
+}
+
+bool StepBuilder::AskLoops(const Linear& linear, const Op& op, Condition& condition) {
+  // Loops of one integer in each other ask about two: what stands behind the inner one and has to do with its slots is about that.
   const auto ask = [&](Linear about, int depth, const std::string& rest, int family) {
     Fold(about, depth);
     if (about.rest != rest) return false;
@@ -109,24 +125,19 @@ Condition StepBuilder::Positive(const Scalar& value, const Op& op) {
   };
   const auto ask_behind = [&](bool turns_ring) {
     return std::any_of(around_.behind.rbegin(), around_.behind.rend(), [&](const Ended& loop) {
-      return loop.turns_ring == turns_ring && ask(*linear, Depth(), loop.rest, loop.family);
+      return loop.turns_ring == turns_ring && ask(linear, Depth(), loop.rest, loop.family);
     });
   };
-  Linear folded = *linear;
+  Linear folded = linear;
   Fold(folded, Depth());
-  if (const std::optional<Ended> loop = LoopAhead(op, folded.rest); loop && ask(*linear, Depth(), loop->rest, loop->family))
-    return condition;
-  if (ask_behind(true)) return condition;
+  if (const std::optional<Ended> loop = LoopAhead(op, folded.rest); loop && ask(linear, Depth(), loop->rest, loop->family))
+    return true;
+  if (ask_behind(true)) return true;
   for (int d = Depth(); d-- > 0;) {
     const Loop& loop = agent_.loops[static_cast<size_t>(around_.loops[static_cast<size_t>(d)])];
-    if (!loop.is_tiles && ask(*linear, d, around_.rests[static_cast<size_t>(d)], loop.family)) return condition;
+    if (!loop.is_tiles && ask(linear, d, around_.rests[static_cast<size_t>(d)], loop.family)) return true;
   }
-  if (ask_behind(false)) return condition;
-  // One integer, whichever side of the comparison it stands on.
-  if (linear->rest[0] == '-') return Not(Positive(symbolic::Sub(symbolic::Int(1), value), op));
-  Fold(condition.linear, Depth());
-  Choose(condition, condition.linear.rest);
-  return condition;
+  return ask_behind(false);
 }
 
 void StepBuilder::Fold(Linear& linear, int depth) {

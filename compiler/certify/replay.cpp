@@ -67,6 +67,7 @@ class Replayer {
     // The fact has another number since the state was simplified. Or what has been remembered there answers it.
     const Outcome outcome = machine_.Run(asked.state, asked.agent, asked.question);
     if (outcome == Outcome::kFailed) return false;
+    if (outcome == Outcome::kNever) return true;
     if (outcome != Outcome::kAsks) return Follow(std::move(asked.state));
     later_.push_back(asked.state);
     later_.back().oracle.Decide(asked.question.fact, asked.question.number, false);
@@ -81,6 +82,7 @@ class Replayer {
       case Outcome::kFailed: return false;
       case Outcome::kRan: return machine_.Finish(asked.state);
       case Outcome::kBlocked: machine_.ReportDeadlock(asked.state); return false;
+      case Outcome::kNever: return true;
       case Outcome::kAsks: break;
     }
     Simplify(machine_, asked.state);
@@ -121,7 +123,7 @@ class Replayer {
         if (++result_.steps > kMostSteps) return TooMany() ? Outcome::kRan : Outcome::kFailed;
         const Outcome outcome = machine_.Run(state, agent, question);
         asking = agent;
-        if (outcome == Outcome::kFailed || outcome == Outcome::kAsks) return outcome;
+        if (outcome == Outcome::kFailed || outcome == Outcome::kAsks || outcome == Outcome::kNever) return outcome;
         ran = outcome == Outcome::kRan;
         if (ran) break;
         waits = true;

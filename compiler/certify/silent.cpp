@@ -2,6 +2,7 @@
 // What the machine takes no notice of: work on registers that no product concerns, and loops and branches in which there is nothing
 // else. How often such a loop turns makes no difference to anybody, so no replay needs to ask.
 #include <algorithm>
+#include <set>
 
 #include "compiler/certify/program.h"
 #include "compiler/passes/walk.h"
@@ -147,14 +148,65 @@ class Silencer {
   std::vector<int> body_;  // of each loop: its first step
 };
 
+/// An integer that has a name beside that of a loop needs it only where agents ask about it under different names: else what they
+/// are told under the one is the same for all, and less is to be remembered.
+class NameDropper {
+ public:
+  explicit NameDropper(Program& program) : program_(program), askers_(program.families.size()) {}
+
+  void Run() {
+    ForEachCondition([&](int agent, Condition& condition) {
+      const int name = NameOf(condition);
+      if (name < 0) return;
+      askers_[static_cast<size_t>(name)].agents.insert(agent);
+      askers_[static_cast<size_t>(name)].names.insert(condition.family);
+    });
+    ForEachCondition([&](int, Condition& condition) {
+      if (condition.parts.empty()) return;
+      const Askers& askers = askers_[static_cast<size_t>(NameOf(condition))];
+      if (askers.agents.size() == 1 || askers.names.size() == 1) condition.parts.clear();
+    });
+  }
+
+ private:
+  struct Askers {
+    std::set<int> agents{}, names{};
+  };
+
+  static int NameOf(const Condition& condition) {
+    if (condition.parts.empty()) return condition.family;
+    const Condition& named = condition.parts[0];
+    return named.kind == Condition::Kind::kNot ? named.parts[0].family : named.family;
+  }
+  template <typename Use>
+  void ForEachCondition(const Use& use) {
+    for (size_t i = 0; i < program_.agents.size(); ++i) {
+      Agent& agent = program_.agents[i];
+      for (const Step& step : agent.steps) {
+        if (step.kind == StepKind::kBranch)
+          ForEach(static_cast<int>(i), agent.conditions[static_cast<size_t>(step.condition)], use);
+      }
+    }
+  }
+  template <typename Use>
+  static void ForEach(int agent, Condition& condition, const Use& use) {
+    if (condition.kind == Condition::Kind::kPositive) return use(agent, condition);
+    for (Condition& part : condition.parts) ForEach(agent, part, use);
+  }
+
+  Program& program_;
+  std::vector<Askers> askers_;  // of each family
+};
+
 }  // namespace
 
 Program WithoutSilent(Program program) {
   const std::vector<bool> product_values = ProductValues(*program.kernel);
   for (Family& family : program.families) family.members = family.loopers = 0;
+  for (Agent& agent : program.agents) Silencer(agent, product_values).Run();
+  NameDropper(program).Run();
   for (size_t i = 0; i < program.agents.size(); ++i) {
     Agent& agent = program.agents[i];
-    Silencer(agent, product_values).Run();
     FindLastUses(agent);
     FindLastAsked(program, agent);
     for (size_t family = 0; family < program.families.size(); ++family)

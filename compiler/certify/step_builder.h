@@ -100,6 +100,10 @@ class StepBuilder {
   /// What is known at the launch (dimensions, whether a map may be used) is one value for the whole kernel.
   void Choose(Condition& condition, const std::string& text);
   Condition Positive(const ir::Scalar& value, const ir::Op& op);
+  /// The same about the integer as whoever has no loop that runs to it knows it.
+  Condition NamedAlike(const ir::Scalar& value);
+  /// Whether the integer of `linear` is one that a loop before, around or further on runs to: `condition` then asks about that.
+  bool AskLoops(const Linear& linear, const ir::Op& op, Condition& condition);
   /// The ordinals of the loops outside `depth` become part of the integer's name.
   static void Fold(Linear& linear, int depth);
   /// A condition on ordinals alone: from some iteration on it does not change any more.

@@ -92,6 +92,13 @@ std::optional<Finding> CheckShared(const ir::Kernel& kernel, const Target& targe
   return std::nullopt;
 }
 
+std::optional<Finding> CheckClusterSize(const ir::Kernel& kernel, const Target& target) {
+  const int64_t most = target.has_clusters ? target.max_cluster : 1;
+  if (kernel.cluster >= 1 && kernel.cluster <= most) return std::nullopt;
+  return Finding{DiagnosticKind::kCertificateBudget, kernel.span,
+                 fmt::format("a cluster of {} blocks; `{}` takes up to {}", kernel.cluster, target.name, most)};
+}
+
 std::optional<Finding> CheckWarps(const Program& program) {
   const ir::Kernel& kernel = *program.kernel;
   std::map<int, const ir::Worker*> owner;
@@ -284,6 +291,7 @@ std::optional<Finding> CheckCluster(const Program& program) {
 
 std::optional<Finding> CheckBudgets(const Program& program, const Target& target) {
   const ir::Kernel& kernel = *program.kernel;
+  if (auto found = CheckClusterSize(kernel, target)) return found;
   if (auto found = CheckWarps(program)) return found;
   if (auto found = CheckRegisters(kernel, target)) return found;
   if (auto found = CheckShared(kernel, target)) return found;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/symbolic/polynomial.h"
+#include "compiler/target/cluster.h"
 
 namespace tkc::passes {
 namespace {
@@ -16,7 +17,6 @@ using symbolic::Scalar;
 
 constexpr int64_t kLeast = IntRange::kLeast, kMost = IntRange::kMost;
 constexpr IntRange kNonNegative{0, kMost};
-constexpr int64_t kMostBlocksOfCluster = 16;  // of any target, asked for or not; kernels are compiled for up to 8
 
 /// `none` where one of the terms has no bound or their sum overflows.
 int64_t Sum(int64_t a, int64_t b, int64_t none) {

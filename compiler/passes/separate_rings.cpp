@@ -22,7 +22,7 @@ using ir::Region;
 using ir::Scalar;
 
 /// Which ring the operation names, or null.
-Scalar* RingOf(Op& op) {
+const Scalar* RingOf(const Op& op) {
   if (op.code == OpCode::kReceive && !op.scalars.empty()) return &op.scalars[0];
   if (op.code == OpCode::kSend && op.scalars.size() > kRingOfSend) return &op.scalars[kRingOfSend];
   return nullptr;
@@ -83,7 +83,7 @@ class Separation {
     for (const ir::Pipe& pipe : kernel_.pipes) {
       if (pipe.per_worker == worker) pipes.insert(pipe.name);
     }
-    SplitWorkers(kernel_, [&](const ir::Worker& each) { return each.name == worker; });
+    SplitWorkers(kernel_, [&](const ir::Worker& each) { return each.name == worker || IsChosenBy(each, pipes); });
     for (ir::Worker& each : kernel_.workers) each.body = Unrolled(kernel_, std::move(each.body), pipes);
     std::set<std::string> used = kernel_.UsedNames();
     for (const std::string& pipe : pipes) {
@@ -98,6 +98,15 @@ class Separation {
   }
 
  private:
+  /// Whether the number of an instance says which ring of these pipes is meant.
+  static bool IsChosenBy(const ir::Worker& worker, const std::set<std::string>& pipes) {
+    bool chooses = false;
+    ForEachOp(worker.body, [&](const Op& op) {
+      const Scalar* ring = RingOf(op);
+      chooses |= ring && pipes.contains(op.symbol) && symbolic::Mentions(*ring, worker.instance_name);
+    });
+    return chooses;
+  }
   static std::vector<ir::Pipe> RingsOf(const ir::Pipe& pipe, std::set<std::string>& used) {
     std::vector<ir::Pipe> rings(static_cast<size_t>(pipe.rings), pipe);
     for (size_t i = 0; i < rings.size(); ++i) {
@@ -113,7 +122,7 @@ class Separation {
     const size_t errors = diagnostics_.ErrorCount();
     for (ir::Worker& worker : kernel_.workers) {
       ForEachOp(worker.body, [&](Op& op) {
-        Scalar* ring = op.symbol == pipe ? RingOf(op) : nullptr;
+        const Scalar* ring = op.symbol == pipe ? RingOf(op) : nullptr;
         if (!ring) return;
         int64_t number = -1;
         if (!symbolic::IsInt(*ring, &number) || number < 0 || number >= static_cast<int64_t>(rings.size())) {

@@ -31,7 +31,6 @@ FillTaint::FillTaint(const typed::Kernel& kernel, const typed::Section& section,
       diagnostics_(diagnostics),
       sources_(kernel, steps),
       vars_(kernel.vars.size()) {
-  for (const typed::Pipe& pipe : section.pipes) pipes_.emplace_back(pipe.fields.size(), kNothing);
   for (const typed::ExprPtr& requirement : kernel.requires_at_launch) NotePositive(*requirement);
 }
 
@@ -52,7 +51,7 @@ void FillTaint::NotePositive(const typed::Expr& requirement) {
 
 void FillTaint::Check() {
   for (size_t round = 0;; ++round) {
-    Ensure(round < MostRounds(pipes_.size()), "what pipes hold for missing elements never settles", kernel_.span);
+    Ensure(round < MostRounds(section_.pipes.size()), "what pipes hold for missing elements never settles", kernel_.span);
     const auto before = sent_;
     RunAll();
     if (before == sent_) break;
@@ -225,23 +224,92 @@ void FillTaint::RunIf(const Stmt& stmt) {
 }
 
 void FillTaint::Send(const Stmt& stmt) {
-  std::vector<Taint>& fields = pipes_[stmt.pipe];
-  std::vector<Taint>& own = sent_.try_emplace(&stmt, fields.size(), kNothing).first->second;
+  const size_t count = section_.pipes[static_cast<size_t>(stmt.pipe)].fields.size();
+  Sent& own = sent_.try_emplace(&stmt, Sent{std::vector<Taint>(count, kNothing)}).first->second;
+  if (stmt.ring) {
+    own.ring = table_->Of(*stmt.ring);
+    own.numbers = sources_.NumbersIn(own.ring);
+  }
   for (size_t i = 0; i < stmt.values.size(); ++i) {
     const size_t field = stmt.field == typed::kNone ? i : static_cast<size_t>(stmt.field);
-    own[field] = Join(own[field], Eval(*stmt.values[i]));
-    fields[field] = Join(fields[field], own[field]);
+    own.fields[field] = Join(own.fields[field], Eval(*stmt.values[i]));
   }
 }
 
-Taint FillTaint::FieldOf(const Stmt& receive, size_t field) const {
-  const auto senders = steps_.senders.find(&receive);
-  if (senders == steps_.senders.end() || steps_.lagging.count(receive.pipe) > 0) return pipes_[receive.pipe][field];
+void FillTaint::JoinRings(const Sent& sent, const symbolic::Scalar& ring, const Taint& taint, size_t numbers,
+                          std::map<int64_t, Taint>& rings) {
+  if (taint.base == Fill::kNone) return;
+  if (numbers < sent.numbers.size()) {
+    const FillSources::Numbers& each = sent.numbers[numbers];
+    for (int64_t i = each.first; i < each.end; i += each.step)
+      JoinRings(sent, symbolic::Substitute(ring, each.name, symbolic::Int(i)), sources_.At(taint, each.name, i), numbers + 1,
+                rings);
+    return;
+  }
+  const auto number = symbolic::ConstantDifference(ring, symbolic::Int(0));
+  Ensure(number.has_value(), "the ring of a send is no number", kernel_.span);
+  Taint& there = rings.try_emplace(*number, kNothing).first->second;
+  there = Join(there, taint);
+}
+
+Taint FillTaint::OfOwnRing(std::map<int64_t, Taint> rings) {
+  std::map<int, Fill> own[2];
+  const bool are_in_row = !rings.empty() && rings.rbegin()->first - rings.begin()->first + 1 == std::ssize(rings);
+  for (int axis = 0; axis < 2 && are_in_row && rings.size() > 1; ++axis) {
+    const auto [first, taint] = *rings.begin();
+    for (const auto& [source, fill] : taint.axis[axis]) {
+      const std::map<int, Fill> nexts = rings.at(first + 1).axis[axis];
+      for (const auto& [next, unused] : nexts) {
+        const std::optional<int> found = sources_.OfInstances(source, next, first);
+        if (found && TakeFrom(rings, axis, *found, own[axis])) break;
+      }
+    }
+  }
   Taint taint = kNothing;
-  for (const Stmt* send : senders->second) {
-    if (const auto sent = sent_.find(send); sent != sent_.end()) taint = Join(taint, sent->second[field]);
+  for (const auto& [ring, rest] : rings) taint = Join(taint, rest);
+  for (int axis = 0; axis < 2; ++axis) {
+    for (const auto& [source, fill] : own[axis]) {
+      const auto [slot, is_new] = taint.axis[axis].emplace(source, fill);
+      if (!is_new) slot->second = Join(slot->second, fill);
+    }
   }
   return taint;
+}
+
+bool FillTaint::TakeFrom(std::map<int64_t, Taint>& rings, int axis, int source, std::map<int, Fill>& own) {
+  std::vector<int> there;
+  for (const auto& [ring, taint] : rings) {
+    there.push_back(sources_.OfInstance(source, ring));
+    if (taint.axis[axis].count(there.back()) == 0) return false;
+  }
+  Fill& fill = own.emplace(source, Fill::kNone).first->second;
+  for (size_t i = 0; auto& [ring, taint] : rings) {
+    fill = Join(fill, taint.axis[axis].at(there[i]));
+    taint.axis[axis].erase(there[i++]);
+  }
+  return true;
+}
+
+Taint FillTaint::FieldOf(const Stmt& receive, size_t field) {
+  Taint taint = kNothing;
+  std::map<int64_t, Taint> rings;
+  const auto add = [&](const Sent& sent) {
+    if (receive.ring)
+      JoinRings(sent, sent.ring, sent.fields[field], 0, rings);
+    else
+      taint = Join(taint, sent.fields[field]);
+  };
+  const auto senders = steps_.senders.find(&receive);
+  if (senders == steps_.senders.end() || steps_.lagging.count(receive.pipe) > 0) {
+    for (const auto& [send, sent] : sent_) {
+      if (send->pipe == receive.pipe) add(sent);
+    }
+  } else {
+    for (const Stmt* send : senders->second) {
+      if (const auto sent = sent_.find(send); sent != sent_.end()) add(sent->second);
+    }
+  }
+  return receive.ring ? OfOwnRing(std::move(rings)) : taint;
 }
 
 void FillTaint::Receive(const Stmt& stmt) {

@@ -6,6 +6,7 @@
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/support/nearest_name.h"
+#include "compiler/target/cluster.h"
 #include "compiler/target/target.h"
 
 namespace tkc::sema {
@@ -85,7 +86,7 @@ void Elaborator::SetCluster(const ast::Expr& value, typed::Section& section) {
   }
   const std::optional<int64_t> size = Constant(*first, "the size of a cluster");
   if (!size) return;
-  if (*size < 1 || *size > 8 || (*size & (*size - 1)) != 0) {
+  if (*size < 1 || *size > kMostBlocksOfCluster || (*size & (*size - 1)) != 0) {
     diagnostics_.Error(DiagnosticKind::kBadSchedule, first->span,
                        fmt::format("a cluster of {} blocks; it has 1, 2, 4 or 8", *size));
     return;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/target/cluster.h"
 
 namespace tkc::sema {
 
@@ -19,8 +20,6 @@ namespace {
 
 constexpr int64_t kMostInstances = 32;
 constexpr int64_t kMostSlots = 1024;
-constexpr int64_t kMostFields = 64;
-constexpr int64_t kMostBlocksOfCluster = 8;
 
 bool DependsOnData(const typed::Expr& expr, const typed::Kernel& kernel) {
   if (expr.kind == ExprKind::kElement) return true;
@@ -135,12 +134,7 @@ void Elaborator::DeclareAxis(const ast::GridAxis& axis, typed::Section& section)
 bool Elaborator::AddPipeFields(const ast::TypeExpr& type, const ast::Name& name, typed::Pipe& pipe) {
   if (type.kind == ast::TypeExpr::Kind::kTuple) {
     for (const ast::TypeExpr::Field& field : type.fields) {
-      const std::optional<int64_t> count = field.repeat ? Constant(*field.repeat, "the number of fields") : 1;
-      if (count && (*count < 1 || *count > kMostFields)) {
-        diagnostics_.Error(DiagnosticKind::kTypeMismatch, field.repeat->span,
-                           fmt::format("{} fields; a slot has 1 to {}", *count, kMostFields));
-        return false;
-      }
+      const std::optional<int64_t> count = TimesOf(field);
       if (!count) return false;
       for (int64_t i = 0; i < *count; ++i) {
         if (!AddPipeFields(*field.type, field.name, pipe)) return false;

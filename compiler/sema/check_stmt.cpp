@@ -127,8 +127,11 @@ void Elaborator::BindName(const ast::Name& name, Value value, const std::optiona
     return DeclareValue(name, BindNew(name.text, std::move(value), name.span));
   }
   if (value.kind != Value::Kind::kExpr) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, "a `var` holds a number or a tile")
-        .Label(value.span, fmt::format("is {}", Describe(value)));
+    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, "a `var` holds a number or a tile");
+    report.Label(value.span, fmt::format("is {}", Describe(value)));
+    if (value.kind == Value::Kind::kTuple)
+      report.Help(fmt::format("name each of the {} values: `var ({}_0, {}_1{}) = ..`", value.elements.size(), name.text, name.text,
+                              value.elements.size() > 2 ? ", .." : ""));
     return DeclareValue(name, Error());
   }
   const Type type = value.expr->type;
@@ -147,8 +150,47 @@ void Elaborator::BindName(const ast::Name& name, Value value, const std::optiona
   }
 }
 
+std::vector<const ast::TypeExpr::Field*> Elaborator::FieldsOf(const ast::TypeExpr& tuple) {
+  std::vector<const ast::TypeExpr::Field*> fields;
+  for (const ast::TypeExpr::Field& field : tuple.fields) {
+    const std::optional<int64_t> count = TimesOf(field);
+    if (!count) return {};
+    fields.insert(fields.end(), static_cast<size_t>(*count), &field);
+  }
+  return fields;
+}
+
+Value Elaborator::CoerceTuple(Value value, const ast::TypeExpr& type, const ast::Name& name) {
+  if (type.kind != ast::TypeExpr::Kind::kTuple) {
+    const std::optional<Type> declared = DeclaredType(type);
+    const Span span = value.span;
+    ExprPtr expr = declared && !value.IsError()
+                       ? Coerce(std::move(value), *declared, true, fmt::format("`{}`", name.text), name.span)
+                       : nullptr;
+    return expr ? ExprValue(std::move(expr), span) : Error();
+  }
+  const std::vector<const ast::TypeExpr::Field*> fields = FieldsOf(type);
+  if (fields.empty() || value.IsError()) return Error();
+  if (value.kind != Value::Kind::kTuple || value.elements.size() != fields.size()) {
+    diagnostics_
+        .Error(DiagnosticKind::kTypeMismatch, value.span, fmt::format("`{}` is a tuple of {} values", name.text, fields.size()))
+        .Label(type.span, fmt::format("{} fields", fields.size()))
+        .Label(value.span, fmt::format("is {}", Describe(value)));
+    return Error();
+  }
+  value.names.clear();
+  for (size_t i = 0; i < fields.size(); ++i) {
+    value.elements[i] = CoerceTuple(std::move(value.elements[i]), *fields[i]->type, name);
+    if (value.elements[i].IsError()) return Error();
+    value.names.push_back(fields[i]->name.text);
+  }
+  return value;
+}
+
 void Elaborator::BindLet(const ast::Pattern& pattern, const ast::TypeExpr* written, Value value, bool is_mutable) {
   if (!pattern.is_tuple) {
+    if (written != nullptr && written->kind == ast::TypeExpr::Kind::kTuple)
+      return BindName(pattern.names[0], CoerceTuple(std::move(value), *written, pattern.names[0]), std::nullopt, is_mutable);
     std::optional<Type> declared;
     if (written != nullptr) {
       declared = DeclaredType(*written);
@@ -165,11 +207,14 @@ void Elaborator::BindLet(const ast::Pattern& pattern, const ast::TypeExpr* writt
   }
   std::vector<std::optional<Type>> declared(pattern.names.size());
   if (written != nullptr && !value.IsError()) {
-    if (written->kind != ast::TypeExpr::Kind::kTuple || written->fields.size() != pattern.names.size()) {
+    const bool is_tuple = written->kind == ast::TypeExpr::Kind::kTuple;
+    const std::vector<const ast::TypeExpr::Field*> fields =
+        is_tuple ? FieldsOf(*written) : std::vector<const ast::TypeExpr::Field*>{};
+    if (fields.size() != pattern.names.size()) {
       diagnostics_.Error(DiagnosticKind::kTypeMismatch, written->span,
                          fmt::format("{} names want a type with as many fields", pattern.names.size()));
     } else {
-      for (size_t i = 0; i < declared.size(); ++i) declared[i] = DeclaredType(*written->fields[i].type);
+      for (size_t i = 0; i < declared.size(); ++i) declared[i] = DeclaredType(*fields[i]->type);
     }
   }
   for (size_t i = 0; i < pattern.names.size(); ++i) {

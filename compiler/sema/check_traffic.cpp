@@ -2,6 +2,7 @@
 // Sends and stores: what leaves a worker.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
@@ -86,14 +87,23 @@ bool Elaborator::ParseSendTarget(const ast::Expr& target, typed::Stmt& send, con
   return ParseSendTarget(*method.base, send, pipe, type) && SendToPart(method, send, pipe, type);
 }
 
+bool Elaborator::IsOfInstance(const typed::Expr& expr) const {
+  if (expr.kind == ExprKind::kVar) return kernel_.vars[expr.id].kind == typed::VarKind::kInstance;
+  const bool is_made_of = expr.kind == ExprKind::kBinary || expr.kind == ExprKind::kUnary || expr.kind == ExprKind::kCall;
+  if (!is_made_of) return NumberOf(expr).has_value();
+  return std::all_of(expr.args.begin(), expr.args.end(), [&](const ExprPtr& arg) { return IsOfInstance(*arg); });
+}
+
 bool Elaborator::IsRing(const Value& ring, const typed::Pipe& pipe) {
   const bool is_number = ring.IsScalar() && ring.expr->type.dtype == DType::kI64 && ring.expr->level != typed::Level::kWorker;
-  if (is_number && (ring.count != 0 || NumberOf(*ring.expr))) return true;
+  if (is_number && (ring.count != 0 || IsOfInstance(*ring.expr))) return true;
   DiagnosticBuilder report = diagnostics_.Error(
       DiagnosticKind::kRingIndex, ring.span,
       fmt::format("the ring of `{}` is neither a number that tkc knows nor the index of a loop over numbers", pipe.name));
   if (!ring.IsScalar()) report.Label(ring.span, fmt::format("is {}", Describe(ring)));
-  report.Help("index it by a number, or by a loop over numbers: `for u in 4`; a loop `by` goes over blocks");
+  report.Help(
+      "index it by a number, by one made of the instance's, as `(w + 1) % 4`, or by a loop over numbers: `for u in 4`; a loop `by` "
+      "goes over blocks");
   return false;
 }
 

@@ -15,6 +15,8 @@ using typed::Type;
 /// No tile of a worker comes near this; it keeps products of extents within 64 bits.
 constexpr int64_t kLargestTileExtent = 1 << 20;
 
+constexpr int64_t kMostFields = 64;  // that one type of a tuple says at once
+
 std::string TypeText(const Type& type) {
   const std::string_view name = type.dtype == DType::kI64 ? "integer" : Name(type.dtype);
   if (!type.is_tile) return std::string(name);
@@ -22,6 +24,15 @@ std::string TypeText(const Type& type) {
 }
 
 namespace {}  // namespace
+
+std::optional<int64_t> Elaborator::TimesOf(const ast::TypeExpr::Field& field) {
+  if (!field.repeat) return 1;
+  const std::optional<int64_t> times = Constant(*field.repeat, "the number of fields");
+  if (!times || (*times >= 1 && *times <= kMostFields)) return times;
+  diagnostics_.Error(DiagnosticKind::kTypeMismatch, field.repeat->span,
+                     fmt::format("{} fields; a tuple has 1 to {}", *times, kMostFields));
+  return std::nullopt;
+}
 
 std::optional<DType> Elaborator::ElementType(const ast::TypeExpr& type) {
   if (type.kind != ast::TypeExpr::Kind::kElement && type.kind != ast::TypeExpr::Kind::kNamed) {

@@ -143,6 +143,10 @@ class Elaborator {
   typed::ExprPtr EdgeOf(const typed::Expr& lo, const typed::Expr& hi, int64_t step);
   Value LoopValue(typed::VarId var, const RangeInfo& range, Span span);
   void DeclareValue(const ast::Name& name, Value value);
+  /// The fields of a tuple's type, those that are repeated as often; none if reported.
+  std::vector<const ast::TypeExpr::Field*> FieldsOf(const ast::TypeExpr& tuple);
+  /// `let name: (T, U) = value`: each value as its field says.
+  Value CoerceTuple(Value value, const ast::TypeExpr& type, const ast::Name& name);
   void BindLet(const ast::Pattern& pattern, const ast::TypeExpr* type, Value value, bool is_mutable);
   void BindName(const ast::Name& name, Value value, const std::optional<typed::Type>& declared, bool is_mutable);
   void NameReceived(const Value& value, const std::string& name);
@@ -150,6 +154,8 @@ class Elaborator {
   typed::VarId AddVar(const std::string& name, typed::Type type, typed::VarKind kind, typed::Level level, Span span);
   typed::Stmt& Append(typed::StmtKind kind, Span span);
   bool ParseSendTarget(const ast::Expr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
+  /// Whether an integer is made of numbers and of that of the worker's instance only.
+  bool IsOfInstance(const typed::Expr& expr) const;
   bool IsRing(const Value& ring, const typed::Pipe& pipe);  // if not, it is reported
   bool SendToRing(const ast::IndexExpr& target, typed::Stmt& send, const typed::Pipe& pipe);
   bool SendToField(const ast::FieldExpr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
@@ -264,6 +270,8 @@ class Elaborator {
   static typed::Type TypeOfAxes(const std::vector<typed::AxisRange>& axes, DType dtype);
 
   // check_type.cpp
+  /// How often the field of a tuple stands there; nothing if reported.
+  std::optional<int64_t> TimesOf(const ast::TypeExpr::Field& field);
   std::optional<typed::Type> DeclaredType(const ast::TypeExpr& type);
   std::optional<DType> ElementType(const ast::TypeExpr& type);
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/support/internal_error.h"
 #include "compiler/symbolic/evaluate.h"
 
 namespace tkc::sema {
@@ -235,6 +236,55 @@ Taint FillSources::Older(const Taint& taint, const Stmt& loop) {
   return older;
 }
 
+std::vector<FillSources::Numbers> FillSources::NumbersIn(const Scalar& scalar) const {
+  std::vector<Numbers> numbers;
+  if (instance_ != typed::kNone && symbolic::Mentions(scalar, table_->NameOf(instance_)))
+    numbers.push_back({table_->NameOf(instance_), 0, instances_, 1});
+  for (const VarId var : around_) {
+    const std::string name = NameOf(var);
+    if (!symbolic::Mentions(scalar, name)) continue;
+    const Range& range = ranges_.at(name);
+    const auto lo = symbolic::ConstantDifference(range.lo, symbolic::Int(0));
+    const auto hi = symbolic::ConstantDifference(range.hi, symbolic::Int(0));
+    Ensure(lo && hi, "the range of a loop that chooses a ring is not known", kernel_.span);
+    numbers.push_back({name, *lo, *hi, range.step});
+  }
+  return numbers;
+}
+
+int FillSources::At(int source, const std::string& name, int64_t number) {
+  Source own = sources_[source];
+  own.difference = symbolic::Substitute(own.difference, name, symbolic::Int(number));
+  for (Scalar& start : own.starts) start = symbolic::Substitute(start, name, symbolic::Int(number));
+  return Intern(std::move(own));
+}
+
+Taint FillSources::At(const Taint& taint, const std::string& name, int64_t number) {
+  Taint own = taint;
+  for (auto& axis : own.axis) {
+    std::map<int, Fill> renamed;
+    for (const auto& [source, fill] : axis) {
+      const auto [slot, is_new] = renamed.emplace(At(source, name, number), fill);
+      if (!is_new) slot->second = Join(slot->second, fill);
+    }
+    axis = std::move(renamed);
+  }
+  return own;
+}
+
+std::optional<int> FillSources::OfInstances(int source, int next, int64_t first) {
+  Source own = sources_[source];
+  const Source& other = sources_[next];
+  if (own.upper != other.upper || own.age != other.age || own.is_read != other.is_read || own.reshaped != other.reshaped ||
+      own.starts.size() != other.starts.size() || own.starts.size() > 1)
+    return std::nullopt;
+  const Scalar number = symbolic::Sub(symbolic::Name(table_->NameOf(instance_)), symbolic::Int(first));
+  const auto along = [&](const Scalar& a, const Scalar& b) { return symbolic::Add(a, symbolic::Mul(number, symbolic::Sub(b, a))); };
+  own.difference = along(own.difference, other.difference);
+  if (!own.starts.empty()) own.starts = {along(own.starts[0], other.starts[0])};
+  return Intern(std::move(own));
+}
+
 Taint FillSources::Ended(Taint taint, const std::string& name) {
   for (auto& axis : taint.axis) {
     std::map<int, Fill> kept;
@@ -276,6 +326,16 @@ std::optional<FillSources::RangeEnd> FillSources::RangeEndedAt(int source) const
     if (IsInBlock(part, range->second.step)) return RangeEnd{&range->first, part};
   }
   return std::nullopt;
+}
+
+std::string FillSources::PartText(int source, int64_t extent) const {
+  const std::optional<RangeEnd> end = RangeEndedAt(source);
+  if (!end || ranges_.at(*end->index).step <= extent) return "";
+  if (const auto first = symbolic::ConstantDifference(end->part, symbolic::Int(0)))
+    return fmt::format("[{} :+ {}]", *first, extent);
+  const Scalar own = symbolic::Mul(symbolic::Name(table_->NameOf(instance_)), symbolic::Int(extent));
+  const bool is_own = ranges_.at(*end->index).step == extent * instances_ && symbolic::Equal(end->part, own);
+  return is_own ? fmt::format(".rows({})", kernel_.vars[instance_].name) : "";
 }
 
 bool FillSources::IsInBlock(const Scalar& part, int64_t step) const {

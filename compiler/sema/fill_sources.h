@@ -68,6 +68,21 @@ class FillSources {
   bool CanMiss(const Source& source, int64_t extent);
   /// The sources of a value, as the next iteration of `loop` sees them.
   Taint Older(const Taint& taint, const typed::Stmt& loop);
+  /// A name that stands for several numbers.
+  struct Numbers {
+    std::string name{};
+    int64_t first = 0, end = 1, step = 1;
+  };
+  /// Of the instance walked and the loops around, those that the formula mentions; none has a range that is not known.
+  std::vector<Numbers> NumbersIn(const symbolic::Scalar& scalar) const;
+  /// The source where the name has that number, and all sources of a value.
+  int At(int source, const std::string& name, int64_t number);
+  Taint At(const Taint& taint, const std::string& name, int64_t number);
+  /// The source that the instance walked finds where instance `first` finds `source`, and the next one `next`, and so on, evenly
+  /// apart.
+  std::optional<int> OfInstances(int source, int next, int64_t first);
+  /// The same as instance `number` sees it.
+  int OfInstance(int source, int64_t number) { return At(source, table_->NameOf(instance_), number); }
   /// A value that outlives the loop over `name`: its sources there are no longer those of any index in sight.
   Taint Ended(Taint taint, const std::string& name);
   /// a <= b, as far as minima, maxima and selections show it, and that extents and ordinals are not negative.
@@ -78,6 +93,8 @@ class FillSources {
   bool RunsOverBlocks(const typed::Var& index) const;
   /// Whether what is missing lies behind the range of an index in sight, as `valid` says.
   bool IsEndOfRange(int source) const { return RangeEndedAt(source).has_value(); }
+  /// `.rows(w)` or `[32 :+ 32]`: the part of its block that a tile of so many positions is, of which this is the end of the range.
+  std::string PartText(int source, int64_t extent) const;
   /// Whether `source` is of reads that are shifted against the blocks of the index whose range ends at `end`, by less than a block:
   /// what they miss of such a block was padded.
   bool IsShifted(int source, int end) const;

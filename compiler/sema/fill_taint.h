@@ -3,7 +3,8 @@
 //
 // Loops run until their variables stand still, starting from what an earlier visit found; what a receive brings is the join of
 // what the sends to its slot send (the master nest knows which those are), or of all sends to its pipe, found by running all
-// workers until that stands still; then once more, reporting. A value that is carried round a loop is older by one step: its
+// workers until that stands still; where each instance has a pipe of its own, what lies evenly apart in these is one source, whose
+// place depends on the instance; then once more, reporting. A value that is carried round a loop is older by one step: its
 // sources are those of the iteration before. Statements are in check_fill_taint.cpp, expressions in fill_taint_expr.cpp, what is
 // said in fill_taint_report.cpp.
 #pragma once
@@ -43,7 +44,22 @@ class FillTaint {
   void RunIf(const typed::Stmt& stmt);
   void Send(const typed::Stmt& stmt);
   void Receive(const typed::Stmt& stmt);
-  Taint FieldOf(const typed::Stmt& receive, size_t field) const;
+  Taint FieldOf(const typed::Stmt& receive, size_t field);
+  /// What one send brings: of each field, and where each instance has a pipe of its own, into whose, for each of the numbers that
+  /// say so.
+  struct Sent {
+    std::vector<Taint> fields{};
+    symbolic::Scalar ring{};
+    std::vector<FillSources::Numbers> numbers{};
+    bool operator==(const Sent& other) const { return fields == other.fields; }
+  };
+  /// Joins what goes into each instance's pipe, by its number, with `rings`; `numbers` of those of `sent` are chosen already.
+  void JoinRings(const Sent& sent, const symbolic::Scalar& ring, const Taint& taint, size_t numbers,
+                 std::map<int64_t, Taint>& rings);
+  /// What the instance walked finds in its own.
+  Taint OfOwnRing(std::map<int64_t, Taint> rings);
+  /// Takes the source of the instance walked out of each ring, as its instance sees it, if all have it.
+  bool TakeFrom(std::map<int64_t, Taint>& rings, int axis, int source, std::map<int, Fill>& own);
   /// What `stmt` assigns. A sum over the iterations of a loop around it, to which an iteration adds 0 where its elements are
   /// missing, is not missing anything there; nor is a maximum that -inf is put to.
   Taint Assign(const typed::Stmt& stmt);
@@ -103,13 +119,12 @@ class FillTaint {
   SymbolicTable* table_ = nullptr;
   bool reporting_ = false;
   std::vector<Taint> vars_;
-  std::set<int> positive_;                                 // launch scalars that a `require` holds above zero
-  std::map<typed::VarId, const typed::Expr*> lets_;        // scalars
-  const typed::Expr* unsure_ = nullptr;                    // the launch scalar whose sign made something of an infinity unknown
-  std::vector<const typed::Stmt*> loops_;                  // around the statement that runs, the outermost first
-  std::map<typed::VarId, Positions> positions_;            // of variables that hold positions and are never assigned
-  std::vector<std::vector<Taint>> pipes_;                  // [pipe][field]: all that is sent
-  std::map<const typed::Stmt*, std::vector<Taint>> sent_;  // by one send: of each field
+  std::set<int> positive_;                           // launch scalars that a `require` holds above zero
+  std::map<typed::VarId, const typed::Expr*> lets_;  // scalars
+  const typed::Expr* unsure_ = nullptr;              // the launch scalar whose sign made something of an infinity unknown
+  std::vector<const typed::Stmt*> loops_;            // around the statement that runs, the outermost first
+  std::map<typed::VarId, Positions> positions_;      // of variables that hold positions and are never assigned
+  std::map<const typed::Stmt*, Sent> sent_;          // by each send
   std::map<const typed::Stmt*, std::vector<typed::VarId>> assigned_;
   std::map<const typed::Stmt*, std::vector<Taint>> heads_;
   std::set<std::tuple<uint32_t, uint32_t, uint32_t>> reported_;

@@ -74,7 +74,8 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
   if (!sources_.RunsOverBlocks(*index) || !sources_.IsEndOfRange(missing.front()))
     return AddHelpBeyondTensor(report, *index, axis, missing, neutral);
   report.Note(index->span, fmt::format("the last block of `{}` may be short", index->name));
-  const std::string mask = fmt::format("where(valid({}){}, ", index->name, axis == 1 ? ".T" : "");
+  const std::string part = sources_.PartText(missing.front(), axis == 0 ? operand.type.rows : operand.type.cols);
+  const std::string mask = fmt::format("where(valid({}){}{}, ", index->name, part, axis == 1 ? ".T" : "");
   const Span span = operand.span;
   report.Help(fmt::format("choose `{}` there: `{}.., {})`", neutral, mask, neutral),
               std::vector<Edit>{{{span.file, span.begin, span.begin}, mask},

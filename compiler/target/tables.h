@@ -2,6 +2,7 @@
 // The tables themselves. Sizes of shared memory: CUDA guide and, for sm_90a, measured on an H200.
 #pragma once
 
+#include "compiler/target/cluster.h"
 #include "compiler/target/target.h"
 
 namespace tkc::targets {
@@ -81,7 +82,7 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .has_async_copy = true,
                                   .has_matrix_load = true,
                                   .has_matrix_store = true,
-                                  .max_cluster = 8,
+                                  .max_cluster = kMostBlocksOfCluster,
                                   .matrix_shapes = kSm90Matrix};
 
 /// What sm_80 and those that are programmed like it have in common: warps multiply, and whoever computes copies, too.
@@ -128,7 +129,7 @@ inline constexpr Target kSm120 = LikeAmpere({.name = "sm_120",
                                              .has_tensor_copy = true,
                                              .has_clusters = true,
                                              .has_matrix_store = true,
-                                             .max_cluster = 8,
+                                             .max_cluster = kMostBlocksOfCluster,
                                              .matrix_shapes = kSm89Matrix});
 
 // Its matrix unit (tcgen05, tensor memory) has no table yet.
@@ -144,7 +145,7 @@ inline constexpr Target kSm100a = {.name = "sm_100a",
                                    .has_async_copy = true,
                                    .has_matrix_load = true,
                                    .has_matrix_store = true,
-                                   .max_cluster = 8,
+                                   .max_cluster = kMostBlocksOfCluster,
                                    .matrix_shapes = {}};
 
 /// What the CDNA generations have in common: waves of 64 lanes, chiplets, copies that are counted.
