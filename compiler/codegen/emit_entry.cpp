@@ -33,9 +33,8 @@ bool Chooses(const ir::Module& module, const ir::Entry& entry) {
 }
 
 const Target& TargetOf(const ir::Module& module) {
-  if (!module.kernels.empty()) return TargetOf(module.kernels.front());
-  const Target* target = FindTarget(module.target);
-  return target ? *target : Targets().front();
+  Ensure(!module.kernels.empty(), "a file without kernels");
+  return TargetOf(module.kernels.front());
 }
 
 const ir::Kernel& FirstKernel(const ir::Module& module, const ir::Entry& entry) {

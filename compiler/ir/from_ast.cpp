@@ -124,7 +124,7 @@ std::vector<Kernel> LowerSections(const typed::Kernel& kernel) {
 }  // namespace
 
 Module FromAst(const typed::Program& program, const std::string& target) {
-  Module module{target};
+  Module module;
   for (const typed::Entry& source : program.entries) {
     Entry entry{source.name, {}};
     std::vector<std::vector<Kernel>> kernels(source.kernels.size());

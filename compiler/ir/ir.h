@@ -320,7 +320,6 @@ struct Entry {
 };
 
 struct Module {
-  std::string target{};  // where it has no kernels; else they say
   std::vector<Kernel> kernels{};
   std::vector<Entry> entries{};
 };
