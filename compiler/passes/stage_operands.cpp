@@ -50,6 +50,7 @@ std::optional<ValueId> Staging::JustLoaded(ValueId view, const Region& out) {
 }
 
 ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
+  const ValueId asked = value;
   value = Current(value);
   if (const auto place = pending_.find(value); place != pending_.end()) {
     out.push_back(place->second);
@@ -62,9 +63,9 @@ ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
   ir::Type type = TypeOf(value);
   type.space = Space::kRegister;
   type.transposed = false;
-  if (!FitsRows(type) || !FitsCols(type))
+  if (!FitsRows(asked) || !FitsCols(asked))
     ReportMatrixShape(worker_, type, span, diagnostics_)
-        .Help(FitsRows(type) ? "take its columns one by one: `x.cols(u)` with a `u` known here"
+        .Help(FitsRows(asked) ? "take its columns one by one: `x.cols(u)` with a `u` known here"
                              : "take its rows one by one: `x.rows(u)` with a `u` known here");
   return Load(value, kernel_.AddValueAfter(value, "_values", type), out, span);
 }
@@ -207,9 +208,8 @@ void Staging::RewriteExchange(Op op, ValueId source, Region& out) {
 }
 
 bool Staging::Exchanges(const Op& op, ValueId source) {
-  const ir::Type& result = TypeOf(op.results[0]);
   return !IsShared(source) && pending_.find(source) == pending_.end() && kernel_.values[source].is_mutable &&
-         operands_.count(op.results[0]) == 0 && FitsRows(result) && FitsCols(result);
+         operands_.count(op.results[0]) == 0 && FitsRows(op.results[0]) && FitsCols(op.results[0]);
 }
 
 void Staging::NoteOperands() {
@@ -296,7 +296,7 @@ const std::string& Staging::Scratch(const Op& op, int64_t lines) {
 
 void Staging::RewriteReduce(Op op, Region& out) {
   if (const ValueId source = Current(op.operands[0]); IsShared(source)) {
-    const bool is_short = op.slot == "rows" ? !FitsCols(TypeOf(source)) : !FitsRows(TypeOf(source));
+    const bool is_short = op.slot == "rows" ? !FitsCols(op.operands[0]) : !FitsRows(op.operands[0]);
     if (is_short && op.code == OpCode::kReduce) return ReduceByParts(op, out);
   }
   op.operands[0] = InRegisters(op.operands[0], out, op.span);

@@ -15,6 +15,7 @@
 #include "compiler/ir/ir.h"
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/register_shares.h"
+#include "compiler/passes/reshaped_layouts.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/diagnostic.h"
 #include "compiler/target/target.h"
@@ -49,6 +50,7 @@ class Staging {
   Staging(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics)
       : kernel_(kernel),
         worker_(worker),
+        reshaped_(kernel, worker),
         target_(target),
         by_warps_(!target.has_matrix_group),
         unit_(UnitOf(target, worker.layout)),
@@ -129,9 +131,13 @@ class Staging {
   layout::RegisterLayout DealtFor(int64_t rows) const;
   /// A reduction along an axis too short for the layout, of a tile in shared memory: its columns (rows) are taken one by one.
   void ReduceByParts(const ir::Op& op, ir::Region& out);
-  /// Whether the worker's layout holds tiles of this shape: that of a worker that multiplies holds whole fragments only.
-  bool FitsRows(const ir::Type& type) const { return type.rows == 1 || type.rows % worker_.layout.RowUnit() == 0; }
-  bool FitsCols(const ir::Type& type) const { return type.cols == 1 || type.cols % worker_.layout.ColUnit() == 0; }
+  /// Whether the tile's layout holds its shape: that of a worker that multiplies holds whole fragments only.
+  bool FitsRows(ir::ValueId value) { return HoldsRows(LayoutOf(value), TypeOf(value).rows); }
+  bool FitsCols(ir::ValueId value) { return HoldsCols(LayoutOf(value), TypeOf(value).cols); }
+  const ir::RegisterLayout& LayoutOf(ir::ValueId value) const {
+    const ir::RegisterLayout* const reshaped = reshaped_.Find(value);
+    return reshaped ? *reshaped : worker_.layout;
+  }
   /// Whether a part of a register tile is registers of the same threads: whole blocks of the layout at a static place.
   bool StaysWithThreads(const ir::Type& whole, const ir::Type& part, const std::vector<ir::Scalar>& place) const;
   bool StaysWithThreads(const ir::Op& part) const {
@@ -159,6 +165,7 @@ class Staging {
 
   ir::Kernel& kernel_;
   ir::Worker& worker_;
+  const ReshapedLayouts reshaped_;  // of the program as it was
   const Target& target_;
   const bool by_warps_;  // each warp multiplies for itself, with operands in registers
   bool multiplies_ = false;
