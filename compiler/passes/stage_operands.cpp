@@ -66,7 +66,7 @@ ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
   if (!FitsRows(asked) || !FitsCols(asked))
     ReportMatrixShape(worker_, type, span, diagnostics_)
         .Help(FitsRows(asked) ? "take its columns one by one: `x.cols(u)` with a `u` known here"
-                             : "take its rows one by one: `x.rows(u)` with a `u` known here");
+                              : "take its rows one by one: `x.rows(u)` with a `u` known here");
   return Load(value, kernel_.AddValueAfter(value, "_values", type), out, span);
 }
 
@@ -265,20 +265,19 @@ void Staging::ReduceByParts(const Op& op, Region& out) {
   replaced_[op.results[0]] = sum;
 }
 
-layout::RegisterLayout Staging::DealtFor(int64_t rows) const { return DealtBy(worker_.layout).ForRows(rows); }
-
-bool Staging::StaysWithThreads(const ir::Type& whole, const ir::Type& part, const std::vector<ir::Scalar>& place) const {
-  const layout::RegisterLayout dealt = DealtFor(whole.rows);
+bool Staging::StaysWithThreads(ValueId whole_tile, ValueId part_tile, const std::vector<ir::Scalar>& place) const {
+  const ir::Type &whole = kernel_.values[whole_tile].type, &part = kernel_.values[part_tile].type;
+  const layout::RegisterLayout layout = DealtBy(LayoutOf(whole_tile)), dealt = layout.ForRows(whole.rows);
   int64_t row = 0, col = 0;
   if (!symbolic::IsInt(place[0], &row) || !symbolic::IsInt(place[1], &col)) return false;
-  const bool rows_stay = part.rows == whole.rows ||
-                         (dealt == DealtFor(part.rows) && part.rows % dealt.RowsPerBlock() == 0 && row % dealt.RowsPerBlock() == 0);
+  const bool rows_stay = part.rows == whole.rows || (dealt == layout.ForRows(part.rows) && part.rows % dealt.RowsPerBlock() == 0 &&
+                                                     row % dealt.RowsPerBlock() == 0);
   const bool cols_stay = part.cols == whole.cols || (part.cols % dealt.ColsPerBlock() == 0 && col % dealt.ColsPerBlock() == 0);
   return rows_stay && cols_stay;
 }
 
 int64_t Staging::Stretches(const ir::Type& type, bool is_column) const {
-  const layout::RegisterLayout dealt = DealtFor(type.rows);
+  const layout::RegisterLayout dealt = DealtBy(worker_.layout).ForRows(type.rows);
   return is_column ? type.rows / dealt.RowsPerBlock() : type.cols / dealt.ColsPerBlock();
 }
 
@@ -342,19 +341,43 @@ void Staging::RewriteReshape(Op op, Region& out) {
   Load(NewView(buffer, kernel_.values[result].name + "_staged", TypeOf(result), out, op.span), result, out, op.span);
 }
 
-void Staging::RewriteAssignPart(Op op, Region& out) {
+void Staging::RewriteCat(Op op, Region& out) {
+  const ValueId result = op.results[0];
+  bool stays = true;
+  std::vector<symbolic::Scalar> place = {symbolic::Int(0), symbolic::Int(0)};
+  std::vector<std::vector<symbolic::Scalar>> places;
+  for (const ValueId part : op.operands) {
+    stays &= StaysWithThreads(result, part, place);
+    places.push_back(place);
+    place[1] = symbolic::Add(place[1], symbolic::Int(TypeOf(part).cols));
+  }
   for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
-  const ValueId variable = op.operands[0], value = op.operands[1];
-  if (StaysWithThreads(TypeOf(variable), TypeOf(value), op.scalars)) return out.push_back(std::move(op));
-  // The whole, the part over it, and the whole again.
-  const ValueId view = StoreTo(Exchange(TypeOf(variable), false), variable, out, op.span);
+  TypeOf(result).space = Space::kRegister;
+  if (stays) return out.push_back(std::move(op));
+  const ValueId view =
+      NewView(Exchange(TypeOf(result), false), kernel_.values[result].name + "_staged", TypeOf(result), out, op.span);
+  for (size_t i = 0; i < op.operands.size(); ++i) StorePart(view, op.operands[i], places[i], out, op.span);
+  Load(view, result, out, op.span);
+}
+
+void Staging::StorePart(ValueId view, ValueId value, const std::vector<symbolic::Scalar>& place, Region& out, Span span) {
   ir::Type type = TypeOf(value);
   type.space = Space::kShared;
-  Op part{OpCode::kPart, {kernel_.AddValueAfter(view, "_part", type)}, {view}, op.scalars};
+  Op part{OpCode::kPart, {kernel_.AddValueAfter(view, "_part", type)}, {view}, place};
   Op store{OpCode::kStoreShared, {}, {part.results[0], value}};
-  part.span = store.span = op.span;
+  part.span = store.span = span;
   out.push_back(std::move(part));
   out.push_back(std::move(store));
+}
+
+void Staging::RewriteAssignPart(Op op, Region& out) {
+  const bool stays = StaysWithThreads(op.operands[0], op.operands[1], op.scalars);
+  for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
+  const ValueId variable = op.operands[0], value = op.operands[1];
+  if (stays) return out.push_back(std::move(op));
+  // The whole, the part over it, and the whole again.
+  const ValueId view = StoreTo(Exchange(TypeOf(variable), false), variable, out, op.span);
+  StorePart(view, value, op.scalars, out, op.span);
   Op assign{
       OpCode::kAssign, {}, {variable, Load(view, kernel_.AddValueAfter(variable, "_values", TypeOf(variable)), out, op.span)}};
   assign.span = op.span;
@@ -381,6 +404,7 @@ void Staging::RewriteOp(const Op& source, Region& out) {
     case OpCode::kReduce:
     case OpCode::kCumsum: return RewriteReduce(std::move(op), out);
     case OpCode::kReshape: return RewriteReshape(std::move(op), out);
+    case OpCode::kCat: return RewriteCat(std::move(op), out);
     case OpCode::kAssignPart: return RewriteAssignPart(std::move(op), out);
     case OpCode::kFor:
     case OpCode::kIf:

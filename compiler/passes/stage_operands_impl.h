@@ -127,8 +127,6 @@ class Staging {
   const std::string& Scratch(const ir::Op& op, int64_t lines);
   /// Blocks of the layout along a column (a row) of the tile: of each a warp has a stretch, whose sum a scan needs.
   int64_t Stretches(const ir::Type& type, bool is_column) const;
-  /// How tiles of so many rows are dealt to the threads of this worker.
-  layout::RegisterLayout DealtFor(int64_t rows) const;
   /// A reduction along an axis too short for the layout, of a tile in shared memory: its columns (rows) are taken one by one.
   void ReduceByParts(const ir::Op& op, ir::Region& out);
   /// Whether the tile's layout holds its shape: that of a worker that multiplies holds whole fragments only.
@@ -139,12 +137,14 @@ class Staging {
     return reshaped ? *reshaped : worker_.layout;
   }
   /// Whether a part of a register tile is registers of the same threads: whole blocks of the layout at a static place.
-  bool StaysWithThreads(const ir::Type& whole, const ir::Type& part, const std::vector<ir::Scalar>& place) const;
-  bool StaysWithThreads(const ir::Op& part) const {
-    return StaysWithThreads(kernel_.values[part.operands[0]].type, kernel_.values[part.results[0]].type, part.scalars);
-  }
+  bool StaysWithThreads(ir::ValueId whole, ir::ValueId part, const std::vector<ir::Scalar>& place) const;
+  bool StaysWithThreads(const ir::Op& part) const { return StaysWithThreads(part.operands[0], part.results[0], part.scalars); }
   void RewriteReshape(ir::Op op, ir::Region& out);
+  /// Tiles side by side: those that begin or end inside a block of the layout go to other threads.
+  void RewriteCat(ir::Op op, ir::Region& out);
   void RewriteAssignPart(ir::Op op, ir::Region& out);
+  /// Stores to a part of a tile in shared memory.
+  void StorePart(ir::ValueId view, ir::ValueId value, const std::vector<ir::Scalar>& place, ir::Region& out, Span span);
   void CheckProduct(const ir::Op& op);
 
   /// The value in registers: itself, or loaded from its slot. One load per use; the compiler of the output merges nothing here.

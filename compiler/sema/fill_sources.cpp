@@ -18,7 +18,7 @@ using typed::VarId;
 
 namespace {
 
-constexpr int kOldest = 2;        // iterations; what is older is all alike, so that loops come to an end
+constexpr int kOldest = 2;       // iterations; what is older is all alike, so that loops come to an end
 constexpr int kMostChanges = 6;  // reshapes and what follows, of one tile, each told from the others; loops may go on for ever
 constexpr std::string_view kOften = " often";
 
@@ -38,7 +38,8 @@ std::optional<std::string> Without(const std::string& whole, const std::string& 
 
 /// What becomes of a tile that was reshaped before, or is now.
 void AddChange(Source& source, const std::string& change) {
-  const bool is_often = source.reshaped == kOften || std::count(source.reshaped.begin(), source.reshaped.end(), ';') == kMostChanges;
+  const bool is_often =
+      source.reshaped == kOften || std::count(source.reshaped.begin(), source.reshaped.end(), ';') == kMostChanges;
   source.reshaped = is_often ? std::string(kOften) : source.reshaped + change;
 }
 
@@ -303,7 +304,8 @@ bool FillSources::IsInBlock(const Scalar& part, int64_t step) const {
 bool FillSources::IsShifted(int source, int end) const {
   const std::optional<RangeEnd> range = RangeEndedAt(end);
   const std::vector<Scalar>& starts = sources_[source].starts;
-  return range && sources_[source].reshaped.empty() && !starts.empty() && std::all_of(starts.begin(), starts.end(), [&](const Scalar& start) {
+  return range && sources_[source].reshaped.empty() && !starts.empty() &&
+         std::all_of(starts.begin(), starts.end(), [&](const Scalar& start) {
            const Scalar shift = symbolic::Sub(start, symbolic::Add(symbolic::Name(*range->index), range->part));
            const auto by = symbolic::ConstantDifference(shift, symbolic::Int(0));
            // By a whole block, it is a read of another one.

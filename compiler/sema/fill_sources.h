@@ -22,7 +22,7 @@ struct Source {
   int age = 0;                             // times carried round a loop
   bool is_read = false;                    // some read ends there
   std::vector<symbolic::Scalar> starts{};  // the first positions of reads that end there
-  std::string reshaped{};  // how the tile's rows were cut, joined and chosen since: positions are those of before
+  std::string reshaped{};                  // how the tile's rows were cut, joined and chosen since: positions are those of before
 };
 
 class FillSources {
