@@ -276,8 +276,9 @@ bool Staging::StaysWithThreads(ValueId whole_tile, ValueId part_tile, const std:
   return rows_stay && cols_stay;
 }
 
-int64_t Staging::Stretches(const ir::Type& type, bool is_column) const {
-  const layout::RegisterLayout dealt = DealtBy(worker_.layout).ForRows(type.rows);
+int64_t Staging::Stretches(ValueId tile, bool is_column) const {
+  const ir::Type& type = kernel_.values[tile].type;
+  const layout::RegisterLayout dealt = DealtBy(LayoutOf(tile)).ForRows(type.rows);
   return is_column ? type.rows / dealt.RowsPerBlock() : type.cols / dealt.ColsPerBlock();
 }
 
@@ -294,8 +295,9 @@ const std::string& Staging::Scratch(const Op& op, int64_t lines) {
 }
 
 void Staging::RewriteReduce(Op op, Region& out) {
+  const ValueId tile = op.operands[0];
   if (const ValueId source = Current(op.operands[0]); IsShared(source)) {
-    const bool is_short = op.slot == "rows" ? !FitsCols(op.operands[0]) : !FitsRows(op.operands[0]);
+    const bool is_short = op.slot == "rows" ? !FitsCols(tile) : !FitsRows(tile);
     if (is_short && op.code == OpCode::kReduce) return ReduceByParts(op, out);
   }
   op.operands[0] = InRegisters(op.operands[0], out, op.span);
@@ -304,7 +306,7 @@ void Staging::RewriteReduce(Op op, Region& out) {
     const bool is_column = op.slot == "cols", is_scan = op.code == OpCode::kCumsum;
     const ir::Type& type = TypeOf(op.operands[0]);
     const int64_t lines = is_column ? type.cols : type.rows;
-    op.symbol = Scratch(op, is_scan ? lines * Stretches(type, is_column) : lines);
+    op.symbol = Scratch(op, is_scan ? lines * Stretches(tile, is_column) : lines);
   }
   out.push_back(std::move(op));
 }

@@ -126,7 +126,7 @@ class Staging {
   /// write to it and before they read from it, so that sharing asks for no further barrier.
   const std::string& Scratch(const ir::Op& op, int64_t lines);
   /// Blocks of the layout along a column (a row) of the tile: of each a warp has a stretch, whose sum a scan needs.
-  int64_t Stretches(const ir::Type& type, bool is_column) const;
+  int64_t Stretches(ir::ValueId tile, bool is_column) const;
   /// A reduction along an axis too short for the layout, of a tile in shared memory: its columns (rows) are taken one by one.
   void ReduceByParts(const ir::Op& op, ir::Region& out);
   /// Whether the tile's layout holds its shape: that of a worker that multiplies holds whole fragments only.
