@@ -223,7 +223,9 @@ void Collector::Fragments(const Op& op, bool is_store) {
 std::string Advice(const SharedAccess& access, const ir::Buffer& buffer) {
   constexpr int kWidest = 16;  // bytes that a lane moves at once
   if (buffer.is_scratch) return "reduce along rows, which needs no shared memory";
-  if (access.transposed) return "as an operand of `@` a transposed tile costs nothing; elsewhere its elements move one by one";
+  const bool is_elements = access.kind == AccessClass::kSharedLoad || access.kind == AccessClass::kSharedStore;
+  if (access.transposed && is_elements)
+    return "as an operand of `@` a transposed tile costs nothing; elsewhere its elements move one by one";
   if (access.held * Bytes(access.dtype) > kWidest)
     return fmt::format(
         "threads of this worker hold {} neighbours, {} bytes of its narrowest tensor: give it `{}` tensors only, or "

@@ -266,7 +266,7 @@ class Statements {
     }
     Region all = stretch.own.loads;
     all.insert(all.end(), stretch.own.others.begin(), stretch.own.others.end());
-    Region body = StoresWithin(parts_.Part(all, stretch.own, first, extent), loop, ResultsOf(stretch.own));
+    Region body = StoresWithin(kernel_, parts_.Part(all, stretch.own, first, extent), loop, ResultsOf(stretch.own));
     parts_.Narrow(stretch.own, extent);
     for (const auto& [result, whole] : instead) {
       Op assign{OpCode::kAssignPart, {}, {whole, result}, {symbolic::Int(0), first}};

@@ -83,10 +83,21 @@ ReshapedLayouts::ReshapedLayouts(const ir::Kernel& kernel, const ir::Worker& wor
     const RegisterLayout* column = Find(sides.cut);
     Assign(op, sides.joined, column ? JoinedColumnLayout(*column, joined.cols) : std::nullopt);
   });
+  CheckShapes(kernel);
+}
+
+/// What meets a reshaped tile may have a shape that its layout does not hold: a column of eight numbers that is turned to a row
+/// beside columns of 256.
+void ReshapedLayouts::CheckShapes(const ir::Kernel& kernel) {
+  for (ValueId value = 0; static_cast<size_t>(value) < groups_.size() && !fault_; ++value) {
+    const RegisterLayout* const layout = Find(value);
+    const ir::Type& type = kernel.values[value].type;
+    if (layout && !(HoldsRows(*layout, type.rows) && HoldsCols(*layout, type.cols))) fault_ = kinds_.at(GroupOf(value));
+  }
 }
 
 const RegisterLayout* ReshapedLayouts::Find(ValueId value) const {
-  if (groups_.empty()) return nullptr;
+  if (static_cast<size_t>(value) >= groups_.size()) return nullptr;
   const auto place = layouts_.find(GroupOf(value));
   return place == layouts_.end() ? nullptr : &place->second;
 }

@@ -19,6 +19,10 @@
 
 namespace tkc::passes {
 
+/// Whether a layout deals out so many rows, so many columns evenly.
+inline bool HoldsRows(const ir::RegisterLayout& layout, int64_t rows) { return rows == 1 || rows % layout.RowUnit() == 0; }
+inline bool HoldsCols(const ir::RegisterLayout& layout, int64_t cols) { return cols == 1 || cols % layout.ColUnit() == 0; }
+
 /// What rows of `cols` columns in this layout become where they are cut to rows of `cut_cols`; none, if elements would move.
 std::optional<ir::RegisterLayout> CutLayout(const ir::RegisterLayout& layout, int64_t cols, int64_t cut_cols);
 
@@ -29,7 +33,7 @@ class ReshapedLayouts {
  public:
   ReshapedLayouts(const ir::Kernel& kernel, const ir::Worker& worker);
 
-  /// Of a tile that is dealt in another way than the worker's layout says; else null.
+  /// Of a tile that is dealt in another way than the worker's layout says; else, or where the tile was added since, null.
   const ir::RegisterLayout* Find(ir::ValueId value) const;
   /// Whether the tile is dealt as the worker's layout says, whichever that is.
   bool IsOfWorker(ir::ValueId value) const { return groups_.empty() || kinds_.count(GroupOf(value)) == 0; }
@@ -38,6 +42,7 @@ class ReshapedLayouts {
 
  private:
   void Unite(const ir::Op& op);
+  void CheckShapes(const ir::Kernel& kernel);
   ir::ValueId GroupOf(ir::ValueId value) const;
   void Assign(const ir::Op& reshape, ir::ValueId value, const std::optional<ir::RegisterLayout>& layout);
 

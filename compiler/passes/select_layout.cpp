@@ -230,9 +230,8 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagno
     if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose) return;  // may stay in shared memory
     for (ir::ValueId value : op.results) {
       const ir::Type& type = kernel.values[value].type;
-      const bool rows_fit = type.rows == 1 || type.rows % unit_rows == 0;
-      const bool cols_fit = type.cols == 1 || type.cols % unit_cols == 0;
-      if ((rows_fit && cols_fit) || op.code == ir::OpCode::kPart || columns.contains(value)) continue;
+      const bool fits = HoldsRows(worker.layout, type.rows) && HoldsCols(worker.layout, type.cols);
+      if (fits || op.code == ir::OpCode::kPart || columns.contains(value)) continue;
       const auto [misfit, is_new] = misfits.try_emplace({type.rows, type.cols}, Misfit{type, &op});
       if (!is_new && op.span.begin < misfit->second.op->span.begin) misfit->second = {type, &op};
     }

@@ -50,6 +50,7 @@ std::optional<ValueId> Staging::JustLoaded(ValueId view, const Region& out) {
 }
 
 ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
+  const ValueId asked = value;
   value = Current(value);
   if (const auto place = pending_.find(value); place != pending_.end()) {
     out.push_back(place->second);
@@ -62,10 +63,10 @@ ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
   ir::Type type = TypeOf(value);
   type.space = Space::kRegister;
   type.transposed = false;
-  if (!FitsRows(type) || !FitsCols(type))
+  if (!FitsRows(asked) || !FitsCols(asked))
     ReportMatrixShape(worker_, type, span, diagnostics_)
-        .Help(FitsRows(type) ? "take its columns one by one: `x.cols(u)` with a `u` known here"
-                             : "take its rows one by one: `x.rows(u)` with a `u` known here");
+        .Help(FitsRows(asked) ? "take its columns one by one: `x.cols(u)` with a `u` known here"
+                              : "take its rows one by one: `x.rows(u)` with a `u` known here");
   return Load(value, kernel_.AddValueAfter(value, "_values", type), out, span);
 }
 
@@ -207,9 +208,8 @@ void Staging::RewriteExchange(Op op, ValueId source, Region& out) {
 }
 
 bool Staging::Exchanges(const Op& op, ValueId source) {
-  const ir::Type& result = TypeOf(op.results[0]);
   return !IsShared(source) && pending_.find(source) == pending_.end() && kernel_.values[source].is_mutable &&
-         operands_.count(op.results[0]) == 0 && FitsRows(result) && FitsCols(result);
+         operands_.count(op.results[0]) == 0 && FitsRows(op.results[0]) && FitsCols(op.results[0]);
 }
 
 void Staging::NoteOperands() {
@@ -265,20 +265,20 @@ void Staging::ReduceByParts(const Op& op, Region& out) {
   replaced_[op.results[0]] = sum;
 }
 
-layout::RegisterLayout Staging::DealtFor(int64_t rows) const { return DealtBy(worker_.layout).ForRows(rows); }
-
-bool Staging::StaysWithThreads(const ir::Type& whole, const ir::Type& part, const std::vector<ir::Scalar>& place) const {
-  const layout::RegisterLayout dealt = DealtFor(whole.rows);
+bool Staging::StaysWithThreads(ValueId whole_tile, ValueId part_tile, const std::vector<ir::Scalar>& place) const {
+  const ir::Type &whole = kernel_.values[whole_tile].type, &part = kernel_.values[part_tile].type;
+  const layout::RegisterLayout layout = DealtBy(LayoutOf(whole_tile)), dealt = layout.ForRows(whole.rows);
   int64_t row = 0, col = 0;
   if (!symbolic::IsInt(place[0], &row) || !symbolic::IsInt(place[1], &col)) return false;
-  const bool rows_stay = part.rows == whole.rows ||
-                         (dealt == DealtFor(part.rows) && part.rows % dealt.RowsPerBlock() == 0 && row % dealt.RowsPerBlock() == 0);
+  const bool rows_stay = part.rows == whole.rows || (dealt == layout.ForRows(part.rows) && part.rows % dealt.RowsPerBlock() == 0 &&
+                                                     row % dealt.RowsPerBlock() == 0);
   const bool cols_stay = part.cols == whole.cols || (part.cols % dealt.ColsPerBlock() == 0 && col % dealt.ColsPerBlock() == 0);
   return rows_stay && cols_stay;
 }
 
-int64_t Staging::Stretches(const ir::Type& type, bool is_column) const {
-  const layout::RegisterLayout dealt = DealtFor(type.rows);
+int64_t Staging::Stretches(ValueId tile, bool is_column) const {
+  const ir::Type& type = kernel_.values[tile].type;
+  const layout::RegisterLayout dealt = DealtBy(LayoutOf(tile)).ForRows(type.rows);
   return is_column ? type.rows / dealt.RowsPerBlock() : type.cols / dealt.ColsPerBlock();
 }
 
@@ -295,8 +295,9 @@ const std::string& Staging::Scratch(const Op& op, int64_t lines) {
 }
 
 void Staging::RewriteReduce(Op op, Region& out) {
+  const ValueId tile = op.operands[0];
   if (const ValueId source = Current(op.operands[0]); IsShared(source)) {
-    const bool is_short = op.slot == "rows" ? !FitsCols(TypeOf(source)) : !FitsRows(TypeOf(source));
+    const bool is_short = op.slot == "rows" ? !FitsCols(tile) : !FitsRows(tile);
     if (is_short && op.code == OpCode::kReduce) return ReduceByParts(op, out);
   }
   op.operands[0] = InRegisters(op.operands[0], out, op.span);
@@ -305,7 +306,7 @@ void Staging::RewriteReduce(Op op, Region& out) {
     const bool is_column = op.slot == "cols", is_scan = op.code == OpCode::kCumsum;
     const ir::Type& type = TypeOf(op.operands[0]);
     const int64_t lines = is_column ? type.cols : type.rows;
-    op.symbol = Scratch(op, is_scan ? lines * Stretches(type, is_column) : lines);
+    op.symbol = Scratch(op, is_scan ? lines * Stretches(tile, is_column) : lines);
   }
   out.push_back(std::move(op));
 }
@@ -342,19 +343,43 @@ void Staging::RewriteReshape(Op op, Region& out) {
   Load(NewView(buffer, kernel_.values[result].name + "_staged", TypeOf(result), out, op.span), result, out, op.span);
 }
 
-void Staging::RewriteAssignPart(Op op, Region& out) {
+void Staging::RewriteCat(Op op, Region& out) {
+  const ValueId result = op.results[0];
+  bool stays = true;
+  std::vector<symbolic::Scalar> place = {symbolic::Int(0), symbolic::Int(0)};
+  std::vector<std::vector<symbolic::Scalar>> places;
+  for (const ValueId part : op.operands) {
+    stays &= StaysWithThreads(result, part, place);
+    places.push_back(place);
+    place[1] = symbolic::Add(place[1], symbolic::Int(TypeOf(part).cols));
+  }
   for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
-  const ValueId variable = op.operands[0], value = op.operands[1];
-  if (StaysWithThreads(TypeOf(variable), TypeOf(value), op.scalars)) return out.push_back(std::move(op));
-  // The whole, the part over it, and the whole again.
-  const ValueId view = StoreTo(Exchange(TypeOf(variable), false), variable, out, op.span);
+  TypeOf(result).space = Space::kRegister;
+  if (stays) return out.push_back(std::move(op));
+  const ValueId view =
+      NewView(Exchange(TypeOf(result), false), kernel_.values[result].name + "_staged", TypeOf(result), out, op.span);
+  for (size_t i = 0; i < op.operands.size(); ++i) StorePart(view, op.operands[i], places[i], out, op.span);
+  Load(view, result, out, op.span);
+}
+
+void Staging::StorePart(ValueId view, ValueId value, const std::vector<symbolic::Scalar>& place, Region& out, Span span) {
   ir::Type type = TypeOf(value);
   type.space = Space::kShared;
-  Op part{OpCode::kPart, {kernel_.AddValueAfter(view, "_part", type)}, {view}, op.scalars};
+  Op part{OpCode::kPart, {kernel_.AddValueAfter(view, "_part", type)}, {view}, place};
   Op store{OpCode::kStoreShared, {}, {part.results[0], value}};
-  part.span = store.span = op.span;
+  part.span = store.span = span;
   out.push_back(std::move(part));
   out.push_back(std::move(store));
+}
+
+void Staging::RewriteAssignPart(Op op, Region& out) {
+  const bool stays = StaysWithThreads(op.operands[0], op.operands[1], op.scalars);
+  for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
+  const ValueId variable = op.operands[0], value = op.operands[1];
+  if (stays) return out.push_back(std::move(op));
+  // The whole, the part over it, and the whole again.
+  const ValueId view = StoreTo(Exchange(TypeOf(variable), false), variable, out, op.span);
+  StorePart(view, value, op.scalars, out, op.span);
   Op assign{
       OpCode::kAssign, {}, {variable, Load(view, kernel_.AddValueAfter(variable, "_values", TypeOf(variable)), out, op.span)}};
   assign.span = op.span;
@@ -381,6 +406,7 @@ void Staging::RewriteOp(const Op& source, Region& out) {
     case OpCode::kReduce:
     case OpCode::kCumsum: return RewriteReduce(std::move(op), out);
     case OpCode::kReshape: return RewriteReshape(std::move(op), out);
+    case OpCode::kCat: return RewriteCat(std::move(op), out);
     case OpCode::kAssignPart: return RewriteAssignPart(std::move(op), out);
     case OpCode::kFor:
     case OpCode::kIf:

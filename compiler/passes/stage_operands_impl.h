@@ -15,6 +15,7 @@
 #include "compiler/ir/ir.h"
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/register_shares.h"
+#include "compiler/passes/reshaped_layouts.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/diagnostic.h"
 #include "compiler/target/target.h"
@@ -49,6 +50,7 @@ class Staging {
   Staging(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics)
       : kernel_(kernel),
         worker_(worker),
+        reshaped_(kernel, worker),
         target_(target),
         by_warps_(!target.has_matrix_group),
         unit_(UnitOf(target, worker.layout)),
@@ -124,21 +126,25 @@ class Staging {
   /// write to it and before they read from it, so that sharing asks for no further barrier.
   const std::string& Scratch(const ir::Op& op, int64_t lines);
   /// Blocks of the layout along a column (a row) of the tile: of each a warp has a stretch, whose sum a scan needs.
-  int64_t Stretches(const ir::Type& type, bool is_column) const;
-  /// How tiles of so many rows are dealt to the threads of this worker.
-  layout::RegisterLayout DealtFor(int64_t rows) const;
+  int64_t Stretches(ir::ValueId tile, bool is_column) const;
   /// A reduction along an axis too short for the layout, of a tile in shared memory: its columns (rows) are taken one by one.
   void ReduceByParts(const ir::Op& op, ir::Region& out);
-  /// Whether the worker's layout holds tiles of this shape: that of a worker that multiplies holds whole fragments only.
-  bool FitsRows(const ir::Type& type) const { return type.rows == 1 || type.rows % worker_.layout.RowUnit() == 0; }
-  bool FitsCols(const ir::Type& type) const { return type.cols == 1 || type.cols % worker_.layout.ColUnit() == 0; }
-  /// Whether a part of a register tile is registers of the same threads: whole blocks of the layout at a static place.
-  bool StaysWithThreads(const ir::Type& whole, const ir::Type& part, const std::vector<ir::Scalar>& place) const;
-  bool StaysWithThreads(const ir::Op& part) const {
-    return StaysWithThreads(kernel_.values[part.operands[0]].type, kernel_.values[part.results[0]].type, part.scalars);
+  /// Whether the tile's layout holds its shape: that of a worker that multiplies holds whole fragments only.
+  bool FitsRows(ir::ValueId value) { return HoldsRows(LayoutOf(value), TypeOf(value).rows); }
+  bool FitsCols(ir::ValueId value) { return HoldsCols(LayoutOf(value), TypeOf(value).cols); }
+  const ir::RegisterLayout& LayoutOf(ir::ValueId value) const {
+    const ir::RegisterLayout* const reshaped = reshaped_.Find(value);
+    return reshaped ? *reshaped : worker_.layout;
   }
+  /// Whether a part of a register tile is registers of the same threads: whole blocks of the layout at a static place.
+  bool StaysWithThreads(ir::ValueId whole, ir::ValueId part, const std::vector<ir::Scalar>& place) const;
+  bool StaysWithThreads(const ir::Op& part) const { return StaysWithThreads(part.operands[0], part.results[0], part.scalars); }
   void RewriteReshape(ir::Op op, ir::Region& out);
+  /// Tiles side by side: those that begin or end inside a block of the layout go to other threads.
+  void RewriteCat(ir::Op op, ir::Region& out);
   void RewriteAssignPart(ir::Op op, ir::Region& out);
+  /// Stores to a part of a tile in shared memory.
+  void StorePart(ir::ValueId view, ir::ValueId value, const std::vector<ir::Scalar>& place, ir::Region& out, Span span);
   void CheckProduct(const ir::Op& op);
 
   /// The value in registers: itself, or loaded from its slot. One load per use; the compiler of the output merges nothing here.
@@ -159,6 +165,7 @@ class Staging {
 
   ir::Kernel& kernel_;
   ir::Worker& worker_;
+  const ReshapedLayouts reshaped_;  // of the program as it was
   const Target& target_;
   const bool by_warps_;  // each warp multiplies for itself, with operands in registers
   bool multiplies_ = false;

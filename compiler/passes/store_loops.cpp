@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "compiler/passes/copy_traffic.h"
@@ -59,6 +60,31 @@ Region Within(Op loop, const Op& around, int64_t times, const std::set<ValueId>&
   return {std::move(loop)};
 }
 
+/// Chunks that go through one staging buffer in each iteration of a loop.
+struct Turns {
+  int64_t stores = 0;  // that have chunks there
+  int64_t in_all = 0;  // chunks of all of them
+  int64_t taken = 0;   // of the stores before
+};
+
+/// The staging buffer of a loop that stores a tile by parts.
+std::string StagedIn(const Op& loop) {
+  std::string buffer;
+  ForEachOp(loop.regions[0], [&](const Op& op) {
+    if (op.code == OpCode::kView) buffer = op.symbol;
+  });
+  return buffer;
+}
+
+/// The chunk goes to the buffer's place for the `number`-th: the wait before it counts on places that are taken in turn.
+void TakeInTurn(const ir::Kernel& kernel, const std::string& buffer, const ir::Scalar& number, Region& body) {
+  const int64_t places = FindBuffer(kernel, buffer).count;
+  ForEachOp(body, [&](Op& op) {
+    if (op.code != OpCode::kView || op.symbol != buffer || op.scalars.empty()) return;
+    op.scalars = {symbolic::Make(symbolic::Kind::kMod, DType::kI64, {number, symbolic::Int(places)})};
+  });
+}
+
 }  // namespace
 
 int64_t ColumnsStored(const ir::Kernel& kernel, const Op& loop) {
@@ -72,7 +98,14 @@ int64_t ColumnsStored(const ir::Kernel& kernel, const Op& loop) {
   return columns;
 }
 
-Region StoresWithin(Region operations, const Op& around, const std::set<ValueId>& own) {
+Region StoresWithin(const ir::Kernel& kernel, Region operations, const Op& around, const std::set<ValueId>& own) {
+  std::map<std::string, Turns> turns;  // of staging buffers
+  for (const Op& op : operations) {
+    if (op.code != OpCode::kUnroll) continue;
+    Turns& of_buffer = turns[StagedIn(op)];
+    of_buffer.in_all += op.number / around.number;
+    ++of_buffer.stores;
+  }
   Region out;
   for (Op& op : operations) {
     if (op.code != OpCode::kUnroll) {
@@ -84,7 +117,14 @@ Region StoresWithin(Region operations, const Op& around, const std::set<ValueId>
     for (const Op& inner : op.regions[0]) {
       if (times == 1 && inner.code == OpCode::kPart && own.contains(inner.operands[0])) whole[inner.results[0]] = inner.operands[0];
     }
+    const std::string buffer = StagedIn(op), part = op.symbol;
     Region body = Within(std::move(op), around, times, own);
+    if (Turns& of_buffer = turns[buffer]; of_buffer.stores > 1) {
+      const ir::Scalar before = symbolic::Add(symbolic::Mul(symbolic::Name(around.symbol), symbolic::Int(of_buffer.in_all)),
+                                              symbolic::Int(of_buffer.taken));
+      TakeInTurn(kernel, buffer, times > 1 ? symbolic::Add(before, symbolic::Name(part)) : before, body);
+      of_buffer.taken += times;
+    }
     ForEachOp(body, [&](Op& inner) {
       for (ValueId& operand : inner.operands) {
         if (const auto place = whole.find(operand); place != whole.end()) operand = place->second;

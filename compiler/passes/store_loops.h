@@ -17,7 +17,8 @@ namespace tkc::passes {
 int64_t ColumnsStored(const ir::Kernel& kernel, const ir::Op& loop);
 
 /// The operations as they stand in `around`, which makes tiles `own` by as many parts as the loops among them have, or by fewer,
-/// larger ones: those loops are what is left to do for one part.
-ir::Region StoresWithin(ir::Region operations, const ir::Op& around, const std::set<ir::ValueId>& own);
+/// larger ones: those loops are what is left to do for one part. Stores that stage their chunks in one buffer take its places in
+/// turn.
+ir::Region StoresWithin(const ir::Kernel& kernel, ir::Region operations, const ir::Op& around, const std::set<ir::ValueId>& own);
 
 }  // namespace tkc::passes

@@ -19,13 +19,29 @@ using typed::VarId;
 
 namespace {
 
-constexpr int kOldest = 2;        // iterations; what is older is all alike, so that loops come to an end
-constexpr int kMostReshapes = 6;  // of one tile, each told from the others; loops may go on for ever
+constexpr int kOldest = 2;       // iterations; what is older is all alike, so that loops come to an end
+constexpr int kMostChanges = 6;  // reshapes and what follows, of one tile, each told from the others; loops may go on for ever
 constexpr std::string_view kOften = " often";
 
 /// One reshape in Source::reshaped, behind the axis: ` 64x32>2048x1`.
 std::string ShapeText(const typed::Type& from, const typed::Type& to) {
   return fmt::format(" {}x{}>{}x{};", from.rows, from.cols, to.rows, to.cols);
+}
+
+/// The same where rows are missing whole and each is cut: however long they are, ` 64>2048`.
+std::string CutText(int64_t from_rows, int64_t to_rows) { return fmt::format(" {}>{};", from_rows, to_rows); }
+
+/// Without `text` at its end, or nothing.
+std::optional<std::string> Without(const std::string& whole, const std::string& text) {
+  if (!whole.ends_with(text)) return std::nullopt;
+  return whole.substr(0, whole.size() - text.size());
+}
+
+/// What becomes of a tile that was reshaped before, or is now.
+void AddChange(Source& source, const std::string& change) {
+  const bool is_often =
+      source.reshaped == kOften || std::count(source.reshaped.begin(), source.reshaped.end(), ';') == kMostChanges;
+  source.reshaped = is_often ? std::string(kOften) : source.reshaped + change;
 }
 
 /// a - b, also where one of them is an element of a tensor of narrower integers.
@@ -128,23 +144,19 @@ bool FillSources::IsOftenReshaped(int source) const { return sources_[source].re
 
 int FillSources::Reshaped(int source, int axis, const typed::Type& from, const typed::Type& to) {
   Source reshaped = sources_[source];
-  const bool is_often =
-      IsOftenReshaped(source) || std::count(reshaped.reshaped.begin(), reshaped.reshaped.end(), '>') == kMostReshapes;
-  if (is_often)
-    reshaped.reshaped = kOften;
-  else
-    reshaped.reshaped += fmt::format("{}{}", axis, ShapeText(from, to));
+  const bool cuts_rows = axis == 0 && to.rows > from.rows;
+  AddChange(reshaped, fmt::format("{}{}", axis, cuts_rows ? CutText(from.rows, to.rows) : ShapeText(from, to)));
   return Intern(std::move(reshaped));
 }
 
-std::optional<FillSources::AlongAxis> FillSources::ShapedBack(int source, const typed::Type& from, const typed::Type& to) {
+std::optional<FillSources::AlongAxis> FillSources::ShapedBack(int source, int axis, const typed::Type& from,
+                                                              const typed::Type& to) {
   Source back = sources_[source];
-  const std::string cut = ShapeText(to, from);
-  if (from.cols != 1 || !back.reshaped.ends_with(cut)) return std::nullopt;
-  const size_t place = back.reshaped.size() - cut.size() - 1;
-  const int axis = back.reshaped[place] - '0';
-  back.reshaped.resize(place);
-  return AlongAxis{Intern(std::move(back)), axis};
+  const auto as_rows = axis == 0 ? Without(back.reshaped, "0" + CutText(to.rows, from.rows)) : std::nullopt;
+  const auto as_columns = from.cols == 1 ? Without(back.reshaped, "1" + ShapeText(to, from)) : std::nullopt;
+  if (!as_rows && !as_columns) return std::nullopt;
+  back.reshaped = as_rows ? *as_rows : *as_columns;
+  return AlongAxis{Intern(std::move(back)), as_rows ? 0 : 1};
 }
 
 /// Can `start + extent` exceed `bound`? The block index of a range that its step divides stays inside.
@@ -201,6 +213,8 @@ void FillSources::AddBegin(std::map<int, Fill>& axis, const Scalar& start, const
 }
 
 Source FillSources::Moved(Source source, const Scalar& offset) {
+  if (!source.reshaped.empty() && !symbolic::Equal(offset, symbolic::Int(0)))
+    AddChange(source, fmt::format("+{};", symbolic::CanonicalText(offset)));  // counted in rows of the new shape
   source.difference = symbolic::Add(source.difference, offset);
   for (Scalar& start : source.starts) start = symbolic::Add(start, offset);
   return source;
@@ -318,6 +332,7 @@ bool FillSources::RunsOverBlocks(const typed::Var& index) const {
 
 std::optional<FillSources::RangeEnd> FillSources::RangeEndedAt(int source) const {
   const Source& end = sources_[source];
+  if (!end.reshaped.empty()) return std::nullopt;  // where a block ends among cut rows, `valid` does not say
   for (const VarId var : around_) {
     const auto range = ranges_.find(NameOf(var));
     if (!end.upper || range == ranges_.end()) continue;
@@ -349,7 +364,8 @@ bool FillSources::IsInBlock(const Scalar& part, int64_t step) const {
 bool FillSources::IsShifted(int source, int end) const {
   const std::optional<RangeEnd> range = RangeEndedAt(end);
   const std::vector<Scalar>& starts = sources_[source].starts;
-  return range && !starts.empty() && std::all_of(starts.begin(), starts.end(), [&](const Scalar& start) {
+  return range && sources_[source].reshaped.empty() && !starts.empty() &&
+         std::all_of(starts.begin(), starts.end(), [&](const Scalar& start) {
            const Scalar shift = symbolic::Sub(start, symbolic::Add(symbolic::Name(*range->index), range->part));
            const auto by = symbolic::ConstantDifference(shift, symbolic::Int(0));
            // By a whole block, it is a read of another one.

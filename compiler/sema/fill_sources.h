@@ -22,7 +22,7 @@ struct Source {
   int age = 0;                             // times carried round a loop
   bool is_read = false;                    // some read ends there
   std::vector<symbolic::Scalar> starts{};  // the first positions of reads that end there
-  std::string reshaped{};  // from where to what the tile's rows were cut or joined since: positions are those of before
+  std::string reshaped{};                  // how the tile's rows were cut, joined and chosen since: positions are those of before
 };
 
 class FillSources {
@@ -51,9 +51,9 @@ class FillSources {
     int source;
     int axis;
   };
-  /// The source of which that of a column is, if the column was cut from a tile of the shape `to` that it becomes now: a list of
-  /// all elements stands in between, in which each has a place of its own.
-  std::optional<AlongAxis> ShapedBack(int source, const typed::Type& from, const typed::Type& to);
+  /// The source of which that along `axis` is, if the tile's rows were cut and are now joined as they were: into the same rows,
+  /// where those are missing whole, or by way of a column, in which each element has a place of its own.
+  std::optional<AlongAxis> ShapedBack(int source, int axis, const typed::Type& from, const typed::Type& to);
   /// Of a tile that was reshaped so often that where elements are missing is not known any more.
   bool IsOftenReshaped(int source) const;
   /// Elements at or past `bound`, or before it, of a tile whose first position is `start`.

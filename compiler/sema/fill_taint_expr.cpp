@@ -319,7 +319,9 @@ Taint FillTaint::Part(const Expr& expr) {
     for (const auto& [id, fill] : taint.axis[which]) {
       const Source source = sources_.At(id);
       const Source part = sources_.Moved(source, offset);
-      if (sources_.CanMiss(part, which == 0 ? expr.type.rows : expr.type.cols)) moved[sources_.Intern(part)] = fill;
+      if (!sources_.CanMiss(part, which == 0 ? expr.type.rows : expr.type.cols)) continue;
+      const int there = sources_.Intern(part);
+      moved[there] = sources_.IsOftenReshaped(there) ? Fill::kAny : fill;
     }
     taint.axis[which] = std::move(moved);
   }
@@ -339,7 +341,7 @@ Taint FillTaint::Reshape(const Expr& expr) {
   const typed::Type& from = expr.args[0]->type;
   for (int which = 0; which < 2; ++which) {
     for (const auto& [id, fill] : taint.axis[which]) {
-      if (const auto back = sources_.ShapedBack(id, from, expr.type)) {
+      if (const auto back = sources_.ShapedBack(id, which, from, expr.type)) {
         add(back->axis, back->source, fill);
         continue;
       }

@@ -81,6 +81,15 @@ TK_DEVICE bool stores() {
     return (Tile::rows == 1 ? L::owns_first_row(at) : L::owns_rows(at)) && (Tile::cols > 1 || L::owns_first_col(at));
 }
 
+/// Runs of V neighbouring columns, each by one store.
+template <int V, class View, class Tile>
+TK_DEVICE void store_vectors(const View& view, const Tile& from) {
+    if (!stores<Tile>()) return;
+    for_each_shared_vector<V, Tile>(warpgroup::position(), view, [&](int n, uint32_t address) {
+        arch::store_shared(address, word_of<typename Tile::value_type, V>(from.data + n));
+    });
+}
+
 /// Columns neighbour in the memory of a view, but not of a transposed one.
 template <class Tile, class View>
 inline constexpr int shared_vector = is_transposed<View> ? 1 : vector_length<typename Tile::value_type, Tile::E>;
@@ -120,24 +129,18 @@ TK_DEVICE void store_shared(const To& to, const register_tile<T, R, C, L>& from)
     using View = std::remove_const_t<decltype(view)>;
     using from_tile = register_tile<T, R, C, L>;
     static_assert(std::is_same_v<T, typename View::value_type> && View::rows == R && View::cols == C);
-    if constexpr (detail::stores_as_matrices<T, L, R, C>) {
+    constexpr bool as_matrices = detail::stores_as_matrices<T, L, R, C>;
+    constexpr int V = as_matrices ? 16 / int(sizeof(T)) : detail::shared_vector<from_tile, View>;
+    if (!begins_at_multiple<V>(view)) {
+        detail::store_vectors<1>(view, from);
+    } else if constexpr (as_matrices) {
         detail::store_matrices(view, from, position());
+    } else if constexpr (constexpr int turn = detail::turned_columns<from_tile, View>(); turn > 0) {
+        from_tile turned = from;
+        detail::turn_blocks<turn>(turned);
+        detail::store_vectors<V>(view, turned);
     } else {
-        if (!detail::stores<from_tile>()) return;
-        constexpr int V = detail::shared_vector<from_tile, View>;
-        constexpr int turn = detail::turned_columns<from_tile, View>();
-        const auto store = [&](const from_tile& tile) {
-            detail::for_each_shared_vector<V, from_tile>(position(), view, [&](int n, uint32_t address) {
-                arch::store_shared(address, detail::word_of<T, V>(tile.data + n));
-            });
-        };
-        if constexpr (turn > 0) {
-            from_tile turned = from;
-            detail::turn_blocks<turn>(turned);
-            store(turned);
-        } else {
-            store(from);
-        }
+        detail::store_vectors<V>(view, from);
     }
 }
 
