@@ -58,7 +58,7 @@ Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds,
     KeepFed(level.feeds.back());
   }
   if (loop)
-    PlanLookahead(region, level, *prologue);
+    PlanLookahead(region, level);
   else
     MoveToStart(level);
   Rewrite(Region(region.begin() + static_cast<ptrdiff_t>(first), region.end()), level);
@@ -90,6 +90,8 @@ void Folding::Rewrite(const Region& region, Level& level) {
       continue;
     }
     if (op.code == OpCode::kReceive) {
+      // Behind the next receive of a pipe its ring has gone on.
+      if (std::any_of(waiting.begin(), waiting.end(), [&](const Op* other) { return other->symbol == op.symbol; })) refill();
       Receive(op, level);
       if (level.ahead.count(op.symbol) > 0) waiting.push_back(&op);
     } else if (op.code == OpCode::kIf) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies that run ahead: which do, by how many iterations, what is copied before the loop and which slot an iteration fills. Where
+// Copies that run ahead: which do, by how many slots, what is copied before the loop and which slot an iteration fills. Where
 // copies go through registers, they are fetched an iteration before they are put down.
 #include <algorithm>
 
@@ -106,42 +106,80 @@ void Folding::StageAhead(Region& sends, const Op& loop, Region& before) {
   }
 }
 
+std::optional<Lookahead> Folding::LookaheadOf(const std::string& pipe, const Region& region, Level& level) const {
+  Lookahead ahead;
+  std::set<ir::ValueId> before, received;  // views of the slots that were received before the last one, and of that
+  for (const Op& op : region) {
+    const auto is_of = [&](const std::set<ir::ValueId>& slots) {
+      return std::any_of(slots.begin(), slots.end(), [&](ir::ValueId slot) { return Uses(op, slot); });
+    };
+    // A slot that is read behind the next one's receive is not free there.
+    if (is_of(before)) return std::nullopt;
+    if (IsViewOfView(op) && is_of(received)) received.insert(op.results.begin(), op.results.end());
+    if (!Receives(op, {pipe})) continue;
+    if (op.code != OpCode::kReceive) return std::nullopt;
+    before.merge(received);
+    received = {op.results.begin(), op.results.end()};
+    ahead.turns.emplace_back();
+  }
+  if (ahead.turns.empty() || slots_.at(pipe) < 2) return std::nullopt;
+  for (std::vector<Traffic>& feed : level.feeds) {
+    size_t turn = 0;
+    for (const Traffic& step : feed) {
+      if (step.pipes.count(pipe) == 0) continue;
+      if (step.kind != Kind::kSend || turn == ahead.turns.size() || ReadsElements(step.ops)) return std::nullopt;
+      ahead.turns[turn].insert(ahead.turns[turn].end(), step.ops.begin(), step.ops.end());
+      ++turn;
+    }
+    if (turn != 0 && turn != ahead.turns.size()) return std::nullopt;
+  }
+  ahead.distance = slots_.at(pipe) - 1;
+  return ahead;
+}
+
 /// Which pipes run ahead in this loop, and their first blocks.
-void Folding::PlanLookahead(const Region& region, Level& level, Region& prologue) {
-  std::vector<Traffic*> steps;
+void Folding::PlanLookahead(const Region& region, Level& level) {
+  std::vector<std::string> pipes;
   for (std::vector<Traffic>& feed : level.feeds) {
     for (Traffic& step : feed) {
+      if (step.kind != Kind::kSend) continue;
       const std::string& pipe = *step.pipes.begin();
-      const auto fills = [&](const Traffic& other) { return other.pipes.count(pipe) > 0; };
-      const auto receives = std::count_if(region.begin(), region.end(), [&](const Op& op) { return Receives(op, {pipe}); });
-      const bool is_direct =
-          std::any_of(region.begin(), region.end(), [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == pipe; });
-      const bool is_alone = receives == 1 && is_direct && std::count_if(feed.begin(), feed.end(), fills) == 1;
-      if (step.kind != Kind::kSend || !is_alone || slots_.at(pipe) < 2 || ReadsElements(step.ops)) continue;
-      steps.push_back(&step);
-      level.ahead[pipe] = slots_.at(pipe) - 1;
+      if (level.ahead.count(pipe) == 0) {
+        std::optional<Lookahead> ahead = LookaheadOf(pipe, region, level);
+        if (!ahead) continue;
+        level.ahead[pipe] = std::move(*ahead);
+        pipes.push_back(pipe);
+      }
+      step.done.insert(pipe);
     }
   }
   const auto runs_ahead = [&](const Op& op) { return op.code != OpCode::kReceive || level.ahead.count(op.symbol) > 0; };
-  level.loads_ahead = loads_ahead_ && std::all_of(region.begin(), region.end(), runs_ahead) && CanLoadAhead(*level.loop);
-  for (auto& [pipe, ahead] : level.ahead) ahead += level.loads_ahead;
-  std::map<int64_t, std::vector<Traffic*>> by_depth;
-  for (Traffic* step : steps) by_depth[level.ahead.at(*step->pipes.begin())].push_back(step);
-  for (auto depth = by_depth.rbegin(); depth != by_depth.rend(); ++depth) {
-    for (Op& op : Prologue(depth->second, *level.loop, depth->first)) prologue.push_back(std::move(op));
-  }
+  const auto is_once = [](const auto& each) { return each.second.turns.size() == 1; };
+  level.loads_ahead = loads_ahead_ && std::all_of(region.begin(), region.end(), runs_ahead) &&
+                      std::all_of(level.ahead.begin(), level.ahead.end(), is_once) && CanLoadAhead(*level.loop);
+  for (auto& [pipe, ahead] : level.ahead) ahead.distance += level.loads_ahead;
+  *level.prologue = Prologue(region, pipes, level);
 }
 
-Region Folding::Prologue(const std::vector<Traffic*>& sends, const Op& loop, int64_t stages) {
+Region Folding::Turn(const std::string& pipe, int64_t turn, const std::string& slot, const Scalar& first, const Level& level) {
+  const std::vector<Region>& turns = level.ahead.at(pipe).turns;
+  const auto count = static_cast<int64_t>(turns.size());
+  Region copies = InSlot(turns[static_cast<size_t>(turn % count)], slot);
+  const int64_t distance = turn / count * level.loop->number;
+  Substitute(copies, level.loop->symbol, symbolic::Add(first, symbolic::Int(distance)));
+  return copies;
+}
+
+Region Folding::PrologueByStages(const std::vector<std::string>& pipes, const Level& level) {
+  const int64_t stages = level.ahead.at(pipes.front()).distance;
+  const Scalar distance = symbolic::Mul(symbolic::Name(stage_), symbolic::Int(level.loop->number));
+  const Scalar first = stages == 1 ? level.loop->scalars[0] : symbolic::Add(level.loop->scalars[0], distance);
   Region copies;
-  for (const Traffic* step : sends) {
-    const std::string& pipe = *step->pipes.begin();
-    for (Op& op : InSlot(step->ops, stages == 1 ? pipe : fmt::format("{}+{}", pipe, stage_))) copies.push_back(std::move(op));
+  for (const std::string& pipe : pipes) {
+    for (Op& op : Turn(pipe, 0, stages == 1 ? pipe : fmt::format("{}+{}", pipe, stage_), first, level)) copies.push_back(std::move(op));
   }
-  const Scalar distance = stages == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(stage_), symbolic::Int(loop.number));
-  Substitute(copies, loop.symbol, symbolic::Add(loop.scalars[0], distance));
+  const Span span = copies.front().span;
   Region body = Staged(OneGroup(std::move(copies)));
-  const Span span = sends.front()->ops.front().span;
   if (stages == 1) {
     body.insert(body.begin(), Explain("The first block of the loop below.", span));
     return body;
@@ -152,6 +190,39 @@ Region Folding::Prologue(const std::vector<Traffic*>& sends, const Op& loop, int
   unroll.span = span;
   unroll.regions = {std::move(body)};
   return {Explain(fmt::format("The first {} blocks of the loop below.", stages), span), std::move(unroll)};
+}
+
+Region Folding::Prologue(const Region& region, const std::vector<std::string>& pipes, const Level& level) {
+  if (pipes.empty()) return {};
+  const auto is_alike = [&](const auto& each) {
+    return each.second.turns.size() == 1 && each.second.distance == level.ahead.at(pipes.front()).distance;
+  };
+  if (std::all_of(level.ahead.begin(), level.ahead.end(), is_alike)) return PrologueByStages(pipes, level);
+  // Slots are filled in the order in which the loop goes on filling them, so that its waits count the same from its first iteration on.
+  int64_t iterations = 0;
+  std::string counts;
+  for (const auto& [pipe, ahead] : level.ahead) {
+    const auto turns = static_cast<int64_t>(ahead.turns.size());
+    iterations = std::max(iterations, (ahead.distance + turns - 1) / turns);
+    counts += fmt::format("{}{} for {}", counts.empty() ? "" : ", ", ahead.distance, pipe);
+  }
+  Region copies;
+  for (int64_t iteration = -iterations; iteration < 0; ++iteration) {
+    std::map<std::string, int64_t> received;
+    for (const Op& op : region) {
+      const auto ahead = level.ahead.find(op.symbol);
+      if (op.code != OpCode::kReceive || ahead == level.ahead.end()) continue;
+      const auto turns = static_cast<int64_t>(ahead->second.turns.size());
+      const int64_t turn = iteration * turns + received[op.symbol]++ + ahead->second.distance;
+      if (turn < 0) continue;
+      const std::string slot = turn == 0 ? op.symbol : fmt::format("{}+{}", op.symbol, turn);
+      for (Op& each : Turn(op.symbol, turn, slot, level.loop->scalars[0], level)) copies.push_back(std::move(each));
+    }
+  }
+  const Span span = copies.front().span;
+  copies = Staged(OneGroup(std::move(copies)));
+  copies.insert(copies.begin(), Explain(fmt::format("The first blocks of the loop below: {}.", counts), span));
+  return copies;
 }
 
 /// The first slots outside loops: all of them are under way before anybody waits, where they find room at once.
@@ -191,22 +262,17 @@ void Folding::NameEnds(Region& copies) const {
   });
 }
 
-/// The block that will be read last of all that have a slot, into the slot that was read last: in the iteration before, or in this
-/// one, at its end.
+/// The block that will be read last of all that have a slot, into the slot that was read last: in the turn before, or in this one, at
+/// the end of the iteration.
 void Folding::Refill(const Op& receive, Level& level) {
-  Region copies;
-  for (Traffic* step : Next(level, receive.symbol)) {
-    step->done.insert(receive.symbol);
-    for (Op& op : InSlot(step->ops, receive.symbol + (level.loads_ahead ? "" : ".previous"))) copies.push_back(std::move(op));
-  }
-  if (copies.empty()) return;
+  Lookahead& ahead = level.ahead.at(receive.symbol);
+  const int64_t distance = ahead.distance;
+  Region copies = Turn(receive.symbol, ahead.received++ + distance, receive.symbol + (level.loads_ahead ? "" : ".previous"),
+                       symbolic::Name(level.loop->symbol), level);
   NameEnds(copies);
   copies = OneGroup(std::move(copies));
-  const int64_t ahead = level.ahead.at(receive.symbol);
-  Substitute(copies, level.loop->symbol,
-             symbolic::Add(symbolic::Name(level.loop->symbol), symbolic::Int(ahead * level.loop->number)));
   StageAhead(copies, *level.loop, *level.prologue);
-  level.out.push_back(Explain(fmt::format("{} block{} ahead, into the slot that was read last.", ahead, ahead == 1 ? "" : "s"),
+  level.out.push_back(Explain(fmt::format("{} block{} ahead, into the slot that was read last.", distance, distance == 1 ? "" : "s"),
                               copies.front().span));
   for (Op& op : copies) level.out.push_back(std::move(op));
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -28,10 +29,17 @@ bool Receives(const ir::Op& op, const std::set<std::string>& pipes);
 /// Sends that fill parts of one slot become one: their copies are issued, counted and waited for together.
 ir::Region OneGroup(ir::Region sends);
 
+/// A pipe whose sends run ahead in a loop.
+struct Lookahead {
+  std::vector<ir::Region> turns;  // the slots that an iteration receives: what fills each of them
+  int64_t distance = 0;           // in turns, from a slot that is received to the one that is filled then
+  int64_t received = 0;           // slots of the iteration, where the walk is
+};
+
 /// One region of the computing worker while it is rewritten.
 struct Level {
   std::vector<std::vector<Traffic>> feeds;  // of each loading worker
-  std::map<std::string, int64_t> ahead;     // pipes whose sends run ahead: by how many iterations
+  std::map<std::string, Lookahead> ahead;
   const ir::Op* loop = nullptr;             // whose body it is
   ir::Region* prologue = nullptr;           // what stands before that
   ir::Region out;
@@ -66,14 +74,20 @@ class Folding {
   /// `prologue`: what stands before the loop whose body this is.
   ir::Region FoldRegion(const ir::Region& region, const std::vector<Feed>& feeds, const ir::Op* loop, ir::Region* prologue);
   void Rewrite(const ir::Region& region, Level& level);
-  void PlanLookahead(const ir::Region& region, Level& level, ir::Region& prologue);
+  /// Nothing if the pipe does not run ahead in the loop whose body the region is.
+  std::optional<Lookahead> LookaheadOf(const std::string& pipe, const ir::Region& region, Level& level) const;
+  void PlanLookahead(const ir::Region& region, Level& level);
   void MoveToStart(Level& level);
   void Receive(const ir::Op& op, Level& level);
   void NameEnds(ir::Region& copies) const;
   void Refill(const ir::Op& receive, Level& level);
   void Loop(ir::Op op, Level& level);
   void Branch(ir::Op op, Level& level);
-  ir::Region Prologue(const std::vector<Traffic*>& sends, const ir::Op& loop, int64_t stages);
+  /// What the loop would copy in the iterations before its first. `pipes`: that run ahead, in the order of their sends.
+  ir::Region Prologue(const ir::Region& region, const std::vector<std::string>& pipes, const Level& level);
+  ir::Region PrologueByStages(const std::vector<std::string>& pipes, const Level& level);
+  /// What fills a slot of the pipe `turn` turns behind the loop's first.
+  ir::Region Turn(const std::string& pipe, int64_t turn, const std::string& slot, const ir::Scalar& first, const Level& level);
   void PlacePrologue(ir::Region prologue, Level& level);
   /// The next step of each loading worker that fills the pipe: of a slot they fill parts.
   static std::vector<Traffic*> Next(Level& level, const std::string& pipe);
