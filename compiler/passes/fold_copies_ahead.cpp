@@ -106,34 +106,71 @@ void Folding::StageAhead(Region& sends, const Op& loop, Region& before) {
   }
 }
 
-std::optional<Lookahead> Folding::LookaheadOf(const std::string& pipe, const Region& region, Level& level) const {
-  Lookahead ahead;
-  std::set<ir::ValueId> before, received;  // views of the slots that were received before the last one, and of that
-  for (const Op& op : region) {
-    const auto is_of = [&](const std::set<ir::ValueId>& slots) {
-      return std::any_of(slots.begin(), slots.end(), [&](ir::ValueId slot) { return Uses(op, slot); });
-    };
-    // A slot that is read behind the next one's receive is not free there.
-    if (is_of(before)) return std::nullopt;
-    if (IsViewOfView(op) && is_of(received)) received.insert(op.results.begin(), op.results.end());
-    if (!Receives(op, {pipe})) continue;
-    if (op.code != OpCode::kReceive) return std::nullopt;
-    before.merge(received);
-    received = {op.results.begin(), op.results.end()};
-    ahead.turns.emplace_back();
+std::optional<size_t> Folding::LastUse(const Region& region, size_t receive) const {
+  std::set<ir::ValueId> views(region[receive].results.begin(), region[receive].results.end());
+  size_t last = receive;
+  for (size_t i = receive + 1; i < region.size(); ++i) {
+    const Op& op = region[i];
+    if (std::none_of(views.begin(), views.end(), [&](ir::ValueId view) { return Uses(op, view); })) continue;
+    if (op.code == OpCode::kVar || op.code == OpCode::kAssign) return std::nullopt;
+    last = i;
+    if (IsViewOfView(op)) views.insert(op.results.begin(), op.results.end());
   }
-  if (ahead.turns.empty() || slots_.at(pipe) < 2) return std::nullopt;
-  for (std::vector<Traffic>& feed : level.feeds) {
+  return last;
+}
+
+/// False: some slot of the pipe is received elsewhere, or not free where it would be filled again.
+bool Folding::FindRefills(const std::string& pipe, const Region& region, Lookahead& ahead) const {
+  std::vector<size_t> receives, last_uses;
+  for (size_t i = 0; i < region.size(); ++i) {
+    if (!Receives(region[i], {pipe})) continue;
+    if (region[i].code != OpCode::kReceive) return false;
+    receives.push_back(i);
+  }
+  if (receives.empty()) return false;
+  ahead.turns.resize(receives.size());
+  if (receives.size() == 1 && !ahead.is_alone) {
+    ahead.refills = receives;
+    return true;
+  }
+  // Another worker may wait for what this one does between two receives.
+  if (channels_.contains(pipe)) return false;
+  for (size_t turn = 0; turn < receives.size(); ++turn) {
+    const std::optional<size_t> last = LastUse(region, receives[turn]);
+    const size_t next = turn + 1 < receives.size() ? receives[turn + 1] : region.size();
+    if (!last || *last >= next) return false;
+    last_uses.push_back(*last);
+  }
+  ahead.refills = ahead.is_alone ? last_uses : receives;
+  return true;
+}
+
+/// False: a worker sends elsewhere, or other numbers of slots, or where an element says that cannot be asked for ahead.
+bool Folding::FindSends(const std::string& pipe, const Level& level, Lookahead& ahead) {
+  for (const std::vector<Traffic>& feed : level.feeds) {
     size_t turn = 0;
     for (const Traffic& step : feed) {
       if (step.pipes.count(pipe) == 0) continue;
-      if (step.kind != Kind::kSend || turn == ahead.turns.size() || ReadsElements(step.ops)) return std::nullopt;
+      if (step.kind != Kind::kSend || turn == ahead.turns.size() || ReadsElements(step.ops)) return false;
       ahead.turns[turn].insert(ahead.turns[turn].end(), step.ops.begin(), step.ops.end());
       ++turn;
     }
-    if (turn != 0 && turn != ahead.turns.size()) return std::nullopt;
+    if (turn != 0 && turn != ahead.turns.size()) return false;
   }
-  ahead.distance = slots_.at(pipe) - 1;
+  return true;
+}
+
+std::optional<Lookahead> Folding::LookaheadOf(const std::string& pipe, const Region& region, const Level& level) const {
+  const int64_t slots = slots_.at(pipe);
+  Lookahead ahead;
+  ahead.is_alone = slots == 1;
+  ahead.distance = std::max<int64_t>(slots - 1, 1);
+  if (ahead.is_alone && (lacks_room_ || worker_.alternates)) return std::nullopt;
+  if (!FindRefills(pipe, region, ahead) || !FindSends(pipe, level, ahead)) return std::nullopt;
+  // A copy that is waited for at once is as well issued where it is.
+  const auto takes_time = [](const Op& op) { return !ir::DefinesScalar(op.code) && op.code != OpCode::kReceive && !IsViewOfView(op); };
+  const auto from = region.begin() + static_cast<ptrdiff_t>(ahead.refills.back()) + 1;
+  if (ahead.is_alone && std::none_of(from, region.end(), takes_time)) return std::nullopt;
   return ahead;
 }
 
@@ -154,11 +191,11 @@ void Folding::PlanLookahead(const Region& region, Level& level) {
     }
   }
   const auto runs_ahead = [&](const Op& op) { return op.code != OpCode::kReceive || level.ahead.count(op.symbol) > 0; };
-  const auto is_once = [](const auto& each) { return each.second.turns.size() == 1; };
+  const auto is_once = [](const auto& each) { return each.second.turns.size() == 1 && !each.second.is_alone; };
   level.loads_ahead = loads_ahead_ && std::all_of(region.begin(), region.end(), runs_ahead) &&
                       std::all_of(level.ahead.begin(), level.ahead.end(), is_once) && CanLoadAhead(*level.loop);
   for (auto& [pipe, ahead] : level.ahead) ahead.distance += level.loads_ahead;
-  *level.prologue = Prologue(region, pipes, level);
+  *level.prologue = Prologue(pipes, level);
 }
 
 Region Folding::Turn(const std::string& pipe, int64_t turn, const std::string& slot, const Scalar& first, const Level& level) {
@@ -192,7 +229,7 @@ Region Folding::PrologueByStages(const std::vector<std::string>& pipes, const Le
   return {Explain(fmt::format("The first {} blocks of the loop below.", stages), span), std::move(unroll)};
 }
 
-Region Folding::Prologue(const Region& region, const std::vector<std::string>& pipes, const Level& level) {
+Region Folding::Prologue(const std::vector<std::string>& pipes, const Level& level) {
   if (pipes.empty()) return {};
   const auto is_alike = [&](const auto& each) {
     return each.second.turns.size() == 1 && each.second.distance == level.ahead.at(pipes.front()).distance;
@@ -201,27 +238,28 @@ Region Folding::Prologue(const Region& region, const std::vector<std::string>& p
   // Slots are filled in the order in which the loop goes on filling them, so that its waits count the same from its first iteration on.
   int64_t iterations = 0;
   std::string counts;
+  std::vector<std::pair<size_t, std::string>> refills;  // of an iteration, in order
   for (const auto& [pipe, ahead] : level.ahead) {
     const auto turns = static_cast<int64_t>(ahead.turns.size());
     iterations = std::max(iterations, (ahead.distance + turns - 1) / turns);
-    counts += fmt::format("{}{} for {}", counts.empty() ? "" : ", ", ahead.distance, pipe);
+    counts += fmt::format("{}{} for {}", counts.empty() ? ": " : ", ", ahead.distance, pipe);
+    for (const size_t refill : ahead.refills) refills.emplace_back(refill, pipe);
   }
+  std::sort(refills.begin(), refills.end());
   Region copies;
   for (int64_t iteration = -iterations; iteration < 0; ++iteration) {
-    std::map<std::string, int64_t> received;
-    for (const Op& op : region) {
-      const auto ahead = level.ahead.find(op.symbol);
-      if (op.code != OpCode::kReceive || ahead == level.ahead.end()) continue;
-      const auto turns = static_cast<int64_t>(ahead->second.turns.size());
-      const int64_t turn = iteration * turns + received[op.symbol]++ + ahead->second.distance;
+    std::map<std::string, int64_t> filled;
+    for (const auto& [place, pipe] : refills) {
+      const Lookahead& ahead = level.ahead.at(pipe);
+      const int64_t turn = iteration * static_cast<int64_t>(ahead.turns.size()) + filled[pipe]++ + ahead.distance;
       if (turn < 0) continue;
-      const std::string slot = turn == 0 ? op.symbol : fmt::format("{}+{}", op.symbol, turn);
-      for (Op& each : Turn(op.symbol, turn, slot, level.loop->scalars[0], level)) copies.push_back(std::move(each));
+      const std::string slot = turn == 0 ? pipe : fmt::format("{}+{}", pipe, turn);
+      for (Op& each : Turn(pipe, turn, slot, level.loop->scalars[0], level)) copies.push_back(std::move(each));
     }
   }
   const Span span = copies.front().span;
   copies = Staged(OneGroup(std::move(copies)));
-  copies.insert(copies.begin(), Explain(fmt::format("The first blocks of the loop below: {}.", counts), span));
+  copies.insert(copies.begin(), Explain(fmt::format("The first blocks of the loop below{}.", pipes.size() > 1 ? counts : ""), span));
   return copies;
 }
 
@@ -262,17 +300,19 @@ void Folding::NameEnds(Region& copies) const {
   });
 }
 
-/// The block that will be read last of all that have a slot, into the slot that was read last: in the turn before, or in this one, at
-/// the end of the iteration.
-void Folding::Refill(const Op& receive, Level& level) {
-  Lookahead& ahead = level.ahead.at(receive.symbol);
-  const int64_t distance = ahead.distance;
-  Region copies = Turn(receive.symbol, ahead.received++ + distance, receive.symbol + (level.loads_ahead ? "" : ".previous"),
+/// The block that will be read last of all that have a slot, into the slot that was read last: in the turn before, or in this one,
+/// where all is read that is read of it.
+void Folding::Refill(const std::string& pipe, Level& level) {
+  Lookahead& ahead = level.ahead.at(pipe);
+  const bool is_own = level.loads_ahead || ahead.is_alone;
+  Region copies = Turn(pipe, ahead.filled++ + ahead.distance, pipe + (is_own ? "" : ".previous"),
                        symbolic::Name(level.loop->symbol), level);
   NameEnds(copies);
   copies = OneGroup(std::move(copies));
   StageAhead(copies, *level.loop, *level.prologue);
-  level.out.push_back(Explain(fmt::format("{} block{} ahead, into the slot that was read last.", distance, distance == 1 ? "" : "s"),
+  const std::string distance = fmt::format("{} block{} ahead", ahead.distance, ahead.distance == 1 ? "" : "s");
+  level.out.push_back(Explain(ahead.is_alone ? "The next block, into the slot that has been read."
+                                             : fmt::format("{}, into the slot that was read last.", distance),
                               copies.front().span));
   for (Op& op : copies) level.out.push_back(std::move(op));
 }

@@ -103,7 +103,7 @@ class FoldedSync {
   std::set<std::string>
       unused_;  // buffers of fields that nobody reads, where a slot need not be waited for before it is filled again
   std::set<std::string> copied_;    // pipes that copies fill
-  std::set<std::string> refilled_;  // received in several places, each of another turn of the ring
+  std::set<std::string> refilled_;  // of whose only slot one place may mean another turn than the next: received in several, or filled ahead
   std::set<std::string> own_;       // buffers of each instance
   std::set<std::string> guarded_;   // pipes between workers
   std::set<std::string> differs_;   // scalars that differ between instances
