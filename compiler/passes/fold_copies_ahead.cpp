@@ -160,6 +160,19 @@ bool Folding::FindSends(const std::string& pipe, const Level& level, Lookahead& 
   return true;
 }
 
+int64_t Folding::HeldRegisters(const Lookahead& ahead) const {
+  int64_t bytes = 0;
+  for (const Region& turn : ahead.turns) {
+    ForEachOp(turn, [&](const Op& op) {
+      if (!IsStaged(op)) return;
+      const ir::Type& tile = kernel_.values[op.operands[0]].type;
+      bytes += tile.rows * tile.cols * Bytes(tile.dtype);
+    });
+  }
+  constexpr int64_t kRegisterBytes = 4;
+  return bytes / (kRegisterBytes * threads_);
+}
+
 std::optional<Lookahead> Folding::LookaheadOf(const std::string& pipe, const Region& region, const Level& level) const {
   const int64_t slots = slots_.at(pipe);
   Lookahead ahead;
@@ -169,8 +182,13 @@ std::optional<Lookahead> Folding::LookaheadOf(const std::string& pipe, const Reg
   if (!FindRefills(pipe, region, ahead) || !FindSends(pipe, level, ahead)) return std::nullopt;
   // A copy that is waited for at once is as well issued where it is.
   const auto takes_time = [](const Op& op) { return !ir::DefinesScalar(op.code) && op.code != OpCode::kReceive && !IsViewOfView(op); };
-  const auto from = region.begin() + static_cast<ptrdiff_t>(ahead.refills.back()) + 1;
-  if (ahead.is_alone && std::none_of(from, region.end(), takes_time)) return std::nullopt;
+  const auto behind = region.begin() + static_cast<ptrdiff_t>(ahead.refills.back()) + 1;
+  const auto receive =
+      std::find_if(region.begin(), region.end(), [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == pipe; });
+  const bool is_waited_for = std::none_of(behind, region.end(), takes_time) && std::none_of(region.begin(), receive, takes_time);
+  if (ahead.is_alone && is_waited_for) return std::nullopt;
+  // Blocks that would only be on their way in the iteration that needs them are held where they fit.
+  if ((ahead.is_alone || ahead.turns.size() > 1) && HeldRegisters(ahead) > registers_) return std::nullopt;
   return ahead;
 }
 
@@ -184,6 +202,7 @@ void Folding::PlanLookahead(const Region& region, Level& level) {
       if (level.ahead.count(pipe) == 0) {
         std::optional<Lookahead> ahead = LookaheadOf(pipe, region, level);
         if (!ahead) continue;
+        registers_ -= HeldRegisters(*ahead);
         level.ahead[pipe] = std::move(*ahead);
         pipes.push_back(pipe);
       }

@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/live_tiles.h"
 #include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
+#include "compiler/passes/register_shares.h"
 #include "compiler/passes/shared_room.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
@@ -61,6 +63,8 @@ class Folding {
                      HasRoomAhead(kernel, worker, target)),
         lacks_room_(LacksRoom(kernel, target)),
         channels_(Channels(kernel)),
+        threads_(ThreadsOf(worker, target)),
+        registers_(ShareRegisters(kernel, target).computing - kForAddresses - MostKeptTiles(kernel, worker).registers),
         stage_(ir::FreeName(kernel.UsedNames(), "stage")) {
     for (const ir::Pipe& pipe : kernel.pipes) slots_[pipe.name] = pipe.slots;
   }
@@ -82,6 +86,8 @@ class Folding {
   void Take(const ir::Op& op, Level& level);
   /// Nothing if the pipe does not run ahead in the loop whose body the region is.
   std::optional<Lookahead> LookaheadOf(const std::string& pipe, const ir::Region& region, const Level& level) const;
+  /// Of a thread, for the blocks of an iteration that are fetched in the one before.
+  int64_t HeldRegisters(const Lookahead& ahead) const;
   bool FindRefills(const std::string& pipe, const ir::Region& region, Lookahead& ahead) const;
   static bool FindSends(const std::string& pipe, const Level& level, Lookahead& ahead);
   /// The last operation of the region that uses what this one receives, or a part of it. Nothing: a variable holds it.
@@ -140,6 +146,8 @@ class Folding {
   const bool loads_ahead_;   // operands are loaded over back edges (load_ahead)
   const bool lacks_room_;    // slots share room if they are filled late (share_room)
   const std::set<std::string> channels_;  // pipes that others receive, too
+  const int64_t threads_;
+  int64_t registers_;                     // of a thread, for blocks that are held over an iteration
   const std::string stage_;               // the variable of prologues
   std::map<std::string, int64_t> slots_;
   Names lets_;                 // of the computing worker, where the walk is
