@@ -181,7 +181,9 @@ std::optional<Lookahead> Folding::LookaheadOf(const std::string& pipe, const Reg
   if (ahead.is_alone && (lacks_room_ || worker_.alternates)) return std::nullopt;
   if (!FindRefills(pipe, region, ahead) || !FindSends(pipe, level, ahead)) return std::nullopt;
   // A copy that is waited for at once is as well issued where it is.
-  const auto takes_time = [](const Op& op) { return !ir::DefinesScalar(op.code) && op.code != OpCode::kReceive && !IsViewOfView(op); };
+  const auto takes_time = [](const Op& op) {
+    return !ir::DefinesScalar(op.code) && op.code != OpCode::kReceive && !IsViewOfView(op);
+  };
   const auto behind = region.begin() + static_cast<ptrdiff_t>(ahead.refills.back()) + 1;
   const auto receive =
       std::find_if(region.begin(), region.end(), [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == pipe; });
@@ -232,7 +234,8 @@ Region Folding::PrologueByStages(const std::vector<std::string>& pipes, const Le
   const Scalar first = stages == 1 ? level.loop->scalars[0] : symbolic::Add(level.loop->scalars[0], distance);
   Region copies;
   for (const std::string& pipe : pipes) {
-    for (Op& op : Turn(pipe, 0, stages == 1 ? pipe : fmt::format("{}+{}", pipe, stage_), first, level)) copies.push_back(std::move(op));
+    for (Op& op : Turn(pipe, 0, stages == 1 ? pipe : fmt::format("{}+{}", pipe, stage_), first, level))
+      copies.push_back(std::move(op));
   }
   const Span span = copies.front().span;
   Region body = Staged(OneGroup(std::move(copies)));
@@ -254,7 +257,8 @@ Region Folding::Prologue(const std::vector<std::string>& pipes, const Level& lev
     return each.second.turns.size() == 1 && each.second.distance == level.ahead.at(pipes.front()).distance;
   };
   if (std::all_of(level.ahead.begin(), level.ahead.end(), is_alike)) return PrologueByStages(pipes, level);
-  // Slots are filled in the order in which the loop goes on filling them, so that its waits count the same from its first iteration on.
+  // Slots are filled in the order in which the loop goes on filling them, so that its waits count the same from its first iteration
+  // on.
   int64_t iterations = 0;
   std::string counts;
   std::vector<std::pair<size_t, std::string>> refills;  // of an iteration, in order
@@ -278,7 +282,8 @@ Region Folding::Prologue(const std::vector<std::string>& pipes, const Level& lev
   }
   const Span span = copies.front().span;
   copies = Staged(OneGroup(std::move(copies)));
-  copies.insert(copies.begin(), Explain(fmt::format("The first blocks of the loop below{}.", pipes.size() > 1 ? counts : ""), span));
+  copies.insert(copies.begin(),
+                Explain(fmt::format("The first blocks of the loop below{}.", pipes.size() > 1 ? counts : ""), span));
   return copies;
 }
 
@@ -324,8 +329,8 @@ void Folding::NameEnds(Region& copies) const {
 void Folding::Refill(const std::string& pipe, Level& level) {
   Lookahead& ahead = level.ahead.at(pipe);
   const bool is_own = level.loads_ahead || ahead.is_alone;
-  Region copies = Turn(pipe, ahead.filled++ + ahead.distance, pipe + (is_own ? "" : ".previous"),
-                       symbolic::Name(level.loop->symbol), level);
+  Region copies =
+      Turn(pipe, ahead.filled++ + ahead.distance, pipe + (is_own ? "" : ".previous"), symbolic::Name(level.loop->symbol), level);
   NameEnds(copies);
   copies = OneGroup(std::move(copies));
   StageAhead(copies, *level.loop, *level.prologue);

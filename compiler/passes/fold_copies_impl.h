@@ -44,9 +44,9 @@ struct Lookahead {
 struct Level {
   std::vector<std::vector<Traffic>> feeds;  // of each loading worker
   std::map<std::string, Lookahead> ahead;
-  const ir::Op* loop = nullptr;             // whose body it is
-  const ir::Region* body = nullptr;         // as it was
-  ir::Region* prologue = nullptr;           // what stands before that
+  const ir::Op* loop = nullptr;      // whose body it is
+  const ir::Region* body = nullptr;  // as it was
+  ir::Region* prologue = nullptr;    // what stands before that
   ir::Region out;
   size_t start = 0;                // in `out`: behind what has moved to the start
   std::set<std::string> received;  // pipes that what stands behind the start has received from, loops and branches included
@@ -143,12 +143,12 @@ class Folding {
   ir::Kernel& kernel_;
   ir::Worker& worker_;
   Diagnostics& diagnostics_;
-  const bool loads_ahead_;   // operands are loaded over back edges (load_ahead)
-  const bool lacks_room_;    // slots share room if they are filled late (share_room)
+  const bool loads_ahead_;                // operands are loaded over back edges (load_ahead)
+  const bool lacks_room_;                 // slots share room if they are filled late (share_room)
   const std::set<std::string> channels_;  // pipes that others receive, too
   const int64_t threads_;
-  int64_t registers_;                     // of a thread, for blocks that are held over an iteration
-  const std::string stage_;               // the variable of prologues
+  int64_t registers_;        // of a thread, for blocks that are held over an iteration
+  const std::string stage_;  // the variable of prologues
   std::map<std::string, int64_t> slots_;
   Names lets_;                 // of the computing worker, where the walk is
   std::set<std::string> fed_;  // pipes that the loading workers fill for this one
