@@ -190,7 +190,8 @@ std::optional<Lookahead> Folding::LookaheadOf(const std::string& pipe, const Reg
   const bool is_waited_for = std::none_of(behind, region.end(), takes_time) && std::none_of(region.begin(), receive, takes_time);
   if (ahead.is_alone && is_waited_for) return std::nullopt;
   // Blocks that would only be on their way in the iteration that needs them are held where they fit.
-  if ((ahead.is_alone || ahead.turns.size() > 1) && HeldRegisters(ahead) > registers_) return std::nullopt;
+  const int64_t held = ahead.is_alone || ahead.turns.size() > 1 ? HeldRegisters(ahead) : 0;
+  if (held > std::max<int64_t>(0, registers_)) return std::nullopt;
   return ahead;
 }
 
