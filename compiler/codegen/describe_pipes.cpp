@@ -161,11 +161,15 @@ class FoldedPipes {
 
  private:
   void Collect(const ir::Worker& role, const ir::Region& region) {
-    std::set<std::string> advanced;  // rings that have done so here
+    std::map<std::string, int64_t> turns;  // of rings, still to come here
+    for (const ir::Op& op : region) turns[op.symbol] += op.code == OpCode::kAdvance;
+    std::set<std::string> turned;  // those that will not turn here again
     for (const ir::Op& op : region) {
       switch (op.code) {
-        case OpCode::kAdvance: advanced.insert(op.symbol); break;
-        case OpCode::kView: View(op, advanced); break;
+        case OpCode::kAdvance:
+          if (--turns[op.symbol] == 0) turned.insert(op.symbol);
+          break;
+        case OpCode::kView: View(op, turned); break;
         case OpCode::kPart:
         case OpCode::kTranspose:
           if (const auto ring = rings_.find(op.operands[0]); ring != rings_.end()) rings_.emplace(op.results[0], ring->second);
@@ -176,14 +180,14 @@ class FoldedPipes {
     }
   }
 
-  void View(const ir::Op& op, const std::set<std::string>& advanced) {
+  void View(const ir::Op& op, const std::set<std::string>& turned) {
     if (op.slot.empty()) return;
     const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
     const std::string& ring = place.ring;
     rings_.emplace(op.results[0], ring);
     if (place.where != ir::SlotPlace::Where::kPrevious) return;
     for (const ir::Pipe& pipe : kernel_.pipes) {
-      if (pipe.name == ring) traffic_[ring].ahead = pipe.slots - (advanced.contains(ring) ? 0 : 1);
+      if (pipe.name == ring) traffic_[ring].ahead = pipe.slots - (turned.contains(ring) ? 0 : 1);
     }
   }
 

@@ -58,22 +58,24 @@ Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds,
     KeepFed(level.feeds.back());
   }
   if (loop)
-    PlanLookahead(region, level, *prologue);
+    PlanLookahead(region, level);
   else
     MoveToStart(level);
-  Rewrite(Region(region.begin() + static_cast<ptrdiff_t>(first), region.end()), level);
+  const Region body(region.begin() + static_cast<ptrdiff_t>(first), region.end());
+  level.body = &body;
+  Rewrite(body, level);
   lets_ = outer_lets;
   return std::move(level.out);
 }
 
 void Folding::Rewrite(const Region& region, Level& level) {
   const Names outer_lets = lets_;
-  // Receives whose refills stand behind the first product of what they bring, so that its operands are on their way before copies
-  // are issued; without one, behind the last of a run of receives.
-  std::vector<const Op*> waiting;
+  // Pipes whose refills stand behind the first product of what they bring, so that its operands are on their way before copies are
+  // issued; without one, behind the last of a run of receives.
+  std::vector<std::string> waiting;
   bool awaits_product = false;
   const auto refill = [&] {
-    for (const Op* op : waiting) Refill(*op, level);
+    for (const std::string& pipe : waiting) Refill(pipe, level);
     waiting.clear();
     awaits_product = false;
   };
@@ -87,22 +89,31 @@ void Folding::Rewrite(const Region& region, Level& level) {
     if (!Receives(op, fed_)) {
       level.out.push_back(op);
       if (awaits_product && op.code == OpCode::kMultiply) refill();
-      continue;
-    }
-    if (op.code == OpCode::kReceive) {
-      Receive(op, level);
-      if (level.ahead.count(op.symbol) > 0) waiting.push_back(&op);
-    } else if (op.code == OpCode::kIf) {
-      Branch(op, level);
     } else {
-      Loop(op, level);
+      // Behind the next receive of a pipe its ring has gone on.
+      if (op.code == OpCode::kReceive && std::count(waiting.begin(), waiting.end(), op.symbol) > 0) refill();
+      Take(op, level);
     }
-    for (const std::string& pipe : fed_) {
-      if (Receives(op, {pipe})) level.received.insert(pipe);
+    for (const auto& [pipe, ahead] : level.ahead) {
+      // In branches of the loop's body nothing runs ahead.
+      const bool is_here = &region == level.body && std::count(ahead.refills.begin(), ahead.refills.end(), i) > 0;
+      if (is_here) waiting.push_back(pipe);
     }
   }
   refill();
   lets_ = outer_lets;
+}
+
+void Folding::Take(const Op& op, Level& level) {
+  if (op.code == OpCode::kReceive)
+    Receive(op, level);
+  else if (op.code == OpCode::kIf)
+    Branch(op, level);
+  else
+    Loop(op, level);
+  for (const std::string& pipe : fed_) {
+    if (Receives(op, {pipe})) level.received.insert(pipe);
+  }
 }
 
 void Folding::Receive(const Op& op, Level& level) {

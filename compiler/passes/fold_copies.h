@@ -4,10 +4,14 @@
 //
 // The programs are walked along the loops and branches that they have in common (sema has proved that they meet at every slot).
 //   - A send in the body of a loop runs ahead: the first slots - 1 blocks are copied before the loop, and right behind each receive
-//     the block that many iterations on, into the slot that was read last. Blocks beyond the end are copied like others: they lie
-//     outside the range and cost nothing, and so every path issues the same copies.
+//     the block that many turns of the ring on, into the slot that was read last. An iteration may receive several slots: where the
+//     turns are told from iterations, what stands before the loop is what it would copy in the iterations before its first.
+//   - The only slot of a pipe is filled again behind the last operation of the iteration that reads it, beside what is left of it.
+//     Blocks beyond the end are copied like others: they lie outside the range and cost nothing, and so every path issues the same
+//     copies.
 //   - A send outside loops moves to the start of its region, unless slots are to share room (share_room).
-//   - A send under a condition, into the only slot, or of a place that is read from memory itself stands before its receive.
+//   - A send under a condition, or of a place that is read from memory itself, stands before its receive; so does one into an only
+//     slot that is read with nothing to do beside the copy, that shares room, or that other workers receive.
 // Slots are named relative to the ring: "ab", "ab+stage", "ab.previous". Waits and barriers come from insert_sync.
 #pragma once
 

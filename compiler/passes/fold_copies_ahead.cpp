@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies that run ahead: which do, by how many iterations, what is copied before the loop and which slot an iteration fills. Where
+// Copies that run ahead: which do, by how many slots, what is copied before the loop and which slot an iteration fills. Where
 // copies go through registers, they are fetched an iteration before they are put down.
 #include <algorithm>
 
@@ -106,42 +106,140 @@ void Folding::StageAhead(Region& sends, const Op& loop, Region& before) {
   }
 }
 
+std::optional<size_t> Folding::LastUse(const Region& region, size_t receive) const {
+  std::set<ir::ValueId> views(region[receive].results.begin(), region[receive].results.end());
+  size_t last = receive;
+  for (size_t i = receive + 1; i < region.size(); ++i) {
+    const Op& op = region[i];
+    if (std::none_of(views.begin(), views.end(), [&](ir::ValueId view) { return Uses(op, view); })) continue;
+    if (op.code == OpCode::kVar || op.code == OpCode::kAssign) return std::nullopt;
+    last = i;
+    if (IsViewOfView(op)) views.insert(op.results.begin(), op.results.end());
+  }
+  return last;
+}
+
+/// False: some slot of the pipe is received elsewhere, or not free where it would be filled again.
+bool Folding::FindRefills(const std::string& pipe, const Region& region, Lookahead& ahead) const {
+  std::vector<size_t> receives, last_uses;
+  for (size_t i = 0; i < region.size(); ++i) {
+    if (!Receives(region[i], {pipe})) continue;
+    if (region[i].code != OpCode::kReceive) return false;
+    receives.push_back(i);
+  }
+  if (receives.empty()) return false;
+  ahead.turns.resize(receives.size());
+  if (receives.size() == 1 && !ahead.is_alone) {
+    ahead.refills = receives;
+    return true;
+  }
+  // Another worker may wait for what this one does between two receives.
+  if (channels_.contains(pipe)) return false;
+  for (size_t turn = 0; turn < receives.size(); ++turn) {
+    const std::optional<size_t> last = LastUse(region, receives[turn]);
+    const size_t next = turn + 1 < receives.size() ? receives[turn + 1] : region.size();
+    if (!last || *last >= next) return false;
+    last_uses.push_back(*last);
+  }
+  ahead.refills = ahead.is_alone ? last_uses : receives;
+  return true;
+}
+
+/// False: a worker sends elsewhere, or other numbers of slots, or where an element says that cannot be asked for ahead.
+bool Folding::FindSends(const std::string& pipe, const Level& level, Lookahead& ahead) {
+  for (const std::vector<Traffic>& feed : level.feeds) {
+    size_t turn = 0;
+    for (const Traffic& step : feed) {
+      if (step.pipes.count(pipe) == 0) continue;
+      if (step.kind != Kind::kSend || turn == ahead.turns.size() || ReadsElements(step.ops)) return false;
+      ahead.turns[turn].insert(ahead.turns[turn].end(), step.ops.begin(), step.ops.end());
+      ++turn;
+    }
+    if (turn != 0 && turn != ahead.turns.size()) return false;
+  }
+  return true;
+}
+
+int64_t Folding::HeldRegisters(const Lookahead& ahead) const {
+  int64_t bytes = 0;
+  for (const Region& turn : ahead.turns) {
+    ForEachOp(turn, [&](const Op& op) {
+      if (!IsStaged(op)) return;
+      const ir::Type& tile = kernel_.values[op.operands[0]].type;
+      bytes += tile.rows * tile.cols * Bytes(tile.dtype);
+    });
+  }
+  constexpr int64_t kRegisterBytes = 4;
+  return bytes / (kRegisterBytes * threads_);
+}
+
+std::optional<Lookahead> Folding::LookaheadOf(const std::string& pipe, const Region& region, const Level& level) const {
+  const int64_t slots = slots_.at(pipe);
+  Lookahead ahead;
+  ahead.is_alone = slots == 1;
+  ahead.distance = std::max<int64_t>(slots - 1, 1);
+  if (ahead.is_alone && (lacks_room_ || worker_.alternates)) return std::nullopt;
+  if (!FindRefills(pipe, region, ahead) || !FindSends(pipe, level, ahead)) return std::nullopt;
+  // A copy that is waited for at once is as well issued where it is.
+  const auto takes_time = [](const Op& op) {
+    return !ir::DefinesScalar(op.code) && op.code != OpCode::kReceive && !IsViewOfView(op);
+  };
+  const auto behind = region.begin() + static_cast<ptrdiff_t>(ahead.refills.back()) + 1;
+  const auto receive =
+      std::find_if(region.begin(), region.end(), [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == pipe; });
+  const bool is_waited_for = std::none_of(behind, region.end(), takes_time) && std::none_of(region.begin(), receive, takes_time);
+  if (ahead.is_alone && is_waited_for) return std::nullopt;
+  // Blocks that would only be on their way in the iteration that needs them are held where they fit.
+  const int64_t held = ahead.is_alone || ahead.turns.size() > 1 ? HeldRegisters(ahead) : 0;
+  if (held > std::max<int64_t>(0, registers_)) return std::nullopt;
+  return ahead;
+}
+
 /// Which pipes run ahead in this loop, and their first blocks.
-void Folding::PlanLookahead(const Region& region, Level& level, Region& prologue) {
-  std::vector<Traffic*> steps;
+void Folding::PlanLookahead(const Region& region, Level& level) {
+  std::vector<std::string> pipes;
   for (std::vector<Traffic>& feed : level.feeds) {
     for (Traffic& step : feed) {
+      if (step.kind != Kind::kSend) continue;
       const std::string& pipe = *step.pipes.begin();
-      const auto fills = [&](const Traffic& other) { return other.pipes.count(pipe) > 0; };
-      const auto receives = std::count_if(region.begin(), region.end(), [&](const Op& op) { return Receives(op, {pipe}); });
-      const bool is_direct =
-          std::any_of(region.begin(), region.end(), [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == pipe; });
-      const bool is_alone = receives == 1 && is_direct && std::count_if(feed.begin(), feed.end(), fills) == 1;
-      if (step.kind != Kind::kSend || !is_alone || slots_.at(pipe) < 2 || ReadsElements(step.ops)) continue;
-      steps.push_back(&step);
-      level.ahead[pipe] = slots_.at(pipe) - 1;
+      if (level.ahead.count(pipe) == 0) {
+        std::optional<Lookahead> ahead = LookaheadOf(pipe, region, level);
+        if (!ahead) continue;
+        registers_ -= HeldRegisters(*ahead);
+        level.ahead[pipe] = std::move(*ahead);
+        pipes.push_back(pipe);
+      }
+      step.done.insert(pipe);
     }
   }
   const auto runs_ahead = [&](const Op& op) { return op.code != OpCode::kReceive || level.ahead.count(op.symbol) > 0; };
-  level.loads_ahead = loads_ahead_ && std::all_of(region.begin(), region.end(), runs_ahead) && CanLoadAhead(*level.loop);
-  for (auto& [pipe, ahead] : level.ahead) ahead += level.loads_ahead;
-  std::map<int64_t, std::vector<Traffic*>> by_depth;
-  for (Traffic* step : steps) by_depth[level.ahead.at(*step->pipes.begin())].push_back(step);
-  for (auto depth = by_depth.rbegin(); depth != by_depth.rend(); ++depth) {
-    for (Op& op : Prologue(depth->second, *level.loop, depth->first)) prologue.push_back(std::move(op));
-  }
+  const auto is_once = [](const auto& each) { return each.second.turns.size() == 1 && !each.second.is_alone; };
+  level.loads_ahead = loads_ahead_ && std::all_of(region.begin(), region.end(), runs_ahead) &&
+                      std::all_of(level.ahead.begin(), level.ahead.end(), is_once) && CanLoadAhead(*level.loop);
+  for (auto& [pipe, ahead] : level.ahead) ahead.distance += level.loads_ahead;
+  *level.prologue = Prologue(pipes, level);
 }
 
-Region Folding::Prologue(const std::vector<Traffic*>& sends, const Op& loop, int64_t stages) {
+Region Folding::Turn(const std::string& pipe, int64_t turn, const std::string& slot, const Scalar& first, const Level& level) {
+  const std::vector<Region>& turns = level.ahead.at(pipe).turns;
+  const auto count = static_cast<int64_t>(turns.size());
+  Region copies = InSlot(turns[static_cast<size_t>(turn % count)], slot);
+  const int64_t distance = turn / count * level.loop->number;
+  Substitute(copies, level.loop->symbol, symbolic::Add(first, symbolic::Int(distance)));
+  return copies;
+}
+
+Region Folding::PrologueByStages(const std::vector<std::string>& pipes, const Level& level) {
+  const int64_t stages = level.ahead.at(pipes.front()).distance;
+  const Scalar distance = symbolic::Mul(symbolic::Name(stage_), symbolic::Int(level.loop->number));
+  const Scalar first = stages == 1 ? level.loop->scalars[0] : symbolic::Add(level.loop->scalars[0], distance);
   Region copies;
-  for (const Traffic* step : sends) {
-    const std::string& pipe = *step->pipes.begin();
-    for (Op& op : InSlot(step->ops, stages == 1 ? pipe : fmt::format("{}+{}", pipe, stage_))) copies.push_back(std::move(op));
+  for (const std::string& pipe : pipes) {
+    for (Op& op : Turn(pipe, 0, stages == 1 ? pipe : fmt::format("{}+{}", pipe, stage_), first, level))
+      copies.push_back(std::move(op));
   }
-  const Scalar distance = stages == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(stage_), symbolic::Int(loop.number));
-  Substitute(copies, loop.symbol, symbolic::Add(loop.scalars[0], distance));
+  const Span span = copies.front().span;
   Region body = Staged(OneGroup(std::move(copies)));
-  const Span span = sends.front()->ops.front().span;
   if (stages == 1) {
     body.insert(body.begin(), Explain("The first block of the loop below.", span));
     return body;
@@ -152,6 +250,42 @@ Region Folding::Prologue(const std::vector<Traffic*>& sends, const Op& loop, int
   unroll.span = span;
   unroll.regions = {std::move(body)};
   return {Explain(fmt::format("The first {} blocks of the loop below.", stages), span), std::move(unroll)};
+}
+
+Region Folding::Prologue(const std::vector<std::string>& pipes, const Level& level) {
+  if (pipes.empty()) return {};
+  const auto is_alike = [&](const auto& each) {
+    return each.second.turns.size() == 1 && each.second.distance == level.ahead.at(pipes.front()).distance;
+  };
+  if (std::all_of(level.ahead.begin(), level.ahead.end(), is_alike)) return PrologueByStages(pipes, level);
+  // Slots are filled in the order in which the loop goes on filling them, so that its waits count the same from its first iteration
+  // on.
+  int64_t iterations = 0;
+  std::string counts;
+  std::vector<std::pair<size_t, std::string>> refills;  // of an iteration, in order
+  for (const auto& [pipe, ahead] : level.ahead) {
+    const auto turns = static_cast<int64_t>(ahead.turns.size());
+    iterations = std::max(iterations, (ahead.distance + turns - 1) / turns);
+    counts += fmt::format("{}{} for {}", counts.empty() ? ": " : ", ", ahead.distance, pipe);
+    for (const size_t refill : ahead.refills) refills.emplace_back(refill, pipe);
+  }
+  std::sort(refills.begin(), refills.end());
+  Region copies;
+  for (int64_t iteration = -iterations; iteration < 0; ++iteration) {
+    std::map<std::string, int64_t> filled;
+    for (const auto& [place, pipe] : refills) {
+      const Lookahead& ahead = level.ahead.at(pipe);
+      const int64_t turn = iteration * static_cast<int64_t>(ahead.turns.size()) + filled[pipe]++ + ahead.distance;
+      if (turn < 0) continue;
+      const std::string slot = turn == 0 ? pipe : fmt::format("{}+{}", pipe, turn);
+      for (Op& each : Turn(pipe, turn, slot, level.loop->scalars[0], level)) copies.push_back(std::move(each));
+    }
+  }
+  const Span span = copies.front().span;
+  copies = Staged(OneGroup(std::move(copies)));
+  copies.insert(copies.begin(),
+                Explain(fmt::format("The first blocks of the loop below{}.", pipes.size() > 1 ? counts : ""), span));
+  return copies;
 }
 
 /// The first slots outside loops: all of them are under way before anybody waits, where they find room at once.
@@ -191,22 +325,19 @@ void Folding::NameEnds(Region& copies) const {
   });
 }
 
-/// The block that will be read last of all that have a slot, into the slot that was read last: in the iteration before, or in this
-/// one, at its end.
-void Folding::Refill(const Op& receive, Level& level) {
-  Region copies;
-  for (Traffic* step : Next(level, receive.symbol)) {
-    step->done.insert(receive.symbol);
-    for (Op& op : InSlot(step->ops, receive.symbol + (level.loads_ahead ? "" : ".previous"))) copies.push_back(std::move(op));
-  }
-  if (copies.empty()) return;
+/// The block that will be read last of all that have a slot, into the slot that was read last: in the turn before, or in this one,
+/// where all is read that is read of it.
+void Folding::Refill(const std::string& pipe, Level& level) {
+  Lookahead& ahead = level.ahead.at(pipe);
+  const bool is_own = level.loads_ahead || ahead.is_alone;
+  Region copies =
+      Turn(pipe, ahead.filled++ + ahead.distance, pipe + (is_own ? "" : ".previous"), symbolic::Name(level.loop->symbol), level);
   NameEnds(copies);
   copies = OneGroup(std::move(copies));
-  const int64_t ahead = level.ahead.at(receive.symbol);
-  Substitute(copies, level.loop->symbol,
-             symbolic::Add(symbolic::Name(level.loop->symbol), symbolic::Int(ahead * level.loop->number)));
   StageAhead(copies, *level.loop, *level.prologue);
-  level.out.push_back(Explain(fmt::format("{} block{} ahead, into the slot that was read last.", ahead, ahead == 1 ? "" : "s"),
+  const std::string distance = fmt::format("{} block{} ahead", ahead.distance, ahead.distance == 1 ? "" : "s");
+  level.out.push_back(Explain(ahead.is_alone ? "The next block, into the slot that has been read."
+                                             : fmt::format("{}, into the slot that was read last.", distance),
                               copies.front().span));
   for (Op& op : copies) level.out.push_back(std::move(op));
 }

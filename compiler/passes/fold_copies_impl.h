@@ -6,14 +6,17 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compiler/passes/copy_traffic.h"
+#include "compiler/passes/live_tiles.h"
 #include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
+#include "compiler/passes/register_shares.h"
 #include "compiler/passes/shared_room.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
@@ -28,12 +31,22 @@ bool Receives(const ir::Op& op, const std::set<std::string>& pipes);
 /// Sends that fill parts of one slot become one: their copies are issued, counted and waited for together.
 ir::Region OneGroup(ir::Region sends);
 
+/// A pipe whose sends run ahead in a loop.
+struct Lookahead {
+  std::vector<ir::Region> turns;  // the slots that an iteration receives: what fills each of them
+  std::vector<size_t> refills;    // the operations of the loop's body behind which a slot is filled again, one for each
+  int64_t distance = 0;           // in turns, from a slot that is received to the one that is filled then
+  int64_t filled = 0;             // slots of the iteration, where the walk is
+  bool is_alone = false;          // the pipe has one slot, which is filled again when it has been read
+};
+
 /// One region of the computing worker while it is rewritten.
 struct Level {
   std::vector<std::vector<Traffic>> feeds;  // of each loading worker
-  std::map<std::string, int64_t> ahead;     // pipes whose sends run ahead: by how many iterations
-  const ir::Op* loop = nullptr;             // whose body it is
-  ir::Region* prologue = nullptr;           // what stands before that
+  std::map<std::string, Lookahead> ahead;
+  const ir::Op* loop = nullptr;      // whose body it is
+  const ir::Region* body = nullptr;  // as it was
+  ir::Region* prologue = nullptr;    // what stands before that
   ir::Region out;
   size_t start = 0;                // in `out`: behind what has moved to the start
   std::set<std::string> received;  // pipes that what stands behind the start has received from, loops and branches included
@@ -49,6 +62,9 @@ class Folding {
         loads_ahead_(target.loads_ahead && !worker.alternates && IsWholeBlock(kernel, worker) &&
                      HasRoomAhead(kernel, worker, target)),
         lacks_room_(LacksRoom(kernel, target)),
+        channels_(Channels(kernel)),
+        threads_(ThreadsOf(worker, target)),
+        registers_(ShareRegisters(kernel, target).computing - kForAddresses - MostKeptTiles(kernel, worker).registers),
         stage_(ir::FreeName(kernel.UsedNames(), "stage")) {
     for (const ir::Pipe& pipe : kernel.pipes) slots_[pipe.name] = pipe.slots;
   }
@@ -66,14 +82,28 @@ class Folding {
   /// `prologue`: what stands before the loop whose body this is.
   ir::Region FoldRegion(const ir::Region& region, const std::vector<Feed>& feeds, const ir::Op* loop, ir::Region* prologue);
   void Rewrite(const ir::Region& region, Level& level);
-  void PlanLookahead(const ir::Region& region, Level& level, ir::Region& prologue);
+  /// An operation that receives.
+  void Take(const ir::Op& op, Level& level);
+  /// Nothing if the pipe does not run ahead in the loop whose body the region is.
+  std::optional<Lookahead> LookaheadOf(const std::string& pipe, const ir::Region& region, const Level& level) const;
+  /// Of a thread, for the blocks of an iteration that are fetched in the one before.
+  int64_t HeldRegisters(const Lookahead& ahead) const;
+  bool FindRefills(const std::string& pipe, const ir::Region& region, Lookahead& ahead) const;
+  static bool FindSends(const std::string& pipe, const Level& level, Lookahead& ahead);
+  /// The last operation of the region that uses what this one receives, or a part of it. Nothing: a variable holds it.
+  std::optional<size_t> LastUse(const ir::Region& region, size_t receive) const;
+  void PlanLookahead(const ir::Region& region, Level& level);
   void MoveToStart(Level& level);
   void Receive(const ir::Op& op, Level& level);
   void NameEnds(ir::Region& copies) const;
-  void Refill(const ir::Op& receive, Level& level);
+  void Refill(const std::string& pipe, Level& level);
   void Loop(ir::Op op, Level& level);
   void Branch(ir::Op op, Level& level);
-  ir::Region Prologue(const std::vector<Traffic*>& sends, const ir::Op& loop, int64_t stages);
+  /// What the loop would copy in the iterations before its first. `pipes`: that run ahead, in the order of their sends.
+  ir::Region Prologue(const std::vector<std::string>& pipes, const Level& level);
+  ir::Region PrologueByStages(const std::vector<std::string>& pipes, const Level& level);
+  /// What fills a slot of the pipe `turn` turns behind the loop's first.
+  ir::Region Turn(const std::string& pipe, int64_t turn, const std::string& slot, const ir::Scalar& first, const Level& level);
   void PlacePrologue(ir::Region prologue, Level& level);
   /// The next step of each loading worker that fills the pipe: of a slot they fill parts.
   static std::vector<Traffic*> Next(Level& level, const std::string& pipe);
@@ -113,8 +143,11 @@ class Folding {
   ir::Kernel& kernel_;
   ir::Worker& worker_;
   Diagnostics& diagnostics_;
-  const bool loads_ahead_;   // operands are loaded over back edges (load_ahead)
-  const bool lacks_room_;    // slots share room if they are filled late (share_room)
+  const bool loads_ahead_;                // operands are loaded over back edges (load_ahead)
+  const bool lacks_room_;                 // slots share room if they are filled late (share_room)
+  const std::set<std::string> channels_;  // pipes that others receive, too
+  const int64_t threads_;
+  int64_t registers_;        // of a thread, for blocks that are held over an iteration
   const std::string stage_;  // the variable of prologues
   std::map<std::string, int64_t> slots_;
   Names lets_;                 // of the computing worker, where the walk is

@@ -45,7 +45,7 @@ class Liveness {
       const bool is_part = op.code == OpCode::kPart && positions_.contains(op.operands[0]);
       if (op.code == OpCode::kPositions || is_part) positions_.insert(op.results[0]);
     });
-    if (columns_ == Columns::kHeld && loads_ == Loads::kInPlace) FindUnpacked(worker.body);
+    if (columns_ == Columns::kHeldUnpacked) FindUnpacked(worker.body);
   }
 
   Values Before(const Region& region, Values live) {
@@ -143,8 +143,8 @@ class Liveness {
   Values positions_{};  // a number and a constant for each element: had again wherever they are used
 };
 
-LiveTiles LargestFirst(const ir::Kernel& kernel, const ir::RegisterLayout& layout, LiveTiles tiles) {
-  const auto registers = [&](ValueId value) { return RegistersOf(kernel.values[value].type, layout); };
+LiveTiles LargestFirst(const ir::Kernel& kernel, const ir::RegisterLayout& layout, Columns columns, LiveTiles tiles) {
+  const auto registers = [&](ValueId value) { return RegistersOf(kernel.values[value].type, layout, columns); };
   std::erase_if(tiles.in_use, [&](ValueId value) { return registers(value) == 0; });
   std::sort(tiles.in_use.begin(), tiles.in_use.end(),
             [&](ValueId a, ValueId b) { return registers(a) != registers(b) ? registers(a) > registers(b) : a < b; });
@@ -183,13 +183,13 @@ bool KeepsTiles(const ir::Op& op) {
 LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns) {
   Liveness liveness(kernel, worker, Loads::kInPlace, columns);
   liveness.Before(worker.body, {});
-  return LargestFirst(kernel, worker.layout, std::move(liveness.most));
+  return LargestFirst(kernel, worker.layout, columns, std::move(liveness.most));
 }
 
 std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads, Columns columns) {
   Liveness liveness(kernel, worker, loads, columns);
   liveness.Before(worker.body, {});
-  for (LiveTiles& tiles : liveness.kept) tiles = LargestFirst(kernel, worker.layout, std::move(tiles));
+  for (LiveTiles& tiles : liveness.kept) tiles = LargestFirst(kernel, worker.layout, columns, std::move(tiles));
   return std::move(liveness.kept);
 }
 
@@ -210,7 +210,7 @@ LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Load
 LiveTiles MostStoredTiles(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns) {
   Liveness liveness(kernel, worker, Loads::kInPlace, columns);
   liveness.Before(worker.body, {});
-  return LargestFirst(kernel, worker.layout, std::move(liveness.most_stored));
+  return LargestFirst(kernel, worker.layout, columns, std::move(liveness.most_stored));
 }
 
 }  // namespace tkc::passes

@@ -10,9 +10,9 @@
 namespace tkc::passes {
 
 /// How a column counts: as dealt to the lanes of a warp, as more of it than that need not be there at once; or as many elements as
-/// the layout gives a thread, which is what the compiler of the output takes where it may. Then narrow elements that a loop reads
-/// count, once there, as it has them, too: each in a register of its own.
-enum class Columns : uint8_t { kDealt, kHeld };
+/// the layout gives a thread, which is what the compiler of the output takes where it may, and for what a loop keeps always. Then
+/// narrow elements that a loop reads may count, once there, as it has them where it may, too: each in a register of its own.
+enum class Columns : uint8_t { kDealt, kHeld, kHeldUnpacked };
 
 /// 32-bit registers a thread for a tile of this type in a warpgroup's registers, dealt as the layout says; 0 in shared memory.
 int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& layout, Columns columns = Columns::kDealt);

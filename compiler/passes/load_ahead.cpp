@@ -138,8 +138,8 @@ class Ahead {
   static bool Refills(const Op& op, const std::string& pipe) {
     return op.code == OpCode::kSend && op.symbol == pipe && op.slot == pipe;
   }
-  /// Every slot that is received is filled again behind the last product.
-  static bool RefillsAtEnd(const Region& body, const Plan& plan);
+  /// Every slot that is received is filled again behind the last product, while the next one is there.
+  bool RefillsAtEnd(const Region& body, const Plan& plan) const;
   void Turn(Op& loop, const Plan& plan, Region& before);
   Region Early(const Region& body, const Plan& plan, const std::string& suffix, const std::string& comment);
   /// Takes the copies from the end of the body, for the slot before the present one.
@@ -149,8 +149,9 @@ class Ahead {
   ir::Kernel& kernel_;
 };
 
-bool Ahead::RefillsAtEnd(const Region& body, const Plan& plan) {
+bool Ahead::RefillsAtEnd(const Region& body, const Plan& plan) const {
   for (size_t i = plan.first_receive; i < plan.end_receives; ++i) {
+    if (FindPipe(kernel_, body[i].symbol).slots < 2) return false;
     const auto behind = body.begin() + static_cast<ptrdiff_t>(plan.last_product);
     if (std::none_of(behind, body.end(), [&](const Op& op) { return Refills(op, body[i].symbol); })) return false;
   }

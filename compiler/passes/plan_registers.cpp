@@ -33,7 +33,7 @@ std::string InUse(const ir::Kernel& kernel, const ir::RegisterLayout& layout, co
   std::string text;
   for (size_t i = 0; i < std::min(kShown, live.in_use.size()); ++i) {
     const ir::Value& value = kernel.values[live.in_use[i]];
-    text += fmt::format("{}`{}` {}", i == 0 ? "" : ", ", value.name, RegistersOf(value.type, layout));
+    text += fmt::format("{}`{}` {}", i == 0 ? "" : ", ", value.name, RegistersOf(value.type, layout, Columns::kHeld));
   }
   return live.in_use.size() > kShown ? text + ", .." : text;
 }
@@ -89,10 +89,10 @@ bool TakesMoreThanTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
 int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   const bool stages = kernel.dynamic || Contains(worker.body, ir::OpCode::kStoreShared);
   const int64_t for_staging = stages ? kForAddressesOfStaging : 0;
-  const int64_t stored = MostStoredTiles(kernel, worker, Columns::kHeld).registers;
-  const int64_t kept = MostKeptTiles(kernel, worker, Loads::kInPlace, Columns::kHeld).registers;
+  const int64_t stored = MostStoredTiles(kernel, worker, Columns::kHeldUnpacked).registers;
+  const int64_t kept = MostKeptTiles(kernel, worker, Loads::kInPlace, Columns::kHeldUnpacked).registers;
   const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers;
-  const int64_t live = MostLiveTiles(kernel, worker, Columns::kHeld).registers;
+  const int64_t live = MostLiveTiles(kernel, worker, Columns::kHeldUnpacked).registers;
   const int64_t most = std::max({kept + kForAddressesOfAll + for_staging, together + kForPositions, live + kForPositions,
                                  stored > 0 ? stored + kForAddressesOfStores : 0});
   return TakesMoreThanTiles(kernel, worker) ? most + kForWhatNoTileShows : most;
@@ -178,7 +178,7 @@ class OneBlock {
     }
     // What that compiler has under way at once, it has to keep at once.
     const Loads loads = target_.loads_tiles_whole ? Loads::kAllTogether : Loads::kInPlace;
-    if (const LiveTiles in_use = MostKeptTiles(kernel_, worker, loads); !Fits(in_use.registers)) {
+    if (const LiveTiles in_use = MostKeptTiles(kernel_, worker, loads, Columns::kHeld); !Fits(in_use.registers)) {
       ReportInUse(worker, in_use);
       return false;
     }
@@ -227,7 +227,7 @@ class OneBlock {
 
   void ReportInUse(const ir::Worker& worker, const LiveTiles& in_use) {
     const ir::Type& type = kernel_.values[in_use.in_use[0]].type;
-    const int64_t widest = RegistersOf(type, worker.layout);
+    const int64_t widest = RegistersOf(type, worker.layout, Columns::kHeld);
     const bool is_one = !Fits(widest);
     DiagnosticBuilder report = diagnostics_.Error(
         DiagnosticKind::kRegisterOverflow, in_use.where->span,

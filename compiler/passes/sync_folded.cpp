@@ -42,6 +42,24 @@ State Join(State a, const State& b) {
   return a;
 }
 
+/// Pipes of which the region fills slots that its next iterations receive: the slot before the present one, or the only one, once
+/// the region has received it.
+std::set<std::string> FilledAhead(const Region& region) {
+  std::set<std::string> received, present, ahead;
+  for (const Op& op : region) {
+    if (op.code == OpCode::kReceive) {
+      received.insert(op.symbol);
+      present.erase(op.symbol);
+    }
+    if (op.code != OpCode::kSend || op.regions.empty()) continue;
+    const bool is_previous = ir::PlaceOfSlot(op.slot).where == ir::SlotPlace::Where::kPrevious;
+    if (is_previous) ahead.insert(op.symbol);
+    if (!is_previous && received.contains(op.symbol)) present.insert(op.symbol);
+  }
+  ahead.merge(present);
+  return ahead;
+}
+
 /// Of all instances of the worker.
 bool IsMeeting(const Op& op) { return op.code == OpCode::kSyncBlock || op.code == OpCode::kNamedSync; }
 
@@ -82,6 +100,7 @@ Region FoldedSync::Run(Region body) {
     if (op.code == OpCode::kSend && !op.regions.empty()) copied_.insert(op.symbol);
     if (op.code == OpCode::kReceive && op.number != ir::kEarlyReceive && !received.insert(op.symbol).second)
       refilled_.insert(op.symbol);
+    if (op.code == OpCode::kFor) refilled_.merge(FilledAhead(op.regions[0]));
   });
   FindUnusedFields(body);
   PlaceAdvances(body, false, {});
@@ -266,14 +285,13 @@ void FoldedSync::NoteUse(const Op& op, const std::set<ValueId>& gone) {
 /// Blocks beyond the end of a loop that runs ahead are still on their way. Those that each thread stored itself nobody reads,
 /// either: who fills the slot next has to know that all have done so.
 void FoldedSync::Drain(const Op& loop, State& state, Region& out) const {
-  std::set<std::string> ahead, filled;
+  const std::set<std::string> ahead = FilledAhead(loop.regions[0]);
+  std::set<std::string> filled;
   Span span;
   for (const Op& op : loop.regions[0]) {
     if (op.code != OpCode::kSend) continue;
     filled.insert(op.symbol);
-    if (ir::PlaceOfSlot(op.slot).where != ir::SlotPlace::Where::kPrevious) continue;
-    ahead.insert(op.symbol);
-    span = op.span;
+    if (ahead.contains(op.symbol)) span = op.span;
   }
   for (const auto& [place, meetings] : state.written) {
     if (filled.count(place.name) > 0 && !IsGuarded(place)) state.arrived[place] = std::max(state.arrived[place], meetings);

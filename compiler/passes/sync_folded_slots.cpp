@@ -109,7 +109,10 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats, const std::set<std:
         ++slot;
         continue;
       }
-      out.push_back(SyncOp(OpCode::kAdvance, slot->first, "", 0, out.empty() ? slot->second : out.back().span));
+      // The line that explains the copies goes with them.
+      const bool is_explained = op.code == OpCode::kSend && !out.empty() && out.back().code == OpCode::kComment;
+      const Span span = out.size() > is_explained ? out[out.size() - 1 - is_explained].span : slot->second;
+      out.insert(out.end() - is_explained, SyncOp(OpCode::kAdvance, slot->first, "", 0, span));
       slot = held.erase(slot);
     }
     const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
