@@ -327,7 +327,7 @@ std::vector<Case> Table(const Options& options) {
   cases.push_back({64, 4096, 14336, false, false, 0.9});
   cases.push_back({16, 1024, 8192, false, false, 0.9});
   cases.push_back({128, 4096, 4096, false, false, 0.95});
-  cases.push_back({300, 4096, 4096, false, false, 0.7});
+  cases.push_back({300, 4096, 4096, false, false, 0.8});
   for (int t = 1; t < 4; ++t) cases.push_back({4096, 4096, 4096, (t & 2) != 0, (t & 1) != 0, 0.95});
   return cases;
 }
