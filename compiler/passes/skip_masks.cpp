@@ -29,11 +29,16 @@ struct Ends {
   Scalar least, most;
 };
 
+/// Of integers of any type that do not wrap around; those of 32 bits are not simplified elsewhere.
+Scalar Plus(const Scalar& a, int64_t number) {
+  if (number == 0) return a;
+  return symbolic::IsInt(a) ? symbolic::Int(a->int_value + number) : symbolic::Add(a, symbolic::Int(number));
+}
+
 /// a + plus > b; a number is written on the right.
 Scalar Above(const Scalar& a, int64_t plus, const Scalar& b) {
   const bool is_difference = a->kind == symbolic::Kind::kSub;
-  const Scalar sum = is_difference ? symbolic::Sub(symbolic::Add(a->args[0], symbolic::Int(plus)), a->args[1])
-                                   : symbolic::Add(a, symbolic::Int(plus));
+  const Scalar sum = is_difference ? symbolic::Sub(Plus(a->args[0], plus), a->args[1]) : Plus(a, plus);
   return symbolic::IsInt(sum) ? symbolic::Make(symbolic::Kind::kLt, DType::kBool, {b, sum})
                               : symbolic::Make(symbolic::Kind::kGt, DType::kBool, {sum, b});
 }
@@ -116,7 +121,7 @@ class Masks {
   }
 
   static Ends From(const Scalar& first, const ir::Type& type) {
-    return {first, symbolic::Add(first, symbolic::Int(std::max(type.rows, type.cols) - 1))};
+    return {first, Plus(first, std::max(type.rows, type.cols) - 1)};
   }
 
   /// A number, or an i32 of the launch that is known to be none below zero.
