@@ -120,9 +120,7 @@ class Masks {
     }
   }
 
-  static Ends From(const Scalar& first, const ir::Type& type) {
-    return {first, Plus(first, std::max(type.rows, type.cols) - 1)};
-  }
+  static Ends From(const Scalar& first, const ir::Type& type) { return {first, Plus(first, std::max(type.rows, type.cols) - 1)}; }
 
   /// A number, or an i32 of the launch that is known to be none below zero.
   bool IsNotNegative(const Scalar& scalar) const {
