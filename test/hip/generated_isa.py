@@ -6,6 +6,8 @@ where waves alternate, nothing but products in their part of the loop, and as lo
 
     test/hip/generated_isa.py BUILD [--all] [FILE.tk ...]     BUILD: a build folder with bin/tkc; --all: every example"""
 import argparse
+import concurrent.futures
+import os
 import re
 import subprocess
 import sys
@@ -76,6 +78,31 @@ def problems_of(kernel, chip, products, resident):
     return problems + alternation_problems(kernel, chip, loop)
 
 
+def judge(tkc, file, chip):
+    """What is to be printed of a file's kernels for a chip, and how many of them are not as planned."""
+    with tempfile.TemporaryDirectory() as scratch:
+        source = Path(scratch) / "kernel.hip"
+        made = subprocess.run([tkc, "--target", chip, file, "-o", source], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if made.returncode != 0:
+            return [f"failed: {file.name} for {chip}: {made.stdout.splitlines()[0] if made.stdout else made.returncode}"], 1
+        resident = planned.resident(source.read_text())
+        products, conflicts = planned.products(tkc, chip, file), planned.conflicts(tkc, chip, file)
+        lines, failed = [], bool(conflicts)
+        if conflicts:
+            lines.append(f"failed: {file.name} for {chip}: bank conflicts of degree {', '.join(conflicts)}")
+        try:
+            kernels = isa.kernels(isa.compile_to_assembly(source, chip, include=[scratch]))
+        except RuntimeError as error:
+            return [*lines, f"failed: {file.name} for {chip}: {str(error)[:1500]}"], failed + 1
+    for kernel in kernels:
+        loop = kernel.main_loop()
+        share = isa.mca_share(loop, chip) if loop else 0.0
+        problems = problems_of(kernel, chip, products, resident)
+        failed += bool(problems)
+        lines.append(f"{chip} {file.stem} {kernel.name[:60]}: {isa.describe(kernel, chip, share)}" + "".join(f"\nfailed: {p}" for p in problems))
+    return lines, failed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=Path)
@@ -85,35 +112,12 @@ def main():
     args = parser.parse_args()
     examples = isa.ROOT / "examples"
     files = args.files or sorted(examples.rglob("*.tk")) if args.all or args.files else [examples / name for name in SAMPLE]
+    cases = [(file, chip) for file in files if "kernel " in file.read_text() for chip in ([args.chip] if args.chip else CHIPS)]  # not functions only
     failed = 0
-    for file in files:
-        if "kernel " not in file.read_text():
-            continue  # functions only
-        for chip in [args.chip] if args.chip else CHIPS:
-            with tempfile.TemporaryDirectory() as scratch:
-                source = Path(scratch) / "kernel.hip"
-                made = subprocess.run([args.build / "bin" / "tkc", "--target", chip, file, "-o", source], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-                if made.returncode != 0:
-                    print(f"failed: {file.name} for {chip}: {made.stdout.splitlines()[0] if made.stdout else made.returncode}")
-                    failed += 1
-                    continue
-                tkc, resident = args.build / "bin" / "tkc", planned.resident(source.read_text())
-                products, conflicts = planned.products(tkc, chip, file), planned.conflicts(tkc, chip, file)
-                if conflicts:
-                    print(f"failed: {file.name} for {chip}: bank conflicts of degree {', '.join(conflicts)}")
-                    failed += 1
-                try:
-                    kernels = isa.kernels(isa.compile_to_assembly(source, chip, include=[scratch]))
-                except RuntimeError as error:
-                    print(f"failed: {file.name} for {chip}: {str(error)[:1500]}")
-                    failed += 1
-                    continue
-            for kernel in kernels:
-                loop = kernel.main_loop()
-                share = isa.mca_share(loop, chip) if loop else 0.0
-                problems = problems_of(kernel, chip, products, resident)
-                failed += bool(problems)
-                print(f"{chip} {file.stem} {kernel.name[:60]}: {isa.describe(kernel, chip, share)}" + "".join(f"\nfailed: {p}" for p in problems))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for lines, count in pool.map(lambda case: judge(args.build / "bin" / "tkc", *case), cases):
+            print("\n".join(lines), flush=True)
+            failed += count
     return 1 if failed else 0
 
 

@@ -23,9 +23,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LLVM = pathlib.Path("/usr/lib/llvm-22/bin")
 # The compiler's tests that run with sanitizers, too; what runs long or has nothing to do with memory runs once, in release.
 SANITIZED = ("lex", "parse", "sema", "spec", "ir", "passes", "certify", "driver", "interp")
-# Of these one test in three runs for a change: each compiles what tkc generates before the simulator executes it.
+# Of these one test in five runs for a change: each compiles what tkc generates before the simulator executes it.
 DRAWN = ("run", "sim")
-ONE_IN = 3
+ONE_IN = 5
 START = float(os.environ.get("TKC_TEST_START", time.time()))
 MINUTES = float(os.environ.get("TKC_TEST_MINUTES", 14))
 SCRIPTS = [[f"tools/{name}"] for name in ("check_includes", "check_format", "check_tidy", "check_runtime", "check_conformance", "check_diagnostics", "check_spec")]
