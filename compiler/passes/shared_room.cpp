@@ -105,14 +105,9 @@ DiagnosticBuilder ReportOverflow(const ir::Kernel& kernel, const Target& target,
 }
 
 Result<void> RequireRoomForASlot(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
-  const auto slot_bytes_of = [](const ir::Pipe& pipe) {
-    int64_t bytes = 0;
-    for (const ir::PipeField& field : pipe.fields) bytes += field.rows * field.cols * Bytes(field.dtype);
-    return bytes * pipe.rings;
-  };
   constexpr int64_t kFarBeyond = 4;
   const int64_t limit = kFarBeyond * SharedLimit(kernel, target);
-  if (std::ranges::all_of(kernel.pipes, [&](const ir::Pipe& pipe) { return slot_bytes_of(pipe) <= limit; })) return {};
+  if (std::ranges::all_of(kernel.pipes, [&](const ir::Pipe& pipe) { return SlotBytes(pipe) * pipe.rings <= limit; })) return {};
   ir::Kernel planned = kernel;
   planned.buffers.clear();
   for (ir::Pipe& pipe : planned.pipes) {

@@ -102,15 +102,14 @@ class FoldedSync {
   std::set<ValueId> used_;
   std::set<std::string>
       unused_;  // buffers of fields that nobody reads, where a slot need not be waited for before it is filled again
-  std::set<std::string> copied_;  // pipes that copies fill
-  std::set<std::string>
-      refilled_;  // of whose only slot one place may mean another turn than the next: received in several, or filled ahead
-  std::set<std::string> own_;      // buffers of each instance
-  std::set<std::string> guarded_;  // pipes between workers
-  std::set<std::string> differs_;  // scalars that differ between instances
-  int divergent_ = 0;              // conditions around that do
-  int divergent_loops_ = 0;        // and loops
-  int64_t apart_ = 0;              // meetings that one instance is behind the other
+  std::set<std::string> copied_;    // pipes that copies fill
+  std::set<std::string> refilled_;  // whose only slot holds another turn in another place: received in several, or filled ahead
+  std::set<std::string> own_;       // buffers of each instance
+  std::set<std::string> guarded_;   // pipes between workers
+  std::set<std::string> differs_;   // scalars that differ between instances
+  int divergent_ = 0;               // conditions around that do
+  int divergent_loops_ = 0;         // and loops
+  int64_t apart_ = 0;               // meetings that one instance is behind the other
   bool has_failed_ = false;
 };
 

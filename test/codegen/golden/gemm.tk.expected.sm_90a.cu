@@ -847,8 +847,8 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// A few hundred rows: what the multiprocessors fetch decides, and large tiles fetch least. Two blocks share each sum, or half of them
-// would have none.
+// A few hundred rows: what the multiprocessors fetch decides, and large tiles fetch least. Two blocks share each sum: there are tiles
+// for no more than half of the multiprocessors.
 // schedule trio_halves of gemm for sm_90a when M > 256 and M <= 384 and cdiv(N, 128) * 4 <= sms and K >= 2048 and N % 64 == 0 and K % 64 == 0
 // Schedule `trio_halves`, for sm_90a: BM = 192, BN = 128, BK = 64, W = 3.
 //
