@@ -63,6 +63,7 @@
 #include "compiler/passes/spread_instances.h"
 #include "compiler/passes/stage_operands.h"
 #include "compiler/passes/turn_operands.h"
+#include "compiler/passes/turn_products.h"
 #include "compiler/passes/widen_columns.h"
 #include "compiler/sema/check.h"
 #include "compiler/support/internal_error.h"
@@ -80,6 +81,7 @@ constexpr Pass kPasses[] = {
     {"separate_pipes", passes::SeparatePipes},                    // likewise; of pipes that have one ring by now
     {"separate_fields", passes::SeparateFields},                  // likewise; of pipes that are one by now
     {"expand_workers", passes::ExpandWorkers},                    // all below counts senders and receivers of pipes
+    {"turn_products", passes::TurnProducts},                      // on values, before they have places; which columns are split
     {"split_sums", passes::SplitSums},                            // on values, before they have places
     {"spread_instances", passes::SpreadInstances},                // on whole workers: below, a block's own instances are counted
     {"guard_padding", passes::GuardPadding},                      // once it is known which blocks take one tile; on stores whole

@@ -168,6 +168,7 @@ struct Worker {
   bool in_turn = false;
   bool alternates = false;  // one of its two instances loads while the other multiplies
   Span alternates_span;     // where the schedule says so
+  bool turned = false;      // its register tiles are the source's turned around; turn_products
   int64_t spread = 1;       // blocks of a cluster, each of which has `instances` of its own; spread_instances deals them out
   RoleKind kind = RoleKind::kUnassigned;
   int first_warp = 0;               // of the block; compute roles start at a multiple of 4

@@ -254,6 +254,7 @@ class KernelParser {
     if (lexer_.Accept("as") && !text_.Name(&worker.instance_name)) return false;
     worker.in_turn = lexer_.Accept("in_turn");
     worker.alternates = lexer_.Accept("alternates");
+    worker.turned = lexer_.Accept("turned");
     if (lexer_.Accept("spread") && !text_.Integer(&worker.spread)) return false;
     if (lexer_.Accept("role")) {
       int64_t role = 0;

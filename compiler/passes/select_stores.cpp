@@ -23,13 +23,27 @@ using ir::Region;
 using ir::ValueId;
 
 constexpr int64_t kStagingBytes = 16384;  // for each instance of a worker: what the slots can spare
+constexpr int64_t kChunkBytes = 4096;     // of rows that are stored turned
+constexpr int64_t kPanelBytes = 128;      // of a row in shared memory
+constexpr int64_t kTurnedAtOnce = 16;     // columns of a tile in registers, by the instruction that stores four matrices
 
-/// How many bytes of each row a staging chunk has: a swizzle's width that divides the columns. 0: none does. Many small chunks beat
-/// few large ones, as the engine reads one while the next are written (4 of 4 KiB against 2 of 8 KiB: a 2048 x 2048 product gains
-/// 1.1 % on an H200). Elements of 4 bytes are stored without matrix instructions, which takes the widest swizzle.
-int64_t ChunkBytes(const ir::Type& tile, DType dtype) {
+/// The rows of memory that `store` fills lie along the columns of its tile.
+bool IsTurned(const Op& store) { return store.slot == "transposed"; }
+
+/// How many columns of a register tile a staging chunk has. 0: no number of them makes chunks. Many small chunks beat few large ones,
+/// as the engine reads one while the next are written (4 of 4 KiB against 2 of 8 KiB: a 2048 x 2048 product gains 1.1 % on an H200).
+/// Of each row a swizzle's width; elements of 4 bytes are stored without matrix instructions, which takes the widest one. Of a tile
+/// that is stored turned, whole rows, and as many as matrix instructions turn at once.
+int64_t ChunkCols(const Op& store, const ir::Type& tile, DType dtype) {
+  if (IsTurned(store)) {
+    if (Bytes(dtype) != 2 || tile.rows * Bytes(dtype) > kPanelBytes) return 0;
+    for (int64_t cols = kChunkBytes / (tile.rows * Bytes(dtype)); cols >= kTurnedAtOnce; cols -= kTurnedAtOnce) {
+      if (tile.cols % cols == 0) return cols;
+    }
+    return 0;
+  }
   for (int64_t bytes = tile.rows <= 64 && Bytes(dtype) > 2 ? 128 : 64; bytes >= 32; bytes /= 2) {
-    if (tile.cols * Bytes(dtype) % bytes == 0) return bytes;
+    if (tile.cols * Bytes(dtype) % bytes == 0) return bytes / Bytes(dtype);
   }
   return 0;
 }
@@ -64,30 +78,28 @@ struct Stores {
   const Target& target = engine.target;
   std::set<std::string> own_stages{};  // staging buffers of the worker
 
-  ir::Buffer StagingBuffer(const ir::Type& type, const ir::TensorParam& tensor, int64_t chunk_cols);
+  ir::Buffer StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, const std::string& purpose);
   Op StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer);
   Region StagedStore(const Op& store);
   Region DirectStore(const Op& store);
   bool IsStaged(const Op& store) const;
-  bool HasRoomToStage(const ir::Type& type) const;
+  bool HasRoomToStage(int64_t chunk_bytes) const;
   void Rewrite(Region& region);
 };
 
-/// The buffer in which the worker stages chunks of a tile of `type` for the tensor. A worker's stores of one shape take turns with
-/// one buffer. Another worker, another shape of chunk or number of them has its own.
-ir::Buffer Stores::StagingBuffer(const ir::Type& type, const ir::TensorParam& tensor, int64_t chunk_cols) {
+/// The buffer in which the worker stages the chunks of a tile for the tensor. A worker's stores of one shape take turns with one
+/// buffer. Another worker, another shape of chunk or number of them has its own.
+ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, const std::string& purpose) {
   ir::Buffer buffer;
   buffer.name = tensor.name + "_stage";
   buffer.dtype = tensor.dtype;
-  buffer.rows = type.rows;
-  buffer.cols = chunk_cols;
+  buffer.rows = chunk.rows;
+  buffer.cols = chunk.cols;
   buffer.instances = worker.instances;
-  if (!target.folds_copies) {
-    buffer.count = StagingBuffers(type.cols / chunk_cols, type.rows * chunk_cols * Bytes(tensor.dtype),
-                                  BytesBesideSlots(kernel, target) / buffer.instances);
-  }
-  buffer.swizzle = ChooseSwizzle(tensor.dtype, type.rows, chunk_cols);
-  buffer.purpose = fmt::format("staging of {}, {} columns at a time", tensor.name, chunk_cols);
+  if (!target.folds_copies)
+    buffer.count = StagingBuffers(chunks, buffer.TileBytes(), BytesBesideSlots(kernel, target) / buffer.instances);
+  buffer.swizzle = ChooseSwizzle(tensor.dtype, chunk.rows, chunk.cols);
+  buffer.purpose = purpose;
   const auto find = [&](const std::string& name) {
     return std::find_if(kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::Buffer& b) { return b.name == name; });
   };
@@ -127,10 +139,15 @@ Region Stores::StagedStore(const Op& store) {
   const ValueId value = store.operands[0];
   const ir::Type type = kernel.values[value].type;
   const ir::TensorParam& tensor = FindTensor(kernel, store.symbol);
-  const int64_t chunk_cols = ChunkBytes(type, tensor.dtype) / Bytes(tensor.dtype);
+  const int64_t chunk_cols = ChunkCols(store, type, tensor.dtype);
   Ensure(chunk_cols > 0, "a staged store whose columns no chunk divides", store.span);
   const int64_t chunks = type.cols / chunk_cols;
-  const ir::Buffer buffer = StagingBuffer(type, tensor, chunk_cols);
+  const bool is_turned = IsTurned(store);
+  ir::Type staged{tensor.dtype, type.rows, chunk_cols, ir::Space::kShared, false};
+  if (is_turned) std::swap(staged.rows, staged.cols);
+  const ir::Buffer buffer =
+      StagingBuffer(staged, tensor, chunks,
+                    fmt::format("staging of {}, {} {} at a time", tensor.name, chunk_cols, is_turned ? "rows" : "columns"));
   const std::string counter = tensor.name + "_chunk";
   const ir::Scalar first = chunks == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(counter), symbolic::Int(chunk_cols));
 
@@ -152,7 +169,7 @@ Region Stores::StagedStore(const Op& store) {
     emit({OpCode::kConvert, {rounded}, {part}});
     part = rounded;
   }
-  const ValueId stage = kernel.AddValue("staged", ir::Type{tensor.dtype, type.rows, chunk_cols, ir::Space::kShared, false});
+  const ValueId stage = kernel.AddValue("staged", staged);
   Op view{OpCode::kView, {stage}};
   view.symbol = buffer.name;
   if (chunks > 1 && buffer.count >= chunks)
@@ -160,13 +177,20 @@ Region Stores::StagedStore(const Op& store) {
   else if (buffer.count > 1)
     view.scalars = {symbolic::Make(symbolic::Kind::kMod, DType::kI64, {symbolic::Name(counter), symbolic::Int(buffer.count)})};
   emit(view);
-  emit({OpCode::kStoreShared, {}, {stage, part}});
+  ValueId as_held = stage;
+  if (is_turned) {
+    as_held = kernel.AddValue("staged_turned", ir::Type{tensor.dtype, type.rows, chunk_cols, ir::Space::kShared, true});
+    emit({OpCode::kTranspose, {as_held}, {stage}});
+  }
+  emit({OpCode::kStoreShared, {}, {as_held, part}});
   Op access = store;
-  // Single numbers may stand behind the axis that the columns are.
-  const auto columns =
-      std::find_if(access.axes.rbegin(), access.axes.rend(), [](const ir::AxisRange& axis) { return !axis.dropped; });
-  columns->start = symbolic::Add(columns->start, first);
-  columns->extent = chunk_cols;
+  access.slot.clear();
+  // Single numbers may stand behind the axis that the columns are, and between it and the one that the rows are.
+  const auto is_kept = [](const ir::AxisRange& axis) { return !axis.dropped; };
+  auto cut = std::find_if(access.axes.rbegin(), access.axes.rend(), is_kept);
+  if (is_turned) cut = std::find_if(cut + 1, access.axes.rend(), is_kept);
+  cut->start = symbolic::Add(cut->start, first);
+  cut->extent = chunk_cols;
   emit(StoreStaged(access, stage, buffer));
   if (chunks == 1) return body;
   Op loop{OpCode::kUnroll};
@@ -179,8 +203,8 @@ Region Stores::StagedStore(const Op& store) {
 
 /// Whether a chunk of it for each instance fits beside the least slots and what else lies in shared memory. Else the tile is stored
 /// from registers, in shorter pieces of lines: slower, where the alternative is not to be compiled at all.
-bool Stores::HasRoomToStage(const ir::Type& type) const {
-  return BytesBesideBuffers(kernel, BytesForTiles(kernel, target)) >= type.rows * ChunkBytes(type, type.dtype) * worker.instances;
+bool Stores::HasRoomToStage(int64_t chunk_bytes) const {
+  return BytesBesideBuffers(kernel, BytesForTiles(kernel, target)) >= chunk_bytes * worker.instances;
 }
 
 /// A guarded store from registers, of the tensor's type.
@@ -200,11 +224,16 @@ bool Stores::IsStaged(const Op& store) const {
   if (!worker.layout.IsFragment() || static_cast<typed::StoreOp>(store.number) != typed::StoreOp::kSet) return false;
   ir::Type type = kernel.values[store.operands[0]].type;
   const DType dtype = FindTensor(kernel, store.symbol).dtype;
-  if (type.rows == 1 || Bytes(dtype) < 2 || !IsFloat(dtype) || ChunkBytes(type, dtype) == 0) return false;
+  const int64_t chunk_cols = ChunkCols(store, type, dtype);
+  if (type.rows == 1 || Bytes(dtype) < 2 || !IsFloat(dtype) || chunk_cols == 0) return false;
   type.dtype = dtype;
-  if (!HasRoomToStage(type)) return false;
+  if (!HasRoomToStage(type.rows * chunk_cols * Bytes(dtype))) return false;
   // Without an engine, the four lanes of a row store whole sectors of 32 bytes unless elements are narrow.
-  return target.folds_copies ? Bytes(dtype) == 2 && store.slot.empty() : engine.Obstacle(store, type).empty();
+  if (target.folds_copies) return Bytes(dtype) == 2 && !IsTurned(store);
+  Op lying = store;
+  lying.slot.clear();
+  if (IsTurned(store)) std::swap(type.rows, type.cols);
+  return engine.Obstacle(lying, type).empty();
 }
 
 void Stores::Rewrite(Region& region) {

@@ -315,23 +315,26 @@ bool Splitting::NarrowOp(Op& op) {
     axis.start = symbolic::Add(axis.start, first);
     axis.extent /= kernel_.split;
   };
-  const auto last_kept = [&]() -> ir::AxisRange& {
-    return *std::find_if(op.axes.rbegin(), op.axes.rend(), [](const ir::AxisRange& axis) { return !axis.dropped; });
+  // The axis of memory along the tile's columns, or its rows: the last one that is kept or the first, the only one of a vector.
+  const auto axis_along = [&](bool columns) -> ir::AxisRange& {
+    const auto is_kept = [](const ir::AxisRange& axis) { return !axis.dropped; };
+    if (columns != (op.slot == "transposed")) return *std::find_if(op.axes.rbegin(), op.axes.rend(), is_kept);
+    return *std::find_if(op.axes.begin(), op.axes.end(), is_kept);
   };
   switch (op.code) {
     case OpCode::kLet: return true;
     case OpCode::kStore:
       if (!narrowed_.count(op.operands[0])) return false;
-      narrow_axis(last_kept());
+      narrow_axis(axis_along(true));
       return true;
     case OpCode::kRead: {
       ir::Type& type = kernel_.values[op.results[0]].type;
       if (narrowed_rows_.count(op.results[0])) {
         type.rows /= kernel_.split;
-        narrow_axis(last_kept());
+        narrow_axis(axis_along(false));
       } else if (type.cols == cols_) {
         type.cols /= kernel_.split;
-        narrow_axis(last_kept());
+        narrow_axis(axis_along(true));
         narrowed_.insert(op.results[0]);
       }
       return true;
