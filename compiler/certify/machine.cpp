@@ -400,12 +400,8 @@ void Machine::CompleteIfDone(Context& c, int element) {
   }
   if (barrier.issued != barrier.expected) return;
   Knowledge& knowledge = c.state.knowledge;
-  std::vector<WaitNote> others;
   for (const WaitNote& note : c.state.notes) {
-    if (note.barrier != element) {
-      others.push_back(note);
-      continue;
-    }
+    if (note.barrier != element) continue;
     if (!knowledge.Knows(Arriving(element), note.event)) {
       Fail(c, DiagnosticKind::kCertificatePhase,
            fmt::format("a phase of `{}` may be over before `{}` has seen the end of the one before", declared.name,
@@ -415,7 +411,7 @@ void Machine::CompleteIfDone(Context& c, int element) {
     }
     knowledge.Free(note.event);
   }
-  c.state.notes = std::move(others);
+  std::erase_if(c.state.notes, [&](const WaitNote& note) { return note.barrier == element; });
   if (barrier.previous >= 0) knowledge.Free(barrier.previous);
   barrier.previous = barrier.latest;
   barrier.latest = knowledge.NewEvent();
