@@ -299,7 +299,7 @@ bool Machine::ArriveAtAll(Context& c) {
 void Machine::Fence(Context& c) const {
   const ShareList shares = Shares(c);
   const auto is_own = [&](const Record& record) {
-    return std::ranges::any_of(shares, [&](const Share& share) { return share.warp == record.warp; });
+    return record.agent == c.number && std::ranges::any_of(shares, [&](const Share& share) { return share.warp == record.warp; });
   };
   for (const Record& record : c.state.records.All()) {
     if (record.by_engine || !is_own(record)) continue;
