@@ -68,6 +68,8 @@ std::string VariableKey(const Scalar& scalar) {
 /// A sum of whole trees with coefficients, and a number. Trees are told apart by how they are built only.
 class TermsOfSum {
  public:
+  TermsOfSum() { terms_.reserve(8); }  // more are rare
+
   /// False: a coefficient would overflow.
   bool Add(const Scalar& scalar, int64_t coefficient) {
     if (scalar->dtype != DType::kI64) return AddTerm(scalar, coefficient);  // its sums may wrap around
