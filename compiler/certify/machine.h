@@ -297,7 +297,7 @@ class Machine {
   int ClusterBarrier() const { return program_.blocks * named_; }
 
   std::vector<std::vector<int>> sharing_buffers_;  // of each buffer, those over which it lies
-  int named_ = 1;  // named barriers of a block, with the block's own
+  int named_ = 1;                                  // named barriers of a block, with the block's own
   std::vector<bool> async_buffers_, counted_buffers_;
   std::vector<std::vector<int>> buffers_of_barrier_;    // whose slots it says something about
   std::vector<bool> is_empty_barrier_;                  // waited at for a free slot

@@ -87,8 +87,7 @@ void Machine::FindUsers() {
       if (step.kind != StepKind::kOp) continue;
       if (step.root >= 0) buffer_of_root[static_cast<size_t>(step.root)] = step.buffer;
       const OpCode code = step.op->code;
-      if (code == OpCode::kNamedSync || code == OpCode::kNamedArrive)
-        named_ = std::max(named_, static_cast<int>(step.element) + 1);
+      if (code == OpCode::kNamedSync || code == OpCode::kNamedArrive) named_ = std::max(named_, static_cast<int>(step.element) + 1);
       if (code == OpCode::kWaitEmpty) {
         is_empty_barrier_[static_cast<size_t>(step.barrier)] = true;
         is_waited_for_[static_cast<size_t>(agent.block) * barriers + static_cast<size_t>(step.barrier)] = true;

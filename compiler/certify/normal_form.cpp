@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "compiler/support/floor_div.h"
+
 namespace tkc::certify {
 namespace {
-
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 int64_t OrdinalOf(const Agent& agent, const Frame& frame) {
   const Loop& loop = agent.loops[static_cast<size_t>(frame.loop)];

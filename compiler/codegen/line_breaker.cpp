@@ -10,9 +10,9 @@ namespace {
 
 /// How strongly a binary operator binds; 0: none, as what else stands between spaces.
 int Precedence(std::string_view word) {
-  static constexpr std::pair<std::string_view, int> kOperators[] = {
-      {"?", 1}, {":", 1}, {"||", 2}, {"&&", 2}, {"|", 2}, {"^", 2}, {"&", 2}, {"==", 3}, {"!=", 3},
-      {"<", 3}, {">", 3}, {"<=", 3}, {">=", 3}, {"+", 4}, {"-", 4}, {"*", 5}, {"/", 5},  {"%", 5}};
+  static constexpr std::pair<std::string_view, int> kOperators[] = {{"?", 1},  {":", 1},  {"||", 2}, {"&&", 2}, {"|", 2}, {"^", 2},
+                                                                    {"&", 2},  {"==", 3}, {"!=", 3}, {"<", 3},  {">", 3}, {"<=", 3},
+                                                                    {">=", 3}, {"+", 4},  {"-", 4},  {"*", 5},  {"/", 5}, {"%", 5}};
   for (const auto& [text, precedence] : kOperators) {
     if (text == word) return precedence;
   }

@@ -17,15 +17,15 @@ constexpr std::string_view kLibraryFunctions[] = {
 };
 
 bool IsUpper(std::string_view name) {
-  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
+  return std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
 /// Macro families of CUDA, of the C library and of the runtime that no list can keep up with.
 bool IsMacroFamily(std::string_view name) {
-  static constexpr std::string_view kPrefixes[] = {"CUDA",   "CU_",   "TK_",    "INT",   "UINT",   "PRI",    "SCN",
-                                                   "FLT_",   "DBL_",  "LDBL_",  "FP_",   "M_",     "SIG",    "HUGE_",
-                                                   "E2",     "EI",    "CHAR_",  "SCHAR_", "UCHAR_", "SHRT_", "USHRT_",
-                                                   "LONG_",  "ULONG_", "LLONG_", "ULLONG_"};
+  static constexpr std::string_view kPrefixes[] = {
+      "CUDA",  "CU_", "TK_", "INT",   "UINT",   "PRI",    "SCN",   "FLT_",   "DBL_",  "LDBL_",  "FP_",    "M_",     "SIG",
+      "HUGE_", "E2",  "EI",  "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "LONG_", "ULONG_", "LLONG_", "ULLONG_"};
   return IsUpper(name) && std::ranges::any_of(kPrefixes, [&](std::string_view prefix) {
            return name.size() > prefix.size() && name.starts_with(prefix);
          });

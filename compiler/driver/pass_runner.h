@@ -23,7 +23,7 @@ struct Pass {
 
   std::string_view name;
   std::variant<ForTarget, ForAnyTarget> run;
-  std::optional<ir::Level> enters = {};                   // from here on the IR satisfies this level
+  std::optional<ir::Level> enters = {};                 // from here on the IR satisfies this level
   std::optional<passes::Established> establishes = {};  // from here on this holds
 };
 

@@ -220,8 +220,8 @@ bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, 
   if (!ok) return false;
   const auto kept = std::count_if(access.axes.begin(), access.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
   if (kept > 2) {
-    DiagnosticBuilder report =
-        diagnostics_.Error(DiagnosticKind::kBadIndex, expr.span, fmt::format("an access keeps at most two axes, this one {}", kept));
+    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kBadIndex, expr.span,
+                                                  fmt::format("an access keeps at most two axes, this one {}", kept));
     report.Note(param.span, fmt::format("`{}` is declared here", param.name));
     if (!SuggestLeadingIndex(expr, param, access.axes, report))
       report.Help("give an element index for the others: it drops its axis");

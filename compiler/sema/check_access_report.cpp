@@ -85,10 +85,10 @@ void Elaborator::ReportMissingIndex(const ast::IndexExpr& expr, const typed::Par
   const size_t axis = axes.size() - 1, found = expr.indices.size();
   const typed::Expr& extent = *param.extents[axis];
   const std::string name = extent.kind == ExprKind::kDim ? fmt::format("`{}`", kernel_.dims[extent.id].name) : "its extent";
-  DiagnosticBuilder report = diagnostics_.Error(
-      DiagnosticKind::kBadIndex, expr.span,
-      fmt::format("`{}` has {} axes, found {} {}: axis {} is taken whole, and {} is known at launch only", param.name,
-                  param.extents.size(), found, found == 1 ? "index" : "indices", axis, name));
+  DiagnosticBuilder report =
+      diagnostics_.Error(DiagnosticKind::kBadIndex, expr.span,
+                         fmt::format("`{}` has {} axes, found {} {}: axis {} is taken whole, and {} is known at launch only",
+                                     param.name, param.extents.size(), found, found == 1 ? "index" : "indices", axis, name));
   report.Note(param.span, fmt::format("`{}` is declared here", param.name));
   if (!SuggestLeadingIndex(expr, param, axes, report))
     report.Help("give the axis an index, such as a block of `for n in N by 128`, or make its extent a compile-time parameter");

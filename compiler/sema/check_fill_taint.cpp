@@ -294,8 +294,7 @@ Taint FillTaint::FieldOf(const Stmt& receive, size_t field, bool& differ) {
   Taint taint = kNothing;
   std::map<int64_t, Taint> rings;
   const auto add = [&](const Sent& sent) {
-    if (receive.ring)
-      return JoinRings(sent, sent.ring, sent.fields[field], 0, rings);
+    if (receive.ring) return JoinRings(sent, sent.ring, sent.fields[field], 0, rings);
     differ |= taint.base != Fill::kNone && taint != sent.fields[field];
     taint = Join(taint, sent.fields[field]);
   };

@@ -296,7 +296,7 @@ class Elaborator {
   typed::Block* block_ = nullptr;  // where statements go; null outside of sections
   typed::Section* section_ = nullptr;
   const ast::GridSection* source_section_ = nullptr;
-  std::map<typed::VarId, const ast::Range*> ranges_;     // of indices of loops and of the grid
+  std::map<typed::VarId, const ast::Range*> ranges_;    // of indices of loops and of the grid
   std::map<typed::VarId, typed::ExprPtr> of_instance_;  // what names of integers made of the instance's number stand for
   std::vector<Gate> gates_;
   std::vector<const ast::FnDecl*> inlining_;

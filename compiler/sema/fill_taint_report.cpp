@@ -70,7 +70,8 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
   if (index == nullptr && mixed != mixed_.end()) {
     const typed::Pipe& pipe = section_.pipes[static_cast<size_t>(mixed->second)];
     report.Note(pipe.span, fmt::format("what is sent into `{}` at one place may lack elements that others have", pipe.name));
-    report.Help(fmt::format("let each send have a pipe of its own, and the read the fill that changes nothing: `X[..] else {}`", neutral));
+    report.Help(
+        fmt::format("let each send have a pipe of its own, and the read the fill that changes nothing: `X[..] else {}`", neutral));
     return;
   }
   if (index == nullptr) {

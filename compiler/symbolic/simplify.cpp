@@ -4,6 +4,7 @@
 // floats fold only literals (x - x is not 0 for a NaN).
 #include <utility>
 
+#include "compiler/support/floor_div.h"
 #include "compiler/symbolic/polynomial.h"
 #include "compiler/symbolic/round.h"
 #include "compiler/symbolic/scalar.h"
@@ -18,8 +19,6 @@ Scalar Raw(Kind kind, DType dtype, std::vector<Scalar> args) {
   node.args = std::move(args);
   return std::make_shared<const Node>(std::move(node));
 }
-
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
 
 bool IsComparison(Kind kind) { return kind >= Kind::kEq && kind <= Kind::kGe; }
 
