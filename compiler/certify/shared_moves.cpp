@@ -166,7 +166,7 @@ MoveCost GuardedMove(const Window& window, int threads, int width, bool is_store
   const int64_t per_row = window.cols / elements, pieces = window.rows * per_row;
   // Behind so many rows the swizzle begins again; behind so many pieces the same threads are where it does.
   const int64_t pattern = window.buffer->Alignment(), rows = pattern / std::gcd(pattern, TileOf(*window.buffer).Pitch());
-  const int64_t period = window.transposed ? pieces : std::lcm(threads, rows * per_row);
+  const int64_t period = std::max(int64_t{1}, window.transposed ? pieces : std::lcm(threads, rows * per_row));
   const int64_t repeats = pieces % period == 0 ? pieces / period : 1;
   MoveCost cost;
   cost.width = width;
