@@ -167,10 +167,11 @@ MoveCost GuardedMove(const Window& window, int threads, int width, bool is_store
   // Behind so many rows the swizzle begins again; behind so many pieces the same threads are where it does.
   const int64_t pattern = window.buffer->Alignment(), rows = pattern / std::gcd(pattern, TileOf(*window.buffer).Pitch());
   const int64_t period = std::max(int64_t{1}, window.transposed ? pieces : std::lcm(threads, rows * per_row));
-  const int64_t repeats = pieces % period == 0 ? pieces / period : 1;
+  const int64_t counted = pieces > period && pieces % period == 0 ? period : pieces,
+                repeats = counted < pieces ? pieces / period : 1;
   MoveCost cost;
   cost.width = width;
-  for (int64_t first = 0; first < pieces / repeats; first += threads) {
+  for (int64_t first = 0; first < counted; first += threads) {
     for (int64_t warp = 0; warp < threads / kLanes; ++warp) {
       LaneAddresses addresses{};
       for (int64_t lane = 0; lane < kLanes; ++lane) {
