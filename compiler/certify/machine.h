@@ -170,7 +170,11 @@ class Machine {
   int Completed(int element) const { return program_.warps + 2 * element + 1; }
   int NamedArriving(int named) const { return program_.warps + 2 * Elements() + 2 * named; }
   int NamedCompleted(int named) const { return NamedArriving(named) + 1; }
-  int Holders() const { return NamedArriving(program_.blocks * kNamed + 1); }
+  int Holders() const { return NamedArriving(ClusterBarrier() + 1); }
+  /// Of the named barrier, or the barrier of a block or cluster, that the step is about.
+  int NumberOfNamed(const Agent& agent, const Step& step) const {
+    return step.op->code == ir::OpCode::kClusterSync ? ClusterBarrier() : agent.block * named_ + static_cast<int>(step.element);
+  }
   /// Agents that may come to the place, or use the barrier.
   uint64_t UsersOfPlace(int place) const {
     const Place& p = places_[static_cast<size_t>(place)];
@@ -181,7 +185,6 @@ class Machine {
     return barrier_users_[static_cast<size_t>(e.block) * kernel_.barriers.size() + static_cast<size_t>(e.barrier)];
   }
   bool IsUsedByEngine(int buffer) const { return async_buffers_[static_cast<size_t>(buffer)]; }
-  static constexpr int kNamed = 16;
   /// Whether a ring says which tile is meant, and no barrier which turn it holds.
   bool IsCounted(int place) const { return counted_buffers_[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)]; }
 
@@ -291,8 +294,10 @@ class Machine {
   std::vector<ElementOf> element_of_;
   void FindUsers();
   void ShareUsers();
+  int ClusterBarrier() const { return program_.blocks * named_; }
 
   std::vector<std::vector<int>> sharing_buffers_;  // of each buffer, those over which it lies
+  int named_ = 1;                                  // named barriers of a block, with the block's own
   std::vector<bool> async_buffers_, counted_buffers_;
   std::vector<std::vector<int>> buffers_of_barrier_;    // whose slots it says something about
   std::vector<bool> is_empty_barrier_;                  // waited at for a free slot

@@ -22,11 +22,12 @@ bool Machine::SyncGroup(Context& c) {
 
 Outcome Machine::NamedBarrier(Context& c) {
   const bool is_cluster = c.op.code == OpCode::kClusterSync, is_block = c.op.code == OpCode::kSyncBlock;
-  const int number = is_cluster ? program_.blocks * kNamed : c.agent.block * kNamed + static_cast<int>(c.step.element);
+  const int number = NumberOfNamed(c.agent, c.step);
   const int64_t wanted = is_cluster ? kernel_.threads * program_.blocks : is_block ? kernel_.threads : c.op.number;
-  const std::string name = is_cluster ? "the cluster's barrier"
-                           : is_block ? "the block's barrier"
-                                      : fmt::format("named barrier {}", c.step.element);
+  const auto name = [&]() -> std::string {
+    if (is_cluster) return "the cluster's barrier";
+    return is_block ? "the block's barrier" : fmt::format("named barrier {}", c.step.element);
+  };
   NamedState& barrier = c.state.named[static_cast<size_t>(number)];
   const auto fail = [&](std::string headline) {
     Fail(c, DiagnosticKind::kCertificateBarrier, std::move(headline));
@@ -37,17 +38,17 @@ Outcome Machine::NamedBarrier(Context& c) {
     // Instances that alternate meet from different places: the barrier counts their waves wherever they are.
     if (is_block && !c.agent.worker->alternates && !Together(c, -1)) return Outcome::kFailed;
     if (c.step.is_elected || c.agent.worker->kind == ir::RoleKind::kCopyThread)
-      return fail(fmt::format("one thread of `{}` comes to {}, which counts whole warps", c.agent.name, name));
+      return fail(fmt::format("one thread of `{}` comes to {}, which counts whole warps", c.agent.name, name()));
     if (barrier.count > 0 && barrier.wanted != wanted)
-      return fail(fmt::format("{} threads are wanted at {}, and {} by who came before", wanted, name, barrier.wanted));
+      return fail(fmt::format("{} threads are wanted at {}, and {} by who came before", wanted, name(), barrier.wanted));
     for (const Share& share : Shares(c)) {
       if (barrier.latest >= 0 && !knowledge.Knows(share.warp, barrier.latest))
-        return fail(fmt::format("`{}` may come to {} while others still use it", c.agent.name, name));
+        return fail(fmt::format("`{}` may come to {} while others still use it", c.agent.name, name()));
       knowledge.Join(NamedArriving(number), share.warp);
       barrier.count += share.threads;
     }
     barrier.wanted = wanted;
-    if (barrier.count > wanted) return fail(fmt::format("{} threads come to {}, which counts {}", barrier.count, name, wanted));
+    if (barrier.count > wanted) return fail(fmt::format("{} threads come to {}, which counts {}", barrier.count, name(), wanted));
     c.self.has_arrived = true;
     c.self.named_phase = barrier.completed + 1;
     if (barrier.count == wanted) {
@@ -64,7 +65,7 @@ Outcome Machine::NamedBarrier(Context& c) {
   if (c.op.code != OpCode::kNamedArrive) {
     if (barrier.completed < c.self.named_phase) return Outcome::kBlocked;
     if (barrier.completed > c.self.named_phase)
-      return fail(fmt::format("{} is used again before `{}` has left it", name, c.agent.name));
+      return fail(fmt::format("{} is used again before `{}` has left it", name(), c.agent.name));
     for (const Share& share : Shares(c)) knowledge.Join(share.warp, NamedCompleted(number));
   }
   c.self.has_arrived = false;

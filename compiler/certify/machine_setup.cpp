@@ -87,6 +87,7 @@ void Machine::FindUsers() {
       if (step.kind != StepKind::kOp) continue;
       if (step.root >= 0) buffer_of_root[static_cast<size_t>(step.root)] = step.buffer;
       const OpCode code = step.op->code;
+      if (code == OpCode::kNamedSync || code == OpCode::kNamedArrive) named_ = std::max(named_, static_cast<int>(step.element) + 1);
       if (code == OpCode::kWaitEmpty) {
         is_empty_barrier_[static_cast<size_t>(step.barrier)] = true;
         is_waited_for_[static_cast<size_t>(agent.block) * barriers + static_cast<size_t>(step.barrier)] = true;
@@ -124,7 +125,7 @@ State Machine::Start() const {
   state.written.resize(places_.size());
   state.contents.resize(places_.size());
   state.joint.resize(static_cast<size_t>(program_.blocks) * kernel_.workers.size());
-  state.named.resize(static_cast<size_t>(program_.blocks * kNamed) + 1);
+  state.named.resize(static_cast<size_t>(ClusterBarrier()) + 1);
   for (const Agent& agent : program_.agents) {
     AgentState self;
     self.rings.assign(agent.rings.size(), 0);

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "compiler/support/floor_div.h"
+
 namespace tkc::certify {
 namespace {
-
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 int64_t OrdinalOf(const Agent& agent, const Frame& frame) {
   const Loop& loop = agent.loops[static_cast<size_t>(frame.loop)];
@@ -343,9 +343,7 @@ class Normalizer {
   const NamedState& NamedOf(size_t agent) const {
     const Agent& a = program_.agents[agent];
     const Step& step = a.steps[static_cast<size_t>(state_.agents[agent].at)];
-    const bool is_cluster = step.op->code == ir::OpCode::kClusterSync;
-    return state_.named[static_cast<size_t>(is_cluster ? program_.blocks * Machine::kNamed
-                                                       : a.block * Machine::kNamed + static_cast<int>(step.element))];
+    return state_.named[static_cast<size_t>(machine_.NumberOfNamed(a, step))];
   }
 
   void Places(NormalForm& form) const {

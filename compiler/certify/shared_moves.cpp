@@ -2,6 +2,7 @@
 #include "compiler/certify/shared_moves.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/layout/bank_model.h"
 #include "compiler/layout/conflict.h"
@@ -18,6 +19,10 @@ using layout::RegisterLayout;
 constexpr int kWidest = 16;         // bytes of the widest access
 constexpr int kMatrixRows = 8;      // of an 8x8 matrix of 16-bit elements
 constexpr int kFragmentBytes = 16;  // of a 64 x 8 block of f32, in one thread
+
+layout::SharedTile TileOf(const ir::Buffer& buffer) {
+  return {buffer.dtype, buffer.rows, buffer.cols, static_cast<int>(buffer.swizzle)};
+}
 
 void Add(MoveCost& cost, const LaneAddresses& addresses, bool is_store) {
   const BankCost one = is_store ? layout::StoreCost(addresses, cost.width) : layout::LoadCost(addresses, cost.width);
@@ -137,7 +142,7 @@ MoveCost VectorMove(const RegisterLayout& registers, const Window& window, bool 
 
 int64_t Window::Address(int64_t row, int64_t col) const {
   if (transposed) std::swap(row, col);
-  const layout::SharedTile tile{buffer->dtype, buffer->rows, buffer->cols, static_cast<int>(buffer->swizzle)};
+  const layout::SharedTile tile = TileOf(*buffer);
   const int64_t r = row0 + row, c = col0 + col, panel = tile.PanelCols();
   const int64_t offset = c / panel * tile.rows * tile.Pitch() + r * tile.Pitch() + c % panel * Bytes(tile.dtype);
   // tk::swizzled
@@ -159,9 +164,14 @@ MoveCost RegisterMove(const RegisterLayout& registers, const Window& window, boo
 MoveCost GuardedMove(const Window& window, int threads, int width, bool is_store) {
   const int64_t elements = std::max(1, width / Bytes(window.buffer->dtype));
   const int64_t per_row = window.cols / elements, pieces = window.rows * per_row;
+  // Behind so many rows the swizzle begins again; behind so many pieces the same threads are where it does.
+  const int64_t pattern = window.buffer->Alignment(), rows = pattern / std::gcd(pattern, TileOf(*window.buffer).Pitch());
+  const int64_t period = std::max(int64_t{1}, window.transposed ? pieces : std::lcm(threads, rows * per_row));
+  const int64_t counted = pieces > period && pieces % period == 0 ? period : pieces,
+                repeats = counted < pieces ? pieces / period : 1;
   MoveCost cost;
   cost.width = width;
-  for (int64_t first = 0; first < pieces; first += threads) {
+  for (int64_t first = 0; first < counted; first += threads) {
     for (int64_t warp = 0; warp < threads / kLanes; ++warp) {
       LaneAddresses addresses{};
       for (int64_t lane = 0; lane < kLanes; ++lane) {
@@ -171,6 +181,9 @@ MoveCost GuardedMove(const Window& window, int threads, int width, bool is_store
       Add(cost, addresses, is_store);
     }
   }
+  cost.instructions *= repeats;
+  cost.wavefronts *= repeats;
+  cost.ideal *= repeats;
   return cost;
 }
 

@@ -290,7 +290,9 @@ class KernelEmitter {
     quoter_.Forget();
     quoter_.At(role.span);
     if (role.turned)
-      out_.Comment("Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.");
+      out_.Comment(
+          "Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 "
+          "columns.");
     if (computes && MentionsLayout(role.body)) out_.Line(LayoutLine("layout", role.layout));
     if (computes && UsesInstance(kernel_, role)) {
       const std::string name = InstanceName(kernel_, role);

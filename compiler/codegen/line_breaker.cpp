@@ -10,10 +10,11 @@ namespace {
 
 /// How strongly a binary operator binds; 0: none, as what else stands between spaces.
 int Precedence(std::string_view word) {
-  constexpr std::string_view kByPrecedence[] = {"? :", "|| && | ^ &", "== != < > <= >=", "+ -", "* / %"};
-  for (size_t i = 0; i < std::size(kByPrecedence); ++i) {
-    const std::string padded = " " + std::string(kByPrecedence[i]) + " ";
-    if (!word.empty() && padded.find(" " + std::string(word) + " ") != std::string::npos) return static_cast<int>(i) + 1;
+  static constexpr std::pair<std::string_view, int> kOperators[] = {{"?", 1},  {":", 1},  {"||", 2}, {"&&", 2}, {"|", 2}, {"^", 2},
+                                                                    {"&", 2},  {"==", 3}, {"!=", 3}, {"<", 3},  {">", 3}, {"<=", 3},
+                                                                    {">=", 3}, {"+", 4},  {"-", 4},  {"*", 5},  {"/", 5}, {"%", 5}};
+  for (const auto& [text, precedence] : kOperators) {
+    if (text == word) return precedence;
   }
   return 0;
 }

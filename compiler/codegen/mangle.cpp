@@ -17,17 +17,18 @@ constexpr std::string_view kLibraryFunctions[] = {
 };
 
 bool IsUpper(std::string_view name) {
-  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isupper(c) || std::isdigit(c) || c == '_'; });
+  return std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
 /// Macro families of CUDA, of the C library and of the runtime that no list can keep up with.
 bool IsMacroFamily(std::string_view name) {
-  for (std::string_view prefix :
-       {"CUDA",  "CU_", "TK_", "INT",   "UINT",   "PRI",    "SCN",   "FLT_",   "DBL_",  "LDBL_",  "FP_",    "M_",     "SIG",
-        "HUGE_", "E2",  "EI",  "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "LONG_", "ULONG_", "LLONG_", "ULLONG_"}) {
-    if (name.size() > prefix.size() && name.starts_with(prefix) && IsUpper(name)) return true;
-  }
-  return false;
+  static constexpr std::string_view kPrefixes[] = {
+      "CUDA",  "CU_", "TK_", "INT",   "UINT",   "PRI",    "SCN",   "FLT_",   "DBL_",  "LDBL_",  "FP_",    "M_",     "SIG",
+      "HUGE_", "E2",  "EI",  "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "LONG_", "ULONG_", "LLONG_", "ULLONG_"};
+  return IsUpper(name) && std::ranges::any_of(kPrefixes, [&](std::string_view prefix) {
+           return name.size() > prefix.size() && name.starts_with(prefix);
+         });
 }
 
 /// Names outside of namespaces that belong to CUDA, HIP, POSIX and its threads, as families.

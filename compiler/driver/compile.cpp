@@ -72,32 +72,38 @@
 namespace tkc {
 namespace {
 
+using passes::Established;
+
 /// Tile level to schedule level, one kernel at a time.
 constexpr Pass kPasses[] = {
-    {"apply_conditions", passes::ApplyConditions},                // first: what can never run needs no roles, layouts or registers
-    {"fold_reshapes", passes::FoldReshapes},                      // on tiles that are what the source says
-    {"narrow_moves", passes::NarrowMoves},                        // on values, before they have places
-    {"separate_rings", passes::SeparateRings},                    // before all that counts or names pipes
-    {"separate_pipes", passes::SeparatePipes},                    // likewise; of pipes that have one ring by now
-    {"separate_fields", passes::SeparateFields},                  // likewise; of pipes that are one by now
-    {"expand_workers", passes::ExpandWorkers},                    // all below counts senders and receivers of pipes
-    {"turn_products", passes::TurnProducts},                      // on values, before they have places; which columns are split
-    {"split_sums", passes::SplitSums},                            // on values, before they have places
-    {"spread_instances", passes::SpreadInstances},                // on whole workers: below, a block's own instances are counted
-    {"guard_padding", passes::GuardPadding},                      // once it is known which blocks take one tile; on stores whole
-    {"assign_roles", passes::AssignRoles, ir::Level::kLowering},  // who executes: layouts and transfers differ by role
-    {"widen_columns", passes::WidenColumns},                      // before all that asks how operands lie or where tiles fit
-    {"turn_operands", passes::TurnOperands},                      // before layouts and staging, which see which way operands lie
-    {"join_parts", passes::JoinParts},                            // before layouts: a lane takes whole structures
-    {"select_layout", passes::SelectLayout},        // before staging: which parts of a register tile stay with their threads
-    {"sink_reductions", passes::SinkReductions},    // by layouts; before staging, which gives reductions their scratch
-    {"stage_operands", passes::StageOperands},      // where tiles live; before transfers, which move between places
-    {"hoist_reads", passes::HoistReads},            // on reads in their places; before what makes more operations of some
-    {"select_transfer", passes::SelectTransfer},    // makes the buffers that plan_shared places
-    {"select_swizzle", passes::SelectSwizzle},      // before plan_shared: tiles start where their pattern does
-    {"multicast", passes::Multicast},               // before insert_sync: who arrives at a slot depends on it
-    {"draw_tiles", passes::DrawTiles},              // before plan_shared: the pipe of tiles' numbers takes room, too
-    {"plan_shared", passes::PlanShared},            // fixes slot counts, which barriers and rings repeat
+    {"apply_conditions", passes::ApplyConditions},  // first: what can never run needs no roles, layouts or registers
+    {"fold_reshapes", passes::FoldReshapes},        // on tiles that are what the source says
+    {"narrow_moves", passes::NarrowMoves},          // on values, before they have places
+    {"separate_rings", passes::SeparateRings},      // before all that counts or names pipes
+    {"separate_pipes", passes::SeparatePipes},      // likewise; of pipes that have one ring by now
+    {"separate_fields", passes::SeparateFields},    // likewise; of pipes that are one by now
+    {"expand_workers", passes::ExpandWorkers},      // all below counts senders and receivers of pipes
+    {"turn_products", passes::TurnProducts},        // on values, before they have places; what is split are columns as held
+    {"split_sums", passes::SplitSums},              // on values, before they have places
+    {"spread_instances", passes::SpreadInstances},  // on whole workers: below, a block's own instances are counted
+    {"guard_padding", passes::GuardPadding},        // once it is known which blocks take one tile; on stores whole
+    {"assign_roles", passes::AssignRoles, ir::Level::kLowering,
+     Established::kRoles},                        // who executes: layouts and transfers differ by role
+    {"widen_columns", passes::WidenColumns},      // before all that asks how operands lie or where tiles fit
+    {"turn_operands", passes::TurnOperands},      // before layouts and staging, which see which way operands lie
+    {"join_parts", passes::JoinParts},            // before layouts: a lane takes whole structures
+    {"select_layout", passes::SelectLayout},      // before staging: which parts of a register tile stay with their threads
+    {"sink_reductions", passes::SinkReductions},  // by layouts; before staging, which gives reductions their scratch
+    {"stage_operands",
+     passes::StageOperands,
+     {},
+     Established::kPlaces},               // where tiles live; before transfers, which move between places
+    {"hoist_reads", passes::HoistReads},  // on reads in their places; before what makes more operations of some
+    {"select_transfer", passes::SelectTransfer, {}, Established::kBuffers},  // makes the buffers that plan_shared places
+    {"select_swizzle", passes::SelectSwizzle},                     // before plan_shared: tiles start where their pattern does
+    {"multicast", passes::Multicast},                              // before insert_sync: who arrives at a slot depends on it
+    {"draw_tiles", passes::DrawTiles},                             // before plan_shared: the pipe of tiles' numbers takes room, too
+    {"plan_shared", passes::PlanShared, {}, Established::kSlots},  // fixes slot counts, which barriers and rings repeat
     {"advance_reads", passes::AdvanceReads},        // on loads and stores as they will be; before pipes become barriers
     {"cut_stores", passes::CutStores},              // on loads and stores as they will be
     {"convert_anew", passes::ConvertAnew},          // where loads stand now
@@ -220,12 +226,14 @@ bool FitsWith(const Options& given, const ast::Program& program, const Target& t
   return LowerKernels(kPasses, trial, module, target, Until::kSchedule, nullptr);
 }
 
-/// Where shared memory does not suffice: which parameter to halve, and how often, until it does.
-void SuggestSmaller(Session& session, const ast::Program& program, const Target& target, const ir::Module& module) {
-  constexpr int64_t kLeast = 8;
+/// Where shared memory or registers do not suffice: which parameter to halve, and how often, until they do; or to double, as what
+/// is small may count workers.
+void SuggestValues(Session& session, const ast::Program& program, const Target& target, const ir::Module& module) {
+  constexpr int64_t kSmall = 8;
   const auto& all = session.diagnostics.All();
   const auto is_overflow = [](const Diagnostic& each) {
-    return each.kind == DiagnosticKind::kSharedMemoryOverflow && !each.helps.empty() && each.helps[0].text == passes::kSmallerTiles;
+    return each.kind == DiagnosticKind::kRegisterOverflow || (each.kind == DiagnosticKind::kSharedMemoryOverflow &&
+                                                              !each.helps.empty() && each.helps[0].text == passes::kSmallerTiles);
   };
   const auto overflow = std::find_if(all.begin(), all.end(), is_overflow);
   if (overflow == all.end() || !session.options.run_passes.empty()) return;
@@ -233,10 +241,13 @@ void SuggestSmaller(Session& session, const ast::Program& program, const Target&
   std::map<std::string, int64_t> parameters;
   for (const ir::Kernel& kernel : module.kernels) parameters.insert(kernel.bindings.begin(), kernel.bindings.end());
   for (const auto& [name, value] : parameters) {
-    int64_t less = value;
+    const int64_t least = value < kSmall ? 1 : kSmall, most = value < kSmall ? kSmall : value;
+    int64_t other = value;
     bool fits = false;
-    while (!fits && less % 2 == 0 && less / 2 >= kLeast) fits = FitsWith(session.options, program, target, name, less /= 2);
-    if (fits) ways += fmt::format("{}`{} = {}` instead of {}", ways.empty() ? "it fits with " : ", or with ", name, less, value);
+    while (!fits && other % 2 == 0 && other / 2 >= least) fits = FitsWith(session.options, program, target, name, other /= 2);
+    if (!fits) other = value;
+    while (!fits && other > 0 && other * 2 <= most) fits = FitsWith(session.options, program, target, name, other *= 2);
+    if (fits) ways += fmt::format("{}`{} = {}` instead of {}", ways.empty() ? "it fits with " : ", or with ", name, other, value);
   }
   if (!ways.empty()) session.diagnostics.Again(static_cast<size_t>(overflow - all.begin())).Help(ways);
 }
@@ -249,7 +260,7 @@ bool CompileFor(Session& session, const ast::Program& program, const Target& tar
   SetCrashPass("from_ast");
   modules.push_back(ir::FromAst(*checked, std::string(target.name)));
   if (LowerModule(session, modules.back(), target, text)) return true;
-  SuggestSmaller(session, program, target, modules.back());
+  SuggestValues(session, program, target, modules.back());
   return false;
 }
 

@@ -23,10 +23,10 @@ class PassRunner {
   PassRunner(const Options& options, ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics)
       : options_(options), kernel_(kernel), target_(target), diagnostics_(diagnostics) {}
 
-  bool Run(std::span<const Pass> passes) {
+  bool Run(std::span<const Pass> all) {
     if (!VerifyInput()) return false;
-    for (const Pass& pass : passes) {
-      if (!Run(pass)) return false;
+    for (const Pass& pass : all) {
+      if (Runs(pass) && !(FindsAllEstablished(all, pass) && Run(pass))) return false;
       if (pass.enters) Enter(*pass.enters);
     }
     return true;
@@ -35,8 +35,23 @@ class PassRunner {
  private:
   bool RunsAll() const { return options_.run_passes.empty(); }
 
+  bool Runs(const Pass& pass) const { return RunsAll() || Names(options_.run_passes, pass.name); }
+
+  /// Alone, a pass is given text: what is missing there is the user's fault.
+  bool FindsAllEstablished(std::span<const Pass> all, const Pass& pass) {
+    if (RunsAll()) return true;
+    for (const Pass* before = all.data(); before != &pass; ++before) {
+      if (!before->establishes) continue;
+      const std::optional<passes::Lack> lack = passes::LackOf(kernel_, *before->establishes);
+      if (!lack) continue;
+      diagnostics_.Error(DiagnosticKind::kMalformedIr, lack->span, fmt::format("{} when `{}` begins", lack->what, pass.name))
+          .Help(fmt::format("`{}` has to run first: `--run-pass={}`", before->name, before->name));
+      return false;
+    }
+    return true;
+  }
+
   bool Run(const Pass& pass) {
-    if (!RunsAll() && !Names(options_.run_passes, pass.name)) return true;
     SetCrashPass(pass.name);
     const auto* for_target = std::get_if<Pass::ForTarget>(&pass.run);
     const Result<void> result =

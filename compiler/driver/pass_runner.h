@@ -11,6 +11,7 @@
 #include "compiler/driver/options.h"
 #include "compiler/ir/ir.h"
 #include "compiler/ir/verify.h"
+#include "compiler/passes/established.h"
 #include "compiler/support/diagnostic.h"
 #include "compiler/target/target.h"
 
@@ -22,7 +23,8 @@ struct Pass {
 
   std::string_view name;
   std::variant<ForTarget, ForAnyTarget> run;
-  std::optional<ir::Level> enters = {};  // from here on the IR satisfies this level
+  std::optional<ir::Level> enters = {};                 // from here on the IR satisfies this level
+  std::optional<passes::Established> establishes = {};  // from here on this holds
 };
 
 /// Runs `passes`, or those of them that --run-pass names; false: one reported an error, and none behind it ran. Several threads may

@@ -197,31 +197,32 @@ bool Verifier::InScope(const Op& op) {
     if (IsValue(value)) is_defined_[static_cast<size_t>(value)] = true;
   }
   if (op.scalars.empty() && op.axes.empty()) return faults_.size() == before;
-  const std::string what = "`" + std::string(OpText(op.code)) + "`";
-  for (const Scalar& scalar : op.scalars) CheckScalar(scalar, what);
+  const std::string_view what = OpText(op.code);
+  for (const Scalar& scalar : op.scalars) CheckScalar(scalar, what, "`");
   for (const AxisRange& axis : op.axes) {
-    CheckScalar(axis.start, what);
-    if (axis.lo) CheckScalar(axis.lo, what);
-    if (axis.hi) CheckScalar(axis.hi, what);
+    CheckScalar(axis.start, what, "`");
+    if (axis.lo) CheckScalar(axis.lo, what, "`");
+    if (axis.hi) CheckScalar(axis.hi, what, "`");
   }
   return faults_.size() == before;
 }
 
-void Verifier::CheckScalar(const Scalar& scalar, std::string_view what) {
+void Verifier::CheckScalar(const Scalar& scalar, std::string_view what, std::string_view quote) {
   const Span span = worker_ ? worker_->span : kernel_.span;
-  if (!scalar) return FaultAt(span, "a scalar of {} is missing", what);
+  if (!scalar) return FaultAt(span, "a scalar of {0}{1}{0} is missing", quote, what);
   if (scalar->kind == symbolic::Kind::kName && scalars_.count(scalar->name) == 0) {
-    FaultAt(span, "`{}`, used in {}, is not defined there", scalar->name, what);
+    FaultAt(span, "`{}`, used in {}{}{}, is not defined there", scalar->name, quote, what, quote);
   }
   if (scalar->kind == symbolic::Kind::kElement) {
     const TensorParam* tensor = FindTensor(scalar->name);
     if (!tensor) {
-      FaultAt(span, "`{}`, used in {}, is not a tensor", scalar->name, what);
+      FaultAt(span, "`{}`, used in {}{}{}, is not a tensor", scalar->name, quote, what, quote);
     } else if (tensor->extents.size() != scalar->args.size()) {
-      FaultAt(span, "`{}` has {} axes, {} gives {}", scalar->name, tensor->extents.size(), what, scalar->args.size());
+      FaultAt(span, "`{}` has {} axes, {}{}{} gives {}", scalar->name, tensor->extents.size(), quote, what, quote,
+              scalar->args.size());
     }
   }
-  for (const Scalar& arg : scalar->args) CheckScalar(arg, what);
+  for (const Scalar& arg : scalar->args) CheckScalar(arg, what, quote);
 }
 
 bool Verifier::Counts(const Op& op, size_t results, size_t operands, size_t least_scalars, size_t most_scalars) {

@@ -39,7 +39,8 @@ class Verifier {
   void Define(const Op& op);
   void DefineScalar(const std::string& name);
   bool InScope(const Op& op);
-  void CheckScalar(const Scalar& scalar, std::string_view what);
+  /// `what` has it, which a fault says between quotes.
+  void CheckScalar(const Scalar& scalar, std::string_view what, std::string_view quote = "");
 
   // verify_target.cpp: the schedule level's declarations against the hardware
   void CheckShared();

@@ -7,8 +7,8 @@
 
 namespace tkc::passes {
 
-inline constexpr int64_t kMatrixRows = 64;   // of one warpgroup's matrix instruction
-inline constexpr int64_t kMatrixCols = 8;    // granularity of N
+inline constexpr int64_t kMatrixRows = 64;  // of one warpgroup's matrix instruction
+inline constexpr int64_t kMatrixCols = 8;   // granularity of N
 inline constexpr int64_t kMatrixMostCols = 256;
 inline constexpr int64_t kMatrixDepth = 16;  // K of one instruction, 16-bit operands
 

@@ -30,10 +30,10 @@ constexpr int64_t kTurnedAtOnce = 16;     // columns of a tile in registers, by 
 /// The rows of memory that `store` fills lie along the columns of its tile.
 bool IsTurned(const Op& store) { return store.slot == "transposed"; }
 
-/// How many columns of a register tile a staging chunk has. 0: no number of them makes chunks. Many small chunks beat few large ones,
-/// as the engine reads one while the next are written (4 of 4 KiB against 2 of 8 KiB: a 2048 x 2048 product gains 1.1 % on an H200).
-/// Of each row a swizzle's width; elements of 4 bytes are stored without matrix instructions, which takes the widest one. Of a tile
-/// that is stored turned, whole rows, and as many as matrix instructions turn at once.
+/// How many columns of a register tile a staging chunk has. 0: no number of them makes chunks. Many small chunks beat few large
+/// ones, as the engine reads one while the next are written (4 of 4 KiB against 2 of 8 KiB: a 2048 x 2048 product gains 1.1 % on an
+/// H200). Of each row a swizzle's width; elements of 4 bytes are stored without matrix instructions, which takes the widest one. Of
+/// a tile that is stored turned, whole rows, and as many as matrix instructions turn at once.
 int64_t ChunkCols(const Op& store, const ir::Type& tile, DType dtype) {
   if (IsTurned(store)) {
     if (Bytes(dtype) != 2 || tile.rows * Bytes(dtype) > kPanelBytes) return 0;

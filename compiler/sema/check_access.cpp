@@ -209,6 +209,10 @@ bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, 
   for (size_t i = 0; i < param.extents.size(); ++i) {
     AxisRange& axis = access.axes.emplace_back();
     const bool written = i < expr.indices.size();
+    if (ok && !written && !NumberOf(*param.extents[i])) {
+      ReportMissingIndex(expr, param, access.axes);
+      return false;
+    }
     ok = (written ? ResolveAxis(expr.indices[i], *param.extents[i], param, static_cast<int>(i), is_store, axis)
                   : WholeAxis(*param.extents[i], param, static_cast<int>(i), expr.span, axis)) &&
          ok;
@@ -216,9 +220,11 @@ bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, 
   if (!ok) return false;
   const auto kept = std::count_if(access.axes.begin(), access.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
   if (kept > 2) {
-    diagnostics_.Error(DiagnosticKind::kBadIndex, expr.span, fmt::format("an access keeps at most two axes, this one {}", kept))
-        .Note(param.span, fmt::format("`{}` is declared here", param.name))
-        .Help("give an element index for the others: it drops its axis");
+    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kBadIndex, expr.span,
+                                                  fmt::format("an access keeps at most two axes, this one {}", kept));
+    report.Note(param.span, fmt::format("`{}` is declared here", param.name));
+    if (!SuggestLeadingIndex(expr, param, access.axes, report))
+      report.Help("give an element index for the others: it drops its axis");
     return false;
   }
   WarnOfExchange(expr, param, access.axes);

@@ -61,6 +61,39 @@ bool Elaborator::ReportBracketsEach(const ast::IndexExpr& expr) {
   return true;
 }
 
+bool Elaborator::SuggestLeadingIndex(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<AxisRange>& axes,
+                                     DiagnosticBuilder& report) {
+  const size_t missing = param.extents.size() - expr.indices.size();
+  std::string indices, of_later;
+  for (size_t i = 0; i < missing; ++i) indices += ".., ";
+  for (size_t i = 0; i < expr.indices.size(); ++i) {
+    const ast::Index& index = expr.indices[i];
+    const std::string text = index.kind == ast::Index::Kind::kExpr  ? ast::SourceText(*index.expr)
+                             : index.kind == ast::Index::Kind::kAll ? ":"
+                                                                    : "..";
+    indices += (i == 0 ? "" : ", ") + text;
+    if (of_later.empty() && axes[i].hi && symbolic_.AreEqual(*axes[i].hi, *param.extents[i + missing]))
+      of_later = fmt::format("`{}` goes over axis {}", text, i + missing);
+  }
+  if (missing == 0 || of_later.empty()) return false;
+  report.Help(fmt::format("{}: write what is missing in front of it, `{}[{}]`", of_later, param.name, indices));
+  return true;
+}
+
+/// The last of `axes` has no index, and can't be taken whole.
+void Elaborator::ReportMissingIndex(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<AxisRange>& axes) {
+  const size_t axis = axes.size() - 1, found = expr.indices.size();
+  const typed::Expr& extent = *param.extents[axis];
+  const std::string name = extent.kind == ExprKind::kDim ? fmt::format("`{}`", kernel_.dims[extent.id].name) : "its extent";
+  DiagnosticBuilder report =
+      diagnostics_.Error(DiagnosticKind::kBadIndex, expr.span,
+                         fmt::format("`{}` has {} axes, found {} {}: axis {} is taken whole, and {} is known at launch only",
+                                     param.name, param.extents.size(), found, found == 1 ? "index" : "indices", axis, name));
+  report.Note(param.span, fmt::format("`{}` is declared here", param.name));
+  if (!SuggestLeadingIndex(expr, param, axes, report))
+    report.Help("give the axis an index, such as a block of `for n in N by 128`, or make its extent a compile-time parameter");
+}
+
 bool Elaborator::ReportIndexFromEnd(const ast::Index& index, const typed::Expr& extent, const typed::Param& param) {
   const auto* sign = index.kind == ast::Index::Kind::kExpr ? ast::DynCast<ast::UnaryExpr>(*index.expr) : nullptr;
   if (sign == nullptr || sign->op != ast::UnaryOp::kNegate || sign->operand->kind != ast::ExprKind::kInt) return false;

@@ -290,14 +290,13 @@ bool FillTaint::TakeFrom(std::map<int64_t, Taint>& rings, int axis, int source, 
   return true;
 }
 
-Taint FillTaint::FieldOf(const Stmt& receive, size_t field) {
+Taint FillTaint::FieldOf(const Stmt& receive, size_t field, bool& differ) {
   Taint taint = kNothing;
   std::map<int64_t, Taint> rings;
   const auto add = [&](const Sent& sent) {
-    if (receive.ring)
-      JoinRings(sent, sent.ring, sent.fields[field], 0, rings);
-    else
-      taint = Join(taint, sent.fields[field]);
+    if (receive.ring) return JoinRings(sent, sent.ring, sent.fields[field], 0, rings);
+    differ |= taint.base != Fill::kNone && taint != sent.fields[field];
+    taint = Join(taint, sent.fields[field]);
   };
   const auto senders = steps_.senders.find(&receive);
   if (senders == steps_.senders.end() || steps_.lagging.count(receive.pipe) > 0) {
@@ -316,10 +315,13 @@ void FillTaint::Receive(const Stmt& stmt) {
   const std::vector<VarId>& around = sources_.around();
   for (size_t i = 0; i < stmt.received.size(); ++i) {
     Taint& taint = vars_[stmt.received[i]];
-    taint = FieldOf(stmt, i);
-    if (steps_.lagging.count(stmt.pipe) == 0) continue;
-    for (size_t loop = section_.axes.size(); loop < around.size(); ++loop)
+    bool differ = false;
+    taint = FieldOf(stmt, i, differ);
+    for (size_t loop = section_.axes.size(); loop < around.size() && steps_.lagging.count(stmt.pipe) != 0; ++loop)
       taint = sources_.Ended(taint, sources_.NameOf(around[loop]));
+    for (int axis = 0; axis < 2 && differ; ++axis) {
+      for (const auto& [source, fill] : taint.axis[axis]) mixed_[source] = stmt.pipe;
+    }
   }
 }
 

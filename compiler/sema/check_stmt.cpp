@@ -89,6 +89,7 @@ Value Elaborator::BindNew(const std::string& name, Value value, Span span) {
   const Level level = value.expr->level;
   const typed::VarId var = AddVar(name, type, VarKind::kLet, level, span);
   if (!type.is_tile && level != Level::kWorker) symbolic_.Define(var, *value.expr);
+  if (!type.is_tile && IsOfInstance(*value.expr)) of_instance_.emplace(var, Clone(*value.expr));
   typed::Stmt& stmt = Append(StmtKind::kLet, value.span);
   stmt.var = var;
   stmt.expr = std::move(value.expr);

@@ -88,10 +88,18 @@ bool Elaborator::ParseSendTarget(const ast::Expr& target, typed::Stmt& send, con
 }
 
 bool Elaborator::IsOfInstance(const typed::Expr& expr) const {
-  if (expr.kind == ExprKind::kVar) return kernel_.vars[expr.id].kind == typed::VarKind::kInstance;
+  if (expr.kind == ExprKind::kVar)
+    return kernel_.vars[expr.id].kind == typed::VarKind::kInstance || of_instance_.count(expr.id) != 0;
   const bool is_made_of = expr.kind == ExprKind::kBinary || expr.kind == ExprKind::kUnary || expr.kind == ExprKind::kCall;
   if (!is_made_of) return NumberOf(expr).has_value();
   return std::all_of(expr.args.begin(), expr.args.end(), [&](const ExprPtr& arg) { return IsOfInstance(*arg); });
+}
+
+ExprPtr Elaborator::WithoutNames(const typed::Expr& expr) const {
+  const auto named = expr.kind == ExprKind::kVar ? of_instance_.find(expr.id) : of_instance_.end();
+  ExprPtr result = Clone(named == of_instance_.end() ? expr : *named->second);
+  for (ExprPtr& arg : result->args) arg = WithoutNames(*arg);
+  return result;
 }
 
 bool Elaborator::IsRing(const Value& ring, const typed::Pipe& pipe) {
@@ -134,7 +142,7 @@ bool Elaborator::SendToRing(const ast::IndexExpr& target, typed::Stmt& send, con
         .Note(pipe.span, "declared here");
     return false;
   }
-  send.ring = std::move(ring.expr);
+  send.ring = WithoutNames(*ring.expr);
   return true;
 }
 

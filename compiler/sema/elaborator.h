@@ -156,6 +156,8 @@ class Elaborator {
   bool ParseSendTarget(const ast::Expr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
   /// Whether an integer is made of numbers and of that of the worker's instance only.
   bool IsOfInstance(const typed::Expr& expr) const;
+  /// The same with what names of such integers stand for.
+  typed::ExprPtr WithoutNames(const typed::Expr& expr) const;
   bool IsRing(const Value& ring, const typed::Pipe& pipe);  // if not, it is reported
   bool SendToRing(const ast::IndexExpr& target, typed::Stmt& send, const typed::Pipe& pipe);
   bool SendToField(const ast::FieldExpr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
@@ -259,6 +261,10 @@ class Elaborator {
                    typed::AxisRange& axis);
   /// `X[-1]`, which counts from the end in other languages and is an element that does not exist here.
   bool ReportIndexFromEnd(const ast::Index& index, const typed::Expr& extent, const typed::Param& param);
+  /// Indices in front are missing where one that is given goes over the range of a later axis.
+  bool SuggestLeadingIndex(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes,
+                           DiagnosticBuilder& report);
+  void ReportMissingIndex(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes);
   /// `A[m][k]`: an index in brackets of its own.
   bool ReportBracketsEach(const ast::IndexExpr& expr);
   bool WholeAxis(const typed::Expr& extent, const typed::Param& param, int dim, Span span, typed::AxisRange& axis);
@@ -290,7 +296,8 @@ class Elaborator {
   typed::Block* block_ = nullptr;  // where statements go; null outside of sections
   typed::Section* section_ = nullptr;
   const ast::GridSection* source_section_ = nullptr;
-  std::map<typed::VarId, const ast::Range*> ranges_;  // of indices of loops and of the grid
+  std::map<typed::VarId, const ast::Range*> ranges_;    // of indices of loops and of the grid
+  std::map<typed::VarId, typed::ExprPtr> of_instance_;  // what names of integers made of the instance's number stand for
   std::vector<Gate> gates_;
   std::vector<const ast::FnDecl*> inlining_;
   Span call_site_ = kNoSpan;            // outermost call being inlined

@@ -44,7 +44,8 @@ class FillTaint {
   void RunIf(const typed::Stmt& stmt);
   void Send(const typed::Stmt& stmt);
   void Receive(const typed::Stmt& stmt);
-  Taint FieldOf(const typed::Stmt& receive, size_t field);
+  /// `differ`: whether its sends bring different sources.
+  Taint FieldOf(const typed::Stmt& receive, size_t field, bool& differ);
   /// What one send brings: of each field, and where each instance has a pipe of its own, into whose, for each of the numbers that
   /// say so.
   struct Sent {
@@ -125,6 +126,7 @@ class FillTaint {
   std::vector<const typed::Stmt*> loops_;            // around the statement that runs, the outermost first
   std::map<typed::VarId, Positions> positions_;      // of variables that hold positions and are never assigned
   std::map<const typed::Stmt*, Sent> sent_;          // by each send
+  std::map<int, typed::PipeId> mixed_;               // sources of what is received from a pipe whose sends differ in them
   std::map<const typed::Stmt*, std::vector<typed::VarId>> assigned_;
   std::map<const typed::Stmt*, std::vector<Taint>> heads_;
   std::set<std::tuple<uint32_t, uint32_t, uint32_t>> reported_;

@@ -66,6 +66,14 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
         fmt::format("an infinity times `{}` may be a NaN or of either sign, unless the kernel has `require {} > 0`", name, name));
   }
   const typed::Var* index = sources_.IndexOf(missing.front());
+  const auto mixed = mixed_.find(missing.front());
+  if (index == nullptr && mixed != mixed_.end()) {
+    const typed::Pipe& pipe = section_.pipes[static_cast<size_t>(mixed->second)];
+    report.Note(pipe.span, fmt::format("what is sent into `{}` at one place may lack elements that others have", pipe.name));
+    report.Help(
+        fmt::format("let each send have a pipe of its own, and the read the fill that changes nothing: `X[..] else {}`", neutral));
+    return;
+  }
   if (index == nullptr) {
     report.Help(fmt::format(
         "give the read the fill that changes nothing: `X[..] else {}`, or `require` extents at which all elements exist", neutral));

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "compiler/support/floor_div.h"
+
 namespace tkc::sema {
 
 using typed::Expr;
@@ -27,11 +29,6 @@ bool IsNumber(const Expr& expr) {
   return expr.kind == ExprKind::kInt || expr.kind == ExprKind::kFloat || expr.kind == ExprKind::kBool;
 }
 
-int64_t FloorDivide(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-
 std::optional<int64_t> ComputeInteger(Op op, int64_t a, int64_t b) {
   int64_t result = 0;
   const bool divides = op == Op::kDiv || op == Op::kMod || op == Op::kCdiv;
@@ -40,9 +37,9 @@ std::optional<int64_t> ComputeInteger(Op op, int64_t a, int64_t b) {
     case Op::kAdd: return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
     case Op::kSub: return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
     case Op::kMul: return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case Op::kDiv: return FloorDivide(a, b);
-    case Op::kMod: return a - b * FloorDivide(a, b);
-    case Op::kCdiv: return FloorDivide(a, b) + (a % b != 0 ? 1 : 0);
+    case Op::kDiv: return FloorDiv(a, b);
+    case Op::kMod: return a - b * FloorDiv(a, b);
+    case Op::kCdiv: return FloorDiv(a, b) + (a % b != 0 ? 1 : 0);
     case Op::kMin: return std::min(a, b);
     case Op::kMax: return std::max(a, b);
     case Op::kAnd: return a != 0 && b != 0;

@@ -25,6 +25,7 @@ bool AddTerm(Polynomial& sum, const std::string& key, int64_t coefficient) {
 
 /// Products are written as their sorted factors, each followed by '*', so that merging two is merging sorted lists.
 std::string MultiplyKeys(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return a + b;
   std::vector<std::string> factors;
   for (const std::string* key : {&a, &b}) {
     for (size_t begin = 0; begin < key->size();) {
@@ -67,6 +68,8 @@ std::string VariableKey(const Scalar& scalar) {
 /// A sum of whole trees with coefficients, and a number. Trees are told apart by how they are built only.
 class TermsOfSum {
  public:
+  TermsOfSum() { terms_.reserve(8); }  // more are rare
+
   /// False: a coefficient would overflow.
   bool Add(const Scalar& scalar, int64_t coefficient) {
     if (scalar->dtype != DType::kI64) return AddTerm(scalar, coefficient);  // its sums may wrap around
@@ -91,15 +94,13 @@ class TermsOfSum {
   }
   /// Whether nothing of what is left can cancel, as it does not even look alike: then the sum is no number.
   bool IsOfDifferentTerms() const {
-    std::vector<const Node*> left;
-    for (const Term& term : terms_) {
-      if (term.coefficient == 0) continue;
-      const Node& node = *term.tree;
-      const auto is_like = [&](const Node* other) { return other->kind == node.kind && other->name == node.name; };
-      if (node.kind == Kind::kMul || std::any_of(left.begin(), left.end(), is_like)) {
-        if (!node.args.empty()) return false;
-      }
-      left.push_back(&node);
+    for (auto term = terms_.begin(); term != terms_.end(); ++term) {
+      const Node& node = *term->tree;
+      if (term->coefficient == 0 || node.args.empty()) continue;
+      const auto is_like = [&](const Term& other) {
+        return other.coefficient != 0 && other.tree->kind == node.kind && other.tree->name == node.name;
+      };
+      if (node.kind == Kind::kMul || std::any_of(terms_.begin(), term, is_like)) return false;
     }
     return true;
   }

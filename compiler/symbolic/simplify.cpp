@@ -4,6 +4,7 @@
 // floats fold only literals (x - x is not 0 for a NaN).
 #include <utility>
 
+#include "compiler/support/floor_div.h"
 #include "compiler/symbolic/polynomial.h"
 #include "compiler/symbolic/round.h"
 #include "compiler/symbolic/scalar.h"
@@ -18,8 +19,6 @@ Scalar Raw(Kind kind, DType dtype, std::vector<Scalar> args) {
   node.args = std::move(args);
   return std::make_shared<const Node>(std::move(node));
 }
-
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
 
 bool IsComparison(Kind kind) { return kind >= Kind::kEq && kind <= Kind::kGe; }
 
@@ -96,17 +95,23 @@ Scalar Cancel(bool is_add, const Scalar& a, const Scalar& b) {
   return nullptr;
 }
 
+/// x + c or x - c, without a negative literal on the right; x has no literal at its end.
+Scalar PlusNumber(const Scalar& a, int64_t number) {
+  if (number == 0) return a;
+  return number < 0 ? Raw(Kind::kSub, DType::kI64, {a, Int(-number)}) : Raw(Kind::kAdd, DType::kI64, {a, Int(number)});
+}
+
 /// x + c and x - c in their one form: no negative literal on the right, one literal at the end of a chain.
 Scalar MakeSum(bool is_add, const Scalar& a, const Scalar& b) {
+  int64_t right = 0, left = 0, inner = 0;
+  if (!IsSum(a) && IsInt(b, &right) && right != INT64_MIN) return PlusNumber(a, is_add ? right : -right);
   const Scalar negated_b = is_add ? Raw(Kind::kNeg, DType::kI64, {b}) : b;
   if (const auto difference = ConstantDifference(a, negated_b)) return Int(*difference);
   if (Scalar rest = Cancel(is_add, a, b)) return rest;
-  int64_t right = 0, left = 0, inner = 0;
   if (IsInt(a, &left) && left == 0) return is_add ? b : Make(Kind::kNeg, DType::kI64, {b});
   if (is_add && IsInt(a) && !IsInt(b)) return MakeSum(true, b, a);
   if (b->kind == Kind::kNeg) return MakeSum(!is_add, a, b->args[0]);
   if (IsInt(b, &right) && right != INT64_MIN) {
-    if (right == 0) return a;
     const int64_t offset = is_add ? right : -right;
     const bool is_sum = a->kind == Kind::kAdd || a->kind == Kind::kSub;
     if (is_sum && IsInt(a->args[1], &inner) && inner != INT64_MIN) {
@@ -115,7 +120,7 @@ Scalar MakeSum(bool is_add, const Scalar& a, const Scalar& b) {
         return MakeSum(true, a->args[0], Int(total));
       }
     }
-    return offset < 0 ? Raw(Kind::kSub, DType::kI64, {a, Int(-offset)}) : Raw(Kind::kAdd, DType::kI64, {a, Int(offset)});
+    return PlusNumber(a, offset);
   }
   return Raw(is_add ? Kind::kAdd : Kind::kSub, DType::kI64, {a, b});
 }

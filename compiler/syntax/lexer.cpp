@@ -71,6 +71,7 @@ class Lexer {
  private:
   Span SpanFrom(size_t begin, size_t end) const { return {file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}; }
   char At(size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
+  bool StandsAt(size_t i, std::string_view what) const { return At(i) == what[0] && text_.substr(i).starts_with(what); }
 
   bool IsText() {
     for (size_t i = 0; i < text_.size();) {
@@ -133,7 +134,7 @@ class Lexer {
     static constexpr Space kSpaces[] = {{"\u00a0", "U+00A0"}, {"\u2002", "U+2002"}, {"\u2003", "U+2003"}, {"\u2009", "U+2009"},
                                         {"\u200b", "U+200B"}, {"\u202f", "U+202F"}, {"\u3000", "U+3000"}, {"\ufeff", "U+FEFF"}};
     for (const Space& space : kSpaces) {
-      if (text_.compare(pos_, space.found.size(), space.found) != 0) continue;
+      if (!StandsAt(pos_, space.found)) continue;
       const size_t end = pos_ + space.found.size();
       if (!told_spaces_)
         diagnostics_
@@ -161,7 +162,7 @@ class Lexer {
     if (c == '/' && At(pos_ + 1) == '*') return BlockComment();
     if (ForeignSign()) return;
     for (const Fixed& fixed : kPunctuation) {
-      if (text_.compare(pos_, fixed.text.size(), fixed.text) == 0) return Push(fixed.kind, pos_ + fixed.text.size());
+      if (StandsAt(pos_, fixed.text)) return Push(fixed.kind, pos_ + fixed.text.size());
     }
     Unexpected();
   }
@@ -229,7 +230,7 @@ class Lexer {
     static constexpr std::string_view kQuotes[] = {"\u201c", "\u201d", "\u201e", "\u00ab", "\u2018", "\u2019"};
     const auto at_quote = [&](size_t i) {
       for (const std::string_view quote : kQuotes) {
-        if (text_.compare(i, quote.size(), quote) == 0) return quote.size();
+        if (StandsAt(i, quote)) return quote.size();
       }
       return At(i) == '"' ? size_t{1} : size_t{0};
     };
@@ -268,7 +269,7 @@ class Lexer {
                                          ? "; bits that only one of two integers has are joined by `+`"
                                          : "";
     for (const Habit& habit : kHabits) {
-      if (text_.compare(pos_, habit.other.size(), habit.other) != 0) continue;
+      if (!StandsAt(pos_, habit.other)) continue;
       const size_t end = pos_ + habit.other.size();
       diagnostics_
           .Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), fmt::format("`{}` is no operator of .tk", habit.other))
@@ -303,7 +304,7 @@ class Lexer {
                                       {"\u2265", "write `>=`"},
                                       {"\u2260", "write `!=`"}};
     for (const Sign& sign : kSigns) {
-      if (text_.compare(pos_, sign.found.size(), sign.found) != 0) continue;
+      if (!StandsAt(pos_, sign.found)) continue;
       if (sign.found == "<<" && At(pos_ + 2) == '-') continue;  // a comparison with what is received
       const size_t end = pos_ + sign.found.size();
       diagnostics_
@@ -318,7 +319,7 @@ class Lexer {
   void Unexpected() {
     if (ForeignOperator()) return;
     if (text_[pos_] == '#') {
-      const auto begins = [&](std::string_view word) { return text_.compare(pos_ + 1, word.size(), word) == 0; };
+      const auto begins = [&](std::string_view word) { return StandsAt(pos_ + 1, word); };
       if (begins("include"))
         diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, pos_ + 8), "`#include` belongs to no token")
             .Help("functions of another .tk file are had by `import \"path.tk\"`");
