@@ -282,9 +282,9 @@ Value Elaborator::EvalGather(const ast::IndexExpr& expr, Access access) {
   for (size_t i = 0; i < access.axes.size(); ++i) {
     AxisRange& axis = access.axes[i];
     if (!axis.dropped) {
-      ReportNotImplemented(diagnostics_, expr.span,
-                           fmt::format("a gather of rows, `{}` indexed by a tile beside a block", param.name),
-                           "take one row at a time, whose number is an element of a tensor: `for u in 0 .. 64 { .. X[list[m[u]], k] .. }`");
+      ReportNotImplemented(
+          diagnostics_, expr.span, fmt::format("a gather of rows, `{}` indexed by a tile beside a block", param.name),
+          "take one row at a time, whose number is an element of a tensor: `for u in 0 .. 64 { .. X[list[m[u]], k] .. }`");
       return Error();
     }
     if (IsChosen(axis) && first == nullptr) first = axis.start.get();

@@ -68,8 +68,8 @@ bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
   return true;
 }
 
-/// One letter is nobody's slip, since `m` and `M` are a block and its dimension; but a tensor's may be, and a dimension's where there
-/// are no blocks.
+/// One letter is nobody's slip, since `m` and `M` are a block and its dimension; but a tensor's may be, and a dimension's where
+/// there are no blocks.
 void Elaborator::SuggestCapital(const std::string& name, Span span, std::string_view what, DiagnosticBuilder& report) const {
   const std::string capital(1, static_cast<char>(std::toupper(static_cast<unsigned char>(name[0]))));
   const Symbol* symbol = name.size() == 1 && name != capital ? scope_->Find(capital) : nullptr;

@@ -119,7 +119,8 @@ class TileAxes {
   Diagnostics& diagnostics_;
   std::vector<DimId> one_of_equal_;  // for each dimension the one that stands for all that are required to be equal to it
   std::map<typed::VarId, Axes> vars_;
-  std::map<typed::VarId, DimId> dims_of_;  // of indices: what their elements number; of integers: what a range with such an end counts
+  std::map<typed::VarId, DimId>
+      dims_of_;  // of indices: what their elements number; of integers: what a range with such an end counts
   std::map<std::pair<typed::PipeId, size_t>, Axes> fields_;
   bool has_changed_ = true;
   bool is_reporting_ = false;

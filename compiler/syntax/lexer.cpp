@@ -211,7 +211,8 @@ class Lexer {
                                                     fmt::format("`{}` is not a number", text_.substr(pos_, end - pos_)));
       report.Note("numbers are written 64, 1_000, 0x1f, 0.5, 1e-3; their type comes from where they stand");
       // As C has them: 0.0f, 64u, 1ull.
-      const bool is_typed = !empty_hex && At(suffix - 1) != '_' && text_.substr(suffix, end - suffix).find_first_not_of("fFlLuU") == text_.npos;
+      const bool is_typed =
+          !empty_hex && At(suffix - 1) != '_' && text_.substr(suffix, end - suffix).find_first_not_of("fFlLuU") == text_.npos;
       if (is_typed) report.Help(fmt::format("write `{}`", text_.substr(pos_, suffix - pos_)), Edit{SpanFrom(suffix, end), ""});
       // A number all the same, so that the parser has nothing to add.
       return Push(TokenKind::kFloat, end);
