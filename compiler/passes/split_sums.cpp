@@ -76,7 +76,8 @@ class Splitting {
     for (const ir::Worker& worker : kernel_.workers) {
       if (worker.in_turn) return Refuse(worker.span, "together with `in turn`");
     }
-    if (kernel_.split > kMostParts) return Refuse(kernel_.span, fmt::format("in more than {} parts", kMostParts));
+    if (kernel_.split > kMostParts)
+      return Refuse(kernel_.span, fmt::format("in more than {} parts", kMostParts), fmt::format("write `split = {}`", kMostParts));
     for (ir::Worker& worker : kernel_.workers) {
       bool multiplies = false;
       ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
@@ -92,11 +93,11 @@ class Splitting {
   }
 
   /// Reports what can't be split; false.
-  bool Refuse(Span span, const std::string& what) {
+  bool Refuse(Span span, const std::string& what, std::string help = "leave `split` out of this schedule") {
     const std::string set = kernel_.schedule.empty() ? "" : fmt::format(" (schedule `{}`)", kernel_.schedule);
     diagnostics_
         .Error(DiagnosticKind::kNotImplemented, span, fmt::format("`split` {}{} is specified, not yet implemented", what, set))
-        .Help("leave `split` out of this schedule");
+        .Help(std::move(help));
     return false;
   }
 

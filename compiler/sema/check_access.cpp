@@ -174,7 +174,8 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
           .Error(DiagnosticKind::kScatterNotUnique, index.span,
                  fmt::format("a store to rows of `{}` that a tile chooses may write an element twice", param.name))
           .Label(index.span, fmt::format("is {}", Describe(value)))
-          .Note("scatters are specified, not yet implemented");
+          .Note("scatters are specified, not yet implemented")
+          .Help("have a tile of work for each row, `grid m in M`, and combine: `Y[list[m], n] += x`");
       return false;
     }
     axis.start = std::move(value.expr);
@@ -287,8 +288,9 @@ Value Elaborator::EvalGather(const ast::IndexExpr& expr, Access access) {
   for (size_t i = 0; i < access.axes.size(); ++i) {
     AxisRange& axis = access.axes[i];
     if (!axis.dropped) {
-      ReportNotImplemented(diagnostics_, expr.span,
-                           fmt::format("a gather of rows, `{}` indexed by a tile beside a block", param.name));
+      ReportNotImplemented(
+          diagnostics_, expr.span, fmt::format("a gather of rows, `{}` indexed by a tile beside a block", param.name),
+          "take one row at a time, whose number is an element of a tensor: `for u in 0 .. 64 { .. X[list[m[u]], k] .. }`");
       return Error();
     }
     if (IsChosen(axis) && first == nullptr) first = axis.start.get();

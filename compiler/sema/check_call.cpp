@@ -183,7 +183,7 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
   const Builtin* builtin = FindBuiltin(name);
   if (builtin == nullptr) return NoSuchFunction(expr);
   if (builtin->kind == Class::kLater) {
-    ReportNotImplemented(diagnostics_, expr.callee.span, fmt::format("`{}`", name));
+    ReportNotImplemented(diagnostics_, expr.callee.span, fmt::format("`{}`", name), HelpUntilBuilt(name));
     return Error();
   }
   const bool takes_block = builtin->kind == Class::kPos || builtin->kind == Class::kValid;

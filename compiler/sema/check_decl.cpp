@@ -214,7 +214,8 @@ void Elaborator::DeclareTensor(const ast::Param& param, typed::Param& tensor) {
   if (!param.preset || !SetPreset(*param.preset, tensor) || param.mode == ast::ParamMode::kOut) return;
   diagnostics_
       .Error(DiagnosticKind::kTypeMismatch, param.preset->span, fmt::format("`{}` is not `out` and has a preset", param.name.text))
-      .Note(param.span, "declared here");
+      .Note(param.span, "declared here")
+      .Help("leave the preset out: the tensor holds what the caller has there");
 }
 
 /// A launch must be able to tell what each dimension is.

@@ -198,7 +198,10 @@ Value Elaborator::Arithmetic(Op op, std::string_view spelling, Value a, Value b,
     DiagnosticBuilder report =
         diagnostics_.Error(DiagnosticKind::kTypeMismatch, op_span, fmt::format("`{}` takes numbers", spelling));
     report.Label(v->span, fmt::format("is {}", Describe(*v)));
-    if (v->kind == Value::Kind::kBlock) report.Help("its first element is `.start`, the column of its elements `pos(..)`");
+    if (v->kind == Value::Kind::kBlock && op == Op::kMul)
+      report.Help("accesses take the block as it is, `X[k]`; its number is `.number`, its first element `.start`");
+    else if (v->kind == Value::Kind::kBlock)
+      report.Help("its first element is `.start`, the column of its elements `pos(..)`");
     if (v->kind == Value::Kind::kExpr) report.Help("choose by it: `where(c, a, b)`");
     return Error();
   }

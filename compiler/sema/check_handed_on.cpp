@@ -97,7 +97,7 @@ void Elaborator::CheckHandedOn() {
     } else if (before == written_before_.end() && !is_work) {
       diagnostics_.Error(DiagnosticKind::kReadOfOut, span, fmt::format("`{}` is `out` and is read", param.name))
           .Note(param.span, "declared here")
-          .Help("keep the value in a `var`, or pass it through a pipe");
+          .Help("keep the value in a `var`, or pass it through a pipe; what the caller has there is read of an `inout` tensor");
     } else if (before == written_before_.end() && !param.has_preset) {
       diagnostics_
           .Error(DiagnosticKind::kReadOfOut, span, fmt::format("`{}` is read, and no grid before has written it", param.name))

@@ -59,19 +59,22 @@ bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
         fmt::format("declare the pipe in front of the workers, with what a slot of it holds: `pipe {}: f32[64, 64]`", name));
   } else if (!inlining_.empty()) {
     report.Help("a `fn` sees its parameters only; pass what it needs");
-  } else if (in_worker_) {
-    SuggestTensor(name, span, report);
+  } else if (!in_worker_) {
+    SuggestCapital(name, span, "dimension", report);
+  } else {
+    SuggestCapital(name, span, "tensor", report);
     if (!SuggestPipe(name, report)) SuggestInstance(report);
   }
   return true;
 }
 
-/// One letter is nobody's slip, since `m` and `M` are a block and its dimension; but a tensor's may be.
-void Elaborator::SuggestTensor(const std::string& name, Span span, DiagnosticBuilder& report) const {
+/// One letter is nobody's slip, since `m` and `M` are a block and its dimension; but a tensor's may be, and a dimension's where
+/// there are no blocks.
+void Elaborator::SuggestCapital(const std::string& name, Span span, std::string_view what, DiagnosticBuilder& report) const {
   const std::string capital(1, static_cast<char>(std::toupper(static_cast<unsigned char>(name[0]))));
   const Symbol* symbol = name.size() == 1 && name != capital ? scope_->Find(capital) : nullptr;
-  if (symbol == nullptr || symbol->kind != SymbolKind::kTensor) return;
-  report.Help(fmt::format("write `{}` for the tensor", capital), Edit{span, capital});
+  if (symbol == nullptr || symbol->what != what) return;
+  report.Help(fmt::format("write `{}` for the {}", capital, what), Edit{span, capital});
 }
 
 bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report) const {

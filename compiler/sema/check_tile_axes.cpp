@@ -72,6 +72,7 @@ class TileAxes {
   }
 
   void RunAll() {
+    for (const typed::GridAxis& axis : section_.axes) dims_of_[axis.var] = DimOf(*axis.hi);
     Run(section_.lets);
     for (const typed::Worker& worker : section_.workers) Run(worker.body);
   }
@@ -87,6 +88,8 @@ class TileAxes {
   /// `pos(m) < pos(n)`: what was meant is a mask, which wants a row and a column.
   void WarnOfPairs(const Expr& expr);
   Axes OfProduct(const Expr& expr);
+  /// The dimension whose elements a range with this end counts, be it cut short, chosen between such ends, or named by a `let`.
+  DimId DimOf(const Expr& end) const;
   Axes OfTensor(typed::ParamId tensor, const std::vector<typed::AxisRange>& axes) const;
 
   template <typename Key>
@@ -97,10 +100,12 @@ class TileAxes {
     old = axes;
   }
 
-  /// `.T` behind the tile where it is a name or an access; else it takes parentheses, and nothing is offered.
+  /// `.T` behind the tile where it is a name, an access, `pos(m)` or `valid(m)`; else it takes parentheses, and nothing is offered.
   std::vector<Edit> Turn(const Expr& tile) const {
     const bool is_name = tile.kind == ExprKind::kVar && kernel_.vars[tile.id].name.size() == tile.span.end - tile.span.begin;
-    if (tile.kind != ExprKind::kRead && !is_name) return {};
+    const bool is_valid = tile.kind == ExprKind::kBinary && tile.args[0]->kind == ExprKind::kPositions &&
+                          tile.args[0]->span.begin == tile.span.begin && tile.args[0]->span.end == tile.span.end;
+    if (tile.kind != ExprKind::kRead && tile.kind != ExprKind::kPositions && !is_name && !is_valid) return {};
     return {{Span{tile.span.file, tile.span.end, tile.span.end}, ".T"}};
   }
 
@@ -114,6 +119,8 @@ class TileAxes {
   Diagnostics& diagnostics_;
   std::vector<DimId> one_of_equal_;  // for each dimension the one that stands for all that are required to be equal to it
   std::map<typed::VarId, Axes> vars_;
+  std::map<typed::VarId, DimId>
+      dims_of_;  // of indices: what their elements number; of integers: what a range with such an end counts
   std::map<std::pair<typed::PipeId, size_t>, Axes> fields_;
   bool has_changed_ = true;
   bool is_reporting_ = false;
@@ -121,10 +128,10 @@ class TileAxes {
 
 void TileAxes::Run(const Stmt& stmt) {
   switch (stmt.kind) {
-    case StmtKind::kLet:
+    case StmtKind::kLet: dims_of_[stmt.var] = DimOf(*stmt.expr); return Note(vars_, stmt.var, Of(*stmt.expr));
     case StmtKind::kAssign:
     case StmtKind::kAssignPart: return Note(vars_, stmt.var, Of(*stmt.expr));
-    case StmtKind::kFor: return Run(stmt.body);
+    case StmtKind::kFor: dims_of_[stmt.var] = DimOf(*stmt.hi); return Run(stmt.body);
     case StmtKind::kIf: Run(stmt.body); return Run(stmt.orelse);
     case StmtKind::kReceive:
       for (size_t i = 0; i < stmt.received.size(); ++i) Note(vars_, stmt.received[i], fields_[{stmt.pipe, i}]);
@@ -169,13 +176,31 @@ Axes TileAxes::Of(const Expr& expr) {
     case ExprKind::kPart: return Of(*expr.args[0]);
     case ExprKind::kTranspose: return Of(*expr.args[0]).Turned();
     case ExprKind::kMatMul: return OfProduct(expr);
+    case ExprKind::kPositions: return {DimOf(*expr.args[0]), kAny};
     case ExprKind::kGather:
-    case ExprKind::kPositions:
     case ExprKind::kCat:
     case ExprKind::kReshape:
       for (const typed::ExprPtr& arg : expr.args) Of(*arg);
       return {expr.type.rows == 1 ? kAny : kMixed, expr.type.cols == 1 ? kAny : kMixed};
     default: return {};
+  }
+}
+
+DimId TileAxes::DimOf(const Expr& end) const {
+  switch (end.kind) {
+    case ExprKind::kDim: return one_of_equal_[end.id];
+    case ExprKind::kConvert: return DimOf(*end.args[0]);
+    case ExprKind::kVar: {
+      const auto known = dims_of_.find(end.id);
+      return known == dims_of_.end() ? kMixed : known->second;
+    }
+    case ExprKind::kSelect: return Join(DimOf(*end.args[1]), DimOf(*end.args[2]));
+    case ExprKind::kCall: {
+      if (end.op != typed::Op::kMin) return kMixed;
+      const DimId first = DimOf(*end.args[0]), second = DimOf(*end.args[1]);
+      return first == kMixed || first == second ? second : second == kMixed ? first : kMixed;
+    }
+    default: return kMixed;
   }
 }
 
@@ -209,15 +234,20 @@ void TileAxes::WarnOfPairs(const Expr& expr) {
 Axes TileAxes::OfElements(const Expr& expr) {
   if (is_reporting_ && expr.kind == ExprKind::kBinary && expr.type.dtype == DType::kBool) WarnOfPairs(expr);
   Axes all;
+  std::pair<const Expr*, Axes> column = {nullptr, {}};  // or row: of two that meet it is the one to turn
+  const auto is_line = [](Axes axes) { return axes.rows == kAny || axes.cols == kAny; };
   for (const typed::ExprPtr& arg : expr.args) {
     const Axes axes = Of(*arg);
     if (is_reporting_ && AreExchanged(all, axes)) {
+      const bool turns_other = column.first != nullptr && !is_line(axes) && AreExchanged(column.second, axes);
+      const auto [turned, over] = turns_other ? column : std::pair<const Expr*, Axes>{arg.get(), axes};
       diagnostics_
           .Warning(DiagnosticKind::kExchangedAxes, expr.span,
                    fmt::format("a tile over {} meets one over {}, element by element", Names(all), Names(axes)))
-          .Label(arg->span, fmt::format("runs over {}", Names(axes)))
-          .Help("turn one of the two: `.T`", Turn(*arg));
+          .Label(turned->span, fmt::format("runs over {}", Names(over)))
+          .Help("turn one of the two: `.T`", Turn(*turned));
     }
+    if (axes != Axes{} && is_line(axes)) column = {arg.get(), axes};
     all = Join(all, axes);
   }
   return all;

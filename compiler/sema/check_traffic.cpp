@@ -263,6 +263,13 @@ bool Elaborator::CheckStoreMode(const Access& access, StoreOp op, Span op_span) 
         .Help(fmt::format("declare it `{}: out ..`", param.name));
     return false;
   }
+  if (op != StoreOp::kSet && param.mode == typed::TensorMode::kInOut) {
+    diagnostics_.Error(DiagnosticKind::kAddWithoutPreset, op_span, fmt::format("`{}` is `inout` and combined with", param.name))
+        .Note(param.span, "declared here")
+        .Help("send what is there through a pipe, and store what becomes of it: `<-`");
+    written_[access.tensor].combined = op_span;
+    return false;
+  }
   if (op != StoreOp::kSet && !param.has_preset) {
     const char* preset = op == StoreOp::kAdd ? "0" : op == StoreOp::kMax ? "-inf" : "inf";
     diagnostics_

@@ -214,8 +214,8 @@ class Elaborator {
   Value Error() { return {}; }
   std::string Describe(const Value& value) const;
   bool UnknownName(const std::string& name, Span span, bool as_pipe = false);
-  /// In a worker: the help for a letter that a tensor has as a capital.
-  void SuggestTensor(const std::string& name, Span span, DiagnosticBuilder& report) const;
+  /// The help for a letter that a tensor, or a dimension, has as a capital.
+  void SuggestCapital(const std::string& name, Span span, std::string_view what, DiagnosticBuilder& report) const;
   /// In a worker: the help for a name that another one of the section has; false and nothing said if none has.
   bool SuggestPipe(const std::string& name, DiagnosticBuilder& report) const;
   /// Likewise where the worker's instances have no number to be told apart by.

@@ -101,6 +101,12 @@ constexpr Habit kMembers[] = {{"shape", kExtent},
                               {"transpose", "a tile turned is `x.T`"},
                               {"f", "a number has no suffix: `1.0`"}};
 
+constexpr Habit kNotBuilt[] = {
+    {"softmax", "write `let e = exp(x - rowmax(x))` and `e / rowsum(e)`"},
+    {"rowargmax", "the lowest place of the maximum is `rowmin(where(x == rowmax(x), iota(n).T, n))`, for n columns"},
+    {"online", "keep the maximum and the sum of a row in `var`s, and scale the sum by `exp(old - new)` where the maximum grows"},
+    {"tf32", "round by name to a type of 16 bits: `bf16(x)`"}};
+
 }  // namespace
 
 std::string_view NameInOtherLanguages(std::string_view type) { return Find(kTypes, type); }
@@ -108,6 +114,7 @@ std::string_view HelpForFunction(std::string_view name) { return Find(kFunctions
 std::string_view HelpForName(std::string_view name) { return Find(kNames, name); }
 std::string_view HelpForMember(std::string_view name) { return Find(kMembers, name); }
 std::string_view HelpForScheduleItem(std::string_view name) { return Find(kScheduleItems, name); }
+std::string_view HelpUntilBuilt(std::string_view function) { return Find(kNotBuilt, function); }
 bool IsModule(std::string_view name) { return Find(kNames, name) == kModule; }
 
 }  // namespace tkc::sema

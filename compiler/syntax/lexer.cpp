@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -205,11 +206,15 @@ class Lexer {
     }
     const bool empty_hex = is_hex && end == pos_ + 2;
     if (IsWord(At(end)) || empty_hex || At(end - 1) == '_') {
+      const size_t suffix = end;
       while (IsWord(At(end))) ++end;
-      diagnostics_
-          .Error(DiagnosticKind::kMalformedNumber, SpanFrom(pos_, end),
-                 fmt::format("`{}` is not a number", text_.substr(pos_, end - pos_)))
-          .Note("numbers are written 64, 1_000, 0x1f, 0.5, 1e-3; their type comes from where they stand");
+      DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kMalformedNumber, SpanFrom(pos_, end),
+                                                    fmt::format("`{}` is not a number", text_.substr(pos_, end - pos_)));
+      report.Note("numbers are written 64, 1_000, 0x1f, 0.5, 1e-3; their type comes from where they stand");
+      // As C has them: 0.0f, 64u, 1ull.
+      const bool is_typed =
+          !empty_hex && At(suffix - 1) != '_' && text_.substr(suffix, end - suffix).find_first_not_of("fFlLuU") == text_.npos;
+      if (is_typed) report.Help(fmt::format("write `{}`", text_.substr(pos_, suffix - pos_)), Edit{SpanFrom(suffix, end), ""});
       // A number all the same, so that the parser has nothing to add.
       return Push(TokenKind::kFloat, end);
     }
@@ -258,6 +263,14 @@ class Lexer {
     pos_ = close == std::string_view::npos ? text_.size() : close + 2;
   }
 
+  /// The small decimal number that follows on the line; 0 where none does.
+  int64_t NumberAt(size_t begin) const {
+    while (At(begin) == ' ') ++begin;
+    int64_t number = 0;
+    for (; IsDigit(At(begin)) && number < 1'000'000; ++begin) number = number * 10 + (At(begin) - '0');
+    return IsWord(At(begin)) || At(begin) == '.' ? 0 : number;
+  }
+
   /// An operator of other languages that has a word here, which stands in for it.
   bool ForeignOperator() {
     struct Habit {
@@ -271,9 +284,12 @@ class Lexer {
     for (const Habit& habit : kHabits) {
       if (!StandsAt(pos_, habit.other)) continue;
       const size_t end = pos_ + habit.other.size();
-      diagnostics_
-          .Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end), fmt::format("`{}` is no operator of .tk", habit.other))
-          .Help(fmt::format("write `{}`{}", habit.ours, of_bits), Edit{SpanFrom(pos_, end), fmt::format(" {} ", habit.ours)});
+      DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnexpectedCharacter, SpanFrom(pos_, end),
+                                                    fmt::format("`{}` is no operator of .tk", habit.other));
+      if (const int64_t mask = habit.other == "&" ? NumberAt(end) : 0; mask > 0 && (mask & (mask + 1)) == 0)
+        report.Help(fmt::format("the lowest {} bits of an integer are `x % {}`", std::bit_width(uint64_t(mask)), mask + 1));
+      else
+        report.Help(fmt::format("write `{}`{}", habit.ours, of_bits), Edit{SpanFrom(pos_, end), fmt::format(" {} ", habit.ours)});
       // Stand in for the operator that was meant.
       Push(habit.ours == "and" ? TokenKind::kAnd : habit.ours == "or" ? TokenKind::kOr : TokenKind::kNot, end);
       return true;

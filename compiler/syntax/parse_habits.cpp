@@ -116,6 +116,13 @@ bool Parser::ReportHabit(bool allow_result) {
   return true;
 }
 
+bool Parser::ReportElif() {
+  if (!AtWord("elif") && !AtWord("elsif") && !AtWord("elseif")) return false;
+  Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected `else` or a statement, found `{}`", Text(Current())))
+      .Help("write `else if`", Edit{Here(), "else if"});
+  return true;
+}
+
 bool Parser::ReportDeclHabit() {
   const Habit* habit = Find(kOutside, Text(Current()));
   const bool sets_number = At(TokenKind::kName) && Peek(1).kind == TokenKind::kEqual;  // `BM = 64`
@@ -164,10 +171,6 @@ std::string Parser::HelpOfArgument(std::string_view name) {
 }
 
 bool Parser::SuggestInPlaceOfEnd(DiagnosticBuilder& error) {
-  if (AtWord("elif") || AtWord("elsif") || AtWord("elseif")) {
-    error.Help("write `else if`", Edit{Here(), "else if"});
-    return true;
-  }
   if (AtWord("as") && Peek(1).kind == TokenKind::kName && DTypeFromName(Text(Peek(1)))) {
     error.Help(fmt::format("a conversion is written `{}(..)`", Text(Peek(1))));
     return true;

@@ -148,7 +148,7 @@ StmtPtr Parser::ParseVar() {
 bool Parser::ParseRange(ast::Range& range) {
   const Span begin = Here();
   if (AtWord("range") && Peek(1).kind == TokenKind::kLeftParen) {
-    ErrorExpected("a range").Help("a range is written `lo .. hi`, or `n` from 0 on");
+    ErrorExpected("a range").Help("a range is written `lo .. hi`, in blocks `lo .. hi by n`, and from 0 on `hi` or `hi by n`");
     return false;
   }
   ExprPtr first = ParseAdditive();
@@ -209,9 +209,10 @@ StmtPtr Parser::ParseIf(bool allow_result) {
   const bool header = stmt->condition != nullptr;
   if (!header && !SkipToBrace()) return nullptr;
   if (!ParseBlock(stmt->then_branch, allow_result)) return nullptr;
-  if (TakeIf(TokenKind::kElse)) {
+  const bool has_elif = ReportElif();  // stands in for `else if`
+  if (has_elif || TakeIf(TokenKind::kElse)) {
     ast::Block& other = stmt->else_branch.emplace();
-    if (At(TokenKind::kIf)) {
+    if (has_elif || At(TokenKind::kIf)) {
       const Span begin = Here();
       StmtPtr nested = ParseIf(allow_result);
       if (!nested) return nullptr;

@@ -122,6 +122,8 @@ class Parser {
   /// What was meant by a token where a statement should end; false: nothing that is known.
   bool SuggestInPlaceOfEnd(DiagnosticBuilder& error);
   /// The same of what begins no declaration.
+  /// `elif`, which then stands in for `else if`.
+  bool ReportElif();
   bool ReportDeclHabit();
   /// What was meant by a parameter that is written type first, or as a pointer; at what stands where its `:` or type should.
   void SuggestParam(DiagnosticBuilder& error, const ast::Name& name);
