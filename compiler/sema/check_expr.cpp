@@ -44,6 +44,13 @@ Op BinaryOpOf(ast::BinaryOp op) {
   return Op::kNone;
 }
 
+/// How many parts an index of parts still tells apart behind a division: of six, `w / 2` tells three and `w % 2` two. 0: it is none.
+int64_t PartsBehind(Op op, const Value& index, const Value& by) {
+  const std::optional<int64_t> number = index.count > 0 && by.IsScalar() ? NumberOf(*by.expr) : std::nullopt;
+  if (!number || *number <= 0 || index.count % *number != 0) return 0;
+  return op == Op::kDiv ? index.count / *number : op == Op::kMod ? *number : 0;
+}
+
 std::optional<double> NamedNumber(const std::string& name) {
   if (name == "inf") return std::numeric_limits<double>::infinity();
   if (name == "pi") return 3.14159265358979323846;
@@ -219,6 +226,7 @@ Value Elaborator::Arithmetic(Op op, std::string_view spelling, Value a, Value b,
         .Label(a.span, fmt::format("is {}", Describe(a)));
     return Error();
   }
+  const int64_t parts = PartsBehind(op, a, b);
   const bool are_integers = *type == Type::Scalar(DType::kI64) && NumberOf(*a.expr) && NumberOf(*b.expr);
   ExprPtr result = MakeFolded(ExprKind::kBinary, op, *type, Args(std::move(a.expr), std::move(b.expr)), span);
   if (are_integers && !NumberOf(*result)) {
@@ -227,7 +235,9 @@ Value Elaborator::Arithmetic(Op op, std::string_view spelling, Value a, Value b,
         .Label(result->args[1]->span, fmt::format("is {}", *NumberOf(*result->args[1])));
     return Error();
   }
-  return ExprValue(std::move(result), span);
+  Value value = ExprValue(std::move(result), span);
+  value.count = parts;
+  return value;
 }
 
 Value Elaborator::Logic(Op op, std::string_view spelling, Value a, Value b, Span span) {
