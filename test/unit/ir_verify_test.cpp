@@ -276,6 +276,10 @@ TEST(Targets, Table) {
   const Target& sm90 = *FindTarget("sm_90a");
   EXPECT_TRUE(sm90.implemented);
   EXPECT_EQ(sm90.registers.AtEntry(384), 168);
+  EXPECT_EQ(sm90.registers.AtEntry(288), 168);  // a quarter of the registers is for three of nine warps
+  EXPECT_EQ(sm90.registers.OfEach(2 * 288), 102);
+  EXPECT_EQ(sm90.registers.Blocks(288, 96), 2);
+  EXPECT_EQ(sm90.registers.Blocks(288, 104), 1);
   EXPECT_EQ(sm90.registers.Pool(384), 504);
   EXPECT_EQ(sm90.registers.Pool(512), 512);
   EXPECT_EQ(sm90.registers.Pool(256), 512);
