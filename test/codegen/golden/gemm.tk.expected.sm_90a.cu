@@ -15,9 +15,8 @@ namespace {
 // Schedule `quarters`, for sm_90a: BM = 64, BN = 128, BK = 64, W = 1.
 //
 // One cluster of 4 blocks for each tile; each block adds up its share of the loop:
-//   warp 0        load: one thread issues copies
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..7    compute
+//   warp 4        load: one thread issues copies
+//   warps 0..3    compute
 //
 // Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
 //   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute
@@ -44,13 +43,13 @@ struct gemm_quarters_shared {
   tk::barrier acc_shares_ready;  // 16 arrivals: all blocks have published acc_shares
 };
 
-TK_CLUSTER_KERNEL(256, 4)
+TK_CLUSTER_KERNEL(160, 4)
 gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
               const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_quarters_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
+    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -73,31 +72,10 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::cluster::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 64;
-      const int n = n_block * 128;
-      // for k in K by BK
-      const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
-      const int split_begin = tk::cluster::rank() * split_share;
-      const int split_end = split_begin + split_share;
-      for (int k = split_begin; k < split_end; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
     // worker compute[W] as w
+    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<8> ab;
+    tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -145,6 +123,26 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
+  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
+    // worker load
+    tk::ring<8> ab;
+    const int tile = tk::cluster::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 64;
+    const int n = n_block * 128;
+    // for k in K by BK
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
+    const int split_begin = tk::cluster::rank() * split_share;
+    const int split_end = split_begin + split_share;
+    for (int k = split_begin; k < split_end; k += 64) {
+      // ab <- (A[m, k], B[k, n])
+      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+      tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+      ab.advance();
+    }
   }
 
   // No block leaves while another may still reach into its shared memory.
@@ -157,9 +155,8 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
 // Schedule `few`, for sm_90a: BM = 64, BN = 64, BK = 64, W = 1.
 //
 // One cluster of 2 blocks for each tile; each block adds up its share of the loop:
-//   warp 0        load: one thread issues copies
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..7    compute
+//   warp 4        load: one thread issues copies
+//   warps 0..3    compute
 //
 // Pipe `ab`, 12 slots. A slot is written when it is empty and read when it is full:
 //   load ------> [ 0 | 1 | 2 | ... | 11 ] ----> compute
@@ -186,13 +183,13 @@ struct gemm_few_shared {
   tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
 };
 
-TK_CLUSTER_KERNEL(256, 2)
+TK_CLUSTER_KERNEL(160, 2)
 gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
          const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_few_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 12; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
+    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -215,31 +212,10 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<12> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::cluster::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 64;
-      const int n = n_block * 64;
-      // for k in K by BK
-      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
-      const int split_begin = tk::cluster::rank() * split_share;
-      const int split_end = split_begin + split_share;
-      for (int k = split_begin; k < split_end; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 16384);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
     // worker compute[W] as w
+    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<12> ab;
+    tk::ring<12> ab;  // the slot at hand, and the parity of this lap: phase
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -287,6 +263,26 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
+  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
+    // worker load
+    tk::ring<12> ab;
+    const int tile = tk::cluster::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 64;
+    const int n = n_block * 64;
+    // for k in K by BK
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+    const int split_begin = tk::cluster::rank() * split_share;
+    const int split_end = split_begin + split_share;
+    for (int k = split_begin; k < split_end; k += 64) {
+      // ab <- (A[m, k], B[k, n])
+      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+      tk::expect_bytes(shared.ab_full[ab.slot], 16384);
+      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+      ab.advance();
+    }
   }
 
   // No block leaves while another may still reach into its shared memory.
@@ -298,9 +294,8 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
 // Schedule `decode`, for sm_90a: BM = 64, BN = 128, BK = 64, W = 1.
 //
 // One cluster of 2 blocks for each tile; each block adds up its share of the loop:
-//   warp 0        load: one thread issues copies
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..7    compute
+//   warp 4        load: one thread issues copies
+//   warps 0..3    compute
 //
 // Pipe `ab`, 7 slots. A slot is written when it is empty and read when it is full:
 //   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 ] --> compute
@@ -327,13 +322,13 @@ struct gemm_decode_shared {
   tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
 };
 
-TK_CLUSTER_KERNEL(256, 2)
+TK_CLUSTER_KERNEL(160, 2)
 gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 7; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
+    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -356,31 +351,10 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<7> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::cluster::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 64;
-      const int n = n_block * 128;
-      // for k in K by BK
-      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
-      const int split_begin = tk::cluster::rank() * split_share;
-      const int split_end = split_begin + split_share;
-      for (int k = split_begin; k < split_end; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
     // worker compute[W] as w
+    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<7> ab;
+    tk::ring<7> ab;  // the slot at hand, and the parity of this lap: phase
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -432,6 +406,26 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
+  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
+    // worker load
+    tk::ring<7> ab;
+    const int tile = tk::cluster::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 64;
+    const int n = n_block * 128;
+    // for k in K by BK
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+    const int split_begin = tk::cluster::rank() * split_share;
+    const int split_end = split_begin + split_share;
+    for (int k = split_begin; k < split_end; k += 64) {
+      // ab <- (A[m, k], B[k, n])
+      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+      tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+      ab.advance();
+    }
   }
 
   // No block leaves while another may still reach into its shared memory.
@@ -443,9 +437,8 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 // Schedule `decode_wide`, for sm_90a: BM = 64, BN = 256, BK = 64, W = 1.
 //
 // One block for each tile:
-//   warp 0        load: one thread issues copies
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..7    compute
+//   warp 4        load: one thread issues copies
+//   warps 0..3    compute
 //
 // Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
 //   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute
@@ -469,13 +462,13 @@ struct gemm_decode_wide_shared {
   tk::barrier ab_empty[5];  // 4 arrivals: every reader is done with a slot of ab
 };
 
-TK_KERNEL(256)
+TK_KERNEL(160)
 gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_wide_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 5; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
+    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -497,28 +490,10 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::block::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 64;
-      const int n = n_block * 256;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 40960);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
     // worker compute[W] as w
+    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<5> ab;
+    tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
     const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -566,6 +541,23 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
+  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
+    // worker load
+    tk::ring<5> ab;
+    const int tile = tk::block::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 64;
+    const int n = n_block * 256;
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // ab <- (A[m, k], B[k, n])
+      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+      tk::expect_bytes(shared.ab_full[ab.slot], 40960);
+      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+      ab.advance();
+    }
   }
 }
 
@@ -1009,9 +1001,8 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 // Schedule `small`, for sm_90a: BM = 64, BN = 128, BK = 128, W = 1.
 //
 // One block for each tile:
-//   warp 0        load: one thread issues copies
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..7    compute
+//   warp 4        load: one thread issues copies
+//   warps 0..3    compute
 //
 // Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
 //   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute
@@ -1035,13 +1026,13 @@ struct gemm_small_shared {
   tk::barrier ab_empty[4];  // 4 arrivals: every reader is done with a slot of ab
 };
 
-TK_KERNEL(256)
+TK_KERNEL(160)
 gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
            const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_small_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 4; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
+    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -1063,28 +1054,10 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::block::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 64;
-      const int n = n_block * 128;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 128) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
     // worker compute[W] as w
+    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<4> ab;
+    tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
     const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -1128,6 +1101,23 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
+  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
+    // worker load
+    tk::ring<4> ab;
+    const int tile = tk::block::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 64;
+    const int n = n_block * 128;
+    // for k in K by BK
+    for (int k = 0; k < K; k += 128) {
+      // ab <- (A[m, k], B[k, n])
+      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+      tk::expect_bytes(shared.ab_full[ab.slot], 49152);
+      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+      ab.advance();
+    }
   }
 }
 
@@ -1138,9 +1128,8 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
 // Schedule `small_pair`, for sm_90a: BM = 64, BN = 128, BK = 64, W = 1.
 //
 // One block for each tile, 2 in a cluster, which share loads:
-//   warp 0        load: one thread issues copies
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..7    compute
+//   warp 4        load: one thread issues copies
+//   warps 0..3    compute
 //
 // Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
 //   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute
@@ -1164,13 +1153,13 @@ struct gemm_small_pair_shared {
   tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
 };
 
-TK_CLUSTER_KERNEL(256, 2)
+TK_CLUSTER_KERNEL(160, 2)
 gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_small_pair_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 64);
+    tk::block::clear_rows<160>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -1192,30 +1181,10 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::cluster::index();
-      const int m_cluster = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m_block = m_cluster * 2 + tk::cluster::rank();
-      const int m = m_block * 64;
-      const int n = n_block * 128;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
-                           n + tk::cluster::rank() * 64);
-        ab.advance();
-      }
-    }
-  } else {
     // worker compute[W] as w
+    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<8> ab;
+    tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
     const int tile = tk::cluster::index();
     const int m_cluster = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -1260,6 +1229,25 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
+  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
+    // worker load
+    tk::ring<8> ab;
+    const int tile = tk::cluster::index();
+    const int m_cluster = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m_block = m_cluster * 2 + tk::cluster::rank();
+    const int m = m_block * 64;
+    const int n = n_block * 128;
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // ab <- (A[m, k], B[k, n])
+      tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+      tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+      tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
+                         n + tk::cluster::rank() * 64);
+      ab.advance();
+    }
   }
 
   // No block leaves while another may still reach into its shared memory.
@@ -2531,7 +2519,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_quarters, 4>(int(tiles) * 4, 256, sizeof(gemm_quarters_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_quarters, 4>(int(tiles) * 4, 160, sizeof(gemm_quarters_shared), A_map, A_map_rows, B_map, C_map,
                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2546,7 +2534,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_few, 2>(int(tiles) * 2, 256, sizeof(gemm_few_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_few, 2>(int(tiles) * 2, 160, sizeof(gemm_few_shared), A_map, A_map_rows, B_map, C_map,
                              tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2561,7 +2549,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_decode, 2>(int(tiles) * 2, 256, sizeof(gemm_decode_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_decode, 2>(int(tiles) * 2, 160, sizeof(gemm_decode_shared), A_map, A_map_rows, B_map, C_map,
                                 tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2576,7 +2564,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_decode_wide>(int(tiles), 256, sizeof(gemm_decode_wide_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_decode_wide>(int(tiles), 160, sizeof(gemm_decode_wide_shared), A_map, A_map_rows, B_map, C_map,
                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2637,7 +2625,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {128, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_small>(int(tiles), 256, sizeof(gemm_small_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_small>(int(tiles), 160, sizeof(gemm_small_shared), A_map, A_map_rows, B_map, C_map,
                             tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2653,7 +2641,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_small_pair, 2>(int(tiles) * 2, 256, sizeof(gemm_small_pair_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_small_pair, 2>(int(tiles) * 2, 160, sizeof(gemm_small_pair_shared), A_map, A_map_rows, B_map, C_map,
                                     tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
