@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_programs.py [BUILD] [--first SEED] [--count N] [--targets T,..] [--all] [--gpu] [--reduce]: random programs
+"""check_programs.py [BUILD] [--families F,..] [--first SEED] [--count N] [--targets T,..] [--all] [--gpu] [--reduce]: random programs
 (programs.py) through the whole compiler, and the simulator against the reference on a few shapes.
 
 Every program is compiled for all targets, with the certificate, and executed for one of them, with --all for each; with --gpu on this
@@ -102,10 +102,10 @@ def without(lines, cut):
     return [re.sub(rf", {re.escape(cut)}: [^:]*\](?: = 0)?(?=[,)])", "", line) for line in kept]
 
 
-def one(args, seed):
+def one(args, family, seed):
     """What became of each target's part, and the failures' texts."""
-    path = args.keep / f"{seed}.tk"
-    path.write_text(programs.program(seed))
+    path = args.keep / f"{family}{seed}.tk"
+    path.write_text(programs.program(seed, family))
     kinds, failures = collections.Counter(), []
     for i, target in enumerate(args.targets):
         kind, text = outcome(args, path, target, args.all or i == seed % len(args.targets))
@@ -121,6 +121,7 @@ def one(args, seed):
 def main():
     parser = argparse.ArgumentParser(description="random programs through the whole compiler")
     parser.add_argument("build", nargs="?", default="build/release")
+    parser.add_argument("--families", default=",".join(programs.FAMILIES))
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--shapes", type=int, default=5)
@@ -137,13 +138,14 @@ def main():
     args.keep.mkdir(parents=True, exist_ok=True)
     kinds, failed = collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(max(os.cpu_count() // 2, 1)) as pool:
-        for more, failures in pool.map(lambda seed: one(args, seed), range(args.first, args.first + args.count)):
+        seeds = [(family, seed) for seed in range(args.first, args.first + args.count) for family in args.families.split(",")]
+        for more, failures in pool.map(lambda each: one(args, *each), seeds):
             kinds += more
             failed += bool(failures)
             for failure in failures:
                 print(f"FAILED {failure}", flush=True)
     print(", ".join(f"{count} {kind}" for kind, count in kinds.most_common()))
-    print(f"{args.count - failed} passed, {failed} failed")
+    print(f"{len(seeds) - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 
 

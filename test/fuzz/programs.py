@@ -7,12 +7,18 @@ masked where the rules on fills ask for it."""
 import random
 import re
 
+from rearrangements import Rearrangements
 from sections import Section
+from traffic import Traffic
 from values import Size, Tensor, Value
 
 
+FAMILIES = {"mixed": Section, "rearrangements": Rearrangements, "traffic": Traffic}
+
+
 class Program:
-    def __init__(self, seed):
+    def __init__(self, seed, family):
+        self.family = FAMILIES[family]
         self.r = random.Random(seed)
         r = self.r
         self.seed, self.names, self.tensors, self.scalars, self.statics, self.pipes = seed, {}, [], {}, {}, []
@@ -26,6 +32,12 @@ class Program:
             self.instances = self.static("W", 2)
         self.functions = r.sample([("leaky", "fn leaky(x: f32[R, C]) -> f32[R, C] { max(x, 0) - max(-x, 0) * 0.25 }"),
                                    ("fold", "fn fold(x) { let y = abs(x)\n    y + min(x, 1) }")], r.randint(0, 2))
+        if self.family is Rearrangements:
+            self.products, self.named = r.random() < 0.15, False
+        if self.family is Traffic:
+            self.products = r.random() < 0.3
+            if self.instances is None and r.random() < 0.4:
+                self.instances = self.static("W", r.choice((2, 2, 3, 4)))
         self.has_later, self.least_block = r.random() < 0.15, 1
         self.sections = []
         self.add_section([])
@@ -36,7 +48,7 @@ class Program:
         self.schedules = [self.schedule(i) for i in range(r.choice((0, 0, 0, 1, 2)))]
 
     def add_section(self, sources):
-        self.sections.append(Section(self, len(self.sections), sources))
+        self.sections.append(self.family(self, len(self.sections), sources))
         self.sections[-1].draw()
 
     def schedule(self, number):
@@ -60,6 +72,8 @@ class Program:
             items.append(f"slots {r.choice(pipes)} = {r.randint(1, 4)}")
         if r.random() < 0.15:
             items.append(r.choice(("cluster = 2", "cluster = 2", "split = 2", "resident = 2", "depth = 1", "depth = 0")))
+        if self.family is Traffic:
+            items += [item for item in ("cluster = 4", "split = 4", "dynamic", "depth = 2") if r.random() < 0.12 and item[:4] not in str(items)]
         where = r.choice(("M <= 64", "M % 8 == 0 and aligned", "M > 40", "aligned", "contiguous", "cdiv(M, 16) > sms"))
         return f"schedule s{number} of k{self.seed} when {where} {{ {'; '.join(items or ['persistent'])} }}\n"
 
@@ -125,5 +139,5 @@ class Program:
         return f"{functions}{head} {{\n{works}{body}\n}}\n{''.join(self.schedules)}"
 
 
-def program(seed):
-    return Program(seed).text()
+def program(seed, family="mixed"):
+    return Program(seed, family).text()
