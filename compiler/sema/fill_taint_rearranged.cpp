@@ -36,6 +36,7 @@ void AddChange(Source& source, Source::Change change) {
   }
   source.changes = {{kOften}};
   source.difference = symbolic::Name("old");
+  source.starts.clear();
 }
 
 void Add(std::map<int, Fill>& axis, int source, Fill fill) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_programs.py [BUILD] [--families F,..] [--first SEED] [--count N] [--targets T,..] [--all] [--gpu] [--reduce]: random programs
+"""check_programs.py [BUILD] [--families F,..] [--first SEED] [--count N] [--targets T,..] [--all | --compile] [--gpu] [--reduce]: random programs
 (programs.py) through the whole compiler, and the simulator against the reference on a few shapes.
 
-Every program is compiled for all targets, with the certificate, and executed for one of them, with --all for each; with --gpu on this
+Every program is compiled for all targets, with the certificate, and executed for one of them, with --all for each, with --compile for none; with --gpu on this
 machine's GPU, too, if it runs the target's code. A refusal that lang-spec foresees is counted and is no failure. A wrong value, a
 finding of the simulator, a certificate that can't be had, a crash and a compile of more than --slow seconds are: their programs stand
 in the folder --keep, with --reduce also as few of their lines as still fail alike. The last line is `N passed, N failed`."""
@@ -74,7 +74,7 @@ def reduced(args, path, target, kind):
     all that names something."""
     def attempt(lines):
         path.with_suffix(".reduced.tk").write_text("\n".join(lines) + "\n")
-        return outcome(args, path.with_suffix(".reduced.tk"), target, True)[0] == kind
+        return outcome(args, path.with_suffix(".reduced.tk"), target, not args.compile)[0] == kind
 
     lines, changed = path.read_text().splitlines(), True
     while changed:
@@ -108,7 +108,7 @@ def one(args, family, seed):
     path.write_text(programs.program(seed, family))
     kinds, failures = collections.Counter(), []
     for i, target in enumerate(args.targets):
-        kind, text = outcome(args, path, target, args.all or i == seed % len(args.targets))
+        kind, text = outcome(args, path, target, args.all or not args.compile and i == seed % len(args.targets))
         kinds[kind] += 1
         if kind == "right" or kind.startswith("refused: "):
             continue
@@ -129,6 +129,7 @@ def main():
     parser.add_argument("--targets", default=",".join(TARGETS))
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--compile", action="store_true")
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--reduce", action="store_true")
     args = parser.parse_args()

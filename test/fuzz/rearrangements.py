@@ -254,6 +254,13 @@ class Rearrangements(Section):
         self.emit(scope, f"var {value.text}: f32[{value.rows.text}, {value.columns.text}] = 0")
         return scope, value
 
+    def term(self, scope, value):
+        """Tensors have no tiles of some shapes."""
+        if value.axes[0] is None or any(a and a.is_whole() for a in value.axes):
+            found = [v for v in scope.values() if v.is_float() and broadcast(v, value) and not v.wild and (value.differs or not v.differs)]
+            return convert(self.r.choice(found), "f32") if found else constant(1, "f32")
+        return super().term(scope, value)
+
     def update(self, scope, value, axis, times):
         if self.r.random() < 0.5 and (moved := self.same_shape(scope, value)):
             term = self.term(scope, value)
