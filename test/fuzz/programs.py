@@ -7,6 +7,7 @@ masked where the rules on fills ask for it."""
 import random
 import re
 
+import deadlocks
 from rearrangements import Rearrangements
 from sections import Section
 from traffic import Traffic
@@ -137,6 +138,11 @@ class Program:
         functions = "".join(f"{text}\n\n" for _, text in self.functions)
         head = f"kernel k{self.seed}{f'<{statics}>' if statics else ''}({', '.join(parameters)})"
         return f"{functions}{head} {{\n{works}{body}\n}}\n{''.join(self.schedules)}"
+
+
+def gets_stuck(seed, family):
+    """Whether its workers wait for each other, for some numbers of iterations."""
+    return any(deadlocks.gets_stuck(section, seed) for section in Program(seed, family).sections)
 
 
 def program(seed, family="mixed"):

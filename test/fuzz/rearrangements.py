@@ -261,6 +261,9 @@ class Rearrangements(Section):
             return convert(self.r.choice(found), "f32") if found else constant(1, "f32")
         return super().term(scope, value)
 
+    def product_of(self, scope, contracted, column):
+        return None if column.is_whole() and column.dim != column.step.text else super().product_of(scope, contracted, column)
+
     def update(self, scope, value, axis, times):
         if self.r.random() < 0.5 and (moved := self.same_shape(scope, value)):
             term = self.term(scope, value)

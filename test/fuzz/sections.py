@@ -62,7 +62,7 @@ class Section(Accesses, Expressions):
         lines = [f"    grid {head}{', '.join(axis.range() for axis in self.axes)} {{"]
         lines += [f"        {pipe}" for pipe in self.pipes]
         for scope in self.readers() + self.workers:
-            body = self.project(self.nest, scope.name, 3)
+            body = self.project(self.nest_of(scope.name), scope.name, 3)
             if body:
                 instances = f"[{scope.instances.text}] as w" if scope.instances else ""
                 if self.in_turn and scope is self.workers[0]:
@@ -73,6 +73,10 @@ class Section(Accesses, Expressions):
     def readers(self):
         """The workers that only load."""
         return [self.loader] if self.loader else []
+
+    def nest_of(self, worker):
+        """The nest of which the worker is a projection."""
+        return self.nest
 
     def header(self, text):
         """A loop's or a branch's, as a worker has it."""
@@ -319,6 +323,8 @@ class Section(Accesses, Expressions):
             value = convert(value, "f32")
         adds = r.random() < 0.12 and not value.wild and not value.rough and fits(scaled(value, 256 * 64), EXACT)
         indices, part = self.target(scope, value, adds)
+        if len(indices) > 8:  # of a tensor at most
+            return
         order = [axis for _, _, axis in indices if axis]
         turned = order[0] is not value.axes[0] if len(order) == 2 else value.axes[1] is not None
         if value.dtype == "i32" or adds:

@@ -3,7 +3,7 @@
 depend on loops around them or on loaded integers, branches that all workers agree on."""
 import re
 
-from sections import Scope, Section
+from sections import Scope, Section, node_of
 from values import Axis
 
 
@@ -22,6 +22,31 @@ class Traffic(Section):
 
     def readers(self):
         return self.loaders
+
+    def draw(self):
+        super().draw()
+        self.misplaced = None
+        if self.r.random() < 0.15:
+            worker = self.r.choice(self.readers() + self.workers).name
+            self.misplaced = worker, self.exchanged(self.nest, worker)
+
+    def nest_of(self, worker):
+        return self.misplaced[1] if self.misplaced and self.misplaced[0] == worker else self.nest
+
+    def exchanged(self, nest, worker):
+        """With two neighbouring statements of the worker the other way round: workers may then wait for each other."""
+        pipes = [set(re.findall(r"\bp\d+(?=(?:\[\w+\]|\.rows\(w\))? <- )|(?<=<-)p\d+", str([n[1] for n in node_of([node], worker)]))) for node in nest]
+        own = [i for i, found in enumerate(pipes) if found]
+        inner = [i for i in own if nest[i][0] in ("for", "if")]
+        apart = [(i, j) for i, j in zip(own, own[1:]) if not pipes[i] & pipes[j]]  # else slots would be taken for others
+        result = list(nest)
+        if inner and (not apart or self.r.random() < 0.6):
+            i = self.r.choice(inner)
+            result[i] = (*nest[i][:2], self.exchanged(nest[i][2], worker), *nest[i][3:])
+        elif apart:
+            i, j = self.r.choice(apart)
+            result[i], result[j] = nest[j], nest[i]
+        return result
 
     def weights(self, scope, budget):
         return {"fetch": 5, "fetch_own": 1.5 * bool(scope.instances and self.loaders), "let": 2, "reduce": 0.7,
