@@ -140,6 +140,11 @@ class Program:
         return f"{functions}{head} {{\n{works}{body}\n}}\n{''.join(self.schedules)}"
 
 
+def is_out_of_step(seed, family):
+    """Whether the statements of a worker were exchanged, so that there may be no master nest."""
+    return any(getattr(section, "misplaced", None) for section in Program(seed, family).sections)
+
+
 def gets_stuck(seed, family):
     """Whether its workers wait for each other, for some numbers of iterations."""
     return any(deadlocks.gets_stuck(section, seed) for section in Program(seed, family).sections)

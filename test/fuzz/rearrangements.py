@@ -228,6 +228,7 @@ class Rearrangements(Section):
         result.missing = tuple("?" if m != "no" else m for m in value.missing)
         if "?" in result.missing:
             result.missing = ("?", "?")
+        result.far = True  # no mask of its axes says what is missing
         return result
 
     def chain(self, scope):

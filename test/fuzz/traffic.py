@@ -35,10 +35,15 @@ class Traffic(Section):
 
     def exchanged(self, nest, worker):
         """With two neighbouring statements of the worker the other way round: workers may then wait for each other."""
-        pipes = [set(re.findall(r"\bp\d+(?=(?:\[\w+\]|\.rows\(w\))? <- )|(?<=<-)p\d+", str([n[1] for n in node_of([node], worker)]))) for node in nest]
+        def names(node, pattern):
+            return set(re.findall(pattern, " ".join(n[1] for n in node_of([node], worker))))
+
+        pipes = [names(node, r"\bp\d+(?=(?:\[\w+\]|\.rows\(w\))? <- )|(?<=<-)p\d+") for node in nest]
+        values = [names(node, r"\b(?:s|v|acc)\d+\b") for node in nest]
         own = [i for i, found in enumerate(pipes) if found]
         inner = [i for i in own if nest[i][0] in ("for", "if")]
-        apart = [(i, j) for i, j in zip(own, own[1:]) if not pipes[i] & pipes[j]]  # else slots would be taken for others
+        apart = [(i, j) for i, j in zip(own, own[1:]) if not pipes[i] & pipes[j]
+                 and not any(values[i] & values[k] or values[j] & values[k - 1] for k in range(i + 1, j + 1))]
         result = list(nest)
         if inner and (not apart or self.r.random() < 0.6):
             i = self.r.choice(inner)
