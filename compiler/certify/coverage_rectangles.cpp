@@ -41,8 +41,8 @@ bool AreRectangle(const Parts& parts) {
   return box == elements;
 }
 
-/// Copies of a statement for the turns of loops that the source has, and for instances: as large, and as far apart, where one turn's or
-/// instance's lie as another's do.
+/// Copies of a statement for the turns of loops that the source has, and for instances: as large, and as far apart, where one
+/// turn's or instance's lie as another's do.
 bool AreEquallySpaced(const Parts& parts) {
   std::set<std::vector<int64_t>> firsts;
   for (const Site* part : parts) {
@@ -88,7 +88,7 @@ std::optional<Finding> CheckApart(const std::string& tensor, const std::vector<S
 }
 
 std::optional<Finding> CheckWhole(const std::string& tensor, const std::vector<Site>& sites) {
-  using Of = std::pair<const ir::Op*, std::string>;  // an operation of an instance
+  using Of = std::pair<const ir::Op*, std::string>;    // an operation of an instance
   std::map<uint32_t, std::map<Of, Parts>> statements;  // by where they begin
   for (const Site& site : sites) statements[site.op->span.begin][{site.op, site.who}].push_back(&site);
   for (const auto& [statement, operations] : statements) {

@@ -59,8 +59,10 @@ Machine::Machine(const Program& program, const Loosened* loosened)
   }
   for (const Agent& agent : program.agents) {
     for (const Step& step : agent.steps) {
-      const bool copies = step.kind == StepKind::kOp && (step.op->code == OpCode::kCopyAsync || step.op->code == OpCode::kCopyToShared);
-      const auto known = copies ? std::find(copied_tensors_.begin(), copied_tensors_.end(), step.op->symbol) : copied_tensors_.end();
+      const bool copies =
+          step.kind == StepKind::kOp && (step.op->code == OpCode::kCopyAsync || step.op->code == OpCode::kCopyToShared);
+      const auto known =
+          copies ? std::find(copied_tensors_.begin(), copied_tensors_.end(), step.op->symbol) : copied_tensors_.end();
       if (copies && known == copied_tensors_.end()) copied_tensors_.push_back(step.op->symbol);
     }
   }

@@ -19,7 +19,7 @@ using typed::VarId;
 
 namespace {
 
-constexpr int kOldest = 2;       // iterations; what is older is all alike, so that loops come to an end
+constexpr int kOldest = 2;  // iterations; what is older is all alike, so that loops come to an end
 
 /// a - b, also where one of them is an element of a tensor of narrower integers.
 std::optional<int64_t> Distance(const Scalar& a, const Scalar& b) {

@@ -125,7 +125,7 @@ def main():
     parser.add_argument("build", nargs="?", default="build/release")
     parser.add_argument("--families", default=",".join(programs.FAMILIES))
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("--count", type=int, default=4)
     parser.add_argument("--shapes", type=int, default=5)
     parser.add_argument("--slow", type=float, default=10)
     parser.add_argument("--targets", default=",".join(TARGETS))
