@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_programs.py [BUILD] [--families F,..] [--first SEED] [--count N] [--targets T,..] [--all | --compile] [--gpu] [--reduce]: random programs
-(programs.py) through the whole compiler, and the simulator against the reference on a few shapes.
+"""check_programs.py [BUILD] [--families F,..] [--first SEED] [--count N] [--targets T,..] [--all | --compile] [--gpu] [--reduce]:
+random programs (programs.py) through the whole compiler, and the simulator against the reference on a few shapes.
 
-Every program is compiled for all targets, with the certificate, and executed for one of them, with --all for each, with --compile for none; with --gpu on this
-machine's GPU, too, if it runs the target's code. A refusal that lang-spec foresees is counted and is no failure. A wrong value, a
-finding of the simulator, a certificate that can't be had, a crash and a compile of more than --slow seconds are: their programs stand
-in the folder --keep, with --reduce also as few of their lines as still fail alike. The last line is `N passed, N failed`."""
+Every program is compiled for all targets, with the certificate, and executed for one of them, with --all for each, with --compile for
+none; with --gpu on this machine's GPU, too, if it runs the target's code. A refusal that lang-spec foresees is counted and is no
+failure; so is one of workers that are out of step, where theirs were exchanged (deadlocks.py says which of them would get stuck). A
+wrong value, a finding of the simulator, a certificate that can't be had, a crash and a compile of more than --slow seconds are: their
+programs stand in the folder --keep, with --reduce also as few of their lines as still fail alike. The last line is
+`N passed, N failed`."""
 import argparse
 import collections
 import concurrent.futures

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Random .tk programs: `program(seed)` is the text of one, the same for the same seed on every machine. Nearly all are legal.
+"""Random .tk programs: `program(seed, family)` is the text of one, the same for the same seed on every machine. Nearly all are legal.
+Of the families, `mixed` has something of everything (sections.py), `rearrangements` cuts, joins and turns tiles, `traffic` has many
+workers and pipes, now and then out of step.
 
 Of each value is known how large it gets and of what it is a multiple, so that sums stay exact in f32 and the simulator can be compared
 with the reference bit for bit; and along each axis, whether elements may be missing and what they hold then, so that reductions are

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sections that rearrange tiles: cut, joined and turned ones, single rows and columns, masks treated like what they choose from,
 variables that loops rearrange; stored where their elements come from, or beside."""
-from expressions import EXACT, MANY
+from expressions import EXACT, MANY, typed, typed_constant
 from sections import Section
 from values import Axis, Size, Value, broadcast, combine, constant, convert, fits, scaled
 
@@ -175,15 +175,12 @@ class Rearrangements(Section):
             for d in (0, 1):
                 if (place := self.place(scope, value, d)) and not value.far:
                     test.text += f" and valid{place}{'.T' if d else ''}"
-        other = value.renamed(value.text)
         test.text = f"({test.text})"
-        state = self.r.getstate()
-        kind = self.r.choice((self.some_reshape, self.turn_both, lambda s, v: self.some_cut(s, v, 0), lambda s, v: self.some_cut(s, v, 1)))
-        rearranged = []
-        for each in (test, other):
-            if each is other:
-                self.r.setstate(state)
-                kind = self.r.choice((self.some_reshape, self.turn_both, lambda s, v: self.some_cut(s, v, 0), lambda s, v: self.some_cut(s, v, 1)))
+        kind = self.r.choice((self.some_reshape, lambda s, v: self.turned(v), lambda s, v: self.some_cut(s, v, 0),
+                              lambda s, v: self.some_cut(s, v, 1)))
+        state, rearranged = self.r.getstate(), []
+        for each in (test, value):
+            self.r.setstate(state)
             rearranged.append(kind(scope, each))
         if None in rearranged:
             return
@@ -191,11 +188,8 @@ class Rearrangements(Section):
         neutral = constant(self.r.choice((0, 1, -3)), chosen.dtype)
         result = combine("where", chosen, neutral)
         result.dtype = "f32" if chosen.is_float() else chosen.dtype
-        result.text = f"where({condition.text}, {'f32' if chosen.is_float() else ''}({chosen.text}), {neutral.text if chosen.is_float() else f'i32({neutral.text})'})"
+        result.text = f"where({condition.text}, {typed(chosen)}, {typed_constant(neutral, chosen)})"
         self.let(scope, result)
-
-    def turn_both(self, scope, value):
-        return self.turned(value)
 
     def same_shape(self, scope, value):
         """The value with its elements elsewhere, in a tile of the same shape."""
