@@ -39,7 +39,7 @@ class Traffic(Section):
             return set(re.findall(pattern, " ".join(n[1] for n in node_of([node], worker))))
 
         pipes = [names(node, r"\bp\d+(?=(?:\[\w+\]|\.rows\(w\))? <- )|(?<=<-)p\d+") for node in nest]
-        values = [names(node, r"\b(?:s|v|acc)\d+\b") for node in nest]
+        values = [names(node, r"\b(?:s|v|acc)\d+\b|\bh\b") for node in nest]
         own = [i for i, found in enumerate(pipes) if found]
         inner = [i for i in own if nest[i][0] in ("for", "if")]
         apart = [(i, j) for i, j in zip(own, own[1:]) if not pipes[i] & pipes[j]
