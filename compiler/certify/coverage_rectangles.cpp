@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 namespace tkc::certify {
 namespace {
@@ -40,20 +41,35 @@ bool AreRectangle(const Parts& parts) {
   return box == elements;
 }
 
-/// Copies of a statement for the turns of a loop that the source has: as large, and as far apart, along each axis.
+/// Copies of a statement for the turns of loops that the source has, and for instances: as large, and as far apart, where one
+/// turn's or instance's lie as another's do.
 bool AreEquallySpaced(const Parts& parts) {
-  size_t places = 1;
-  for (size_t k = 0; k < parts[0]->first.size(); ++k) {
-    std::set<int64_t> firsts, distances;
-    for (const Site* part : parts) {
-      if (part->extent[k] != parts[0]->extent[k]) return false;
-      firsts.insert(part->first[k]);
-    }
-    for (auto first = std::next(firsts.begin()); first != firsts.end(); ++first) distances.insert(*first - *std::prev(first));
-    if (distances.size() > 1) return false;
-    places *= firsts.size();
+  std::set<std::vector<int64_t>> firsts;
+  for (const Site* part : parts) {
+    if (part->extent != parts[0]->extent) return false;
+    firsts.insert(part->first);
   }
-  return places == parts.size();
+  if (firsts.size() != parts.size()) return false;
+  while (firsts.size() > 1) {
+    std::vector<int64_t> apart = *std::next(firsts.begin());
+    for (size_t k = 0; k < apart.size(); ++k) apart[k] -= (*firsts.begin())[k];
+    const auto from = [&](std::vector<int64_t> first) {
+      for (size_t k = 0; k < apart.size(); ++k) first[k] += apart[k];
+      return first;
+    };
+    size_t count = 0;
+    for (std::vector<int64_t> next = *firsts.begin(); firsts.contains(next); next = from(next)) ++count;
+    std::set<std::vector<int64_t>> rows;
+    while (!firsts.empty()) {
+      std::vector<int64_t> next = *firsts.begin();
+      rows.insert(next);
+      for (size_t i = 0; i < count; ++i, next = from(next)) {
+        if (firsts.erase(next) == 0) return false;
+      }
+    }
+    firsts = std::move(rows);
+  }
+  return true;
 }
 
 }  // namespace
@@ -72,12 +88,13 @@ std::optional<Finding> CheckApart(const std::string& tensor, const std::vector<S
 }
 
 std::optional<Finding> CheckWhole(const std::string& tensor, const std::vector<Site>& sites) {
-  std::map<uint32_t, std::map<const ir::Op*, Parts>> statements;  // by where they begin
-  for (const Site& site : sites) statements[site.op->span.begin][site.op].push_back(&site);
+  using Of = std::pair<const ir::Op*, std::string>;    // an operation of an instance
+  std::map<uint32_t, std::map<Of, Parts>> statements;  // by where they begin
+  for (const Site& site : sites) statements[site.op->span.begin][{site.op, site.who}].push_back(&site);
   for (const auto& [statement, operations] : statements) {
     Parts all;
     bool is_whole = true;
-    for (const auto& [op, parts] : operations) {
+    for (const auto& [of, parts] : operations) {
       is_whole = is_whole && AreRectangle(parts);
       all.insert(all.end(), parts.begin(), parts.end());
     }

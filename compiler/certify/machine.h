@@ -288,6 +288,7 @@ class Machine {
   const Program& program_;
   const ir::Kernel& kernel_;
   const Loosened* loosened_;
+  std::vector<std::string> copied_tensors_;  // by all threads of a block
   std::vector<Place> places_;
   std::vector<int> place_base_;    // by block and buffer
   std::vector<int> element_base_;  // by block and barrier

@@ -45,11 +45,10 @@ bool Machine::Together(Context& c, int place) {
   return true;
 }
 
-/// The tensor that all threads of the block copy from: its number and one.
+/// The tensor that all threads of the block copy from: its number among these, and one.
 int Machine::Dealt(Context& c) {
-  const auto tensor =
-      std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const ir::TensorParam& t) { return t.name == c.op.symbol; });
-  const auto number = static_cast<int>(tensor - kernel_.tensors.begin()) + 1;
+  const auto tensor = std::find(copied_tensors_.begin(), copied_tensors_.end(), c.op.symbol);
+  const auto number = static_cast<int>(tensor - copied_tensors_.begin()) + 1;
   if (number > kMostDealt) Fail(c, DiagnosticKind::kCertificateUnknown, fmt::format("more than {} tensors are copied", kMostDealt));
   return number;
 }

@@ -57,6 +57,15 @@ Machine::Machine(const Program& program, const Loosened* loosened)
       if (&kernel_.buffers[i] != &buffer && ir::ShareRoom(kernel_.buffers[i], buffer)) sharing.push_back(static_cast<int>(i));
     }
   }
+  for (const Agent& agent : program.agents) {
+    for (const Step& step : agent.steps) {
+      const bool copies =
+          step.kind == StepKind::kOp && (step.op->code == OpCode::kCopyAsync || step.op->code == OpCode::kCopyToShared);
+      const auto known =
+          copies ? std::find(copied_tensors_.begin(), copied_tensors_.end(), step.op->symbol) : copied_tensors_.end();
+      if (copies && known == copied_tensors_.end()) copied_tensors_.push_back(step.op->symbol);
+    }
+  }
   FindUsers();
   for (int block = 0; block < program.blocks; ++block) {
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {

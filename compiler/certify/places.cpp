@@ -21,6 +21,8 @@ void Places::Derive(const Op& op) {
   View view = base->second;
   if (op.code == OpCode::kTranspose) {
     view.is_transposed = !view.is_transposed;
+  } else if (view.is_reshaped) {
+    view.is_exact = false;  // anywhere in the view
   } else {
     const ir::Type& type = kernel_.values[op.results[0]].type;
     const std::optional<int64_t> row = Constant(scope_.Resolve(op.scalars[0])), col = Constant(scope_.Resolve(op.scalars[1]));
@@ -112,7 +114,9 @@ void Places::FillView(const Op& op, Step& step) {
   agent_.ring_of_root.push_back(step.ring);
   agent_.leads.push_back(step.ring >= 0 && step.offset < 0 ? agent_.rings[static_cast<size_t>(step.ring)].slots : 0);
   const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(step.buffer)];
-  views_[op.results[0]] = {step.root, {0, buffer.rows, 0, buffer.cols}, false};
+  const ir::Type& type = kernel_.values[op.results[0]].type;
+  const bool is_reshaped = type.rows != buffer.rows && type.cols != buffer.cols;
+  views_[op.results[0]] = {step.root, {0, buffer.rows, 0, buffer.cols}, false, is_reshaped};
 }
 
 void Places::FillAdvance(const Op& op, Step& step) {

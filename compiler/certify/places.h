@@ -25,7 +25,7 @@ class Places {
   struct View {
     int root = -1;
     Rect rect{};
-    bool is_transposed = false, is_exact = true;
+    bool is_transposed = false, is_reshaped = false, is_exact = true;
   };
 
   void NotKnown(const ir::Op& op, std::string what);

@@ -114,8 +114,9 @@ class ChannelSync {
     out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(pipe.name), pipe.name, 0, op.span));
     size_t last = index;
     for (size_t i = index + 1; i < region.size(); ++i) {
-      // A copy ahead names its slot from where the ring stands at the receive.
-      const bool is_refill = region[i].code == OpCode::kSend && !region[i].regions.empty() && region[i].symbol == pipe.name;
+      // A copy ahead names its slot from where the ring stands at the receive; into a pipe's only slot, it waits for its release.
+      const bool is_refill =
+          pipe.slots > 1 && region[i].code == OpCode::kSend && !region[i].regions.empty() && region[i].symbol == pipe.name;
       if (is_refill || Uses(region[i], op.results)) last = i;
     }
     for (size_t i = 0; i < op.results.size(); ++i) {

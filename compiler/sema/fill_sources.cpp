@@ -19,30 +19,7 @@ using typed::VarId;
 
 namespace {
 
-constexpr int kOldest = 2;       // iterations; what is older is all alike, so that loops come to an end
-constexpr int kMostChanges = 6;  // reshapes and what follows, of one tile, each told from the others; loops may go on for ever
-constexpr std::string_view kOften = " often";
-
-/// One reshape in Source::reshaped, behind the axis: ` 64x32>2048x1`.
-std::string ShapeText(const typed::Type& from, const typed::Type& to) {
-  return fmt::format(" {}x{}>{}x{};", from.rows, from.cols, to.rows, to.cols);
-}
-
-/// The same where rows are missing whole and each is cut: however long they are, ` 64>2048`.
-std::string CutText(int64_t from_rows, int64_t to_rows) { return fmt::format(" {}>{};", from_rows, to_rows); }
-
-/// Without `text` at its end, or nothing.
-std::optional<std::string> Without(const std::string& whole, const std::string& text) {
-  if (!whole.ends_with(text)) return std::nullopt;
-  return whole.substr(0, whole.size() - text.size());
-}
-
-/// What becomes of a tile that was reshaped before, or is now.
-void AddChange(Source& source, const std::string& change) {
-  const bool is_often =
-      source.reshaped == kOften || std::count(source.reshaped.begin(), source.reshaped.end(), ';') == kMostChanges;
-  source.reshaped = is_often ? std::string(kOften) : source.reshaped + change;
-}
+constexpr int kOldest = 2;  // iterations; what is older is all alike, so that loops come to an end
 
 /// a - b, also where one of them is an element of a tensor of narrower integers.
 std::optional<int64_t> Distance(const Scalar& a, const Scalar& b) {
@@ -125,7 +102,8 @@ std::string FillSources::NameOf(VarId var) const {
 }
 
 int FillSources::Intern(Source source) {
-  const std::string key = symbolic::CanonicalText(source.difference) + (source.upper ? " u" : " l") + source.reshaped;
+  std::string key = symbolic::CanonicalText(source.difference) + (source.upper ? " u" : " l");
+  for (const Source::Change& change : source.changes) key += change.text;
   const auto [place, is_new] = ids_.emplace(key, static_cast<int>(sources_.size()));
   if (is_new) {
     sources_.push_back(std::move(source));
@@ -138,25 +116,6 @@ int FillSources::Intern(Source source) {
     if (std::none_of(known.starts.begin(), known.starts.end(), is_same)) known.starts.push_back(start);
   }
   return place->second;
-}
-
-bool FillSources::IsOftenReshaped(int source) const { return sources_[source].reshaped == kOften; }
-
-int FillSources::Reshaped(int source, int axis, const typed::Type& from, const typed::Type& to) {
-  Source reshaped = sources_[source];
-  const bool cuts_rows = axis == 0 && to.rows > from.rows;
-  AddChange(reshaped, fmt::format("{}{}", axis, cuts_rows ? CutText(from.rows, to.rows) : ShapeText(from, to)));
-  return Intern(std::move(reshaped));
-}
-
-std::optional<FillSources::AlongAxis> FillSources::ShapedBack(int source, int axis, const typed::Type& from,
-                                                              const typed::Type& to) {
-  Source back = sources_[source];
-  const auto as_rows = axis == 0 ? Without(back.reshaped, "0" + CutText(to.rows, from.rows)) : std::nullopt;
-  const auto as_columns = from.cols == 1 ? Without(back.reshaped, "1" + ShapeText(to, from)) : std::nullopt;
-  if (!as_rows && !as_columns) return std::nullopt;
-  back.reshaped = as_rows ? *as_rows : *as_columns;
-  return AlongAxis{Intern(std::move(back)), as_rows ? 0 : 1};
 }
 
 /// Can `start + extent` exceed `bound`? The block index of a range that its step divides stays inside.
@@ -212,16 +171,8 @@ void FillSources::AddBegin(std::map<int, Fill>& axis, const Scalar& start, const
   if (CanPrecede(start, bound)) AddSource(axis, start, bound, false, fill, true);
 }
 
-Source FillSources::Moved(Source source, const Scalar& offset) {
-  if (!source.reshaped.empty() && !symbolic::Equal(offset, symbolic::Int(0)))
-    AddChange(source, fmt::format("+{};", symbolic::CanonicalText(offset)));  // counted in rows of the new shape
-  source.difference = symbolic::Add(source.difference, offset);
-  for (Scalar& start : source.starts) start = symbolic::Add(start, offset);
-  return source;
-}
-
 bool FillSources::CanMiss(const Source& source, int64_t extent) {
-  if (!source.is_read || source.age > 0 || source.starts.size() != 1 || !source.reshaped.empty()) return true;
+  if (!source.is_read || source.age > 0 || source.starts.size() != 1 || !source.changes.empty()) return true;
   const Scalar& start = source.starts[0];
   const Scalar bound = symbolic::Sub(start, source.difference);
   return source.upper ? CanExceed(start, extent, bound) : CanPrecede(start, bound);
@@ -240,7 +191,7 @@ Taint FillSources::Older(const Taint& taint, const Stmt& loop) {
             source.age >= kOldest
                 ? symbolic::Name("old")
                 : symbolic::Substitute(source.difference, name, symbolic::Sub(symbolic::Name(name), symbolic::Int(loop.step)));
-        place = Intern({before, source.upper, source.age + 1, source.is_read, source.starts, source.reshaped});
+        place = Intern({before, source.upper, source.age + 1, source.is_read, source.starts, source.changes});
       }
       const auto [slot, is_new] = renamed.emplace(place, fill);
       if (!is_new) slot->second = Join(slot->second, fill);
@@ -289,7 +240,7 @@ Taint FillSources::At(const Taint& taint, const std::string& name, int64_t numbe
 std::optional<int> FillSources::OfInstances(int source, int next, int64_t first) {
   Source own = sources_[source];
   const Source& other = sources_[next];
-  if (own.upper != other.upper || own.age != other.age || own.is_read != other.is_read || own.reshaped != other.reshaped ||
+  if (own.upper != other.upper || own.age != other.age || own.is_read != other.is_read || own.changes != other.changes ||
       own.starts.size() != other.starts.size() || own.starts.size() > 1)
     return std::nullopt;
   const Scalar number = symbolic::Sub(symbolic::Name(table_->NameOf(instance_)), symbolic::Int(first));
@@ -305,7 +256,7 @@ Taint FillSources::Ended(Taint taint, const std::string& name) {
     for (const auto& [id, fill] : axis) {
       const bool ends = symbolic::Mentions(sources_[id].difference, name);
       const int place = ends ? Intern({symbolic::Name("old"), sources_[id].upper, kOldest, sources_[id].is_read,
-                                       sources_[id].starts, sources_[id].reshaped})
+                                       sources_[id].starts, sources_[id].changes})
                              : id;
       const auto [slot, is_new] = kept.emplace(place, fill);
       if (!is_new) slot->second = Join(slot->second, fill);
@@ -316,7 +267,7 @@ Taint FillSources::Ended(Taint taint, const std::string& name) {
 }
 
 const typed::Var* FillSources::IndexOf(int source) const {
-  if (!sources_[source].reshaped.empty()) return nullptr;
+  if (!sources_[source].changes.empty()) return nullptr;
   for (auto var = around_.rbegin(); var != around_.rend(); ++var) {
     if (symbolic::Mentions(sources_[source].difference, NameOf(*var))) return &kernel_.vars[*var];
   }
@@ -332,7 +283,7 @@ bool FillSources::RunsOverBlocks(const typed::Var& index) const {
 
 std::optional<FillSources::RangeEnd> FillSources::RangeEndedAt(int source) const {
   const Source& end = sources_[source];
-  if (!end.reshaped.empty()) return std::nullopt;  // where a block ends among cut rows, `valid` does not say
+  if (!end.changes.empty()) return std::nullopt;  // where a block ends among cut rows, `valid` does not say
   for (const VarId var : around_) {
     const auto range = ranges_.find(NameOf(var));
     if (!end.upper || range == ranges_.end()) continue;
@@ -364,7 +315,7 @@ bool FillSources::IsInBlock(const Scalar& part, int64_t step) const {
 bool FillSources::IsShifted(int source, int end) const {
   const std::optional<RangeEnd> range = RangeEndedAt(end);
   const std::vector<Scalar>& starts = sources_[source].starts;
-  return range && sources_[source].reshaped.empty() && !starts.empty() &&
+  return range && sources_[source].changes.empty() && !starts.empty() &&
          std::all_of(starts.begin(), starts.end(), [&](const Scalar& start) {
            const Scalar shift = symbolic::Sub(start, symbolic::Add(symbolic::Name(*range->index), range->part));
            const auto by = symbolic::ConstantDifference(shift, symbolic::Int(0));

@@ -17,12 +17,18 @@ namespace tkc::sema {
 /// Positions i with `difference + i >= 0` (upper) or `< 0` do not exist where a read ends there. A comparison of positions knows
 /// the same about a bound at which everything may exist.
 struct Source {
+  /// How the tile's rows were cut or joined, or beside what they were put: along an axis, `count` of its positions from `first` on.
+  struct Change {
+    std::string text{};
+    int64_t first = 0, count = 0;
+    bool operator==(const Change& other) const { return text == other.text; }
+  };
   symbolic::Scalar difference;  // start - bound
   bool upper = true;
   int age = 0;                             // times carried round a loop
   bool is_read = false;                    // some read ends there
   std::vector<symbolic::Scalar> starts{};  // the first positions of reads that end there
-  std::string reshaped{};                  // how the tile's rows were cut, joined and chosen since: positions are those of before
+  std::vector<Change> changes{};           // of the tile since: positions are those of before
 };
 
 class FillSources {
@@ -54,16 +60,18 @@ class FillSources {
   /// The source of which that along `axis` is, if the tile's rows were cut and are now joined as they were: into the same rows,
   /// where those are missing whole, or by way of a column, in which each element has a place of its own.
   std::optional<AlongAxis> ShapedBack(int source, int axis, const typed::Type& from, const typed::Type& to);
-  /// Of a tile that was reshaped so often that where elements are missing is not known any more.
-  bool IsOftenReshaped(int source) const;
+  /// The source along the columns of a tile that is put beside others: it has `count` from `first` on.
+  int Beside(int source, int64_t first, int64_t count);
+  /// Of a tile that changed so often that where elements are missing is not known any more.
+  bool IsOftenChanged(int source) const;
   /// Elements at or past `bound`, or before it, of a tile whose first position is `start`.
   void AddSource(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& bound, bool upper, Fill fill,
                  bool is_read = false);
   /// The same of a read where `extent` positions from `start` on can pass the bound, else nothing.
   void AddEnd(std::map<int, Fill>& axis, const symbolic::Scalar& start, int64_t extent, const symbolic::Scalar& bound, Fill fill);
   void AddBegin(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& bound, Fill fill);
-  /// The source, seen by a part that begins `offset` further on.
-  static Source Moved(Source source, const symbolic::Scalar& offset);
+  /// The source, seen by a part that has `extent` positions from `offset` on; nothing if the part has none of its own.
+  static std::optional<Source> Moved(Source source, const symbolic::Scalar& offset, int64_t extent);
   /// Whether `extent` positions can pass the bound, as far as the read is known.
   bool CanMiss(const Source& source, int64_t extent);
   /// The sources of a value, as the next iteration of `loop` sees them.

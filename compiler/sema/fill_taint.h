@@ -5,8 +5,8 @@
 // what the sends to its slot send (the master nest knows which those are), or of all sends to its pipe, found by running all
 // workers until that stands still; where each instance has a pipe of its own, what lies evenly apart in these is one source, whose
 // place depends on the instance; then once more, reporting. A value that is carried round a loop is older by one step: its
-// sources are those of the iteration before. Statements are in check_fill_taint.cpp, expressions in fill_taint_expr.cpp, what is
-// said in fill_taint_report.cpp.
+// sources are those of the iteration before. Statements are in check_fill_taint.cpp, expressions in fill_taint_expr.cpp and
+// fill_taint_rearranged.cpp, what is said in fill_taint_report.cpp.
 #pragma once
 
 #include <map>

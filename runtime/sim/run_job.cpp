@@ -26,7 +26,7 @@ int fail(const std::string& text) {
 /// entry with any mixture of up to 8 floats is called as if its integers came first. What it does not take, it does not
 /// read.
 struct argument_list {
-    std::array<uint64_t, 32> integer{};
+    std::array<uint64_t, 128> integer{};
     std::array<double, 8> real{};
     size_t integers = 0, reals = 0;
 
@@ -36,7 +36,7 @@ struct argument_list {
 
     template <class Result>
     Result call(void* function) const {
-        return call<Result>(function, std::make_index_sequence<32>());
+        return call<Result>(function, std::make_index_sequence<128>());
     }
     template <class Result, size_t... I>
     Result call(void* function, std::index_sequence<I...>) const {

@@ -8,6 +8,7 @@ from values import Axis, Size, Tensor, Value, missing
 
 class Accesses:
     """Draws from `r`; `p` is the program. What is missing here is in sections.py and expressions.py."""
+    again = 0.2  # how often a pipe is taken again
 
     def blocks(self):
         return [axis for axis in self.axes + self.path if axis.step]
@@ -105,7 +106,7 @@ class Accesses:
 
     def pipe(self, fields, sender, receiver):
         same = [pipe for pipe in self.p.pipes if pipe[1:] == (self.number, listed(fields), sender.name, receiver.name)]
-        if same and self.r.random() < 0.2:
+        if same and self.r.random() < self.again:
             return same[0][0]
         name = self.p.name("p")
         slots = f"[{self.r.randint(1, 4)}]" if self.p.chance(0.2) else ""

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_programs.py [BUILD] [--first SEED] [--count N] [--targets T,..] [--all] [--gpu] [--reduce]: random programs
-(programs.py) through the whole compiler, and the simulator against the reference on a few shapes.
+"""check_programs.py [BUILD] [--families F,..] [--first SEED] [--count N] [--targets T,..] [--all | --compile] [--gpu] [--reduce]:
+random programs (programs.py) through the whole compiler, and the simulator against the reference on a few shapes.
 
-Every program is compiled for all targets, with the certificate, and executed for one of them, with --all for each; with --gpu on this
-machine's GPU, too, if it runs the target's code. A refusal that lang-spec foresees is counted and is no failure. A wrong value, a
-finding of the simulator, a certificate that can't be had, a crash and a compile of more than --slow seconds are: their programs stand
-in the folder --keep, with --reduce also as few of their lines as still fail alike. The last line is `N passed, N failed`."""
+Every program is compiled for all targets, with the certificate, and executed for one of them, with --all for each, with --compile for
+none; with --gpu on this machine's GPU, too, if it runs the target's code. A refusal that lang-spec foresees is counted and is no
+failure; so is one of workers that are out of step, where theirs were exchanged (deadlocks.py says which of them would get stuck). A
+wrong value, a finding of the simulator, a certificate that can't be had, a crash and a compile of more than --slow seconds are: their
+programs stand in the folder --keep, with --reduce also as few of their lines as still fail alike. The last line is
+`N passed, N failed`."""
 import argparse
 import collections
 import concurrent.futures
@@ -74,7 +76,7 @@ def reduced(args, path, target, kind):
     all that names something."""
     def attempt(lines):
         path.with_suffix(".reduced.tk").write_text("\n".join(lines) + "\n")
-        return outcome(args, path.with_suffix(".reduced.tk"), target, True)[0] == kind
+        return outcome(args, path.with_suffix(".reduced.tk"), target, not args.compile)[0] == kind
 
     lines, changed = path.read_text().splitlines(), True
     while changed:
@@ -102,13 +104,15 @@ def without(lines, cut):
     return [re.sub(rf", {re.escape(cut)}: [^:]*\](?: = 0)?(?=[,)])", "", line) for line in kept]
 
 
-def one(args, seed):
+def one(args, family, seed):
     """What became of each target's part, and the failures' texts."""
-    path = args.keep / f"{seed}.tk"
-    path.write_text(programs.program(seed))
+    path = args.keep / f"{family}{seed}.tk"
+    path.write_text(programs.program(seed, family))
     kinds, failures = collections.Counter(), []
     for i, target in enumerate(args.targets):
-        kind, text = outcome(args, path, target, args.all or i == seed % len(args.targets))
+        kind, text = outcome(args, path, target, args.all or not args.compile and i == seed % len(args.targets))
+        if kind == "traffic-mismatch" and programs.is_out_of_step(seed, family):
+            kind = "refused: traffic-mismatch" + ("" if programs.gets_stuck(seed, family) else ", but not stuck")
         kinds[kind] += 1
         if kind == "right" or kind.startswith("refused: "):
             continue
@@ -121,13 +125,15 @@ def one(args, seed):
 def main():
     parser = argparse.ArgumentParser(description="random programs through the whole compiler")
     parser.add_argument("build", nargs="?", default="build/release")
+    parser.add_argument("--families", default=",".join(programs.FAMILIES))
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("--count", type=int, default=4)
     parser.add_argument("--shapes", type=int, default=5)
     parser.add_argument("--slow", type=float, default=10)
     parser.add_argument("--targets", default=",".join(TARGETS))
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--compile", action="store_true")
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--reduce", action="store_true")
     args = parser.parse_args()
@@ -137,13 +143,14 @@ def main():
     args.keep.mkdir(parents=True, exist_ok=True)
     kinds, failed = collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(max(os.cpu_count() // 2, 1)) as pool:
-        for more, failures in pool.map(lambda seed: one(args, seed), range(args.first, args.first + args.count)):
+        seeds = [(family, seed) for seed in range(args.first, args.first + args.count) for family in args.families.split(",")]
+        for more, failures in pool.map(lambda each: one(args, *each), seeds):
             kinds += more
             failed += bool(failures)
             for failure in failures:
                 print(f"FAILED {failure}", flush=True)
     print(", ".join(f"{count} {kind}" for kind, count in kinds.most_common()))
-    print(f"{args.count - failed} passed, {failed} failed")
+    print(f"{len(seeds) - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 
 

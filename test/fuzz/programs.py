@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Random .tk programs: `program(seed)` is the text of one, the same for the same seed on every machine. Nearly all are legal.
+"""Random .tk programs: `program(seed, family)` is the text of one, the same for the same seed on every machine. Nearly all are legal.
+Of the families, `mixed` has something of everything (sections.py), `rearrangements` cuts, joins and turns tiles, `traffic` has many
+workers and pipes, now and then out of step.
 
 Of each value is known how large it gets and of what it is a multiple, so that sums stay exact in f32 and the simulator can be compared
 with the reference bit for bit; and along each axis, whether elements may be missing and what they hold then, so that reductions are
@@ -7,12 +9,19 @@ masked where the rules on fills ask for it."""
 import random
 import re
 
+import deadlocks
+from rearrangements import Rearrangements
 from sections import Section
+from traffic import Traffic
 from values import Size, Tensor, Value
 
 
+FAMILIES = {"mixed": Section, "rearrangements": Rearrangements, "traffic": Traffic}
+
+
 class Program:
-    def __init__(self, seed):
+    def __init__(self, seed, family):
+        self.family = FAMILIES[family]
         self.r = random.Random(seed)
         r = self.r
         self.seed, self.names, self.tensors, self.scalars, self.statics, self.pipes = seed, {}, [], {}, {}, []
@@ -26,6 +35,12 @@ class Program:
             self.instances = self.static("W", 2)
         self.functions = r.sample([("leaky", "fn leaky(x: f32[R, C]) -> f32[R, C] { max(x, 0) - max(-x, 0) * 0.25 }"),
                                    ("fold", "fn fold(x) { let y = abs(x)\n    y + min(x, 1) }")], r.randint(0, 2))
+        if self.family is Rearrangements:
+            self.products, self.named = r.random() < 0.15, False
+        if self.family is Traffic:
+            self.products = r.random() < 0.3
+            if self.instances is None and r.random() < 0.4:
+                self.instances = self.static("W", r.choice((2, 2, 3, 4)))
         self.has_later, self.least_block = r.random() < 0.15, 1
         self.sections = []
         self.add_section([])
@@ -36,7 +51,7 @@ class Program:
         self.schedules = [self.schedule(i) for i in range(r.choice((0, 0, 0, 1, 2)))]
 
     def add_section(self, sources):
-        self.sections.append(Section(self, len(self.sections), sources))
+        self.sections.append(self.family(self, len(self.sections), sources))
         self.sections[-1].draw()
 
     def schedule(self, number):
@@ -60,6 +75,8 @@ class Program:
             items.append(f"slots {r.choice(pipes)} = {r.randint(1, 4)}")
         if r.random() < 0.15:
             items.append(r.choice(("cluster = 2", "cluster = 2", "split = 2", "resident = 2", "depth = 1", "depth = 0")))
+        if self.family is Traffic:
+            items += [item for item in ("cluster = 4", "split = 4", "dynamic", "depth = 2") if r.random() < 0.12 and item[:4] not in str(items)]
         where = r.choice(("M <= 64", "M % 8 == 0 and aligned", "M > 40", "aligned", "contiguous", "cdiv(M, 16) > sms"))
         return f"schedule s{number} of k{self.seed} when {where} {{ {'; '.join(items or ['persistent'])} }}\n"
 
@@ -125,5 +142,15 @@ class Program:
         return f"{functions}{head} {{\n{works}{body}\n}}\n{''.join(self.schedules)}"
 
 
-def program(seed):
-    return Program(seed).text()
+def is_out_of_step(seed, family):
+    """Whether the statements of a worker were exchanged, so that there may be no master nest."""
+    return any(getattr(section, "misplaced", None) for section in Program(seed, family).sections)
+
+
+def gets_stuck(seed, family):
+    """Whether its workers wait for each other, for some numbers of iterations."""
+    return any(deadlocks.gets_stuck(section, seed) for section in Program(seed, family).sections)
+
+
+def program(seed, family="mixed"):
+    return Program(seed, family).text()

@@ -61,8 +61,8 @@ class Section(Accesses, Expressions):
         head = "persistent " if self.p.chance(0.1) else ""
         lines = [f"    grid {head}{', '.join(axis.range() for axis in self.axes)} {{"]
         lines += [f"        {pipe}" for pipe in self.pipes]
-        for scope in ([self.loader] if self.loader else []) + self.workers:
-            body = self.project(self.nest, scope.name, 3)
+        for scope in self.readers() + self.workers:
+            body = self.project(self.nest_of(scope.name), scope.name, 3)
             if body:
                 instances = f"[{scope.instances.text}] as w" if scope.instances else ""
                 if self.in_turn and scope is self.workers[0]:
@@ -70,17 +70,29 @@ class Section(Accesses, Expressions):
                 lines += [f"        worker {scope.name}{instances} {{", *body, "        }"]
         return "\n".join([*lines, "    }"])
 
+    def readers(self):
+        """The workers that only load."""
+        return [self.loader] if self.loader else []
+
+    def nest_of(self, worker):
+        """The nest of which the worker is a projection."""
+        return self.nest
+
+    def header(self, text):
+        """A loop's or a branch's, as a worker has it."""
+        return text
+
     def project(self, nest, worker, depth):
         lines, pad = [], "    " * depth
         for node in nest:
             if node[0] == worker:
                 lines.append(pad + node[1])
             elif node[0] == "for" and (body := self.project(node[2], worker, depth + 1)):
-                lines += [f"{pad}{node[1]} {{", *body, pad + "}"]
+                lines += [f"{pad}{self.header(node[1])} {{", *body, pad + "}"]
             elif node[0] == "if":
                 body, other = (self.project(part, worker, depth + 1) for part in node[2:])
                 if body or other:
-                    lines += [f"{pad}{node[1]} {{", *body, *([pad + "} else {", *other] if other else []), pad + "}"]
+                    lines += [f"{pad}{self.header(node[1])} {{", *body, *([pad + "} else {", *other] if other else []), pad + "}"]
         return lines
 
     def emit(self, scope, text):
@@ -120,44 +132,45 @@ class Section(Accesses, Expressions):
             if not any(node_of(self.nest, scope.name)):
                 self.store(scope, self.fetch(scope, self.tile_axes(scope)))
 
+    def weights(self, scope, budget):
+        """How often each kind of statement is drawn."""
+        return {"fetch": 4, "let": 5, "slice": 0.6, "reduce": 2, "product": 3 * self.p.products, "store": 1,
+                "ask": 0.5, "reshape": 0.3, "gather": 0.3, "sums": 0.3,
+                "loop": 3 * (budget > 1 and len(self.path) < 3), "if": budget > 1,
+                "hand": len(self.workers) > 1 or scope.instances is not None}
+
+    def most(self, budget):
+        """How many statements one block has at most."""
+        return 2 + max(1, budget)
+
     def statements(self, budget):
         r = self.r
-        for i in range(r.randint(2, 2 + max(1, budget))):
+        for i in range(r.randint(2, self.most(budget))):
             scope = r.choice(self.workers)
             if self.p.products and i == 0 and not self.path:
                 kind = r.choice(("loop", "loop", "product"))
             else:
-                weights = {"fetch": 4, "let": 5, "slice": 0.6, "reduce": 2, "product": 3 * self.p.products, "store": 1,
-                           "ask": 0.5, "reshape": 0.3, "gather": 0.3, "sums": 0.3,
-                           "loop": 3 * (budget > 1 and len(self.path) < 3), "if": budget > 1,
-                           "hand": len(self.workers) > 1 or scope.instances is not None}
+                weights = self.weights(scope, budget)
                 kind = r.choices(list(weights), list(weights.values()))[0]
-            if kind == "fetch":
-                self.fetch(scope, self.tile_axes(scope))
-            elif kind == "let":
-                self.let(scope, self.operation(scope, self.expression(scope, self.some(scope), 2)))
-            elif kind == "slice":
-                self.slice(scope)
-            elif kind == "reduce":
-                self.reduce(scope)
-            elif kind == "ask":
-                self.ask(scope)
-            elif kind == "reshape":
-                self.reshape(scope)
-            elif kind == "gather":
-                self.gather(scope)
-            elif kind == "sums":
-                self.running_sum(scope)
-            elif kind == "product":
-                self.product(scope)
-            elif kind == "loop":
-                self.loop(budget)
-            elif kind == "if":
-                self.branch(budget)
-            elif kind == "store":
-                self.store(scope, self.expression(scope, self.some(scope), 1))
-            else:
-                self.hand_on()
+            self.statement(kind, scope, budget)
+
+    def statement(self, kind, scope, budget):
+        if kind == "fetch":
+            self.fetch(scope, self.tile_axes(scope))
+        elif kind == "let":
+            self.let(scope, self.operation(scope, self.expression(scope, self.some(scope), 2)))
+        elif kind == "sums":
+            self.running_sum(scope)
+        elif kind == "loop":
+            self.loop(budget)
+        elif kind == "if":
+            self.branch(budget)
+        elif kind == "store":
+            self.store(scope, self.expression(scope, self.some(scope), 1))
+        elif kind == "hand":
+            self.hand_on()
+        else:
+            getattr(self, kind)(scope)
 
     def loop(self, budget):
         r = self.r
@@ -260,9 +273,7 @@ class Section(Accesses, Expressions):
     def branch(self, budget):
         r = self.r
         axis = r.choice(self.axes + self.path)
-        name = axis.name + (".number" if axis.step else "")
-        scalar = self.p.scalar("i32").text
-        condition = r.choice((f"{name} == 0", f"{name} > 0", f"{name} % 2 == 0", f"{scalar} > 0", f"{name} < {scalar}"))
+        condition = self.condition_of(axis, self.p.scalar("i32").text)
         changed = [(scope, v) for scope in self.workers for v in scope.values() if v.text.startswith("acc")][-2:]
 
         def body():
@@ -277,6 +288,11 @@ class Section(Accesses, Expressions):
                 value.missing = tuple("?" if m != "no" else m for m in value.missing)
 
         self.inside("if", f"if {condition}", body, body if r.random() < 0.4 else None)
+
+    def condition_of(self, axis, scalar):
+        """Of numbers that all workers know."""
+        name = axis.number_text()
+        return self.r.choice((f"{name} == 0", f"{name} > 0", f"{name} % 2 == 0", f"{scalar} > 0", f"{name} < {scalar}"))
 
     def ask(self, scope):
         """A variable changes where some or all elements of a tile are so: in instances that find different things, too."""
@@ -307,6 +323,8 @@ class Section(Accesses, Expressions):
             value = convert(value, "f32")
         adds = r.random() < 0.12 and not value.wild and not value.rough and fits(scaled(value, 256 * 64), EXACT)
         indices, part = self.target(scope, value, adds)
+        if len(indices) > 8:  # of a tensor at most
+            return
         order = [axis for _, _, axis in indices if axis]
         turned = order[0] is not value.axes[0] if len(order) == 2 else value.axes[1] is not None
         if value.dtype == "i32" or adds:
@@ -328,12 +346,14 @@ class Section(Accesses, Expressions):
         for axis in self.axes + self.path:
             if axis in value.axes:
                 indices.append((axis.name, axis.dim, axis))
+            elif any(a and a.origin is axis for a in value.axes) and r.random() < 0.8:
+                continue
             elif not adds or r.random() < 0.5:
                 count = f"cdiv({axis.dim}, {axis.step.text})" if axis.step else axis.dim
-                indices.append((axis.name + (".number" if axis.step else ""), count, None))
+                indices.append((axis.number_text(), count, None))
         for axis in value.axes:
             if axis and axis.is_whole():
-                indices.append((f"0 :+ {axis.step.text}", axis.dim, axis))
+                indices.append((f"{axis.start} :+ {axis.step.text}", axis.dim, axis))
         if r.random() < 0.2:
             r.shuffle(indices)
         if scope.instances and value.differs:

@@ -30,12 +30,17 @@ class Axis:
 
     def __init__(self, name, dim, step=None):
         self.name, self.dim, self.step = name, dim, step
+        self.start, self.origin = "0", None  # of a whole axis: where a tensor has it, and the index that tells it
         if name == ":":
             self.dim, self.step = dim.text, dim
 
     def is_whole(self):
         """All of an axis whose extent is known."""
         return self.name == ":"
+
+    def number_text(self):
+        """How many indices come before it."""
+        return self.name + (".number" if self.step else "")
 
     def range(self):
         return f"{self.name} in {self.dim}" + (f" by {self.step.text}" if self.step else "")

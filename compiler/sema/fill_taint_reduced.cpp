@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fill taint of what cuts tiles, joins them, and sums over their axes.
+// Fill taint of what sums over axes of tiles: running sums, reductions, products.
 #include <set>
 #include <utility>
 
@@ -7,71 +7,14 @@
 
 namespace tkc::sema {
 
-using symbolic::Scalar;
 using typed::Expr;
 using typed::ExprKind;
 using typed::Op;
-
-Taint FillTaint::Part(const Expr& expr) {
-  Taint taint = Eval(*expr.args[0]);
-  for (int which = 0; which < 2; ++which) {
-    const Scalar offset = table_->Of(*expr.args[which + 1]);
-    std::map<int, Fill> moved;
-    for (const auto& [id, fill] : taint.axis[which]) {
-      const Source source = sources_.At(id);
-      const Source part = sources_.Moved(source, offset);
-      if (!sources_.CanMiss(part, which == 0 ? expr.type.rows : expr.type.cols)) continue;
-      const int there = sources_.Intern(part);
-      moved[there] = sources_.IsOftenReshaped(there) ? Fill::kAny : fill;
-    }
-    taint.axis[which] = std::move(moved);
-  }
-  return taint;
-}
-
-/// What is missing at the end of a long row is part of a short one, or all of it; and the other way around. Where that is, no mask
-/// says but one that was reshaped alike.
-Taint FillTaint::Reshape(const Expr& expr) {
-  Taint taint = Eval(*expr.args[0]);
-  const bool cuts = expr.type.rows > expr.args[0]->type.rows;
-  std::map<int, Fill> axis[2];
-  const auto add = [&](int which, int source, Fill fill) {
-    const auto [slot, is_new] = axis[which].emplace(source, fill);
-    if (!is_new) slot->second = Join(slot->second, fill);
-  };
-  const typed::Type& from = expr.args[0]->type;
-  for (int which = 0; which < 2; ++which) {
-    for (const auto& [id, fill] : taint.axis[which]) {
-      if (const auto back = sources_.ShapedBack(id, which, from, expr.type)) {
-        add(back->axis, back->source, fill);
-        continue;
-      }
-      const int source = sources_.Reshaped(id, which, from, expr.type);
-      const Fill there = sources_.IsOftenReshaped(source) ? Fill::kAny : fill;
-      if (which == 0 || cuts) add(0, source, there);
-      if (which == 1 || !cuts) add(1, source, there);
-    }
-  }
-  taint.axis[0] = std::move(axis[0]);
-  taint.axis[1] = std::move(axis[1]);
-  return taint;
-}
 
 Taint FillTaint::Cumsum(const Expr& expr) {
   Taint taint = Eval(*expr.args[0]);
   for (auto& [source, fill] : taint.axis[expr.axis]) fill = Join(fill, SumFill(taint.base));
   return taint;
-}
-
-Taint FillTaint::Cat(const Expr& expr) {
-  Taint result = Eval(*expr.args[0]);
-  result.axis[1].clear();
-  for (size_t i = 1; i < expr.args.size(); ++i) {
-    Taint part = Eval(*expr.args[i]);
-    part.axis[1].clear();
-    result = Join(result, part);
-  }
-  return result;
 }
 
 namespace {

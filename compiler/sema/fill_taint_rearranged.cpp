@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Fill taint of tiles that are cut, joined and put beside each other.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "compiler/sema/fill_taint.h"
+#include "compiler/symbolic/evaluate.h"
+
+namespace tkc::sema {
+
+using symbolic::Scalar;
+using typed::Expr;
+
+namespace {
+
+constexpr size_t kMostChanges = 6;  // of one tile, each told from the others; loops may go on for ever
+constexpr const char* kOften = " often";
+
+/// One reshape in Source::changes, behind the axis: ` 64x32>2048x1`.
+std::string ShapeText(const typed::Type& from, const typed::Type& to) {
+  return fmt::format(" {}x{}>{}x{};", from.rows, from.cols, to.rows, to.cols);
+}
+
+/// The same where rows are missing whole and each is cut: however long they are, ` 64>2048`.
+std::string CutText(int64_t from_rows, int64_t to_rows) { return fmt::format(" {}>{};", from_rows, to_rows); }
+
+bool IsOften(const Source& source) { return !source.changes.empty() && source.changes.front().text == kOften; }
+
+/// Sources of tiles that changed often are all alike, wherever they were, so that loops come to an end.
+void AddChange(Source& source, Source::Change change) {
+  if (!IsOften(source) && source.changes.size() < kMostChanges) {
+    source.changes.push_back(std::move(change));
+    return;
+  }
+  source.changes = {{kOften}};
+  source.difference = symbolic::Name("old");
+  source.starts.clear();
+}
+
+void Add(std::map<int, Fill>& axis, int source, Fill fill) {
+  const auto [slot, is_new] = axis.emplace(source, fill);
+  if (!is_new) slot->second = Join(slot->second, fill);
+}
+
+}  // namespace
+
+bool FillSources::IsOftenChanged(int source) const { return IsOften(sources_[source]); }
+
+int FillSources::Reshaped(int source, int axis, const typed::Type& from, const typed::Type& to) {
+  Source reshaped = sources_[source];
+  const bool cuts_rows = axis == 0 && to.rows > from.rows;
+  AddChange(reshaped, {fmt::format("{}{}", axis, cuts_rows ? CutText(from.rows, to.rows) : ShapeText(from, to))});
+  return Intern(std::move(reshaped));
+}
+
+std::optional<FillSources::AlongAxis> FillSources::ShapedBack(int source, int axis, const typed::Type& from,
+                                                              const typed::Type& to) {
+  Source back = sources_[source];
+  if (back.changes.empty()) return std::nullopt;
+  const std::string& last = back.changes.back().text;
+  const bool as_rows = axis == 0 && last == "0" + CutText(to.rows, from.rows);
+  const bool as_columns = from.cols == 1 && last == "1" + ShapeText(to, from);
+  if (!as_rows && !as_columns) return std::nullopt;
+  back.changes.pop_back();
+  return AlongAxis{Intern(std::move(back)), as_rows ? 0 : 1};
+}
+
+int FillSources::Beside(int source, int64_t first, int64_t count) {
+  Source beside = sources_[source];
+  AddChange(beside, {fmt::format(" {}+{};", first, count), first, count});
+  return Intern(std::move(beside));
+}
+
+std::optional<Source> FillSources::Moved(Source source, const Scalar& offset, int64_t extent) {
+  const Source::Change last = source.changes.empty() ? Source::Change{} : source.changes.back();
+  const auto begin = symbolic::ConstantDifference(offset, symbolic::Int(0));
+  if (begin && last.count > 0) {
+    if (*begin >= last.first + last.count || *begin + extent <= last.first) return std::nullopt;
+    if (*begin >= last.first && *begin + extent <= last.first + last.count) {
+      source.changes.pop_back();
+      return Moved(std::move(source), symbolic::Int(*begin - last.first), extent);
+    }
+  }
+  source.difference = symbolic::Add(source.difference, offset);
+  for (Scalar& start : source.starts) start = symbolic::Add(start, offset);
+  if (!source.changes.empty() && begin != 0)
+    AddChange(source, {fmt::format("+{};", symbolic::CanonicalText(offset))});  // counted in rows of the new shape
+  return source;
+}
+
+Taint FillTaint::Part(const Expr& expr) {
+  Taint taint = Eval(*expr.args[0]);
+  for (int which = 0; which < 2; ++which) {
+    const Scalar offset = table_->Of(*expr.args[which + 1]);
+    std::map<int, Fill> moved;
+    for (const auto& [id, fill] : taint.axis[which]) {
+      const Source source = sources_.At(id);
+      const int64_t extent = which == 0 ? expr.type.rows : expr.type.cols;
+      const std::optional<Source> part = sources_.Moved(source, offset, extent);
+      if (!part || !sources_.CanMiss(*part, extent)) continue;
+      const int there = sources_.Intern(*part);
+      Add(moved, there, sources_.IsOftenChanged(there) ? Fill::kAny : fill);
+    }
+    taint.axis[which] = std::move(moved);
+  }
+  return taint;
+}
+
+/// What is missing at the end of a long row is part of a short one, or all of it; and the other way around. Where that is, no mask
+/// says but one that was reshaped alike.
+Taint FillTaint::Reshape(const Expr& expr) {
+  Taint taint = Eval(*expr.args[0]);
+  const bool cuts = expr.type.rows > expr.args[0]->type.rows;
+  std::map<int, Fill> axis[2];
+  const typed::Type& from = expr.args[0]->type;
+  for (int which = 0; which < 2; ++which) {
+    for (const auto& [id, fill] : taint.axis[which]) {
+      if (const auto back = sources_.ShapedBack(id, which, from, expr.type)) {
+        Add(axis[back->axis], back->source, fill);
+        continue;
+      }
+      const int source = sources_.Reshaped(id, which, from, expr.type);
+      const Fill there = sources_.IsOftenChanged(source) ? Fill::kAny : fill;
+      if (which == 0 || cuts) Add(axis[0], source, there);
+      if (which == 1 || !cuts) Add(axis[1], source, there);
+    }
+  }
+  taint.axis[0] = std::move(axis[0]);
+  taint.axis[1] = std::move(axis[1]);
+  return taint;
+}
+
+/// What is missing of one tile's columns is in their place, which no mask tells but one that was joined alike.
+Taint FillTaint::Cat(const Expr& expr) {
+  std::optional<Taint> result;
+  int64_t first = 0;
+  for (const typed::ExprPtr& arg : expr.args) {
+    Taint part = Eval(*arg);
+    std::map<int, Fill> columns;
+    for (const auto& [id, fill] : part.axis[1]) {
+      const int source = sources_.Beside(id, first, arg->type.cols);
+      Add(columns, source, sources_.IsOftenChanged(source) ? Fill::kAny : fill);
+    }
+    part.axis[1].clear();
+    const std::map<int, Fill> before = result ? std::exchange(result->axis[1], {}) : std::map<int, Fill>{};
+    result = result ? Join(*result, part) : part;
+    result->axis[1] = before;
+    for (const auto& [source, fill] : columns) Add(result->axis[1], source, fill);
+    first += arg->type.cols;
+  }
+  return *result;
+}
+
+}  // namespace tkc::sema
