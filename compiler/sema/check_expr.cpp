@@ -44,7 +44,8 @@ Op BinaryOpOf(ast::BinaryOp op) {
   return Op::kNone;
 }
 
-/// How many parts an index of parts still tells apart behind a division: of six, `w / 2` tells three and `w % 2` two. 0: it is none.
+/// How many parts an index of parts still tells apart behind a division: of six, `w / 2` tells three and `w % 2` two. 0: it is
+/// none.
 int64_t PartsBehind(Op op, const Value& index, const Value& by) {
   const std::optional<int64_t> number = index.count > 0 && by.IsScalar() ? NumberOf(*by.expr) : std::nullopt;
   if (!number || *number <= 0 || index.count % *number != 0) return 0;

@@ -9,11 +9,11 @@
 namespace {
 
 // C = A · B, accumulated in f32.
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Without a copy engine every thread copies, and each warp multiplies by itself. Not even one square tile for each multiprocessor:
 // small ones.
 // schedule patch of gemm for sm_80, sm_86, sm_89, sm_120, gfx942, gfx950 when cdiv(M, 128) * cdiv(N, 128) <= sms
-// Schedule `patch`, for sm_80: BM = 64, BN = 64, BK = 64, W = 1.
+// Schedule `patch`, for sm_80: BM = 64, BN = 64, BK = 64, WM = 1, WN = 1.
 //
 // One block for each tile:
 //   warps 0..3    compute; all threads issue the copies of load
@@ -37,7 +37,7 @@ TK_KERNEL(128)
 gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, const tk::tensor<tk::bf16, 2> C, const int K,
            const tk::divisor n_blocks) {
   auto& shared = tk::block::shared<gemm_patch_shared>();
-  // worker compute[W] as w
+  // worker compute[WM * WN] as w
   tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
   using layout = tk::layout<4, 2, 2, 8, 2, 2>;  // blocks of 32 x 16, in which a lane has runs of 2 columns
   tk::ring<4> ab;
@@ -46,7 +46,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
   const int n_block = tile % n_blocks;
   const int m = m_block * 64;
   const int n = n_block * 64;
-  // var acc: f32[BM / W, BN] = 0
+  // var acc: f32[BM / WM, BN / WN] = 0
   auto acc = tk::fill<float, 64, 64, layout>(0.0f);
   // ab <- (A[m, k], B[k, n])
   // The first 4 blocks of the loop below.
@@ -66,7 +66,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
   tk::block::sync();
   const auto& a_first = shared.ab_0[ab.slot];
   const auto& b_first = shared.ab_1[ab.slot];
-  // acc += a.rows(w) @ b
+  // acc += a.rows(w / WN) @ b.cols(w % WN)
   auto a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_first, 0));
   auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_first, 0));
   // for k in K by BK
@@ -74,7 +74,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
     // let (a, b) = <-ab
     const auto& a = shared.ab_0[ab.slot];
     const auto& b = shared.ab_1[ab.slot];
-    // acc += a.rows(w) @ b
+    // acc += a.rows(w / WN) @ b.cols(w % WN)
     const auto a_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 16));
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
     tk::warpgroup::multiply(acc, a_0_held, b_0_held);
@@ -92,7 +92,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
     tk::block::sync();
     const auto& a_next = shared.ab_0[ab.slot];
     const auto& b_next = shared.ab_1[ab.slot];
-    // acc += a.rows(w) @ b
+    // acc += a.rows(w / WN) @ b.cols(w % WN)
     a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_next, 0));
     b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_next, 0));
     // ab <- (A[m, k], B[k, n])
@@ -102,13 +102,13 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
     tk::block::copy_pieces<128>(shared.ab_1[ab.previous()], B_pieces);
     B_pieces.move(64, 0);
     tk::commit_copies();
-    // acc += a.rows(w) @ b
+    // acc += a.rows(w / WN) @ b.cols(w % WN)
     tk::warpgroup::multiply(acc, a_3, b_3);
   }
   // ab <- (A[m, k], B[k, n])
   // The copies beyond the end: zeros, or blocks that nobody reads.
   tk::wait_copies<0>();
-  // C[m, n].rows(w) <- acc
+  // C[m, n].rows(w / WN).cols(w % WN) <- acc
   const auto rounded = tk::convert<tk::bf16>(acc);
   TK_UNROLL
   for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
@@ -122,10 +122,10 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
   }
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Square tiles of one warpgroup, each warp a quarter; two blocks on a multiprocessor hide each other's waits.
 // schedule pair of gemm for sm_80 when cdiv(M, 128) * cdiv(N, 256) < sms
-// Schedule `pair`, for sm_80: BM = 128, BN = 128, BK = 32, W = 1.
+// Schedule `pair`, for sm_80: BM = 128, BN = 128, BK = 32, WM = 1, WN = 1.
 //
 // One block for each tile:
 //   warps 0..3    compute; all threads issue the copies of load
@@ -149,7 +149,7 @@ TK_KERNEL(128)
 gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, const tk::tensor<tk::bf16, 2> C, const int K,
           const int m_blocks, const int n_blocks) {
   auto& shared = tk::block::shared<gemm_pair_shared>();
-  // worker compute[W] as w
+  // worker compute[WM * WN] as w
   tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
   using layout = tk::layout<4, 2, 2, 8, 2, 2>;  // blocks of 32 x 16, in which a lane has runs of 2 columns
   tk::ring<4> ab;
@@ -157,7 +157,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
   const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
   const int m = m_block * 128;
   const int n = n_block * 128;
-  // var acc: f32[BM / W, BN] = 0
+  // var acc: f32[BM / WM, BN / WN] = 0
   auto acc = tk::fill<float, 128, 128, layout>(0.0f);
   // ab <- (A[m, k], B[k, n])
   // The first 4 blocks of the loop below.
@@ -177,7 +177,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
   tk::block::sync();
   const auto& a_first = shared.ab_0[ab.slot];
   const auto& b_first = shared.ab_1[ab.slot];
-  // acc += a.rows(w) @ b
+  // acc += a.rows(w / WN) @ b.cols(w % WN)
   auto a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_first, 0));
   auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_first, 0));
   // for k in K by BK
@@ -185,7 +185,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     // let (a, b) = <-ab
     const auto& a = shared.ab_0[ab.slot];
     const auto& b = shared.ab_1[ab.slot];
-    // acc += a.rows(w) @ b
+    // acc += a.rows(w / WN) @ b.cols(w % WN)
     const auto a_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(a, 16));
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
     tk::warpgroup::multiply(acc, a_0_held, b_0_held);
@@ -197,7 +197,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     tk::block::sync();
     const auto& a_next = shared.ab_0[ab.slot];
     const auto& b_next = shared.ab_1[ab.slot];
-    // acc += a.rows(w) @ b
+    // acc += a.rows(w / WN) @ b.cols(w % WN)
     a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_next, 0));
     b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_next, 0));
     // ab <- (A[m, k], B[k, n])
@@ -207,13 +207,13 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     tk::block::copy_pieces<128>(shared.ab_1[ab.previous()], B_pieces);
     B_pieces.move(32, 0);
     tk::commit_copies();
-    // acc += a.rows(w) @ b
+    // acc += a.rows(w / WN) @ b.cols(w % WN)
     tk::warpgroup::multiply(acc, a_1, b_1);
   }
   // ab <- (A[m, k], B[k, n])
   // The copies beyond the end: zeros, or blocks that nobody reads.
   tk::wait_copies<0>();
-  // C[m, n].rows(w) <- acc
+  // C[m, n].rows(w / WN).cols(w % WN) <- acc
   const auto rounded = tk::convert<tk::bf16>(acc);
   TK_UNROLL
   for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
@@ -227,10 +227,10 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
   }
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // A large tile for each multiprocessor, of eight warps: a quarter less to fetch for each product.
 // schedule oblong of gemm for sm_80
-// Schedule `oblong`, for sm_80: BM = 128, BN = 256, BK = 32, W = 2.
+// Schedule `oblong`, for sm_80: BM = 128, BN = 256, BK = 32, WM = 2, WN = 1.
 //
 // One block for each tile:
 //   warps 0..7    compute[0..1]; all threads issue the copies of load
@@ -254,7 +254,7 @@ TK_KERNEL(256)
 gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, const tk::tensor<tk::bf16, 2> C, const int K,
             const int m_blocks, const int n_blocks) {
   auto& shared = tk::block::shared<gemm_oblong_shared>();
-  // worker compute[W] as w
+  // worker compute[WM * WN] as w
   using layout = tk::layout<4, 2, 2, 8, 1, 4>;  // blocks of 16 x 32, in which a lane has runs of 2 columns
   const int w = tk::warpgroup::index();
   tk::ring<4> ab;
@@ -262,7 +262,7 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
   const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
   const int m = m_block * 128;
   const int n = n_block * 256;
-  // var acc: f32[BM / W, BN] = 0
+  // var acc: f32[BM / WM, BN / WN] = 0
   auto acc = tk::fill<float, 64, 256, layout>(0.0f);
   // ab <- (A[m, k], B[k, n])
   // The first 4 blocks of the loop below.
@@ -282,7 +282,7 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
   tk::block::sync();
   const auto& a_first = shared.ab_0[ab.slot];
   const auto& b_first = shared.ab_1[ab.slot];
-  // acc += a.rows(w) @ b
+  // acc += a.rows(w / WN) @ b.cols(w % WN)
   auto part_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a_first, w * 64), 0));
   auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_first, 0));
   // for k in K by BK
@@ -290,7 +290,7 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
     // let (a, b) = <-ab
     const auto& a = shared.ab_0[ab.slot];
     const auto& b = shared.ab_1[ab.slot];
-    // acc += a.rows(w) @ b
+    // acc += a.rows(w / WN) @ b.cols(w % WN)
     const auto part_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a, w * 64), 16));
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
     tk::warpgroup::multiply(acc, part_0_held, b_0_held);
@@ -302,7 +302,7 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
     tk::block::sync();
     const auto& a_next = shared.ab_0[ab.slot];
     const auto& b_next = shared.ab_1[ab.slot];
-    // acc += a.rows(w) @ b
+    // acc += a.rows(w / WN) @ b.cols(w % WN)
     part_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a_next, w * 64), 0));
     b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_next, 0));
     // ab <- (A[m, k], B[k, n])
@@ -312,13 +312,13 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
     tk::block::copy_pieces<256>(shared.ab_1[ab.previous()], B_pieces);
     B_pieces.move(32, 0);
     tk::commit_copies();
-    // acc += a.rows(w) @ b
+    // acc += a.rows(w / WN) @ b.cols(w % WN)
     tk::warpgroup::multiply(acc, part_1, b_1);
   }
   // ab <- (A[m, k], B[k, n])
   // The copies beyond the end: zeros, or blocks that nobody reads.
   tk::wait_copies<0>();
-  // C[m, n].rows(w) <- acc
+  // C[m, n].rows(w / WN).cols(w % WN) <- acc
   const auto rounded = tk::convert<tk::bf16>(acc);
   TK_UNROLL
   for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {

@@ -9,10 +9,10 @@
 namespace {
 
 // C = A · B, accumulated in f32.
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Few tiles and a long sum: four blocks share each, so that more multiprocessors fetch.
 // schedule quarters of gemm for sm_90a when cdiv(M, 64) * cdiv(N, 128) * 16 <= sms * 3 and K >= 8192
-// Schedule `quarters`, for sm_90a: BM = 64, BN = 128, BK = 64, W = 1.
+// Schedule `quarters`, for sm_90a: BM = 64, BN = 128, BK = 64, WM = 1, WN = 1.
 //
 // One cluster of 4 blocks for each tile; each block adds up its share of the loop:
 //   warp 4        load: one thread issues copies
@@ -72,7 +72,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    // worker compute[W] as w
+    // worker compute[WM * WN] as w
     tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
     tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
@@ -81,7 +81,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     const int n_block = tile % n_blocks;
     const int m = m_block * 64;
     const int n = n_block * 128;
-    // var acc: f32[BM / W, BN] = 0
+    // var acc: f32[BM / WM, BN / WN] = 0
     auto acc = tk::fill<float, 64, 128, layout>(0.0f);
     // for k in K by BK
     const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
@@ -92,7 +92,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
       tk::wait(shared.ab_full[ab.slot], ab.phase);
       const auto& a = shared.ab_0[ab.slot];
       const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
       tk::warpgroup::mma(acc, a, b);
       tk::warpgroup::mma_commit();
@@ -108,7 +108,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     tk::split::publish<4>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
     tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
     const auto acc_sum = tk::split::collect<4>(shared.acc_shares, acc, tk::cluster::rank());
-    // C[m, n].rows(w) <- acc
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
     auto& staged = shared.C_stage;
     tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
     tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
@@ -149,10 +149,10 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
   tk::cluster::sync();
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// A few rows: streaming B decides. Two blocks share each sum, so that every multiprocessor has a part of B to fetch.
-// schedule few of gemm for sm_90a when cdiv(M, 64) * cdiv(N, 64) * 2 <= sms and N <= 2048 and (M <= 64 or K >= 2048)
-// Schedule `few`, for sm_90a: BM = 64, BN = 64, BK = 64, W = 1.
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// A few rows: streaming B decides. Two blocks share each sum, so that more multiprocessors have a part of B to fetch.
+// schedule few of gemm for sm_90a when cdiv(M, 64) * cdiv(N, 64) * 8 <= sms * 3 and N <= 2048 and (M <= 64 or K >= 2048)
+// Schedule `few`, for sm_90a: BM = 64, BN = 64, BK = 64, WM = 1, WN = 1.
 //
 // One cluster of 2 blocks for each tile; each block adds up its share of the loop:
 //   warp 4        load: one thread issues copies
@@ -212,7 +212,7 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    // worker compute[W] as w
+    // worker compute[WM * WN] as w
     tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
     tk::ring<12> ab;  // the slot at hand, and the parity of this lap: phase
@@ -221,7 +221,7 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
     const int n_block = tile % n_blocks;
     const int m = m_block * 64;
     const int n = n_block * 64;
-    // var acc: f32[BM / W, BN] = 0
+    // var acc: f32[BM / WM, BN / WN] = 0
     auto acc = tk::fill<float, 64, 64, layout>(0.0f);
     // for k in K by BK
     const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
@@ -232,7 +232,7 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
       tk::wait(shared.ab_full[ab.slot], ab.phase);
       const auto& a = shared.ab_0[ab.slot];
       const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
       tk::warpgroup::mma(acc, a, b);
       tk::warpgroup::mma_commit();
@@ -248,7 +248,7 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
     tk::split::publish<2>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
     tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
     const auto acc_sum = tk::split::collect<2>(shared.acc_shares, acc, tk::cluster::rank());
-    // C[m, n].rows(w) <- acc
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
     auto& staged = shared.C_stage;
     tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
     tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
@@ -289,46 +289,44 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
   tk::cluster::sync();
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule decode of gemm for sm_90a when M <= 64 and cdiv(N, 128) * 2 <= sms
-// Schedule `decode`, for sm_90a: BM = 64, BN = 128, BK = 64, W = 1.
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Multiprocessors are neighbours by twos and fetch through one door: no more than one tile for each pair.
+// schedule decode of gemm for sm_90a when cdiv(M, 64) * cdiv(N, 64) * 2 <= sms
+// Schedule `decode`, for sm_90a: BM = 64, BN = 64, BK = 64, WM = 1, WN = 1.
 //
-// One cluster of 2 blocks for each tile; each block adds up its share of the loop:
+// One block for each tile:
 //   warp 4        load: one thread issues copies
 //   warps 0..3    compute
 //
-// Pipe `ab`, 7 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 ] --> compute
-//     ^  ab_full: 1 arrival and 24576 bytes      |
-//     +- ab_empty: 4 arrivals -------------------+
+// Pipe `ab`, 12 slots. A slot is written when it is empty and read when it is full:
+//   load ------> [ 0 | 1 | 2 | ... | 11 ] ----> compute
+//     ^  ab_full: 1 arrival and 16384 bytes     |
+//     +- ab_empty: 4 arrivals ------------------+
 //
-// Shared memory, 197632 bytes:
+// Shared memory, 205824 bytes:
 //    offset   bytes
-//         0   57344  ab_0[7]     bf16[64, 64], swizzle 128   pipe ab, field 0
-//     57344  114688  ab_1[7]     bf16[64, 128], swizzle 128  pipe ab, field 1
-//    172032    8192  C_stage[2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    180224   16384  acc_shares  f32[64, 64]                 what this block has of acc, for the others
-//    196608     120  barriers
+//         0   98304  ab_0[12]    bf16[64, 64], swizzle 128  pipe ab, field 0
+//     98304   98304  ab_1[12]    bf16[64, 64], swizzle 128  pipe ab, field 1
+//    196608    8192  C_stage[2]  bf16[64, 32], swizzle 64   staging of C, 32 columns at a time
+//    204800     192  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_decode_shared {
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[7];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[7];
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[12];
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[12];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
-  tk::fragment_buffer<64, 64> acc_shares;
-  tk::barrier ab_full[7];        // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[7];       // 4 arrivals: every reader is done with a slot of ab
-  tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
+  tk::barrier ab_full[12];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[12];  // 4 arrivals: every reader is done with a slot of ab
 };
 
-TK_CLUSTER_KERNEL(160, 2)
+TK_KERNEL(160)
 gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 7; ++slot) {
-    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
+  for (int slot = 0; slot < 12; ++slot) {
+    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -337,58 +335,49 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 7; ++slot) {
+    for (int slot = 0; slot < 12; ++slot) {
       tk::init(shared.ab_full[slot], 1);
       tk::init(shared.ab_empty[slot], 4);
     }
-    tk::init(shared.acc_shares_ready, 8);
     tk::fence_barrier_init();
   }
-  tk::cluster::sync();
+  tk::block::sync();
 
   // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    // worker compute[W] as w
+    // worker compute[WM * WN] as w
     tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<7> ab;  // the slot at hand, and the parity of this lap: phase
-    const int tile = tk::cluster::index();
+    tk::ring<12> ab;  // the slot at hand, and the parity of this lap: phase
+    const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
     const int m = m_block * 64;
-    const int n = n_block * 128;
-    // var acc: f32[BM / W, BN] = 0
-    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    const int n = n_block * 64;
+    // var acc: f32[BM / WM, BN / WN] = 0
+    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
     // for k in K by BK
-    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
-    const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = split_begin + split_share;
-    for (int k = split_begin; k < split_end; k += 64) {
+    for (int k = 0; k < K; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
       const auto& a = shared.ab_0[ab.slot];
       const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
       tk::warpgroup::mma(acc, a, b);
       tk::warpgroup::mma_commit();
       // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
-      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       ab.advance();
     }
     tk::warpgroup::mma_wait<0>(acc);
-    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // for k in K by BK
-    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<2>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
-    tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
-    const auto acc_sum = tk::split::collect<2>(shared.acc_shares, acc, tk::cluster::rank());
-    // C[m, n].rows(w) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc_sum);
+    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
       auto& staged = shared.C_stage[C_chunk];
@@ -397,44 +386,38 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m, n + tk::cluster::rank() * 64 + C_chunk * 32);
+          tk::store_async(C_map, staged, m, n + C_chunk * 32);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + tk::cluster::rank() * 64 + C_chunk * 32)), staged);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   } else if (tk::warp::index() == 4 && tk::warp::elect()) {
     // worker load
-    tk::ring<7> ab;
-    const int tile = tk::cluster::index();
+    tk::ring<12> ab;
+    const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
     const int m = m_block * 64;
-    const int n = n_block * 128;
+    const int n = n_block * 64;
     // for k in K by BK
-    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
-    const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = split_begin + split_share;
-    for (int k = split_begin; k < split_end; k += 64) {
+    for (int k = 0; k < K; k += 64) {
       // ab <- (A[m, k], B[k, n])
       tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-      tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+      tk::expect_bytes(shared.ab_full[ab.slot], 16384);
       tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
       tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
       ab.advance();
     }
   }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule decode_wide of gemm for sm_90a when M <= 64 and N % 64 == 0
-// Schedule `decode_wide`, for sm_90a: BM = 64, BN = 256, BK = 64, W = 1.
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule decode_broad of gemm for sm_90a when M <= 64 and cdiv(N, 128) * 2 > sms and cdiv(N, 256) * 2 <= sms
+// Schedule `decode_broad`, for sm_90a: BM = 64, BN = 256, BK = 64, WM = 1, WN = 1.
 //
 // One block for each tile:
 //   warp 4        load: one thread issues copies
@@ -454,7 +437,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_decode_wide_shared {
+struct gemm_decode_broad_shared {
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[5];
   tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[5];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[4];
@@ -463,9 +446,9 @@ struct gemm_decode_wide_shared {
 };
 
 TK_KERNEL(160)
-gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_decode_wide_shared>();
+gemm_decode_broad(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_decode_broad_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 5; ++slot) {
     tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
@@ -490,7 +473,7 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    // worker compute[W] as w
+    // worker compute[WM * WN] as w
     tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
     tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
@@ -499,7 +482,7 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
     const int n_block = tile % n_blocks;
     const int m = m_block * 64;
     const int n = n_block * 256;
-    // var acc: f32[BM / W, BN] = 0
+    // var acc: f32[BM / WM, BN / WN] = 0
     auto acc = tk::fill<float, 64, 256, layout>(0.0f);
     // for k in K by BK
     for (int k = 0; k < K; k += 64) {
@@ -507,7 +490,7 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       tk::wait(shared.ab_full[ab.slot], ab.phase);
       const auto& a = shared.ab_0[ab.slot];
       const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
       tk::warpgroup::mma(acc, a, b);
       tk::warpgroup::mma_commit();
@@ -518,7 +501,7 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
     }
     tk::warpgroup::mma_wait<0>(acc);
     if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // C[m, n].rows(w) <- acc
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
@@ -561,156 +544,9 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   }
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Up to some hundred rows: narrow tiles, whose sums two blocks share if there are as many.
-// schedule halves of gemm for sm_90a when cdiv(M, 128) * cdiv(N, 64) * 2 <= sms and K >= 2048 and N % 64 == 0 and K % 64 == 0
-// Schedule `halves`, for sm_90a: BM = 128, BN = 64, BK = 64, W = 2.
-//
-// One cluster of 2 blocks for each tile; each block adds up its share of the loop:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 7 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 ] --> compute[0..1]
-//     ^  ab_full: 1 arrival and 24576 bytes      |
-//     +- ab_empty: 8 arrivals -------------------+
-//
-// Shared memory, 197632 bytes:
-//    offset   bytes
-//         0  114688  ab_0[7]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//    114688   57344  ab_1[7]        bf16[64, 64], swizzle 128   pipe ab, field 1
-//    172032    8192  C_stage[2]     bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    180224   16384  acc_shares[2]  f32[64, 32]                 what this block has of acc, for the others
-//    196608     128  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_halves_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[7];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[7];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
-  tk::fragment_buffer<64, 32> acc_shares[2];
-  tk::barrier ab_full[7];           // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[7];          // 8 arrivals: every reader is done with a slot of ab
-  tk::barrier acc_shares_ready[2];  // 8 arrivals: all blocks have published acc_shares
-};
-
-TK_CLUSTER_KERNEL(384, 2)
-gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-            const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_halves_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 7; ++slot) {
-    tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 128);
-  }
-  tk::fence_async_proxy();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 7; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    for (int slot = 0; slot < 2; ++slot) {
-      tk::init(shared.acc_shares_ready[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::cluster::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<7> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::cluster::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 128;
-      const int n = n_block * 64;
-      // for k in K by BK
-      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
-      const int split_begin = tk::cluster::rank() * split_share;
-      const int split_end = split_begin + split_share;
-      for (int k = split_begin; k < split_end; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[W] as w
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<7> ab;
-    const int tile = tk::cluster::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 128;
-    const int n = n_block * 64;
-    // var acc: f32[BM / W, BN] = 0
-    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
-    // for k in K by BK
-    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
-    const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = split_begin + split_share;
-    for (int k = split_begin; k < split_end; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // for k in K by BK
-    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<2>(shared.acc_shares[w], acc, tk::cluster::rank(), shared.acc_shares_ready[w]);
-    tk::wait_published(shared.acc_shares_ready[w], /*parity=*/0);
-    const auto acc_sum = tk::split::collect<2>(shared.acc_shares[w], acc, tk::cluster::rank());
-    // C[m, n].rows(w) <- acc
-    auto& staged = shared.C_stage[w];
-    tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
-    tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-    tk::warpgroup::sync();
-    if (C_map_usable) {
-      if (tk::warpgroup::thread() == 0) {
-        tk::store_async(C_map, staged, m + w * 64, n + tk::cluster::rank() * 32);
-        tk::commit_stores();
-      }
-    } else {
-      tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + tk::cluster::rank() * 32)), staged);
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule upright of gemm for sm_90a when cdiv(M, 128) * cdiv(N, 64) <= sms and M <= 512 and K >= 2048 and N % 64 == 0 and K % 64 == 0
-// Schedule `upright`, for sm_90a: BM = 128, BN = 64, BK = 64, W = 2.
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule decode_wide of gemm for sm_90a when M <= 64
+// Schedule `decode_wide`, for sm_90a: BM = 64, BN = 128, BK = 64, WM = 1, WN = 2.
 //
 // One block for each tile:
 //   warp 0        load: one thread issues copies, 40 registers a thread
@@ -724,28 +560,28 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 //
 // Shared memory, 214016 bytes:
 //    offset   bytes
-//         0  131072  ab_0[8]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//    131072   65536  ab_1[8]        bf16[64, 64], swizzle 128   pipe ab, field 1
+//         0   65536  ab_0[8]        bf16[64, 64], swizzle 128   pipe ab, field 0
+//     65536  131072  ab_1[8]        bf16[64, 128], swizzle 128  pipe ab, field 1
 //    196608   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    212992     128  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_upright_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[8];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[8];
+struct gemm_decode_wide_shared {
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[8];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[8];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
   tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
 };
 
 TK_KERNEL(384)
-gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_upright_shared>();
+gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_decode_wide_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
+    tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -774,8 +610,8 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
       const int tile = tk::block::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
-      const int m = m_block * 128;
-      const int n = n_block * 64;
+      const int m = m_block * 64;
+      const int n = n_block * 128;
       // for k in K by BK
       for (int k = 0; k < K; k += 64) {
         // ab <- (A[m, k], B[k, n])
@@ -788,16 +624,16 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
     }
   } else {
     tk::warpgroup::increase_registers<232>();
-    // worker compute[W] as w
+    // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<8> ab;
     const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
-    const int m = m_block * 128;
-    const int n = n_block * 64;
-    // var acc: f32[BM / W, BN] = 0
+    const int m = m_block * 64;
+    const int n = n_block * 128;
+    // var acc: f32[BM / WM, BN / WN] = 0
     auto acc = tk::fill<float, 64, 64, layout>(0.0f);
     // for k in K by BK
     for (int k = 0; k < K; k += 64) {
@@ -805,9 +641,9 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
       tk::wait(shared.ab_full[ab.slot], ab.phase);
       const auto& a = shared.ab_0[ab.slot];
       const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+      tk::warpgroup::mma(acc, a, tk::cols<64>(b, w % 2 * 64));
       tk::warpgroup::mma_commit();
       // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
@@ -816,7 +652,7 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
     }
     tk::warpgroup::mma_wait<0>(acc);
     if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // C[m, n].rows(w) <- acc
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
@@ -826,11 +662,11 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+          tk::store_async(C_map, staged, m, n + w % 2 * 64 + C_chunk * 32);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + w % 2 * 64 + C_chunk * 32)), staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
@@ -838,49 +674,328 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
   }
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Up to some hundred rows: narrow tiles, whose sums two blocks share if there are as many.
+// schedule halves of gemm for sm_90a when M <= 128 and cdiv(N, 64) * 2 <= sms and K >= 2048 and N % 64 == 0 and K % 64 == 0
+// Schedule `halves`, for sm_90a: BM = 128, BN = 64, BK = 64, WM = 1, WN = 1.
+//
+// One cluster of 2 blocks for each tile; each block adds up its share of the loop:
+//   warp 4        load: one thread issues copies
+//   warps 0..3    compute
+//
+// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute
+//     ^  ab_full: 1 arrival and 24576 bytes          |
+//     +- ab_empty: 4 arrivals -----------------------+
+//
+// Shared memory, 222208 bytes:
+//    offset   bytes
+//         0  131072  ab_0[8]     bf16[128, 64], swizzle 128  pipe ab, field 0
+//    131072   65536  ab_1[8]     bf16[64, 64], swizzle 128   pipe ab, field 1
+//    196608    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    204800   16384  acc_shares  f32[64, 64]                 what this block has of acc, for the others
+//    221184     136  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_halves_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[8];
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[8];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
+  tk::fragment_buffer<64, 64> acc_shares;
+  tk::barrier ab_full[8];        // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[8];       // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
+};
+
+TK_CLUSTER_KERNEL(160, 2)
+gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+            const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_halves_shared>();
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 8; ++slot) {
+    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 128);
+  }
+  tk::fence_async_proxy();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 8; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 4);
+    }
+    tk::init(shared.acc_shares_ready, 8);
+    tk::fence_barrier_init();
+  }
+  tk::cluster::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    // worker compute[WM * WN] as w
+    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
+    using layout = tk::mma_layout;
+    tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+    const int tile = tk::cluster::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 128;
+    const int n = n_block * 64;
+    // var acc: f32[BM / WM, BN / WN] = 0
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    // for k in K by BK
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+    const int split_begin = tk::cluster::rank() * split_share;
+    const int split_end = split_begin + split_share;
+    for (int k = split_begin; k < split_end; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, tk::transposed(b), tk::transposed(a));
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // for k in K by BK
+    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
+    tk::split::publish<2>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
+    tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
+    const auto acc_sum = tk::split::collect<2>(shared.acc_shares, acc, tk::cluster::rank());
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc_sum);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
+      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+      auto& staged = shared.C_stage[C_chunk];
+      // This buffer is free once the copy engine has read what it held and all warps know it.
+      tk::wait_stores_read<1>();
+      tk::warpgroup::sync();
+      tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m + tk::cluster::rank() * 64 + C_chunk * 32, n);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + tk::cluster::rank() * 64 + C_chunk * 32), tk::span(n)), staged);
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
+    // worker load
+    tk::ring<8> ab;
+    const int tile = tk::cluster::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 128;
+    const int n = n_block * 64;
+    // for k in K by BK
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+    const int split_begin = tk::cluster::rank() * split_share;
+    const int split_end = split_begin + split_share;
+    for (int k = split_begin; k < split_end; k += 64) {
+      // ab <- (A[m, k], B[k, n])
+      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+      tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+      ab.advance();
+    }
+  }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule upright of gemm for sm_90a when cdiv(M, 128) * cdiv(N, 64) <= sms and M <= 512 and K >= 2048 and N % 64 == 0 and K % 64 == 0
+// Schedule `upright`, for sm_90a: BM = 128, BN = 64, BK = 64, WM = 1, WN = 1.
+//
+// One block for each tile:
+//   warp 4        load: one thread issues copies
+//   warps 0..3    compute
+//
+// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute
+//     ^  ab_full: 1 arrival and 24576 bytes          |
+//     +- ab_empty: 4 arrivals -----------------------+
+//
+// Shared memory, 214016 bytes:
+//    offset   bytes
+//         0  131072  ab_0[8]     bf16[128, 64], swizzle 128  pipe ab, field 0
+//    131072   65536  ab_1[8]     bf16[64, 64], swizzle 128   pipe ab, field 1
+//    196608   16384  C_stage[4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    212992     128  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_upright_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[8];
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[8];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[4];
+  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[8];  // 4 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(160)
+gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_upright_shared>();
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 8; ++slot) {
+    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
+  }
+  tk::fence_async_proxy();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 8; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 4);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    // worker compute[WM * WN] as w
+    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
+    using layout = tk::mma_layout;
+    tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+    const int tile = tk::block::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 128;
+    const int n = n_block * 64;
+    // var acc: f32[BM / WM, BN / WN] = 0
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, tk::transposed(b), tk::transposed(a));
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+      auto& staged = shared.C_stage[C_chunk];
+      // This buffer is free once the copy engine has read what it held and all warps know it.
+      tk::wait_stores_read<3>();
+      tk::warpgroup::sync();
+      tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m + C_chunk * 32, n);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n)), staged);
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
+    // worker load
+    tk::ring<8> ab;
+    const int tile = tk::block::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 128;
+    const int n = n_block * 64;
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // ab <- (A[m, k], B[k, n])
+      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+      tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+      ab.advance();
+    }
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // A few hundred rows: what the multiprocessors fetch decides, and large tiles fetch least. Two blocks share each sum: there are tiles
 // for no more than half of the multiprocessors.
 // schedule trio_halves of gemm for sm_90a when M > 256 and M <= 384 and cdiv(N, 128) * 4 <= sms and K >= 2048 and N % 64 == 0 and K % 64 == 0
-// Schedule `trio_halves`, for sm_90a: BM = 192, BN = 128, BK = 64, W = 3.
+// Schedule `trio_halves`, for sm_90a: BM = 192, BN = 128, BK = 64, WM = 1, WN = 2.
 //
 // One cluster of 2 blocks for each tile; each block adds up its share of the loop:
-//   warp 0        load: one thread issues copies, 32 registers a thread
+//   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..15   compute[0..2], 160 registers a thread
+//   warps 4..11   compute[0..1], 232 registers a thread
 //
 // Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
-//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..2]
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
 //     ^  ab_full: 1 arrival and 40960 bytes     |
-//     +- ab_empty: 12 arrivals -----------------+
+//     +- ab_empty: 8 arrivals ------------------+
 //
-// Shared memory, 226304 bytes:
+// Shared memory, 222208 bytes:
 //    offset   bytes
 //         0   98304  ab_0[4]        bf16[192, 64], swizzle 128  pipe ab, field 0
 //     98304   65536  ab_1[4]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    163840   12288  C_stage[3]     bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    176128   49152  acc_shares[3]  f32[64, 64]                 what this block has of acc, for the others
-//    225280      88  barriers
+//    163840    8192  C_stage[2]     bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    172032   49152  acc_shares[2]  f32[64, 96]                 what this block has of acc, for the others
+//    221184      80  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_trio_halves_shared {
   tk::shared_tile<tk::bf16, 192, 64, tk::swizzle::b128> ab_0[4];
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[3];
-  tk::fragment_buffer<64, 64> acc_shares[3];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
+  tk::fragment_buffer<64, 96> acc_shares[2];
   tk::barrier ab_full[4];           // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];          // 12 arrivals: every reader is done with a slot of ab
-  tk::barrier acc_shares_ready[3];  // 8 arrivals: all blocks have published acc_shares
+  tk::barrier ab_empty[4];          // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier acc_shares_ready[2];  // 8 arrivals: all blocks have published acc_shares
 };
 
-TK_CLUSTER_KERNEL(512, 2)
+TK_CLUSTER_KERNEL(384, 2)
 gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_trio_halves_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 4; ++slot) {
-    tk::block::clear_rows<512>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 192);
+    tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 192);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -891,9 +1006,9 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 4; ++slot) {
       tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 12);
+      tk::init(shared.ab_empty[slot], 8);
     }
-    for (int slot = 0; slot < 3; ++slot) {
+    for (int slot = 0; slot < 2; ++slot) {
       tk::init(shared.acc_shares_ready[slot], 8);
     }
     tk::fence_barrier_init();
@@ -905,7 +1020,7 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<32>();
+    tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
@@ -928,8 +1043,9 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       }
     }
   } else {
-    tk::warpgroup::increase_registers<160>();
-    // worker compute[W] as w
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
@@ -938,8 +1054,8 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
     const int n_block = tile % n_blocks;
     const int m = m_block * 192;
     const int n = n_block * 128;
-    // var acc: f32[BM / W, BN] = 0
-    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    // var acc: f32[BM / WM, BN / WN] = 0
+    auto acc = tk::fill<float, 64, 192, layout>(0.0f);
     // for k in K by BK
     const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
     const int split_begin = tk::cluster::rank() * split_share;
@@ -949,9 +1065,9 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       tk::wait(shared.ab_full[ab.slot], ab.phase);
       const auto& a = shared.ab_0[ab.slot];
       const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
       tk::warpgroup::mma_commit();
       // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
@@ -965,26 +1081,26 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
     tk::split::publish<2>(shared.acc_shares[w], acc, tk::cluster::rank(), shared.acc_shares_ready[w]);
     tk::wait_published(shared.acc_shares_ready[w], /*parity=*/0);
     const auto acc_sum = tk::split::collect<2>(shared.acc_shares[w], acc, tk::cluster::rank());
-    // C[m, n].rows(w) <- acc
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
     const auto rounded = tk::convert<tk::bf16>(acc_sum);
     TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
+    for (int C_chunk = 0; C_chunk < 3; ++C_chunk) {
       const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
       auto& staged = shared.C_stage[w];
       // This buffer is free once the copy engine has read what it held and all warps know it.
       tk::wait_stores_read<0>();
       tk::warpgroup::sync();
-      tk::warpgroup::store_shared(staged, rounded_chunk);
+      tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
       tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + w * 64, n + tk::cluster::rank() * 64 + C_chunk * 32);
+          tk::store_async(C_map, staged, m + tk::cluster::rank() * 96 + C_chunk * 32, n + w % 2 * 64);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + tk::cluster::rank() * 64 + C_chunk * 32)),
-                                             staged);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + tk::cluster::rank() * 96 + C_chunk * 32),
+                                                     tk::span(n + w % 2 * 64)), staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
@@ -995,10 +1111,10 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   tk::cluster::sync();
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Not even one small tile for each multiprocessor: the latency of one tile decides.
 // schedule small of gemm for sm_90a when cdiv(M, 64) * cdiv(N, 128) <= sms and N % 64 == 0 and K % 64 == 0
-// Schedule `small`, for sm_90a: BM = 64, BN = 128, BK = 128, W = 1.
+// Schedule `small`, for sm_90a: BM = 64, BN = 128, BK = 128, WM = 1, WN = 1.
 //
 // One block for each tile:
 //   warp 4        load: one thread issues copies
@@ -1054,7 +1170,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    // worker compute[W] as w
+    // worker compute[WM * WN] as w
     tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
     tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
@@ -1063,7 +1179,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
     const int n_block = tile % n_blocks;
     const int m = m_block * 64;
     const int n = n_block * 128;
-    // var acc: f32[BM / W, BN] = 0
+    // var acc: f32[BM / WM, BN / WN] = 0
     auto acc = tk::fill<float, 64, 128, layout>(0.0f);
     // for k in K by BK
     for (int k = 0; k < K; k += 128) {
@@ -1071,7 +1187,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
       tk::wait(shared.ab_full[ab.slot], ab.phase);
       const auto& a = shared.ab_0[ab.slot];
       const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
       tk::warpgroup::mma(acc, a, b);
       tk::warpgroup::mma_commit();
@@ -1082,7 +1198,7 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
     }
     tk::warpgroup::mma_wait<0>(acc);
     if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // C[m, n].rows(w) <- acc
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
@@ -1121,11 +1237,11 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
   }
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Rows that begin inside a line of 128 bytes take two lines for each: it is what a multiprocessor can fetch that decides, and pairs of
 // blocks share what they fetch of B.
-// schedule small_pair of gemm for sm_90a when cdiv(M, 128) * 2 * cdiv(N, 128) <= sms
-// Schedule `small_pair`, for sm_90a: BM = 64, BN = 128, BK = 64, W = 1.
+// schedule small_pair of gemm for sm_90a when cdiv(M, 128) * 2 * cdiv(N, 128) <= sms and (N % 64 != 0 or K % 64 != 0)
+// Schedule `small_pair`, for sm_90a: BM = 64, BN = 128, BK = 64, WM = 1, WN = 1.
 //
 // One block for each tile, 2 in a cluster, which share loads:
 //   warp 4        load: one thread issues copies
@@ -1181,7 +1297,7 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
-    // worker compute[W] as w
+    // worker compute[WM * WN] as w
     tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
     tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
@@ -1191,7 +1307,7 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
     const int m_block = m_cluster * 2 + tk::cluster::rank();
     const int m = m_block * 64;
     const int n = n_block * 128;
-    // var acc: f32[BM / W, BN] = 0
+    // var acc: f32[BM / WM, BN / WN] = 0
     auto acc = tk::fill<float, 64, 128, layout>(0.0f);
     // for k in K by BK
     for (int k = 0; k < K; k += 64) {
@@ -1199,7 +1315,7 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
       tk::wait(shared.ab_full[ab.slot], ab.phase);
       const auto& a = shared.ab_0[ab.slot];
       const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
       tk::warpgroup::mma(acc, a, b);
       tk::warpgroup::mma_commit();
@@ -1210,7 +1326,7 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
     }
     tk::warpgroup::mma_wait<0>(acc);
     if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-    // C[m, n].rows(w) <- acc
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
@@ -1254,275 +1370,10 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
   tk::cluster::sync();
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// At most one square tile for each multiprocessor.
-// schedule medium of gemm for sm_90a when cdiv(M, 128) * cdiv(N, 128) <= sms and N % 64 == 0 and K % 64 == 0
-// Schedule `medium`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
-//
-// One block for each tile:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
-//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute[0..1]
-//     ^  ab_full: 1 arrival and 32768 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    229376      96  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_medium_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
-  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-            const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_medium_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 6; ++slot) {
-    tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
-  }
-  tk::fence_async_proxy();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 6; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::block::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 128;
-      const int n = n_block * 128;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[W] as w
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<6> ab;
-    const int tile = tk::block::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 128;
-    const int n = n_block * 128;
-    // var acc: f32[BM / W, BN] = 0
-    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // C[m, n].rows(w) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      auto& staged = shared.C_stage[w][C_chunk];
-      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
-          tk::commit_stores();
-        }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Rows that two tiles of 192 fit better than those of 128 or 256.
-// schedule trio of gemm for sm_90a when M > 128 and M <= 384 and cdiv(M, 192) * 3 < cdiv(M, 256) * 4 and N % 64 == 0 and K % 64 == 0
-// Schedule `trio`, for sm_90a: BM = 192, BN = 128, BK = 64, W = 3.
-//
-// One block for each tile:
-//   warp 0        load: one thread issues copies, 32 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..15   compute[0..2], 160 registers a thread
-//
-// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
-//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..2]
-//     ^  ab_full: 1 arrival and 40960 bytes     |
-//     +- ab_empty: 12 arrivals -----------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0  122880  ab_0[5]        bf16[192, 64], swizzle 128  pipe ab, field 0
-//    122880   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    204800   24576  C_stage[3][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    229376      80  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_trio_shared {
-  tk::shared_tile<tk::bf16, 192, 64, tk::swizzle::b128> ab_0[5];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[3][2];
-  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[5];  // 12 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(512)
-gemm_trio(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
-          const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_trio_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 5; ++slot) {
-    tk::block::clear_rows<512>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 192);
-  }
-  tk::fence_async_proxy();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 5; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 12);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<32>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::block::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 192;
-      const int n = n_block * 128;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 40960);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<160>();
-    // worker compute[W] as w
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<5> ab;
-    const int tile = tk::block::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 192;
-    const int n = n_block * 128;
-    // var acc: f32[BM / W, BN] = 0
-    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // C[m, n].rows(w) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-      auto& staged = shared.C_stage[w][C_chunk % 2];
-      // This buffer is free once the copy engine has read what it held and all warps know it.
-      tk::wait_stores_read<1>();
-      tk::warpgroup::sync();
-      tk::warpgroup::store_shared(staged, rounded_chunk);
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
-          tk::commit_stores();
-        }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule medium_pair of gemm for sm_90a when cdiv(M, 256) * 2 * cdiv(N, 128) <= sms
-// Schedule `medium_pair`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// At most one square tile for each multiprocessor; of up to 256 rows pairs of blocks share what they fetch of B, too.
+// schedule medium_pair of gemm for sm_90a when cdiv(M, 256) * 2 * cdiv(N, 128) <= sms and (M <= 256 or K % 64 != 0)
+// Schedule `medium_pair`, for sm_90a: BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
 //
 // One block for each tile, 2 in a cluster, which share loads:
 //   warp 0        load: one thread issues copies, 40 registers a thread
@@ -1538,7 +1389,7 @@ gemm_trio(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK
 //    offset   bytes
 //         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
 //     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
 //    229376      96  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
@@ -1546,7 +1397,7 @@ gemm_trio(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK
 struct gemm_medium_pair_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
   tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[6];  // 16 arrivals: every reader is done with a slot of ab
 };
@@ -1602,7 +1453,8 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
     }
   } else {
     tk::warpgroup::increase_registers<232>();
-    // worker compute[W] as w
+    // worker compute[WM * WN] as w
+    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<6> ab;
@@ -1612,7 +1464,7 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
     const int m_block = m_cluster * 2 + tk::cluster::rank();
     const int m = m_block * 128;
     const int n = n_block * 128;
-    // var acc: f32[BM / W, BN] = 0
+    // var acc: f32[BM / WM, BN / WN] = 0
     auto acc = tk::fill<float, 64, 128, layout>(0.0f);
     // for k in K by BK
     for (int k = 0; k < K; k += 64) {
@@ -1620,9 +1472,9 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       tk::wait(shared.ab_full[ab.slot], ab.phase);
       const auto& a = shared.ab_0[ab.slot];
       const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w) @ b
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
       tk::warpgroup::mma_commit();
       // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
@@ -1631,21 +1483,25 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
     }
     tk::warpgroup::mma_wait<0>(acc);
     if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-    // C[m, n].rows(w) <- acc
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
       auto& staged = shared.C_stage[w][C_chunk];
-      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
+      // This buffer is free once the copy engine has read what it held and all warps know it.
+      tk::wait_stores_read<3>();
+      tk::warpgroup::sync();
+      tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
       tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+          tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 2 * 64);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 2 * 64)), staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
@@ -1656,57 +1512,52 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   tk::cluster::sync();
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// More tiles than multiprocessors: each block walks a list of them, in an order that keeps A and B in the cache. The last round over all
-// multiprocessors may leave many of them idle, so the width is what makes all rounds together shortest. A narrow tile counts for a little
-// more than its columns, as it fetches more for each product.
-// schedule narrow_128 of gemm for sm_90a when cdiv(cdiv(M, 256) * 2 * cdiv(N, 128), sms) * 130 < min(
-//         cdiv(cdiv(M, 256) * 2 * cdiv(N, 192), sms) * 193, cdiv(cdiv(M, 256) * 2 * cdiv(N, 224), sms) * 227,
-//         cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 256, cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 256)
-// Schedule `narrow_128`, for sm_90a: BM = 128, BN = 128, BK = 64, W = 2.
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule medium of gemm for sm_90a when cdiv(M, 128) * cdiv(N, 128) <= sms and K % 64 == 0
+// Schedule `medium`, for sm_90a: BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
 //
-// Clusters of 2 blocks, which share loads, walk over the tiles:
+// One block for each tile:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
 //
-// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
-//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
+// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
+//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute[0..1]
 //     ^  ab_full: 1 arrival and 32768 bytes     |
-//     +- ab_empty: 16 arrivals -----------------+
+//     +- ab_empty: 8 arrivals ------------------+
 //
-// Shared memory, 197632 bytes:
+// Shared memory, 230400 bytes:
 //    offset   bytes
-//         0   81920  ab_0[5]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//     81920   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    163840   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    196608      80  barriers
+//         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    229376      96  barriers
 //
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_narrow_128_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[5];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
-  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[5];  // 16 arrivals: every reader is done with a slot of ab
+struct gemm_medium_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
+  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[6];  // 8 arrivals: every reader is done with a slot of ab
 };
 
-TK_CLUSTER_KERNEL(384, 2)
-gemm_narrow_128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_narrow_128_shared>();
+TK_KERNEL(384)
+gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+            const int m_blocks, const int n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_medium_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 5; ++slot) {
+    for (int slot = 0; slot < 6; ++slot) {
       tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 16);
+      tk::init(shared.ab_empty[slot], 8);
     }
     tk::fence_barrier_init();
   }
-  tk::cluster::sync();
+  tk::block::sync();
 
   // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
@@ -1716,223 +1567,83 @@ gemm_narrow_128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
-        const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
-        const int m_block = m_cluster * 2 + tk::cluster::rank();
-        const int m = m_block * 128;
-        const int n = n_block * 128;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 32768);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
-                             n + tk::cluster::rank() * 64);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[W] as w
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<5> ab;
-    for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
-      const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
-      const int m_block = m_cluster * 2 + tk::cluster::rank();
+      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::block::index();
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 128;
       const int n = n_block * 128;
-      // var acc: f32[BM / W, BN] = 0
-      auto acc = tk::fill<float, 64, 128, layout>(0.0f);
       // for k in K by BK
       for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w) @ b
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
+        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
         ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-      // C[m, n].rows(w) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w][C_chunk];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<3>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(staged, rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule narrow_192 of gemm for sm_90a when cdiv(cdiv(M, 256) * 2 * cdiv(N, 192), sms) * 193 < min(
-//         cdiv(cdiv(M, 256) * 2 * cdiv(N, 224), sms) * 227,
-//         cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 256, cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 256)
-// Schedule `narrow_192`, for sm_90a: BM = 128, BN = 192, BK = 64, W = 2.
-//
-// Clusters of 2 blocks, which share loads, walk over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
-//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
-//     ^  ab_full: 1 arrival and 40960 bytes     |
-//     +- ab_empty: 16 arrivals -----------------+
-//
-// Shared memory, 189440 bytes:
-//    offset   bytes
-//         0   65536  ab_0[4]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//     65536   98304  ab_1[4]        bf16[64, 192], swizzle 128  pipe ab, field 1
-//    163840   24576  C_stage[2][3]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    188416      64  barriers
-//
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_narrow_192_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 64, 192, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][3];
-  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 16 arrivals: every reader is done with a slot of ab
-};
-
-TK_CLUSTER_KERNEL(384, 2)
-gemm_narrow_192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_share, const tk::tensor<tk::bf16, 2> C, const int K,
-                const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_narrow_192_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    tk::prefetch(B_map_share);
-    for (int slot = 0; slot < 4; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 16);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::cluster::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
-        const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
-        const int m_block = m_cluster * 2 + tk::cluster::rank();
-        const int m = m_block * 128;
-        const int n = n_block * 192;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 40960);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_multicast(tk::rows<32>(shared.ab_1[ab.slot], tk::cluster::rank() * 32), B_map_share, shared.ab_full[ab.slot], 3,
-                             k + tk::cluster::rank() * 32, n);
-          ab.advance();
-        }
       }
     }
   } else {
     tk::warpgroup::increase_registers<232>();
-    // worker compute[W] as w
+    // worker compute[WM * WN] as w
+    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
-    tk::ring<4> ab;
-    for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
-      const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
-      const int m_block = m_cluster * 2 + tk::cluster::rank();
-      const int m = m_block * 128;
-      const int n = n_block * 192;
-      // var acc: f32[BM / W, BN] = 0
-      auto acc = tk::fill<float, 64, 192, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w) @ b
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-      // C[m, n].rows(w) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 6; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w][C_chunk % 3];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<2>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(staged, rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+    tk::ring<6> ab;
+    const int tile = tk::block::index();
+    const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+    const int m = m_block * 128;
+    const int n = n_block * 128;
+    // var acc: f32[BM / WM, BN / WN] = 0
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+      auto& staged = shared.C_stage[w][C_chunk];
+      // This buffer is free once the copy engine has read what it held and all warps know it.
+      tk::wait_stores_read<3>();
+      tk::warpgroup::sync();
+      tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 2 * 64);
+          tk::commit_stores();
         }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 2 * 64)), staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule narrow_224 of gemm for sm_90a when cdiv(cdiv(M, 256) * 2 * cdiv(N, 224), sms) * 227 < min(
-//         cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 256, cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 256)
-// Schedule `narrow_224`, for sm_90a: BM = 128, BN = 224, BK = 64, W = 2.
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// More tiles than multiprocessors: each block walks a list of them, in an order that keeps A and B in the cache. Again in pairs where
+// rows begin inside a line.
+// schedule pair_224 of gemm for sm_90a when K % 64 != 0 and cdiv(
+//         cdiv(M, 256) * 2 * cdiv(N, 224), sms) * 227 < cdiv(cdiv(M, 256) * 2 * cdiv(N, 256), sms) * 256
+// Schedule `pair_224`, for sm_90a: BM = 128, BN = 224, BK = 64, WM = 2, WN = 1.
 //
 // Clusters of 2 blocks, which share loads, walk over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
@@ -1952,7 +1663,7 @@ gemm_narrow_192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_sh
 //    204800      64  barriers
 //
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_narrow_224_shared {
+struct gemm_pair_224_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
   tk::shared_tile<tk::bf16, 64, 224, tk::swizzle::b128> ab_1[4];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
@@ -1961,9 +1672,9 @@ struct gemm_narrow_224_shared {
 };
 
 TK_CLUSTER_KERNEL(384, 2)
-gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_share, const tk::tensor<tk::bf16, 2> C, const int K,
-                const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_narrow_224_shared>();
+gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_share, const tk::tensor<tk::bf16, 2> C, const int K,
+              const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_pair_224_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -2005,7 +1716,7 @@ gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_sh
     }
   } else {
     tk::warpgroup::increase_registers<232>();
-    // worker compute[W] as w
+    // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
@@ -2014,7 +1725,7 @@ gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_sh
       const int m_block = m_cluster * 2 + tk::cluster::rank();
       const int m = m_block * 128;
       const int n = n_block * 224;
-      // var acc: f32[BM / W, BN] = 0
+      // var acc: f32[BM / WM, BN / WN] = 0
       auto acc = tk::fill<float, 64, 224, layout>(0.0f);
       // for k in K by BK
       for (int k = 0; k < K; k += 64) {
@@ -2022,7 +1733,7 @@ gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_sh
         tk::wait(shared.ab_full[ab.slot], ab.phase);
         const auto& a = shared.ab_0[ab.slot];
         const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w) @ b
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
         tk::warpgroup::mma_fence();
         tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
         tk::warpgroup::mma_commit();
@@ -2033,7 +1744,7 @@ gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_sh
       }
       tk::warpgroup::mma_wait<0>(acc);
       if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-      // C[m, n].rows(w) <- acc
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 7; ++C_chunk) {
@@ -2063,263 +1774,9 @@ gemm_narrow_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_sh
   tk::cluster::sync();
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule tall of gemm for sm_90a when cdiv(cdiv(M, 256) * cdiv(N, 128), sms) < cdiv(cdiv(M, 128) * cdiv(N, 256), sms) and K % 64 == 0
-// Schedule `tall`, for sm_90a: BM = 256, BN = 128, BK = 64, W = 2.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
-//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
-//     ^  ab_full: 1 arrival and 49152 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0  131072  ab_0[4]        bf16[256, 64], swizzle 128  pipe ab, field 0
-//    131072   65536  ab_1[4]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][2]  bf16[128, 32], swizzle 64   staging of C, 32 columns at a time
-//    229376      64  barriers
-//
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tall_shared {
-  tk::shared_tile<tk::bf16, 256, 64, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> C_stage[2][2];
-  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_tall(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-          const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tall_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 4; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 4);
-        const int m = m_block * 256;
-        const int n = n_block * 128;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[W] as w
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<4> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 4);
-      const int m = m_block * 256;
-      const int n = n_block * 128;
-      // var acc: f32[BM / W, BN] = 0
-      auto acc = tk::fill<float, 128, 128, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w) @ b
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::rows<128>(a, w * 128), b);
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w][C_chunk % 2];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<1>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(staged, rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + w * 128, n + C_chunk * 32);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 128), tk::span(n + C_chunk * 32)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule large of gemm for sm_90a when N % 64 == 0 and K % 64 == 0
-// Schedule `large`, for sm_90a: BM = 128, BN = 256, BK = 32, W = 2.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
-//     ^  ab_full: 1 arrival and 24576 bytes          |
-//     +- ab_empty: 8 arrivals -----------------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0   65536  ab_0[8]        bf16[128, 32], swizzle 64   pipe ab, field 0
-//     65536  131072  ab_1[8]        bf16[32, 256], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    229376     128  barriers
-//
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_large_shared {
-  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> ab_0[8];
-  tk::shared_tile<tk::bf16, 32, 256, tk::swizzle::b128> ab_1[8];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
-  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-           const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_large_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 8; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 128;
-        const int n = n_block * 256;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 32) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[W] as w
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<8> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 128;
-      const int n = n_block * 256;
-      // var acc: f32[BM / W, BN] = 0
-      auto acc = tk::fill<float, 64, 256, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 32) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w) @ b
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w][C_chunk % 4];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<3>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(staged, rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule large_pair of gemm for sm_90a
-// Schedule `large_pair`, for sm_90a: BM = 128, BN = 256, BK = 64, W = 2.
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule pair_256 of gemm for sm_90a when K % 64 != 0
+// Schedule `pair_256`, for sm_90a: BM = 128, BN = 256, BK = 64, WM = 2, WN = 1.
 //
 // Clusters of 2 blocks, which share loads, walk over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
@@ -2339,7 +1796,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
 //    229376      64  barriers
 //
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_large_pair_shared {
+struct gemm_pair_256_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
   tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[4];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
@@ -2348,9 +1805,9 @@ struct gemm_large_pair_shared {
 };
 
 TK_CLUSTER_KERNEL(384, 2)
-gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_large_pair_shared>();
+gemm_pair_256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+              const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_pair_256_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -2392,7 +1849,7 @@ gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
     }
   } else {
     tk::warpgroup::increase_registers<232>();
-    // worker compute[W] as w
+    // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
@@ -2401,7 +1858,7 @@ gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
       const int m_block = m_cluster * 2 + tk::cluster::rank();
       const int m = m_block * 128;
       const int n = n_block * 256;
-      // var acc: f32[BM / W, BN] = 0
+      // var acc: f32[BM / WM, BN / WN] = 0
       auto acc = tk::fill<float, 64, 256, layout>(0.0f);
       // for k in K by BK
       for (int k = 0; k < K; k += 64) {
@@ -2409,7 +1866,7 @@ gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
         tk::wait(shared.ab_full[ab.slot], ab.phase);
         const auto& a = shared.ab_0[ab.slot];
         const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w) @ b
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
         tk::warpgroup::mma_fence();
         tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
         tk::warpgroup::mma_commit();
@@ -2420,7 +1877,7 @@ gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
       }
       tk::warpgroup::mma_wait<0>(acc);
       if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-      // C[m, n].rows(w) <- acc
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
@@ -2450,6 +1907,782 @@ gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
   tk::cluster::sync();
 }
 
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// The last round over all multiprocessors may leave many of them idle, so the tile is what makes all rounds together shortest. 64 x 64
+// elements count a hundred, and a little more in small tiles, which fetch more for each product. One row of tiles fetches B once.
+// schedule tile_208x128 of gemm for sm_90a when M > 128 and M <= 208 and cdiv(N, 128) <= sms or cdiv(cdiv(M, 208) * cdiv(N, 128), sms) * 670 < min(
+//         cdiv(cdiv(M, 128) * cdiv(N, 128), sms) * 432, cdiv(cdiv(M, 128) * cdiv(N, 192), sms) * 612,
+//         cdiv(cdiv(M, 160) * cdiv(N, 128), sms) * 545,
+//         cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 800, cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 800)
+// Schedule `tile_208x128`, for sm_90a: BM = 208, BN = 128, BK = 64, WM = 1, WN = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
+//     ^  ab_full: 1 arrival and 43008 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 177152 bytes:
+//    offset   bytes
+//         0  106496  ab_0[4]     bf16[208, 64], swizzle 128  pipe ab, field 0
+//    106496   65536  ab_1[4]     bf16[64, 128], swizzle 128  pipe ab, field 1
+//    172032    4096  C_stage[2]  bf16[16, 64], swizzle 128   staging of C, 16 rows at a time
+//    176128      64  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_208x128_shared {
+  tk::shared_tile<tk::bf16, 208, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 16, 64, tk::swizzle::b128> C_stage[2];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_tile_208x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_208x128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 208;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 43008);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 208;
+      const int n = n_block * 128;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 208, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 13; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<16>(rounded, C_chunk * 16);
+        auto& staged = shared.C_stage[w];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<0>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 16, n + w % 2 * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 16), tk::span(n + w % 2 * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_128x128 of gemm for sm_90a when cdiv(cdiv(M, 128) * cdiv(N, 128), sms) * 432 < min(
+//         cdiv(cdiv(M, 128) * cdiv(N, 192), sms) * 612, cdiv(cdiv(M, 160) * cdiv(N, 128), sms) * 545,
+//         cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 800, cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 800)
+// Schedule `tile_128x128`, for sm_90a: BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
+//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute[0..1]
+//     ^  ab_full: 1 arrival and 32768 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 230400 bytes:
+//    offset   bytes
+//         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    229376      96  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_128x128_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
+  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[6];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_tile_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_128x128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 6; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 128;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 32768);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<6> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 128;
+      const int n = n_block * 128;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<3>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 2 * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 2 * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_128x192 of gemm for sm_90a when cdiv(cdiv(M, 128) * cdiv(N, 192), sms) * 612 < min(
+//         cdiv(cdiv(M, 160) * cdiv(N, 128), sms) * 545, cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 800, cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 800)
+// Schedule `tile_128x192`, for sm_90a: BM = 128, BN = 192, BK = 64, WM = 1, WN = 3.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 32 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..15   compute[0..2], 160 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..2]
+//     ^  ab_full: 1 arrival and 40960 bytes     |
+//     +- ab_empty: 12 arrivals -----------------+
+//
+// Shared memory, 214016 bytes:
+//    offset   bytes
+//         0   65536  ab_0[4]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     65536   98304  ab_1[4]        bf16[64, 192], swizzle 128  pipe ab, field 1
+//    163840   49152  C_stage[3][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    212992      64  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_128x192_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 192, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[3][4];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 12 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(512)
+gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_128x192_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 12);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<32>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 128;
+        const int n = n_block * 192;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 40960);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<160>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 128;
+      const int n = n_block * 192;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 3 * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<3>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 3 * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 3 * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_160x128 of gemm for sm_90a when cdiv(cdiv(M, 160) * cdiv(N, 128), sms) * 545 < min(
+//         cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 800, cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 800)
+// Schedule `tile_160x128`, for sm_90a: BM = 160, BN = 128, BK = 64, WM = 1, WN = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
+//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
+//     ^  ab_full: 1 arrival and 36864 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 193536 bytes:
+//    offset   bytes
+//         0  102400  ab_0[5]     bf16[160, 64], swizzle 128  pipe ab, field 0
+//    102400   81920  ab_1[5]     bf16[64, 128], swizzle 128  pipe ab, field 1
+//    184320    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    192512      80  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_160x128_shared {
+  tk::shared_tile<tk::bf16, 160, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
+  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[5];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_160x128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 5; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 160;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 36864);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<5> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 160;
+      const int n = n_block * 128;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 160, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 5; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<0>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 2 * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 2 * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_256x128 of gemm for sm_90a when cdiv(M, 256) * cdiv(N, 128) < cdiv(M, 128) * cdiv(N, 256)
+// Schedule `tile_256x128`, for sm_90a: BM = 256, BN = 128, BK = 64, WM = 1, WN = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
+//     ^  ab_full: 1 arrival and 49152 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 230400 bytes:
+//    offset   bytes
+//         0  131072  ab_0[4]        bf16[256, 64], swizzle 128  pipe ab, field 0
+//    131072   65536  ab_1[4]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    229376      64  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_256x128_shared {
+  tk::shared_tile<tk::bf16, 256, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_256x128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 4);
+        const int m = m_block * 256;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 4);
+      const int m = m_block * 256;
+      const int n = n_block * 128;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 256, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk % 4];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<3>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 2 * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 2 * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_128x256 of gemm for sm_90a
+// Schedule `tile_128x256`, for sm_90a: BM = 128, BN = 256, BK = 32, WM = 2, WN = 1.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
+//     ^  ab_full: 1 arrival and 24576 bytes          |
+//     +- ab_empty: 8 arrivals -----------------------+
+//
+// Shared memory, 230400 bytes:
+//    offset   bytes
+//         0   65536  ab_0[8]        bf16[128, 32], swizzle 64   pipe ab, field 0
+//     65536  131072  ab_1[8]        bf16[32, 256], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    229376     128  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_128x256_shared {
+  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> ab_0[8];
+  tk::shared_tile<tk::bf16, 32, 256, tk::swizzle::b128> ab_1[8];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
+  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_tile_128x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_128x256_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 8; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 128;
+        const int n = n_block * 256;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 32) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<8> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 128;
+      const int n = n_block * 256;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 256, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 32) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk % 4];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<3>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(staged, rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
 // One call of gemm: arguments, checks, and a function for each schedule.
 struct gemm_call {
   tk::host::launcher call;
@@ -2470,42 +2703,52 @@ struct gemm_call {
     call.written("C", C);
     call.disjoint("C", C, "A", A);
     call.disjoint("C", C, "B", B);
-    call.device(90, sizeof(gemm_medium_shared));
+    call.device(90, sizeof(gemm_medium_pair_shared));
   }
 
   // The number of the first schedule whose condition holds.
   int choose() const {
     const tk::index sms = call.processors();
-    const tk::index quotient_1 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 192), sms);
-    const tk::index quotient_2 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 224), sms);
+    const tk::index quotient_1 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128), sms);
+    const tk::index quotient_2 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 192), sms);
     const tk::index quotient_3 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256), sms);
-    const tk::index quotient_4 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128), sms);
+    const tk::index quotient_4 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 160) * tk::cdiv<tk::index>(N, 128), sms);
+    const tk::index quotient_5 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128), sms);
     if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) * 16 <= sms * 3 && K >= 8192) return 0;  // quarters
-    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 64) * 2 <= sms && N <= 2048 && (M <= 64 || K >= 2048)) return 1;  // few
-    if (M <= 64 && tk::cdiv<tk::index>(N, 128) * 2 <= sms) return 2;  // decode
-    if (M <= 64 && N % 64 == 0) return 3;  // decode_wide
-    // halves
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 64) * 2 <= sms && K >= 2048 && N % 64 == 0 && K % 64 == 0) return 4;
+    // few
+    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 64) * 8 <= sms * 3 && N <= 2048 && (M <= 64 || K >= 2048)) return 1;
+    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 64) * 2 <= sms) return 2;  // decode
+    if (M <= 64 && tk::cdiv<tk::index>(N, 128) * 2 > sms && tk::cdiv<tk::index>(N, 256) * 2 <= sms) return 3;  // decode_broad
+    if (M <= 64) return 4;  // decode_wide
+    if (M <= 128 && tk::cdiv<tk::index>(N, 64) * 2 <= sms && K >= 2048 && N % 64 == 0 && K % 64 == 0) return 5;  // halves
     // upright
     if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 64) <= sms && M <= 512 && K >= 2048 && N % 64 == 0 &&
-        K % 64 == 0) return 5;
+        K % 64 == 0) return 6;
     // trio_halves
-    if (M > 256 && M <= 384 && tk::cdiv<tk::index>(N, 128) * 4 <= sms && K >= 2048 && N % 64 == 0 && K % 64 == 0) return 6;
-    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms && N % 64 == 0 && K % 64 == 0) return 7;  // small
-    if (tk::cdiv<tk::index>(M, 128) * 2 * tk::cdiv<tk::index>(N, 128) <= sms) return 8;  // small_pair
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms && N % 64 == 0 && K % 64 == 0) return 9;  // medium
-    // trio
-    if (M > 128 && M <= 384 && tk::cdiv<tk::index>(M, 192) * 3 < tk::cdiv<tk::index>(M, 256) * 4 && N % 64 == 0 &&
-        K % 64 == 0) return 10;
-    if (tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 128) <= sms) return 11;  // medium_pair
-    // narrow_128
-    if (tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 128), sms) * 130 <
-        tk::min<tk::index>(quotient_1 * 193, quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 12;
-    if (quotient_1 * 193 < tk::min<tk::index>(quotient_2 * 227, quotient_3 * 256, quotient_4 * 256)) return 13;  // narrow_192
-    if (quotient_2 * 227 < tk::min<tk::index>(quotient_3 * 256, quotient_4 * 256)) return 14;  // narrow_224
-    if (quotient_4 < quotient_3 && K % 64 == 0) return 15;  // tall
-    if (N % 64 == 0 && K % 64 == 0) return 16;  // large
-    return 17;  // large_pair
+    if (M > 256 && M <= 384 && tk::cdiv<tk::index>(N, 128) * 4 <= sms && K >= 2048 && N % 64 == 0 && K % 64 == 0) return 7;
+    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms && N % 64 == 0 && K % 64 == 0) return 8;  // small
+    // small_pair
+    if (tk::cdiv<tk::index>(M, 128) * 2 * tk::cdiv<tk::index>(N, 128) <= sms && (N % 64 != 0 || K % 64 != 0)) return 9;
+    // medium_pair
+    if (tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 128) <= sms && (M <= 256 || K % 64 != 0)) return 10;
+    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms && K % 64 == 0) return 11;  // medium
+    // pair_224
+    if (K % 64 != 0 &&
+        tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 224), sms) * 227 <
+        tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 256), sms) * 256) return 12;
+    if (K % 64 != 0) return 13;  // pair_256
+    // tile_208x128
+    if ((M > 128 && M <= 208 && tk::cdiv<tk::index>(N, 128) <= sms) ||
+        tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 208) * tk::cdiv<tk::index>(N, 128), sms) * 670 <
+        tk::min<tk::index>(quotient_1 * 432, quotient_2 * 612, quotient_4 * 545, quotient_5 * 800, quotient_3 * 800)) return 14;
+    // tile_128x128
+    if (quotient_1 * 432 < tk::min<tk::index>(quotient_2 * 612, quotient_4 * 545, quotient_5 * 800, quotient_3 * 800)) return 15;
+    if (quotient_2 * 612 < tk::min<tk::index>(quotient_4 * 545, quotient_5 * 800, quotient_3 * 800)) return 16;  // tile_128x192
+    if (quotient_4 * 545 < tk::min<tk::index>(quotient_5 * 800, quotient_3 * 800)) return 17;  // tile_160x128
+    // tile_256x128
+    if (tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128) <
+        tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256)) return 18;
+    return 19;  // tile_128x256
   }
 
   void launch_gemm_quarters() {
@@ -2540,20 +2783,20 @@ struct gemm_call {
 
   void launch_gemm_decode() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
     const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles, 2);
+    call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
     const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_decode, 2>(int(tiles) * 2, 160, sizeof(gemm_decode_shared), A_map, A_map_rows, B_map, C_map,
-                                tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+    call.launch<gemm_decode>(int(tiles), 160, sizeof(gemm_decode_shared), A_map, A_map_rows, B_map, C_map,
+                             tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
-  void launch_gemm_decode_wide() {
+  void launch_gemm_decode_broad() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
     const tk::index tiles = m_blocks * n_blocks;
@@ -2564,7 +2807,22 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_decode_wide>(int(tiles), 160, sizeof(gemm_decode_wide_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_decode_broad>(int(tiles), 160, sizeof(gemm_decode_broad_shared), A_map, A_map_rows, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+  }
+
+  void launch_gemm_decode_wide() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_decode_wide>(int(tiles), 384, sizeof(gemm_decode_wide_shared), A_map, A_map_rows, B_map, C_map,
                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2577,9 +2835,9 @@ struct gemm_call {
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
     const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_halves, 2>(int(tiles) * 2, 384, sizeof(gemm_halves_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_halves, 2>(int(tiles) * 2, 160, sizeof(gemm_halves_shared), A_map, A_map_rows, B_map, C_map,
                                 tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2592,9 +2850,9 @@ struct gemm_call {
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
     const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_upright>(int(tiles), 384, sizeof(gemm_upright_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_upright>(int(tiles), 160, sizeof(gemm_upright_shared), A_map, A_map_rows, B_map, C_map,
                               tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2607,9 +2865,9 @@ struct gemm_call {
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {192, 64});
     const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_trio_halves, 2>(int(tiles) * 2, 512, sizeof(gemm_trio_halves_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_trio_halves, 2>(int(tiles) * 2, 384, sizeof(gemm_trio_halves_shared), A_map, A_map_rows, B_map, C_map,
                                      tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)),
                                      C_map_usable);
   }
@@ -2645,36 +2903,6 @@ struct gemm_call {
                                     tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
-  void launch_gemm_medium() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_medium>(int(tiles), 384, sizeof(gemm_medium_shared), A_map, A_map_rows, B_map, C_map,
-                             tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
-  }
-
-  void launch_gemm_trio() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 192);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {192, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_trio>(int(tiles), 512, sizeof(gemm_trio_shared), A_map, A_map_rows, B_map, C_map,
-                           tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
-  }
-
   void launch_gemm_medium_pair() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
     const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
@@ -2685,46 +2913,28 @@ struct gemm_call {
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
     const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
     call.launch<gemm_medium_pair, 2>(int(tiles) * 2, 384, sizeof(gemm_medium_pair_shared), A_map, A_map_rows, B_map, C_map,
                                      tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)),
                                      C_map_usable);
   }
 
-  void launch_gemm_narrow_128() {
+  void launch_gemm_medium() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_clusters * n_blocks;
-    call.tiles(tiles, 2);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_narrow_128, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_narrow_128_shared), A_map, B_map, C_map,
-                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
-                                    C_map_usable);
+    call.launch<gemm_medium>(int(tiles), 384, sizeof(gemm_medium_shared), A_map, B_map, C_map, tk::host::as_tensor<tk::bf16, 2>(*C),
+                             int(K), int(m_blocks), int(n_blocks), C_map_usable);
   }
 
-  void launch_gemm_narrow_192() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 192);
-    const tk::index tiles = m_clusters * n_blocks;
-    call.tiles(tiles, 2);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    const tk::tensor_map B_map_share = call.load_map(B, tk::swizzle::b128, {32, 64});
-    call.launch<gemm_narrow_192, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_narrow_192_shared), A_map, C_map, B_map_share,
-                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
-                                    C_map_usable);
-  }
-
-  void launch_gemm_narrow_224() {
+  void launch_gemm_pair_224() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
     const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 224);
@@ -2735,40 +2945,12 @@ struct gemm_call {
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
     const tk::tensor_map B_map_share = call.load_map(B, tk::swizzle::b128, {32, 64});
-    call.launch<gemm_narrow_224, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_narrow_224_shared), A_map, C_map, B_map_share,
-                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
-                                    C_map_usable);
+    call.launch<gemm_pair_224, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_pair_224_shared), A_map, C_map, B_map_share,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
+                                  C_map_usable);
   }
 
-  void launch_gemm_tall() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 256);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {256, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {128, 32});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tall>(call.walkers(tiles), 384, sizeof(gemm_tall_shared), A_map, B_map, C_map,
-                           tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
-  }
-
-  void launch_gemm_large() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b64, {128, 32});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {32, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_large>(call.walkers(tiles), 384, sizeof(gemm_large_shared), A_map, B_map, C_map,
-                            tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
-  }
-
-  void launch_gemm_large_pair() {
+  void launch_gemm_pair_256() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
     const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
@@ -2779,9 +2961,99 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_large_pair, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_large_pair_shared), A_map, B_map, C_map,
-                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
-                                    C_map_usable);
+    call.launch<gemm_pair_256, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_pair_256_shared), A_map, B_map, C_map,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
+                                  C_map_usable);
+  }
+
+  void launch_gemm_tile_208x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 208);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {208, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {16, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_208x128>(call.walkers(tiles), 384, sizeof(gemm_tile_208x128_shared), A_map, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
+  void launch_gemm_tile_128x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_128x128>(call.walkers(tiles), 384, sizeof(gemm_tile_128x128_shared), A_map, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
+  void launch_gemm_tile_128x192() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 192);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_128x192>(call.walkers(tiles), 512, sizeof(gemm_tile_128x192_shared), A_map, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
+  void launch_gemm_tile_160x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 160);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {160, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_160x128>(call.walkers(tiles), 384, sizeof(gemm_tile_160x128_shared), A_map, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
+  void launch_gemm_tile_256x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 256);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {256, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_256x128>(call.walkers(tiles), 384, sizeof(gemm_tile_256x128_shared), A_map, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
+  void launch_gemm_tile_128x256() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b64, {128, 32});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {32, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_128x256>(call.walkers(tiles), 384, sizeof(gemm_tile_128x256_shared), A_map, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
   }
 
   // Bytes of workspace: copies of what the copy engine can't read where it lies.
@@ -2805,21 +3077,23 @@ struct gemm_call {
       case 0: launch_gemm_quarters(); break;
       case 1: launch_gemm_few(); break;
       case 2: launch_gemm_decode(); break;
-      case 3: launch_gemm_decode_wide(); break;
-      case 4: launch_gemm_halves(); break;
-      case 5: launch_gemm_upright(); break;
-      case 6: launch_gemm_trio_halves(); break;
-      case 7: launch_gemm_small(); break;
-      case 8: launch_gemm_small_pair(); break;
-      case 9: launch_gemm_medium(); break;
-      case 10: launch_gemm_trio(); break;
-      case 11: launch_gemm_medium_pair(); break;
-      case 12: launch_gemm_narrow_128(); break;
-      case 13: launch_gemm_narrow_192(); break;
-      case 14: launch_gemm_narrow_224(); break;
-      case 15: launch_gemm_tall(); break;
-      case 16: launch_gemm_large(); break;
-      case 17: launch_gemm_large_pair(); break;
+      case 3: launch_gemm_decode_broad(); break;
+      case 4: launch_gemm_decode_wide(); break;
+      case 5: launch_gemm_halves(); break;
+      case 6: launch_gemm_upright(); break;
+      case 7: launch_gemm_trio_halves(); break;
+      case 8: launch_gemm_small(); break;
+      case 9: launch_gemm_small_pair(); break;
+      case 10: launch_gemm_medium_pair(); break;
+      case 11: launch_gemm_medium(); break;
+      case 12: launch_gemm_pair_224(); break;
+      case 13: launch_gemm_pair_256(); break;
+      case 14: launch_gemm_tile_208x128(); break;
+      case 15: launch_gemm_tile_128x128(); break;
+      case 16: launch_gemm_tile_128x192(); break;
+      case 17: launch_gemm_tile_160x128(); break;
+      case 18: launch_gemm_tile_256x128(); break;
+      case 19: launch_gemm_tile_128x256(); break;
     }
     return call.status();
   }
