@@ -53,6 +53,12 @@ inline std::vector<Case> Cases(int count, uint64_t seed) {
   for (const Case& shared : {Case{40, 1024, 8192, {}, {}, {}}, Case{16, 2000, 4096, {}, {}, {}}, Case{64, 4096, 4160, {}, {}, {}},
                              Case{100, 1024, 4096, {}, {}, {}}, Case{300, 4096, 2048, {}, {}, {}}, Case{384, 2880, 2112, {8, 8}, {}, {8, 8}}})
     cases.push_back(shared);
+  // Tiles that are computed turned, of any multiple of 8 rows, one round of them and several.
+  for (const Case& turned : {Case{50, 9000, 200, {}, {}, {}}, Case{60, 6144, 256, {}, {}, {}}, Case{200, 9000, 320, {}, {}, {}},
+                             Case{250, 6144, 192, {}, {}, {}}, Case{500, 4096, 256, {}, {}, {}}, Case{777, 6144, 128, {}, {}, {}},
+                             Case{800, 4096, 200, {}, {}, {}}, Case{1024, 6144, 192, {8, 8}, {}, {8, 8}}, Case{2048, 6144, 128, {}, {}, {}},
+                             Case{3000, 3000, 72, {}, {}, {}}, Case{3584, 3584, 128, {}, {}, {}}})
+    cases.push_back(turned);
   uint64_t state = seed;
   const auto next = [&](int64_t n) { return int64_t(Hash(++state * 0x51f7) % uint64_t(n)); };
   const auto extent = [&] { return next(3) == 0 ? hard[size_t(next(21))] : next(4) == 0 ? 1 + next(1700) : 1 + next(600); };
