@@ -30,11 +30,6 @@ bool Report(const Finding& finding, Diagnostics& diagnostics) {
   return false;
 }
 
-bool AsksForRegisters(const ir::Kernel& kernel) {
-  const auto asks = [&](const ir::Worker& worker) { return worker.registers != 0 && !kernel.LimitsRegisters(); };
-  return std::any_of(kernel.workers.begin(), kernel.workers.end(), asks);
-}
-
 int64_t RegisterSum(const ir::Kernel& kernel, const Target& target) {
   int64_t sum = 0;
   for (int group = 0; group < kernel.threads / 128; ++group) {
@@ -74,16 +69,13 @@ std::string Describe(const Program& program, const Target& target, Replays& repl
     line("copies",
          fmt::format("each read in its own turn, behind its threads' waits and a barrier; {} counted {}, none for more than needed",
                      waits, waits == 1 ? "wait" : "waits"));
-  const std::string shares = AsksForRegisters(kernel)
-                                 ? fmt::format("; {} of {} a thread over all warpgroups", RegisterSum(kernel, target),
-                                               target.registers.Pool(kernel.threads))
-                                 : "";
-  line("registers",
-       target.has_register_moves ? "accumulators untouched in flight, fenced before" + shares : "what is read has been set");
-  const bool lies_over =
-      std::any_of(kernel.buffers.begin(), kernel.buffers.end(), [](const ir::Buffer& b) { return b.shares_room; });
+  line("registers", !target.has_register_moves
+                        ? "what is read has been set"
+                        : fmt::format("accumulators untouched in flight, fenced before; {} of {} a thread over all warpgroups",
+                                      RegisterSum(kernel, target), target.registers.Pool(kernel.threads)));
+  const bool shares = std::any_of(kernel.buffers.begin(), kernel.buffers.end(), [](const ir::Buffer& b) { return b.shares_room; });
   line("shared memory", fmt::format("{} of {} bytes, {}", kernel.shared_bytes, target.shared_memory_per_block,
-                                    lies_over ? "no tile is read behind a write into what lies over it" : "no two arrays overlap"));
+                                    shares ? "no tile is read behind a write into what lies over it" : "no two arrays overlap"));
   line("coverage", "each tile of the grid is taken once; no element is stored twice in a tile, no hole is left");
   text += "  assumed\n";
   const auto assumed = [&](std::string_view what) { text += fmt::format("    - {}\n", what); };

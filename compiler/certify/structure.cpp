@@ -26,7 +26,9 @@ std::optional<Finding> CheckRegisters(const ir::Kernel& kernel, const Target& ta
   const int groups = kernel.threads / 128;
   std::map<int, std::pair<int, const ir::Worker*>> asked;  // by warpgroup
   for (const ir::Worker& worker : kernel.workers) {
-    if (kernel.LimitsRegisters() && worker.registers <= target.registers.most_per_thread) continue;
+    // Where no registers move, they are a limit of the launch.
+    const bool is_limit = target.registers.most == 0 && worker.kind == ir::RoleKind::kCompute;
+    if (is_limit && worker.registers <= target.registers.most_per_thread) continue;
     const int64_t taken = worker.kind == ir::RoleKind::kCompute ? worker.instances : 1;
     for (int64_t i = 0; i < taken; ++i) {
       const int group = worker.first_warp / ir::kWarpsOfInstance + static_cast<int>(i);
@@ -51,9 +53,6 @@ std::optional<Finding> CheckRegisters(const ir::Kernel& kernel, const Target& ta
     moves |= !keeps;
   }
   if (!moves) return std::nullopt;
-  if (kernel.threads % 128 != 0)
-    return Finding{DiagnosticKind::kCertificateBudget, kernel.span,
-                   fmt::format("{} threads, and only whole warpgroups ask for registers", kernel.threads)};
   if (sum <= target.registers.Pool(kernel.threads)) return std::nullopt;
   return Finding{DiagnosticKind::kCertificateBudget, kernel.span,
                  fmt::format("the warpgroups of `{}` ask for {} registers a thread together; a block of {} threads starts with {} "
@@ -119,7 +118,7 @@ std::optional<Finding> CheckWarps(const Program& program) {
   const int group = ir::kWarpsOfInstance * program.lanes;
   for (int i = 0; !owner.empty() && i * group < kernel.threads; ++i) {
     const auto first = owner.lower_bound(i * ir::kWarpsOfInstance);
-    if (first != owner.end() && first->first < (i + 1) * ir::kWarpsOfInstance && kernel.threads % program.lanes == 0) continue;
+    if (first != owner.end() && first->first < (i + 1) * ir::kWarpsOfInstance && kernel.threads % group == 0) continue;
     return Finding{DiagnosticKind::kCertificateBudget, kernel.span,
                    fmt::format("{} threads, and no role for warpgroup {} of {}", kernel.threads, i, group)};
   }

@@ -16,22 +16,14 @@ std::string WarpRange(int first, int count) {
   return count == 1 ? fmt::format("warp {}", first) : fmt::format("warps {}..{}", first, first + count - 1);
 }
 
-/// Roles that copy have a warp each, where they give registers away of a warpgroup that is whole.
+/// Roles that copy have a warp each, of a warpgroup that is whole.
 int WarpsThatCopy(const ir::Kernel& kernel) {
   return static_cast<int>(std::count_if(kernel.workers.begin(), kernel.workers.end(),
                                         [](const ir::Worker& role) { return role.kind != ir::RoleKind::kCompute; }));
 }
 
-int WarpsThatCompute(const ir::Kernel& kernel) {
-  int warps = 0;
-  for (const ir::Worker& role : kernel.workers)
-    warps += role.kind == ir::RoleKind::kCompute ? ir::kWarpsOfInstance * static_cast<int>(role.instances) : 0;
-  return warps;
-}
-
 void DescribeRoles(const ir::Kernel& kernel, std::vector<std::string>& lines) {
-  const int copying = WarpsThatCopy(kernel);
-  const int idle = kernel.threads / TargetOf(kernel).lanes - copying - WarpsThatCompute(kernel);
+  const int copying = WarpsThatCopy(kernel), idle = (ir::kWarpsOfInstance - copying % ir::kWarpsOfInstance) % ir::kWarpsOfInstance;
   for (const ir::Worker& role : kernel.workers) {
     const std::string registers = role.registers ? fmt::format(", {} registers a thread", role.registers) : "";
     if (role.kind == ir::RoleKind::kCompute) {

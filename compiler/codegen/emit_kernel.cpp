@@ -185,6 +185,8 @@ class KernelEmitter {
       ClearRows();
       EmitBarrierSetup(kernel_, uses_, out_);
     }
+    if (target_.named_barriers > 0 && kernel_.threads == ir::kWarpsOfInstance * target_.lanes)
+      out_.Line("tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time");
     if (target_.has_grid_dependency) {
       out_.Comment(
           "Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin "
@@ -235,15 +237,8 @@ class KernelEmitter {
 
   void Branch(const std::vector<Group>& groups, size_t i) {
     const Group& group = groups[i];
-    const bool is_last = i + 1 == groups.size();
-    const ir::Worker& first = *group.roles.front();
-    // The last branch of one warp. Of several, all lanes have to ask which theirs is.
-    if (is_last && i > 0 && group.roles.size() == 1 && first.kind != ir::RoleKind::kCompute && !AsksForRegisters(first)) {
-      out_.Turn("else " + IfOfWarp(first));
-      RoleBody(first);
-      return;
-    }
     if (groups.size() > 1) {
+      const bool is_last = i + 1 == groups.size();
       const std::string test = group.count == 1 && group.first == 0 ? "== 0" : fmt::format("< {}", group.first + group.count);
       const std::string head = is_last ? "else" : fmt::format("{}if (tk::warpgroup::index() {})", i == 0 ? "" : "else ", test);
       if (i == 0)
@@ -251,18 +246,15 @@ class KernelEmitter {
       else
         out_.Turn(head);
     }
-    Registers(first);
+    Registers(*group.roles.front());
     for (const ir::Worker* role : group.roles) Role(*role);
-  }
-
-  bool AsksForRegisters(const ir::Worker& role) const {
-    return role.registers != 0 && !kernel_.LimitsRegisters() && role.registers != target_.registers.AtEntry(kernel_.threads);
   }
 
   /// setmaxnreg: all four warps of the warpgroup pass here together.
   void Registers(const ir::Worker& role) {
-    if (!AsksForRegisters(role)) return;
+    if (role.registers == 0 || kernel_.resident > 1) return;
     const int at_entry = target_.registers.AtEntry(kernel_.threads);
+    if (role.registers == at_entry) return;
     out_.Line(
         fmt::format("tk::warpgroup::{}_registers<{}>();", role.registers < at_entry ? "decrease" : "increase", role.registers));
   }
@@ -288,30 +280,19 @@ class KernelEmitter {
     return scalars;
   }
 
-  static std::string IfOfWarp(const ir::Worker& role) {
-    const bool is_thread = role.kind == ir::RoleKind::kCopyThread;
-    return fmt::format("if (tk::warp::index() == {}{})", role.first_warp, is_thread ? " && tk::warp::elect()" : "");
-  }
-
   void Role(const ir::Worker& role) {
-    const bool computes = role.kind == ir::RoleKind::kCompute;
-    if (!computes) out_.Open(IfOfWarp(role));
-    RoleBody(role);
-    if (!computes) out_.Close();
-  }
-
-  void RoleBody(const ir::Worker& role) {
     ScalarPrinter scalars = Scalars();
     const bool computes = role.kind == ir::RoleKind::kCompute;
+    if (!computes) {
+      const bool is_thread = role.kind == ir::RoleKind::kCopyThread;
+      out_.Open(fmt::format("if (tk::warp::index() == {}{})", role.first_warp, is_thread ? " && tk::warp::elect()" : ""));
+    }
     quoter_.Forget();
     quoter_.At(role.span);
     if (role.turned)
       out_.Comment(
           "Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 "
           "columns.");
-    if (computes && role.instances == 1 && target_.named_barriers > 0)
-      out_.Line(fmt::format("tk::warpgroup::has_number<{}>();  // known at compile time: so is its barrier",
-                            role.first_warp / ir::kWarpsOfInstance));
     if (computes && MentionsLayout(role.body)) out_.Line(LayoutLine("layout", role.layout));
     if (computes && UsesInstance(kernel_, role)) {
       const std::string name = InstanceName(kernel_, role);
@@ -325,6 +306,7 @@ class KernelEmitter {
     OpEmitter(kernel_, uses_, out_, quoter_, scalars).Role(role);
     quoter_.Leave(options_.source_name);
     out_.From(kernel_.span);
+    if (!computes) out_.Close();
   }
 
   const ir::Kernel& kernel_;

@@ -34,17 +34,14 @@ std::string Order(const ir::Kernel& kernel) {
 void Figures(const ir::Kernel& kernel, std::string& out) {
   const Target& target = TargetOf(kernel);
   const int threads_of_group = ir::kWarpsOfInstance * target.lanes;
-  out += fmt::format("\n  threads       {} ({} warps)\n", kernel.threads, kernel.threads / target.lanes);
+  out += fmt::format("\n  threads       {} ({} warpgroups)\n", kernel.threads, kernel.threads / threads_of_group);
   int64_t registers = 0;
   for (const ir::Worker& role : kernel.workers) {
-    if (role.registers == 0 || kernel.LimitsRegisters()) continue;
+    if (role.registers == 0) continue;
     registers += int64_t{role.registers} * threads_of_group * (role.kind == ir::RoleKind::kCompute ? role.instances : 1);
   }
   if (registers > 0)
     out += fmt::format("  registers     {} of {} in use after the roles have theirs\n", registers, target.registers.file);
-  if (kernel.LimitsRegisters())
-    out +=
-        fmt::format("  resident      {} blocks, with {} registers a thread\n", kernel.resident, kernel.workers.front().registers);
   out += fmt::format("  tiles         {}\n", kernel.tiles ? symbolic::ToString(kernel.tiles) : "1");
   for (const auto& [name, value] : kernel.launch_lets)
     out += fmt::format("                {} = {}\n", name, symbolic::ToString(value));

@@ -172,7 +172,7 @@ struct Worker {
   int64_t spread = 1;       // blocks of a cluster, each of which has `instances` of its own; spread_instances deals them out
   RoleKind kind = RoleKind::kUnassigned;
   int first_warp = 0;               // of the block; compute roles start at a multiple of 4
-  int registers = 0;                // 0: leave; see Kernel::LimitsRegisters
+  int registers = 0;                // setmaxnreg; 0: leave
   RegisterLayout layout;            // kCompute
   std::vector<std::string> folded;  // the workers whose copies it issues as well
   // Where the target has no named barriers: those in shared memory at which the warps of each instance (sync_role, reductions over
@@ -296,8 +296,6 @@ struct Kernel {
 
   /// Blocks of a cluster over which a worker's instances are spread, and which exchange every pipe.
   int64_t Spread() const;
-  /// Whether `registers` of its roles are a limit of the launch; else a role asks for them (setmaxnreg).
-  bool LimitsRegisters() const { return resident > 1; }
   /// The blocks of a cluster take one tile together.
   bool SharesTile() const { return split > 1 || Spread() > 1; }
 

@@ -122,7 +122,8 @@ void Verifier::CheckRegisters() {
   bool any = false;
   for (const Worker& worker : kernel_.workers) {
     if (worker.registers == 0) continue;
-    if (kernel_.LimitsRegisters() && worker.registers <= rule.most_per_thread) continue;
+    // Where no registers move, they are a limit of the launch.
+    if (rule.most == 0 && worker.kind == RoleKind::kCompute && worker.registers <= rule.most_per_thread) continue;
     any = true;
     if (rule.most == 0 || worker.registers % rule.unit != 0 || worker.registers < rule.least || worker.registers > rule.most) {
       FaultAt(worker.span, "worker `{}` asks for {} registers; `{}` grants multiples of {} from {} to {}", worker.name,
@@ -139,7 +140,6 @@ void Verifier::CheckRegisters() {
     }
   }
   if (!any) return;
-  if (kernel_.threads % 128 != 0) FaultAt(kernel_.span, "{} threads: only whole warpgroups ask for registers", kernel_.threads);
   int sum = 0;
   for (int group = 0; group < groups; ++group) sum += requests[group] != 0 ? requests[group] : rule.AtEntry(kernel_.threads);
   if (sum > rule.Pool(kernel_.threads)) {

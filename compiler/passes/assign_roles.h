@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Decides who executes each worker on a warp-specialised target: a worker that only reads tensors and sends what it read becomes a
-// copy role (one warp); every other worker becomes `instances` warpgroups. Numbers the warps: those that copy come first, in a
-// whole warpgroup, where they give registers away, else last.
+// copy role (one warp of the first warpgroup); every other worker becomes `instances` warpgroups. Numbers the warps.
 #pragma once
 
 #include "compiler/ir/ir.h"

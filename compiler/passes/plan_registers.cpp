@@ -84,16 +84,6 @@ bool TakesMoreThanTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
   return takes_more;
 }
 
-/// Whether the warps of an instance exchange what they have summed or scanned of tiles that a copying role sends: beside the places
-/// of what they exchange there are those of slots.
-bool ExchangesReceived(const ir::Kernel& kernel, const ir::Worker& worker) {
-  const auto computes = [](const ir::Worker& other) { return other.kind == ir::RoleKind::kCompute; };
-  if (std::all_of(kernel.workers.begin(), kernel.workers.end(), computes)) return false;
-  bool spans = false;
-  ForEachOp(worker.body, [&](const ir::Op& op) { spans |= ir::ReducesOrScans(op.code) && worker.layout.SpansWarps(op.slot); });
-  return spans;
-}
-
 /// Each block may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used,
 /// or of its stores; loads with only elementwise operations between them count together.
 int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
@@ -103,9 +93,8 @@ int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   const int64_t kept = MostKeptTiles(kernel, worker, Loads::kInPlace, Columns::kHeldUnpacked).registers;
   const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers;
   const int64_t live = MostLiveTiles(kernel, worker, Columns::kHeldUnpacked).registers;
-  const int64_t for_exchange = ExchangesReceived(kernel, worker) ? kForAddressesOfStaging : 0;
-  const int64_t most = std::max({kept + kForAddressesOfAll + for_staging, together + kForPositions,
-                                 live + kForPositions + for_exchange, stored > 0 ? stored + kForAddressesOfStores : 0});
+  const int64_t most = std::max({kept + kForAddressesOfAll + for_staging, together + kForPositions, live + kForPositions,
+                                 stored > 0 ? stored + kForAddressesOfStores : 0});
   return TakesMoreThanTiles(kernel, worker) ? most + kForWhatNoTileShows : most;
 }
 
@@ -113,6 +102,7 @@ int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
 /// How many that are to be is a bound for ptxas, which takes as few registers as it likes and spills what exceeds it. Without a
 /// bound it takes as many as shorten the code of one block, be it that too few blocks are resident to hide the loads.
 void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
+  const RegisterRule& rule = target.registers;
   int64_t most = 0;
   for (const ir::Worker& worker : kernel.workers) {
     bool multiplies = false;
@@ -122,9 +112,9 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   }
   if (most == 0) return;  // no worker
   const int64_t needed = (most + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
+  const int64_t by_memory = target.BlocksByMemory(kernel.shared_bytes);
   const int64_t blocks =
-      std::min({target.registers.Blocks(kernel.threads, needed), int64_t{target.threads_per_processor} / kernel.threads,
-                target.BlocksByMemory(kernel.shared_bytes)});
+      std::min({int64_t{rule.file} / (kernel.threads * needed), int64_t{target.threads_per_processor} / kernel.threads, by_memory});
   if (blocks < 2) return;
   kernel.resident = static_cast<int>(blocks);
   for (ir::Worker& worker : kernel.workers) worker.registers = static_cast<int>(RegistersOfResident(kernel, target));
@@ -156,16 +146,10 @@ class SeveralBlocks {
   }
 
  private:
-  /// Why there are fewer than that divides into.
-  std::string Quarters() const {
-    const int64_t warps = kernel_.threads / target_.lanes * int64_t{kernel_.resident}, of_quarter = (warps + 3) / 4;
-    return warps % 4 == 0 ? "" : fmt::format(": a quarter of them is for {} of the {} warps", of_quarter, warps);
-  }
-
   void Report(const ir::Worker& worker, std::string headline) {
     diagnostics_.Error(DiagnosticKind::kRegisterOverflow, worker.span, std::move(headline))
-        .Note(worker.span, fmt::format("{} resident blocks of {} threads share {} registers{}", kernel_.resident, kernel_.threads,
-                                       target_.registers.file, Quarters()))
+        .Note(worker.span, fmt::format("{} resident blocks of {} threads share {} registers", kernel_.resident, kernel_.threads,
+                                       target_.registers.file))
         .Help("take fewer resident blocks, or smaller tiles");
   }
 

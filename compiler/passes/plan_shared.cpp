@@ -81,7 +81,7 @@ int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fi
   for (const ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute) continue;
     const int64_t registers = MostLiveTiles(kernel, worker).registers + kForAddresses;
-    if (target.registers.Blocks(kernel.threads, registers) < 2) return target.shared_memory_per_block;
+    if (registers * kernel.threads * 2 > target.registers.file) return target.shared_memory_per_block;
   }
   const int64_t half = target.SharedMemoryOfEach(2);
   return half - fixed >= kWorthwhileSlots * slot_bytes ? half : target.shared_memory_per_block;
@@ -95,7 +95,7 @@ int ResidentBlocks(const ir::Kernel& kernel, const Target& target) {
     if (!target.loads_tiles_whole || worker.kind != ir::RoleKind::kCompute) continue;
     const int64_t needed =
         MostKeptTiles(kernel, worker).registers + MostLiveTiles(kernel, worker).registers + kForAddresses + kForWholeLoads;
-    blocks = std::min(blocks, target.registers.Blocks(kernel.threads, needed));
+    blocks = std::min(blocks, target.registers.file / (kernel.threads * needed));
   }
   return static_cast<int>(std::clamp<int64_t>(blocks, 1, kernel.resident));
 }

@@ -9,20 +9,7 @@ namespace tkc::passes {
 
 int64_t RegistersOfResident(const ir::Kernel& kernel, const Target& target) {
   const RegisterRule& rule = target.registers;
-  return std::min<int64_t>(rule.most_per_thread, rule.OfEach(int64_t{kernel.threads} * kernel.resident)) / kRegisterUnit *
-         kRegisterUnit;
-}
-
-bool MovesRegisters(const ir::Kernel& kernel, const Target& target) {
-  if (!target.has_register_moves || kernel.resident > 1) return false;
-  int64_t computing = 0;
-  bool copies = false;
-  for (const ir::Worker& worker : kernel.workers) {
-    const bool computes = worker.kind == ir::RoleKind::kCompute;
-    computing += computes ? worker.instances : 0;
-    copies |= !computes;
-  }
-  return copies && computing >= 2;
+  return std::min<int64_t>(rule.most_per_thread, rule.file / (kernel.threads * kernel.resident)) / kRegisterUnit * kRegisterUnit;
 }
 
 namespace {
@@ -33,10 +20,15 @@ RegisterShares DealToRoles(const ir::Kernel& kernel, const Target& target) {
   RegisterShares shares;
   shares.at_entry = target.registers.AtEntry(kernel.threads);
   shares.computing = std::min<int64_t>(shares.at_entry, target.registers.most_per_thread);
-  if (MovesRegisters(kernel, target)) {
-    int64_t computing = 0;
-    for (const ir::Worker& worker : kernel.workers) computing += worker.kind == ir::RoleKind::kCompute ? worker.instances : 0;
-    const int64_t warpgroups = kernel.threads / (ir::kWarpsOfInstance * target.lanes);
+  const int64_t warpgroups = kernel.threads / 128;
+  int64_t computing = 0;
+  bool copies = false;
+  for (const ir::Worker& worker : kernel.workers) {
+    const bool computes = worker.kind == ir::RoleKind::kCompute;
+    computing += computes ? worker.instances : 0;
+    copies |= !computes;
+  }
+  if (target.has_register_moves && copies && computing >= 2 && warpgroups > computing) {
     shares.copying = computing <= 2 ? 40 : 32;
     const int64_t left = shares.at_entry * warpgroups - shares.copying * (warpgroups - computing);
     shares.computing = std::min(kMostPerThread, left / computing / kRegisterUnit * kRegisterUnit);

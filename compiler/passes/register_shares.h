@@ -17,10 +17,6 @@ struct RegisterShares {
   int64_t copying = 0;    // what others leave themselves where they give registers to those that compute; else 0
 };
 
-/// Whether roles that copy give registers to those that compute: warpgroups do that, each as a whole. Of a kernel whose roles are
-/// known.
-bool MovesRegisters(const ir::Kernel& kernel, const Target& target);
-
 /// Of a kernel whose roles and threads are known.
 RegisterShares ShareRegisters(const ir::Kernel& kernel, const Target& target);
 

@@ -65,8 +65,7 @@ inline constexpr layout::BankRule kGfx950Banks[] = {
 
 inline constexpr RegisterRule kNoMoves = {.least = 0, .most = 0};
 // A compute unit has 512 KB: 512 registers for each lane of a SIMD, ordinary and accumulation ones.
-inline constexpr RegisterRule kCdnaRegisters = {
-    .file = 131072, .threads_of_quarters = 256, .most_per_thread = 511, .least = 0, .most = 0};
+inline constexpr RegisterRule kCdnaRegisters = {.file = 131072, .most_per_thread = 511, .least = 0, .most = 0};
 
 inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .chip = "NVIDIA Hopper: H100, H200",

@@ -29,11 +29,7 @@ int RegisterRule::AtEntry(int threads) const {
   if (threads <= 0) return 0;
   // The count is a multiple of the unit, but 255 is the largest a kernel can be compiled for: two warpgroups enter with 256 and
   // trade from there.
-  return static_cast<int>(std::min<int64_t>(OfEach(threads), most_per_thread + 1)) / unit * unit;
-}
-
-int64_t RegisterRule::OfEach(int64_t threads) const {
-  return file / ((threads + threads_of_quarters - 1) / threads_of_quarters * threads_of_quarters);
+  return std::min(file / threads, most_per_thread + 1) / unit * unit;
 }
 
 int64_t Target::SharedMemoryOfEach(int64_t blocks) const { return shared_memory_per_processor / blocks - TakenOfEach(); }

@@ -28,21 +28,12 @@ struct MatrixShape {
 /// (registers per thread at entry) * (warpgroups). A request beyond the pool blocks forever.
 struct RegisterRule {
   int file = 65536;  // 32-bit registers of a multiprocessor
-  // Threads whose warps lie one in each of its four quarters, which have a quarter of the file each: a block whose last four warps
-  // are not whole leaves the others no more than if they were.
-  int threads_of_quarters = 128;
   int most_per_thread = 255;
   int unit = 8;                // counts are multiples
   int least = 24, most = 256;  // of a request; 0: there is no such instruction
 
   /// Registers per thread that a block of `threads` is launched with, under __launch_bounds__(threads, 1).
   int AtEntry(int threads) const;
-  /// Of each thread, where so many are on a multiprocessor.
-  int64_t OfEach(int64_t threads) const;
-  /// Blocks that a multiprocessor holds where each thread has so many.
-  int64_t Blocks(int64_t threads, int64_t registers) const {
-    return file / threads_of_quarters / registers * threads_of_quarters / threads;
-  }
   /// The most that the requests of all warpgroups may add up to.
   int Pool(int threads) const { return AtEntry(threads) * (threads / 128); }
 };

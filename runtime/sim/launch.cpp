@@ -60,7 +60,7 @@ void build_block(machine& sim, int number, int rank, int64_t start) {
     home.memory = shared_memory(capacity);
     home.cells = shadow(capacity);
     home.tensor_core_free = home.copy_engine_free = start;
-    const int registers = shape.on != chip::sm90 ? 0 : std::min(kRegisters / ((shape.threads + 127) / 128 * 128) / 8 * 8, 256);
+    const int registers = shape.on != chip::sm90 ? 0 : std::min(kRegisters / shape.threads / 8 * 8, 256);
     home.free_registers = 0;
     const int lanes = sim.lanes_a_warp();
     for (int w = 0; w < shape.threads / lanes; ++w) {

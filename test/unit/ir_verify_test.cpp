@@ -256,7 +256,6 @@ TEST(IrVerify, ScheduleLevelFaults) {
       {"first_warp 4", "first_warp 2", "worker `compute` starts at warp 2: a warpgroup starts at a multiple of 4"},
       {"first_warp 4", "first_warp 0", "workers `load` and `compute` share warp 0"},
       {"threads 384", "threads 256", "worker `compute` uses warp 8 of 8"},
-      {"threads 384", "threads 416", "416 threads: only whole warpgroups ask for registers"},
       {"offset 16384", "offset 8192", "shared `p_slot` and `stage` overlap"},
       {"offset 16384", "offset 16500", "shared `stage` starts at byte 16500, not a multiple of 1024"},
       {"shared_bytes 33024", "shared_bytes 233000", "233000 bytes of shared memory; `sm_90a` has 232448 per block"},
@@ -277,10 +276,6 @@ TEST(Targets, Table) {
   const Target& sm90 = *FindTarget("sm_90a");
   EXPECT_TRUE(sm90.implemented);
   EXPECT_EQ(sm90.registers.AtEntry(384), 168);
-  EXPECT_EQ(sm90.registers.AtEntry(288), 168);  // a quarter of the registers is for three of nine warps
-  EXPECT_EQ(sm90.registers.OfEach(2 * 288), 102);
-  EXPECT_EQ(sm90.registers.Blocks(288, 96), 2);
-  EXPECT_EQ(sm90.registers.Blocks(288, 104), 1);
   EXPECT_EQ(sm90.registers.Pool(384), 504);
   EXPECT_EQ(sm90.registers.Pool(512), 512);
   EXPECT_EQ(sm90.registers.Pool(256), 512);

@@ -16,12 +16,12 @@ namespace {
 //   warps 0..3    move, 64 registers a thread
 TK_KERNEL(128, 8)
 copy_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2> Y, const tk::divisor n_blocks) {
+  tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time
   // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
   // worker move
-  tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
   using layout = tk::layout<16, 8, 1, 2, 4>;  // blocks of 8 x 128, in which a lane has runs of 8 columns
   const int tile = tk::block::index();
   const int m_block = tile / n_blocks;

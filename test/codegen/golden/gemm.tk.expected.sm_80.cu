@@ -37,8 +37,8 @@ TK_KERNEL(128)
 gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, const tk::tensor<tk::bf16, 2> C, const int K,
            const tk::divisor n_blocks) {
   auto& shared = tk::block::shared<gemm_patch_shared>();
+  tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time
   // worker compute[WM * WN] as w
-  tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
   using layout = tk::layout<4, 2, 2, 8, 2, 2>;  // blocks of 32 x 16, in which a lane has runs of 2 columns
   tk::ring<4> ab;
   const int tile = tk::block::index();
@@ -149,8 +149,8 @@ TK_KERNEL(128)
 gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, const tk::tensor<tk::bf16, 2> C, const int K,
           const int m_blocks, const int n_blocks) {
   auto& shared = tk::block::shared<gemm_pair_shared>();
+  tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time
   // worker compute[WM * WN] as w
-  tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
   using layout = tk::layout<4, 2, 2, 8, 2, 2>;  // blocks of 32 x 16, in which a lane has runs of 2 columns
   tk::ring<4> ab;
   const int tile = tk::block::index();

@@ -15,8 +15,9 @@ namespace {
 // Schedule `quarters`, for sm_90a: BM = 64, BN = 128, BK = 64, WM = 1, WN = 1.
 //
 // One cluster of 4 blocks for each tile; each block adds up its share of the loop:
-//   warp 4        load: one thread issues copies
-//   warps 0..3    compute
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
 //
 // Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
 //   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute
@@ -43,13 +44,13 @@ struct gemm_quarters_shared {
   tk::barrier acc_shares_ready;  // 16 arrivals: all blocks have published acc_shares
 };
 
-TK_CLUSTER_KERNEL(160, 4)
+TK_CLUSTER_KERNEL(256, 4)
 gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
               const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_quarters_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -72,10 +73,31 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::cluster::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 64;
+      const int n = n_block * 128;
+      // for k in K by BK
+      const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
+      const int split_begin = tk::cluster::rank() * split_share;
+      const int split_end = split_begin + split_share;
+      for (int k = split_begin; k < split_end; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
     // worker compute[WM * WN] as w
-    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+    tk::ring<8> ab;
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -123,26 +145,6 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
-  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
-    // worker load
-    tk::ring<8> ab;
-    const int tile = tk::cluster::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 64;
-    const int n = n_block * 128;
-    // for k in K by BK
-    const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
-    const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = split_begin + split_share;
-    for (int k = split_begin; k < split_end; k += 64) {
-      // ab <- (A[m, k], B[k, n])
-      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-      tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-      ab.advance();
-    }
   }
 
   // No block leaves while another may still reach into its shared memory.
@@ -155,8 +157,9 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
 // Schedule `few`, for sm_90a: BM = 64, BN = 64, BK = 64, WM = 1, WN = 1.
 //
 // One cluster of 2 blocks for each tile; each block adds up its share of the loop:
-//   warp 4        load: one thread issues copies
-//   warps 0..3    compute
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
 //
 // Pipe `ab`, 12 slots. A slot is written when it is empty and read when it is full:
 //   load ------> [ 0 | 1 | 2 | ... | 11 ] ----> compute
@@ -183,13 +186,13 @@ struct gemm_few_shared {
   tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
 };
 
-TK_CLUSTER_KERNEL(160, 2)
+TK_CLUSTER_KERNEL(256, 2)
 gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
          const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_few_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 12; ++slot) {
-    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -212,10 +215,31 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<12> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::cluster::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 64;
+      const int n = n_block * 64;
+      // for k in K by BK
+      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+      const int split_begin = tk::cluster::rank() * split_share;
+      const int split_end = split_begin + split_share;
+      for (int k = split_begin; k < split_end; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 16384);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
     // worker compute[WM * WN] as w
-    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<12> ab;  // the slot at hand, and the parity of this lap: phase
+    tk::ring<12> ab;
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -263,26 +287,6 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
-  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
-    // worker load
-    tk::ring<12> ab;
-    const int tile = tk::cluster::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 64;
-    const int n = n_block * 64;
-    // for k in K by BK
-    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
-    const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = split_begin + split_share;
-    for (int k = split_begin; k < split_end; k += 64) {
-      // ab <- (A[m, k], B[k, n])
-      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-      tk::expect_bytes(shared.ab_full[ab.slot], 16384);
-      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-      ab.advance();
-    }
   }
 
   // No block leaves while another may still reach into its shared memory.
@@ -295,8 +299,9 @@ gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_
 // Schedule `decode`, for sm_90a: BM = 64, BN = 64, BK = 64, WM = 1, WN = 1.
 //
 // One block for each tile:
-//   warp 4        load: one thread issues copies
-//   warps 0..3    compute
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
 //
 // Pipe `ab`, 12 slots. A slot is written when it is empty and read when it is full:
 //   load ------> [ 0 | 1 | 2 | ... | 11 ] ----> compute
@@ -320,13 +325,13 @@ struct gemm_decode_shared {
   tk::barrier ab_empty[12];  // 4 arrivals: every reader is done with a slot of ab
 };
 
-TK_KERNEL(160)
+TK_KERNEL(256)
 gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 12; ++slot) {
-    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -348,10 +353,28 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<12> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::block::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 64;
+      const int n = n_block * 64;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 16384);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
     // worker compute[WM * WN] as w
-    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<12> ab;  // the slot at hand, and the parity of this lap: phase
+    tk::ring<12> ab;
     const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -395,23 +418,6 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
-  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
-    // worker load
-    tk::ring<12> ab;
-    const int tile = tk::block::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 64;
-    const int n = n_block * 64;
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // ab <- (A[m, k], B[k, n])
-      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-      tk::expect_bytes(shared.ab_full[ab.slot], 16384);
-      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-      ab.advance();
-    }
   }
 }
 
@@ -420,8 +426,9 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 // Schedule `decode_broad`, for sm_90a: BM = 64, BN = 256, BK = 64, WM = 1, WN = 1.
 //
 // One block for each tile:
-//   warp 4        load: one thread issues copies
-//   warps 0..3    compute
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
 //
 // Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
 //   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute
@@ -445,13 +452,13 @@ struct gemm_decode_broad_shared {
   tk::barrier ab_empty[5];  // 4 arrivals: every reader is done with a slot of ab
 };
 
-TK_KERNEL(160)
+TK_KERNEL(256)
 gemm_decode_broad(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                   const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_broad_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 5; ++slot) {
-    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -473,10 +480,28 @@ gemm_decode_broad(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::block::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 64;
+      const int n = n_block * 256;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 40960);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
     // worker compute[WM * WN] as w
-    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
+    tk::ring<5> ab;
     const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -524,23 +549,6 @@ gemm_decode_broad(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
-  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
-    // worker load
-    tk::ring<5> ab;
-    const int tile = tk::block::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 64;
-    const int n = n_block * 256;
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // ab <- (A[m, k], B[k, n])
-      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-      tk::expect_bytes(shared.ab_full[ab.slot], 40960);
-      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-      ab.advance();
-    }
   }
 }
 
@@ -680,8 +688,9 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 // Schedule `halves`, for sm_90a: BM = 128, BN = 64, BK = 64, WM = 1, WN = 1.
 //
 // One cluster of 2 blocks for each tile; each block adds up its share of the loop:
-//   warp 4        load: one thread issues copies
-//   warps 0..3    compute
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
 //
 // Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
 //   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute
@@ -708,13 +717,13 @@ struct gemm_halves_shared {
   tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
 };
 
-TK_CLUSTER_KERNEL(160, 2)
+TK_CLUSTER_KERNEL(256, 2)
 gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_halves_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 128);
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 128);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -737,11 +746,32 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::cluster::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 128;
+      const int n = n_block * 64;
+      // for k in K by BK
+      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+      const int split_begin = tk::cluster::rank() * split_share;
+      const int split_end = split_begin + split_share;
+      for (int k = split_begin; k < split_end; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
     // worker compute[WM * WN] as w
     // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
-    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+    tk::ring<8> ab;
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -797,26 +827,6 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
-  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
-    // worker load
-    tk::ring<8> ab;
-    const int tile = tk::cluster::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 128;
-    const int n = n_block * 64;
-    // for k in K by BK
-    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
-    const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = split_begin + split_share;
-    for (int k = split_begin; k < split_end; k += 64) {
-      // ab <- (A[m, k], B[k, n])
-      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-      tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-      ab.advance();
-    }
   }
 
   // No block leaves while another may still reach into its shared memory.
@@ -828,8 +838,9 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 // Schedule `upright`, for sm_90a: BM = 128, BN = 64, BK = 64, WM = 1, WN = 1.
 //
 // One block for each tile:
-//   warp 4        load: one thread issues copies
-//   warps 0..3    compute
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
 //
 // Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
 //   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute
@@ -853,13 +864,13 @@ struct gemm_upright_shared {
   tk::barrier ab_empty[8];  // 4 arrivals: every reader is done with a slot of ab
 };
 
-TK_KERNEL(160)
+TK_KERNEL(256)
 gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
              const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_upright_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -881,11 +892,29 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::block::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 128;
+      const int n = n_block * 64;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
     // worker compute[WM * WN] as w
     // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
-    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+    tk::ring<8> ab;
     const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -933,23 +962,6 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
-  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
-    // worker load
-    tk::ring<8> ab;
-    const int tile = tk::block::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 128;
-    const int n = n_block * 64;
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // ab <- (A[m, k], B[k, n])
-      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-      tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-      ab.advance();
-    }
   }
 }
 
@@ -1117,8 +1129,9 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 // Schedule `small`, for sm_90a: BM = 64, BN = 128, BK = 128, WM = 1, WN = 1.
 //
 // One block for each tile:
-//   warp 4        load: one thread issues copies
-//   warps 0..3    compute
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
 //
 // Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
 //   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute
@@ -1142,13 +1155,13 @@ struct gemm_small_shared {
   tk::barrier ab_empty[4];  // 4 arrivals: every reader is done with a slot of ab
 };
 
-TK_KERNEL(160)
+TK_KERNEL(256)
 gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
            const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_small_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 4; ++slot) {
-    tk::block::clear_rows<160>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -1170,10 +1183,28 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::block::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 64;
+      const int n = n_block * 128;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 128) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 49152);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
     // worker compute[WM * WN] as w
-    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+    tk::ring<4> ab;
     const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -1217,23 +1248,6 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
-  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
-    // worker load
-    tk::ring<4> ab;
-    const int tile = tk::block::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 64;
-    const int n = n_block * 128;
-    // for k in K by BK
-    for (int k = 0; k < K; k += 128) {
-      // ab <- (A[m, k], B[k, n])
-      tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-      tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-      tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-      ab.advance();
-    }
   }
 }
 
@@ -1244,8 +1258,9 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
 // Schedule `small_pair`, for sm_90a: BM = 64, BN = 128, BK = 64, WM = 1, WN = 1.
 //
 // One block for each tile, 2 in a cluster, which share loads:
-//   warp 4        load: one thread issues copies
-//   warps 0..3    compute
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
 //
 // Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
 //   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute
@@ -1269,13 +1284,13 @@ struct gemm_small_pair_shared {
   tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
 };
 
-TK_CLUSTER_KERNEL(160, 2)
+TK_CLUSTER_KERNEL(256, 2)
 gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_small_pair_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<160>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 64);
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 64);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -1297,10 +1312,30 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::cluster::index();
+      const int m_cluster = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m_block = m_cluster * 2 + tk::cluster::rank();
+      const int m = m_block * 64;
+      const int n = n_block * 128;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
+                           n + tk::cluster::rank() * 64);
+        ab.advance();
+      }
+    }
+  } else {
     // worker compute[WM * WN] as w
-    tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
     using layout = tk::mma_layout;
-    tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+    tk::ring<8> ab;
     const int tile = tk::cluster::index();
     const int m_cluster = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -1345,25 +1380,6 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
-  } else if (tk::warp::index() == 4 && tk::warp::elect()) {
-    // worker load
-    tk::ring<8> ab;
-    const int tile = tk::cluster::index();
-    const int m_cluster = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m_block = m_cluster * 2 + tk::cluster::rank();
-    const int m = m_block * 64;
-    const int n = n_block * 128;
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // ab <- (A[m, k], B[k, n])
-      tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-      tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-      tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-      tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
-                         n + tk::cluster::rank() * 64);
-      ab.advance();
-    }
   }
 
   // No block leaves while another may still reach into its shared memory.
@@ -1775,8 +1791,8 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_shar
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule pair_256 of gemm for sm_90a when K % 64 != 0
-// Schedule `pair_256`, for sm_90a: BM = 128, BN = 256, BK = 64, WM = 2, WN = 1.
+// schedule large_pair of gemm for sm_90a when K % 64 != 0
+// Schedule `large_pair`, for sm_90a: BM = 128, BN = 256, BK = 64, WM = 2, WN = 1.
 //
 // Clusters of 2 blocks, which share loads, walk over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
@@ -1796,7 +1812,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_shar
 //    229376      64  barriers
 //
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_pair_256_shared {
+struct gemm_large_pair_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
   tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[4];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
@@ -1805,9 +1821,9 @@ struct gemm_pair_256_shared {
 };
 
 TK_CLUSTER_KERNEL(384, 2)
-gemm_pair_256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-              const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_pair_256_shared>();
+gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_large_pair_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -1910,11 +1926,11 @@ gemm_pair_256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, con
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // The last round over all multiprocessors may leave many of them idle, so the tile is what makes all rounds together shortest. 64 x 64
 // elements count a hundred, and a little more in small tiles, which fetch more for each product. One row of tiles fetches B once.
-// schedule tile_208x128 of gemm for sm_90a when M > 128 and M <= 208 and cdiv(N, 128) <= sms or cdiv(cdiv(M, 208) * cdiv(N, 128), sms) * 670 < min(
+// schedule tile_224x128 of gemm for sm_90a when M > 128 and M <= 224 and cdiv(N, 128) <= sms or cdiv(cdiv(M, 224) * cdiv(N, 128), sms) * 707 < min(
 //         cdiv(cdiv(M, 128) * cdiv(N, 128), sms) * 432, cdiv(cdiv(M, 128) * cdiv(N, 192), sms) * 612,
 //         cdiv(cdiv(M, 160) * cdiv(N, 128), sms) * 545,
 //         cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 800, cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 800)
-// Schedule `tile_208x128`, for sm_90a: BM = 208, BN = 128, BK = 64, WM = 1, WN = 2.
+// Schedule `tile_224x128`, for sm_90a: BM = 224, BN = 128, BK = 64, WM = 1, WN = 2.
 //
 // One block on each multiprocessor walks over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
@@ -1923,29 +1939,29 @@ gemm_pair_256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, con
 //
 // Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
 //   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
-//     ^  ab_full: 1 arrival and 43008 bytes     |
+//     ^  ab_full: 1 arrival and 45056 bytes     |
 //     +- ab_empty: 8 arrivals ------------------+
 //
-// Shared memory, 177152 bytes:
+// Shared memory, 189440 bytes:
 //    offset   bytes
-//         0  106496  ab_0[4]     bf16[208, 64], swizzle 128  pipe ab, field 0
-//    106496   65536  ab_1[4]     bf16[64, 128], swizzle 128  pipe ab, field 1
-//    172032    4096  C_stage[2]  bf16[16, 64], swizzle 128   staging of C, 16 rows at a time
-//    176128      64  barriers
+//         0  114688  ab_0[4]     bf16[224, 64], swizzle 128  pipe ab, field 0
+//    114688   65536  ab_1[4]     bf16[64, 128], swizzle 128  pipe ab, field 1
+//    180224    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    188416      64  barriers
 //
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tile_208x128_shared {
-  tk::shared_tile<tk::bf16, 208, 64, tk::swizzle::b128> ab_0[4];
+struct gemm_tile_224x128_shared {
+  tk::shared_tile<tk::bf16, 224, 64, tk::swizzle::b128> ab_0[4];
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 16, 64, tk::swizzle::b128> C_stage[2];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
   tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
 };
 
 TK_KERNEL(384)
-gemm_tile_208x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
                   const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tile_208x128_shared>();
+  auto& shared = tk::block::shared<gemm_tile_224x128_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -1970,13 +1986,13 @@ gemm_tile_208x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
       tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
       for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 208;
+        const int m = m_block * 224;
         const int n = n_block * 128;
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 43008);
+          tk::expect_bytes(shared.ab_full[ab.slot], 45056);
           tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
@@ -1992,10 +2008,10 @@ gemm_tile_208x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
     tk::ring<4> ab;
     for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 208;
+      const int m = m_block * 224;
       const int n = n_block * 128;
       // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 64, 208, layout>(0.0f);
+      auto acc = tk::fill<float, 64, 224, layout>(0.0f);
       // for k in K by BK
       for (int k = 0; k < K; k += 64) {
         // let (a, b) = <-ab
@@ -2016,8 +2032,8 @@ gemm_tile_208x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
       TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 13; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<16>(rounded, C_chunk * 16);
+      for (int C_chunk = 0; C_chunk < 7; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
         auto& staged = shared.C_stage[w];
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<0>();
@@ -2027,11 +2043,11 @@ gemm_tile_208x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 16, n + w % 2 * 64);
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 2 * 64);
             tk::commit_stores();
           }
         } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 16), tk::span(n + w % 2 * 64)), staged);
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 2 * 64)), staged);
         }
       }
     }
@@ -2557,8 +2573,8 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule tile_128x256 of gemm for sm_90a
-// Schedule `tile_128x256`, for sm_90a: BM = 128, BN = 256, BK = 32, WM = 2, WN = 1.
+// schedule large of gemm for sm_90a
+// Schedule `large`, for sm_90a: BM = 128, BN = 256, BK = 32, WM = 2, WN = 1.
 //
 // One block on each multiprocessor walks over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
@@ -2578,7 +2594,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
 //    229376     128  barriers
 //
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tile_128x256_shared {
+struct gemm_large_shared {
   tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> ab_0[8];
   tk::shared_tile<tk::bf16, 32, 256, tk::swizzle::b128> ab_1[8];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
@@ -2587,9 +2603,9 @@ struct gemm_tile_128x256_shared {
 };
 
 TK_KERNEL(384)
-gemm_tile_128x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tile_128x256_shared>();
+gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+           const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_large_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -2736,10 +2752,10 @@ struct gemm_call {
     if (K % 64 != 0 &&
         tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 224), sms) * 227 <
         tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 256), sms) * 256) return 12;
-    if (K % 64 != 0) return 13;  // pair_256
-    // tile_208x128
-    if ((M > 128 && M <= 208 && tk::cdiv<tk::index>(N, 128) <= sms) ||
-        tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 208) * tk::cdiv<tk::index>(N, 128), sms) * 670 <
+    if (K % 64 != 0) return 13;  // large_pair
+    // tile_224x128
+    if ((M > 128 && M <= 224 && tk::cdiv<tk::index>(N, 128) <= sms) ||
+        tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 224) * tk::cdiv<tk::index>(N, 128), sms) * 707 <
         tk::min<tk::index>(quotient_1 * 432, quotient_2 * 612, quotient_4 * 545, quotient_5 * 800, quotient_3 * 800)) return 14;
     // tile_128x128
     if (quotient_1 * 432 < tk::min<tk::index>(quotient_2 * 612, quotient_4 * 545, quotient_5 * 800, quotient_3 * 800)) return 15;
@@ -2748,7 +2764,7 @@ struct gemm_call {
     // tile_256x128
     if (tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128) <
         tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256)) return 18;
-    return 19;  // tile_128x256
+    return 19;  // large
   }
 
   void launch_gemm_quarters() {
@@ -2762,7 +2778,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_quarters, 4>(int(tiles) * 4, 160, sizeof(gemm_quarters_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_quarters, 4>(int(tiles) * 4, 256, sizeof(gemm_quarters_shared), A_map, A_map_rows, B_map, C_map,
                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2777,7 +2793,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_few, 2>(int(tiles) * 2, 160, sizeof(gemm_few_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_few, 2>(int(tiles) * 2, 256, sizeof(gemm_few_shared), A_map, A_map_rows, B_map, C_map,
                              tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2792,7 +2808,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_decode>(int(tiles), 160, sizeof(gemm_decode_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_decode>(int(tiles), 256, sizeof(gemm_decode_shared), A_map, A_map_rows, B_map, C_map,
                              tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2807,7 +2823,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_decode_broad>(int(tiles), 160, sizeof(gemm_decode_broad_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_decode_broad>(int(tiles), 256, sizeof(gemm_decode_broad_shared), A_map, A_map_rows, B_map, C_map,
                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2837,7 +2853,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_halves, 2>(int(tiles) * 2, 160, sizeof(gemm_halves_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_halves, 2>(int(tiles) * 2, 256, sizeof(gemm_halves_shared), A_map, A_map_rows, B_map, C_map,
                                 tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2852,7 +2868,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_upright>(int(tiles), 160, sizeof(gemm_upright_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_upright>(int(tiles), 256, sizeof(gemm_upright_shared), A_map, A_map_rows, B_map, C_map,
                               tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2883,7 +2899,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {128, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_small>(int(tiles), 160, sizeof(gemm_small_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_small>(int(tiles), 256, sizeof(gemm_small_shared), A_map, A_map_rows, B_map, C_map,
                             tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2899,7 +2915,7 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_small_pair, 2>(int(tiles) * 2, 160, sizeof(gemm_small_pair_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_small_pair, 2>(int(tiles) * 2, 256, sizeof(gemm_small_pair_shared), A_map, A_map_rows, B_map, C_map,
                                     tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
@@ -2950,7 +2966,7 @@ struct gemm_call {
                                   C_map_usable);
   }
 
-  void launch_gemm_pair_256() {
+  void launch_gemm_large_pair() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
     const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
@@ -2961,22 +2977,22 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_pair_256, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_pair_256_shared), A_map, B_map, C_map,
-                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
-                                  C_map_usable);
+    call.launch<gemm_large_pair, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_large_pair_shared), A_map, B_map, C_map,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
+                                    C_map_usable);
   }
 
-  void launch_gemm_tile_208x128() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 208);
+  void launch_gemm_tile_224x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 224);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
     const tk::index tiles = m_blocks * n_blocks;
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {208, 64});
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {224, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_208x128>(call.walkers(tiles), 384, sizeof(gemm_tile_208x128_shared), A_map, B_map, C_map,
+    call.launch<gemm_tile_224x128>(call.walkers(tiles), 384, sizeof(gemm_tile_224x128_shared), A_map, B_map, C_map,
                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
                                    C_map_usable);
   }
@@ -3041,7 +3057,7 @@ struct gemm_call {
                                    C_map_usable);
   }
 
-  void launch_gemm_tile_128x256() {
+  void launch_gemm_large() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
     const tk::index tiles = m_blocks * n_blocks;
@@ -3051,9 +3067,8 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {32, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_128x256>(call.walkers(tiles), 384, sizeof(gemm_tile_128x256_shared), A_map, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                   C_map_usable);
+    call.launch<gemm_large>(call.walkers(tiles), 384, sizeof(gemm_large_shared), A_map, B_map, C_map,
+                            tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
   }
 
   // Bytes of workspace: copies of what the copy engine can't read where it lies.
@@ -3087,13 +3102,13 @@ struct gemm_call {
       case 10: launch_gemm_medium_pair(); break;
       case 11: launch_gemm_medium(); break;
       case 12: launch_gemm_pair_224(); break;
-      case 13: launch_gemm_pair_256(); break;
-      case 14: launch_gemm_tile_208x128(); break;
+      case 13: launch_gemm_large_pair(); break;
+      case 14: launch_gemm_tile_224x128(); break;
       case 15: launch_gemm_tile_128x128(); break;
       case 16: launch_gemm_tile_128x192(); break;
       case 17: launch_gemm_tile_160x128(); break;
       case 18: launch_gemm_tile_256x128(); break;
-      case 19: launch_gemm_tile_128x256(); break;
+      case 19: launch_gemm_large(); break;
     }
     return call.status();
   }

@@ -16,12 +16,12 @@ namespace {
 //   warps 0..3    softmax, 128 registers a thread
 TK_KERNEL(128, 4)
 row_softmax_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2> Y, const int N) {
+  tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time
   // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
   // worker softmax
-  tk::warpgroup::has_number<0>();  // known at compile time: so is its barrier
   using layout = tk::layout<16, 8, 1, 2, 4>;  // blocks of 8 x 128, in which a lane has runs of 8 columns
   const int m = tk::block::index() * 64;
   // var top: f32[BM, 1] = -inf

@@ -37,15 +37,6 @@ TK_DEVICE lane_position position() { return {thread() / arch::lanes, thread() % 
 /// Meets the warpgroup at a named barrier. Warpgroup g has barrier 1 + g to itself by convention.
 TK_DEVICE void sync(int id) { arch::named_barrier_sync(id, threads); }
 TK_DEVICE void sync() { sync(1 + arch::thread_index() / threads); }
-/// Tells the compiler which warpgroup executes this: its barrier is a constant (one of unknown number makes a block take all 16, of
-/// which a multiprocessor has enough for four blocks).
-template <int Number>
-TK_DEVICE void has_number() {
-#ifdef TK_ON_DEVICE
-    const unsigned thread = unsigned(arch::thread_index());
-    __builtin_assume(thread / threads == Number);
-#endif
-}
 }  // namespace warpgroup
 
 namespace block {
@@ -53,6 +44,14 @@ TK_DEVICE int index() { return arch::block_index(); }
 /// Blocks in the grid.
 TK_DEVICE int count() { return arch::block_count(); }
 TK_DEVICE void sync() { arch::block_sync(); }
+/// Tells the compiler that the block is one warpgroup: its number is 0 and its barrier a constant (a barrier of unknown number makes a
+/// block take all 16, of which a multiprocessor has enough for four blocks).
+TK_DEVICE void is_one_warpgroup() {
+#ifdef TK_ON_DEVICE
+    const unsigned thread = unsigned(arch::thread_index());
+    __builtin_assume(thread < unsigned(warpgroup::threads));
+#endif
+}
 /// The block's dynamic shared memory as a structure of tiles and barriers, sized sizeof(T) at launch.
 template <class T>
 TK_DEVICE T& shared() { return *static_cast<T*>(arch::dynamic_shared_memory()); }
