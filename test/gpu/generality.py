@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Parameter sets of examples/gemm drawn at random, for test/gpu/prepare.py: blocks of 64 to 256 rows and columns, 32 to 128 of K, 1 to 6
-slots, 1 to 3 workers, with and without what a schedule set may add.
+"""Parameter sets of examples/gemm drawn at random, for test/gpu/prepare.py: blocks of 16 to 256 rows and 64 to 256 columns, 32 to 128 of
+K, 1 to 6 slots, 1 to 6 workers that share out rows, columns or both, with and without what a schedule set may add.
 
 It draws until `count` of them compile. What tkc refuses is kept with the kind of its diagnostic; what tkc takes and nvcc or ptxas then
 finds fault with is a fault of tkc."""
@@ -17,19 +17,19 @@ ITEMS = ("", "", "persistent", "persistent; order = grouped(4)", "cluster = 2", 
 
 
 def draw(generator):
-    return {"BM": generator.choice((64, 128, 192, 256)), "BN": generator.choice(range(64, 257, 16)), "BK": generator.choice(range(32, 129, 16)),
-            "W": generator.randint(1, 3), "slots": generator.randint(1, 6), "items": generator.choice(ITEMS)}
+    return {"BM": generator.choice((16, 48, 64, 88, 128, 160, 192, 208, 256)), "BN": generator.choice(range(64, 257, 16)), "BK": generator.choice(range(32, 129, 16)),
+            "WM": generator.randint(1, 2), "WN": generator.randint(1, 3), "slots": generator.randint(1, 6), "items": generator.choice(ITEMS)}
 
 
 def label(p):
-    return f"BM {p['BM']} BN {p['BN']} BK {p['BK']} W {p['W']} slots {p['slots']} {p['items']}".strip()
+    return f"BM {p['BM']} BN {p['BN']} BK {p['BK']} WM {p['WM']} WN {p['WN']} slots {p['slots']} {p['items']}".strip()
 
 
 def source(p, name):
     text = open(os.path.join(ROOT, "examples", "gemm", "gemm.tk")).read()
     body = text[: text.index("// How it runs")].replace("kernel gemm<", f"kernel {name}<")
     items = "".join(f"    {item.strip()}\n" for item in p["items"].split(";") if item.strip())
-    return (f"{body}\nschedule tried of {name} for sm_90a {{\n    BM = {p['BM']}; BN = {p['BN']}; BK = {p['BK']}; W = {p['W']}\n"
+    return (f"{body}\nschedule tried of {name} for sm_90a {{\n    BM = {p['BM']}; BN = {p['BN']}; BK = {p['BK']}; WM = {p['WM']}; WN = {p['WN']}\n"
             f"    slots ab = {p['slots']}\n{items}}}\n")
 
 

@@ -12,7 +12,7 @@ for wanted in ("load, warp 0", "compute[0], warp 4", "compute[1], warp 8", "copi
     assert wanted in names, (wanted, names)
 kinds = {e["cat"] for e in spans}
 assert kinds == {"instruction", "wait", "copy in", "matrix", "copy out"}, kinds
-assert {e["name"] for e in spans if e["cat"] == "matrix"} == {"acc += a.rows(w) @ b"}
+assert {e["name"] for e in spans if e["cat"] == "matrix"} == {"acc += a.rows(w / WN) @ b.cols(w % WN)"}
 assert all(e["dur"] > 0 and e["ts"] >= 0 for e in spans)
 # A thread shows one thing at a time.
 for thread in threads:
@@ -32,7 +32,7 @@ texts = [t.text for t in svg.iter(space + "text")]
 for wanted in ("load, warp 0", "compute[0], warp 4", "copies in", "tensor core, compute[0]", "waiting", "matrix products"):
     assert wanted in texts, (wanted, texts)
 titles = [t.text for t in svg.iter(space + "title")]
-assert any("acc += a.rows(w) @ b  (gemm.tk:" in t for t in titles), titles[:5]
+assert any("acc += a.rows(w / WN) @ b.cols(w % WN)  (gemm.tk:" in t for t in titles), titles[:5]
 left, right = 168, 1180 - 12
 for rect in svg.iter(space + "rect"):
     x, width = float(rect.get("x", 0)), float(rect.get("width"))
