@@ -21,6 +21,8 @@ StagingSync::StagingSync(const ir::Kernel& kernel, const ir::Worker& worker) : k
       case OpCode::kPart:
       case OpCode::kTranspose:
         if (const std::string* buffer = BufferOf(op.operands[0])) buffer_of_[op.results[0]] = *buffer;
+        if (const auto index = index_of_view_.find(op.operands[0]); index != index_of_view_.end())
+          index_of_view_[op.results[0]] = index->second;
         break;
       case OpCode::kStoreAsync: stored_from_.insert(buffer_of_.at(op.operands[0])); [[fallthrough]];
       case OpCode::kMma:
@@ -78,7 +80,8 @@ void StagingSync::Store(Op op, Region& out) {
 }
 
 void StagingSync::Before(OpCode code, Region& out) {
-  if (code != OpCode::kView && code != OpCode::kStoreShared && code != OpCode::kCopyToShared) Publish(out);
+  const bool is_view = code == OpCode::kView || code == OpCode::kTranspose;
+  if (!is_view && code != OpCode::kStoreShared && code != OpCode::kCopyToShared) Publish(out);
 }
 
 void StagingSync::Publish(Region& out) {

@@ -18,11 +18,12 @@ class Kernel:
 
 
 KERNELS = [
-    Kernel("gemm_decode", "examples/gemm/gemm.tk", "gemm_decode", [({"M": 40, "N": 72, "K": 3464}, 4), ({"M": 64, "N": 64, "K": 64}, 4)],
+    Kernel("gemm_few", "examples/gemm/gemm.tk", "gemm_few", [({"M": 40, "N": 72, "K": 3464}, 4), ({"M": 64, "N": 64, "K": 64}, 4)],
            note="a sum split between the blocks of a cluster"),
     Kernel("gemm_small", "examples/gemm/gemm.tk", "gemm_small", [({"M": 70, "N": 192, "K": 1472}, 4), ({"M": 64, "N": 128, "K": 64}, 4)]),
     Kernel("gemm_medium", "examples/gemm/gemm.tk", "gemm_medium", [({"M": 130, "N": 128, "K": 832}, 1), ({"M": 264, "N": 128, "K": 64}, 1)]),
-    Kernel("gemm_tall", "examples/gemm/gemm.tk", "gemm_tall", [({"M": 264, "N": 72, "K": 704}, 1), ({"M": 520, "N": 72, "K": 64}, 1)]),
+    Kernel("gemm_turned", "examples/gemm/gemm.tk", "gemm_tile_256x128", [({"M": 264, "N": 72, "K": 704}, 1), ({"M": 520, "N": 72, "K": 64}, 1)],
+           note="products computed turned, and stored through a staging buffer that is written turned"),
     Kernel("gemm_large", "examples/gemm/gemm.tk", "gemm_large", [({"M": 130, "N": 192, "K": 640}, 1), ({"M": 264, "N": 192, "K": 64}, 1)]),
     Kernel("gemm_no_pipe", "examples/gemm_no_pipe/gemm_no_pipe.tk", None, [({"M": 70, "N": 132, "K": 200}, 2)],
            note="threads copy, all in one role"),

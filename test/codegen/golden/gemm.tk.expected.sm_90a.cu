@@ -808,12 +808,8 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     const auto rounded = tk::convert<tk::bf16>(acc_sum);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
-      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
       auto& staged = shared.C_stage[C_chunk];
-      // This buffer is free once the copy engine has read what it held and all warps know it.
-      tk::wait_stores_read<1>();
-      tk::warpgroup::sync();
-      tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
       tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
@@ -943,12 +939,8 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
       auto& staged = shared.C_stage[C_chunk];
-      // This buffer is free once the copy engine has read what it held and all warps know it.
-      tk::wait_stores_read<3>();
-      tk::warpgroup::sync();
-      tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
       tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
@@ -1503,12 +1495,8 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
       auto& staged = shared.C_stage[w][C_chunk];
-      // This buffer is free once the copy engine has read what it held and all warps know it.
-      tk::wait_stores_read<3>();
-      tk::warpgroup::sync();
-      tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
       tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
@@ -1632,12 +1620,8 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
       auto& staged = shared.C_stage[w][C_chunk];
-      // This buffer is free once the copy engine has read what it held and all warps know it.
-      tk::wait_stores_read<3>();
-      tk::warpgroup::sync();
-      tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
       tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
