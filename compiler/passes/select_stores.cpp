@@ -24,7 +24,6 @@ using ir::ValueId;
 
 constexpr int64_t kStagingBytes = 16384;  // for each instance of a worker: what the slots can spare
 constexpr int64_t kChunkBytes = 4096;     // of rows that are stored turned
-constexpr int64_t kPanelBytes = 128;      // of a row in shared memory
 constexpr int64_t kTurnedAtOnce = 16;     // columns of a tile in registers, by the instruction that stores four matrices
 
 /// The rows of memory that `store` fills lie along the columns of its tile.
@@ -33,12 +32,14 @@ bool IsTurned(const Op& store) { return store.slot == "transposed"; }
 /// How many columns of a register tile a staging chunk has. 0: no number of them makes chunks. Many small chunks beat few large
 /// ones, as the engine reads one while the next are written (4 of 4 KiB against 2 of 8 KiB: a 2048 x 2048 product gains 1.1 % on an
 /// H200). Of each row a swizzle's width; elements of 4 bytes are stored without matrix instructions, which takes the widest one. Of
-/// a tile that is stored turned, whole rows, and as many as matrix instructions turn at once.
+/// a tile that is stored turned, whole rows, and as many as matrix instructions turn at once if that divides them.
 int64_t ChunkCols(const Op& store, const ir::Type& tile, DType dtype) {
   if (IsTurned(store)) {
-    if (Bytes(dtype) != 2 || tile.rows * Bytes(dtype) > kPanelBytes) return 0;
-    for (int64_t cols = kChunkBytes / (tile.rows * Bytes(dtype)); cols >= kTurnedAtOnce; cols -= kTurnedAtOnce) {
-      if (tile.cols % cols == 0) return cols;
+    if (Bytes(dtype) != 2) return 0;
+    for (const int64_t unit : {kTurnedAtOnce, kTurnedAtOnce / 2}) {
+      for (int64_t cols = std::max(unit, kChunkBytes / (tile.rows * Bytes(dtype)) / unit * unit); cols >= unit; cols -= unit) {
+        if (tile.cols % cols == 0) return cols;
+      }
     }
     return 0;
   }

@@ -122,7 +122,8 @@ bool Staging::IsTurnedStore(const Op& turn, const Op& store) {
   if (type.rows == 1 && pending_.contains(source) && CountUses(worker_.body, source) == 1) return false;
   if (type.rows == 1 || type.cols == 1) return true;
   if (!multiplies_ || IsShared(source) || pending_.contains(source)) return false;
-  if (!by_warps_) return true;  // chunks are turned on their way to the copy engine
+  const bool is_narrow_float = IsFloat(type.dtype) && Bytes(type.dtype) == 2;
+  if (!by_warps_ && is_narrow_float) return true;  // in chunks, on their way to the copy engine
   // Narrower elements are turned in shared memory where it has room for them beside what is not placed yet.
   constexpr int kWholeSectors = 4;           // bytes of an element
   constexpr int64_t kForScratch = 8 * 1024;  // partial results, chunks of stores

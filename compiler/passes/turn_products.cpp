@@ -70,7 +70,7 @@ class Turning {
       case OpCode::kMatmul:
       case OpCode::kAccumulate: return CanMultiplyTurned(op);
       case OpCode::kStore:
-        if (op.axes.back().dropped) return false;
+        if (!CanStoreTurned(op)) return false;
         [[fallthrough]];
       case OpCode::kFill:
       case OpCode::kVar:
@@ -82,6 +82,15 @@ class Turning {
         return std::none_of(op.operands.begin(), op.operands.end(), [&](ValueId value) { return IsInMemory(value); });
       default: return false;
     }
+  }
+
+  /// Narrow elements are turned on their way to the copy engine, which stores floats of 16 bits; others go from registers, where
+  /// eight lanes hold neighbours, and bytes would be stored one by one.
+  bool CanStoreTurned(const Op& store) const {
+    const DType dtype = FindTensor(kernel_, store.symbol).dtype;
+    const bool goes_by_engine =
+        IsFloat(dtype) && Bytes(dtype) == 2 && static_cast<typed::StoreOp>(store.number) == typed::StoreOp::kSet;
+    return !store.axes.back().dropped && (goes_by_engine || Bytes(dtype) >= 4);
   }
 
   /// The unit reads elements of 16 bits either way, and others where the terms of a sum lie side by side.

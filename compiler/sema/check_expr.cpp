@@ -228,6 +228,12 @@ Value Elaborator::Arithmetic(Op op, std::string_view spelling, Value a, Value b,
     return Error();
   }
   const int64_t parts = PartsBehind(op, a, b);
+  if (parts > 0 && parts == a.count) return a;  // `w / 1`, and `w % 2` of two
+  if (parts == 1) {
+    Value only = ExprValue(MakeInt(0, span), span);
+    only.count = 1;
+    return only;
+  }
   const bool are_integers = *type == Type::Scalar(DType::kI64) && NumberOf(*a.expr) && NumberOf(*b.expr);
   ExprPtr result = MakeFolded(ExprKind::kBinary, op, *type, Args(std::move(a.expr), std::move(b.expr)), span);
   if (are_integers && !NumberOf(*result)) {

@@ -651,7 +651,7 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       const auto& b = shared.ab_1[ab.slot];
       // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, a, tk::cols<64>(b, w % 2 * 64));
+      tk::warpgroup::mma(acc, a, tk::cols<64>(b, w * 64));
       tk::warpgroup::mma_commit();
       // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
@@ -670,11 +670,11 @@ gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m, n + w % 2 * 64 + C_chunk * 32);
+          tk::store_async(C_map, staged, m, n + w * 64 + C_chunk * 32);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + w % 2 * 64 + C_chunk * 32)), staged);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + w * 64 + C_chunk * 32)), staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
@@ -1071,7 +1071,7 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       const auto& b = shared.ab_1[ab.slot];
       // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
+      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
       tk::warpgroup::mma_commit();
       // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
@@ -1099,12 +1099,12 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + tk::cluster::rank() * 96 + C_chunk * 32, n + w % 2 * 64);
+          tk::store_async(C_map, staged, m + tk::cluster::rank() * 96 + C_chunk * 32, n + w * 64);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + tk::cluster::rank() * 96 + C_chunk * 32),
-                                                     tk::span(n + w % 2 * 64)), staged);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + tk::cluster::rank() * 96 + C_chunk * 32), tk::span(n + w * 64)),
+                                             staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
@@ -1482,7 +1482,7 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       const auto& b = shared.ab_1[ab.slot];
       // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
+      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
       tk::warpgroup::mma_commit();
       // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
@@ -1501,11 +1501,11 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 2 * 64);
+          tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 2 * 64)), staged);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
@@ -1607,7 +1607,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
       const auto& b = shared.ab_1[ab.slot];
       // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
+      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
       tk::warpgroup::mma_commit();
       // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
@@ -1626,11 +1626,11 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 2 * 64);
+          tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 2 * 64)), staged);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
@@ -1910,7 +1910,8 @@ gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // The last round over all multiprocessors may leave many of them idle, so the tile is what makes all rounds together shortest. 64 x 64
 // elements count a hundred, and a little more in small tiles, which fetch more for each product. One row of tiles fetches B once.
-// schedule tile_224x128 of gemm for sm_90a when M > 128 and M <= 224 and cdiv(N, 128) <= sms or cdiv(cdiv(M, 224) * cdiv(N, 128), sms) * 707 < min(
+// schedule tile_224x128 of gemm for sm_90a when M > 128 and M <= 224 and cdiv(N, 128) <= sms or cdiv(
+//         cdiv(M, 224) * cdiv(N, 128), sms) * 707 < min(
 //         cdiv(cdiv(M, 128) * cdiv(N, 128), sms) * 432, cdiv(cdiv(M, 128) * cdiv(N, 192), sms) * 612,
 //         cdiv(cdiv(M, 160) * cdiv(N, 128), sms) * 545,
 //         cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 800, cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 800)
@@ -2004,7 +2005,7 @@ gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
         const auto& b = shared.ab_1[ab.slot];
         // acc += a.rows(w / WN) @ b.cols(w % WN)
         tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
         tk::warpgroup::mma_commit();
         // One product stays in flight; the one before it is complete, so its slot goes back.
         tk::warpgroup::mma_wait<1>();
@@ -2027,11 +2028,11 @@ gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 2 * 64);
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
             tk::commit_stores();
           }
         } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 2 * 64)), staged);
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
         }
       }
     }
@@ -2134,7 +2135,7 @@ gemm_tile_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
         const auto& b = shared.ab_1[ab.slot];
         // acc += a.rows(w / WN) @ b.cols(w % WN)
         tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
         tk::warpgroup::mma_commit();
         // One product stays in flight; the one before it is complete, so its slot goes back.
         tk::warpgroup::mma_wait<1>();
@@ -2157,11 +2158,11 @@ gemm_tile_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 2 * 64);
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
             tk::commit_stores();
           }
         } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 2 * 64)), staged);
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
         }
       }
     }
@@ -2172,7 +2173,8 @@ gemm_tile_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // schedule tile_128x192 of gemm for sm_90a when cdiv(cdiv(M, 128) * cdiv(N, 192), sms) * 612 < min(
-//         cdiv(cdiv(M, 160) * cdiv(N, 128), sms) * 545, cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 800, cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 800)
+//         cdiv(cdiv(M, 160) * cdiv(N, 128), sms) * 545,
+//         cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 800, cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 800)
 // Schedule `tile_128x192`, for sm_90a: BM = 128, BN = 192, BK = 64, WM = 1, WN = 3.
 //
 // One block on each multiprocessor walks over the tiles:
@@ -2263,7 +2265,7 @@ gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
         const auto& b = shared.ab_1[ab.slot];
         // acc += a.rows(w / WN) @ b.cols(w % WN)
         tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 3 * 64)), tk::transposed(a));
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
         tk::warpgroup::mma_commit();
         // One product stays in flight; the one before it is complete, so its slot goes back.
         tk::warpgroup::mma_wait<1>();
@@ -2286,11 +2288,11 @@ gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 3 * 64);
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
             tk::commit_stores();
           }
         } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 3 * 64)), staged);
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
         }
       }
     }
@@ -2392,7 +2394,7 @@ gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
         const auto& b = shared.ab_1[ab.slot];
         // acc += a.rows(w / WN) @ b.cols(w % WN)
         tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
         tk::warpgroup::mma_commit();
         // One product stays in flight; the one before it is complete, so its slot goes back.
         tk::warpgroup::mma_wait<1>();
@@ -2415,11 +2417,11 @@ gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 2 * 64);
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
             tk::commit_stores();
           }
         } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 2 * 64)), staged);
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
         }
       }
     }
@@ -2520,7 +2522,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
         const auto& b = shared.ab_1[ab.slot];
         // acc += a.rows(w / WN) @ b.cols(w % WN)
         tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w % 2 * 64)), tk::transposed(a));
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
         tk::warpgroup::mma_commit();
         // One product stays in flight; the one before it is complete, so its slot goes back.
         tk::warpgroup::mma_wait<1>();
@@ -2543,11 +2545,11 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w % 2 * 64);
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
             tk::commit_stores();
           }
         } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w % 2 * 64)), staged);
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
         }
       }
     }
