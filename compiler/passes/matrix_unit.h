@@ -7,10 +7,10 @@
 
 namespace tkc::passes {
 
-inline constexpr int64_t kMatrixRows = 64;  // of one warpgroup's matrix instruction
-inline constexpr int64_t kMatrixCols = 8;   // granularity of N
-inline constexpr int64_t kMatrixMostCols = 256;
-inline constexpr int64_t kMatrixDepth = 16;  // K of one instruction, 16-bit operands
+inline constexpr int64_t kMatrixRows = 64;       // of one warpgroup's matrix instruction
+inline constexpr int64_t kMatrixCols = 8;        // granularity of N
+inline constexpr int64_t kMatrixMostCols = 256;  // of one instruction
+inline constexpr int64_t kMatrixDepth = 16;      // K of one instruction, 16-bit operands
 
 /// What a worker instance's product is made of: of one instruction of the warpgroup, or of one of each warp, side by side.
 struct ProductUnit {

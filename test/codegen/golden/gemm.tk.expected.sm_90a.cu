@@ -769,7 +769,7 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     }
   } else {
     // worker compute[WM * WN] as w
-    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     tk::ring<8> ab;
     const int tile = tk::cluster::index();
@@ -908,7 +908,7 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
     }
   } else {
     // worker compute[WM * WN] as w
-    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     tk::ring<8> ab;
     const int tile = tk::block::index();
@@ -1049,7 +1049,7 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
@@ -1462,7 +1462,7 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<6> ab;
@@ -1589,7 +1589,7 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<6> ab;
@@ -1987,7 +1987,7 @@ gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
@@ -2117,7 +2117,7 @@ gemm_tile_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<6> ab;
@@ -2247,7 +2247,7 @@ gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
   } else {
     tk::warpgroup::increase_registers<160>();
     // worker compute[WM * WN] as w
-    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
@@ -2376,7 +2376,7 @@ gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<5> ab;
@@ -2504,7 +2504,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held turned around, and products are turned: the unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
