@@ -39,28 +39,28 @@ Scalar Named(const Scalar& scalar, const std::string& text, const Scalar& name, 
   return symbolic::WithArgs(scalar, std::move(args));
 }
 
-/// Gives names to the quotients that occur more than once, the longest first: what these are made of counts no more. What is hardly
-/// longer than a name stays.
-Quotients NameQuotients(std::vector<Scalar>& conditions) {
+/// Gives names to the quotients that occur more than once in conditions and costs, the longest first: what these are made of counts no
+/// more. What is hardly longer than a name stays.
+Quotients NameQuotients(std::vector<Scalar>& terms) {
   constexpr size_t kShort = 16;
   Quotients named;
   int number = 0;
   while (true) {
     std::map<std::string, int> uses;
-    for (const Scalar& condition : conditions) CountQuotients(condition, uses);
+    for (const Scalar& term : terms) CountQuotients(term, uses);
     std::string longest;
     for (const auto& [text, count] : uses) {
       if (count > 1 && text.size() > std::max(longest.size(), kShort)) longest = text;
     }
     if (longest.empty()) return named;
     std::string name;
-    const auto mentions = [&](const Scalar& condition) { return symbolic::Mentions(condition, name); };
+    const auto mentions = [&](const Scalar& term) { return term && symbolic::Mentions(term, name); };
     do {
       name = fmt::format("quotient_{}", ++number);
-    } while (std::any_of(conditions.begin(), conditions.end(), mentions));
-    Scalar term;
-    for (Scalar& condition : conditions) condition = Named(condition, longest, symbolic::Name(name), term);
-    named.emplace_back(name, term);
+    } while (std::any_of(terms.begin(), terms.end(), mentions));
+    Scalar quotient;
+    for (Scalar& term : terms) term = Named(term, longest, symbolic::Name(name), quotient);
+    named.emplace_back(name, quotient);
   }
 }
 
@@ -68,24 +68,31 @@ class ChoiceEmitter {
  public:
   ChoiceEmitter(const ir::Module& module, const ir::Entry& entry, ScalarPrinter host, CodeWriter& out)
       : module_(module), entry_(entry), host_(std::move(host)), out_(out) {
-    for (const std::vector<int>& alternative : entry.alternatives) conditions_.push_back(First(alternative).when);
+    for (const std::vector<int>& alternative : entry.alternatives) {
+      terms_.push_back(First(alternative).when);
+      terms_.push_back(First(alternative).cost);
+    }
   }
 
   void Run() {
     const bool always = AlwaysChooses(module_, entry_);
-    out_.Comment(fmt::format("The number of the first schedule whose condition holds{}.", always ? "" : ", or -1"));
+    const size_t count = entry_.alternatives.size();
+    bool has_costs = false;
+    for (size_t i = 0; i < count; ++i) has_costs = has_costs || Cost(i);
+    out_.Comment(fmt::format("The number of the first schedule whose condition holds{}{}.",
+                             has_costs ? "; where schedules offer at a cost, of the cheapest of them" : "", always ? "" : ", or -1"));
     out_.Open("int choose() const");
     Device();
     Alignment();
-    for (const auto& [name, value] : NameQuotients(conditions_)) {
+    for (const auto& [name, value] : NameQuotients(terms_)) {
       out_.Line(fmt::format("const tk::index {} = {};", name, host_.Text(value)));
       if (host_.IsNonNegative(value)) host_.AddNonNegative(name);
       if (const auto bits = host_.BitsOf(value)) host_.AddBits(name, *bits);
     }
-    for (size_t i = 0; i < entry_.alternatives.size(); ++i) {
-      if (!Alternative(i)) break;
-    }
-    if (!always) out_.Line("return -1;");
+    Formulas();
+    bool is_reached = true;
+    for (size_t i = 0; i < count && is_reached;) is_reached = Cost(i) ? Competitors(i) : Alternative(i++);
+    if (is_reached) out_.Line("return -1;");
     out_.Close();
     out_.Blank();
   }
@@ -96,8 +103,7 @@ class ChoiceEmitter {
   }
 
   bool IsMentioned(const std::string& name) const {
-    return std::any_of(conditions_.begin(), conditions_.end(),
-                       [&](const Scalar& when) { return when && symbolic::Mentions(when, name); });
+    return std::any_of(terms_.begin(), terms_.end(), [&](const Scalar& term) { return term && symbolic::Mentions(term, name); });
   }
 
   void Device() {
@@ -124,30 +130,88 @@ class ChoiceEmitter {
     }
   }
 
-  /// Whether those behind it can be reached.
-  bool Alternative(size_t i) {
+  const Scalar& Condition(size_t i) const { return terms_[2 * i]; }
+  const Scalar& Cost(size_t i) const { return terms_[2 * i + 1]; }
+
+  std::string NameOf(size_t i) const {
+    const std::string& schedule = First(entry_.alternatives[i]).schedule;
+    return schedule.empty() ? "the kernel's own" : EscapeComment(schedule);
+  }
+
+  /// `line`, with the schedule's name beside or above it.
+  void Named(size_t i, const std::string& line) {
     constexpr size_t kIndent = 4;
-    const ir::Kernel& kernel = First(entry_.alternatives[i]);
-    const std::string name = kernel.schedule.empty() ? "the kernel's own" : kernel.schedule;
-    if (kernel.when == nullptr) {
-      out_.Line(fmt::format("return {};  // {}", i, name));
-      return false;
-    }
-    const std::string line = fmt::format("if ({}) return {};", host_.Text(conditions_[i]), i), end = "  // " + EscapeComment(name);
+    const std::string end = "  // " + NameOf(i);
     if (line.size() + end.size() + kIndent > CodeWriter::kColumns) {
-      out_.Comment(EscapeComment(name));
+      out_.Comment(NameOf(i));
       out_.Line(line);
     } else {
       out_.Line(line + end);
     }
-    return true;
+  }
+
+  /// Whether those behind it can be reached.
+  bool Alternative(size_t i) {
+    const std::string result = fmt::format("return {};", i);
+    Named(i, Condition(i) ? fmt::format("if ({}) {}", host_.Text(Condition(i)), result) : result);
+    return Condition(i) != nullptr;
+  }
+
+  /// The functions that give costs, once each.
+  void Formulas() {
+    for (const std::vector<int>& alternative : entry_.alternatives) {
+      const auto& formula = First(alternative).cost_formula;
+      if (!formula) continue;
+      const auto [place, is_new] = formulas_.try_emplace(symbolic::ToString(formula->body), "cost_by_" + formula->name);
+      if (!is_new) continue;
+      while (IsTaken(place->second)) place->second += '_';
+      std::vector<std::string> params;
+      for (const auto& [param, value] : formula->args) params.push_back("tk::index " + Mangle(param));
+      out_.Line(fmt::format("const auto {} = []({}) -> tk::index {{ return {}; }};", place->second, Join(params),
+                            ScalarPrinter(ScalarPrinter::Place::kHost).Text(formula->body)));
+    }
+  }
+
+  /// Of a parameter or dimension, or of another function.
+  bool IsTaken(const std::string& name) const {
+    const ir::Kernel& first = FirstKernel(module_, entry_);
+    const std::vector<EntryParam> params = EntryParams(first);
+    return std::any_of(params.begin(), params.end(), [&](const EntryParam& param) { return param.name == name; }) ||
+           std::find(first.dims.begin(), first.dims.end(), name) != first.dims.end() ||
+           std::count_if(formulas_.begin(), formulas_.end(), [&](const auto& formula) { return formula.second == name; }) > 1;
+  }
+
+  std::string CostText(size_t i) const {
+    const auto& formula = First(entry_.alternatives[i]).cost_formula;
+    if (!formula) return host_.Text(Cost(i));
+    std::vector<std::string> args;
+    for (const auto& [name, value] : formula->args) args.push_back(host_.Text(value));
+    return fmt::format("{}({})", formulas_.at(symbolic::ToString(formula->body)), Join(args));
+  }
+
+  /// The schedules with costs from `i` on, which is set to the one behind them. Whether that can be reached.
+  bool Competitors(size_t& i) {
+    const std::string name = fmt::format("offers{}", groups_ == 0 ? "" : fmt::format("_{}", groups_ + 1));
+    ++groups_;
+    bool always = false;
+    out_.Line(fmt::format("tk::host::offers {};", name));
+    for (; i < entry_.alternatives.size() && Cost(i); ++i) {
+      const std::string line = fmt::format("{}.add({}, {});", name, i, CostText(i));
+      Named(i, Condition(i) ? fmt::format("if ({}) {}", host_.Text(Condition(i)), line) : line);
+      always = always || !Condition(i);
+    }
+    out_.Line(always ? fmt::format("return {}.cheapest();", name)
+                     : fmt::format("if ({}.any()) return {}.cheapest();", name, name));
+    return !always;
   }
 
   const ir::Module& module_;
   const ir::Entry& entry_;
   ScalarPrinter host_;
   CodeWriter& out_;
-  std::vector<Scalar> conditions_;  // of the alternatives; null where there is none
+  std::vector<Scalar> terms_;  // of each alternative its condition and its cost; null where there is none
+  int groups_ = 0;             // of schedules with costs
+  std::map<std::string, std::string> formulas_;  // of functions that give costs: by what they compute, their names
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "compiler/driver/case_work.h"
 #include "compiler/interp/evaluate.h"
+#include "compiler/interp/interpret.h"
 #include "compiler/interp/launch.h"
 #include "compiler/support/random.h"
 
@@ -360,19 +361,18 @@ std::string CommandOptions(const typed::Entry& entry, const CheckCase& c) {
 }
 
 bool Choose(const typed::Entry& entry, CheckCase& c) {
-  for (const Kernel& kernel : entry.kernels) {
+  Diagnostics ignored;
+  interp::Faults faults(ignored);
+  const auto launch_of = [&](const Kernel& kernel) {
     interp::Launch launch = LaunchOf(kernel, c);
-    Diagnostics ignored;
-    interp::Faults faults(ignored);
     interp::CheckRequirements(launch, faults);
-    if (faults.failed()) return false;
-    interp::LearnPlacement(launch, c.placement, faults);
-    const std::vector<interp::Value> vars = interp::InitialVars(launch);
-    if (kernel.when && (!interp::Evaluator(launch, vars, faults).Truth(*kernel.when) || faults.failed())) continue;
-    c.schedule = kernel.schedule;
-    return true;
-  }
-  return false;
+    if (!faults.failed()) interp::LearnPlacement(launch, c.placement, faults);
+    return launch;
+  };
+  const Kernel* chosen = interp::Choose(entry, launch_of, faults);
+  if (chosen == nullptr || faults.failed()) return false;
+  c.schedule = chosen->schedule;
+  return true;
 }
 
 std::vector<CheckCase> MakeCases(const typed::Entry& entry, int count, uint64_t seed) { return Maker(entry, seed).Run(count); }

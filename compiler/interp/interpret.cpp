@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +13,6 @@
 #include "compiler/interp/block.h"
 #include "compiler/interp/evaluate.h"
 #include "compiler/interp/execute.h"
-#include "compiler/interp/faults.h"
 
 namespace tkc::interp {
 namespace {
@@ -96,30 +96,49 @@ Result<void> Interpret(const Kernel& kernel, Arguments& arguments, Diagnostics& 
   return {};
 }
 
+const Kernel* Choose(const typed::Entry& entry, const std::function<Launch(const Kernel&)>& launch_of, Faults& faults) {
+  const Kernel* cheapest = nullptr;
+  int64_t least = 0;
+  for (const Kernel& kernel : entry.kernels) {
+    if (cheapest != nullptr && !kernel.cost) break;
+    const Launch launch = launch_of(kernel);
+    if (faults.failed()) return nullptr;
+    const std::vector<Value> vars = InitialVars(launch);
+    Evaluator evaluator(launch, vars, faults);
+    const bool holds = !kernel.when || evaluator.Truth(*kernel.when);
+    const int64_t cost = holds && kernel.cost ? evaluator.Integer(*kernel.cost) : 0;
+    if (faults.failed()) return nullptr;
+    if (!holds) continue;
+    if (!kernel.cost) return &kernel;
+    if (cheapest != nullptr && cost >= least) continue;
+    cheapest = &kernel;
+    least = cost;
+  }
+  return cheapest;
+}
+
 Result<const Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics) {
   constexpr size_t kMostNotes = 4;  // about why sets do not apply
   Faults faults(diagnostics);
-  std::vector<std::pair<Span, std::string>> conditions;
-  for (const Kernel& kernel : entry.kernels) {
-    if (!kernel.when) return &kernel;
+  const auto launch_of = [&](const Kernel& kernel) {
     Launch launch;
     Bind(kernel, arguments, launch, faults);
-    const std::vector<Value> vars = faults.failed() ? std::vector<Value>() : InitialVars(launch);
-    const bool holds = Evaluator(launch, vars, faults).Truth(*kernel.when);
-    if (faults.failed()) return Failure{};
-    if (holds) return &kernel;
-    conditions.emplace_back(kernel.when->span,
-                            fmt::format("`{}` is for {}", kernel.schedule.empty() ? kernel.name : kernel.schedule,
-                                        ConditionText(launch, *kernel.when, faults)));
-  }
+    return launch;
+  };
+  if (const Kernel* kernel = Choose(entry, launch_of, faults)) return kernel;
+  if (faults.failed()) return Failure{};
   const Span span = entry.kernels.empty() ? kNoSpan : entry.kernels.front().span;
   const bool is_one_set = entry.kernels.size() == 1 && !entry.kernels.front().schedule.empty();
   const std::string who = is_one_set
                               ? fmt::format("schedule set `{}` of `{}` does not apply", entry.kernels.front().schedule, entry.name)
                               : fmt::format("no schedule of `{}` applies", entry.name);
   DiagnosticBuilder error = diagnostics.Error(DiagnosticKind::kNoScheduleApplies, span, who + " to these arguments");
-  for (size_t i = 0; i < std::min(conditions.size(), kMostNotes); ++i) error.Note(conditions[i].first, conditions[i].second);
-  if (conditions.size() > kMostNotes) error.Note(fmt::format("nor do the other {}", conditions.size() - kMostNotes));
+  for (size_t i = 0; i < std::min(entry.kernels.size(), kMostNotes); ++i) {
+    const Kernel& kernel = entry.kernels[i];
+    error.Note(kernel.when->span, fmt::format("`{}` is for {}", kernel.schedule.empty() ? kernel.name : kernel.schedule,
+                                              ConditionText(launch_of(kernel), *kernel.when, faults)));
+  }
+  if (entry.kernels.size() > kMostNotes) error.Note(fmt::format("nor do the other {}", entry.kernels.size() - kMostNotes));
   return error;
 }
 

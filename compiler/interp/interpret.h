@@ -4,6 +4,9 @@
 // or product are taken in double and rounded once, which is the most exact of the orders that the language leaves open.
 #pragma once
 
+#include <functional>
+
+#include "compiler/interp/faults.h"
 #include "compiler/interp/launch.h"
 #include "compiler/sema/typed.h"
 #include "compiler/support/diagnostic.h"
@@ -26,7 +29,12 @@ enum class Subnormals { kKept, kZero };
 Result<void> Interpret(const typed::Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs = Signs::kKept,
                        double* largest_work = nullptr, Subnormals subnormals = Subnormals::kKept);
 
-/// The first kernel of `entry` whose `when` holds for the arguments, as the launcher chooses.
+/// What the launcher chooses ([sc-3], [sc-25]): the first kernel whose `when` holds; if it has a cost, the cheapest of those for which
+/// that is so, of it and the kernels with costs directly behind it. Null if none holds, or if there is a fault. `launch_of` gives
+/// dims, launch scalars and what else is known of the arguments.
+const typed::Kernel* Choose(const typed::Entry& entry, const std::function<Launch(const typed::Kernel&)>& launch_of, Faults& faults);
+
+/// Choose for `arguments`; reports if no kernel is for them.
 Result<const typed::Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics);
 
 /// ChooseKernel, then Interpret.

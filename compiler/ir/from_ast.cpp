@@ -51,6 +51,15 @@ void DropIdlePipes(Kernel& kernel) {
   });
 }
 
+CostFormula LowerFormula(const typed::CostFormula& source, WorkerLowering& lowering) {
+  CostFormula formula;
+  formula.name = source.name;
+  for (size_t i = 0; i < source.args.size(); ++i)
+    formula.args.emplace_back(lowering.ScalarName(source.params[i].second), lowering.LowerScalar(*source.args[i]));
+  formula.body = lowering.LowerScalar(*source.body);
+  return formula;
+}
+
 Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) {
   Kernel kernel;
   kernel.span = kernel.declaration = source.span;
@@ -61,6 +70,8 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) 
   CopyParams(source, lowering, kernel);
   for (const typed::ExprPtr& require : source.requires_at_launch) kernel.launch_requires.push_back(lowering.LowerScalar(*require));
   if (source.when) kernel.when = lowering.LowerScalar(*source.when);
+  if (source.cost) kernel.cost = lowering.LowerScalar(*source.cost);
+  if (source.cost_formula) kernel.cost_formula = LowerFormula(*source.cost_formula, lowering);
   for (const typed::GridAxis& axis : section.axes) {
     kernel.axes.push_back(
         {lowering.ScalarName(axis.var), lowering.LowerScalar(*axis.lo), lowering.LowerScalar(*axis.hi), axis.step, axis.is_block});

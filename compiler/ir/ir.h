@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -253,6 +254,13 @@ inline int64_t EngineBytes(const TensorMap& map, const Type& type) {
   return type.rows * ((type.cols + panel - 1) / panel * panel) * tkc::Bytes(type.dtype);
 }
 
+/// A kernel's cost as the value of a named function: `body`, which is of the names in `args` alone, with their values.
+struct CostFormula {
+  std::string name;
+  std::vector<std::pair<std::string, Scalar>> args;
+  Scalar body;
+};
+
 /// One kernel launch.
 struct Kernel {
   std::string name;   // of the __global__ function
@@ -264,7 +272,9 @@ struct Kernel {
   std::vector<TensorParam> tensors;
   std::vector<ScalarParam> scalars;
   std::vector<Scalar> launch_requires;
-  Scalar when;  // null: always; may mention `sms` and `aligned`
+  Scalar when;  // null: always; may mention `sms`, `aligned` and `contiguous`
+  Scalar cost;  // null: none; of the same names
+  std::optional<CostFormula> cost_formula;
   std::vector<GridAxis> axes;
   Region lets;  // grid-level scalars shared by all workers (tile level)
   bool persistent = false;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/support/internal_error.h"
 
 namespace tkc::ir {
@@ -33,12 +35,18 @@ std::string WorkerLowering::UniqueScalar(const std::string& name) {
   return unique;
 }
 
+/// No name of the kernel, where another may have it.
+static bool IsOfLauncher(const typed::Kernel& kernel, typed::VarId var) {
+  if (var == kernel.sms_var || var == kernel.aligned_var || var == kernel.contiguous_var) return true;
+  return kernel.cost_formula && std::any_of(kernel.cost_formula->params.begin(), kernel.cost_formula->params.end(),
+                                            [&](const auto& param) { return param.second == var; });
+}
+
 const std::string& WorkerLowering::ScalarName(typed::VarId var) {
   auto [place, is_new] = scalars_.try_emplace(var);
   if (is_new) {
     const std::string& name = source_.vars[var].name;
-    const bool is_of_launcher = var == source_.sms_var || var == source_.aligned_var || var == source_.contiguous_var;
-    place->second = is_of_launcher ? name : UniqueScalar(name);
+    place->second = IsOfLauncher(source_, var) ? name : UniqueScalar(name);
   }
   return place->second;
 }

@@ -54,6 +54,17 @@ class KernelParser {
   }
   bool Require() { return text_.ScalarText(&kernel_.launch_requires.emplace_back()); }
   bool When() { return text_.ScalarText(&kernel_.when); }
+  bool Cost() { return text_.ScalarText(&kernel_.cost); }
+  bool CostBy() {
+    CostFormula& formula = kernel_.cost_formula.emplace();
+    if (!text_.Name(&formula.name) || !lexer_.Expect("(")) return false;
+    while (!lexer_.Accept(")")) {
+      if (!formula.args.empty() && !lexer_.Expect(",")) return false;
+      auto& [name, value] = formula.args.emplace_back();
+      if (!text_.Name(&name) || !lexer_.Expect("=") || !text_.ScalarText(&value)) return false;
+    }
+    return lexer_.Expect("=") && text_.ScalarText(&formula.body);
+  }
   bool Lets() { return text_.Block(&kernel_.lets); }
   bool Persistent() { return kernel_.persistent = true; }
   bool Dynamic() {
@@ -282,6 +293,8 @@ const KernelParser::Keyword KernelParser::kKeywords[] = {
     {"scalar", &KernelParser::ScalarOf},
     {"require", &KernelParser::Require},
     {"when", &KernelParser::When},
+    {"cost", &KernelParser::Cost},
+    {"cost_by", &KernelParser::CostBy},
     {"grid", &KernelParser::GridAxisOf},
     {"lets", &KernelParser::Lets},
     {"persistent", &KernelParser::Persistent},

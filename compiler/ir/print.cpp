@@ -54,6 +54,15 @@ class KernelPrinter {
     for (const ScalarParam& scalar : kernel_.scalars) Line("scalar {} : {}", NameText(scalar.name), Name(scalar.dtype));
     for (const Scalar& condition : kernel_.launch_requires) Line("require {}", symbolic::ToString(condition));
     if (kernel_.when) Line("when {}", symbolic::ToString(kernel_.when));
+    if (kernel_.cost) Line("cost {}", symbolic::ToString(kernel_.cost));
+    if (kernel_.cost_formula) PrintFormula(*kernel_.cost_formula);
+  }
+
+  void PrintFormula(const CostFormula& formula) {
+    std::string args;
+    for (const auto& [name, value] : formula.args)
+      args += fmt::format("{}{} = {}", args.empty() ? "" : ", ", NameText(name), symbolic::ToString(value));
+    Line("cost_by {}({}) = {}", NameText(formula.name), args, symbolic::ToString(formula.body));
   }
 
   void PrintTensor(const TensorParam& tensor) {

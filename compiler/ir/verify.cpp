@@ -45,6 +45,7 @@ void Verifier::DeclareKernel() {
   }
   for (const Scalar& require : kernel_.launch_requires) CheckScalar(require, "a launch requirement");
   if (kernel_.when) CheckScalar(kernel_.when, "the schedule's condition");
+  if (kernel_.cost) CheckScalar(kernel_.cost, "the schedule's cost");
   for (const GridAxis& axis : kernel_.axes) {
     if (axis.step < 1) FaultAt(kernel_.span, "grid axis `{}` steps by {}", axis.name, axis.step);
     CheckScalar(axis.lo, "a grid bound");

@@ -144,6 +144,8 @@ void ReportOtherExtents(const typed::Kernel& first, const typed::Kernel& other, 
   }
 }
 
+bool HasCost(const Variant& variant) { return variant.schedule != nullptr && ast::CostOf(*variant.schedule) != nullptr; }
+
 void Checker::Try(Attempt& attempt) const {
   Elaborator elaborator(context_, attempt.variant, attempt.diagnostics);
   attempt.kernel = elaborator.Run();
@@ -157,18 +159,23 @@ typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::Insta
   entry.name = EntryName(kernel, instance);
   const size_t first = attempts.size();
   const ast::ScheduleDecl* always = nullptr;
+  bool competes = false;  // whether the sets seen since `always`, and it, have costs
   for (const Variant& variant : VariantsOf(kernel, instance)) {
     Attempt& attempt = attempts.emplace_back();
     attempt.variant = variant;
-    attempt.is_reached = always == nullptr;
-    if (always != nullptr) {
+    competes = competes && HasCost(variant);
+    attempt.is_reached = always == nullptr || competes;
+    if (!attempt.is_reached) {
       attempt.diagnostics
           .Warning(DiagnosticKind::kUnreachableSchedule, variant.schedule->name.span,
                    fmt::format("schedule set `{}` is never chosen", variant.schedule->name.text))
           .Label(variant.schedule->name.span, "comes after a set that always applies")
           .Note(always->name.span, fmt::format("`{}` has no `when`", always->name.text));
     }
-    if (variant.schedule != nullptr && !variant.schedule->condition && always == nullptr) always = variant.schedule;
+    if (variant.schedule != nullptr && !variant.schedule->condition && always == nullptr) {
+      always = variant.schedule;
+      competes = HasCost(variant);
+    }
   }
   ForEachInParallel(attempts.size() - first, [&](size_t i) { Try(attempts[first + i]); });
   for (size_t i = first; i < attempts.size(); ++i) {

@@ -28,7 +28,7 @@ typed::Kernel Elaborator::Run() {
   no_receive_ = "outside a worker";
   CheckStmts(source.lets);
   no_receive_ = nullptr;
-  ElaborateWhen();
+  ElaborateChoice();
   for (const ast::GridSection& grid : source.grids) {
     ElaborateSection(grid);
     CheckHandedOn();

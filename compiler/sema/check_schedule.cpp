@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a schedule set says of a section of the grid: its condition, its items, and the -D of the same names.
+// What a schedule set says: its condition and its cost, its items for a section of the grid, and the -D of the same names.
 #include <fmt/format.h>
 
 #include <utility>
@@ -16,35 +16,71 @@ using typed::ExprPtr;
 using typed::Level;
 using typed::Type;
 
-void Elaborator::ElaborateWhen() {
-  if (variant_.schedule == nullptr || !variant_.schedule->condition) return;
-  const ast::Expr& condition = *variant_.schedule->condition;
+/// A scalar that has its value in the launcher only.
+typed::VarId Elaborator::DeclareOfLauncher(const std::string& name, DType dtype, Scope& scope) {
+  const typed::VarId var = AddVar(name, Type::Scalar(dtype), typed::VarKind::kLet, Level::kGrid, kNoSpan);
+  ExprPtr value = MakeNode(ExprKind::kVar, typed::Op::kNone, Type::Scalar(dtype), {}, kNoSpan);
+  value->id = var;
+  value->level = Level::kGrid;
+  Symbol symbol;
+  symbol.value = ExprValue(std::move(value), kNoSpan);
+  scope.Declare(name, std::move(symbol));
+  return var;
+}
+
+/// The condition and the cost, of what the launcher knows.
+void Elaborator::ElaborateChoice() {
+  if (variant_.schedule == nullptr) return;
+  const ast::ExprPtr& condition = variant_.schedule->condition;
+  const ast::Expr* cost = ast::CostOf(*variant_.schedule);
+  if (!condition && cost == nullptr) return;
   scope_->Open();
   // What only the launcher knows; a name of the kernel hides it.
   const auto declare = [&](const std::string& name, DType dtype) {
-    if (scope_->Find(name) != nullptr) return typed::kNone;
-    const typed::VarId var = AddVar(name, Type::Scalar(dtype), typed::VarKind::kLet, Level::kGrid, kNoSpan);
-    ExprPtr value = MakeNode(ExprKind::kVar, typed::Op::kNone, Type::Scalar(dtype), {}, kNoSpan);
-    value->id = var;
-    value->level = Level::kGrid;
-    Symbol symbol;
-    symbol.value = ExprValue(std::move(value), kNoSpan);
-    scope_->Declare(name, std::move(symbol));
-    return var;
+    return scope_->Find(name) != nullptr ? typed::kNone : DeclareOfLauncher(name, dtype, *scope_);
   };
   kernel_.sms_var = declare("sms", DType::kI64);
   kernel_.aligned_var = declare("aligned", DType::kBool);
   kernel_.contiguous_var = declare("contiguous", DType::kBool);
-  Value value = Eval(condition);
+  const auto evaluate = [&](const ast::Expr& source, DType dtype, std::string_view rule) -> ExprPtr {
+    Value value = Eval(source);
+    if (value.IsError()) return nullptr;
+    if (!value.IsScalar() || value.expr->type.dtype != dtype) {
+      diagnostics_.Error(DiagnosticKind::kTypeMismatch, source.span, std::string(rule))
+          .Label(source.span, fmt::format("is {}", Describe(value)));
+      return nullptr;
+    }
+    value.expr->span = source.span;
+    return std::move(value.expr);
+  };
+  if (condition) kernel_.when = evaluate(*condition, DType::kBool, "the condition of a schedule set is a `bool`");
+  if (cost != nullptr) kernel_.cost = evaluate(*cost, DType::kI64, "the cost of a schedule set is an integer");
+  const auto* call = cost == nullptr ? nullptr : ast::DynCast<ast::CallExpr>(*cost);
+  if (kernel_.cost && call != nullptr) kernel_.cost_formula = FormulaOf(*call);
   scope_->Close();
-  if (value.IsError()) return;
-  if (!value.IsScalar() || value.expr->type.dtype != DType::kBool) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, condition.span, "the condition of a schedule set is a `bool`")
-        .Label(condition.span, fmt::format("is {}", Describe(value)));
-    return;
+}
+
+/// What the function computes of any arguments, so that the launcher has it once for all sets; none if it has to know them.
+std::optional<typed::CostFormula> Elaborator::FormulaOf(const ast::CallExpr& call) {
+  const auto fn = context_.fns.find(call.callee.text);
+  if (fn == context_.fns.end()) return std::nullopt;
+  typed::CostFormula formula;
+  formula.name = call.callee.text;
+  Scope own;
+  own.Open();
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    Value arg = Eval(*call.arguments[i]);
+    if (!arg.IsScalar() || arg.expr->type.dtype != DType::kI64) return std::nullopt;
+    formula.args.push_back(std::move(arg.expr));
+    const std::string& name = fn->second->params[i].name.text;
+    formula.params.emplace_back(name, DeclareOfLauncher(name, DType::kI64, own));
   }
-  kernel_.when = std::move(value.expr);
-  kernel_.when->span = condition.span;
+  Scope* const caller = std::exchange(scope_, &own);
+  Value body = EvalBranch(fn->second->body);
+  scope_ = caller;
+  if (!body.IsScalar() || body.expr->type.dtype != DType::kI64) return std::nullopt;
+  formula.body = std::move(body.expr);
+  return formula;
 }
 
 void Elaborator::SetOrder(const ast::Expr& value, typed::Section& section) {
@@ -147,7 +183,8 @@ void Elaborator::CheckDynamic(const typed::Section& section) {
 void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section) {
   using Kind = ast::ScheduleItem::Kind;
   switch (item.kind) {
-    case Kind::kParam: return;  // bound before
+    case Kind::kParam:  // bound before
+    case Kind::kCost: return;  // of the choice
     case Kind::kPersistent: section.persistent = true; return;
     case Kind::kDynamic: return SetDynamic(item.span, section);
     case Kind::kOrder: return SetOrder(*item.value, section);

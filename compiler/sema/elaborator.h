@@ -89,7 +89,9 @@ class Elaborator {
   void CheckRank(const ast::Name& tensor, const ast::TypeExpr& type);
   void CheckDims();
   void CheckRequires();
-  void ElaborateWhen();
+  void ElaborateChoice();
+  std::optional<typed::CostFormula> FormulaOf(const ast::CallExpr& call);
+  typed::VarId DeclareOfLauncher(const std::string& name, DType dtype, Scope& scope);
   void ApplyScheduleItems(typed::Section& section);
   void ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section);
   void ApplyDefines(typed::Section& section);

@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/support/dtype.h"
@@ -274,6 +276,14 @@ struct Section {
   Span span;
 };
 
+/// A cost that is the value of a `fn`: `body` with args[i] for params[i].
+struct CostFormula {
+  std::string name;  // of the function
+  std::vector<std::pair<std::string, VarId>> params;
+  std::vector<ExprPtr> args;
+  ExprPtr body;
+};
+
 /// One kernel under one schedule set and one instance.
 struct Kernel {
   std::string name;                                       // the kernel's name in the source
@@ -285,14 +295,16 @@ struct Kernel {
   std::vector<Var> vars;
   std::vector<ExprPtr> requires_at_launch;  // booleans over dims, scalars
   ExprPtr when;  // condition of the schedule set; null: always. May use kParam/kDim and kVar sms_var, aligned_var, contiguous_var
-  VarId sms_var = kNone;         // `sms`, the number of multiprocessors, where `when` uses it
+  ExprPtr cost;                  // of the schedule set, an integer of the same names; null: none
+  std::optional<CostFormula> cost_formula;  // which gives the same
+  VarId sms_var = kNone;         // `sms`, the number of multiprocessors, where `when` or `cost` uses it
   VarId aligned_var = kNone;     // `aligned`, whether rows of all tensors begin at multiples of 16 bytes, likewise
   VarId contiguous_var = kNone;  // `contiguous`, whether all tensors do and have no gaps, likewise
   std::vector<Section> sections;
   Span span;
 };
 
-/// One entry point: the kernels, one per schedule set, among which the launcher chooses the first whose `when` holds.
+/// One entry point: the kernels, one per schedule set, among which the launcher chooses (interp::Choose).
 struct Entry {
   std::string name;  // kernel name, with the instance's values appended for instances (attention_128_causal)
   std::vector<Kernel> kernels;

@@ -159,6 +159,7 @@ struct ScheduleItem {
     kResident,    // resident = 4
     kAlternate,   // alternate compute name
     kSpread,      // spread rows = 4   name, value
+    kCost,        // cost = cdiv(M, 128) * K
   };
   Kind kind;
   Name name;      // parameter, pipe or worker
@@ -176,6 +177,14 @@ struct ScheduleDecl {
   std::vector<ScheduleItem> items;
   Span span;
 };
+
+/// The value of the set's `cost`, null if it has none.
+inline const Expr* CostOf(const ScheduleDecl& schedule) {
+  for (const ScheduleItem& item : schedule.items) {
+    if (item.kind == ScheduleItem::Kind::kCost) return item.value.get();
+  }
+  return nullptr;
+}
 
 /// One parsed file. `order` keeps the source order across kinds, for printing and for reports.
 struct File {

@@ -12,7 +12,7 @@ using ast::ScheduleItem;
 
 constexpr const char* kItems =
     "a schedule set holds `NAME = value`, `persistent`, `slots PIPE = n`, `order = rows`, `cluster = n`, `split = n`, `depth = n`, "
-    "`resident = n`, `in turn WORKER`, `alternate WORKER`, `spread WORKER = n`";
+    "`resident = n`, `cost = EXPR`, `in turn WORKER`, `alternate WORKER`, `spread WORKER = n`";
 
 void Parser::ParseInstance(File& file) {
   const Span begin = SpanOf(Take());
@@ -160,7 +160,8 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
                                     {"cluster", ScheduleItem::Kind::kCluster},
                                     {"split", ScheduleItem::Kind::kSplit},
                                     {"depth", ScheduleItem::Kind::kDepth},
-                                    {"resident", ScheduleItem::Kind::kResident}};
+                                    {"resident", ScheduleItem::Kind::kResident},
+                                    {"cost", ScheduleItem::Kind::kCost}};
   item.kind = ScheduleItem::Kind::kParam;
   if (!At(TokenKind::kName)) {
     Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected an item of the schedule, found {}", Found())).Note(kItems);

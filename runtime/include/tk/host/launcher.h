@@ -26,6 +26,23 @@ inline index difference(index a, index b) {
     return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
+/// Schedules that do the same at different costs.
+class offers {
+public:
+    void add(int schedule, index cost) {
+        if (any() && cost >= least_) return;
+        cheapest_ = schedule;
+        least_ = cost;
+    }
+    bool any() const { return cheapest_ >= 0; }
+    /// The first of those of the least cost.
+    int cheapest() const { return cheapest_; }
+
+private:
+    int cheapest_ = -1;
+    index least_ = 0;
+};
+
 class launcher : public call {
 public:
     using call::call;
