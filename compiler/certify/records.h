@@ -34,10 +34,6 @@ class Records {
   auto All() const { return of_place_ | std::views::join; }
 
   void Add(const Record& record) { Of(record.place).push_back(record); }
-  template <typename IsOver>
-  void EraseIf(const IsOver& is_over) {
-    for (std::vector<Record>& there : of_place_) std::erase_if(there, is_over);
-  }
 
  private:
   std::vector<std::vector<Record>> of_place_;
