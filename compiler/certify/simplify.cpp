@@ -96,9 +96,12 @@ class Simplifier {
   /// Of the conditions under which what is under way was begun.
   std::set<int> KeptFamilies() const {
     std::set<int> families;
-    for (const Record& record : state_.records.All()) {
-      const auto known = program_.kept_for.find(record.op);
-      if (record.is_async && known != program_.kept_for.end()) families.insert(known->second.begin(), known->second.end());
+    for (const std::vector<Record>& there : state_.records.OfPlaces()) {
+      for (const Record& record : there) {
+        if (!record.is_async) continue;
+        const auto known = program_.kept_for.find(record.op);
+        if (known != program_.kept_for.end()) families.insert(known->second.begin(), known->second.end());
+      }
     }
     return families;
   }
