@@ -143,8 +143,8 @@ class Liveness {
   const ir::RegisterLayout& layout_;
   Loads loads_;
   Columns columns_;
-  Values unpacked_{};   // tiles of narrow elements, each in a register of its own
-  Values positions_{};  // a number and a constant for each element: had again wherever they are used
+  Values unpacked_{};                       // tiles of narrow elements, each in a register of its own
+  Values positions_{};                      // a number and a constant for each element: had again wherever they are used
   mutable std::vector<int64_t> registers_;  // of each value; -1: not asked yet
 };
 
