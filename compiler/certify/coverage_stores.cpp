@@ -49,9 +49,10 @@ class StoreWalk {
  private:
   void Walk(const Region& region) {
     const std::span<const Op> behind = to_loop_;
+    auto loop = region.begin();
     for (size_t i = 0; i < region.size() && !finding_; ++i) {
       const auto next = region.begin() + static_cast<std::ptrdiff_t>(i) + 1;
-      const auto loop = std::find_if(next, region.end(), [](const Op& op) { return op.code == OpCode::kFor; });
+      if (loop < next) loop = std::find_if(next, region.end(), [](const Op& op) { return op.code == OpCode::kFor; });
       to_loop_ = loop == region.end() ? behind : std::span<const Op>(next, loop + 1);
       Visit(region[i]);
     }

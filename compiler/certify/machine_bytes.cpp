@@ -37,8 +37,10 @@ void Machine::HandOnIssue(Context& c, int element, const ShareList& shares) cons
   const int arriving = Arriving(element);
   for (const Share& share : shares) {
     std::vector<int> own;
-    for (const Record& record : c.state.records.All()) {
-      if (record.warp == share.warp && !record.is_async && !knowledge.Knows(arriving, record.event)) own.push_back(record.event);
+    for (const std::vector<Record>& there : c.state.records.OfPlaces()) {
+      for (const Record& record : there) {
+        if (record.warp == share.warp && !record.is_async && !knowledge.Knows(arriving, record.event)) own.push_back(record.event);
+      }
     }
     knowledge.Join(arriving, share.warp);
     for (const int event : own) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -85,9 +86,10 @@ bool Machine::IsAwaited(const State& state, const Record& record) const {
 
 bool Machine::Finish(State& state) {
   if (!FinishPhases(state)) return false;
-  for (const Record& record : state.records.All()) {
-    if (IsAwaited(state, record)) continue;
-    finding = Finding{DiagnosticKind::kCertificateHazard, record.op->span,
+  for (const std::vector<Record>& there : state.records.OfPlaces()) {
+    const auto left = std::ranges::find_if(there, [&](const Record& record) { return !IsAwaited(state, record); });
+    if (left == there.end()) continue;
+    finding = Finding{DiagnosticKind::kCertificateHazard, left->op->span,
                       fmt::format("`{}` may end while this copy is still under way: nobody waits for it", kernel_.name)};
     AddScene(state, *finding);
     return false;

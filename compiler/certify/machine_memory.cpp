@@ -122,8 +122,9 @@ bool Machine::AccessShared(Context& c, int place, const Access& access, bool wri
   };
   const auto is_behind = [&](const Record& record) { return !record.rect.Overlaps(rect) || is_ordered(record); };
   const auto is_behind_other = [&](const Record& record) { return !ShareRoom(place, record.place) || is_ordered(record); };
+  const auto are_behind_other = [&](const std::vector<Record>& there) { return std::ranges::all_of(there, is_behind_other); };
   if (!std::ranges::all_of(c.state.records.Of(place), is_behind)) return false;
-  if (SharesRoom(place) && !std::ranges::all_of(c.state.records.All(), is_behind_other)) return false;
+  if (SharesRoom(place) && !std::ranges::all_of(c.state.records.OfPlaces(), are_behind_other)) return false;
   std::vector<Rect>& written = c.state.written[static_cast<size_t>(place)];
   if (!writes && !Cover(written, rect))
     return Fail(c, DiagnosticKind::kCertificateHazard,

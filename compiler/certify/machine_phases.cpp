@@ -48,10 +48,12 @@ void Machine::Fence(Context& c) const {
   const auto is_own = [&](const Record& record) {
     return record.agent == c.number && std::ranges::any_of(shares, [&](const Share& share) { return share.warp == record.warp; });
   };
-  for (const Record& record : c.state.records.All()) {
-    if (record.by_engine || !is_own(record)) continue;
-    if (!record.is_async || c.state.knowledge.Knows(record.warp, record.event))
-      c.state.knowledge.LearnFenced(record.warp, record.event);
+  for (const std::vector<Record>& there : c.state.records.OfPlaces()) {
+    for (const Record& record : there) {
+      if (record.by_engine || !is_own(record)) continue;
+      if (!record.is_async || c.state.knowledge.Knows(record.warp, record.event))
+        c.state.knowledge.LearnFenced(record.warp, record.event);
+    }
   }
 }
 
@@ -110,14 +112,16 @@ bool Machine::MayRelease(Context& c) {
   const int64_t element = Element(ElementOfStep(c, c.agent.block)).element;
   const std::string& ring = program_.ring_of_barrier[static_cast<size_t>(c.step.barrier)];
   const std::vector<int>& slots = buffers_of_barrier_[static_cast<size_t>(c.step.barrier)];
-  for (const Record& record : c.state.records.All()) {
-    if (record.agent != c.number || !record.is_async || c.state.knowledge.Knows(record.warp, record.event)) continue;
-    const Place& place = places_[static_cast<size_t>(record.place)];
+  for (size_t i = 0; i < places_.size(); ++i) {
+    const Place& place = places_[i];
     if (place.block != c.agent.block) continue;  // what it sends to other blocks, those wait for
     if (place.index != element || std::find(slots.begin(), slots.end(), place.buffer) == slots.end()) continue;
-    return Fail(c, DiagnosticKind::kCertificateHazard,
-                fmt::format("`{}` gives back a slot of `{}` that it may still be reading", c.agent.name, ring),
-                {{record.op->span, fmt::format("`{}` {} here", c.agent.name, Doing(kernel_, *record.op))}});
+    for (const Record& record : c.state.records.Of(static_cast<int>(i))) {
+      if (record.agent != c.number || !record.is_async || c.state.knowledge.Knows(record.warp, record.event)) continue;
+      return Fail(c, DiagnosticKind::kCertificateHazard,
+                  fmt::format("`{}` gives back a slot of `{}` that it may still be reading", c.agent.name, ring),
+                  {{record.op->span, fmt::format("`{}` {} here", c.agent.name, Doing(kernel_, *record.op))}});
+    }
   }
   return true;
 }

@@ -13,6 +13,7 @@ bool NormalForm::Covers(const NormalForm& other) const {
   for (size_t i = 0; i < written.size(); ++i) {
     if (written[i] > other.written[i]) return false;
   }
+  if (other.events.size() > events.size()) return false;
   size_t mine = 0;
   for (size_t i = 0; i < other.events.size(); ++i) {
     while (mine < events.size() && events[mine] < other.events[i]) ++mine;
@@ -30,41 +31,55 @@ void NormalForm::Merge(const NormalForm& other, State& state) {
     written[i] = other.written[i];
     state.written[static_cast<size_t>(places[i])].clear();  // of one place: what is written in part is written alike
   }
-  NormalForm both;
-  const size_t most = events.size() + other.events.size();
-  both.events.reserve(most);
-  both.numbers.reserve(most);
-  both.origins.reserve(most);
-  both.known.reserve(most * words);
-  const auto take = [&](const NormalForm& from, size_t i, int number) {
-    both.events.push_back(from.events[i]);
-    both.numbers.push_back(number);
-    both.origins.push_back(from.origins[i]);
-    const auto row = from.known.begin() + static_cast<std::ptrdiff_t>(i * words);
-    both.known.insert(both.known.end(), row, row + static_cast<std::ptrdiff_t>(words));
-  };
-  size_t mine = 0, theirs = 0;
-  while (mine < events.size() || theirs < other.events.size()) {
-    if (mine == events.size() || (theirs < other.events.size() && other.events[theirs] < events[mine])) {
-      const int number = state.knowledge.NewEvent();
-      Put(other, theirs, number, state);
-      take(other, theirs++, number);
-      continue;
-    }
-    take(*this, mine, numbers[mine]);
-    const bool is_common = theirs < other.events.size() && other.events[theirs] == events[mine];
-    for (size_t word = 0; is_common && word < words; ++word) {
+  Add(other, state);
+  size_t mine = 0;
+  for (size_t theirs = 0; theirs < other.events.size(); ++theirs, ++mine) {
+    while (events[mine] != other.events[theirs]) ++mine;
+    for (size_t word = 0; word < words; ++word) {
       const uint64_t seen = other.known[theirs * words + word];
-      uint64_t& row = both.known[both.known.size() - words + word];
+      uint64_t& row = known[mine * words + word];
       for (uint64_t lost = row & ~seen; lost != 0; lost &= lost - 1) {
         const size_t bit = word * 64 + static_cast<size_t>(__builtin_ctzll(lost));
         state.knowledge.Unlearn(holders[bit / 2], numbers[mine], bit % 2 != 0);
       }
       row &= seen;
     }
-    theirs += is_common;
-    ++mine;
   }
+}
+
+/// The events of `other` that there are none of here.
+void NormalForm::Add(const NormalForm& other, State& state) {
+  std::vector<std::pair<size_t, size_t>> missing;  // which, and before which of these
+  size_t mine = 0;
+  for (size_t theirs = 0; theirs < other.events.size(); ++theirs) {
+    while (mine < events.size() && events[mine] < other.events[theirs]) ++mine;
+    if (mine == events.size() || events[mine] != other.events[theirs]) missing.emplace_back(theirs, mine);
+  }
+  if (missing.empty()) return;
+  NormalForm both;
+  const size_t all = events.size() + missing.size();
+  both.events.reserve(all);
+  both.numbers.reserve(all);
+  both.origins.reserve(all);
+  both.known.reserve(all * words);
+  const auto take = [&](const NormalForm& from, size_t begin, size_t end) {
+    const auto append = [](auto& to, const auto& list, size_t first, size_t last) {
+      to.insert(to.end(), list.begin() + static_cast<std::ptrdiff_t>(first), list.begin() + static_cast<std::ptrdiff_t>(last));
+    };
+    append(both.events, from.events, begin, end);
+    append(both.numbers, from.numbers, begin, end);
+    append(both.origins, from.origins, begin, end);
+    append(both.known, from.known, begin * words, end * words);
+  };
+  size_t taken = 0;
+  for (const auto& [theirs, before] : missing) {
+    take(*this, taken, before);
+    taken = before;
+    take(other, theirs, theirs + 1);
+    both.numbers.back() = state.knowledge.NewEvent();
+    Put(other, theirs, both.numbers.back(), state);
+  }
+  take(*this, taken, events.size());
   events = std::move(both.events);
   numbers = std::move(both.numbers);
   origins = std::move(both.origins);

@@ -37,6 +37,9 @@ class Normalizer {
     ListHolders(form);
     form.words = (2 * form.holders.size() + 63) / 64;
     form.known.resize(form.words * events_.size());
+    form.events.reserve(events_.size());
+    form.numbers.reserve(events_.size());
+    form.origins.reserve(events_.size());
     for (const Entry& entry : events_) {
       form.events.push_back(entry.key);
       form.numbers.push_back(entry.event);

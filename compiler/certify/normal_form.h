@@ -44,6 +44,7 @@ struct NormalForm {
   void Merge(const NormalForm& other, State& state);
 
  private:
+  void Add(const NormalForm& other, State& state);
   void Put(const NormalForm& other, size_t event, int number, State& state) const;
 };
 

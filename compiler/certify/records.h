@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <ranges>
 #include <vector>
 
 #include "compiler/certify/program.h"
@@ -31,13 +30,9 @@ class Records {
 
   std::vector<Record>& Of(int place) { return of_place_[static_cast<size_t>(place)]; }
   const std::vector<Record>& Of(int place) const { return of_place_[static_cast<size_t>(place)]; }
-  auto All() const { return of_place_ | std::views::join; }
+  const std::vector<std::vector<Record>>& OfPlaces() const { return of_place_; }
 
   void Add(const Record& record) { Of(record.place).push_back(record); }
-  template <typename IsOver>
-  void EraseIf(const IsOver& is_over) {
-    for (std::vector<Record>& there : of_place_) std::erase_if(there, is_over);
-  }
 
  private:
   std::vector<std::vector<Record>> of_place_;

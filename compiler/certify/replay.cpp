@@ -144,8 +144,10 @@ class Replayer {
     for (size_t i = first; i < end; ++i) {
       const AgentState& self = state.agents[i];
       std::vector<int64_t>& place = place_[i];
-      changes |= place.size() != 2 * self.frames.size() + 1;
-      place.resize(2 * self.frames.size() + 1);
+      if (place.size() != 2 * self.frames.size() + 1) {
+        place.resize(2 * self.frames.size() + 1);
+        changes = true;
+      }
       const auto put = [&](size_t at, int64_t number) {
         changes |= place[at] != number;
         place[at] = number;

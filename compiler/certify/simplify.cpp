@@ -27,15 +27,18 @@ class Simplifier {
 
   void Events() {
     Knowledge& knowledge = state_.knowledge;
-    state_.records.EraseIf([&](const Record& record) {
-      const uint64_t users = machine_.UsersOfPlace(record.place);
-      if (!AllKnow(record.event, users) || !machine_.IsAwaited(state_, record)) return false;
-      const bool needs_fence =
-          !record.by_engine && machine_.IsUsedByEngine(machine_.places()[static_cast<size_t>(record.place)].buffer);
-      if (needs_fence && !AllKnowFenced(record.event, users)) return false;
-      knowledge.Free(record.event);
-      return true;
-    });
+    for (size_t place = 0; place < machine_.places().size(); ++place) {
+      std::vector<Record>& records = state_.records.Of(static_cast<int>(place));
+      if (records.empty()) continue;
+      const Common& common = InCommon(machine_.UsersOfPlace(static_cast<int>(place)));
+      const bool is_seen_by_engine = machine_.IsUsedByEngine(machine_.places()[place].buffer);
+      std::erase_if(records, [&](const Record& record) {
+        if (!Has(common.known, record.event) || !machine_.IsAwaited(state_, record)) return false;
+        if (is_seen_by_engine && !record.by_engine && !Has(common.fenced, record.event)) return false;
+        knowledge.Free(record.event);
+        return true;
+      });
+    }
     std::erase_if(state_.notes, [&](const WaitNote& note) {
       if (!AllKnow(note.event, machine_.UsersOfElement(note.barrier))) return false;
       knowledge.Free(note.event);
@@ -93,9 +96,12 @@ class Simplifier {
   /// Of the conditions under which what is under way was begun.
   std::set<int> KeptFamilies() const {
     std::set<int> families;
-    for (const Record& record : state_.records.All()) {
-      const auto known = program_.kept_for.find(record.op);
-      if (record.is_async && known != program_.kept_for.end()) families.insert(known->second.begin(), known->second.end());
+    for (const std::vector<Record>& there : state_.records.OfPlaces()) {
+      for (const Record& record : there) {
+        if (!record.is_async) continue;
+        const auto known = program_.kept_for.find(record.op);
+        if (known != program_.kept_for.end()) families.insert(known->second.begin(), known->second.end());
+      }
     }
     return families;
   }
@@ -111,17 +117,6 @@ class Simplifier {
     }
   }
 
-  /// All warps of the live agents among `users`.
-  template <typename Test>
-  bool All(uint64_t users, const Test& test) const {
-    for (uint64_t left = users & live_; left != 0; left &= left - 1) {
-      const Agent& agent = program_.agents[static_cast<size_t>(__builtin_ctzll(left))];
-      for (int warp = agent.first_warp; warp < agent.first_warp + agent.warps; ++warp) {
-        if (!test(warp)) return false;
-      }
-    }
-    return true;
-  }
   bool IsWanted(int place) const {
     const Turn& held = state_.contents[static_cast<size_t>(place)];
     const std::string& name = program_.ring_of_buffer[static_cast<size_t>(machine_.places()[static_cast<size_t>(place)].buffer)];
@@ -138,11 +133,34 @@ class Simplifier {
     }
     return false;
   }
-  bool AllKnow(int event, uint64_t users) const {
-    return All(users, [&](int warp) { return state_.knowledge.Knows(warp, event); });
+  bool AllKnow(int event, uint64_t users) { return Has(InCommon(users).known, event); }
+  static bool Has(const std::vector<uint64_t>& events, int event) {
+    return (events[static_cast<size_t>(event) / 64] >> (static_cast<size_t>(event) % 64) & 1) != 0;
   }
-  bool AllKnowFenced(int event, uint64_t users) const {
-    return All(users, [&](int warp) { return state_.knowledge.KnowsFenced(warp, event); });
+
+  /// Event by event, what all warps of the live agents among `users` know.
+  struct Common {
+    uint64_t users;
+    std::vector<uint64_t> known, fenced;
+  };
+  /// The same few sets of agents are asked about many events, while nobody learns any.
+  const Common& InCommon(uint64_t users) {
+    for (const Common& common : common_) {
+      if (common.users == users) return common;
+    }
+    const Knowledge& knowledge = state_.knowledge;
+    const std::vector<uint64_t> all(knowledge.Words(), ~uint64_t{0});
+    Common& common = common_.emplace_back(Common{users, all, all});
+    for (uint64_t left = users & live_; left != 0; left &= left - 1) {
+      const Agent& agent = program_.agents[static_cast<size_t>(__builtin_ctzll(left))];
+      for (int warp = agent.first_warp; warp < agent.first_warp + agent.warps; ++warp) {
+        for (size_t i = 0; i < all.size(); ++i) {
+          common.known[i] &= knowledge.Known(warp)[i];
+          common.fenced[i] &= knowledge.Fenced(warp)[i];
+        }
+      }
+    }
+    return common;
   }
 
   /// Whether none of the members can ask about that integer any more.
@@ -172,6 +190,7 @@ class Simplifier {
   const Program& program_;
   State& state_;
   uint64_t live_ = 0;
+  std::vector<Common> common_{};
 };
 
 }  // namespace

@@ -93,10 +93,10 @@ class LineBreaker {
       lines_.back() += text;
       return;
     }
-    for (const Pieces& pieces : {By(';', text), By(',', text), ByOperators(text)}) {
-      if (pieces.size() > 1) return AddPieces(pieces, tail);
-    }
-    AddCall(text, tail);
+    Pieces pieces = By(';', text);
+    if (pieces.size() == 1) pieces = By(',', text);
+    if (pieces.size() == 1) pieces = ByOperators(text);
+    return pieces.size() > 1 ? AddPieces(pieces, tail) : AddCall(text, tail);
   }
 
   /// Adds a statement. What it assigns has a line of its own if it else would be cut far inside brackets.

@@ -208,7 +208,20 @@ bool Verifier::InScope(const Op& op) {
   return faults_.size() == before;
 }
 
+bool Verifier::IsSound(const symbolic::Node& scalar) const {
+  if (scalar.kind == symbolic::Kind::kName) return scalars_.count(scalar.name) > 0;
+  if (scalar.kind == symbolic::Kind::kElement) {
+    const TensorParam* tensor = FindTensor(scalar.name);
+    if (!tensor || tensor->extents.size() != scalar.args.size()) return false;
+  }
+  for (const Scalar& arg : scalar.args) {
+    if (!arg || !IsSound(*arg)) return false;
+  }
+  return true;
+}
+
 void Verifier::CheckScalar(const Scalar& scalar, std::string_view what, std::string_view quote) {
+  if (scalar && IsSound(*scalar)) return;
   const Span span = worker_ ? worker_->span : kernel_.span;
   if (!scalar) return FaultAt(span, "a scalar of {0}{1}{0} is missing", quote, what);
   if (scalar->kind == symbolic::Kind::kName && scalars_.count(scalar->name) == 0) {

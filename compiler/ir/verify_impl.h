@@ -39,6 +39,8 @@ class Verifier {
   void Define(const Op& op);
   void DefineScalar(const std::string& name);
   bool InScope(const Op& op);
+  /// Whether all that it mentions exists here.
+  bool IsSound(const symbolic::Node& scalar) const;
   /// `what` has it, which a fault says between quotes.
   void CheckScalar(const Scalar& scalar, std::string_view what, std::string_view quote = "");
 

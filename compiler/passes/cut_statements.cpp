@@ -2,10 +2,12 @@
 #include "compiler/passes/cut_statements.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,15 +110,21 @@ class Statements {
       own.insert(op.results.begin(), op.results.end());
       found.end = i + 1;
     }
-    for (const ValueId value : own) {
-      if (UsesWithin(region, found, value) != CountUses(worker_.body, value)) found.results.push_back(value);
-    }
+    if (own.empty()) return found;
+    if (!uses_) CountUses(worker_.body, uses_.emplace());
+    std::map<ValueId, int> within;
+    CountUses(std::span(region).subspan(begin, found.end - begin), within);
+    std::copy_if(own.begin(), own.end(), std::back_inserter(found.results),
+                 [&](ValueId value) { return within[value] != (*uses_)[value]; });
     return found;
   }
 
-  static int UsesWithin(const Region& region, const Stretch& stretch, ValueId value) {
-    const auto begin = region.begin() + static_cast<std::ptrdiff_t>(stretch.begin);
-    return CountUses({begin, region.begin() + static_cast<std::ptrdiff_t>(stretch.end)}, value);
+  /// How often each value is an operand there.
+  static void CountUses(std::span<const Op> ops, std::map<ValueId, int>& uses) {
+    for (const Op& op : ops) {
+      for (const ValueId operand : op.operands) ++uses[operand];
+      for (const Region& inner : op.regions) CountUses(inner, uses);
+    }
   }
 
   bool IsOwn(const Stretch& stretch, const Op& op) const {
@@ -194,6 +202,7 @@ class Statements {
     }
     best.Restore(kernel_, region);
     kept_.reset();
+    uses_.reset();
     return end;
   }
 
@@ -292,7 +301,9 @@ class Statements {
   const int64_t registers_;
   const bool by_rows_;
   StoreParts parts_;
-  std::optional<std::vector<LiveTiles>> kept_;  // of the worker as it is now, once asked for
+  // Of the worker as it is now, once asked for.
+  std::optional<std::vector<LiveTiles>> kept_;
+  std::optional<std::map<ValueId, int>> uses_;
 };
 
 }  // namespace

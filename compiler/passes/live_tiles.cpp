@@ -40,7 +40,7 @@ bool LetsLoadsPass(const Op& op) {
 class Liveness {
  public:
   Liveness(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads, Columns columns)
-      : kernel_(kernel), layout_(worker.layout), loads_(loads), columns_(columns) {
+      : kernel_(kernel), layout_(worker.layout), loads_(loads), columns_(columns), registers_(kernel.values.size(), -1) {
     ForEachOp(worker.body, [&](const Op& op) {
       const bool is_part = op.code == OpCode::kPart && positions_.contains(op.operands[0]);
       if (op.code == OpCode::kPositions || is_part) positions_.insert(op.results[0]);
@@ -120,13 +120,17 @@ class Liveness {
 
   int64_t RegistersOfAll(const Values& live) const {
     int64_t registers = 0;
-    for (const ValueId value : live) {
-      if (positions_.contains(value)) continue;
-      ir::Type type = kernel_.values[value].type;
-      if (unpacked_.contains(value)) type.dtype = DType::kF32;
-      registers += RegistersOf(type, layout_, columns_);
-    }
+    for (const ValueId value : live) registers += RegistersOfOne(value);
     return registers;
+  }
+
+  /// Asked before and behind every operation.
+  int64_t RegistersOfOne(ValueId value) const {
+    int64_t& registers = registers_[static_cast<size_t>(value)];
+    if (registers >= 0) return registers;
+    ir::Type type = kernel_.values[value].type;
+    if (unpacked_.contains(value)) type.dtype = DType::kF32;
+    return registers = positions_.contains(value) ? 0 : RegistersOf(type, layout_, columns_);
   }
 
   void Note(LiveTiles& largest, const Op& op, const Values& live) const {
@@ -139,8 +143,9 @@ class Liveness {
   const ir::RegisterLayout& layout_;
   Loads loads_;
   Columns columns_;
-  Values unpacked_{};   // tiles of narrow elements, each in a register of its own
-  Values positions_{};  // a number and a constant for each element: had again wherever they are used
+  Values unpacked_{};                       // tiles of narrow elements, each in a register of its own
+  Values positions_{};                      // a number and a constant for each element: had again wherever they are used
+  mutable std::vector<int64_t> registers_;  // of each value; -1: not asked yet
 };
 
 LiveTiles LargestFirst(const ir::Kernel& kernel, const ir::RegisterLayout& layout, Columns columns, LiveTiles tiles) {

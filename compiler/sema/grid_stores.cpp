@@ -229,7 +229,7 @@ std::set<std::string> TensorsOfRuns(const typed::Kernel& kernel) {
 }
 
 bool Mentions(const std::string& term, typed::VarId var) {
-  const std::string name = fmt::format("v{}", var);
+  const std::string name = 'v' + std::to_string(var);
   for (size_t at = term.find(name); at != std::string::npos; at = term.find(name, at + 1)) {
     const char next = at + name.size() < term.size() ? term[at + name.size()] : ' ';
     if (next < '0' || next > '9') return true;

@@ -3,6 +3,7 @@
 #include "compiler/symbolic/polynomial.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -16,10 +17,10 @@ bool IsPolynomialKind(Kind kind) {
   return kind == Kind::kInt || kind == Kind::kAdd || kind == Kind::kSub || kind == Kind::kMul || kind == Kind::kNeg;
 }
 
-bool AddTerm(Polynomial& sum, const std::string& key, int64_t coefficient) {
-  int64_t& slot = sum[key];
-  if (__builtin_add_overflow(slot, coefficient, &slot)) return false;
-  if (slot == 0) sum.erase(key);
+bool AddTerm(Polynomial& sum, std::string key, int64_t coefficient) {
+  const auto term = sum.try_emplace(std::move(key), 0).first;
+  if (__builtin_add_overflow(term->second, coefficient, &term->second)) return false;
+  if (term->second == 0) sum.erase(term);
   return sum.size() <= kMaxTerms;
 }
 
@@ -40,37 +41,39 @@ std::string MultiplyKeys(const std::string& a, const std::string& b) {
   return product;
 }
 
-std::optional<Polynomial> Combine(const Scalar& left, const Scalar& right, int64_t sign) {
-  std::optional<Polynomial> sum = ToPolynomial(left);
-  const std::optional<Polynomial> other = ToPolynomial(right);
-  if (!sum || !other) return std::nullopt;
-  for (const auto& [key, coefficient] : *other) {
-    int64_t signed_coefficient = 0;
-    if (__builtin_mul_overflow(coefficient, sign, &signed_coefficient)) return std::nullopt;
-    if (!AddTerm(*sum, key, signed_coefficient)) return std::nullopt;
-  }
-  return sum;
-}
-
-std::optional<Polynomial> Multiply(const Scalar& left, const Scalar& right) {
-  const std::optional<Polynomial> a = ToPolynomial(left);
-  const std::optional<Polynomial> b = ToPolynomial(right);
-  return a && b ? Product(*a, *b) : std::nullopt;
-}
-
 /// '*' separates factors, so a variable's text must not hold one.
 std::string VariableKey(const Scalar& scalar) {
   std::string text = CanonicalText(scalar);
   std::replace(text.begin(), text.end(), '*', '.');
-  return text + '*';
+  text += '*';
+  return text;
+}
+
+/// False where ToPolynomial gives nothing.
+bool AddTo(Polynomial& sum, const Scalar& scalar, int64_t coefficient) {
+  if (!IsSum(scalar)) return AddTerm(sum, VariableKey(scalar), coefficient);
+  int64_t factor = 0, product = 0;
+  switch (scalar->kind) {
+    case Kind::kInt: return !__builtin_mul_overflow(scalar->int_value, coefficient, &product) && AddTerm(sum, "", product);
+    case Kind::kNeg: return coefficient != INT64_MIN && AddTo(sum, scalar->args[0], -coefficient);
+    case Kind::kAdd: return AddTo(sum, scalar->args[0], coefficient) && AddTo(sum, scalar->args[1], coefficient);
+    case Kind::kSub:
+      return coefficient != INT64_MIN && AddTo(sum, scalar->args[0], coefficient) && AddTo(sum, scalar->args[1], -coefficient);
+    default: break;
+  }
+  if (IsInt(scalar->args[1], &factor))
+    return !__builtin_mul_overflow(factor, coefficient, &product) && AddTo(sum, scalar->args[0], product);
+  const std::optional<Polynomial> left = ToPolynomial(scalar->args[0]), right = ToPolynomial(scalar->args[1]);
+  const std::optional<Polynomial> terms = left && right ? Product(*left, *right) : std::nullopt;
+  return terms && std::all_of(terms->begin(), terms->end(), [&](const auto& term) {
+           return !__builtin_mul_overflow(term.second, coefficient, &product) && AddTerm(sum, term.first, product);
+         });
 }
 
 /// A sum of whole trees with coefficients, and a number. Trees are told apart by how they are built only.
 class TermsOfSum {
  public:
-  TermsOfSum() { terms_.reserve(8); }  // more are rare
-
-  /// False: a coefficient would overflow.
+  /// False: a coefficient would overflow, or there are too many terms.
   bool Add(const Scalar& scalar, int64_t coefficient) {
     if (scalar->dtype != DType::kI64) return AddTerm(scalar, coefficient);  // its sums may wrap around
     int64_t product = 0;
@@ -90,15 +93,15 @@ class TermsOfSum {
   }
 
   bool IsConstant() const {
-    return std::all_of(terms_.begin(), terms_.end(), [](const Term& term) { return term.coefficient == 0; });
+    return std::all_of(terms_.begin(), terms_.begin() + count_, [](const Term& term) { return term.coefficient == 0; });
   }
   /// Whether nothing of what is left can cancel, as it does not even look alike: then the sum is no number.
   bool IsOfDifferentTerms() const {
-    for (auto term = terms_.begin(); term != terms_.end(); ++term) {
-      const Node& node = *term->tree;
+    for (auto term = terms_.begin(); term != terms_.begin() + count_; ++term) {
+      const Node& node = **term->tree;
       if (term->coefficient == 0 || node.args.empty()) continue;
       const auto is_like = [&](const Term& other) {
-        return other.coefficient != 0 && other.tree->kind == node.kind && other.tree->name == node.name;
+        return other.coefficient != 0 && (*other.tree)->kind == node.kind && (*other.tree)->name == node.name;
       };
       if (node.kind == Kind::kMul || std::any_of(terms_.begin(), term, is_like)) return false;
     }
@@ -108,19 +111,22 @@ class TermsOfSum {
 
  private:
   struct Term {
-    const Scalar& tree;
+    const Scalar* tree;
     int64_t coefficient;
   };
 
   bool AddTerm(const Scalar& tree, int64_t coefficient) {
-    for (Term& term : terms_) {
-      if (IsSameTree(term.tree, tree)) return !__builtin_add_overflow(term.coefficient, coefficient, &term.coefficient);
+    for (size_t i = 0; i < count_; ++i) {
+      if (IsSameTree(*terms_[i].tree, tree))
+        return !__builtin_add_overflow(terms_[i].coefficient, coefficient, &terms_[i].coefficient);
     }
-    terms_.push_back({tree, coefficient});
+    if (count_ == terms_.size()) return false;
+    terms_[count_++] = {&tree, coefficient};
     return true;
   }
 
-  std::vector<Term> terms_{};
+  std::array<Term, kMaxTerms> terms_;
+  size_t count_ = 0;
   int64_t constant_ = 0;
 };
 
@@ -179,28 +185,23 @@ std::optional<Polynomial> Product(const Polynomial& a, const Polynomial& b) {
 }
 
 std::optional<Polynomial> ToPolynomial(const Scalar& scalar) {
-  if (!IsSum(scalar)) return Polynomial{{VariableKey(scalar), 1}};
-  switch (scalar->kind) {
-    case Kind::kInt: return scalar->int_value == 0 ? Polynomial{} : Polynomial{{"", scalar->int_value}};
-    case Kind::kAdd: return Combine(scalar->args[0], scalar->args[1], 1);
-    case Kind::kSub: return Combine(scalar->args[0], scalar->args[1], -1);
-    case Kind::kNeg: return Combine(Int(0), scalar->args[0], -1);
-    default: return Multiply(scalar->args[0], scalar->args[1]);
-  }
+  Polynomial polynomial;
+  if (!AddTo(polynomial, scalar, 1)) return std::nullopt;
+  return polynomial;
 }
 
-std::optional<int64_t> ConstantDifference(const Scalar& a, const Scalar& b) {
+std::optional<int64_t> ConstantSum(const Scalar& a, const Scalar& b, int64_t sign) {
   if (a->dtype != DType::kI64 || b->dtype != DType::kI64) return std::nullopt;
   // Most sums are settled without their normal forms.
-  if (TermsOfSum terms; terms.Add(a, 1) && terms.Add(b, -1)) {
+  if (TermsOfSum terms; terms.Add(a, 1) && terms.Add(b, sign)) {
     if (terms.IsConstant()) return terms.Constant();
     if (terms.IsOfDifferentTerms()) return std::nullopt;
   }
-  const std::optional<Polynomial> difference = Combine(a, b, -1);
-  if (!difference || difference->size() > 1) return std::nullopt;
-  if (difference->empty()) return 0;
-  if (!difference->begin()->first.empty()) return std::nullopt;
-  return difference->begin()->second;
+  Polynomial sum;
+  if (!AddTo(sum, a, 1) || !AddTo(sum, b, sign) || sum.size() > 1) return std::nullopt;
+  if (sum.empty()) return 0;
+  if (!sum.begin()->first.empty()) return std::nullopt;
+  return sum.begin()->second;
 }
 
 std::optional<int64_t> MostDifference(const Scalar& a, const Scalar& b) {
@@ -245,24 +246,53 @@ int64_t KnownDivisor(const Scalar& scalar) {
   }
 }
 
-std::string CanonicalText(const Scalar& scalar) {
-  if (scalar->kind == Kind::kName) return scalar->name;
-  if (scalar->kind == Kind::kFloat || scalar->kind == Kind::kBool) return ToString(scalar);
-  if (IsSum(scalar)) {
-    if (const std::optional<Polynomial> polynomial = ToPolynomial(scalar)) {
-      std::string text = "(";
-      for (const auto& [key, coefficient] : *polynomial) text += '+' + std::to_string(coefficient) + '*' + key;
-      return text + ')';
-    }
+namespace {
+
+void AppendCanonical(const Scalar& scalar, std::string& text) {
+  if (scalar->kind == Kind::kName) {
+    text += scalar->name;
+    return;
   }
+  if (scalar->kind == Kind::kFloat || scalar->kind == Kind::kBool) {
+    text += ToString(scalar);
+    return;
+  }
+  const std::optional<Polynomial> polynomial = IsSum(scalar) ? ToPolynomial(scalar) : std::nullopt;
+  if (polynomial) {
+    text += '(';
+    for (const auto& [key, coefficient] : *polynomial) {
+      text += '+';
+      text += std::to_string(coefficient);
+      text += '*';
+      text += key;
+    }
+    text += ')';
+    return;
+  }
+  text += std::to_string(static_cast<int>(scalar->kind));
+  text += ':';
+  text += Name(scalar->dtype);
+  text += ':';
+  text += scalar->name;
+  text += '#';
+  text += std::to_string(scalar->int_value);
+  text += '(';
   std::vector<std::string> args;
   for (const Scalar& arg : scalar->args) args.push_back(CanonicalText(arg));
   if (IsCommutative(scalar->kind)) std::sort(args.begin(), args.end());
-  std::string text = std::to_string(static_cast<int>(scalar->kind)) + ':';
-  text += Name(scalar->dtype);
-  text += ':' + scalar->name + '#' + std::to_string(scalar->int_value) + '(';
-  for (const std::string& arg : args) text += arg + ',';
-  return text + ')';
+  for (const std::string& arg : args) {
+    text += arg;
+    text += ',';
+  }
+  text += ')';
+}
+
+}  // namespace
+
+std::string CanonicalText(const Scalar& scalar) {
+  std::string text;
+  AppendCanonical(scalar, text);
+  return text;
 }
 
 bool HaveSameNormalForm(const Scalar& a, const Scalar& b) { return IsSameTree(a, b) || CanonicalText(a) == CanonicalText(b); }

@@ -25,8 +25,9 @@ std::optional<Polynomial> Product(const Polynomial& a, const Polynomial& b);
 /// a + factor * b
 Polynomial Sum(Polynomial a, const Polynomial& b, int64_t factor = 1);
 
-/// a - b, if that is the same integer whatever the names stand for.
-std::optional<int64_t> ConstantDifference(const Scalar& a, const Scalar& b);
+/// a + sign * b, if that is the same integer whatever the names stand for.
+std::optional<int64_t> ConstantSum(const Scalar& a, const Scalar& b, int64_t sign);
+inline std::optional<int64_t> ConstantDifference(const Scalar& a, const Scalar& b) { return ConstantSum(a, b, -1); }
 
 /// a - b at most, where that is known: of the least of several the smallest counts.
 std::optional<int64_t> MostDifference(const Scalar& a, const Scalar& b);

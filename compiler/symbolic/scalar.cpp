@@ -9,25 +9,17 @@
 #include <functional>
 #include <utility>
 
+#include "compiler/symbolic/node.h"
 #include "compiler/symbolic/polynomial.h"
 #include "compiler/symbolic/round.h"
 
 namespace tkc::symbolic {
 namespace {
 
-Scalar Leaf(Kind kind, DType dtype) {
-  Node node;
-  node.kind = kind;
-  node.dtype = dtype;
-  return std::make_shared<const Node>(std::move(node));
-}
-
 Scalar IntLiteral(int64_t value, DType dtype) {
-  Node node;
-  node.kind = Kind::kInt;
-  node.dtype = dtype;
-  node.int_value = value;
-  return std::make_shared<const Node>(std::move(node));
+  auto node = NewNode(Kind::kInt, dtype);
+  node->int_value = value;
+  return node;
 }
 
 /// The range of an integer type; true if `value` is in it. kU64 literals above 2^63 are not representable here and stay unfolded.
@@ -77,39 +69,35 @@ bool HoldsAll(DType wide, DType narrow) {
 Scalar Int(int64_t value) { return IntLiteral(value, DType::kI64); }
 
 Scalar Float(double value, DType dtype) {
-  Node node;
-  node.kind = Kind::kFloat;
-  node.dtype = dtype;
-  node.float_value = Round(value, dtype);
-  return std::make_shared<const Node>(std::move(node));
+  auto node = NewNode(Kind::kFloat, dtype);
+  node->float_value = Round(value, dtype);
+  return node;
 }
 
 Scalar Bool(bool value) {
-  Node node;
-  node.kind = Kind::kBool;
-  node.dtype = DType::kBool;
-  node.int_value = value;
-  return std::make_shared<const Node>(std::move(node));
+  auto node = NewNode(Kind::kBool, DType::kBool);
+  node->int_value = value;
+  return node;
 }
 
 Scalar Name(std::string name, DType dtype) {
-  Node node = *Leaf(Kind::kName, dtype);
-  node.name = std::move(name);
-  return std::make_shared<const Node>(std::move(node));
+  auto node = NewNode(Kind::kName, dtype);
+  node->name = std::move(name);
+  return node;
 }
 
 Scalar Element(std::string tensor, DType dtype, std::vector<Scalar> indices) {
-  Node node = *Leaf(Kind::kElement, dtype);
-  node.name = std::move(tensor);
-  node.args = std::move(indices);
-  return std::make_shared<const Node>(std::move(node));
+  auto node = NewNode(Kind::kElement, dtype);
+  node->name = std::move(tensor);
+  node->args = std::move(indices);
+  return node;
 }
 
 Scalar Call(std::string name, DType dtype, std::vector<Scalar> args) {
-  Node node = *Leaf(Kind::kCall, dtype);
-  node.name = std::move(name);
-  node.args = std::move(args);
-  return std::make_shared<const Node>(std::move(node));
+  auto node = NewNode(Kind::kCall, dtype);
+  node->name = std::move(name);
+  node->args = std::move(args);
+  return node;
 }
 
 Scalar Convert(Scalar value, DType dtype) {
@@ -117,9 +105,9 @@ Scalar Convert(Scalar value, DType dtype) {
   if (Scalar literal = ConvertLiteral(value, dtype)) return literal;
   const bool is_back = value->kind == Kind::kConvert && value->args[0]->dtype == dtype && HoldsAll(value->dtype, dtype);
   if (is_back) return value->args[0];
-  Node node = *Leaf(Kind::kConvert, dtype);
-  node.args = {std::move(value)};
-  return std::make_shared<const Node>(std::move(node));
+  auto node = NewNode(Kind::kConvert, dtype);
+  node->args = {std::move(value)};
+  return node;
 }
 
 bool IsInt(const Scalar& scalar, int64_t* value) {

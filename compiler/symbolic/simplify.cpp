@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/support/floor_div.h"
+#include "compiler/symbolic/node.h"
 #include "compiler/symbolic/polynomial.h"
 #include "compiler/symbolic/round.h"
 #include "compiler/symbolic/scalar.h"
@@ -12,12 +13,12 @@
 namespace tkc::symbolic {
 namespace {
 
-Scalar Raw(Kind kind, DType dtype, std::vector<Scalar> args) {
-  Node node;
-  node.kind = kind;
-  node.dtype = dtype;
-  node.args = std::move(args);
-  return std::make_shared<const Node>(std::move(node));
+template <typename... Args>
+Scalar Raw(Kind kind, DType dtype, const Args&... args) {
+  auto node = NewNode(kind, dtype);
+  node->args.reserve(sizeof...(args));
+  (node->args.push_back(args), ...);
+  return node;
 }
 
 bool IsComparison(Kind kind) { return kind >= Kind::kEq && kind <= Kind::kGe; }
@@ -98,15 +99,14 @@ Scalar Cancel(bool is_add, const Scalar& a, const Scalar& b) {
 /// x + c or x - c, without a negative literal on the right; x has no literal at its end.
 Scalar PlusNumber(const Scalar& a, int64_t number) {
   if (number == 0) return a;
-  return number < 0 ? Raw(Kind::kSub, DType::kI64, {a, Int(-number)}) : Raw(Kind::kAdd, DType::kI64, {a, Int(number)});
+  return number < 0 ? Raw(Kind::kSub, DType::kI64, a, Int(-number)) : Raw(Kind::kAdd, DType::kI64, a, Int(number));
 }
 
 /// x + c and x - c in their one form: no negative literal on the right, one literal at the end of a chain.
 Scalar MakeSum(bool is_add, const Scalar& a, const Scalar& b) {
   int64_t right = 0, left = 0, inner = 0;
   if (!IsSum(a) && IsInt(b, &right) && right != INT64_MIN) return PlusNumber(a, is_add ? right : -right);
-  const Scalar negated_b = is_add ? Raw(Kind::kNeg, DType::kI64, {b}) : b;
-  if (const auto difference = ConstantDifference(a, negated_b)) return Int(*difference);
+  if (const auto sum = ConstantSum(a, b, is_add ? 1 : -1)) return Int(*sum);
   if (Scalar rest = Cancel(is_add, a, b)) return rest;
   if (IsInt(a, &left) && left == 0) return is_add ? b : Make(Kind::kNeg, DType::kI64, {b});
   if (is_add && IsInt(a) && !IsInt(b)) return MakeSum(true, b, a);
@@ -122,7 +122,7 @@ Scalar MakeSum(bool is_add, const Scalar& a, const Scalar& b) {
     }
     return PlusNumber(a, offset);
   }
-  return Raw(is_add ? Kind::kAdd : Kind::kSub, DType::kI64, {a, b});
+  return Raw(is_add ? Kind::kAdd : Kind::kSub, DType::kI64, a, b);
 }
 
 Scalar MakeProduct(const Scalar& a, const Scalar& b) {
@@ -137,7 +137,7 @@ Scalar MakeProduct(const Scalar& a, const Scalar& b) {
     }
     if (a->kind == Kind::kNeg && value != INT64_MIN) return MakeProduct(a->args[0], Int(-value));
   }
-  return Raw(Kind::kMul, DType::kI64, {a, b});
+  return Raw(Kind::kMul, DType::kI64, a, b);
 }
 
 /// x * (value / divisor) where value is a literal multiple of the divisor, and sums of such; null if `a` is not of that form.
@@ -164,12 +164,12 @@ Scalar MakeDivision(Kind kind, const Scalar& a, const Scalar& b) {
     }
   }
   if (int64_t value = 0; IsInt(a, &value) && value == 0 && divisor != 0) return Int(0);
-  return Raw(kind, DType::kI64, {a, b});
+  return Raw(kind, DType::kI64, a, b);
 }
 
 Scalar MakeExtremum(Kind kind, const Scalar& a, const Scalar& b) {
   if (const auto difference = ConstantDifference(a, b)) return (*difference <= 0) == (kind == Kind::kMin) ? a : b;
-  return Raw(kind, DType::kI64, {a, b});
+  return Raw(kind, DType::kI64, a, b);
 }
 
 /// Mathematical integers, both sides kI64.
@@ -191,12 +191,12 @@ Scalar MakeLogic(Kind kind, const Scalar& a, const Scalar& b) {
   if (IsBool(a, neutral)) return b;
   if (IsBool(b, neutral)) return a;
   if (IsBool(a, !neutral) || IsBool(b, !neutral)) return Bool(!neutral);
-  return Raw(kind, DType::kBool, {a, b});
+  return Raw(kind, DType::kBool, a, b);
 }
 
 Scalar MakeComparison(Kind kind, const Scalar& a, const Scalar& b) {
   if (const auto difference = ConstantDifference(a, b)) return Bool(Compare<int64_t>(kind, *difference, 0));
-  return Raw(kind, DType::kBool, {a, b});
+  return Raw(kind, DType::kBool, a, b);
 }
 
 Scalar MakeNeg(DType dtype, const Scalar& a) {
@@ -208,13 +208,13 @@ Scalar MakeNeg(DType dtype, const Scalar& a) {
     if (a->kind == Kind::kMul && IsInt(a->args[1], &factor) && factor != INT64_MIN) return MakeProduct(a->args[0], Int(-factor));
     if (a->kind == Kind::kSub) return MakeSum(false, a->args[1], a->args[0]);
   }
-  return Raw(Kind::kNeg, dtype, {a});
+  return Raw(Kind::kNeg, dtype, a);
 }
 
-Scalar MakeSelect(DType dtype, std::vector<Scalar> args) {
+Scalar MakeSelect(DType dtype, const std::vector<Scalar>& args) {
   if (args[0]->kind == Kind::kBool) return args[0]->int_value ? args[1] : args[2];
   if (Equal(args[1], args[2])) return args[1];
-  return Raw(Kind::kSelect, dtype, std::move(args));
+  return Raw(Kind::kSelect, dtype, args[0], args[1], args[2]);
 }
 
 }  // namespace
@@ -225,15 +225,15 @@ Scalar Make(Kind kind, DType dtype, std::vector<Scalar> args) {
   if (kind == Kind::kNot) {
     if (args[0]->kind == Kind::kBool) return Bool(!args[0]->int_value);
     if (args[0]->kind == Kind::kNot) return args[0]->args[0];
-    return Raw(kind, DType::kBool, std::move(args));
+    return Raw(kind, DType::kBool, args[0]);
   }
-  if (kind == Kind::kSelect) return MakeSelect(dtype, std::move(args));
+  if (kind == Kind::kSelect) return MakeSelect(dtype, args);
   const Scalar &a = args[0], &b = args[1];
   if (kind == Kind::kAnd || kind == Kind::kOr) return MakeLogic(kind, a, b);
   if (Scalar literal = FoldLiterals(kind, dtype, a, b)) return literal;
   if (IsComparison(kind)) return MakeComparison(kind, a, b);
   if (dtype == DType::kI64 && a->dtype == DType::kI64 && b->dtype == DType::kI64) return MakeInteger(kind, a, b);
-  return Raw(kind, dtype, std::move(args));
+  return Raw(kind, dtype, a, b);
 }
 
 }  // namespace tkc::symbolic
