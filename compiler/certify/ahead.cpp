@@ -72,7 +72,7 @@ class AheadProof {
   void Fail(const Op& op, DiagnosticKind kind, std::string headline, const Op* other = nullptr) {
     if (finding_) return;
     finding_ = Finding{kind, op.span, std::move(headline)};
-    const bool loads = other && (other->code == OpCode::kLoadLeft || other->code == OpCode::kLoadRight);
+    const bool loads = other && ir::LoadsFragments(other->code);
     if (other) finding_->notes.emplace_back(other->span, loads ? "it is loaded here" : "in the loop, it is copied here");
   }
 

@@ -105,8 +105,7 @@ bool Machine::EndAgent(Context& c) {
 int Machine::Around(const Context& c, int depth, int64_t* ordinal) const {
   if (depth == 0) return -1;
   const Frame& frame = c.self.frames[static_cast<size_t>(depth) - 1];
-  const Loop& loop = c.agent.loops[static_cast<size_t>(frame.loop)];
-  *ordinal = loop.first + frame.iteration * loop.stride;
+  *ordinal = OrdinalOf(c.agent, frame);
   return frame.fact;
 }
 
@@ -161,9 +160,7 @@ Truth Machine::IsPositive(Context& c, const Condition& condition, Question& ques
   int64_t number = condition.linear.constant;
   for (size_t d = 0; d < condition.linear.of_loop.size(); ++d) {
     if (condition.linear.of_loop[d] == 0) continue;
-    const Frame& frame = c.self.frames[d];
-    const Loop& loop = c.agent.loops[static_cast<size_t>(frame.loop)];
-    number += condition.linear.of_loop[d] * (loop.first + frame.iteration * loop.stride);
+    number += condition.linear.of_loop[d] * OrdinalOf(c.agent, c.self.frames[d]);
   }
   if (condition.linear.rest.empty()) return number > 0 ? Truth::kTrue : Truth::kFalse;
   int64_t ordinal = 0;

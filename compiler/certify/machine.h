@@ -65,6 +65,12 @@ struct Frame {
   int64_t iteration = 0;
 };
 
+/// Of the iteration that the agent is in.
+inline int64_t OrdinalOf(const Agent& agent, const Frame& frame) {
+  const Loop& loop = agent.loops[static_cast<size_t>(frame.loop)];
+  return loop.first + frame.iteration * loop.stride;
+}
+
 struct AgentState {
   int at = 0;
   bool is_done = false;
@@ -271,7 +277,7 @@ class Machine {
   size_t JointOf(const Agent& agent) const {
     return static_cast<size_t>(agent.block) * kernel_.workers.size() + static_cast<size_t>(agent.worker - kernel_.workers.data());
   }
-  int Dealt(Context& c);
+  int Dealt(const ir::Op& copy) const;
   bool CopyTogether(Context& c);
   bool CopyAsync(Context& c);
   void CommitCopies(Context& c);

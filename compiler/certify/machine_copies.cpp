@@ -11,12 +11,6 @@ namespace tkc::certify {
 
 using ir::OpCode;
 
-namespace {
-
-constexpr int kMostDealt = 31;  // tensors that the normal form tells apart
-
-}  // namespace
-
 /// Copies and barriers of the block are executed by all agents of a worker, in one order: each brings its own pieces.
 bool Machine::Together(Context& c, int place) {
   if (!c.agent.computes || c.step.is_elected)
@@ -46,19 +40,16 @@ bool Machine::Together(Context& c, int place) {
 }
 
 /// The tensor that all threads of the block copy from: its number among these, and one.
-int Machine::Dealt(Context& c) {
-  const auto tensor = std::find(copied_tensors_.begin(), copied_tensors_.end(), c.op.symbol);
-  const auto number = static_cast<int>(tensor - copied_tensors_.begin()) + 1;
-  if (number > kMostDealt) Fail(c, DiagnosticKind::kCertificateUnknown, fmt::format("more than {} tensors are copied", kMostDealt));
-  return number;
+int Machine::Dealt(const ir::Op& copy) const {
+  const auto tensor = std::find(copied_tensors_.begin(), copied_tensors_.end(), copy.symbol);
+  return static_cast<int>(tensor - copied_tensors_.begin()) + 1;
 }
 
 /// Ordinary loads and stores by all threads of the block.
 bool Machine::CopyTogether(Context& c) {
   const Access& access = c.step.accesses[0];
-  const int tensor = Dealt(c);
-  return tensor <= kMostDealt && Together(c, c.self.roots[static_cast<size_t>(access.root)]) &&
-         AccessView(c, access, true, false, Shares(c), nullptr, tensor);
+  return Together(c, c.self.roots[static_cast<size_t>(access.root)]) &&
+         AccessView(c, access, true, false, Shares(c), nullptr, Dealt(c.op));
 }
 
 /// A slot is filled once in each turn: twice means that its ring did not go on.
@@ -75,9 +66,8 @@ bool Machine::CopyAsync(Context& c) {
   const Access& access = c.step.accesses[0];
   if (!FillsAnew(c, access)) return false;
   if (!Together(c, c.self.roots[static_cast<size_t>(access.root)])) return false;
-  const int tensor = Dealt(c);
   CopyGroup& group = c.self.open_copies;
-  if (tensor > kMostDealt || !AccessView(c, access, true, true, Shares(c), &group.writes, tensor)) return false;
+  if (!AccessView(c, access, true, true, Shares(c), &group.writes, Dealt(c.op))) return false;
   if (!program_.counts_instructions) return true;
   // Each instruction of a wave copies a piece for each of its lanes. What is not made of whole ones goes by ordinary stores.
   // Where it goes by these although it is, as the tensor lies, all that was issued before is complete behind it: to count it is

@@ -96,7 +96,7 @@ void NormalForm::Put(const NormalForm& other, size_t event, int number, State& s
       const Rect rect{Field(corners, 48, 16), Field(corners, 32, 16), Field(corners, 16, 16), Field(corners, 0, 16)};
       const bool writes = Field(what, 17, 1) != 0, is_async = Field(what, 16, 1) != 0;
       const bool by_engine = Field(what, 23, 1) != 0;
-      const int dealt = Field(what, 18, 5);
+      const int dealt = Field(what, 0, 16);
       state.records.Add({places[at], Field(what, 24, 12), agent, writes, is_async, by_engine, dealt, rect, number, op});
       break;
     }

@@ -4,15 +4,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "compiler/support/floor_div.h"
+#include "compiler/certify/ring_frame.h"
 
 namespace tkc::certify {
 namespace {
-
-int64_t OrdinalOf(const Agent& agent, const Frame& frame) {
-  const Loop& loop = agent.loops[static_cast<size_t>(frame.loop)];
-  return loop.first + frame.iteration * loop.stride;
-}
 
 template <typename T>
 uint64_t Bits(T value, int shift) {
@@ -21,10 +16,10 @@ uint64_t Bits(T value, int shift) {
 
 class Normalizer {
  public:
-  Normalizer(const Machine& machine, const State& state) : machine_(machine), program_(machine.program()), state_(state) {}
+  Normalizer(const Machine& machine, const State& state)
+      : machine_(machine), program_(machine.program()), state_(state), rings_(machine, state) {}
 
   NormalForm Run() {
-    Rings();
     Facts();
     Barriers();
     NormalForm form;
@@ -59,74 +54,6 @@ class Normalizer {
     }
     text_ += static_cast<char>(127);
     text_.append(reinterpret_cast<const char*>(&number), sizeof number);
-  }
-
-  struct Base {
-    int block = 0;
-    const std::string* name = nullptr;
-    int64_t slots = 1, position = 0, loops = 0;
-  };
-
-  /// Where each ring stands: the position of the first agent that has it.
-  void Rings() {
-    for (size_t i = 0; i < program_.agents.size(); ++i) {
-      const Agent& agent = program_.agents[i];
-      for (size_t ring = 0; ring < agent.rings.size(); ++ring) {
-        const std::string& name = agent.rings[ring].name;
-        const size_t base = Find(agent.block, name);
-        if (base == base_.size())
-          base_.push_back(
-              {Side(agent.block), &name, agent.rings[ring].slots, state_.agents[i].rings[ring], state_.agents[i].loops[ring]});
-        agent_base_.push_back(base);
-      }
-    }
-    for (int block = 0; block < program_.blocks; ++block) {
-      const auto find = [&](const std::string& ring) -> const Base* {
-        const size_t base = ring.empty() ? base_.size() : Find(block, ring);
-        return base == base_.size() ? nullptr : &base_[base];
-      };
-      for (const std::string& ring : program_.ring_of_buffer) buffer_base_.push_back(find(ring));
-      for (const std::string& ring : program_.ring_of_barrier) barrier_base_.push_back(find(ring));
-    }
-  }
-
-  /// Blocks that fill each other's slots turn their rings together; others each for themselves.
-  int Side(int block) const { return program_.shares_slots ? 0 : block; }
-  size_t Find(int block, const std::string& ring) const {
-    size_t base = 0;
-    while (base < base_.size() && (base_[base].block != Side(block) || *base_[base].name != ring)) ++base;
-    return base;
-  }
-  const Base* BufferBase(const Machine::Place& p) const {
-    return buffer_base_[static_cast<size_t>(p.block) * program_.ring_of_buffer.size() + static_cast<size_t>(p.buffer)];
-  }
-  const Base* BarrierBase(const Machine::ElementOf& e) const {
-    return barrier_base_[static_cast<size_t>(e.block) * program_.ring_of_barrier.size() + static_cast<size_t>(e.barrier)];
-  }
-
-  static int64_t Turn(const Base* base, int64_t index) {
-    if (!base || index >= base->slots) return index;
-    const int64_t from = index - base->position;
-    return from - FloorDiv(from, base->slots) * base->slots;
-  }
-
-  int Place(int place) const {
-    if (place < 0) return -1;
-    const Machine::Place& p = machine_.places()[static_cast<size_t>(place)];
-    return place + static_cast<int>(Turn(BufferBase(p), p.index) - p.index);
-  }
-
-  int Element(int element) const {
-    const Machine::ElementOf& e = machine_.Element(element);
-    return element + static_cast<int>(Turn(BarrierBase(e), e.element) - e.element);
-  }
-
-  /// Phases over when the ring last came past this element, or will at its base.
-  int64_t Lap(int element) const {
-    const Machine::ElementOf& e = machine_.Element(element);
-    const Base* base = BarrierBase(e);
-    if (!base || e.element >= base->slots) return 0;
-    return FloorDiv(base->position + Turn(base, e.element), base->slots);
   }
 
   void Facts() {
@@ -183,8 +110,8 @@ class Normalizer {
       Put(self.is_done ? -1 : self.at);
       const size_t own = base;
       for (size_t ring = 0; ring < agent.rings.size(); ++ring, ++base) {
-        Put(self.rings[ring] - base_[agent_base_[base]].position);
-        Put(self.loops[ring] - base_[agent_base_[base]].loops);
+        Put(self.rings[ring] - rings_.Of(base).position);
+        Put(self.loops[ring] - rings_.Of(base).loops);
       }
       if (self.is_done) continue;
       Put(self.has_arrived);
@@ -219,9 +146,9 @@ class Normalizer {
   void Roots(const Agent& agent, const AgentState& self, size_t own) {
     for (size_t root = 0; root < self.roots.size(); ++root) {
       const bool is_used = self.at <= agent.last_use[root];
-      Put(is_used ? Place(self.roots[root]) : -1);
+      Put(is_used ? rings_.Place(self.roots[root]) : -1);
       if (!is_used || self.roots[root] < 0 || !machine_.IsCounted(self.roots[root])) continue;
-      const Base& ring = base_[agent_base_[own + static_cast<size_t>(agent.ring_of_root[root])]];
+      const RingFrame::Base& ring = rings_.Of(own + static_cast<size_t>(agent.ring_of_root[root]));
       Put(self.turns[root].position - ring.position);
       Put(self.turns[root].loops - ring.loops);
     }
@@ -286,7 +213,7 @@ class Normalizer {
   void AddRecord(const Record& r, int place) {
     AddEvent(r.event, NormalForm::Sort::kRecord, place, r.warp, r.agent, r.op);
     NormalForm::Key& key = events_.back().key;
-    key.what |= Bits(r.by_engine, 23) | Bits(r.dealt, 18) | Bits(r.writes, 17) | Bits(r.is_async, 16);
+    key.what |= Bits(r.by_engine, 23) | Bits(r.writes, 17) | Bits(r.is_async, 16) | Bits(r.dealt, 0);
     key.corners = Bits(r.rect.r0, 48) | Bits(r.rect.r1, 32) | Bits(r.rect.c0, 16) | Bits(r.rect.c1, 0);
   }
 
@@ -298,7 +225,7 @@ class Normalizer {
     }
     const auto first_note = static_cast<std::ptrdiff_t>(events_.size());
     for (const WaitNote& note : state_.notes)
-      AddEvent(note.event, NormalForm::Sort::kNote, Element(note.barrier), note.warp, note.agent, note.op);
+      AddEvent(note.event, NormalForm::Sort::kNote, rings_.Element(note.barrier), note.warp, note.agent, note.op);
     // These come in no order, and no two are alike.
     std::sort(events_.begin() + first_note, events_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
     for (size_t i = 0; i < at_.size(); ++i) {
@@ -324,11 +251,11 @@ class Normalizer {
 
   void Barriers() {
     at_.assign(state_.barriers.size(), 0);
-    for (int i = 0; i < machine_.Elements(); ++i) at_[static_cast<size_t>(Element(i))] = i;
+    for (int i = 0; i < machine_.Elements(); ++i) at_[static_cast<size_t>(rings_.Element(i))] = i;
     for (const int i : at_) {
       if (machine_.UsersOfElement(i) == 0) continue;  // it does not keep up with its ring
       const BarrierState& barrier = state_.barriers[static_cast<size_t>(i)];
-      Put(barrier.completed - Lap(i));
+      Put(barrier.completed - rings_.Lap(i));
       Put(barrier.pending);
       Put(barrier.expected);
       Put(barrier.issued);
@@ -352,7 +279,7 @@ class Normalizer {
   void Places(NormalForm& form) const {
     form.places.resize(state_.written.size());
     for (size_t i = 0; i < state_.written.size(); ++i)
-      form.places[static_cast<size_t>(Place(static_cast<int>(i)))] = static_cast<int>(i);
+      form.places[static_cast<size_t>(rings_.Place(static_cast<int>(i)))] = static_cast<int>(i);
   }
 
   void Written(NormalForm& form) {
@@ -362,7 +289,7 @@ class Normalizer {
       if (written.empty()) continue;
       const ir::Buffer& buffer = program_.kernel->buffers[static_cast<size_t>(machine_.places()[i].buffer)];
       const bool is_whole = written.size() == 1 && written[0].Covers({0, buffer.rows, 0, buffer.cols});
-      const int place = Place(static_cast<int>(i));
+      const int place = rings_.Place(static_cast<int>(i));
       form.written[static_cast<size_t>(place)] = is_whole ? 2 : 1;
       if (is_whole) continue;
       Put(place);
@@ -377,7 +304,7 @@ class Normalizer {
       const auto i = static_cast<size_t>(place);
       Put(!state_.written[i].empty());
       if (state_.written[i].empty()) continue;
-      const Base* ring = BufferBase(machine_.places()[i]);
+      const RingFrame::Base* ring = rings_.OfPlace(place);
       Put(state_.contents[i].position - ring->position);
       Put(state_.contents[i].loops - ring->loops);
     }
@@ -385,7 +312,7 @@ class Normalizer {
       Put(static_cast<int64_t>(joint.size()));
       for (const Joint& each : joint) {
         Put(reinterpret_cast<int64_t>(each.op));
-        Put(Place(each.place));
+        Put(rings_.Place(each.place));
       }
     }
   }
@@ -427,9 +354,7 @@ class Normalizer {
   const Program& program_;
   const State& state_;
   std::string text_;
-  std::vector<Base> base_;
-  std::vector<size_t> agent_base_;  // of each ring of each agent
-  std::vector<const Base*> buffer_base_, barrier_base_;
+  RingFrame rings_;
   std::vector<int64_t> first_;  // of each fact: the least ordinal that an agent stands in
   std::vector<int> number_;     // of each fact, in the normal form
   std::vector<Entry> events_;

@@ -19,7 +19,7 @@ namespace tkc::certify {
 struct NormalForm {
   /// By what an event of one state is found in another.
   struct Key {
-    uint64_t what = 0;     // 4 bits what it is, 24 which tile, element or named barrier, 12 whose, 8 how
+    uint64_t what = 0;     // 4 bits what it is, 24 which tile, element or named barrier, 12 whose, 8 how, 16 what tensor
     uint64_t corners = 0;  // the rectangle, 16 bits for each number
     int copy = 0;          // which of those that are alike else
     auto operator<=>(const Key&) const = default;

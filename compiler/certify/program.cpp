@@ -39,13 +39,16 @@ void AddAgents(Program& program) {
   }
 }
 
-/// Whether sets of agents, and rectangles of tiles, fit the numbers that states are compared by.
+/// Whether sets of agents, tensors and rectangles of tiles fit the numbers that states are compared by.
 bool Fits(Program& program) {
   constexpr size_t kMostAgents = 64;
   constexpr int64_t kMostExtent = (1 << 16) - 1;
+  constexpr size_t kMostTensors = (1 << 16) - 1;
   const ir::Kernel& kernel = *program.kernel;
   if (program.agents.size() > kMostAgents)
     program.unknowns.push_back({kernel.span, fmt::format("{} warpgroups apart; {} at most", program.agents.size(), kMostAgents)});
+  if (kernel.tensors.size() > kMostTensors)
+    program.unknowns.push_back({kernel.span, fmt::format("{} tensors; {} at most", kernel.tensors.size(), kMostTensors)});
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (buffer.rows > kMostExtent || buffer.cols > kMostExtent)
       program.unknowns.push_back({kernel.span, fmt::format("the parts of a tile as long as those of `{}`", buffer.name)});

@@ -153,9 +153,8 @@ class Replayer {
         place[at] = number;
       };
       for (size_t d = 0; d < self.frames.size(); ++d) {
-        const Loop& loop = program_.agents[i].loops[static_cast<size_t>(self.frames[d].loop)];
-        put(2 * d, loop.rank);
-        put(2 * d + 1, loop.first + self.frames[d].iteration * loop.stride);
+        put(2 * d, program_.agents[i].loops[static_cast<size_t>(self.frames[d].loop)].rank);
+        put(2 * d + 1, OrdinalOf(program_.agents[i], self.frames[d]));
       }
       put(2 * self.frames.size(), program_.agents[i].next_rank[static_cast<size_t>(self.at)]);
     }

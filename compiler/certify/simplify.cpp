@@ -8,11 +8,6 @@
 namespace tkc::certify {
 namespace {
 
-int64_t OrdinalOf(const Agent& agent, const Frame& frame) {
-  const Loop& loop = agent.loops[static_cast<size_t>(frame.loop)];
-  return loop.first + frame.iteration * loop.stride;
-}
-
 uint64_t LiveAgents(const State& state) {
   uint64_t live = 0;
   for (size_t i = 0; i < state.agents.size(); ++i) live |= uint64_t{!state.agents[i].is_done} << i;

@@ -12,8 +12,8 @@ using ir::Op;
 using ir::OpCode;
 
 bool Reads(OpCode code) {
-  return code == OpCode::kLoadLeft || code == OpCode::kLoadRight || code == OpCode::kLoadShared || code == OpCode::kMma ||
-         code == OpCode::kCopyToGlobal || code == OpCode::kStoreAsync;
+  return ir::LoadsFragments(code) || code == OpCode::kLoadShared || code == OpCode::kMma || code == OpCode::kCopyToGlobal ||
+         code == OpCode::kStoreAsync;
 }
 
 class Finder {

@@ -14,14 +14,6 @@ namespace {
 
 using ir::OpCode;
 
-constexpr int64_t kBarrierBytes = 8;
-constexpr int64_t kMostArrivals = (1 << 20) - 1;  // that an mbarrier counts
-
-int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
-int64_t BytesOf(const ir::Buffer& buffer) {
-  return RoundUp(buffer.TileBytes(), buffer.Alignment()) * buffer.count * buffer.instances;
-}
-
 std::optional<Finding> CheckRegisters(const ir::Kernel& kernel, const Target& target) {
   const int groups = kernel.threads / 128;
   std::map<int, std::pair<int, const ir::Worker*>> asked;  // by warpgroup
@@ -72,16 +64,16 @@ std::optional<Finding> CheckShared(const ir::Kernel& kernel, const Target& targe
     for (const ir::Buffer& other : kernel.buffers) {
       if (&other == &buffer) break;
       if (ir::ShareRoom(buffer, other)) continue;  // the replay shows that neither is needed while the other is
-      if (buffer.offset < other.offset + BytesOf(other) && other.offset < buffer.offset + BytesOf(buffer))
+      if (buffer.offset < other.End() && other.offset < buffer.End())
         return finding(fmt::format("`{}` and `{}` overlap in shared memory", other.name, buffer.name));
     }
-    end = std::max(end, buffer.offset + BytesOf(buffer));
+    end = std::max(end, buffer.End());
   }
   for (const ir::Barrier& barrier : kernel.barriers) {
-    end += barrier.count * barrier.instances * kBarrierBytes;
-    if (barrier.arrivals < 1 || barrier.arrivals > kMostArrivals)
+    end += barrier.count * barrier.instances * ir::kBarrierBytes;
+    if (barrier.arrivals < 1 || barrier.arrivals > ir::kMostArrivals)
       return finding(
-          fmt::format("`{}` expects {} arrivals; 1 to {} can be counted", barrier.name, barrier.arrivals, kMostArrivals));
+          fmt::format("`{}` expects {} arrivals; 1 to {} can be counted", barrier.name, barrier.arrivals, ir::kMostArrivals));
   }
   if (end > kernel.shared_bytes)
     return finding(

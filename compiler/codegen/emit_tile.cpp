@@ -57,6 +57,14 @@ std::string_view ReduceName(typed::Op op) {
   }
 }
 
+/// `pos(n).T + first`, where a parameter or the number of an instance has made `first` 0. Of integers.
+bool ChangesNothing(typed::Op op, bool is_left, const symbolic::Scalar& scalar) {
+  using typed::Op;
+  int64_t number = 0;
+  if (!symbolic::IsInt(scalar, &number)) return false;
+  return number == 0 ? op == Op::kAdd || (op == Op::kSub && !is_left) : number == 1 && op == Op::kMul;
+}
+
 /// Compilers warn about & beside | and about comparisons inside either: those keep their parentheses.
 int OuterOf(int precedence) {
   return precedence == CppExpr::kBitOr || precedence == CppExpr::kBitAnd || precedence <= CppExpr::kRelation ? CppExpr::kAdd
@@ -86,11 +94,9 @@ bool IsPure(const Op& op) {
   }
 }
 
-bool IsFragmentLoad(const Op& op) { return op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight; }
-
 /// Whether the operation is a call that returns a tile, pure or not.
 bool IsCall(const Op& op) {
-  return IsPure(op) || IsFragmentLoad(op) || ir::ReducesOrScans(op.code) || op.code == OpCode::kSplitCollect ||
+  return IsPure(op) || ir::LoadsFragments(op.code) || ir::ReducesOrScans(op.code) || op.code == OpCode::kSplitCollect ||
          op.code == OpCode::kFetch;
 }
 
@@ -148,8 +154,7 @@ CppExpr OpEmitter::Binary(const Op& op) {
     left = op.slot == "left" ? scalar : tile;
     right = op.slot == "left" ? tile : scalar;
     dtype = TypeOf(op.operands[0]).dtype;
-    // `pos(n).T + first` where a schedule has `first` at 0.
-    if (static_cast<typed::Op>(op.number) == typed::Op::kAdd && !IsFloat(dtype) && scalar.text == "0") return tile;
+    if (!IsFloat(dtype) && ChangesNothing(static_cast<typed::Op>(op.number), op.slot == "left", op.scalars[0])) return tile;
   }
   const Operator o = BinaryOperator(static_cast<typed::Op>(op.number), !IsFloat(dtype));
   if (o.precedence == 0) return {fmt::format("tk::{}({}, {})", o.text, left.text, right.text)};

@@ -26,7 +26,7 @@ class PassRunner {
   bool Run(std::span<const Pass> all) {
     if (!VerifyInput()) return false;
     for (const Pass& pass : all) {
-      if (Runs(pass) && !(FindsAllEstablished(all, pass) && Run(pass))) return false;
+      if (Runs(pass) && !(FindsAllEstablished(all, pass) && FindsOpen(pass) && Run(pass))) return false;
       if (pass.enters) Enter(*pass.enters);
     }
     return true;
@@ -42,13 +42,22 @@ class PassRunner {
     if (RunsAll()) return true;
     for (const Pass* before = all.data(); before != &pass; ++before) {
       if (!before->establishes) continue;
-      const std::optional<passes::Lack> lack = passes::LackOf(kernel_, *before->establishes);
+      const std::optional<passes::Sign> lack = passes::LackOf(kernel_, *before->establishes);
       if (!lack) continue;
       diagnostics_.Error(DiagnosticKind::kMalformedIr, lack->span, fmt::format("{} when `{}` begins", lack->what, pass.name))
           .Help(fmt::format("`{}` has to run first: `--run-pass={}`", before->name, before->name));
       return false;
     }
     return true;
+  }
+
+  bool FindsOpen(const Pass& pass) {
+    if (RunsAll() || !pass.establishes) return true;
+    const std::optional<passes::Sign> done = passes::DoneIn(kernel_, *pass.establishes);
+    if (!done) return true;
+    diagnostics_.Error(DiagnosticKind::kMalformedIr, done->span, fmt::format("{} when `{}` begins", done->what, pass.name))
+        .Help(fmt::format("leave out `--run-pass={}`: it has run before, and can't run twice", pass.name));
+    return false;
   }
 
   bool Run(const Pass& pass) {

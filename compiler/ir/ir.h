@@ -215,8 +215,10 @@ struct Buffer {
   /// Of the tile's first byte: where the pattern of its swizzle starts.
   int64_t Alignment() const { return swizzle == Swizzle::kNone ? 128 : swizzle == Swizzle::kT128 ? 2048 : 1024; }
   int64_t Bytes() const { return TileBytes() * count * instances; }
-  /// Behind its last tile; each begins aligned.
-  int64_t End() const { return offset + (TileBytes() + Alignment() - 1) / Alignment() * Alignment() * count * instances; }
+  /// A tile as it lies in an array, where each begins aligned, and all of them.
+  int64_t PlacedTileBytes() const { return (TileBytes() + Alignment() - 1) / Alignment() * Alignment(); }
+  int64_t PlacedBytes() const { return PlacedTileBytes() * count * instances; }
+  int64_t End() const { return offset + PlacedBytes(); }
 };
 
 /// Whether they have bytes in common, and may: what is written into the one is gone with the next write into the other.
@@ -224,8 +226,12 @@ inline bool ShareRoom(const Buffer& a, const Buffer& b) {
   return a.shares_room && b.shares_room && a.offset < b.End() && b.offset < a.End();
 }
 
+inline bool HaveOneShape(const Type& a, const Type& b) { return a.rows == b.rows && a.cols == b.cols; }
 /// Whether a view of this type shows the buffer's tile as it is, not its elements in other rows.
 inline bool HasShapeOf(const Type& view, const Buffer& buffer) { return view.rows == buffer.rows && view.cols == buffer.cols; }
+
+constexpr int64_t kBarrierBytes = 8;              // of an mbarrier
+constexpr int64_t kMostArrivals = (1 << 20) - 1;  // that it counts
 
 /// An array of mbarriers. Schedule level.
 struct Barrier {
@@ -344,6 +350,7 @@ std::string_view OpText(OpCode code);
 inline bool IsEngineLoad(OpCode code) {
   return code == OpCode::kLoadAsync || code == OpCode::kLoadRows || code == OpCode::kLoadMulticast;
 }
+inline bool LoadsFragments(OpCode code) { return code == OpCode::kLoadLeft || code == OpCode::kLoadRight; }
 inline bool ReducesOrScans(OpCode code) { return code == OpCode::kReduce || code == OpCode::kCumsum; }
 /// Whether the operation makes, or changes, the scalar Op::symbol.
 inline bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTest || code == OpCode::kDrawTile; }

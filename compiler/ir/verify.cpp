@@ -251,7 +251,7 @@ bool Verifier::Counts(const Op& op, size_t results, size_t operands, size_t leas
 }
 
 bool Verifier::Same(const Op& op, const Type& a, const Type& b) {
-  if (a.rows == b.rows && a.cols == b.cols) return true;
+  if (HaveOneShape(a, b)) return true;
   OpFault(op, "{} x {} where {} x {} is wanted", b.rows, b.cols, a.rows, a.cols);
   return false;
 }

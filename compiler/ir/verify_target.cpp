@@ -8,15 +8,7 @@
 namespace tkc::ir {
 namespace {
 
-constexpr int64_t kMaxArrivals = (1 << 20) - 1;  // of an mbarrier
-constexpr int kMaxGroups = 8;                    // of 128 threads, in a block of 1024
-
-int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
-/// Every tile of an array starts aligned.
-int64_t Extent(const Buffer& buffer) {
-  const int64_t tile = buffer.rows * buffer.cols * Bytes(buffer.dtype);
-  return RoundUp(tile, buffer.Alignment()) * (buffer.count * buffer.instances - 1) + tile;
-}
+constexpr int kMaxGroups = 8;  // of 128 threads, in a block of 1024
 
 }  // namespace
 
@@ -35,14 +27,14 @@ void Verifier::CheckShared() {
       FaultAt(kernel_.span, "shared `{}`: rows of {} bytes do not fit panels of {}", buffer.name, buffer.cols * Bytes(buffer.dtype),
               static_cast<int>(buffer.swizzle));
     }
-    if (buffer.offset + Extent(buffer) > kernel_.shared_bytes) {
-      FaultAt(kernel_.span, "shared `{}` ends at byte {} of {}", buffer.name, buffer.offset + Extent(buffer), kernel_.shared_bytes);
+    if (buffer.End() > kernel_.shared_bytes) {
+      FaultAt(kernel_.span, "shared `{}` ends at byte {} of {}", buffer.name, buffer.End(), kernel_.shared_bytes);
     }
     for (size_t j = 0; j < i; ++j) {
       const Buffer& other = kernel_.buffers[j];
       if (other.name == buffer.name) FaultAt(kernel_.span, "two arrays `{}` in shared memory", buffer.name);
       if (ShareRoom(buffer, other)) continue;
-      if (buffer.offset < other.offset + Extent(other) && other.offset < buffer.offset + Extent(buffer)) {
+      if (buffer.offset < other.End() && other.offset < buffer.End()) {
         FaultAt(kernel_.span, "shared `{}` and `{}` overlap", other.name, buffer.name);
       }
     }
@@ -58,9 +50,9 @@ void Verifier::CheckBarriers() {
   for (const Barrier& barrier : kernel_.barriers) {
     if (!names.insert(barrier.name).second) FaultAt(kernel_.span, "two barriers `{}`", barrier.name);
     if (barrier.count < 1) FaultAt(kernel_.span, "barrier `{}`: an array of {}", barrier.name, barrier.count);
-    if (barrier.arrivals < 1 || barrier.arrivals > kMaxArrivals) {
+    if (barrier.arrivals < 1 || barrier.arrivals > kMostArrivals) {
       FaultAt(kernel_.span, "barrier `{}` expects {} arrivals; 1 to {} can be counted", barrier.name, barrier.arrivals,
-              kMaxArrivals);
+              kMostArrivals);
     }
   }
 }

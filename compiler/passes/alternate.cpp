@@ -112,7 +112,7 @@ bool Alternating::CanCut(const Op& loop) {
       received.insert(op.symbol);
       if (has_begun) return Fail(op.span, "received behind the first operands");
     }
-    has_begun |= op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight || op.code == OpCode::kMultiply;
+    has_begun |= ir::LoadsFragments(op.code) || op.code == OpCode::kMultiply;
     has_product |= op.code == OpCode::kMultiply;
     if (op.code == OpCode::kSend && ir::PlaceOfSlot(op.slot).where == ir::SlotPlace::Where::kPrevious) refilled.insert(op.symbol);
     if (part == Part::kProducts) {

@@ -162,7 +162,7 @@ class Conditions {
         const ValueId other = op.operands[1 - i];
         const ir::Value& kept = kernel_.values[other];
         if (is_true_.count(op.operands[i]) == 0 || kept.is_mutable) continue;
-        if (!IsSame(kept.type, kernel_.values[op.results[0]].type)) continue;
+        if (!ir::HaveOneShape(kept.type, kernel_.values[op.results[0]].type)) continue;
         touched_.insert(op.results[0]);
         if (is_true_.count(other) > 0) is_true_.insert(op.results[0]);
         chosen_[op.results[0]] = other;
@@ -180,8 +180,6 @@ class Conditions {
     if (function == typed::Op::kLt ? is_below : is_above) is_true_.insert(op.results[0]);
   }
 
-  static bool IsSame(const ir::Type& a, const ir::Type& b) { return a.rows == b.rows && a.cols == b.cols; }
-
   IntRange RangeOf(const ir::Scalar& scalar) const {
     return known_.Of(scalar->kind == symbolic::Kind::kConvert ? scalar->args[0] : scalar);
   }
@@ -189,7 +187,7 @@ class Conditions {
   void Choose(const Op& op) {
     if (is_true_.count(op.operands[0]) == 0 || op.slot[0] != 't') return;
     const ir::Type& chosen = kernel_.values[op.operands[1]].type;
-    if (!IsSame(chosen, kernel_.values[op.results[0]].type) || kernel_.values[op.operands[1]].is_mutable) return;
+    if (!ir::HaveOneShape(chosen, kernel_.values[op.results[0]].type) || kernel_.values[op.operands[1]].is_mutable) return;
     chosen_[op.results[0]] = op.operands[1];
     ir::Value &result = kernel_.values[op.results[0]], &operand = kernel_.values[op.operands[1]];
     std::swap(result.name, operand.name);  // the name that the source gives

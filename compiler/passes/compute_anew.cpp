@@ -170,7 +170,7 @@ class Computations {
       const bool is_source = others_.contains(operand) || !IsComputed(operand);
       if (!is_source) {
         operand = Anew(operand, span, anew, out);
-      } else if (type.rows == TypeOf(tile).rows && type.cols == TypeOf(tile).cols) {
+      } else if (ir::HaveOneShape(type, TypeOf(tile))) {
         const auto [place, is_new] = anew.try_emplace(operand, ir::kNone);
         if (is_new) {
           place->second = kernel_.AddValueAfter(operand, "_anew", type);

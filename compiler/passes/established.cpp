@@ -10,55 +10,60 @@
 namespace tkc::passes {
 namespace {
 
-std::optional<Lack> LackOfRole(const ir::Kernel& kernel) {
+std::optional<Sign> LackOfRole(const ir::Kernel& kernel) {
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kUnassigned) return Lack{fmt::format("worker `{}` has no role", worker.name), worker.span};
+    if (worker.kind == ir::RoleKind::kUnassigned) return Sign{fmt::format("worker `{}` has no role", worker.name), worker.span};
   }
   return std::nullopt;
 }
 
-std::optional<Lack> LackOfPlace(const ir::Kernel& kernel) {
-  std::optional<Lack> lack;
+/// The first result of who computes that is abstract, or the first that is not.
+std::optional<Sign> FindPlace(const ir::Kernel& kernel, bool is_abstract, const char* text) {
+  std::optional<Sign> found;
   for (const ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute) continue;
     ForEachOp(worker.body, [&](const ir::Op& op) {
       for (const ir::ValueId value : op.results) {
-        if (!lack && kernel.values[value].type.space == ir::Space::kAbstract)
-          lack = Lack{fmt::format("`%{}` has no place", kernel.values[value].name), op.span};
+        if (!found && (kernel.values[value].type.space == ir::Space::kAbstract) == is_abstract)
+          found = Sign{fmt::format("`%{}` has {}", kernel.values[value].name, text), op.span};
       }
     });
   }
-  return lack;
+  return found;
 }
 
-std::optional<Lack> LackOfBuffer(const ir::Kernel& kernel) {
+std::optional<Sign> LackOfBuffer(const ir::Kernel& kernel) {
   for (const ir::Pipe& pipe : kernel.pipes) {
     for (size_t field = 0; field < pipe.fields.size(); ++field) {
       const std::string name = FieldBuffer(pipe, field);
       if (std::ranges::none_of(kernel.buffers, [&](const ir::Buffer& buffer) { return buffer.name == name; }))
-        return Lack{fmt::format("pipe `{}` has no buffer `{}`", pipe.name, name), pipe.span};
+        return Sign{fmt::format("pipe `{}` has no buffer `{}`", pipe.name, name), pipe.span};
     }
   }
   return std::nullopt;
 }
 
-std::optional<Lack> LackOfSlots(const ir::Kernel& kernel) {
+std::optional<Sign> LackOfSlots(const ir::Kernel& kernel) {
   for (const ir::Pipe& pipe : kernel.pipes) {
-    if (pipe.slots == 0) return Lack{fmt::format("pipe `{}` has no number of slots", pipe.name), pipe.span};
+    if (pipe.slots == 0) return Sign{fmt::format("pipe `{}` has no number of slots", pipe.name), pipe.span};
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Lack> LackOf(const ir::Kernel& kernel, Established what) {
+std::optional<Sign> LackOf(const ir::Kernel& kernel, Established what) {
   switch (what) {
     case Established::kRoles: return LackOfRole(kernel);
-    case Established::kPlaces: return LackOfPlace(kernel);
+    case Established::kPlaces: return FindPlace(kernel, true, "no place");
     case Established::kBuffers: return LackOfBuffer(kernel);
     case Established::kSlots: return LackOfSlots(kernel);
   }
   return std::nullopt;
+}
+
+std::optional<Sign> DoneIn(const ir::Kernel& kernel, Established what) {
+  return what == Established::kPlaces ? FindPlace(kernel, false, "its place already") : std::nullopt;
 }
 
 }  // namespace tkc::passes

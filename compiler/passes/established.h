@@ -17,12 +17,15 @@ enum class Established : uint8_t {
   kSlots,    // every pipe has as many slots as fit
 };
 
-struct Lack {
+struct Sign {
   std::string what;  // "worker `load` has no role"
   Span span;
 };
 
 /// The first thing that is against it.
-std::optional<Lack> LackOf(const ir::Kernel& kernel, Established what);
+std::optional<Sign> LackOf(const ir::Kernel& kernel, Established what);
+
+/// The first thing that tells that it was made true already, where that can't be done twice.
+std::optional<Sign> DoneIn(const ir::Kernel& kernel, Established what);
 
 }  // namespace tkc::passes

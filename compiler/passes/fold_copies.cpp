@@ -128,8 +128,8 @@ void Folding::Receive(const Op& op, Level& level) {
       for (Op& each : InSlot(OnlyPipe(step->ops, op.symbol), op.symbol)) sends.push_back(std::move(each));
     }
     if (!is_fed)
-      Fail(op.span, fmt::format("a receive from `{}` in another nest of loops than its send", op.symbol),
-           "send and receive in loops of one shape");
+      Fail(op.span, fmt::format("a receive from `{}` in other loops or branches than its send", op.symbol),
+           "let both stand in the same loops and branches");
     for (Op& each : Staged(OneGroup(std::move(sends)))) level.out.push_back(std::move(each));
   }
   level.out.push_back(op);
@@ -158,7 +158,7 @@ void Folding::Loop(Op op, Level& level) {
     }
   }
   if (feeds.empty()) {
-    Fail(op.span, "a loop over slots that are sent in another nest of loops", "send and receive in loops of one shape");
+    Fail(op.span, "a loop over slots that are sent in another nest of loops", "let both stand in the same loops and branches");
     return;
   }
   Region prologue;

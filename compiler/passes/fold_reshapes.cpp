@@ -37,13 +37,12 @@ class Folding {
 
  private:
   const ir::Value& ValueOf(ValueId value) const { return kernel_.values[static_cast<size_t>(value)]; }
-  static bool HaveOneShape(const ir::Type& a, const ir::Type& b) { return a.rows == b.rows && a.cols == b.cols; }
 
   /// Notes where its result comes from, or that it is there already.
   bool IsShapedBack(const Op& reshape) {
     const ValueId from = reshape.operands[0], to = reshape.results[0];
     const auto cut = shaped_from_.find(from);
-    if (cut != shaped_from_.end() && HaveOneShape(ValueOf(cut->second).type, ValueOf(to).type)) {
+    if (cut != shaped_from_.end() && ir::HaveOneShape(ValueOf(cut->second).type, ValueOf(to).type)) {
       instead_[to] = cut->second;
       return true;
     }
@@ -56,7 +55,7 @@ class Folding {
     return std::all_of(gather.operands.begin(), gather.operands.end(), [&](ValueId column) {
       const auto cut = shaped_from_.find(column), first = shaped_from_.find(gather.operands[0]);
       return cut != shaped_from_.end() && first != shaped_from_.end() &&
-             HaveOneShape(ValueOf(cut->second).type, ValueOf(first->second).type);
+             ir::HaveOneShape(ValueOf(cut->second).type, ValueOf(first->second).type);
     });
   }
 

@@ -21,8 +21,6 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-bool IsLoad(const Op& op) { return op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight; }
-
 /// What of a loop's body moves, and where.
 struct Plan {
   size_t first_receive = 0, end_receives = 0;
@@ -69,8 +67,8 @@ bool Form::FindLoads(Plan& plan) const {
     }
     // What comes behind the last product would see the next slot received already.
     if (shows_slot && i > plan.last_product) return false;
-    const bool feeds =
-        IsLoad(op) && shows_slot && std::count(product.operands.begin() + 1, product.operands.end(), op.results[0]) > 0;
+    const bool feeds = ir::LoadsFragments(op.code) && shows_slot &&
+                       std::count(product.operands.begin() + 1, product.operands.end(), op.results[0]) > 0;
     if (!feeds || i > plan.first_product) continue;
     const bool lasts = std::any_of(body_.begin() + static_cast<ptrdiff_t>(plan.last_product), body_.end(),
                                    [&](const Op& other) { return Uses(other, op.results[0]); });
@@ -202,7 +200,7 @@ void HoldLoads(Region& region, const Hold& hold) {
   Region out;
   size_t number = 0;
   for (Op& op : region) {
-    const bool is_load = IsLoad(op);
+    const bool is_load = ir::LoadsFragments(op.code);
     const ValueId loaded = is_load ? op.results[0] : 0;
     const Span span = op.span;
     out.push_back(std::move(op));

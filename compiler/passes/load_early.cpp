@@ -16,9 +16,7 @@ using ir::Region;
 using ir::ValueId;
 using Names = std::set<std::string>;
 
-bool IsLoad(const Op& op) {
-  return op.code == OpCode::kLoadShared || op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight;
-}
+bool IsLoad(const Op& op) { return op.code == OpCode::kLoadShared || ir::LoadsFragments(op.code); }
 
 /// Scalars that the worker's program gives values to.
 Names ScalarsOf(const ir::Worker& worker) {

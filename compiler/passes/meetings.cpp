@@ -13,7 +13,6 @@ namespace {
 using ir::Op;
 using ir::OpCode;
 
-constexpr int64_t kBarrierBytes = 8;    // of a barrier in shared memory
 constexpr int64_t kFirstOfWorkers = 9;  // named barriers: 0 is the block's, a warpgroup has the one behind its number
 
 bool Touches(const ir::Worker& worker, const std::string& pipe, bool only_receives) {
@@ -164,7 +163,7 @@ int64_t BarrierBytes(const ir::Kernel& kernel, const Target& target) {
     else if (worker.instances > 1 && reduces)
       barriers += worker.instances;
   }
-  return barriers * kBarrierBytes;
+  return barriers * ir::kBarrierBytes;
 }
 
 }  // namespace tkc::passes

@@ -17,7 +17,7 @@
 namespace tkc::passes {
 namespace {
 
-constexpr int64_t kBarrierBytes = 8, kBarriersOfSlot = 2;  // full, and empty where it is filled again
+constexpr int64_t kBarriersOfSlot = 2;  // full, and empty where it is filled again
 
 bool WalksOverTiles(const ir::Kernel& kernel) {
   return kernel.persistent ||
@@ -105,7 +105,7 @@ int ResidentBlocks(const ir::Kernel& kernel, const Target& target) {
 void GiveSlots(ir::Kernel& kernel, const Target& target, int64_t fixed) {
   int64_t open_slot_bytes = 0;
   for (const ir::Pipe& pipe : kernel.pipes) {
-    if (!target.folds_copies) fixed += kBarriersOfSlot * int64_t{target.most_slots} * pipe.rings * kBarrierBytes;
+    if (!target.folds_copies) fixed += kBarriersOfSlot * int64_t{target.most_slots} * pipe.rings * ir::kBarrierBytes;
     (pipe.slots == 0 ? open_slot_bytes : fixed) += PlacedSlotBytes(kernel, pipe) * std::max<int64_t>(pipe.slots, 1);
   }
   for (ir::Pipe& pipe : kernel.pipes) {
@@ -127,7 +127,7 @@ int64_t PlaceInOrder(std::vector<ir::Buffer>& buffers) {
   int64_t end = 0;
   for (ir::Buffer& buffer : buffers) {
     buffer.offset = RoundUp(end, buffer.Alignment());
-    end = buffer.offset + BufferBytes(buffer);
+    end = buffer.offset + buffer.PlacedBytes();
   }
   return end;
 }
@@ -151,10 +151,10 @@ int64_t PlaceBuffers(ir::Kernel& kernel) {
 /// Barriers of slots, and those at which threads or blocks meet.
 int64_t BytesOfBarriers(const ir::Kernel& kernel, const Target& target) {
   int64_t bytes = target.folds_copies ? BarrierBytes(kernel, target) : 0;
-  for (const ir::Buffer& buffer : kernel.buffers) bytes += buffer.is_fragments ? buffer.instances * kBarrierBytes : 0;
+  for (const ir::Buffer& buffer : kernel.buffers) bytes += buffer.is_fragments ? buffer.instances * ir::kBarrierBytes : 0;
   for (const ir::Pipe& pipe : kernel.pipes) {
     const int64_t of_slot = !WalksOverTiles(kernel) && IsFilledOnce(kernel, pipe) ? 1 : kBarriersOfSlot;
-    bytes += target.folds_copies ? 0 : of_slot * pipe.slots * pipe.rings * kBarrierBytes;
+    bytes += target.folds_copies ? 0 : of_slot * pipe.slots * pipe.rings * ir::kBarrierBytes;
   }
   return bytes;
 }
@@ -166,7 +166,7 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
   int64_t staging = 0, gaps = 0;
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (IsField(kernel, buffer)) continue;
-    staging += BufferBytes(buffer);
+    staging += buffer.PlacedBytes();
     gaps += buffer.Alignment();  // at most
   }
   FixSlotsOutsideLoops(kernel, target);

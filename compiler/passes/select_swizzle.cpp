@@ -34,7 +34,7 @@ class Reads {
     });
     buffer_of_ = BuffersOfViews(kernel_, worker.body);
     ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code == OpCode::kLoadLeft || op.code == OpCode::kLoadRight) Load(op, beside_registers.contains(op.results[0]));
+      if (ir::LoadsFragments(op.code)) Load(op, beside_registers.contains(op.results[0]));
     });
   }
 

@@ -179,7 +179,7 @@ Plan PlanOf(const ir::Kernel& kernel, const Target& target) {
   const int64_t alignment = MostAlignment(kernel);
   Plan plan{kernel.buffers};
   std::stable_sort(plan.buffers.begin(), plan.buffers.end(),
-                   [](const ir::Buffer& a, const ir::Buffer& b) { return BufferBytes(a) > BufferBytes(b); });
+                   [](const ir::Buffer& a, const ir::Buffer& b) { return a.PlacedBytes() > b.PlacedBytes(); });
   const int64_t end = Place(plan.buffers, Sharing(kernel), alignment);
   plan.bytes = RoundUp(end + BarrierBytes(kernel, target), alignment);
   return plan;
@@ -222,7 +222,7 @@ Result<void> ShareRoom(ir::Kernel& kernel, const Target& target, Diagnostics& di
   if (!LacksRoom(kernel, target)) return {};
   if (!MakeRoom(kernel, target)) {
     int64_t fixed = BarrierBytes(kernel, target);
-    for (const ir::Buffer& buffer : kernel.buffers) fixed += IsField(kernel, buffer) ? 0 : BufferBytes(buffer);
+    for (const ir::Buffer& buffer : kernel.buffers) fixed += IsField(kernel, buffer) ? 0 : buffer.PlacedBytes();
     const int64_t at_once = PlanOf(kernel, target).bytes;
     DiagnosticBuilder report = ReportOverflow(kernel, target, fixed, diagnostics);
     if (at_once < kernel.shared_bytes) report.Note(fmt::format("of these, {} bytes are needed at once", at_once));

@@ -45,13 +45,9 @@ std::vector<PipeOfSource> PipesOfSource(const ir::Kernel& kernel) {
 
 int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-int64_t TileBytes(const ir::Buffer& buffer) { return RoundUp(buffer.TileBytes(), buffer.Alignment()); }
-
-int64_t BufferBytes(const ir::Buffer& buffer) { return TileBytes(buffer) * buffer.count * buffer.instances; }
-
 int64_t PlacedSlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe) {
   int64_t bytes = 0;
-  for (size_t i = 0; i < pipe.fields.size(); ++i) bytes += TileBytes(FindBuffer(kernel, FieldBuffer(pipe, i)));
+  for (size_t i = 0; i < pipe.fields.size(); ++i) bytes += FindBuffer(kernel, FieldBuffer(pipe, i)).PlacedTileBytes();
   return bytes * pipe.rings;
 }
 

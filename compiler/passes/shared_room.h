@@ -14,12 +14,6 @@ namespace tkc::passes {
 
 int64_t RoundUp(int64_t bytes, int64_t unit);
 
-/// One tile of the buffer as it lies in an array.
-int64_t TileBytes(const ir::Buffer& buffer);
-
-/// All of them.
-int64_t BufferBytes(const ir::Buffer& buffer);
-
 /// All fields of a slot, of each ring, with what their alignment takes.
 int64_t PlacedSlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe);
 

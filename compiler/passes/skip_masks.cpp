@@ -210,7 +210,7 @@ size_t Skipping::Skip(Region& region, size_t place) {
     if (region[place].slot[side] != 't') continue;
     const ValueId value = region[place].operands[tile];
     const ir::Type& type = kernel_.values[value].type;
-    const bool is_whole = type.rows == kernel_.values[result].type.rows && type.cols == kernel_.values[result].type.cols;
+    const bool is_whole = ir::HaveOneShape(type, kernel_.values[result].type);
     if (is_whole) condition = masks_.HasOther(mask, side == 0);
     kept = tile++;
   }

@@ -94,7 +94,7 @@ bool Nest::CutCells(int ring) {
     if (senders.size() == 1) continue;
     if (senders.empty()) {
       const TrafficItem* some = FindSend(skeletons_[rings_[ring].producers[0]].items, ring, nullptr);
-      diagnostics_
+      said_
           .Error(DiagnosticKind::kPartsMissing, some->stmt->span,
                  fmt::format("{} of a slot of `{}` {} never sent", CellText(pipe, cell), pipe.name, CellVerb(pipe, cell)))
           .Label(some->stmt->span, "sends a part")
@@ -105,9 +105,9 @@ bool Nest::CutCells(int ring) {
       const Span second = senders[1].second->stmt->span;
       const std::string what = CellText(pipe, cell) == "the slot" ? "each slot" : CellText(pipe, cell) + " of each slot";
       DiagnosticBuilder report =
-          diagnostics_.Error(DiagnosticKind::kPartsOverlap, second,
-                             fmt::format("{} of `{}` {} sent by `{}` and by `{}`", what, pipe.name, CellVerb(pipe, cell),
-                                         skeletons_[senders[0].first].name, skeletons_[senders[1].first].name));
+          said_.Error(DiagnosticKind::kPartsOverlap, second,
+                      fmt::format("{} of `{}` {} sent by `{}` and by `{}`", what, pipe.name, CellVerb(pipe, cell),
+                                  skeletons_[senders[0].first].name, skeletons_[senders[1].first].name));
       report.Label(second, fmt::format("by `{}`", skeletons_[senders[1].first].name));
       if (!(first == second)) report.Label(first, fmt::format("by `{}`", skeletons_[senders[0].first].name));
       report.Note(pipe.span, fmt::format("`{}` is declared here", pipe.name))
@@ -133,8 +133,7 @@ bool Nest::CheckEndpoints() {
     if (unused) {
       // The branches with the traffic may be what this schedule set leaves out.
       if (pipe.rings == 1 && !section_.leaves_out)
-        diagnostics_.Warning(DiagnosticKind::kUnusedPipe, pipe.span, fmt::format("pipe `{}` is not used", pipe.name))
-            .Help("leave it out");
+        said_.Warning(DiagnosticKind::kUnusedPipe, pipe.span, fmt::format("pipe `{}` is not used", pipe.name)).Help("leave it out");
       continue;
     }
     ok = false;
@@ -145,7 +144,7 @@ bool Nest::CheckEndpoints() {
             : fmt::format("{}[{}]", pipe.name, static_cast<int>(r) - NumberRings(section_)[static_cast<size_t>(ring.pipe)]);
     const TrafficItem* item = sends ? FindSend(skeletons_[ring.producers[0]].items, static_cast<int>(r), nullptr)
                                     : FindReceive(skeletons_[ring.consumers[0]].items, static_cast<int>(r));
-    diagnostics_
+    said_
         .Error(sends ? DiagnosticKind::kNoReceiver : DiagnosticKind::kNoSender, item->stmt->span,
                sends ? fmt::format("nobody receives from `{}`", name) : fmt::format("nobody sends to `{}`", name))
         .Label(item->stmt->span, sends ? "sent here" : "received here")
@@ -157,6 +156,11 @@ bool Nest::CheckEndpoints() {
 
 void Nest::Check() {
   if (diagnostics_.HasErrors()) return;
+  FindNest();
+  diagnostics_.Append(std::move(said_));
+}
+
+void Nest::FindNest() {
   FindEndpoints();
   if (!CheckEndpoints()) return;
   for (const typed::Pipe& pipe : section_.pipes) limits_.push_back(pipe.slots > 0 ? pipe.slots : 1);
@@ -183,7 +187,7 @@ void Nest::Check() {
     typed::Pipe& pipe = section_.pipes[p];
     pipe.least_slots = std::max(pipe.least_slots, pipe.slots > 0 ? int64_t{1} : limits_[p]);
     if (pipe.slots == 0 || limits_[p] <= pipe.slots) continue;
-    diagnostics_
+    said_
         .Error(DiagnosticKind::kTooFewSlots, pipe.span,
                fmt::format("`{}` has {} slot{}, but {} are sent before the first can be received", pipe.name, pipe.slots,
                            pipe.slots == 1 ? "" : "s", limits_[p]))

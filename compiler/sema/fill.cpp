@@ -16,7 +16,9 @@ enum Sign : uint8_t { kBelow = 1, kNull = 2, kAbove = 4, kEverySign = 7 };
 /// Empty for what is no class of finite numbers.
 unsigned Signs(Fill x) {
   switch (x) {
-    case Fill::kZero: return kNull;
+    case Fill::kZero:
+    case Fill::kFalse: return kNull;
+    case Fill::kNegative: return kBelow;
     case Fill::kPositive: return kAbove;
     case Fill::kNotNegative: return kNull | kAbove;
     case Fill::kNotPositive: return kBelow | kNull;
@@ -31,7 +33,7 @@ Fill OfSigns(unsigned signs) {
     case kNull: return Fill::kZero;
     case kAbove: return Fill::kPositive;
     case kNull | kAbove: return Fill::kNotNegative;
-    case kBelow:
+    case kBelow: return Fill::kNegative;
     case kBelow | kNull: return Fill::kNotPositive;
     default: return Fill::kFinite;
   }
@@ -95,6 +97,34 @@ Fill Maximum(Fill a, Fill b) {
   return OfSigns(signs);
 }
 
+/// What can be said of `a - b`, as a set of signs; infinities are apart from each other and from all finite numbers.
+unsigned SignsOfDifference(Fill a, Fill b) {
+  if (IsInfinite(a) || IsInfinite(b)) {
+    if (a == b) return kNull;
+    if (a == Fill::kPosInf || b == Fill::kNegInf) return IsInfinite(a) || IsFiniteFill(a) ? kAbove : kEverySign;
+    return IsInfinite(b) || IsFiniteFill(b) ? kBelow : kEverySign;
+  }
+  const unsigned x = Signs(a), y = Signs(b);
+  unsigned signs = x & y & kNull;
+  if ((x & kAbove) || (y & kBelow)) signs |= kAbove;
+  if ((x & kBelow) || (y & kAbove)) signs |= kBelow;
+  return (x & y & ~unsigned{kNull}) != 0 ? unsigned{kEverySign} : signs;
+}
+
+/// kPositive or kFalse where the classes decide.
+Fill Compare(Op op, Fill a, Fill b) {
+  const auto is_known = [](Fill x) { return IsFiniteFill(x) || IsInfinite(x); };
+  if (!is_known(a) || !is_known(b)) return Fill::kFinite;
+  const unsigned signs = SignsOfDifference(a, b);
+  const unsigned holds = op == Op::kEq   ? kNull
+                         : op == Op::kNe ? kBelow | kAbove
+                         : op == Op::kLt ? kBelow
+                         : op == Op::kLe ? kBelow | kNull
+                         : op == Op::kGt ? kAbove
+                                         : kNull | kAbove;
+  return (signs & ~holds) == 0 ? Fill::kPositive : (signs & holds) == 0 ? Fill::kFalse : Fill::kFinite;
+}
+
 }  // namespace
 
 IntegerRange RangeOf(DType dtype) {
@@ -104,32 +134,33 @@ IntegerRange RangeOf(DType dtype) {
   return bits < 64 ? IntegerRange{-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1} : IntegerRange{-kMost - 1, kMost};
 }
 
+bool IsZero(Fill x) { return x == Fill::kZero || x == Fill::kFalse; }
 bool IsInfinite(Fill x) { return x == Fill::kNegInf || x == Fill::kPosInf; }
 
 Fill Join(Fill a, Fill b) {
   if (a == b || b == Fill::kNone) return a;
   if (a == Fill::kNone) return b;
+  if (a == Fill::kSummed || b == Fill::kSummed) return Fill::kSummed;
+  if (IsZero(a) && IsZero(b)) return Fill::kFalse;
   return IsFiniteFill(a) && IsFiniteFill(b) ? OfSigns(Signs(a) | Signs(b)) : Fill::kAny;
 }
 
 Fill FillOf(double value) {
   if (std::isnan(value)) return Fill::kAny;
   if (std::isinf(value)) return value > 0 ? Fill::kPosInf : Fill::kNegInf;
-  return value == 0 ? Fill::kZero : value > 0 ? Fill::kPositive : Fill::kNotPositive;
+  return value == 0 ? Fill::kZero : value > 0 ? Fill::kPositive : Fill::kNegative;
 }
 
-Fill SumFill(Fill x) { return x; }
-
 Fill ApplyFill(Op op, Fill x) {
-  if (x == Fill::kNone) return x;
+  if (x == Fill::kNone || x == Fill::kSummed) return x;
   switch (op) {
     case Op::kNeg: return Negate(x);
-    case Op::kNot: return x == Fill::kZero ? Fill::kPositive : x == Fill::kPositive ? Fill::kZero : Fill::kFinite;
+    case Op::kNot: return IsZero(x) ? Fill::kPositive : x == Fill::kPositive ? Fill::kFalse : Fill::kFinite;
     case Op::kAbs:
       return IsInfinite(x) ? Fill::kPosInf : IsFiniteFill(x) ? OfSigns((Signs(x) | Negated(Signs(x))) & ~unsigned{kBelow}) : x;
     case Op::kExp:
     case Op::kExp2:  // of what may be above zero it may overflow
-      if (x == Fill::kNotPositive) return Fill::kNotNegative;
+      if (x == Fill::kNotPositive || x == Fill::kNegative) return Fill::kNotNegative;
       return x == Fill::kZero ? Fill::kPositive : x == Fill::kNegInf ? Fill::kZero : x == Fill::kPosInf ? x : Fill::kAny;
     case Op::kLog:
     case Op::kLog2:
@@ -148,7 +179,7 @@ Fill ApplyFill(Op op, Fill x) {
     case Op::kCos: return x == Fill::kZero ? Fill::kPositive : IsFiniteFill(x) ? Fill::kFinite : Fill::kAny;
     case Op::kFloor:
     case Op::kCeil:
-    case Op::kRound: return x == Fill::kPositive ? Fill::kNotNegative : x;
+    case Op::kRound: return x == Fill::kPositive ? Fill::kNotNegative : x == Fill::kNegative ? Fill::kNotPositive : x;
     case Op::kFinite: return IsFiniteFill(x) ? x : IsInfinite(x) ? Fill::kZero : Fill::kFinite;
     default: return Fill::kAny;
   }
@@ -156,6 +187,7 @@ Fill ApplyFill(Op op, Fill x) {
 
 Fill ApplyFill(Op op, Fill a, Fill b) {
   if (a == Fill::kNone || b == Fill::kNone) return Fill::kNone;
+  if (a == Fill::kSummed || b == Fill::kSummed) return Fill::kSummed;
   switch (op) {
     case Op::kAdd: return Add(a, b);
     case Op::kSub: return Add(a, Negate(b));
@@ -164,17 +196,17 @@ Fill ApplyFill(Op op, Fill a, Fill b) {
     case Op::kMax: return Maximum(a, b);
     case Op::kMin: return Negate(Maximum(Negate(a), Negate(b)));
     case Op::kAnd:
-      return a == Fill::kZero || b == Fill::kZero ? Fill::kZero : a == Fill::kPositive && b == Fill::kPositive ? a : Fill::kFinite;
+      if (IsZero(a) || IsZero(b)) return a == Fill::kZero || b == Fill::kZero ? Fill::kZero : Fill::kFalse;
+      return a == Fill::kPositive && b == Fill::kPositive ? a : Fill::kFinite;
     case Op::kOr:
-      return a == Fill::kPositive || b == Fill::kPositive ? Fill::kPositive
-             : a == Fill::kZero && b == Fill::kZero       ? a
-                                                          : Fill::kFinite;
+      if (a == Fill::kPositive || b == Fill::kPositive) return Fill::kPositive;
+      return IsZero(a) && IsZero(b) ? Join(a, b) : Fill::kFinite;
     case Op::kEq:
     case Op::kNe:
     case Op::kLt:
     case Op::kLe:
     case Op::kGt:
-    case Op::kGe: return Fill::kFinite;
+    case Op::kGe: return Compare(op, a, b);
     case Op::kPow: return a == Fill::kZero && b == Fill::kPositive ? a : Fill::kAny;
     case Op::kMod:
     case Op::kCdiv: return a == Fill::kZero ? a : Fill::kFinite;  // integers
@@ -186,11 +218,14 @@ Fill ApplyFill(Op op, Fill a, Fill b) {
 const char* FillText(Fill x) {
   switch (x) {
     case Fill::kNone: return "nothing";
-    case Fill::kZero: return "0";
+    case Fill::kZero:
+    case Fill::kFalse: return "0";
     case Fill::kPositive:
+    case Fill::kNegative:
     case Fill::kNotNegative:
     case Fill::kNotPositive:
-    case Fill::kFinite: return "some number";
+    case Fill::kFinite:
+    case Fill::kSummed: return "some number";
     case Fill::kNegInf: return "-inf";
     case Fill::kPosInf: return "inf";
     case Fill::kAny: return "anything, also an infinity or a NaN";

@@ -17,13 +17,16 @@ namespace tkc::sema {
 enum class Fill : uint8_t {
   kNone,  // nothing has been seen yet
   kZero,
+  kFalse,        // zero, as a comparison of what is missing says, not that of a position with the end of a range
   kPositive,     // finite and above zero; `true`
+  kNegative,     // finite and below zero
   kNotNegative,  // finite
   kNotPositive,  // finite
   kFinite,       // also: some truth value
   kNegInf,
   kPosInf,
-  kAny,  // also a NaN
+  kAny,     // also a NaN
+  kSummed,  // behind the last element of a running sum: what there is, and what stands where nothing is
 };
 
 /// The least and the greatest value of an integer type; that of `u64` is no integer of the language.
@@ -39,8 +42,8 @@ Fill Join(Fill a, Fill b);
 Fill ApplyFill(typed::Op op, Fill x);
 Fill ApplyFill(typed::Op op, Fill a, Fill b);
 Fill FillOf(double value);
-/// The class of a sum over elements that are all of class `x`.
-Fill SumFill(Fill x);
+/// Also `false`.
+bool IsZero(Fill x);
 bool IsInfinite(Fill x);
 /// "0", "-inf", "a finite number", "any number, also an infinity".
 const char* FillText(Fill x);

@@ -109,6 +109,8 @@ class FillTaint {
   void AddHelpBeyondTensor(DiagnosticBuilder& report, const typed::Var& index, int axis, const std::vector<int>& missing,
                            const std::string& neutral);
   void ReportReduce(const typed::Expr& expr, const std::vector<int>& missing, Fill fill);
+  void ReportAnyAll(const typed::Expr& expr, const std::vector<int>& missing, const char* along);
+  void ReportSummed(const typed::Expr& expr, int axis, int source);
   void ReportMatMul(const typed::Expr& expr, const std::vector<int>& missing, Fill x, Fill y);
   void ReportInfinite(const typed::Expr& expr, const typed::Expr& operand);
 

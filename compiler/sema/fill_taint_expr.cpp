@@ -14,8 +14,9 @@ using typed::Op;
 
 namespace {
 
-/// What a number becomes in a type: 8-bit floats have no infinity that a conversion gives.
+/// What a value becomes in a type: `false` is 0, and 8-bit floats have no infinity that a conversion gives.
 Fill FillIn(DType dtype, Fill x) {
+  if (x == Fill::kFalse && dtype != DType::kBool) return Fill::kZero;
   if (!IsFloat(dtype) || Bytes(dtype) != 1) return x;
   return x == Fill::kPosInf ? Fill::kPositive : x == Fill::kNegInf ? Fill::kFinite : x;
 }
@@ -63,7 +64,7 @@ bool KeepsEnds(const Expr& expr) {
 
 void DropEnds(Taint& taint) {
   const auto drop = [](Fill& fill) {
-    const bool is_signed = fill == Fill::kNotNegative || fill == Fill::kNotPositive;
+    const bool is_signed = fill == Fill::kNotNegative || fill == Fill::kNotPositive || fill == Fill::kNegative;
     fill = IsInfinite(fill) || is_signed ? Fill::kFinite : fill;
   };
   drop(taint.base);
@@ -153,12 +154,11 @@ Taint FillTaint::Convert(const Expr& expr) {
   if (from.kind == ExprKind::kInt && IsInteger(expr.type.dtype)) return Constant(FillOfInteger(from.int_value, expr.type.dtype));
   Taint taint = Eval(from);
   if (IsInteger(from.type.dtype) && from.type.dtype != expr.type.dtype) DropEnds(taint);
-  if (!IsFloat(expr.type.dtype) || Bytes(expr.type.dtype) != 1) return taint;
   taint.base = FillIn(expr.type.dtype, taint.base);
   for (auto& axis : taint.axis) {
     for (auto& [source, fill] : axis) fill = FillIn(expr.type.dtype, fill);
   }
-  taint.read_infinite = false;
+  if (IsFloat(expr.type.dtype) && Bytes(expr.type.dtype) == 1) taint.read_infinite = false;
   return taint;
 }
 
@@ -218,15 +218,14 @@ bool FillTaint::Comparison(const Expr& expr, Taint& taint) {
 }
 
 Taint FillTaint::Binary(const Expr& expr) {
+  const Taint a = Operands(expr, 0);
+  const Taint b = Operands(expr, 1);
   if (expr.op >= Op::kEq && expr.op <= Op::kGe) {
-    Taint taint;
-    Eval(*expr.args[0]);
-    Eval(*expr.args[1]);
+    Taint taint = Combine(a, b, [&](Fill x, Fill y) { return ApplyFill(expr.op, x, y); });
+    taint.base = Fill::kFinite;
     if (expr.type.is_tile) Comparison(expr, taint);
     return taint;
   }
-  const Taint a = Operands(expr, 0);
-  const Taint b = Operands(expr, 1);
   return Combine(a, b, [&](Fill x, Fill y) {
     const Fill result = ApplyFill(expr.op, x, y);
     if (expr.op == Op::kMul && result == Fill::kAny && IsInfinite(x) != IsInfinite(y)) NoteSign(*expr.args[IsInfinite(x) ? 1 : 0]);
@@ -245,7 +244,7 @@ Taint FillTaint::Select(const Expr& expr) {
   const Taint a = Operands(expr, 1);
   const Taint b = Operands(expr, 2);
   const auto choose = [](Fill c, Fill x, Fill y) {
-    return c == Fill::kNone ? c : c == Fill::kZero ? y : c == Fill::kPositive ? x : Join(x, y);
+    return c == Fill::kNone ? c : IsZero(c) ? y : c == Fill::kPositive ? x : Join(x, y);
   };
   Taint result;
   result.base = choose(condition.base, a.base, b.base);

@@ -100,6 +100,8 @@ Taint FillTaint::Part(const Expr& expr) {
       const int64_t extent = which == 0 ? expr.type.rows : expr.type.cols;
       const std::optional<Source> part = sources_.Moved(source, offset, extent);
       if (!part || !sources_.CanMiss(*part, extent)) continue;
+      const int64_t whole = which == 0 ? expr.args[0]->type.rows : expr.args[0]->type.cols;
+      if (fill == Fill::kSummed && extent == 1 && whole > 1) ReportSummed(expr, which, id);
       const int there = sources_.Intern(*part);
       Add(moved, there, sources_.IsOftenChanged(there) ? Fill::kAny : fill);
     }

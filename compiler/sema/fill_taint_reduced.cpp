@@ -11,9 +11,20 @@ using typed::Expr;
 using typed::ExprKind;
 using typed::Op;
 
+/// Missing elements in front of others, or between them, are summed up into these; behind the last one only a part of what comes
+/// may be taken for the sum of all.
 Taint FillTaint::Cumsum(const Expr& expr) {
-  Taint taint = Eval(*expr.args[0]);
-  for (auto& [source, fill] : taint.axis[expr.axis]) fill = Join(fill, SumFill(taint.base));
+  const Taint x = Eval(*expr.args[0]);
+  Taint taint = x;
+  std::vector<int> missing;
+  for (auto& [source, fill] : taint.axis[expr.axis]) {
+    const Source& place = sources_.At(source);
+    const bool is_neutral = fill == Fill::kNone || IsZero(fill) || !place.is_read;
+    const bool is_behind = place.upper && place.changes.empty();
+    if (!is_neutral && !is_behind) missing.push_back(source);
+    fill = is_neutral ? Join(fill, x.base) : Fill::kSummed;
+  }
+  if (!missing.empty()) ReportReduce(expr, missing, x.At(expr.axis, missing.front()));
   return taint;
 }
 
@@ -33,18 +44,24 @@ bool IsNonNegative(const Expr& expr) {
          (expr.op == Op::kAbs || expr.op == Op::kExp || expr.op == Op::kExp2 || expr.op == Op::kSqrt);
 }
 
+/// Whether the reduction is the same with and without elements of this class.
+bool IsNeutral(const Expr& reduce, Fill fill) {
+  switch (reduce.op) {
+    case Op::kAdd:
+    case Op::kAny: return IsZero(fill);
+    case Op::kAll: return fill == Fill::kPositive;
+    case Op::kMin: return fill == Fill::kPosInf;
+    default: return fill == Fill::kNegInf || (IsZero(fill) && IsNonNegative(*reduce.args[0]));
+  }
+}
+
 }  // namespace
 
 Taint FillTaint::Reduce(const Expr& expr) {
   const Taint x = Eval(*expr.args[0]);
-  const bool truth = expr.op == Op::kAny || expr.op == Op::kAll;
   std::vector<int> missing;
   for (const auto& [source, fill] : x.axis[expr.axis]) {
-    const bool neutral = fill == Fill::kNone || !sources_.At(source).is_read || (expr.op == Op::kAdd && fill == Fill::kZero) ||
-                         (expr.op == Op::kMax && fill == Fill::kNegInf) ||
-                         (expr.op == Op::kMax && fill == Fill::kZero && IsNonNegative(*expr.args[0])) ||
-                         (expr.op == Op::kMin && fill == Fill::kPosInf) || truth;
-    if (!neutral) missing.push_back(source);
+    if (fill != Fill::kNone && sources_.At(source).is_read && !IsNeutral(expr, fill)) missing.push_back(source);
   }
   if (!missing.empty()) ReportReduce(expr, missing, x.At(expr.axis, missing.front()));
   Taint result = x;
@@ -69,7 +86,7 @@ Taint FillTaint::MatMul(const Expr& expr) {
   for (const int source : sources) {
     const Fill x = a.At(1, source);
     const Fill y = b.At(0, source);
-    if (x == Fill::kNone || y == Fill::kNone || !sources_.At(source).is_read || ApplyFill(Op::kMul, x, y) == Fill::kZero) continue;
+    if (x == Fill::kNone || y == Fill::kNone || !sources_.At(source).is_read || IsZero(ApplyFill(Op::kMul, x, y))) continue;
     missing.push_back(source);
   }
   // What is infinite was said already.

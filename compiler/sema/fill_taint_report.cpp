@@ -90,21 +90,51 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
                                 {{span.file, span.end, span.end}, fmt::format(", {})", neutral)}});
 }
 
+void FillTaint::ReportAnyAll(const Expr& expr, const std::vector<int>& missing, const char* along) {
+  const std::string name = expr.op == Op::kAll ? "all" : "any", neutral = expr.op == Op::kAll ? "true" : "false";
+  const char* other = expr.op == Op::kAll ? "false" : "true";
+  DiagnosticBuilder report =
+      diagnostics_.Error(DiagnosticKind::kFillNotNeutral, expr.span,
+                         fmt::format("`{}` over {} that may not exist, where the operand may be {}", name, along, other));
+  report.Label(expr.args[0]->span, fmt::format("may be {} where {} are missing; `{}` wants {}", other, along, name, neutral));
+  if (sources_.IndexOf(missing.front()) != nullptr) return AddHelp(report, *expr.args[0], expr.axis, missing, neutral);
+  report.Help(fmt::format("choose `{}` where elements are missing, or `require` extents at which all exist", neutral));
+}
+
 void FillTaint::ReportReduce(const Expr& expr, const std::vector<int>& missing, Fill fill) {
   if (!FirstReport(expr)) return;
-  std::string neutral = expr.op == Op::kAdd ? "0" : expr.op == Op::kMax ? "-inf" : "inf";
-  if (const DType dtype = expr.type.dtype; expr.op != Op::kAdd && !IsFloat(dtype)) {
+  const char* along = expr.axis == 1 ? "columns" : "rows";
+  if (expr.op == Op::kAny || expr.op == Op::kAll) return ReportAnyAll(expr, missing, along);
+  const bool runs = expr.kind == typed::ExprKind::kCumsum;
+  const bool sums = runs || expr.op == Op::kAdd;
+  std::string neutral = sums ? "0" : expr.op == Op::kMax ? "-inf" : "inf";
+  if (const DType dtype = expr.type.dtype; !sums && !IsFloat(dtype)) {
     const IntegerRange range = RangeOf(dtype);
     neutral =
         expr.op == Op::kMin && !range.greatest ? neutral : fmt::format("{}", expr.op == Op::kMax ? range.least : *range.greatest);
   }
-  const char* name = expr.op == Op::kAdd ? "sum" : expr.op == Op::kMax ? "maximum" : "minimum";
-  const char* along = expr.axis == 1 ? "columns" : "rows";
+  const char* name = runs ? "running sum" : sums ? "sum" : expr.op == Op::kMax ? "maximum" : "minimum";
   DiagnosticBuilder report =
       diagnostics_.Error(DiagnosticKind::kFillNotNeutral, expr.span,
                          fmt::format("a {} over {} that may not exist, where the operand holds {}", name, along, FillText(fill)));
   report.Label(expr.args[0]->span, fmt::format("{} where {} are missing; a {} wants {}", FillText(fill), along, name, neutral));
   AddHelp(report, *expr.args[0], expr.axis, missing, neutral);
+}
+
+void FillTaint::ReportSummed(const Expr& expr, int axis, int source) {
+  if (!FirstReport(expr)) return;
+  const char* line = axis == 1 ? "column" : "row";
+  DiagnosticBuilder report = diagnostics_.Error(
+      DiagnosticKind::kFillNotNeutral, expr.span,
+      fmt::format("a {} of a running sum over {}s that may not exist, where its operand does not hold 0", line, line));
+  report.Label(expr.args[0]->span, fmt::format("behind the last {} it goes on", line));
+  const typed::Var* index = sources_.IndexOf(source);
+  if (index == nullptr || !sources_.RunsOverBlocks(*index) || !sources_.IsEndOfRange(source)) {
+    report.Help("sum up 0 where elements are missing: what `cumsum` is given is to hold 0 there");
+    return;
+  }
+  report.Note(index->span, fmt::format("the last block of `{}` may be short", index->name));
+  report.Help(fmt::format("sum up 0 there: `cumsum(where(valid({}){}, .., 0), {})`", index->name, axis == 1 ? ".T" : "", axis));
 }
 
 void FillTaint::ReportMatMul(const Expr& expr, const std::vector<int>& missing, Fill x, Fill y) {

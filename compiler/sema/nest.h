@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The one hand that runs all instances of a section: see check_pipes.cpp for the idea. Its reports are in nest_report.cpp.
+// The one hand that runs all instances of a section: see nest_run.cpp for the idea. Its reports are in nest_report.cpp.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -44,6 +46,15 @@ std::string CellText(const typed::Pipe& pipe, const Rectangle& cell);
 const char* CellVerb(const typed::Pipe& pipe, const Rectangle& cell);
 
 class Nest {
+  /// What a run changes, so that it can be taken back.
+  struct State {
+    Counters counters;
+    std::vector<Slots> slots;
+    std::vector<int64_t> limits;
+    Steps steps;
+    Diagnostics said;
+  };
+
  public:
   Nest(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, Steps& steps)
       : kernel_(kernel),
@@ -55,6 +66,7 @@ class Nest {
   void Check();
 
  private:
+  void FindNest();
   void FindEndpoints();
   void VisitEndpoints(const std::vector<TrafficItem>& items, int skeleton);
   bool CutCells(int ring);
@@ -76,6 +88,13 @@ class Nest {
   Joint RunJoint(std::vector<Cursor>& cursors);
   bool RunLoop(const std::vector<Cursor>& group);
   bool RunIf(const std::vector<Cursor>& group);
+  /// Runs to the end with the condition of a branch that somebody stands at decided, once each way. False, and all is as it was:
+  /// nobody stands at one, or somebody gets stuck.
+  bool RunCases(const std::vector<Cursor>& cursors);
+  /// Runs both from here; they have to leave the same slots behind.
+  bool RunBoth(const std::function<bool()>& first, const std::function<bool()>& second, Span span);
+  /// Enters the branch at which it stands if its condition is decided.
+  bool TakeDecided(Cursor& cursor);
   int64_t Full(int ring) const { return *std::min_element(counters_.sent[ring].begin(), counters_.sent[ring].end()); }
   int64_t& ReceivedBy(int ring, int skeleton);
   int64_t ReceivedBy(int ring, int skeleton) const { return const_cast<Nest*>(this)->ReceivedBy(ring, skeleton); }
@@ -86,17 +105,24 @@ class Nest {
   std::string HeadText(const Cursor& cursor) const;
   std::vector<int> Shared(int a, int b) const;
 
+  State Now() const { return {counters_, slots_, limits_, steps_, said_}; }
+  void GoBack(State state);
+
   const typed::Kernel& kernel_;
   typed::Section& section_;
   Diagnostics& diagnostics_;
+  Diagnostics said_;  // of traffic; what a run says that is taken back is not
   Steps& steps_;
   std::vector<Skeleton> skeletons_;
   std::vector<Ring> rings_;
   std::vector<int64_t> limits_;  // of pipes: slots
   Counters counters_;
-  std::vector<Slots> slots_;                 // [ring]
-  int depth_ = 0;                            // of joint loops
-  std::map<std::string, int> loop_numbers_;  // by depth and range
+  std::vector<Slots> slots_;                      // [ring]
+  int depth_ = 0;                                 // of joint loops
+  std::map<std::string, int> loop_numbers_;       // by depth and range
+  std::map<std::string, bool> decided_;           // conditions in the case that is run
+  std::deque<std::vector<TrafficItem>> entered_;  // what lies before those who entered branches of theirs
+  int cases_ = 0;
 };
 
 }  // namespace tkc::sema

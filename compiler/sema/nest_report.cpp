@@ -59,9 +59,9 @@ void Nest::ReportPair(int a, Span a_span, std::string a_label, int b, Span b_spa
     const std::string name = fmt::format("`{}`", section_.pipes[rings_[ring].pipe].name);
     if (pipes.find(name) == std::string::npos) pipes += (pipes.empty() ? "" : ", ") + name;
   }
-  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTrafficMismatch, a_span,
-                                                fmt::format("`{}` and `{}` do not use {} in step", skeletons_[a].name,
-                                                            skeletons_[b].name, pipes.empty() ? "their pipes" : pipes));
+  DiagnosticBuilder report = said_.Error(DiagnosticKind::kTrafficMismatch, a_span,
+                                         fmt::format("`{}` and `{}` do not use {} in step", skeletons_[a].name, skeletons_[b].name,
+                                                     pipes.empty() ? "their pipes" : pipes));
   report.Label(a_span, std::move(a_label));
   if (!(a_span == b_span)) report.Label(b_span, std::move(b_label));
   for (const int s : {a, b}) {
@@ -106,7 +106,7 @@ void Nest::ReportStuck(const std::vector<Cursor>& cursors) {
   const Span a_span = item.stmt->span;
   if (b == first->skeleton) {
     const typed::Pipe& pipe = section_.pipes[item.stmt->pipe];
-    diagnostics_
+    said_
         .Error(DiagnosticKind::kTrafficMismatch, a_span,
                fmt::format("`{}` waits for a slot of `{}` that only `{}` sends", skeletons_[b].name, pipe.name, skeletons_[b].name))
         .Label(a_span, "nothing has been sent before this")
@@ -138,7 +138,7 @@ void Nest::ReportUnbalanced(const Counters& before, Span span, const char* where
       for (const int s : rings_[r].producers) {
         if (send == nullptr) send = FindSend(skeletons_[s].items, static_cast<int>(r), &cell);
       }
-      diagnostics_
+      said_
           .Error(DiagnosticKind::kPartsOverlap, send->stmt->span,
                  fmt::format("{} of `{}` are sent {} times {}, {} {}", CellText(pipe, cell), pipe.name, most, where,
                              CellText(pipe, rings_[r].cells[least_cell]), least))
@@ -161,7 +161,7 @@ void Nest::ReportUnbalanced(const Counters& before, Span span, const char* where
     }
   }
   // The branches leave different numbers behind, each of them even in itself.
-  diagnostics_.Error(DiagnosticKind::kTrafficMismatch, span, "the branches leave different numbers of slots behind")
+  said_.Error(DiagnosticKind::kTrafficMismatch, span, "the branches leave different numbers of slots behind")
       .Help("send and receive as often in both");
 }
 

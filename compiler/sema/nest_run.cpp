@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The master nest (lang-spec, wp-15): all instances of a section are run by one hand, loop by loop.
 //
-// Straight-line traffic is executed on counters: per cell of a slot how often it was sent, per consumer how often it
-// received. Instances whose next step is a loop over equal ranges go through it together, once, as an induction: at its
-// end the counters must stand as at its start, which makes any number of iterations right, none included. A branch is
-// taken by all who share its pipes, both ways, with equal outcome. If the hand gets to the end of all bodies, what it did
-// is a complete run, and as the workers are determinate no run can get stuck. A pipe without a number of slots gets as
-// many as this run needs.
+// Straight-line traffic is executed on counters: per cell of a slot how often it was sent, per consumer how often it received.
+// Instances whose next step is a loop over equal ranges go through it together, once, as an induction: at its end the counters must
+// stand as at its start, which makes any number of iterations right, none included. A branch is taken by all who share its pipes,
+// both ways, with equal outcome. Where they do not come to it together, all that is left of the iteration is run twice, once for
+// each way that the condition goes; everybody then takes the branches on it alone. If the hand gets to the end of all bodies, what
+// it did is a complete run, and as the workers are determinate no run can get stuck. A pipe without a number of slots gets as many
+// as this run needs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +20,8 @@ namespace tkc::sema {
 namespace {
 
 using Kind = TrafficItem::Kind;
+
+constexpr int kMostCases = 64;  // of a section; each further condition may double them
 
 }  // namespace
 
@@ -68,15 +71,16 @@ void Nest::Send(Cursor& cursor) {
 bool Nest::Step(std::vector<Cursor>& cursors) {
   bool moved = false;
   for (Cursor& cursor : cursors) {
-    while (!cursor.AtEnd() && (cursor.Head().kind == Kind::kLet || CanReceive(cursor))) {
+    for (; !cursor.AtEnd(); moved = true) {
       if (cursor.Head().kind == Kind::kLet) {
         const typed::Stmt& let = *cursor.Head().stmt;
         skeletons_[cursor.skeleton].table.Define(let.var, *let.expr);
         ++cursor.next;
-      } else {
+      } else if (CanReceive(cursor)) {
         Receive(cursor);
+      } else if (!TakeDecided(cursor)) {
+        break;
       }
-      moved = true;
     }
   }
   if (moved) return true;
@@ -202,28 +206,69 @@ bool Nest::RunIf(const std::vector<Cursor>& group) {
     then_branch.push_back(taken);
     else_branch.push_back(other);
   }
+  return RunBoth([&] { return Run(std::move(then_branch)); }, [&] { return Run(std::move(else_branch)); },
+                 group[0].Head().stmt->span);
+}
+
+bool Nest::RunBoth(const std::function<bool()>& first, const std::function<bool()>& second, Span span) {
   const Counters before = counters_;
   const std::vector<Slots> slots_before = slots_;
-  if (!Run(std::move(then_branch))) return false;
+  if (!first()) return false;
   const Counters after = counters_;
   const std::vector<Slots> slots_after = slots_;
   counters_ = before;
   slots_ = slots_before;
-  if (!Run(std::move(else_branch))) return false;
-  for (size_t r = 0; r < slots_.size(); ++r) {
-    for (const auto& [slot, senders] : slots_after[r]) slots_[r][slot].insert(senders.begin(), senders.end());
-  }
-  // Both ways leave the same slots behind: compare what lies in each ring.
+  if (!second()) return false;
   for (size_t r = 0; r < rings_.size(); ++r) {
     for (size_t c = 0; c < counters_.received[r].size(); ++c) {
       for (size_t k = 0; k < counters_.sent[r].size(); ++k) {
         if (after.sent[r][k] - after.received[r][c] == counters_.sent[r][k] - counters_.received[r][c]) continue;
-        ReportUnbalanced(before, group[0].Head().stmt->span, "in one of the branches");
+        ReportUnbalanced(before, span, "in one of the branches");
         return false;
       }
     }
+    // The slots that are left have the numbers that the second run gave them.
+    const int64_t renumbered = counters_.sent[r][0] - after.sent[r][0];
+    for (const auto& [slot, senders] : slots_after[r]) slots_[r][slot + renumbered].insert(senders.begin(), senders.end());
   }
   return true;
+}
+
+bool Nest::TakeDecided(Cursor& cursor) {
+  if (cursor.Head().kind != Kind::kIf || decided_.empty()) return false;
+  const symbolic::Condition condition = ConditionAt(cursor);
+  const auto decided = decided_.find(condition.text);
+  if (decided == decided_.end()) return false;
+  const std::vector<TrafficItem>& taken = decided->second != condition.is_negated ? cursor.Head().body : cursor.Head().orelse;
+  std::vector<TrafficItem>& items = entered_.emplace_back(taken);
+  items.insert(items.end(), cursor.items->begin() + static_cast<ptrdiff_t>(cursor.next) + 1, cursor.items->end());
+  cursor = {cursor.skeleton, &items, 0};
+  return true;
+}
+
+void Nest::GoBack(State state) {
+  counters_ = std::move(state.counters);
+  slots_ = std::move(state.slots);
+  limits_ = std::move(state.limits);
+  steps_ = std::move(state.steps);
+  said_ = std::move(state.said);
+}
+
+bool Nest::RunCases(const std::vector<Cursor>& cursors) {
+  const auto branch = std::find_if(cursors.begin(), cursors.end(),
+                                   [](const Cursor& cursor) { return !cursor.AtEnd() && cursor.Head().kind == Kind::kIf; });
+  if (branch == cursors.end() || cases_ == kMostCases) return false;
+  ++cases_;
+  State before = Now();
+  const std::string condition = ConditionAt(*branch).text;
+  const auto run = [&](bool holds) {
+    decided_[condition] = holds;
+    return Run(cursors);
+  };
+  const bool ok = RunBoth([&] { return run(true); }, [&] { return run(false); }, branch->Head().stmt->span);
+  decided_.erase(condition);
+  if (!ok) GoBack(std::move(before));
+  return ok;
 }
 
 bool Nest::Run(std::vector<Cursor> cursors) {
@@ -232,10 +277,15 @@ bool Nest::Run(std::vector<Cursor> cursors) {
     }
     const bool done = std::all_of(cursors.begin(), cursors.end(), [](const Cursor& cursor) { return cursor.AtEnd(); });
     if (done) return true;
+    State before = Now();
     const Joint joint = RunJoint(cursors);
-    if (joint == Joint::kFailed) return false;
-    if (joint == Joint::kDone || RaiseLimit(cursors)) continue;
-    ReportStuck(cursors);
+    if (joint == Joint::kDone) continue;
+    State failed = Now();
+    GoBack(std::move(before));
+    if (RunCases(cursors)) return true;
+    GoBack(std::move(failed));
+    if (joint == Joint::kNone && RaiseLimit(cursors)) continue;
+    if (joint == Joint::kNone) ReportStuck(cursors);
     return false;
   }
 }
