@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "compiler/layout/row_layout.h"
-#include "compiler/passes/reshaped_layouts.h"
 #include "compiler/passes/matrix_unit.h"
+#include "compiler/passes/reshaped_layouts.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {

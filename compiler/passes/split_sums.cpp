@@ -279,8 +279,8 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
   return collect.results[0];
 }
 
-/// Collects the vectors of such a shape that are turned around behind the sum, and those that they are computed from element by element.
-/// False if one of them has another use, or is made otherwise: then it would have to be narrowed and whole.
+/// Collects the vectors of such a shape that are turned around behind the sum, and those that they are computed from element by
+/// element. False if one of them has another use, or is made otherwise: then it would have to be narrowed and whole.
 bool Splitting::FindTurned(const Region& body, int64_t rows, int64_t cols, std::set<ValueId>& turned) const {
   std::map<ValueId, const Op*> vectors;
   for (const Op& op : body) {
@@ -328,7 +328,7 @@ bool Splitting::NarrowFront(Region& front, const Op& loop) {
       narrowed.insert(&*op);
       continue;
     }
-    if (turns) return false;
+    if (turns) narrowed_rows_.erase(op->results[0]);
     ask(*op);
     for (const Region& region : op->regions) ForEachOp(region, ask);
   }
@@ -390,7 +390,8 @@ bool Splitting::NarrowOp(Op& op) {
     case OpCode::kTranspose: {
       if (whole_.contains(op.operands[0])) return true;
       const ir::Type& type = kernel_.values[op.operands[0]].type;
-      if (type.rows != 1 && type.cols != 1) return false;
+      const bool is_vector = type.rows == 1 || type.cols == 1;
+      if (!is_vector || (type.rows == cols_ && !narrowed_rows_.contains(op.operands[0]))) return false;
       break;
     }
     case OpCode::kFill:
@@ -403,6 +404,9 @@ bool Splitting::NarrowOp(Op& op) {
     default: return false;
   }
   if (!op.results.empty() && narrowed_rows_.contains(op.results[0])) {
+    for (const ValueId value : op.operands) {
+      if (kernel_.values[value].type.rows == cols_ && !narrowed_rows_.contains(value)) return false;
+    }
     kernel_.values[op.results[0]].type.rows /= kernel_.split;
     return true;
   }

@@ -149,8 +149,8 @@ class Turning {
 
   ir::Kernel& kernel_;
   ir::Worker& worker_;
-  std::set<ValueId> in_memory_;             // what is received, and views of it
-  std::map<ValueId, ValueId> turned_from_;  // such a view -> what it shows turned
+  std::set<ValueId> in_memory_;                // what is received, and views of it
+  std::map<ValueId, ValueId> turned_from_;     // such a view -> what it shows turned
   std::map<ValueId, ValueId> stored_as_held_;  // a tile that is turned to be stored, and for nothing else -> what is turned
 };
 

@@ -61,7 +61,7 @@ constexpr Habit kNames[] = {
     {"gridDim", kBlock},    {"np", kModule},       {"numpy", kModule},      {"torch", kModule},      {"tl", kModule},
     {"triton", kModule},    {"math", kModule},     {"std", kModule},        {"None", kNothing},      {"null", kNothing},
     {"NULL", kNothing},     {"nullptr", kNothing}, {"INFINITY", kInfinity}, {"infinity", kInfinity}, {"PI", kPi},
-    {"M_PI", kPi},          {"True", kTruth},      {"False", kTruth},      {"TRUE", kTruth},        {"FALSE", kTruth}};
+    {"M_PI", kPi},          {"True", kTruth},      {"False", kTruth},       {"TRUE", kTruth},        {"FALSE", kTruth}};
 
 constexpr std::string_view kSlots = "how many tiles are under way says `slots PIPE = n`";
 constexpr std::string_view kWarps = "an instance of a worker has four warps; how many there are says `worker compute[W] as w`";
