@@ -53,7 +53,7 @@ class Ordering {
     std::multimap<size_t, std::vector<size_t>> joins;  // with what first sides end, by the steps behind the branches
     for (size_t i = 0; i < agent.steps.size(); ++i) {
       for (auto [side, end] = joins.equal_range(i); side != end; ++side) {
-        at.last.back().insert(at.last.back().end(), side->second.begin(), side->second.end());
+        Join(at.last.back(), side->second);
       }
       const Step& step = agent.steps[i];
       if (step.kind == StepKind::kNext) {
@@ -87,6 +87,13 @@ class Ordering {
       if (step.op && step.op->code == ir::OpCode::kWaitFull) rings.insert(step.ring);
     }
     return rings;
+  }
+
+  /// Each once: sides that came to nothing end with the same, and a program may have many of them behind each other.
+  static void Join(std::vector<size_t>& last, const std::vector<size_t>& other) {
+    for (const size_t node : other) {
+      if (std::find(last.begin(), last.end(), node) == last.end()) last.push_back(node);
+    }
   }
 
   void Follow(std::vector<size_t>& last, size_t node) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "compiler/layout/row_layout.h"
+#include "compiler/passes/matrix_unit.h"
 #include "compiler/passes/reshaped_layouts.h"
 #include "compiler/passes/walk.h"
 
@@ -216,9 +217,20 @@ int64_t ExtentBeside(int64_t extent, int64_t unit) {
   return extent == 1 ? 1 : (extent + step - 1) / step * step;
 }
 
+/// What else has as many rows goes along when products are given rows that the unit takes.
+std::set<int64_t> RowsOfSums(const ir::Kernel& kernel, const ir::Worker& worker) {
+  std::set<int64_t> rows;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (IsProduct(op.code))
+      rows.insert(kernel.values[op.code == ir::OpCode::kAccumulate ? op.operands[0] : op.results[0]].type.rows);
+  });
+  return rows;
+}
+
 /// A worker that multiplies keeps all its tiles as the matrix unit does: 16 rows of a warp at a time, 8 columns at a time on most.
-void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagnostics& diagnostics) {
+void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target, Diagnostics& diagnostics) {
   const int64_t unit_rows = worker.layout.RowUnit(), unit_cols = worker.layout.ColUnit();
+  const std::set<int64_t> rows_of_sums = RowsOfSums(kernel, worker);
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   // By rows and columns, where it stands first: the same mend will do for it elsewhere.
   struct Misfit {
@@ -237,12 +249,13 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagno
     }
   });
   for (const auto& [shape, misfit] : misfits) {
+    const int64_t rows = rows_of_sums.contains(shape.first) ? UnitOf(target, worker.layout).rows : unit_rows;
     DiagnosticBuilder report = ReportMatrixShape(worker, misfit.type, misfit.op->span, diagnostics);
     if (misfit.op->code == ir::OpCode::kReshape)  // its shape follows from others
       report.Help("send what is reshaped through a pipe, and let a worker that does not multiply go on with it");
     else
       report.Help(fmt::format("take {} x {}: of a block, what lies beyond the end of a tensor is zero, and is not stored",
-                              ExtentBeside(shape.first, unit_rows), ExtentBeside(shape.second, unit_cols)));
+                              ExtentBeside(shape.first, rows), ExtentBeside(shape.second, unit_cols)));
   }
 }
 
@@ -270,7 +283,7 @@ Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics&
       else if (!target.has_matrix_group)
         worker.layout = MatrixLayout(kernel, worker, target);
     } while (MovesReshape(kernel, worker));
-    if (Multiplies(worker)) CheckMatrixTiles(kernel, worker, diagnostics);
+    if (Multiplies(worker)) CheckMatrixTiles(kernel, worker, target, diagnostics);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

@@ -34,8 +34,8 @@ struct Range {
 
 Range RangeOf(const Op& loop) { return {loop.scalars[0], loop.scalars[1], loop.number}; }
 
-/// What makes a column of tensors, positions and other columns, element by element.
-bool IsColumnOp(OpCode code) {
+/// What makes a column or a row of tensors, positions and others like it, element by element.
+bool IsVectorOp(OpCode code) {
   switch (code) {
     case OpCode::kRead:
     case OpCode::kPositions:
@@ -58,6 +58,12 @@ bool Carries(const Op& loop) {
     carries |= changes && !own.contains(op.operands[0]);
   });
   return carries;
+}
+
+bool IsAssigned(const Region& body, ValueId variable) {
+  bool is_assigned = false;
+  ForEachOp(body, [&](const Op& op) { is_assigned |= op.code == OpCode::kAssign && op.operands[0] == variable; });
+  return is_assigned;
 }
 
 class Splitting {
@@ -158,7 +164,8 @@ class Splitting {
   ValueId Exchange(const ir::Worker& worker, ValueId acc, Span span, Region& out);
   std::optional<ValueId> Accumulator(const Op& loop) const;
   bool StartsAtZero(const ir::Worker& worker, size_t loop, ValueId acc) const;
-  bool FindNarrowedRows(const Region& body, const Region& tail);
+  bool FindTurned(const Region& body, int64_t rows, int64_t cols, std::set<ValueId>& turned) const;
+  bool NarrowFront(Region& front, const Op& loop);
   bool NarrowTail(Region tail, ValueId acc, ValueId part, Region& out);
   bool NarrowOp(Op& op);
 
@@ -170,6 +177,7 @@ class Splitting {
   int64_t cols_ = 0;                 // of the accumulator
   std::set<ValueId> narrowed_;       // values whose columns are this block's part
   std::set<ValueId> narrowed_rows_;  // columns [C, 1] that will be turned into rows [1, C], and what they are computed from
+  std::set<ValueId> whole_;          // rows [1, C] that will be turned into columns, and what they are computed from
 };
 
 /// The one tile that the loop changes, if all it does with it is to add products.
@@ -221,16 +229,22 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   if (!IsOnlyLoop(worker)) return false;
   Region tail(loop + 1, worker.body.end());
   const char* const kColumnsDiffer = "of a tile whose columns are not treated alike afterwards";
-  if (!FindNarrowedRows(worker.body, tail)) return Refuse(worker.span, kColumnsDiffer);
+  if (!FindTurned(worker.body, cols_, 1, narrowed_rows_) || !FindTurned(worker.body, 1, cols_, whole_))
+    return Refuse(worker.span, kColumnsDiffer);
 
   Region out(worker.body.begin(), loop);
-  for (Op& op : out) {
-    if (!op.results.empty() && narrowed_rows_.contains(op.results[0])) NarrowOp(op);
-  }
+  if (!NarrowFront(out, *loop)) return Refuse(worker.span, kColumnsDiffer);
   for (Op& let : Bounds(*range_, loop->span)) out.push_back(std::move(let));
   Narrow(*loop);
   out.push_back(*loop);
-  const ValueId part = Exchange(worker, *acc, loop->span, out);
+  ValueId part = Exchange(worker, *acc, loop->span, out);
+  if (IsAssigned(tail, *acc)) {
+    const ValueId variable = kernel_.AddValueAfter(*acc, "_part", kernel_.values[part].type, true);
+    Op declare{OpCode::kVar, {variable}, {part}};
+    declare.span = loop->span;
+    out.push_back(std::move(declare));
+    part = variable;
+  }
   if (!NarrowTail(std::move(tail), *acc, part, out)) return Refuse(worker.span, kColumnsDiffer);
   worker.body = std::move(out);
   return true;
@@ -265,42 +279,64 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
   return collect.results[0];
 }
 
-/// Collects the columns [C, 1] that become rows [1, C] behind the sum, and those that they are computed from element by element.
-/// False if one of them has another use, or is no such column: then it can't be narrowed.
-bool Splitting::FindNarrowedRows(const Region& body, const Region& tail) {
-  std::map<ValueId, const Op*> columns;
+/// Collects the vectors of such a shape that are turned around behind the sum, and those that they are computed from element by
+/// element. False if one of them has another use, or is made otherwise: then it would have to be narrowed and whole.
+bool Splitting::FindTurned(const Region& body, int64_t rows, int64_t cols, std::set<ValueId>& turned) const {
+  std::map<ValueId, const Op*> vectors;
   for (const Op& op : body) {
-    if (op.results.size() == 1 && IsColumnOp(op.code)) columns[op.results[0]] = &op;
+    if (op.results.size() == 1 && IsVectorOp(op.code)) vectors[op.results[0]] = &op;
   }
   std::vector<ValueId> found;
   const auto add = [&](const Op& op) {
     for (const ValueId value : op.operands) {
       const ir::Type& type = kernel_.values[value].type;
-      if (type.rows == cols_ && type.cols == 1 && narrowed_rows_.insert(value).second) found.push_back(value);
+      if (type.rows == rows && type.cols == cols && turned.insert(value).second) found.push_back(value);
     }
   };
-  int turns = 0;
-  for (const Op& op : tail) {
+  std::set<const Op*> turns;
+  for (const Op& op : body) {
     if (op.code != OpCode::kTranspose) continue;
     add(op);
-    turns += narrowed_rows_.contains(op.operands[0]);
+    turns.insert(&op);
   }
   while (!found.empty()) {
-    const auto column = columns.find(found.back());
-    if (column == columns.end()) return false;
+    const auto vector = vectors.find(found.back());
+    if (vector == vectors.end()) return false;
     found.pop_back();
-    add(*column->second);
+    add(*vector->second);
   }
-  int others = 0;
+  bool is_only_turned = true;
   ForEachOp(body, [&](const Op& op) {
-    if (!op.results.empty() && narrowed_rows_.contains(op.results[0])) return;
-    others += std::any_of(op.operands.begin(), op.operands.end(), [&](ValueId value) { return narrowed_rows_.contains(value); });
+    if (turns.contains(&op) || (!op.results.empty() && turned.contains(op.results[0]))) return;
+    is_only_turned &= std::none_of(op.operands.begin(), op.operands.end(), [&](ValueId value) { return turned.contains(value); });
   });
-  return others == turns;
+  return is_only_turned;
+}
+
+/// Narrows what is named in front of the sum and lies along its columns, but for what the sum itself asks for: that stays whole.
+bool Splitting::NarrowFront(Region& front, const Op& loop) {
+  std::set<ValueId> asked;
+  const auto ask = [&](const Op& op) { asked.insert(op.operands.begin(), op.operands.end()); };
+  ForEachOp(loop.regions[0], ask);
+  std::set<const Op*> narrowed;
+  for (auto op = front.rbegin(); op != front.rend(); ++op) {
+    const bool has_result = op->results.size() == 1 && (IsVectorOp(op->code) || op->code == OpCode::kTranspose);
+    const bool turns = has_result && narrowed_rows_.contains(op->results[0]);
+    const bool is_row = has_result && kernel_.values[op->results[0]].type.rows == 1 &&
+                        kernel_.values[op->results[0]].type.cols == cols_ && !whole_.contains(op->results[0]);
+    if ((turns || is_row) && !asked.contains(op->results[0])) {
+      narrowed.insert(&*op);
+      continue;
+    }
+    if (turns) narrowed_rows_.erase(op->results[0]);
+    ask(*op);
+    for (const Region& region : op->regions) ForEachOp(region, ask);
+  }
+  return std::all_of(front.begin(), front.end(), [&](Op& op) { return !narrowed.contains(&op) || NarrowOp(op); });
 }
 
 bool Splitting::NarrowTail(Region tail, ValueId acc, ValueId part, Region& out) {
-  narrowed_ = {part};
+  narrowed_.insert(part);
   for (Op& op : tail) {
     std::replace(op.operands.begin(), op.operands.end(), acc, part);
     if (!NarrowOp(op)) return false;
@@ -322,6 +358,7 @@ bool Splitting::NarrowOp(Op& op) {
     if (columns != (op.slot == "transposed")) return *std::find_if(op.axes.rbegin(), op.axes.rend(), is_kept);
     return *std::find_if(op.axes.begin(), op.axes.end(), is_kept);
   };
+  if (!op.results.empty() && whole_.contains(op.results[0])) return true;
   switch (op.code) {
     case OpCode::kLet: return true;
     case OpCode::kStore:
@@ -344,11 +381,19 @@ bool Splitting::NarrowOp(Op& op) {
       if (narrowed_rows_.count(op.results[0])) {
         kernel_.values[op.results[0]].type.rows /= kernel_.split;
         op.scalars[0] = symbolic::Add(op.scalars[0], first);
+      } else if (kernel_.values[op.results[0]].type.cols == cols_) {
+        kernel_.values[op.results[0]].type.cols /= kernel_.split;
+        op.scalars[0] = symbolic::Add(op.scalars[0], first);
+        narrowed_.insert(op.results[0]);
       }
       return true;
-    case OpCode::kTranspose:
-      if (!narrowed_rows_.count(op.operands[0])) return false;
+    case OpCode::kTranspose: {
+      if (whole_.contains(op.operands[0])) return true;
+      const ir::Type& type = kernel_.values[op.operands[0]].type;
+      const bool is_vector = type.rows == 1 || type.cols == 1;
+      if (!is_vector || (type.rows == cols_ && !narrowed_rows_.contains(op.operands[0]))) return false;
       break;
+    }
     case OpCode::kFill:
     case OpCode::kUnary:
     case OpCode::kBinary:
@@ -359,6 +404,9 @@ bool Splitting::NarrowOp(Op& op) {
     default: return false;
   }
   if (!op.results.empty() && narrowed_rows_.contains(op.results[0])) {
+    for (const ValueId value : op.operands) {
+      if (kernel_.values[value].type.rows == cols_ && !narrowed_rows_.contains(value)) return false;
+    }
     kernel_.values[op.results[0]].type.rows /= kernel_.split;
     return true;
   }

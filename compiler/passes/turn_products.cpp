@@ -30,6 +30,12 @@ class Turning {
       in_memory_.insert(op.results.begin(), op.results.end());
       if (op.code == OpCode::kTranspose) turned_from_[op.results[0]] = op.operands[0];
     });
+    ForEachOp(worker.body, [&](const Op& op) {
+      const bool is_tile = op.code == OpCode::kTranspose && !IsInMemory(op.operands[0]) && !IsVector(TypeOf(op.operands[0]));
+      if (is_tile) stored_as_held_[op.results[0]] = op.operands[0];
+      if (op.code == OpCode::kStore) return;
+      for (const ValueId value : op.operands) stored_as_held_.erase(value);
+    });
   }
 
   /// Whether every product gains by being turned or loses nothing, one gains, and nothing else stands in the way.
@@ -65,7 +71,8 @@ class Turning {
       case OpCode::kReceive:
       case OpCode::kPositions: return true;
       case OpCode::kPart: return IsInMemory(op.operands[0]);
-      case OpCode::kTranspose: return IsInMemory(op.operands[0]) || IsVector(TypeOf(op.operands[0]));
+      case OpCode::kTranspose:
+        return IsInMemory(op.operands[0]) || IsVector(TypeOf(op.operands[0])) || stored_as_held_.contains(op.results[0]);
       case OpCode::kRead: return IsVector(TypeOf(op.results[0]));
       case OpCode::kMatmul:
       case OpCode::kAccumulate: return CanMultiplyTurned(op);
@@ -87,6 +94,7 @@ class Turning {
   /// Narrow elements are turned on their way to the copy engine, which stores floats of 16 bits; others go from registers, where
   /// eight lanes hold neighbours, and bytes would be stored one by one.
   bool CanStoreTurned(const Op& store) const {
+    if (stored_as_held_.contains(store.operands[0])) return true;
     const DType dtype = FindTensor(kernel_, store.symbol).dtype;
     const bool goes_by_engine =
         IsFloat(dtype) && Bytes(dtype) == 2 && static_cast<typed::StoreOp>(store.number) == typed::StoreOp::kSet;
@@ -118,10 +126,15 @@ class Turning {
     for (const Op& source : region) {
       Op op = source;
       for (Region& inner : op.regions) inner = Turned(inner, results);
+      if (op.code == OpCode::kTranspose && stored_as_held_.contains(op.results[0])) continue;
       for (const ValueId value : op.results) {
         if (!IsInMemory(value)) results.insert(value);
       }
-      if (op.code == OpCode::kRead || op.code == OpCode::kStore) Toggle(op.slot, "", "transposed");
+      const auto held = op.code == OpCode::kStore ? stored_as_held_.find(op.operands[0]) : stored_as_held_.end();
+      if (held != stored_as_held_.end())
+        op.operands[0] = held->second;
+      else if (op.code == OpCode::kRead || op.code == OpCode::kStore)
+        Toggle(op.slot, "", "transposed");
       if (op.code == OpCode::kPositions) Toggle(op.slot, "rows", "cols");
       if (IsProduct(op.code)) {
         ValueId &left = op.operands.end()[-2], &right = op.operands.end()[-1];
@@ -136,8 +149,9 @@ class Turning {
 
   ir::Kernel& kernel_;
   ir::Worker& worker_;
-  std::set<ValueId> in_memory_;             // what is received, and views of it
-  std::map<ValueId, ValueId> turned_from_;  // such a view -> what it shows turned
+  std::set<ValueId> in_memory_;                // what is received, and views of it
+  std::map<ValueId, ValueId> turned_from_;     // such a view -> what it shows turned
+  std::map<ValueId, ValueId> stored_as_held_;  // a tile that is turned to be stored, and for nothing else -> what is turned
 };
 
 }  // namespace

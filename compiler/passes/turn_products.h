@@ -6,6 +6,7 @@
 //     accumulate acc, a, b                 becomes     accumulate acc, b.T, a.T
 //     bias_row = transpose bias                        bias_row = transpose bias
 //     store C[m : 208, n : 64] = acc                   store transposed C[m : 208, n : 64] = acc
+//     store T[n : 64, m : 208] = transpose acc         store T[n : 64, m : 208] = acc
 //
 // where acc was f32[208, 64] and is f32[64, 208] now. Operands lie in shared memory, which the unit reads either way. Workers that
 // do more with their products than compute element by element and store it stay as they are.

@@ -173,11 +173,14 @@ void Elaborator::SetDynamic(Span span, typed::Section& section) {
 /// What a block that draws its tiles can't do yet.
 void Elaborator::CheckDynamic(const typed::Section& section) {
   if (!section.dynamic) return;
-  const auto gate = [&](std::string_view what) { GateFeature(dynamic_span_, fmt::format("`dynamic` {}", what)); };
+  const auto gate = [&](std::string_view what, std::string_view help) {
+    GateFeature(dynamic_span_, fmt::format("`dynamic` {}", what), std::string(help));
+  };
   const Target* target = FindTarget(context_.options->target);
-  if (target && !target->draws_tiles) gate(fmt::format("for `{}`", target->name));
-  if (variant_.kernel->grids.size() > 1) gate("in a kernel of several grid sections");
-  if (section.split > 1) gate("together with `split`");
+  if (target && !target->draws_tiles)
+    gate(fmt::format("for `{}`", target->name), "write `persistent`, and `dynamic` in a schedule set for targets that have it");
+  if (variant_.kernel->grids.size() > 1) gate("in a kernel of several grid sections", "write `persistent`");
+  if (section.split > 1) gate("together with `split`", "leave one of them out of this schedule");
 }
 
 void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section) {

@@ -158,6 +158,14 @@ void Lexer::Number() {
     // A number all the same, so that the parser has nothing to add.
     return Push(TokenKind::kFloat, end);
   }
+  const bool ends_in_dot = !is_float && !is_hex && !IsField() && At(end) == '.' && At(end + 1) != '.' && !IsWord(At(end + 1));
+  if (ends_in_dot) {
+    const Span span = SpanFrom(pos_, end + 1);
+    const std::string_view digits = text_.substr(pos_, end - pos_);
+    diagnostics_.Error(DiagnosticKind::kMalformedNumber, span, fmt::format("`{}.` is not a number", digits))
+        .Help(fmt::format("write `{}.0`", digits), Edit{span, fmt::format("{}.0", digits)});
+    return Push(TokenKind::kFloat, end + 1);
+  }
   Push(is_float ? TokenKind::kFloat : TokenKind::kInt, end);
 }
 
