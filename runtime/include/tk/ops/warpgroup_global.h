@@ -268,6 +268,13 @@ TK_DEVICE Tile taken_apart(const Word (&words)[Tile::size / V]) {
     return result;
 }
 
+/// Values that may move together between a tile and a block.
+template <class Tile, class Block>
+inline constexpr int global_vector = vector_length<typename Tile::value_type, Tile::E>;
+template <class Tile, template <class> class Block, class T>
+    requires(Tile::rows > 1 && Tile::cols > 1 && std::is_base_of_v<turned_block<T>, Block<T>>)
+inline constexpr int global_vector<Tile, Block<T>> = 1;
+
 }  // namespace detail
 
 namespace warpgroup {
@@ -278,19 +285,20 @@ template <int R, int C, class Layout, template <class> class Block, class From, 
 TK_DEVICE auto load(const Block<From>& block, Fill fill_value = 0) {
     using T = std::remove_const_t<From>;
     using result_tile = register_tile<T, R, C, Layout>;
-    constexpr int V = detail::vector_length<T, result_tile::E>;
+    constexpr int V = detail::global_vector<result_tile, Block<From>>;
     const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
     std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
-    constexpr bool is_exact = std::is_same_v<Block<From>, exact_block<From>>, is_vector = std::is_same_v<Block<From>, vector_row<From>>;
+    constexpr bool is_exact = std::is_same_v<Block<From>, exact_block<From>> || std::is_same_v<Block<From>, exact_turned_block<From>>;
+    constexpr bool is_vector = std::is_same_v<Block<From>, vector_row<From>>;
     detail::load_words<V, result_tile, is_exact, is_vector>(block, fill_word, words);
     return detail::taken_apart<V, result_tile>(words);
 }
 
 /// Writes the tile; of threads with copies of an element one writes it.
-template <class T, int R, int C, class L>
-TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, L>& from) {
+template <template <class> class Block, class T, int R, int C, class L>
+TK_DEVICE void store(const Block<T>& block, const register_tile<T, R, C, L>& from) {
     using from_tile = register_tile<T, R, C, L>;
-    constexpr int V = detail::vector_length<T, from_tile::E>;
+    constexpr int V = detail::global_vector<from_tile, Block<T>>;
     if constexpr (detail::shifts_stores<V, from_tile>)
         if (block.col_stride == 1 && !detail::has_aligned_runs<V, from_tile>(block)) return detail::store_shifted<V>(block, from);
     if (!detail::stores<from_tile>()) return;
@@ -304,10 +312,10 @@ TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, 
 }
 
 /// Adds the tile to the block, element by element, atomically and in no fixed order.
-template <class T, int R, int C, class L>
-TK_DEVICE void add(const global_block<T>& block, const register_tile<T, R, C, L>& from) {
+template <template <class> class Block, class T, int R, int C, class L>
+TK_DEVICE void add(const Block<T>& block, const register_tile<T, R, C, L>& from) {
     using from_tile = register_tile<T, R, C, L>;
-    constexpr int V = std::is_same_v<T, float> ? detail::vector_length<T, from_tile::E> : 1;
+    constexpr int V = std::is_same_v<T, float> ? detail::global_vector<from_tile, Block<T>> : 1;
     if (!detail::stores<from_tile>()) return;
     detail::for_each_run<V, from_tile>(
         block,
