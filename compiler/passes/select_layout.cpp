@@ -11,6 +11,7 @@
 
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/reshaped_layouts.h"
+#include "compiler/passes/turned_tiles.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -217,7 +218,7 @@ int64_t ExtentBeside(int64_t extent, int64_t unit) {
 }
 
 /// A worker that multiplies keeps all its tiles as the matrix unit does: 16 rows of a warp at a time, 8 columns at a time on most.
-void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagnostics& diagnostics) {
+void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target, Diagnostics& diagnostics) {
   const int64_t unit_rows = worker.layout.RowUnit(), unit_cols = worker.layout.ColUnit();
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   // By rows and columns, where it stands first: the same mend will do for it elsewhere.
@@ -238,6 +239,7 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, Diagno
   });
   for (const auto& [shape, misfit] : misfits) {
     DiagnosticBuilder report = ReportMatrixShape(worker, misfit.type, misfit.op->span, diagnostics);
+    if (target.has_matrix_group && !HoldsRows(worker.layout, misfit.type.rows)) TurnedTiles(kernel, worker).NoteObstacle(report);
     if (misfit.op->code == ir::OpCode::kReshape)  // its shape follows from others
       report.Help("send what is reshaped through a pipe, and let a worker that does not multiply go on with it");
     else
@@ -270,7 +272,7 @@ Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics&
       else if (!target.has_matrix_group)
         worker.layout = MatrixLayout(kernel, worker, target);
     } while (MovesReshape(kernel, worker));
-    if (Multiplies(worker)) CheckMatrixTiles(kernel, worker, diagnostics);
+    if (Multiplies(worker)) CheckMatrixTiles(kernel, worker, target, diagnostics);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

@@ -340,12 +340,15 @@ bool Splitting::NarrowOp(Op& op) {
       }
       return true;
     }
-    case OpCode::kPositions:
-      if (narrowed_rows_.count(op.results[0])) {
-        kernel_.values[op.results[0]].type.rows /= kernel_.split;
-        op.scalars[0] = symbolic::Add(op.scalars[0], first);
-      }
+    case OpCode::kPositions: {
+      ir::Type& type = kernel_.values[op.results[0]].type;
+      const bool is_row = type.cols == cols_;
+      if (!is_row && !narrowed_rows_.count(op.results[0])) return true;
+      (is_row ? type.cols : type.rows) /= kernel_.split;
+      op.scalars[0] = symbolic::Add(op.scalars[0], first);
+      if (is_row) narrowed_.insert(op.results[0]);
       return true;
+    }
     case OpCode::kTranspose:
       if (!narrowed_rows_.count(op.operands[0])) return false;
       break;
