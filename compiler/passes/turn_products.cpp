@@ -45,7 +45,11 @@ class Turning {
     Region out;
     for (const Op& source : region) {
       Op op = source;
-      for (Region& inner : op.regions) inner = Turned(inner);
+      for (Region& inner : op.regions) {
+        const auto views = views_;
+        inner = Turned(inner);
+        views_ = views;
+      }
       for (ValueId& value : op.operands) {
         if (const auto other = held_as_.find(value); other != held_as_.end()) value = other->second;
       }
@@ -73,7 +77,10 @@ class Turning {
       if (op.code == OpCode::kRead || op.code == OpCode::kStore) Toggle(op.slot, "", "transposed");
       if (op.code == OpCode::kPositions || ir::ReducesOrScans(op.code)) Toggle(op.slot, "rows", "cols");
       for (ValueId& value : op.operands) {
-        if (tiles_.IsInMemory(value)) value = Other(value, out, op.span);
+        if (!tiles_.IsInMemory(value)) continue;
+        const auto [view, is_new] = views_.try_emplace(value);
+        if (is_new) view->second = Other(value, out, op.span);
+        value = view->second;
       }
     }
   }
@@ -82,6 +89,7 @@ class Turning {
   const TurnedTiles& tiles_;
   std::set<ValueId> results_;           // in registers and turned: their types are still what they were
   std::map<ValueId, ValueId> held_as_;  // a tile that the source turns -> the tile that is held the other way round already
+  std::map<ValueId, ValueId> views_;    // what lies in memory -> its view for registers: the same for all that they load at once
 };
 
 }  // namespace
