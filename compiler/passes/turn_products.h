@@ -11,8 +11,8 @@
 //     y = transpose x
 //     store D[n : 64, m : 208] = y                     store D[n : 64, m : 208] = x
 //
-// where acc was f32[208, 64] and is f32[64, 208] now. What lies in shared memory is read either way. Workers that take parts of such
-// tiles, send them or multiply them again stay as they are (turned_tiles.h).
+// where acc was f32[208, 64] and is f32[64, 208] now. What lies in shared memory is read either way. Workers that take parts of
+// such tiles, send them or multiply them again stay as they are (turned_tiles.h).
 #pragma once
 
 #include "compiler/ir/ir.h"

@@ -60,9 +60,8 @@ TurnedTiles::TurnedTiles(const ir::Kernel& kernel, const ir::Worker& worker) : k
 bool TurnedTiles::Pays() const {
   if (obstacle_ != nullptr) return false;
   bool reduces_rows = false;
-  ForEachOp(worker_.body, [&](const Op& op) {
-    reduces_rows |= ir::ReducesOrScans(op.code) && op.slot == "rows" && IsHeldTurned(op);
-  });
+  ForEachOp(worker_.body,
+            [&](const Op& op) { reduces_rows |= ir::ReducesOrScans(op.code) && op.slot == "rows" && IsHeldTurned(op); });
   // Rows that became columns are reduced by all warps together, which wait for each other.
   const Shapes shapes = ShapesOfProducts();
   return shapes.fit && (shapes.need_turn || (shapes.gain && !reduces_rows));
@@ -83,8 +82,7 @@ TurnedTiles::Shapes TurnedTiles::ShapesOfProducts() const {
 void TurnedTiles::NoteObstacle(DiagnosticBuilder& report) const {
   const Shapes shapes = ShapesOfProducts();
   if (obstacle_ == nullptr || !shapes.fit || !shapes.need_turn) return;
-  const char* const but_for =
-      IsProduct(obstacle_->code) ? "if its operands came by pipes and had 16 bits" : "but for this";
+  const char* const but_for = IsProduct(obstacle_->code) ? "if its operands came by pipes and had 16 bits" : "but for this";
   report.Note(obstacle_->span,
               fmt::format("{}, products would be computed turned, as y.T @ x.T: rows in multiples of {}", but_for, kMatrixCols));
 }
@@ -94,9 +92,7 @@ ValueId TurnedTiles::TurnedFrom(ValueId view) const {
   return from == turned_from_.end() ? ir::kNone : from->second;
 }
 
-bool TurnedTiles::IsTurnOfRegisters(const Op& op) const {
-  return op.code == OpCode::kTranspose && !IsInMemory(op.operands[0]);
-}
+bool TurnedTiles::IsTurnOfRegisters(const Op& op) const { return op.code == OpCode::kTranspose && !IsInMemory(op.operands[0]); }
 
 bool TurnedTiles::IsAsHeld(const Op& op) const {
   return IsTurnOfRegisters(op) && IsTurned(op.operands[0]) != IsTurned(op.results[0]);
@@ -145,8 +141,7 @@ bool TurnedTiles::CanTurn(const Op& op) const {
     case OpCode::kReduce:
     case OpCode::kCumsum: return true;
     case OpCode::kPart: return IsInMemory(op.operands[0]);
-    case OpCode::kTranspose:
-      return !IsAsHeld(op) || !kernel_.values[op.operands[0]].is_mutable || IsComplete(op);
+    case OpCode::kTranspose: return !IsAsHeld(op) || !kernel_.values[op.operands[0]].is_mutable || IsComplete(op);
     case OpCode::kRead: return IsVector(TypeOf(op.results[0])) || !op.axes.back().dropped;
     case OpCode::kMatmul:
     case OpCode::kAccumulate: return CanMultiplyTurned(op);
