@@ -34,8 +34,8 @@ struct Range {
 
 Range RangeOf(const Op& loop) { return {loop.scalars[0], loop.scalars[1], loop.number}; }
 
-/// What makes a column of tensors, positions and other columns, element by element.
-bool IsColumnOp(OpCode code) {
+/// What makes a tile of tensors, positions and other tiles, element by element.
+bool IsElementwise(OpCode code) {
   switch (code) {
     case OpCode::kRead:
     case OpCode::kPositions:
@@ -158,6 +158,7 @@ class Splitting {
   ValueId Exchange(const ir::Worker& worker, ValueId acc, Span span, Region& out);
   std::optional<ValueId> Accumulator(const Op& loop) const;
   bool StartsAtZero(const ir::Worker& worker, size_t loop, ValueId acc) const;
+  static std::set<ValueId> ForTailOnly(const Region& body, size_t loop);
   bool FindNarrowedRows(const Region& body, const Region& tail);
   bool NarrowTail(Region tail, ValueId acc, ValueId part, Region& out);
   bool NarrowOp(Op& op);
@@ -224,8 +225,10 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   if (!FindNarrowedRows(worker.body, tail)) return Refuse(worker.span, kColumnsDiffer);
 
   Region out(worker.body.begin(), loop);
+  const std::set<ValueId> early = ForTailOnly(worker.body, index);
   for (Op& op : out) {
-    if (!op.results.empty() && narrowed_rows_.contains(op.results[0])) NarrowOp(op);
+    const bool is_narrowed = !op.results.empty() && (narrowed_rows_.contains(op.results[0]) || early.contains(op.results[0]));
+    if (is_narrowed && !NarrowOp(op)) return Refuse(worker.span, kColumnsDiffer);
   }
   for (Op& let : Bounds(*range_, loop->span)) out.push_back(std::move(let));
   Narrow(*loop);
@@ -265,12 +268,26 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
   return collect.results[0];
 }
 
+/// What stands in front of the loop for what follows it: a residual that is on its way meanwhile, masks.
+std::set<ValueId> Splitting::ForTailOnly(const Region& body, size_t loop) {
+  std::set<ValueId> found, others;
+  const auto note = [&](const Op& op) { others.insert(op.operands.begin(), op.operands.end()); };
+  for (size_t i = loop + 1; i-- > 0;) {
+    const Op& op = body[i];
+    const bool is_found = IsElementwise(op.code) && !others.contains(op.results[0]);
+    if (is_found) found.insert(op.results[0]);
+    if (!is_found) note(op);
+    for (const Region& inner : op.regions) ForEachOp(inner, note);
+  }
+  return found;
+}
+
 /// Collects the columns [C, 1] that become rows [1, C] behind the sum, and those that they are computed from element by element.
 /// False if one of them has another use, or is no such column: then it can't be narrowed.
 bool Splitting::FindNarrowedRows(const Region& body, const Region& tail) {
   std::map<ValueId, const Op*> columns;
   for (const Op& op : body) {
-    if (op.results.size() == 1 && IsColumnOp(op.code)) columns[op.results[0]] = &op;
+    if (op.results.size() == 1 && IsElementwise(op.code)) columns[op.results[0]] = &op;
   }
   std::vector<ValueId> found;
   const auto add = [&](const Op& op) {
@@ -300,7 +317,7 @@ bool Splitting::FindNarrowedRows(const Region& body, const Region& tail) {
 }
 
 bool Splitting::NarrowTail(Region tail, ValueId acc, ValueId part, Region& out) {
-  narrowed_ = {part};
+  narrowed_.insert(part);
   for (Op& op : tail) {
     std::replace(op.operands.begin(), op.operands.end(), acc, part);
     if (!NarrowOp(op)) return false;
