@@ -49,10 +49,10 @@ TurnedTiles::TurnedTiles(const ir::Kernel& kernel, const ir::Worker& worker) : k
     if (!can_be && obstacle_ == nullptr) obstacle_ = &op;
   };
   ForEachOp(worker.body, [&](const Op& op) { note(op, Join(op)); });
-  // A vector can be turned where it is read: it has to be only where it is needed both ways.
+  // A vector can be turned where it is read, or by way of shared memory: it is only where it is needed both ways.
   ForEachOp(worker.body, [&](const Op& op) {
-    if (IsTurnOfRegisters(op) && IsVector(TypeOf(op.results[0])) && !IsPoint(TypeOf(op.results[0])))
-      ways_.Join(op.operands[0], op.results[0], true);
+    const bool turns_vector = IsTurnOfRegisters(op) && IsVector(TypeOf(op.results[0])) && !IsPoint(TypeOf(op.results[0]));
+    if (turns_vector && IsComplete(op)) ways_.Join(op.operands[0], op.results[0], true);
   });
   ForEachOp(worker.body, [&](const Op& op) { note(op, CanTurn(op)); });
 }
@@ -141,7 +141,7 @@ bool TurnedTiles::CanTurn(const Op& op) const {
     case OpCode::kReduce:
     case OpCode::kCumsum: return true;
     case OpCode::kPart: return IsInMemory(op.operands[0]);
-    case OpCode::kTranspose: return !IsAsHeld(op) || !kernel_.values[op.operands[0]].is_mutable || IsComplete(op);
+    case OpCode::kTranspose: return !IsAsHeld(op) || IsComplete(op);
     case OpCode::kRead: return IsVector(TypeOf(op.results[0])) || !op.axes.back().dropped;
     case OpCode::kMatmul:
     case OpCode::kAccumulate: return CanMultiplyTurned(op);
@@ -150,8 +150,9 @@ bool TurnedTiles::CanTurn(const Op& op) const {
   }
 }
 
-/// Whether the variable that is turned here is changed in front of this only: the tile is the variable then.
+/// Whether what is turned here is no variable that is changed behind this: the result is the same tile then.
 bool TurnedTiles::IsComplete(const Op& turn) const {
+  if (!kernel_.values[turn.operands[0]].is_mutable) return true;
   bool is_behind = false, is_changed = false;
   for (const Op& op : worker_.body) {
     const auto visit = [&](const auto& each) {
