@@ -63,7 +63,7 @@ class Statements {
   bool MayBeCut(const Op& op) const {
     switch (op.code) {
       case OpCode::kRead: return KeepsTensor(kernel_, op.symbol);
-      case OpCode::kLoadShared: return !TypeOf(op.operands[0]).transposed;
+      case OpCode::kLoadShared:
       case OpCode::kFill:
       case OpCode::kUnary:
       case OpCode::kBinary:

@@ -12,6 +12,7 @@
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/matrix_unit.h"
 #include "compiler/passes/reshaped_layouts.h"
+#include "compiler/passes/turned_tiles.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -251,6 +252,7 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
   for (const auto& [shape, misfit] : misfits) {
     const int64_t rows = rows_of_sums.contains(shape.first) ? UnitOf(target, worker.layout).rows : unit_rows;
     DiagnosticBuilder report = ReportMatrixShape(worker, misfit.type, misfit.op->span, diagnostics);
+    if (target.has_matrix_group && !HoldsRows(worker.layout, misfit.type.rows)) TurnedTiles(kernel, worker).NoteObstacle(report);
     if (misfit.op->code == ir::OpCode::kReshape)  // its shape follows from others
       report.Help("send what is reshaped through a pipe, and let a worker that does not multiply go on with it");
     else

@@ -34,8 +34,8 @@ struct Range {
 
 Range RangeOf(const Op& loop) { return {loop.scalars[0], loop.scalars[1], loop.number}; }
 
-/// What makes a column or a row of tensors, positions and others like it, element by element.
-bool IsVectorOp(OpCode code) {
+/// What makes a tile of tensors, positions and other tiles, element by element.
+bool IsElementwise(OpCode code) {
   switch (code) {
     case OpCode::kRead:
     case OpCode::kPositions:
@@ -284,7 +284,7 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
 bool Splitting::FindTurned(const Region& body, int64_t rows, int64_t cols, std::set<ValueId>& turned) const {
   std::map<ValueId, const Op*> vectors;
   for (const Op& op : body) {
-    if (op.results.size() == 1 && IsVectorOp(op.code)) vectors[op.results[0]] = &op;
+    if (op.results.size() == 1 && IsElementwise(op.code)) vectors[op.results[0]] = &op;
   }
   std::vector<ValueId> found;
   const auto add = [&](const Op& op) {
@@ -320,11 +320,11 @@ bool Splitting::NarrowFront(Region& front, const Op& loop) {
   ForEachOp(loop.regions[0], ask);
   std::set<const Op*> narrowed;
   for (auto op = front.rbegin(); op != front.rend(); ++op) {
-    const bool has_result = op->results.size() == 1 && (IsVectorOp(op->code) || op->code == OpCode::kTranspose);
+    const bool has_result = op->results.size() == 1 && (IsElementwise(op->code) || op->code == OpCode::kTranspose);
     const bool turns = has_result && narrowed_rows_.contains(op->results[0]);
-    const bool is_row = has_result && kernel_.values[op->results[0]].type.rows == 1 &&
-                        kernel_.values[op->results[0]].type.cols == cols_ && !whole_.contains(op->results[0]);
-    if ((turns || is_row) && !asked.contains(op->results[0])) {
+    const bool lies_along =
+        has_result && kernel_.values[op->results[0]].type.cols == cols_ && !whole_.contains(op->results[0]);
+    if ((turns || lies_along) && !asked.contains(op->results[0])) {
       narrowed.insert(&*op);
       continue;
     }

@@ -4,6 +4,7 @@
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/stage_operands_impl.h"
+#include "compiler/passes/turned_tiles.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::passes {
@@ -47,6 +48,7 @@ void Staging::CheckProduct(const Op& op) {
         DiagnosticKind::kMatrixShape, op.span,
         fmt::format("the product has {} {} in one worker instance; the matrix unit takes multiples of {}", found, what, unit));
     report.Label(op.span, fmt::format("`{}[{}, {}] @ {}[{}, {}]`", Name(a.dtype), a.rows, a.cols, Name(b.dtype), b.rows, b.cols));
+    if (unit == kMatrixRows && !by_warps_) TurnedTiles(kernel_, worker_).NoteObstacle(report);
     // Blocks beyond the edge of a tensor cost no care: a few rows of a tensor are a block of 64, too.
     const int64_t enough = (found + unit - 1) / unit * unit;
     report.Help(fmt::format("take {} {}{}: of a block, what lies beyond the end of a tensor is zero, and is not stored", enough,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ldmatrix and stmatrix: rows of 16 bytes in memory, fragments in registers (hardware.md B4).
+// ldmatrix and stmatrix: rows of 16 bytes in memory, fragments in registers (hardware.md B4). movmatrix: fragments alone.
 #include <cstring>
 
 #include "runtime/sim/fragment.h"
@@ -43,6 +43,21 @@ void registers_to_rows(void* const* all) {
     }
 }
 
+/// What one lane has of one matrix.
+struct lane_pair {
+    uint16_t value[2], transposed[2];
+};
+
+void transpose_registers(void* const* all) {
+    for (int lane = 0; lane < 32; ++lane) {
+        for (int which = 0; which < 2; ++which) {
+            const element_place from = matrix_place(lane, which, true);
+            static_cast<lane_pair*>(all[lane])->transposed[which] =
+                static_cast<const lane_pair*>(all[from.row * 4 + from.col / 2])->value[from.col % 2];
+        }
+    }
+}
+
 }  // namespace
 
 void load_matrix(uint32_t (&r)[4], uint32_t address, bool transposed) {
@@ -59,6 +74,12 @@ void store_matrix(uint32_t address, const uint32_t (&r)[4], bool transposed) {
     std::memcpy(mine.registers, r, sizeof mine.registers);
     meet_warp(transposed ? "stmatrix.trans" : "stmatrix", registers_to_rows, &mine);
     store_shared(address, mine.row, 16, access::matrix);
+}
+
+uint32_t transpose_matrix(uint32_t pair) {
+    lane_pair mine{{uint16_t(pair), uint16_t(pair >> 16)}, {}};
+    meet_warp("movmatrix", transpose_registers, &mine);
+    return uint32_t(mine.transposed[0]) | uint32_t(mine.transposed[1]) << 16;
 }
 
 }  // namespace tk::sim

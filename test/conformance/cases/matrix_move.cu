@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ldmatrix and stmatrix: rows anywhere, four warps.
+// ldmatrix and stmatrix: rows anywhere, four warps. movmatrix: in registers.
 #include "test/conformance/case.h"
 
 namespace conformance {
@@ -42,6 +42,13 @@ store_kernel(const uint32_t* in, uint32_t* out) {
     for (int e = 0; e < 4; ++e) put(out, t * 4 + e, get_shared(base + uint32_t(t * 4 + e) * 4));
 }
 
+TK_KERNEL(128)
+transpose_kernel(const uint32_t* in, uint32_t* out) {
+    sm90::grid_dependency_wait();
+    const int t = sm80::thread_index();
+    put(out, t, sm80::transpose_matrix(get(in, t)));
+}
+
 /// f(register word, half, memory halfword) for everything that moves.
 template <class F>
 void for_each_element(bool transposed, F f) {
@@ -80,6 +87,16 @@ EXPECTED(load_matrix) { expect_load(in, out, false); }
 // case: load_matrix_transposed in 512 out 512 exact covers load_matrix_x4_transposed
 CASE(load_matrix_transposed) { return start<load_kernel<true>>(stream, 1, 128, 2048, input(in), output(out)); }
 EXPECTED(load_matrix_transposed) { expect_load(in, out, true); }
+
+// case: transpose_matrix in 128 out 128 exact covers transpose_matrix
+CASE(transpose_matrix) { return start<transpose_kernel>(stream, 1, 128, 0, input(in), output(out)); }
+EXPECTED(transpose_matrix) {
+    for (int n = 0; n < 128; ++n) out[n] = 0;
+    for (int n = 0; n < 256; ++n) {
+        const int warp = n / 64, row = n / 8 % 8, col = n % 8, from = warp * 64 + col * 8 + row;
+        out[n / 2] |= (in[from / 2] >> 16 * (from % 2) & 0xffffu) << 16 * (n % 2);
+    }
+}
 
 // case: store_matrix in 512 out 512 exact covers store_matrix_x4
 CASE(store_matrix) { return start<store_kernel<false>>(stream, 1, 128, 2048, input(in), output(out)); }

@@ -54,6 +54,8 @@ template <class Tile, class View>
 TK_DEVICE void load_matrices(Tile& to, const View& view, lane_position at);
 template <class Tile, class View>
 TK_DEVICE void load_turned_matrices(Tile& to, const View& view, lane_position at);
+template <class Tile>
+TK_DEVICE void transpose_matrices(Tile& tile);
 #else
 template <class Tile, class View>
 TK_DEVICE void load_matrices(Tile& to, const View& view, lane_position at) {
@@ -87,6 +89,13 @@ TK_DEVICE void load_turned_matrices(Tile& to, const View& view, lane_position at
             for (int p = 0; p < 4; ++p) store_pair(to.data + Tile::number_of({i, j, 0, 2 * p}), q & 2 ? turned[(p + 2) % 4] : turned[p]);
         }
     }
+}
+
+/// Rows and columns of each matrix exchanged.
+template <class Tile>
+TK_DEVICE void transpose_matrices(Tile& tile) {
+    TK_UNROLL
+    for (int n = 0; n < Tile::size; n += 2) store_pair(tile.data + n, arch::transpose_matrix(load_pair(tile.data + n)));
 }
 #endif
 

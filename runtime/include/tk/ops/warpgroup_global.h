@@ -268,6 +268,52 @@ TK_DEVICE Tile taken_apart(const Word (&words)[Tile::size / V]) {
     return result;
 }
 
+/// Whether neighbours of the block lie in rows of the tile.
+template <class Tile, class Block>
+inline constexpr bool lies_turned = false;
+template <class Tile, template <class> class Block, class T>
+inline constexpr bool lies_turned<Tile, Block<T>> = Tile::rows > 1 && Tile::cols > 1 && std::is_base_of_v<turned_block<T>, Block<T>>;
+
+/// Values that may move together between a tile and a block.
+template <class Tile, class Block>
+inline constexpr int global_vector = lies_turned<Tile, Block> ? 1 : vector_length<typename Tile::value_type, Tile::E>;
+
+/// Whether a tile comes as matrices of pairs that are neighbours in the block, and is turned in registers.
+template <class Tile, class Block>
+inline constexpr bool loads_turned_pairs =
+    lies_turned<Tile, Block> && is_half<typename Tile::value_type> && is_matrix_layout<typename Tile::layout_type>;
+
+template <class Tile, class From>
+TK_DEVICE Tile load_turned(const turned_block<From>& block, uint32_t fill_pair) {
+    using T = typename Tile::value_type;
+    using L = typename Tile::dealt;
+    const auto lying = transposed(block);  // a row for each column of the tile
+    const lane_position at = warpgroup::position();
+    const int row = L::warp_col(at) * 8 + at.lane / 4, col = at.warp % L::WarpRows * (2 * L::LaneRows) + at.lane % 4 * 2;
+    Tile result;
+    // pair(row, column): all are on their way before the first is turned. Halves together, as they share sectors of memory.
+    const auto each = [&](auto pair) {
+        TK_UNROLL
+        for (int i = 0; i < Tile::I; ++i)
+            TK_UNROLL
+            for (int j = 0; j < Tile::J; ++j)
+                TK_UNROLL
+                for (int h = 0; h < Tile::H; ++h)
+                    store_pair(result.data + Tile::number_of({i, j, h, 0}), pair(row + j * L::block_cols, col + i * L::block_rows + h * L::LaneRows));
+    };
+    const bool is_aligned = rows_aligned(lying, Tile::cols, 4);
+    if (is_aligned && lying.contains(Tile::cols, Tile::rows)) {
+        each([&](int r, int c) { return load_word<T, 2>(lying.at(r, 0) + c); });
+    } else {
+        each([&](int r, int c) {
+            const bool is_whole = is_aligned && lying.has_row(r) && lying.has_col(c) && lying.has_col(c + 1);
+            return is_whole ? load_word<T, 2>(lying.at(r, 0) + c) : load_elements<2>(lying, r, c, fill_pair);
+        });
+    }
+    transpose_matrices(result);
+    return result;
+}
+
 }  // namespace detail
 
 namespace warpgroup {
@@ -278,19 +324,24 @@ template <int R, int C, class Layout, template <class> class Block, class From, 
 TK_DEVICE auto load(const Block<From>& block, Fill fill_value = 0) {
     using T = std::remove_const_t<From>;
     using result_tile = register_tile<T, R, C, Layout>;
-    constexpr int V = detail::vector_length<T, result_tile::E>;
-    const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
-    std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
-    constexpr bool is_exact = std::is_same_v<Block<From>, exact_block<From>>, is_vector = std::is_same_v<Block<From>, vector_row<From>>;
-    detail::load_words<V, result_tile, is_exact, is_vector>(block, fill_word, words);
-    return detail::taken_apart<V, result_tile>(words);
+    if constexpr (detail::loads_turned_pairs<result_tile, Block<From>>) {
+        return detail::load_turned<result_tile>(block, detail::filled_word<T, 2>(convert<T>(fill_value)));
+    } else {
+        constexpr int V = detail::global_vector<result_tile, Block<From>>;
+        const auto fill_word = detail::filled_word<T, V>(convert<T>(fill_value));
+        std::remove_const_t<decltype(fill_word)> words[result_tile::size / V];
+        constexpr bool is_exact = std::is_same_v<Block<From>, exact_block<From>> || std::is_same_v<Block<From>, exact_turned_block<From>>;
+        constexpr bool is_vector = std::is_same_v<Block<From>, vector_row<From>>;
+        detail::load_words<V, result_tile, is_exact, is_vector>(block, fill_word, words);
+        return detail::taken_apart<V, result_tile>(words);
+    }
 }
 
 /// Writes the tile; of threads with copies of an element one writes it.
-template <class T, int R, int C, class L>
-TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, L>& from) {
+template <template <class> class Block, class T, int R, int C, class L>
+TK_DEVICE void store(const Block<T>& block, const register_tile<T, R, C, L>& from) {
     using from_tile = register_tile<T, R, C, L>;
-    constexpr int V = detail::vector_length<T, from_tile::E>;
+    constexpr int V = detail::global_vector<from_tile, Block<T>>;
     if constexpr (detail::shifts_stores<V, from_tile>)
         if (block.col_stride == 1 && !detail::has_aligned_runs<V, from_tile>(block)) return detail::store_shifted<V>(block, from);
     if (!detail::stores<from_tile>()) return;
@@ -304,10 +355,10 @@ TK_DEVICE void store(const global_block<T>& block, const register_tile<T, R, C, 
 }
 
 /// Adds the tile to the block, element by element, atomically and in no fixed order.
-template <class T, int R, int C, class L>
-TK_DEVICE void add(const global_block<T>& block, const register_tile<T, R, C, L>& from) {
+template <template <class> class Block, class T, int R, int C, class L>
+TK_DEVICE void add(const Block<T>& block, const register_tile<T, R, C, L>& from) {
     using from_tile = register_tile<T, R, C, L>;
-    constexpr int V = std::is_same_v<T, float> ? detail::vector_length<T, from_tile::E> : 1;
+    constexpr int V = std::is_same_v<T, float> ? detail::global_vector<from_tile, Block<T>> : 1;
     if (!detail::stores<from_tile>()) return;
     detail::for_each_run<V, from_tile>(
         block,

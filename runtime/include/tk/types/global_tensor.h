@@ -56,10 +56,12 @@ struct global_block {
     TK_HOST_DEVICE constexpr T* at(int r, int c) const { return origin + (r * row_stride + c * col_stride); }
 };
 
-/// Rows and columns exchanged.
+/// A window with rows and columns exchanged. Where it has several of both, it is the rows whose elements follow each other.
 template <class T>
-TK_HOST_DEVICE constexpr global_block<T> transposed(const global_block<T>& b) {
-    return {b.origin, b.col_stride, b.row_stride, b.col_lo, b.col_hi, b.row_lo, b.row_hi};
+struct turned_block : global_block<T> {};
+template <class T>
+TK_HOST_DEVICE constexpr turned_block<T> transposed(const global_block<T>& b) {
+    return {{b.origin, b.col_stride, b.row_stride, b.col_lo, b.col_hi, b.row_lo, b.row_hi}};
 }
 
 /// A window of a vector, as a column, and the same as a row. What rows of a matrix share (weights, say) is read from wherever the part
@@ -78,6 +80,10 @@ template <class T>
 struct exact_block : global_block<T> {};
 template <class T>
 TK_HOST_DEVICE constexpr exact_block<T> exact(const global_block<T>& block) { return {block}; }
+template <class T>
+struct exact_turned_block : turned_block<T> {};
+template <class T>
+TK_HOST_DEVICE constexpr exact_turned_block<T> exact(const turned_block<T>& block) { return {block}; }
 
 /// The block, of which is known that it is aligned; of a vector, that it begins at a multiple of 16 bytes: nothing is left to be asked
 /// when the kernel runs.
