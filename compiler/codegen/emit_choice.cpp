@@ -167,9 +167,28 @@ class ChoiceEmitter {
       while (IsTaken(place->second)) place->second += '_';
       std::vector<std::string> params;
       for (const auto& [param, value] : formula->args) params.push_back("tk::index " + Mangle(param));
-      out_.Line(fmt::format("const auto {} = []({}) -> tk::index {{ return {}; }};", place->second, Join(params),
-                            ScalarPrinter(ScalarPrinter::Place::kHost).Text(formula->body)));
+      out_.Open(fmt::format("const auto {} = []({}) -> tk::index", place->second, Join(params)));
+      out_.Line(fmt::format("return {};", OfParameters(place->first).Text(formula->body)));
+      out_.Close("};");
     }
+  }
+
+  /// Prints what is of a function's parameters, none of which is negative if no set gives it such a value.
+  ScalarPrinter OfParameters(const std::string& body) const {
+    std::map<std::string, bool> is_non_negative;
+    for (const std::vector<int>& alternative : entry_.alternatives) {
+      const auto& formula = First(alternative).cost_formula;
+      if (!formula || symbolic::ToString(formula->body) != body) continue;
+      for (const auto& [param, value] : formula->args) {
+        bool& is = is_non_negative.try_emplace(param, true).first->second;
+        is = is && host_.IsNonNegative(value);
+      }
+    }
+    ScalarPrinter printer(ScalarPrinter::Place::kHost);
+    for (const auto& [param, is] : is_non_negative) {
+      if (is) printer.AddNonNegative(param);
+    }
+    return printer;
   }
 
   /// Of a parameter or dimension, or of another function.
