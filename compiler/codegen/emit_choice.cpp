@@ -19,7 +19,7 @@ namespace {
 using symbolic::Kind;
 using symbolic::Scalar;
 
-using Quotients = std::vector<std::pair<std::string, Scalar>>;
+using NamedTerms = std::vector<std::pair<std::string, Scalar>>;
 
 void CountQuotients(const Scalar& scalar, std::map<std::string, int>& uses) {
   if (!scalar) return;
@@ -41,9 +41,9 @@ Scalar Named(const Scalar& scalar, const std::string& text, const Scalar& name, 
 
 /// Gives names to the quotients that occur more than once in conditions and costs, the longest first: what these are made of counts no
 /// more. What is hardly longer than a name stays.
-Quotients NameQuotients(std::vector<Scalar>& terms) {
+NamedTerms NameQuotients(std::vector<Scalar>& terms) {
   constexpr size_t kShort = 16;
-  Quotients named;
+  NamedTerms named;
   int number = 0;
   while (true) {
     std::map<std::string, int> uses;
@@ -69,8 +69,9 @@ class ChoiceEmitter {
   ChoiceEmitter(const ir::Module& module, const ir::Entry& entry, ScalarPrinter host, CodeWriter& out)
       : module_(module), entry_(entry), host_(std::move(host)), out_(out) {
     for (const std::vector<int>& alternative : entry.alternatives) {
-      terms_.push_back(First(alternative).when);
-      terms_.push_back(First(alternative).cost);
+      const ir::Kernel& kernel = First(alternative);
+      terms_.push_back(kernel.when);
+      terms_.push_back(kernel.cost_formula ? nullptr : kernel.cost);
     }
   }
 
@@ -78,20 +79,16 @@ class ChoiceEmitter {
     const bool always = AlwaysChooses(module_, entry_);
     const size_t count = entry_.alternatives.size();
     bool has_costs = false;
-    for (size_t i = 0; i < count; ++i) has_costs = has_costs || Cost(i);
+    for (size_t i = 0; i < count; ++i) has_costs = has_costs || HasCost(i);
     out_.Comment(fmt::format("The number of the first schedule whose condition holds{}{}.",
                              has_costs ? "; where schedules offer at a cost, of the cheapest of them" : "", always ? "" : ", or -1"));
     out_.Open("int choose() const");
     Device();
     Alignment();
-    for (const auto& [name, value] : NameQuotients(terms_)) {
-      out_.Line(fmt::format("const tk::index {} = {};", name, host_.Text(value)));
-      if (host_.IsNonNegative(value)) host_.AddNonNegative(name);
-      if (const auto bits = host_.BitsOf(value)) host_.AddBits(name, *bits);
-    }
+    Quotients(terms_, host_);
     Formulas();
     bool is_reached = true;
-    for (size_t i = 0; i < count && is_reached;) is_reached = Cost(i) ? Competitors(i) : Alternative(i++);
+    for (size_t i = 0; i < count && is_reached;) is_reached = HasCost(i) ? Competitors(i) : Alternative(i++);
     if (is_reached) out_.Line("return -1;");
     out_.Close();
     out_.Blank();
@@ -102,8 +99,20 @@ class ChoiceEmitter {
     return module_.kernels[static_cast<size_t>(alternative.front())];
   }
 
+  /// What several of the terms divide, or one of them several times, is computed once.
+  void Quotients(std::vector<Scalar>& terms, ScalarPrinter& printer) {
+    for (const auto& [name, value] : NameQuotients(terms)) {
+      out_.Line(fmt::format("const tk::index {} = {};", name, printer.Text(value)));
+      if (printer.IsNonNegative(value)) printer.AddNonNegative(name);
+      if (const auto bits = printer.BitsOf(value)) printer.AddBits(name, *bits);
+    }
+  }
+
   bool IsMentioned(const std::string& name) const {
-    return std::any_of(terms_.begin(), terms_.end(), [&](const Scalar& term) { return term && symbolic::Mentions(term, name); });
+    const auto mentions = [&](const Scalar& scalar) { return scalar && symbolic::Mentions(scalar, name); };
+    return std::any_of(entry_.alternatives.begin(), entry_.alternatives.end(), [&](const std::vector<int>& alternative) {
+      return mentions(First(alternative).when) || mentions(First(alternative).cost);
+    });
   }
 
   void Device() {
@@ -131,7 +140,7 @@ class ChoiceEmitter {
   }
 
   const Scalar& Condition(size_t i) const { return terms_[2 * i]; }
-  const Scalar& Cost(size_t i) const { return terms_[2 * i + 1]; }
+  bool HasCost(size_t i) const { return First(entry_.alternatives[i]).cost != nullptr; }
 
   std::string NameOf(size_t i) const {
     const std::string& schedule = First(entry_.alternatives[i]).schedule;
@@ -168,7 +177,10 @@ class ChoiceEmitter {
       std::vector<std::string> params;
       for (const auto& [param, value] : formula->args) params.push_back("tk::index " + Mangle(param));
       out_.Open(fmt::format("const auto {} = []({}) -> tk::index", place->second, Join(params)));
-      out_.Line(fmt::format("return {};", OfParameters(place->first).Text(formula->body)));
+      ScalarPrinter printer = OfParameters(place->first);
+      std::vector<Scalar> result = {formula->body};
+      Quotients(result, printer);
+      out_.Line(fmt::format("return {};", printer.Text(result[0])));
       out_.Close("};");
     }
   }
@@ -202,7 +214,7 @@ class ChoiceEmitter {
 
   std::string CostText(size_t i) const {
     const auto& formula = First(entry_.alternatives[i]).cost_formula;
-    if (!formula) return host_.Text(Cost(i));
+    if (!formula) return host_.Text(terms_[2 * i + 1]);
     std::vector<std::string> args;
     for (const auto& [name, value] : formula->args) args.push_back(host_.Text(value));
     return fmt::format("{}({})", formulas_.at(symbolic::ToString(formula->body)), Join(args));
@@ -214,7 +226,7 @@ class ChoiceEmitter {
     ++groups_;
     bool always = false;
     out_.Line(fmt::format("tk::host::offers {};", name));
-    for (; i < entry_.alternatives.size() && Cost(i); ++i) {
+    for (; i < entry_.alternatives.size() && HasCost(i); ++i) {
       const std::string line = fmt::format("{}.add({}, {});", name, i, CostText(i));
       Named(i, Condition(i) ? fmt::format("if ({}) {}", host_.Text(Condition(i)), line) : line);
       always = always || !Condition(i);
@@ -228,7 +240,7 @@ class ChoiceEmitter {
   const ir::Entry& entry_;
   ScalarPrinter host_;
   CodeWriter& out_;
-  std::vector<Scalar> terms_;  // of each alternative its condition and its cost; null where there is none
+  std::vector<Scalar> terms_;  // of each alternative its condition and its cost; null where there is none, or a function gives it
   int groups_ = 0;             // of schedules with costs
   std::map<std::string, std::string> formulas_;  // of functions that give costs: by what they compute, their names
 };
