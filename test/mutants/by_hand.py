@@ -35,9 +35,9 @@ MUTANTS = [
     ("bytes_moved_between_pipes", "attention_64", [(r"expect ks_full\[ks\] bytes 8192", "expect ks_full[ks] bytes 8208"),
                                                    (r"expect vs_full\[vs\] bytes 8192", "expect vs_full[vs] bytes 8176")], ""),
     # ---- rows that no tensor has
-    ("missing_rows_are_not_zero", "gemm_few", [(r" zero_from [^\"]*\"", ' "')], ""),
-    ("fewer_rows_are_zero", "gemm_few", [(r"zero_from M -", "zero_from M + 16 -")], ""),
-    ("more_rows_are_left_out", "gemm_few", [(r"(load_rows .*), M - m on", r"\1, M - m - 16 on")], ""),
+    ("missing_rows_are_not_zero", "gemm_split", [(r" zero_from [^\"]*\"", ' "')], ""),
+    ("fewer_rows_are_zero", "gemm_split", [(r"zero_from M -", "zero_from M + 16 -")], ""),
+    ("more_rows_are_left_out", "gemm_split", [(r"(load_rows .*), M - m on", r"\1, M - m - 16 on")], ""),
     # ---- phases and slots
     ("phase_of_the_sender_flipped", "gemm_by_hand", [(r"wait_empty ab_empty", "wait_full ab_empty")], ""),
     ("phase_of_the_receiver_flipped", "gemm_by_hand", [(r"wait_full ab_full", "wait_empty ab_full")], ""),
@@ -64,7 +64,7 @@ MUTANTS = [
     ("full_wants_two_arrivals", "gemm_by_hand", [(r"ab_full x4 arrivals 1", "ab_full x4 arrivals 2")], HANG_COUNT),
     ("arrival_by_a_thread", "relay", [(r"arrive hs_full\[hs\] by warp", "arrive hs_full[hs] by thread")], HANG_COUNT),
     ("cluster_told_locally", "two_stage", [(r"arrive bs_empty\[bs\] by cluster", "arrive bs_empty[bs] by warp")], HANG_CLUSTER),
-    ("shares_of_one_block_only", "gemm_few", [(r"acc_shares_ready arrivals 8", "acc_shares_ready arrivals 4")], HANG_COUNT),
+    ("shares_of_one_block_only", "gemm_split", [(r"acc_shares_ready arrivals 16", "acc_shares_ready arrivals 4")], HANG_COUNT),
     # ---- releases and waits
     ("releases_the_slot_in_use", "gemm_by_hand", [(r"arrive ab_empty\[ab.previous\] by warp\n        }", "arrive ab_empty[ab] by warp\n        }")], WRONG_REFILL),
     ("releases_from_the_first_step", "gemm_by_hand", [(r"if k > 0 {", "if k >= 0 {")], HANG_ONE),
@@ -128,7 +128,7 @@ MUTANTS = [
     ("map_of_one_worker", "gemm_by_hand", [(r"in compute: let n = n_block \* 128", "let n = (n_blocks - 1 - n_block) * 128")], MAP_BIJECTION),
     ("order_of_one_worker", "gemm_by_hand", [(r"in compute: m_blocks, n_blocks group 8", "m_blocks, n_blocks group 4")], MAP_COUNTS),
     ("map_takes_columns_for_rows", "gemm_by_hand", [(r'tile_position "m_block n_block"', 'tile_position "n_block m_block"', 2)], MAP_BIJECTION),
-    ("map_repeats_a_block", "gemm_small", [(r"let m_block = tile / n_blocks", "let m_block = tile / (n_blocks + 1)", 2)], MAP_BIJECTION),
+    ("map_repeats_a_block", "gemm_decode", [(r"let m_block = tile / n_blocks", "let m_block = tile / (n_blocks + 1)", 2)], MAP_BIJECTION),
     ("stride_of_one_worker", "gemm_by_hand", [(r"in compute: step @block::count.i32\(\) {", "step @block::count.i32() * 2 {")], MAP_COUNTS),
     ("stride_of_all", "gemm_by_hand", [(r"step @block::count.i32\(\) {", "step @block::count.i32() * 2 {", 2)], ROWS_FLOOR),
     ("last_tile_left_out", "gemm_by_hand", [(r"to tiles step", "to tiles - 1 step", 2)], ROWS_FLOOR),
@@ -137,7 +137,7 @@ MUTANTS = [
     ("one_step_more_for_one_worker", "gemm_by_hand", [(r"in load: for k = 0 to K step", "for k = 0 to K + 64 step")], MAP_COUNTS),
     ("whole_steps_only", "gemm_by_hand", [(r"for k = 0 to K step", "for k = 0 to K / 64 * 64 step", 2)], ROWS_MULTIPLE),
     ("whole_steps_only_for_one_worker", "gemm_by_hand", [(r"in compute: for k = 0 to K step", "for k = 0 to K / 64 * 64 step")], MAP_COUNTS),
-    ("shares_overlap", "gemm_few", [(r"in load: (let split_end = split_begin \+ split_share)", r"\1 + 64")], MAP_COUNTS),
+    ("shares_overlap", "gemm_split", [(r"in load: (let split_end = split_begin \+ split_share)", r"\1 + 64")], MAP_COUNTS),
     ("cluster_pairs_rounded_down", "two_stage", [(r"cdiv\(m_blocks, 2\)", "m_blocks / 2")], HANG_CLUSTER),
     # ---- edges, stores
     ("engine_whatever_the_alignment", "gemm_by_hand", [(r"if C_map_usable {", "if 0 < 1 {")], EDGE_ALIGN),
@@ -159,8 +159,8 @@ MUTANTS = [
     # ---- clusters
     ("multicast_to_oneself", "two_stage", [(r"\* 32, n, 3 on", "* 32, n, 1 on")], HANG_CLUSTER),
     ("multicast_beyond_the_cluster", "two_stage", [(r"\* 32, n, 3 on", "* 32, n, 7 on")], HANG_CLUSTER),
-    ("shares_published_to_one_block", "gemm_few", [(r"(split_publish .*) ways 2", r"\1 ways 1")], HANG_CLUSTER),
-    ("shares_of_one_block_collected", "gemm_few", [(r"(split_collect .*) ways 2", r"\1 ways 1")], ""),
+    ("shares_published_to_one_block", "gemm_split", [(r"(split_publish .*) ways 4", r"\1 ways 1")], HANG_CLUSTER),
+    ("shares_of_one_block_collected", "gemm_split", [(r"(split_collect .*) ways 4", r"\1 ways 1")], ""),
     ("multicast_of_one_half", "two_stage", [(r"(B_map_share at) @cluster::rank.i32\(\) \* 32", r"\1 0")], ""),
     # ---- instances over the blocks of a cluster
     ("store_before_blocks_have_begun", "spread", [(r"    cluster_wait\n((?:.*\n){0,2}?)(    store_cluster .*\n)", r"\1\2    cluster_wait\n")], HANG_CLUSTER),
@@ -208,7 +208,7 @@ MUTANTS = [
     ("not_fetched_anew", "gfx942_gemm", [(r"      assign %ab_1_next = %ab_1_fetched\n", "")], MAP_COUNTS),
     ("put_down_where_it_is_read", "gfx942_gemm", [(r"%ab_0_2 = view ab_0\[ab.previous\]", "%ab_0_2 = view ab_0[ab]")], ""),
     ("turned_by_one_worker", "gfx942_gemm", [(r"(%ab_1_fetched = fetch .*) as transposed", r"\1")], ""),
-    ("shares_collected_before_they_are_published", "gemm_few", [(r"(    split_wait acc_shares_ready\n)(    %acc_sum = split_collect .*\n)", r"\2\1")], WRONG_ATOMIC),
+    ("shares_collected_before_they_are_published", "gemm_split", [(r"(    split_wait acc_shares_ready\n)(    %acc_sum = split_collect .*\n)", r"\2\1")], WRONG_ATOMIC),
     # ---- what is known of accesses
     ("rows_of_which_some_may_be_missing", "marks", [(r"M % 16 == 0", "M % 8 == 0")], ROWS_MULTIPLE),
     ("columns_of_which_some_may_be_missing", "marks", [(r"N % 256 == 0", "N % 128 == 0")], EDGE_RAGGED),

@@ -10,8 +10,266 @@ namespace {
 
 // C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Few tiles and a long sum: four blocks share each, so that more multiprocessors fetch.
-// schedule quarters of gemm for sm_90a when cdiv(M, 64) * cdiv(N, 128) * 16 <= sms * 3 and K >= 8192
+// A few rows, or a few tiles in all: streaming A and B decides. Of long sums four blocks have a part each, so that more multiprocessors
+// fetch.
+// schedule decode of gemm for sm_90a
+// Schedule `decode`, for sm_90a: BM = 64, BN = 64, BK = 64, WM = 1, WN = 1.
+//
+// One block for each tile:
+//   warp 0        load: one thread issues copies
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..7    compute
+//
+// Pipe `ab`, 12 slots. A slot is written when it is empty and read when it is full:
+//   load ------> [ 0 | 1 | 2 | ... | 11 ] ----> compute
+//     ^  ab_full: 1 arrival and 16384 bytes     |
+//     +- ab_empty: 4 arrivals ------------------+
+//
+// Shared memory, 205824 bytes:
+//    offset   bytes
+//         0   98304  ab_0[12]    bf16[64, 64], swizzle 128  pipe ab, field 0
+//     98304   98304  ab_1[12]    bf16[64, 64], swizzle 128  pipe ab, field 1
+//    196608    8192  C_stage[2]  bf16[64, 32], swizzle 64   staging of C, 32 columns at a time
+//    204800     192  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_decode_shared {
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[12];
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[12];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
+  tk::barrier ab_full[12];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[12];  // 4 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(256)
+gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+            const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_decode_shared>();
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 12; ++slot) {
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
+  }
+  tk::fence_async_proxy();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 12; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 4);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<12> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::block::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 64;
+      const int n = n_block * 64;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 16384);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
+    // worker compute[WM * WN] as w
+    using layout = tk::mma_layout;
+    tk::ring<12> ab;
+    const int tile = tk::block::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 64;
+    const int n = n_block * 64;
+    // var acc: f32[BM / WM, BN / WN] = 0
+    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, a, b);
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
+      auto& staged = shared.C_stage[C_chunk];
+      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m, n + C_chunk * 32);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule decode_wide of gemm for sm_90a
+// Schedule `decode_wide`, for sm_90a: BM = 64, BN = 128, BK = 64, WM = 1, WN = 2.
+//
+// One block for each tile:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
+//     ^  ab_full: 1 arrival and 24576 bytes          |
+//     +- ab_empty: 8 arrivals -----------------------+
+//
+// Shared memory, 214016 bytes:
+//    offset   bytes
+//         0   65536  ab_0[8]        bf16[64, 64], swizzle 128   pipe ab, field 0
+//     65536  131072  ab_1[8]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    212992     128  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_decode_wide_shared {
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[8];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[8];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
+  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_decode_wide_shared>();
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 8; ++slot) {
+    tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
+  }
+  tk::fence_async_proxy();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 8; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::block::index();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m = m_block * 64;
+      const int n = n_block * 128;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        ab.advance();
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<8> ab;
+    const int tile = tk::block::index();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m = m_block * 64;
+    const int n = n_block * 128;
+    // var acc: f32[BM / WM, BN / WN] = 0
+    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, a, tk::cols<64>(b, w * 64));
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
+      auto& staged = shared.C_stage[w][C_chunk];
+      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m, n + w * 64 + C_chunk * 32);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + w * 64 + C_chunk * 32)), staged);
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule quarters of gemm for sm_90a
 // Schedule `quarters`, for sm_90a: BM = 64, BN = 128, BK = 64, WM = 1, WN = 1.
 //
 // One cluster of 4 blocks for each tile; each block adds up its share of the loop:
@@ -152,186 +410,45 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// A few rows: streaming B decides. Two blocks share each sum, so that more multiprocessors have a part of B to fetch.
-// schedule few of gemm for sm_90a when cdiv(M, 64) * cdiv(N, 64) * 8 <= sms * 3 and N <= 2048 and (M <= 64 or K >= 2048)
-// Schedule `few`, for sm_90a: BM = 64, BN = 64, BK = 64, WM = 1, WN = 1.
-//
-// One cluster of 2 blocks for each tile; each block adds up its share of the loop:
-//   warp 0        load: one thread issues copies
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..7    compute
-//
-// Pipe `ab`, 12 slots. A slot is written when it is empty and read when it is full:
-//   load ------> [ 0 | 1 | 2 | ... | 11 ] ----> compute
-//     ^  ab_full: 1 arrival and 16384 bytes     |
-//     +- ab_empty: 4 arrivals ------------------+
-//
-// Shared memory, 209920 bytes:
-//    offset   bytes
-//         0   98304  ab_0[12]    bf16[64, 64], swizzle 128  pipe ab, field 0
-//     98304   98304  ab_1[12]    bf16[64, 64], swizzle 128  pipe ab, field 1
-//    196608    4096  C_stage     bf16[64, 32], swizzle 64   staging of C, 32 columns at a time
-//    200704    8192  acc_shares  f32[64, 32]                what this block has of acc, for the others
-//    208896     200  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_few_shared {
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[12];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[12];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage;
-  tk::fragment_buffer<64, 32> acc_shares;
-  tk::barrier ab_full[12];       // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[12];      // 4 arrivals: every reader is done with a slot of ab
-  tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
-};
-
-TK_CLUSTER_KERNEL(256, 2)
-gemm_few(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
-         const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_few_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 12; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
-  }
-  tk::fence_async_proxy();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 12; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 4);
-    }
-    tk::init(shared.acc_shares_ready, 8);
-    tk::fence_barrier_init();
-  }
-  tk::cluster::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<12> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::cluster::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 64;
-      const int n = n_block * 64;
-      // for k in K by BK
-      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
-      const int split_begin = tk::cluster::rank() * split_share;
-      const int split_end = split_begin + split_share;
-      for (int k = split_begin; k < split_end; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 16384);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
-    // worker compute[WM * WN] as w
-    using layout = tk::mma_layout;
-    tk::ring<12> ab;
-    const int tile = tk::cluster::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 64;
-    const int n = n_block * 64;
-    // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
-    // for k in K by BK
-    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
-    const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = split_begin + split_share;
-    for (int k = split_begin; k < split_end; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w / WN) @ b.cols(w % WN)
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, a, b);
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // for k in K by BK
-    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<2>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
-    tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
-    const auto acc_sum = tk::split::collect<2>(shared.acc_shares, acc, tk::cluster::rank());
-    // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    auto& staged = shared.C_stage;
-    tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
-    tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-    tk::warpgroup::sync();
-    if (C_map_usable) {
-      if (tk::warpgroup::thread() == 0) {
-        tk::store_async(C_map, staged, m, n + tk::cluster::rank() * 32);
-        tk::commit_stores();
-      }
-    } else {
-      tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + tk::cluster::rank() * 32)), staged);
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Multiprocessors are neighbours by twos and fetch through one door: no more than one tile for each pair.
-// schedule decode of gemm for sm_90a when cdiv(M, 64) * cdiv(N, 64) * 2 <= sms
-// Schedule `decode`, for sm_90a: BM = 64, BN = 64, BK = 64, WM = 1, WN = 1.
+// Up to some hundred rows: no more tiles than multiprocessors, narrow ones; or pairs of blocks that share what they fetch of B, or the
+// sums of tiles that are large and few.
+// schedule upright_96x64 of gemm for sm_90a when M > 64
+// Schedule `upright_96x64`, for sm_90a: BM = 96, BN = 64, BK = 64, WM = 1, WN = 1.
 //
 // One block for each tile:
 //   warp 0        load: one thread issues copies
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..7    compute
 //
-// Pipe `ab`, 12 slots. A slot is written when it is empty and read when it is full:
-//   load ------> [ 0 | 1 | 2 | ... | 11 ] ----> compute
-//     ^  ab_full: 1 arrival and 16384 bytes     |
+// Pipe `ab`, 11 slots. A slot is written when it is empty and read when it is full:
+//   load ------> [ 0 | 1 | 2 | ... | 10 ] ----> compute
+//     ^  ab_full: 1 arrival and 20480 bytes     |
 //     +- ab_empty: 4 arrivals ------------------+
 //
-// Shared memory, 205824 bytes:
+// Shared memory, 230400 bytes:
 //    offset   bytes
-//         0   98304  ab_0[12]    bf16[64, 64], swizzle 128  pipe ab, field 0
-//     98304   98304  ab_1[12]    bf16[64, 64], swizzle 128  pipe ab, field 1
-//    196608    8192  C_stage[2]  bf16[64, 32], swizzle 64   staging of C, 32 columns at a time
-//    204800     192  barriers
+//         0  135168  ab_0[11]  bf16[96, 64], swizzle 128  pipe ab, field 0
+//    135168   90112  ab_1[11]  bf16[64, 64], swizzle 128  pipe ab, field 1
+//    225280    4096  C_stage   bf16[32, 64], swizzle 128  staging of C, 32 rows at a time
+//    229376     176  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_decode_shared {
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[12];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[12];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
-  tk::barrier ab_full[12];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[12];  // 4 arrivals: every reader is done with a slot of ab
+struct gemm_upright_96x64_shared {
+  tk::shared_tile<tk::bf16, 96, 64, tk::swizzle::b128> ab_0[11];
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[11];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage;
+  tk::barrier ab_full[11];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[11];  // 4 arrivals: every reader is done with a slot of ab
 };
 
 TK_KERNEL(256)
-gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-            const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_decode_shared>();
+gemm_upright_96x64(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                   const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_upright_96x64_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 12; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
+  for (int slot = 0; slot < 11; ++slot) {
+    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 96);
   }
   tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
@@ -340,7 +457,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 12; ++slot) {
+    for (int slot = 0; slot < 11; ++slot) {
       tk::init(shared.ab_full[slot], 1);
       tk::init(shared.ab_empty[slot], 4);
     }
@@ -355,413 +472,17 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
   if (tk::warpgroup::index() == 0) {
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<12> ab;  // the slot at hand, and the parity of this lap: phase
+      tk::ring<11> ab;  // the slot at hand, and the parity of this lap: phase
       const int tile = tk::block::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
-      const int m = m_block * 64;
+      const int m = m_block * 96;
       const int n = n_block * 64;
       // for k in K by BK
       for (int k = 0; k < K; k += 64) {
         // ab <- (A[m, k], B[k, n])
         tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 16384);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
-    // worker compute[WM * WN] as w
-    using layout = tk::mma_layout;
-    tk::ring<12> ab;
-    const int tile = tk::block::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 64;
-    const int n = n_block * 64;
-    // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w / WN) @ b.cols(w % WN)
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, a, b);
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
-      auto& staged = shared.C_stage[C_chunk];
-      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m, n + C_chunk * 32);
-          tk::commit_stores();
-        }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule decode_broad of gemm for sm_90a when M <= 64 and cdiv(N, 128) * 2 > sms and cdiv(N, 256) * 2 <= sms
-// Schedule `decode_broad`, for sm_90a: BM = 64, BN = 256, BK = 64, WM = 1, WN = 1.
-//
-// One block for each tile:
-//   warp 0        load: one thread issues copies
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..7    compute
-//
-// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
-//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute
-//     ^  ab_full: 1 arrival and 40960 bytes     |
-//     +- ab_empty: 4 arrivals ------------------+
-//
-// Shared memory, 222208 bytes:
-//    offset   bytes
-//         0   40960  ab_0[5]     bf16[64, 64], swizzle 128   pipe ab, field 0
-//     40960  163840  ab_1[5]     bf16[64, 256], swizzle 128  pipe ab, field 1
-//    204800   16384  C_stage[4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    221184      80  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_decode_broad_shared {
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[5];
-  tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[5];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[4];
-  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[5];  // 4 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(256)
-gemm_decode_broad(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_decode_broad_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 5; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
-  }
-  tk::fence_async_proxy();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 5; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 4);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::block::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 64;
-      const int n = n_block * 256;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 40960);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
-    // worker compute[WM * WN] as w
-    using layout = tk::mma_layout;
-    tk::ring<5> ab;
-    const int tile = tk::block::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 64;
-    const int n = n_block * 256;
-    // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 256, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w / WN) @ b.cols(w % WN)
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, a, b);
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
-      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-      auto& staged = shared.C_stage[C_chunk % 4];
-      // This buffer is free once the copy engine has read what it held and all warps know it.
-      tk::wait_stores_read<3>();
-      tk::warpgroup::sync();
-      tk::warpgroup::store_shared(staged, rounded_chunk);
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m, n + C_chunk * 32);
-          tk::commit_stores();
-        }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule decode_wide of gemm for sm_90a when M <= 64
-// Schedule `decode_wide`, for sm_90a: BM = 64, BN = 128, BK = 64, WM = 1, WN = 2.
-//
-// One block for each tile:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
-//     ^  ab_full: 1 arrival and 24576 bytes          |
-//     +- ab_empty: 8 arrivals -----------------------+
-//
-// Shared memory, 214016 bytes:
-//    offset   bytes
-//         0   65536  ab_0[8]        bf16[64, 64], swizzle 128   pipe ab, field 0
-//     65536  131072  ab_1[8]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    196608   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    212992     128  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_decode_wide_shared {
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[8];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[8];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
-  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_decode_wide_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
-  }
-  tk::fence_async_proxy();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 8; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::block::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 64;
-      const int n = n_block * 128;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<8> ab;
-    const int tile = tk::block::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 64;
-    const int n = n_block * 128;
-    // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w / WN) @ b.cols(w % WN)
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, a, tk::cols<64>(b, w * 64));
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
-      auto& staged = shared.C_stage[w][C_chunk];
-      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m, n + w * 64 + C_chunk * 32);
-          tk::commit_stores();
-        }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + w * 64 + C_chunk * 32)), staged);
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Up to some hundred rows: narrow tiles, whose sums two blocks share if there are as many.
-// schedule halves of gemm for sm_90a when M <= 128 and cdiv(N, 64) * 2 <= sms and K >= 2048 and N % 64 == 0 and K % 64 == 0
-// Schedule `halves`, for sm_90a: BM = 128, BN = 64, BK = 64, WM = 1, WN = 1.
-//
-// One cluster of 2 blocks for each tile; each block adds up its share of the loop:
-//   warp 0        load: one thread issues copies
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..7    compute
-//
-// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute
-//     ^  ab_full: 1 arrival and 24576 bytes          |
-//     +- ab_empty: 4 arrivals -----------------------+
-//
-// Shared memory, 222208 bytes:
-//    offset   bytes
-//         0  131072  ab_0[8]     bf16[128, 64], swizzle 128  pipe ab, field 0
-//    131072   65536  ab_1[8]     bf16[64, 64], swizzle 128   pipe ab, field 1
-//    196608    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    204800   16384  acc_shares  f32[64, 64]                 what this block has of acc, for the others
-//    221184     136  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_halves_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[8];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[8];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
-  tk::fragment_buffer<64, 64> acc_shares;
-  tk::barrier ab_full[8];        // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[8];       // 4 arrivals: every reader is done with a slot of ab
-  tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
-};
-
-TK_CLUSTER_KERNEL(256, 2)
-gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-            const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_halves_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 128);
-  }
-  tk::fence_async_proxy();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 8; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 4);
-    }
-    tk::init(shared.acc_shares_ready, 8);
-    tk::fence_barrier_init();
-  }
-  tk::cluster::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::cluster::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 128;
-      const int n = n_block * 64;
-      // for k in K by BK
-      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
-      const int split_begin = tk::cluster::rank() * split_share;
-      const int split_end = split_begin + split_share;
-      for (int k = split_begin; k < split_end; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+        tk::expect_bytes(shared.ab_full[ab.slot], 20480);
         tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
         tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
         ab.advance();
@@ -771,19 +492,16 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     // worker compute[WM * WN] as w
     // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
-    tk::ring<8> ab;
-    const int tile = tk::cluster::index();
+    tk::ring<11> ab;
+    const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
-    const int m = m_block * 128;
+    const int m = m_block * 96;
     const int n = n_block * 64;
     // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    auto acc = tk::fill<float, 64, 96, layout>(0.0f);
     // for k in K by BK
-    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
-    const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = split_begin + split_share;
-    for (int k = split_begin; k < split_end; k += 64) {
+    for (int k = 0; k < K; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
       const auto& a = shared.ab_0[ab.slot];
@@ -794,44 +512,40 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
       tk::warpgroup::mma_commit();
       // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
-      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       ab.advance();
     }
     tk::warpgroup::mma_wait<0>(acc);
-    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // for k in K by BK
-    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<2>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
-    tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
-    const auto acc_sum = tk::split::collect<2>(shared.acc_shares, acc, tk::cluster::rank());
+    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc_sum);
+    const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
-      auto& staged = shared.C_stage[C_chunk];
-      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
+    for (int C_chunk = 0; C_chunk < 3; ++C_chunk) {
+      const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+      auto& staged = shared.C_stage;
+      // This buffer is free once the copy engine has read what it held and all warps know it.
+      tk::wait_stores_read<0>();
+      tk::warpgroup::sync();
+      tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
       tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + tk::cluster::rank() * 64 + C_chunk * 32, n);
+          tk::store_async(C_map, staged, m + C_chunk * 32, n);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + tk::cluster::rank() * 64 + C_chunk * 32), tk::span(n)), staged);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n)), staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule upright of gemm for sm_90a when cdiv(M, 128) * cdiv(N, 64) <= sms and M <= 512 and K >= 2048 and N % 64 == 0 and K % 64 == 0
-// Schedule `upright`, for sm_90a: BM = 128, BN = 64, BK = 64, WM = 1, WN = 1.
+// schedule upright_128x64 of gemm for sm_90a when M > 64
+// Schedule `upright_128x64`, for sm_90a: BM = 128, BN = 64, BK = 64, WM = 1, WN = 1.
 //
 // One block for each tile:
 //   warp 0        load: one thread issues copies
@@ -852,7 +566,7 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_upright_shared {
+struct gemm_upright_128x64_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[8];
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[8];
   tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[4];
@@ -861,9 +575,10 @@ struct gemm_upright_shared {
 };
 
 TK_KERNEL(256)
-gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_upright_shared>();
+gemm_upright_128x64(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                    const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks,
+                    const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_upright_128x64_shared>();
   // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
   for (int slot = 0; slot < 8; ++slot) {
     tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
@@ -958,9 +673,144 @@ gemm_upright(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map,
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// A few hundred rows: what the multiprocessors fetch decides, and large tiles fetch least. Two blocks share each sum: there are tiles
-// for no more than half of the multiprocessors.
-// schedule trio_halves of gemm for sm_90a when M > 256 and M <= 384 and cdiv(N, 128) * 4 <= sms and K >= 2048 and N % 64 == 0 and K % 64 == 0
+// schedule medium_pair of gemm for sm_90a when M > 64
+// Schedule `medium_pair`, for sm_90a: BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
+//
+// One block for each tile, 2 in a cluster, which share loads:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
+//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute[0..1]
+//     ^  ab_full: 1 arrival and 32768 bytes     |
+//     +- ab_empty: 16 arrivals -----------------+
+//
+// Shared memory, 230400 bytes:
+//    offset   bytes
+//         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    229376      96  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_medium_pair_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
+  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[6];  // 16 arrivals: every reader is done with a slot of ab
+};
+
+TK_CLUSTER_KERNEL(384, 2)
+gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_medium_pair_shared>();
+  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
+  for (int slot = 0; slot < 6; ++slot) {
+    tk::block::clear_rows<384>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 128);
+  }
+  tk::fence_async_proxy();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 6; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 16);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::cluster::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
+      const int tile = tk::cluster::index();
+      const int m_cluster = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m_block = m_cluster * 2 + tk::cluster::rank();
+      const int m = m_block * 128;
+      const int n = n_block * 128;
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // ab <- (A[m, k], B[k, n])
+        tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
+                           n + tk::cluster::rank() * 64);
+        ab.advance();
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<6> ab;
+    const int tile = tk::cluster::index();
+    const int m_cluster = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m_block = m_cluster * 2 + tk::cluster::rank();
+    const int m = m_block * 128;
+    const int n = n_block * 128;
+    // var acc: f32[BM / WM, BN / WN] = 0
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+    // for k in K by BK
+    for (int k = 0; k < K; k += 64) {
+      // let (a, b) = <-ab
+      tk::wait(shared.ab_full[ab.slot], ab.phase);
+      const auto& a = shared.ab_0[ab.slot];
+      const auto& b = shared.ab_1[ab.slot];
+      // acc += a.rows(w / WN) @ b.cols(w % WN)
+      tk::warpgroup::mma_fence();
+      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
+      tk::warpgroup::mma_commit();
+      // One product stays in flight; the one before it is complete, so its slot goes back.
+      tk::warpgroup::mma_wait<1>();
+      if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
+      ab.advance();
+    }
+    tk::warpgroup::mma_wait<0>(acc);
+    if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
+    // C[m, n].rows(w / WN).cols(w % WN) <- acc
+    const auto rounded = tk::convert<tk::bf16>(acc);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+      auto& staged = shared.C_stage[w][C_chunk];
+      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+
+  // No block leaves while another may still reach into its shared memory.
+  tk::cluster::sync();
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule trio_halves of gemm for sm_90a when M > 64
 // Schedule `trio_halves`, for sm_90a: BM = 192, BN = 128, BK = 64, WM = 1, WN = 2.
 //
 // One cluster of 2 blocks for each tile; each block adds up its share of the loop:
@@ -1116,55 +966,49 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Not even one small tile for each multiprocessor: the latency of one tile decides.
-// schedule small of gemm for sm_90a when cdiv(M, 64) * cdiv(N, 128) <= sms and N % 64 == 0 and K % 64 == 0
-// Schedule `small`, for sm_90a: BM = 64, BN = 128, BK = 128, WM = 1, WN = 1.
+// More tiles than multiprocessors: each block walks a list of them, in an order that keeps A and B in the cache. The last round may leave
+// many multiprocessors idle, so there are tiles of many sizes.
+// schedule tile_64x256 of gemm for sm_90a when M > 64
+// Schedule `tile_64x256`, for sm_90a: BM = 64, BN = 256, BK = 64, WM = 1, WN = 2.
 //
-// One block for each tile:
-//   warp 0        load: one thread issues copies
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..7    compute
+//   warps 4..11   compute[0..1], 232 registers a thread
 //
-// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
-//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute
-//     ^  ab_full: 1 arrival and 49152 bytes     |
-//     +- ab_empty: 4 arrivals ------------------+
+// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
+//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
+//     ^  ab_full: 1 arrival and 40960 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
 //
-// Shared memory, 214016 bytes:
+// Shared memory, 222208 bytes:
 //    offset   bytes
-//         0   65536  ab_0[4]     bf16[64, 128], swizzle 128   pipe ab, field 0
-//     65536  131072  ab_1[4]     bf16[128, 128], swizzle 128  pipe ab, field 1
-//    196608   16384  C_stage[4]  bf16[64, 32], swizzle 64     staging of C, 32 columns at a time
-//    212992      64  barriers
+//         0   40960  ab_0[5]        bf16[64, 64], swizzle 128   pipe ab, field 0
+//     40960  163840  ab_1[5]        bf16[64, 256], swizzle 128  pipe ab, field 1
+//    204800   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    221184      80  barriers
 //
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_small_shared {
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 128, 128, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[4];
-  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 4 arrivals: every reader is done with a slot of ab
+struct gemm_tile_64x256_shared {
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
+  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[5];  // 8 arrivals: every reader is done with a slot of ab
 };
 
-TK_KERNEL(256)
-gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
-           const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_small_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 4; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
-  }
-  tk::fence_async_proxy();
+TK_KERNEL(384)
+gemm_tile_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                 const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_64x256_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 4; ++slot) {
+    for (int slot = 0; slot < 5; ++slot) {
       tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 4);
+      tk::init(shared.ab_empty[slot], 8);
     }
     tk::fence_barrier_init();
   }
@@ -1175,67 +1019,74 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
   tk::grid::allow_next();
 
   if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::block::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 64;
-      const int n = n_block * 128;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 128) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
+      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 64;
+        const int n = n_block * 256;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 40960);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
       }
     }
   } else {
+    tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
-    tk::ring<4> ab;
-    const int tile = tk::block::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 64;
-    const int n = n_block * 128;
-    // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 128) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w / WN) @ b.cols(w % WN)
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, a, b);
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      auto& staged = shared.C_stage[C_chunk];
-      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m, n + C_chunk * 32);
-          tk::commit_stores();
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<5> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 64;
+      const int n = n_block * 256;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, a, tk::cols<128>(b, w * 128));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk % 2];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<1>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(staged, rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m, n + w * 128 + C_chunk * 32);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + w * 128 + C_chunk * 32)), staged);
         }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
@@ -1244,51 +1095,938 @@ gemm_small(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Rows that begin inside a line of 128 bytes take two lines for each: it is what a multiprocessor can fetch that decides, and pairs of
-// blocks share what they fetch of B.
-// schedule small_pair of gemm for sm_90a when cdiv(M, 128) * 2 * cdiv(N, 128) <= sms and (N % 64 != 0 or K % 64 != 0)
-// Schedule `small_pair`, for sm_90a: BM = 64, BN = 128, BK = 64, WM = 1, WN = 1.
+// schedule tile_96x128 of gemm for sm_90a when M > 64
+// Schedule `tile_96x128`, for sm_90a: BM = 96, BN = 128, BK = 64, WM = 1, WN = 2.
 //
-// One block for each tile, 2 in a cluster, which share loads:
-//   warp 0        load: one thread issues copies
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..7    compute
+//   warps 4..11   compute[0..1], 232 registers a thread
 //
-// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute
-//     ^  ab_full: 1 arrival and 24576 bytes          |
-//     +- ab_empty: 8 arrivals -----------------------+
+// Pipe `ab`, 7 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 ] --> compute[0..1]
+//     ^  ab_full: 1 arrival and 28672 bytes      |
+//     +- ab_empty: 8 arrivals -------------------+
+//
+// Shared memory, 226304 bytes:
+//    offset   bytes
+//         0   86016  ab_0[7]        bf16[96, 64], swizzle 128   pipe ab, field 0
+//     86016  114688  ab_1[7]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    200704   24576  C_stage[2][3]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    225280     112  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_96x128_shared {
+  tk::shared_tile<tk::bf16, 96, 64, tk::swizzle::b128> ab_0[7];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[7];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][3];
+  tk::barrier ab_full[7];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[7];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                 const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_96x128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 7; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<7> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 96;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 28672);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<7> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 96;
+      const int n = n_block * 128;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 96, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 3; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<2>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_96x256 of gemm for sm_90a when M > 64
+// Schedule `tile_96x256`, for sm_90a: BM = 96, BN = 256, BK = 64, WM = 1, WN = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
+//     ^  ab_full: 1 arrival and 45056 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 205824 bytes:
+//    offset   bytes
+//         0   49152  ab_0[4]        bf16[96, 64], swizzle 128   pipe ab, field 0
+//     49152  131072  ab_1[4]        bf16[64, 256], swizzle 128  pipe ab, field 1
+//    180224   24576  C_stage[2][3]  bf16[16, 128], swizzle 128  staging of C, 16 rows at a time
+//    204800      64  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_96x256_shared {
+  tk::shared_tile<tk::bf16, 96, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 16, 128, tk::swizzle::b128> C_stage[2][3];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_tile_96x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                 const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_96x256_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 96;
+        const int n = n_block * 256;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 45056);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 96;
+      const int n = n_block * 256;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 128, 96, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<128>(b, w * 128)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 6; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<16>(rounded, C_chunk * 16);
+        auto& staged = shared.C_stage[w][C_chunk % 3];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<2>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 16, n + w * 128);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 16), tk::span(n + w * 128)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_160x128 of gemm for sm_90a when M > 64
+// Schedule `tile_160x128`, for sm_90a: BM = 160, BN = 128, BK = 64, WM = 1, WN = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
+//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
+//     ^  ab_full: 1 arrival and 36864 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 193536 bytes:
+//    offset   bytes
+//         0  102400  ab_0[5]     bf16[160, 64], swizzle 128  pipe ab, field 0
+//    102400   81920  ab_1[5]     bf16[64, 128], swizzle 128  pipe ab, field 1
+//    184320    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    192512      80  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_160x128_shared {
+  tk::shared_tile<tk::bf16, 160, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
+  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[5];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_160x128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 5; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 160;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 36864);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<5> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 160;
+      const int n = n_block * 128;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 160, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 5; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<0>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_128x192 of gemm for sm_90a when M > 64
+// Schedule `tile_128x192`, for sm_90a: BM = 128, BN = 192, BK = 64, WM = 1, WN = 3.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 32 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..15   compute[0..2], 160 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..2]
+//     ^  ab_full: 1 arrival and 40960 bytes     |
+//     +- ab_empty: 12 arrivals -----------------+
 //
 // Shared memory, 214016 bytes:
 //    offset   bytes
-//         0   65536  ab_0[8]     bf16[64, 64], swizzle 128   pipe ab, field 0
-//     65536  131072  ab_1[8]     bf16[64, 128], swizzle 128  pipe ab, field 1
-//    196608   16384  C_stage[4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    212992     128  barriers
+//         0   65536  ab_0[4]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     65536   98304  ab_1[4]        bf16[64, 192], swizzle 128  pipe ab, field 1
+//    163840   49152  C_stage[3][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    212992      64  barriers
 //
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_small_pair_shared {
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[8];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[8];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[4];
+struct gemm_tile_128x192_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 192, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[3][4];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 12 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(512)
+gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_128x192_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 12);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<32>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 128;
+        const int n = n_block * 192;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 40960);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<160>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 128;
+      const int n = n_block * 192;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 128, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<3>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_224x128 of gemm for sm_90a when M > 64
+// Schedule `tile_224x128`, for sm_90a: BM = 224, BN = 128, BK = 64, WM = 1, WN = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
+//     ^  ab_full: 1 arrival and 45056 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 189440 bytes:
+//    offset   bytes
+//         0  114688  ab_0[4]     bf16[224, 64], swizzle 128  pipe ab, field 0
+//    114688   65536  ab_1[4]     bf16[64, 128], swizzle 128  pipe ab, field 1
+//    180224    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    188416      64  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_224x128_shared {
+  tk::shared_tile<tk::bf16, 224, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_224x128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 224;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 45056);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 224;
+      const int n = n_block * 128;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 224, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 7; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<0>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_256x128 of gemm for sm_90a when M > 64
+// Schedule `tile_256x128`, for sm_90a: BM = 256, BN = 128, BK = 64, WM = 1, WN = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
+//     ^  ab_full: 1 arrival and 49152 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 230400 bytes:
+//    offset   bytes
+//         0  131072  ab_0[4]        bf16[256, 64], swizzle 128  pipe ab, field 0
+//    131072   65536  ab_1[4]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    229376      64  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_256x128_shared {
+  tk::shared_tile<tk::bf16, 256, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_256x128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 256;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 256;
+      const int n = n_block * 128;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 256, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk % 4];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<3>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_192x192 of gemm for sm_90a when M > 64
+// Schedule `tile_192x192`, for sm_90a: BM = 192, BN = 192, BK = 64, WM = 1, WN = 3.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 32 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..15   compute[0..2], 160 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..2]
+//     ^  ab_full: 1 arrival and 49152 bytes     |
+//     +- ab_empty: 12 arrivals -----------------+
+//
+// Shared memory, 222208 bytes:
+//    offset   bytes
+//         0   98304  ab_0[4]        bf16[192, 64], swizzle 128  pipe ab, field 0
+//     98304   98304  ab_1[4]        bf16[64, 192], swizzle 128  pipe ab, field 1
+//    196608   24576  C_stage[3][2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    221184      64  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_192x192_shared {
+  tk::shared_tile<tk::bf16, 192, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 192, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[3][2];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 12 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(512)
+gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_192x192_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 12);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<32>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 192;
+        const int n = n_block * 192;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<160>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 192;
+      const int n = n_block * 192;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 192, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 6; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk % 2];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<1>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule large of gemm for sm_90a when M > 64
+// Schedule `large`, for sm_90a: BM = 128, BN = 256, BK = 32, WM = 2, WN = 1.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
+//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
+//     ^  ab_full: 1 arrival and 24576 bytes          |
+//     +- ab_empty: 8 arrivals -----------------------+
+//
+// Shared memory, 230400 bytes:
+//    offset   bytes
+//         0   65536  ab_0[8]        bf16[128, 32], swizzle 64   pipe ab, field 0
+//     65536  131072  ab_1[8]        bf16[32, 256], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    229376     128  barriers
+//
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_large_shared {
+  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> ab_0[8];
+  tk::shared_tile<tk::bf16, 32, 256, tk::swizzle::b128> ab_1[8];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
   tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
 };
 
-TK_CLUSTER_KERNEL(256, 2)
-gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_small_pair_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 64);
-  }
-  tk::fence_async_proxy();
+TK_KERNEL(384)
+gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
+           const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_large_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 8; ++slot) {
@@ -1297,270 +2035,6 @@ gemm_small_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
     }
     tk::fence_barrier_init();
   }
-  tk::cluster::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::cluster::index();
-      const int m_cluster = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m_block = m_cluster * 2 + tk::cluster::rank();
-      const int m = m_block * 64;
-      const int n = n_block * 128;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
-                           n + tk::cluster::rank() * 64);
-        ab.advance();
-      }
-    }
-  } else {
-    // worker compute[WM * WN] as w
-    using layout = tk::mma_layout;
-    tk::ring<8> ab;
-    const int tile = tk::cluster::index();
-    const int m_cluster = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m_block = m_cluster * 2 + tk::cluster::rank();
-    const int m = m_block * 64;
-    const int n = n_block * 128;
-    // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w / WN) @ b.cols(w % WN)
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, a, b);
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-    // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      auto& staged = shared.C_stage[C_chunk];
-      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m, n + C_chunk * 32);
-          tk::commit_stores();
-        }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// At most one square tile for each multiprocessor; of up to 256 rows pairs of blocks share what they fetch of B, too.
-// schedule medium_pair of gemm for sm_90a when cdiv(M, 256) * 2 * cdiv(N, 128) <= sms and (M <= 256 or K % 64 != 0)
-// Schedule `medium_pair`, for sm_90a: BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
-//
-// One block for each tile, 2 in a cluster, which share loads:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
-//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute[0..1]
-//     ^  ab_full: 1 arrival and 32768 bytes     |
-//     +- ab_empty: 16 arrivals -----------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    229376      96  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_medium_pair_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
-  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];  // 16 arrivals: every reader is done with a slot of ab
-};
-
-TK_CLUSTER_KERNEL(384, 2)
-gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_medium_pair_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 6; ++slot) {
-    tk::block::clear_rows<384>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 128);
-  }
-  tk::fence_async_proxy();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 6; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 16);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::cluster::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::cluster::index();
-      const int m_cluster = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m_block = m_cluster * 2 + tk::cluster::rank();
-      const int m = m_block * 128;
-      const int n = n_block * 128;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
-                           n + tk::cluster::rank() * 64);
-        ab.advance();
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<6> ab;
-    const int tile = tk::cluster::index();
-    const int m_cluster = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m_block = m_cluster * 2 + tk::cluster::rank();
-    const int m = m_block * 128;
-    const int n = n_block * 128;
-    // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w / WN) @ b.cols(w % WN)
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-    // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      auto& staged = shared.C_stage[w][C_chunk];
-      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
-          tk::commit_stores();
-        }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule medium of gemm for sm_90a when cdiv(M, 128) * cdiv(N, 128) <= sms and K % 64 == 0
-// Schedule `medium`, for sm_90a: BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
-//
-// One block for each tile:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
-//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute[0..1]
-//     ^  ab_full: 1 arrival and 32768 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    229376      96  barriers
-//
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_medium_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
-  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-            const int m_blocks, const int n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_medium_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 6; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
   tk::block::sync();
 
   // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
@@ -1571,66 +2045,71 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::block::index();
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 128;
-      const int n = n_block * 128;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
-        tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
+      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 128;
+        const int n = n_block * 256;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 32) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 24576);
+          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
       }
     }
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
-    tk::ring<6> ab;
-    const int tile = tk::block::index();
-    const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-    const int m = m_block * 128;
-    const int n = n_block * 128;
-    // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w / WN) @ b.cols(w % WN)
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      auto& staged = shared.C_stage[w][C_chunk];
-      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
-          tk::commit_stores();
+    tk::ring<8> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 128;
+      const int n = n_block * 256;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 256, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 32) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk % 4];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<3>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(staged, rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
         }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
@@ -1639,10 +2118,8 @@ gemm_medium(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// More tiles than multiprocessors: each block walks a list of them, in an order that keeps A and B in the cache. Again in pairs where
-// rows begin inside a line.
-// schedule pair_224 of gemm for sm_90a when K % 64 != 0 and cdiv(
-//         cdiv(M, 256) * 2 * cdiv(N, 224), sms) * 227 < cdiv(cdiv(M, 256) * 2 * cdiv(N, 256), sms) * 256
+// The same in pairs, which share what they fetch of B, where rows of A begin inside a line.
+// schedule pair_224 of gemm for sm_90a when M > 64 and K % 64 != 0
 // Schedule `pair_224`, for sm_90a: BM = 128, BN = 224, BK = 64, WM = 2, WN = 1.
 //
 // Clusters of 2 blocks, which share loads, walk over the tiles:
@@ -1775,7 +2252,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_shar
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule large_pair of gemm for sm_90a when K % 64 != 0
+// schedule large_pair of gemm for sm_90a when M > 64 and K % 64 != 0
 // Schedule `large_pair`, for sm_90a: BM = 128, BN = 256, BK = 64, WM = 2, WN = 1.
 //
 // Clusters of 2 blocks, which share loads, walk over the tiles:
@@ -1907,784 +2384,6 @@ gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
   tk::cluster::sync();
 }
 
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// The last round over all multiprocessors may leave many of them idle, so the tile is what makes all rounds together shortest. 64 x 64
-// elements count a hundred, and a little more in small tiles, which fetch more for each product. One row of tiles fetches B once.
-// schedule tile_224x128 of gemm for sm_90a when M > 128 and M <= 224 and cdiv(N, 128) <= sms or cdiv(
-//         cdiv(M, 224) * cdiv(N, 128), sms) * 707 < min(
-//         cdiv(cdiv(M, 128) * cdiv(N, 128), sms) * 432, cdiv(cdiv(M, 128) * cdiv(N, 192), sms) * 612,
-//         cdiv(cdiv(M, 160) * cdiv(N, 128), sms) * 545,
-//         cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 800, cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 800)
-// Schedule `tile_224x128`, for sm_90a: BM = 224, BN = 128, BK = 64, WM = 1, WN = 2.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
-//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
-//     ^  ab_full: 1 arrival and 45056 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
-//
-// Shared memory, 189440 bytes:
-//    offset   bytes
-//         0  114688  ab_0[4]     bf16[224, 64], swizzle 128  pipe ab, field 0
-//    114688   65536  ab_1[4]     bf16[64, 128], swizzle 128  pipe ab, field 1
-//    180224    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    188416      64  barriers
-//
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tile_224x128_shared {
-  tk::shared_tile<tk::bf16, 224, 64, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
-  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tile_224x128_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 4; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 224;
-        const int n = n_block * 128;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 45056);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<4> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 224;
-      const int n = n_block * 128;
-      // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 64, 224, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w / WN) @ b.cols(w % WN)
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 7; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<0>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule tile_128x128 of gemm for sm_90a when cdiv(cdiv(M, 128) * cdiv(N, 128), sms) * 432 < min(
-//         cdiv(cdiv(M, 128) * cdiv(N, 192), sms) * 612, cdiv(cdiv(M, 160) * cdiv(N, 128), sms) * 545,
-//         cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 800, cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 800)
-// Schedule `tile_128x128`, for sm_90a: BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
-//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute[0..1]
-//     ^  ab_full: 1 arrival and 32768 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    229376      96  barriers
-//
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tile_128x128_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
-  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_tile_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tile_128x128_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 6; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 128;
-        const int n = n_block * 128;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 32768);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<6> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 128;
-      const int n = n_block * 128;
-      // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 64, 128, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w / WN) @ b.cols(w % WN)
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w][C_chunk];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<3>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule tile_128x192 of gemm for sm_90a when cdiv(cdiv(M, 128) * cdiv(N, 192), sms) * 612 < min(
-//         cdiv(cdiv(M, 160) * cdiv(N, 128), sms) * 545,
-//         cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 800, cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 800)
-// Schedule `tile_128x192`, for sm_90a: BM = 128, BN = 192, BK = 64, WM = 1, WN = 3.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 32 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..15   compute[0..2], 160 registers a thread
-//
-// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
-//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..2]
-//     ^  ab_full: 1 arrival and 40960 bytes     |
-//     +- ab_empty: 12 arrivals -----------------+
-//
-// Shared memory, 214016 bytes:
-//    offset   bytes
-//         0   65536  ab_0[4]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//     65536   98304  ab_1[4]        bf16[64, 192], swizzle 128  pipe ab, field 1
-//    163840   49152  C_stage[3][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    212992      64  barriers
-//
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tile_128x192_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 64, 192, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[3][4];
-  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 12 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(512)
-gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tile_128x192_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 4; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 12);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<32>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 128;
-        const int n = n_block * 192;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 40960);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<160>();
-    // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<4> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 128;
-      const int n = n_block * 192;
-      // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 64, 128, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w / WN) @ b.cols(w % WN)
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w][C_chunk];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<3>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule tile_160x128 of gemm for sm_90a when cdiv(cdiv(M, 160) * cdiv(N, 128), sms) * 545 < min(
-//         cdiv(cdiv(M, 256) * cdiv(N, 128), sms) * 800, cdiv(cdiv(M, 128) * cdiv(N, 256), sms) * 800)
-// Schedule `tile_160x128`, for sm_90a: BM = 160, BN = 128, BK = 64, WM = 1, WN = 2.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
-//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
-//     ^  ab_full: 1 arrival and 36864 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
-//
-// Shared memory, 193536 bytes:
-//    offset   bytes
-//         0  102400  ab_0[5]     bf16[160, 64], swizzle 128  pipe ab, field 0
-//    102400   81920  ab_1[5]     bf16[64, 128], swizzle 128  pipe ab, field 1
-//    184320    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    192512      80  barriers
-//
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tile_160x128_shared {
-  tk::shared_tile<tk::bf16, 160, 64, tk::swizzle::b128> ab_0[5];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
-  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[5];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tile_160x128_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 5; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 160;
-        const int n = n_block * 128;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 36864);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<5> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 160;
-      const int n = n_block * 128;
-      // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 64, 160, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w / WN) @ b.cols(w % WN)
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 5; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<0>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule tile_256x128 of gemm for sm_90a when cdiv(M, 256) * cdiv(N, 128) < cdiv(M, 128) * cdiv(N, 256)
-// Schedule `tile_256x128`, for sm_90a: BM = 256, BN = 128, BK = 64, WM = 1, WN = 2.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
-//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
-//     ^  ab_full: 1 arrival and 49152 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0  131072  ab_0[4]        bf16[256, 64], swizzle 128  pipe ab, field 0
-//    131072   65536  ab_1[4]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    229376      64  barriers
-//
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tile_256x128_shared {
-  tk::shared_tile<tk::bf16, 256, 64, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
-  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tile_256x128_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 4; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 4);
-        const int m = m_block * 256;
-        const int n = n_block * 128;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<4> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 4);
-      const int m = m_block * 256;
-      const int n = n_block * 128;
-      // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 64, 256, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w / WN) @ b.cols(w % WN)
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w][C_chunk % 4];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<3>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule large of gemm for sm_90a
-// Schedule `large`, for sm_90a: BM = 128, BN = 256, BK = 32, WM = 2, WN = 1.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
-//     ^  ab_full: 1 arrival and 24576 bytes          |
-//     +- ab_empty: 8 arrivals -----------------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0   65536  ab_0[8]        bf16[128, 32], swizzle 64   pipe ab, field 0
-//     65536  131072  ab_1[8]        bf16[32, 256], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    229376     128  barriers
-//
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_large_shared {
-  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> ab_0[8];
-  tk::shared_tile<tk::bf16, 32, 256, tk::swizzle::b128> ab_1[8];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
-  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-           const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_large_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 8; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 128;
-        const int n = n_block * 256;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 32) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<8> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 128;
-      const int n = n_block * 256;
-      // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 64, 256, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 32) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w / WN) @ b.cols(w % WN)
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w][C_chunk % 4];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<3>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(staged, rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
 // One call of gemm: arguments, checks, and a function for each schedule.
 struct gemm_call {
   tk::host::launcher call;
@@ -2705,82 +2404,45 @@ struct gemm_call {
     call.written("C", C);
     call.disjoint("C", C, "A", A);
     call.disjoint("C", C, "B", B);
-    call.device(90, sizeof(gemm_medium_pair_shared));
+    call.device(90, sizeof(gemm_upright_96x64_shared));
   }
 
-  // The number of the first schedule whose condition holds.
+  // The number of the first schedule whose condition holds; where schedules offer at a cost, of the cheapest of them.
   int choose() const {
     const tk::index sms = call.processors();
-    const tk::index quotient_1 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128), sms);
-    const tk::index quotient_2 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 192), sms);
-    const tk::index quotient_3 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256), sms);
-    const tk::index quotient_4 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 160) * tk::cdiv<tk::index>(N, 128), sms);
-    const tk::index quotient_5 = tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128), sms);
-    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) * 16 <= sms * 3 && K >= 8192) return 0;  // quarters
-    // few
-    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 64) * 8 <= sms * 3 && N <= 2048 && (M <= 64 || K >= 2048)) return 1;
-    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 64) * 2 <= sms) return 2;  // decode
-    if (M <= 64 && tk::cdiv<tk::index>(N, 128) * 2 > sms && tk::cdiv<tk::index>(N, 256) * 2 <= sms) return 3;  // decode_broad
-    if (M <= 64) return 4;  // decode_wide
-    if (M <= 128 && tk::cdiv<tk::index>(N, 64) * 2 <= sms && K >= 2048 && N % 64 == 0 && K % 64 == 0) return 5;  // halves
-    // upright
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 64) <= sms && M <= 512 && K >= 2048 && N % 64 == 0 &&
-        K % 64 == 0) return 6;
-    // trio_halves
-    if (M > 256 && M <= 384 && tk::cdiv<tk::index>(N, 128) * 4 <= sms && K >= 2048 && N % 64 == 0 && K % 64 == 0) return 7;
-    if (tk::cdiv<tk::index>(M, 64) * tk::cdiv<tk::index>(N, 128) <= sms && N % 64 == 0 && K % 64 == 0) return 8;  // small
-    // small_pair
-    if (tk::cdiv<tk::index>(M, 128) * 2 * tk::cdiv<tk::index>(N, 128) <= sms && (N % 64 != 0 || K % 64 != 0)) return 9;
-    // medium_pair
-    if (tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 128) <= sms && (M <= 256 || K % 64 != 0)) return 10;
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 128) <= sms && K % 64 == 0) return 11;  // medium
-    // pair_224
-    if (K % 64 != 0 &&
-        tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 224), sms) * 227 <
-        tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 256) * 2 * tk::cdiv<tk::index>(N, 256), sms) * 256) return 12;
-    if (K % 64 != 0) return 13;  // large_pair
-    // tile_224x128
-    if ((M > 128 && M <= 224 && tk::cdiv<tk::index>(N, 128) <= sms) ||
-        tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, 224) * tk::cdiv<tk::index>(N, 128), sms) * 707 <
-        tk::min<tk::index>(quotient_1 * 432, quotient_2 * 612, quotient_4 * 545, quotient_5 * 800, quotient_3 * 800)) return 14;
-    // tile_128x128
-    if (quotient_1 * 432 < tk::min<tk::index>(quotient_2 * 612, quotient_4 * 545, quotient_5 * 800, quotient_3 * 800)) return 15;
-    if (quotient_2 * 612 < tk::min<tk::index>(quotient_4 * 545, quotient_5 * 800, quotient_3 * 800)) return 16;  // tile_128x192
-    if (quotient_4 * 545 < tk::min<tk::index>(quotient_5 * 800, quotient_3 * 800)) return 17;  // tile_160x128
-    // tile_256x128
-    if (tk::cdiv<tk::index>(M, 256) * tk::cdiv<tk::index>(N, 128) <
-        tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256)) return 18;
-    return 19;  // large
-  }
-
-  void launch_gemm_quarters() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles, 4);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_quarters, 4>(int(tiles) * 4, 256, sizeof(gemm_quarters_shared), A_map, A_map_rows, B_map, C_map,
-                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
-  }
-
-  void launch_gemm_few() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles, 2);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_few, 2>(int(tiles) * 2, 256, sizeof(gemm_few_shared), A_map, A_map_rows, B_map, C_map,
-                             tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+    const auto cost_by_time = [](tk::index M, tk::index N, tk::index K, tk::index BM, tk::index BN, tk::index parts,
+                                 tk::index blocks, tk::index sms, tk::index product) -> tk::index {
+      const tk::index quotient_1 =
+          tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, BM * blocks) * blocks * tk::cdiv<tk::index>(N, BN) * parts, sms);
+      const tk::index quotient_2 = tk::cdiv<tk::index>(K, parts * 64);
+      return quotient_1 * (BM * BN / 10 + 1520) + (parts - 1) * 500 +
+             tk::max<tk::index>(quotient_1 * quotient_2 * product +
+                                tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, BM * blocks) * blocks * tk::cdiv<tk::index>(N, BN) *
+                                                    parts * 2, sms) * quotient_2 *
+                                ((BM * (tk::min<tk::index>(K % 64, 1) + 1) +
+                                  tk::floor_div<tk::index>(BN, blocks) * (tk::min<tk::index>(N % 64, 1) + 1)) * 55 / 100),
+                                (M * K + K * N + M * N) / 2450);
+    };
+    tk::host::offers offers;
+    offers.add(0, cost_by_time(M, N, K, 64, 64, 1, 1, sms, 45));  // decode
+    offers.add(1, cost_by_time(M, N, K, 64, 128, 1, 1, sms, 58));  // decode_wide
+    offers.add(2, cost_by_time(M, N, K, 64, 128, 4, 1, sms, 163));  // quarters
+    if (M > 64) offers.add(3, cost_by_time(M, N, K, 96, 64, 1, 1, sms, 58));  // upright_96x64
+    if (M > 64) offers.add(4, cost_by_time(M, N, K, 128, 64, 1, 1, sms, 45));  // upright_128x64
+    if (M > 64) offers.add(5, cost_by_time(M, N, K, 128, 128, 1, 2, sms, 184));  // medium_pair
+    if (M > 64) offers.add(6, cost_by_time(M, N, K, 192, 128, 2, 1, sms, 240));  // trio_halves
+    if (M > 64) offers.add(7, cost_by_time(M, N, K, 64, 256, 1, 1, sms, 79));  // tile_64x256
+    if (M > 64) offers.add(8, cost_by_time(M, N, K, 96, 128, 1, 1, sms, 79));  // tile_96x128
+    if (M > 64) offers.add(9, cost_by_time(M, N, K, 96, 256, 1, 1, sms, 186));  // tile_96x256
+    if (M > 64) offers.add(10, cost_by_time(M, N, K, 160, 128, 1, 1, sms, 157));  // tile_160x128
+    if (M > 64) offers.add(11, cost_by_time(M, N, K, 128, 192, 1, 1, sms, 192));  // tile_128x192
+    if (M > 64) offers.add(12, cost_by_time(M, N, K, 224, 128, 1, 1, sms, 284));  // tile_224x128
+    if (M > 64) offers.add(13, cost_by_time(M, N, K, 256, 128, 1, 1, sms, 366));  // tile_256x128
+    if (M > 64) offers.add(14, cost_by_time(M, N, K, 192, 192, 1, 1, sms, 396));  // tile_192x192
+    if (M > 64) offers.add(15, cost_by_time(M, N, K, 128, 256, 1, 1, sms, 309));  // large
+    if (M > 64 && K % 64 != 0) offers.add(16, cost_by_time(M, N, K, 128, 224, 1, 2, sms, 360));  // pair_224
+    if (M > 64 && K % 64 != 0) offers.add(17, cost_by_time(M, N, K, 128, 256, 1, 2, sms, 408));  // large_pair
+    return offers.cheapest();
   }
 
   void launch_gemm_decode() {
@@ -2798,21 +2460,6 @@ struct gemm_call {
                              tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
-  void launch_gemm_decode_broad() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_decode_broad>(int(tiles), 256, sizeof(gemm_decode_broad_shared), A_map, A_map_rows, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
-  }
-
   void launch_gemm_decode_wide() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
@@ -2828,22 +2475,37 @@ struct gemm_call {
                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
-  void launch_gemm_halves() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+  void launch_gemm_quarters() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles, 4);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_quarters, 4>(int(tiles) * 4, 256, sizeof(gemm_quarters_shared), A_map, A_map_rows, B_map, C_map,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+  }
+
+  void launch_gemm_upright_96x64() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 96);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
     const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles, 2);
+    call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {96, 64});
     const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_halves, 2>(int(tiles) * 2, 256, sizeof(gemm_halves_shared), A_map, A_map_rows, B_map, C_map,
-                                tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
+    call.launch<gemm_upright_96x64>(int(tiles), 256, sizeof(gemm_upright_96x64_shared), A_map, A_map_rows, B_map, C_map,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
-  void launch_gemm_upright() {
+  void launch_gemm_upright_128x64() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
     const tk::index tiles = m_blocks * n_blocks;
@@ -2854,55 +2516,9 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_upright>(int(tiles), 256, sizeof(gemm_upright_shared), A_map, A_map_rows, B_map, C_map,
-                              tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
-  }
-
-  void launch_gemm_trio_halves() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 192);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles, 2);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {192, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_trio_halves, 2>(int(tiles) * 2, 384, sizeof(gemm_trio_halves_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_upright_128x64>(int(tiles), 256, sizeof(gemm_upright_128x64_shared), A_map, A_map_rows, B_map, C_map,
                                      tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)),
                                      C_map_usable);
-  }
-
-  void launch_gemm_small() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {128, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_small>(int(tiles), 256, sizeof(gemm_small_shared), A_map, A_map_rows, B_map, C_map,
-                            tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
-  }
-
-  void launch_gemm_small_pair() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
-    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_clusters * n_blocks;
-    call.tiles(tiles, 2);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_small_pair, 2>(int(tiles) * 2, 256, sizeof(gemm_small_pair_shared), A_map, A_map_rows, B_map, C_map,
-                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
   void launch_gemm_medium_pair() {
@@ -2922,9 +2538,85 @@ struct gemm_call {
                                      C_map_usable);
   }
 
-  void launch_gemm_medium() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+  void launch_gemm_trio_halves() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 192);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles, 2);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {192, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_trio_halves, 2>(int(tiles) * 2, 384, sizeof(gemm_trio_halves_shared), A_map, A_map_rows, B_map, C_map,
+                                     tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)),
+                                     C_map_usable);
+  }
+
+  void launch_gemm_tile_64x256() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_64x256>(call.walkers(tiles), 384, sizeof(gemm_tile_64x256_shared), A_map, B_map, C_map,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                  C_map_usable);
+  }
+
+  void launch_gemm_tile_96x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 96);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {96, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_96x128>(call.walkers(tiles), 384, sizeof(gemm_tile_96x128_shared), A_map, B_map, C_map,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                  C_map_usable);
+  }
+
+  void launch_gemm_tile_96x256() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 96);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {96, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {16, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_96x256>(call.walkers(tiles), 384, sizeof(gemm_tile_96x256_shared), A_map, B_map, C_map,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                  C_map_usable);
+  }
+
+  void launch_gemm_tile_160x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 160);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {160, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_160x128>(call.walkers(tiles), 384, sizeof(gemm_tile_160x128_shared), A_map, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
+  void launch_gemm_tile_128x192() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 192);
     const tk::index tiles = m_blocks * n_blocks;
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
@@ -2932,8 +2624,68 @@ struct gemm_call {
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_medium>(int(tiles), 384, sizeof(gemm_medium_shared), A_map, B_map, C_map, tk::host::as_tensor<tk::bf16, 2>(*C),
-                             int(K), int(m_blocks), int(n_blocks), C_map_usable);
+    call.launch<gemm_tile_128x192>(call.walkers(tiles), 512, sizeof(gemm_tile_128x192_shared), A_map, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
+  void launch_gemm_tile_224x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 224);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {224, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_224x128>(call.walkers(tiles), 384, sizeof(gemm_tile_224x128_shared), A_map, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
+  void launch_gemm_tile_256x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 256);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {256, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_256x128>(call.walkers(tiles), 384, sizeof(gemm_tile_256x128_shared), A_map, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
+  void launch_gemm_tile_192x192() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 192);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 192);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {192, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_192x192>(call.walkers(tiles), 512, sizeof(gemm_tile_192x192_shared), A_map, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
+  void launch_gemm_large() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b64, {128, 32});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {32, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_large>(call.walkers(tiles), 384, sizeof(gemm_large_shared), A_map, B_map, C_map,
+                            tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
   }
 
   void launch_gemm_pair_224() {
@@ -2968,95 +2720,6 @@ struct gemm_call {
                                     C_map_usable);
   }
 
-  void launch_gemm_tile_224x128() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 224);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {224, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_224x128>(call.walkers(tiles), 384, sizeof(gemm_tile_224x128_shared), A_map, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                   C_map_usable);
-  }
-
-  void launch_gemm_tile_128x128() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_128x128>(call.walkers(tiles), 384, sizeof(gemm_tile_128x128_shared), A_map, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                   C_map_usable);
-  }
-
-  void launch_gemm_tile_128x192() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 192);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_128x192>(call.walkers(tiles), 512, sizeof(gemm_tile_128x192_shared), A_map, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                   C_map_usable);
-  }
-
-  void launch_gemm_tile_160x128() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 160);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {160, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_160x128>(call.walkers(tiles), 384, sizeof(gemm_tile_160x128_shared), A_map, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                   C_map_usable);
-  }
-
-  void launch_gemm_tile_256x128() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 256);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {256, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_256x128>(call.walkers(tiles), 384, sizeof(gemm_tile_256x128_shared), A_map, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                   C_map_usable);
-  }
-
-  void launch_gemm_large() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b64, {128, 32});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {32, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_large>(call.walkers(tiles), 384, sizeof(gemm_large_shared), A_map, B_map, C_map,
-                            tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
-  }
-
   // Bytes of workspace: copies of what the copy engine can't read where it lies.
   size_t workspace_size() const { return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B); }
 
@@ -3075,26 +2738,24 @@ struct gemm_call {
     call.beside_workspace("C", C);
     if (call.failed()) return call.status();
     switch (schedule) {
-      case 0: launch_gemm_quarters(); break;
-      case 1: launch_gemm_few(); break;
-      case 2: launch_gemm_decode(); break;
-      case 3: launch_gemm_decode_broad(); break;
-      case 4: launch_gemm_decode_wide(); break;
-      case 5: launch_gemm_halves(); break;
-      case 6: launch_gemm_upright(); break;
-      case 7: launch_gemm_trio_halves(); break;
-      case 8: launch_gemm_small(); break;
-      case 9: launch_gemm_small_pair(); break;
-      case 10: launch_gemm_medium_pair(); break;
-      case 11: launch_gemm_medium(); break;
-      case 12: launch_gemm_pair_224(); break;
-      case 13: launch_gemm_large_pair(); break;
-      case 14: launch_gemm_tile_224x128(); break;
-      case 15: launch_gemm_tile_128x128(); break;
-      case 16: launch_gemm_tile_128x192(); break;
-      case 17: launch_gemm_tile_160x128(); break;
-      case 18: launch_gemm_tile_256x128(); break;
-      case 19: launch_gemm_large(); break;
+      case 0: launch_gemm_decode(); break;
+      case 1: launch_gemm_decode_wide(); break;
+      case 2: launch_gemm_quarters(); break;
+      case 3: launch_gemm_upright_96x64(); break;
+      case 4: launch_gemm_upright_128x64(); break;
+      case 5: launch_gemm_medium_pair(); break;
+      case 6: launch_gemm_trio_halves(); break;
+      case 7: launch_gemm_tile_64x256(); break;
+      case 8: launch_gemm_tile_96x128(); break;
+      case 9: launch_gemm_tile_96x256(); break;
+      case 10: launch_gemm_tile_160x128(); break;
+      case 11: launch_gemm_tile_128x192(); break;
+      case 12: launch_gemm_tile_224x128(); break;
+      case 13: launch_gemm_tile_256x128(); break;
+      case 14: launch_gemm_tile_192x192(); break;
+      case 15: launch_gemm_large(); break;
+      case 16: launch_gemm_pair_224(); break;
+      case 17: launch_gemm_large_pair(); break;
     }
     return call.status();
   }
