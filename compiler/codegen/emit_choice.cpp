@@ -39,8 +39,8 @@ Scalar Named(const Scalar& scalar, const std::string& text, const Scalar& name, 
   return symbolic::WithArgs(scalar, std::move(args));
 }
 
-/// Gives names to the quotients that occur more than once in conditions and costs, the longest first: what these are made of counts no
-/// more. What is hardly longer than a name stays.
+/// Gives names to the quotients that occur more than once in conditions and costs, the longest first: what these are made of counts
+/// no more. What is hardly longer than a name stays.
 NamedTerms NameQuotients(std::vector<Scalar>& terms) {
   constexpr size_t kShort = 16;
   NamedTerms named;
@@ -81,7 +81,8 @@ class ChoiceEmitter {
     bool has_costs = false;
     for (size_t i = 0; i < count; ++i) has_costs = has_costs || HasCost(i);
     out_.Comment(fmt::format("The number of the first schedule whose condition holds{}{}.",
-                             has_costs ? "; where schedules offer at a cost, of the cheapest of them" : "", always ? "" : ", or -1"));
+                             has_costs ? "; where schedules offer at a cost, of the cheapest of them" : "",
+                             always ? "" : ", or -1"));
     out_.Open("int choose() const");
     Device();
     Alignment();
@@ -231,8 +232,7 @@ class ChoiceEmitter {
       Named(i, Condition(i) ? fmt::format("if ({}) {}", host_.Text(Condition(i)), line) : line);
       always = always || !Condition(i);
     }
-    out_.Line(always ? fmt::format("return {}.cheapest();", name)
-                     : fmt::format("if ({}.any()) return {}.cheapest();", name, name));
+    out_.Line(always ? fmt::format("return {}.cheapest();", name) : fmt::format("if ({}.any()) return {}.cheapest();", name, name));
     return !always;
   }
 

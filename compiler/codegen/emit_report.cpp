@@ -93,7 +93,9 @@ std::string EmitReport(const ir::Module& module, const SourceManager& sources) {
     for (size_t i = 0; i < entry.alternatives.size(); ++i) {
       const ir::Kernel& kernel = module.kernels[static_cast<size_t>(entry.alternatives[i].front())];
       out += fmt::format("  {}. {}{}\n", i + 1, kernel.schedule.empty() ? "the kernel's own" : kernel.schedule,
-                         kernel.when ? " when " + symbolic::ToString(kernel.when) : kernel.cost ? "" : ", always");
+                         kernel.when   ? " when " + symbolic::ToString(kernel.when)
+                         : kernel.cost ? ""
+                                       : ", always");
       if (kernel.cost) out.insert(out.size() - 1, ", at a cost of " + symbolic::ToString(kernel.cost));
     }
   }

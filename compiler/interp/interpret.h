@@ -29,10 +29,11 @@ enum class Subnormals { kKept, kZero };
 Result<void> Interpret(const typed::Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs = Signs::kKept,
                        double* largest_work = nullptr, Subnormals subnormals = Subnormals::kKept);
 
-/// What the launcher chooses ([sc-3], [sc-25]): the first kernel whose `when` holds; if it has a cost, the cheapest of those for which
-/// that is so, of it and the kernels with costs directly behind it. Null if none holds, or if there is a fault. `launch_of` gives
-/// dims, launch scalars and what else is known of the arguments.
-const typed::Kernel* Choose(const typed::Entry& entry, const std::function<Launch(const typed::Kernel&)>& launch_of, Faults& faults);
+/// What the launcher chooses ([sc-3], [sc-25]): the first kernel whose `when` holds; if it has a cost, the cheapest of those for
+/// which that is so, of it and the kernels with costs directly behind it. Null if none holds, or if there is a fault. `launch_of`
+/// gives dims, launch scalars and what else is known of the arguments.
+const typed::Kernel* Choose(const typed::Entry& entry, const std::function<Launch(const typed::Kernel&)>& launch_of,
+                            Faults& faults);
 
 /// Choose for `arguments`; reports if no kernel is for them.
 Result<const typed::Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics);

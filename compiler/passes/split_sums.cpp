@@ -322,8 +322,7 @@ bool Splitting::NarrowFront(Region& front, const Op& loop) {
   for (auto op = front.rbegin(); op != front.rend(); ++op) {
     const bool has_result = op->results.size() == 1 && (IsElementwise(op->code) || op->code == OpCode::kTranspose);
     const bool turns = has_result && narrowed_rows_.contains(op->results[0]);
-    const bool lies_along =
-        has_result && kernel_.values[op->results[0]].type.cols == cols_ && !whole_.contains(op->results[0]);
+    const bool lies_along = has_result && kernel_.values[op->results[0]].type.cols == cols_ && !whole_.contains(op->results[0]);
     if ((turns || lies_along) && !asked.contains(op->results[0])) {
       narrowed.insert(&*op);
       continue;

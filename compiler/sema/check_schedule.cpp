@@ -186,7 +186,7 @@ void Elaborator::CheckDynamic(const typed::Section& section) {
 void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section) {
   using Kind = ast::ScheduleItem::Kind;
   switch (item.kind) {
-    case Kind::kParam:  // bound before
+    case Kind::kParam:         // bound before
     case Kind::kCost: return;  // of the choice
     case Kind::kPersistent: section.persistent = true; return;
     case Kind::kDynamic: return SetDynamic(item.span, section);

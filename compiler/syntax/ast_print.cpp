@@ -370,8 +370,8 @@ class Printer {
   }
 
   void PrintItem(const ScheduleItem& item) {
-    static constexpr std::string_view kWords[] = {"",      "persistent", "dynamic", "slots ",   "order",      "cluster",
-                                                  "split", "in turn ",   "depth",   "resident", "alternate ", "spread ", "cost"};
+    static constexpr std::string_view kWords[] = {"",         "persistent", "dynamic",  "slots ",     "order",   "cluster", "split",
+                                                  "in turn ", "depth",      "resident", "alternate ", "spread ", "cost"};
     Indent();
     Text("{}{}", kWords[static_cast<int>(item.kind)], item.name.text);
     if (item.value) Text(" = "), PrintExpr(*item.value);

@@ -156,12 +156,9 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
     std::string_view text;
     ScheduleItem::Kind kind;
   };
-  static constexpr Word kWords[] = {{"order", ScheduleItem::Kind::kOrder},
-                                    {"cluster", ScheduleItem::Kind::kCluster},
-                                    {"split", ScheduleItem::Kind::kSplit},
-                                    {"depth", ScheduleItem::Kind::kDepth},
-                                    {"resident", ScheduleItem::Kind::kResident},
-                                    {"cost", ScheduleItem::Kind::kCost}};
+  static constexpr Word kWords[] = {{"order", ScheduleItem::Kind::kOrder},       {"cluster", ScheduleItem::Kind::kCluster},
+                                    {"split", ScheduleItem::Kind::kSplit},       {"depth", ScheduleItem::Kind::kDepth},
+                                    {"resident", ScheduleItem::Kind::kResident}, {"cost", ScheduleItem::Kind::kCost}};
   item.kind = ScheduleItem::Kind::kParam;
   if (!At(TokenKind::kName)) {
     Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected an item of the schedule, found {}", Found())).Note(kItems);

@@ -53,11 +53,13 @@ inline std::vector<Case> Cases(int count, uint64_t seed) {
   for (const Case& shared : {Case{40, 1024, 8192, {}, {}, {}}, Case{16, 2000, 4096, {}, {}, {}}, Case{64, 4096, 4160, {}, {}, {}},
                              Case{100, 1024, 4096, {}, {}, {}}, Case{300, 4096, 2048, {}, {}, {}}, Case{384, 2880, 2112, {8, 8}, {}, {8, 8}}})
     cases.push_back(shared);
-  // Tiles that are computed turned, of any multiple of 8 rows, one round of them and several.
-  for (const Case& turned : {Case{50, 9000, 200, {}, {}, {}}, Case{60, 6144, 256, {}, {}, {}}, Case{200, 9000, 320, {}, {}, {}},
-                             Case{250, 6144, 192, {}, {}, {}}, Case{500, 4096, 256, {}, {}, {}}, Case{777, 6144, 128, {}, {}, {}},
-                             Case{800, 4096, 200, {}, {}, {}}, Case{1024, 6144, 192, {8, 8}, {}, {8, 8}}, Case{2048, 6144, 128, {}, {}, {}},
-                             Case{3000, 3000, 72, {}, {}, {}}, Case{3584, 3584, 128, {}, {}, {}}})
+  // One for each set of gemm.tk that the random extents below hardly reach, and tiles of every width, one round of them and several.
+  for (const Case& turned :
+       {Case{60, 8544, 192, {}, {}, {}}, Case{50, 8768, 152, {}, {}, {}}, Case{98, 8552, 128, {}, {}, {}}, Case{193, 8768, 128, {}, {}, {}},
+        Case{102, 8472, 256, {8, 8}, {}, {8, 8}}, Case{388, 4688, 96, {}, {}, {}}, Case{778, 3704, 96, {}, {}, {}},
+        Case{3372, 776, 128, {}, {}, {}}, Case{678, 4256, 128, {}, {}, {}}, Case{521, 6744, 128, {}, {}, {}},
+        Case{290, 8632, 128, {}, {}, {}}, Case{3425, 776, 96, {}, {}, {}}, Case{1615, 2080, 96, {}, {}, {}},
+        Case{329, 2865, 1109, {}, {}, {}}, Case{1024, 6144, 192, {8, 8}, {}, {8, 8}}, Case{3000, 3000, 72, {}, {}, {}}})
     cases.push_back(turned);
   uint64_t state = seed;
   const auto next = [&](int64_t n) { return int64_t(Hash(++state * 0x51f7) % uint64_t(n)); };
