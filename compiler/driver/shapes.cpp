@@ -115,7 +115,9 @@ std::vector<int64_t> Extents(const DimUse& use) {
       }
     }
   }
-  std::erase_if(extents, [](int64_t e) { return e > 2048; });
+  constexpr int64_t kLongest = 2048;  // loops that blocks may share
+  for (const int64_t step : use.loop_steps) extents.insert({kLongest / step * step, kLongest - 3});
+  std::erase_if(extents, [](int64_t e) { return e > kLongest; });
   for (const int64_t bound : use.bounds) {
     if (bound <= kLong) InsertAround(bound, extents);
   }
