@@ -4,70 +4,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "compiler/codegen/emit_cost.h"
 #include "compiler/codegen/emit_launcher.h"
 #include "compiler/codegen/mangle.h"
 #include "compiler/codegen/quote.h"
+#include "compiler/codegen/quotients.h"
 
 namespace tkc::codegen {
 namespace {
 
-using symbolic::Kind;
 using symbolic::Scalar;
-
-using NamedTerms = std::vector<std::pair<std::string, Scalar>>;
-
-void CountQuotients(const Scalar& scalar, std::map<std::string, int>& uses) {
-  if (!scalar) return;
-  if (scalar->kind == Kind::kCdiv) ++uses[symbolic::ToString(scalar)];
-  for (const Scalar& arg : scalar->args) CountQuotients(arg, uses);
-}
-
-/// `scalar` with a name for each term that reads `text`; `term`: one of them.
-Scalar Named(const Scalar& scalar, const std::string& text, const Scalar& name, Scalar& term) {
-  if (!scalar || scalar->args.empty()) return scalar;
-  if (scalar->kind == Kind::kCdiv && symbolic::ToString(scalar) == text) {
-    term = scalar;
-    return name;
-  }
-  std::vector<Scalar> args;
-  for (const Scalar& arg : scalar->args) args.push_back(Named(arg, text, name, term));
-  return symbolic::WithArgs(scalar, std::move(args));
-}
-
-/// Gives names to the quotients that occur more than once in conditions and costs, the longest first: what these are made of counts
-/// no more. What is hardly longer than a name stays.
-NamedTerms NameQuotients(std::vector<Scalar>& terms) {
-  constexpr size_t kShort = 16;
-  NamedTerms named;
-  int number = 0;
-  while (true) {
-    std::map<std::string, int> uses;
-    for (const Scalar& term : terms) CountQuotients(term, uses);
-    std::string longest;
-    for (const auto& [text, count] : uses) {
-      if (count > 1 && text.size() > std::max(longest.size(), kShort)) longest = text;
-    }
-    if (longest.empty()) return named;
-    std::string name;
-    const auto mentions = [&](const Scalar& term) { return term && symbolic::Mentions(term, name); };
-    do {
-      name = fmt::format("quotient_{}", ++number);
-    } while (std::any_of(terms.begin(), terms.end(), mentions));
-    Scalar quotient;
-    for (Scalar& term : terms) term = Named(term, longest, symbolic::Name(name), quotient);
-    named.emplace_back(name, quotient);
-  }
-}
 
 class ChoiceEmitter {
  public:
   ChoiceEmitter(const ir::Module& module, const ir::Entry& entry, ScalarPrinter host, CodeWriter& out)
-      : module_(module), entry_(entry), host_(std::move(host)), out_(out) {
+      : module_(module), entry_(entry), host_(std::move(host)), out_(out), formulas_(module, entry) {
     for (const std::vector<int>& alternative : entry.alternatives) {
       const ir::Kernel& kernel = First(alternative);
       terms_.push_back(kernel.when);
@@ -86,8 +41,7 @@ class ChoiceEmitter {
     out_.Open("int choose() const");
     Device();
     Alignment();
-    Quotients(terms_, host_);
-    Formulas();
+    EmitQuotients(terms_, host_, out_);
     bool is_reached = true;
     for (size_t i = 0; i < count && is_reached;) is_reached = HasCost(i) ? Competitors(i) : Alternative(i++);
     if (is_reached) out_.Line("return -1;");
@@ -98,15 +52,6 @@ class ChoiceEmitter {
  private:
   const ir::Kernel& First(const std::vector<int>& alternative) const {
     return module_.kernels[static_cast<size_t>(alternative.front())];
-  }
-
-  /// What several of the terms divide, or one of them several times, is computed once.
-  void Quotients(std::vector<Scalar>& terms, ScalarPrinter& printer) {
-    for (const auto& [name, value] : NameQuotients(terms)) {
-      out_.Line(fmt::format("const tk::index {} = {};", name, printer.Text(value)));
-      if (printer.IsNonNegative(value)) printer.AddNonNegative(name);
-      if (const auto bits = printer.BitsOf(value)) printer.AddBits(name, *bits);
-    }
   }
 
   bool IsMentioned(const std::string& name) const {
@@ -167,58 +112,9 @@ class ChoiceEmitter {
     return Condition(i) != nullptr;
   }
 
-  /// The functions that give costs, once each.
-  void Formulas() {
-    for (const std::vector<int>& alternative : entry_.alternatives) {
-      const auto& formula = First(alternative).cost_formula;
-      if (!formula) continue;
-      const auto [place, is_new] = formulas_.try_emplace(symbolic::ToString(formula->body), "cost_by_" + formula->name);
-      if (!is_new) continue;
-      while (IsTaken(place->second)) place->second += '_';
-      std::vector<std::string> params;
-      for (const auto& [param, value] : formula->args) params.push_back("tk::index " + Mangle(param));
-      out_.Open(fmt::format("const auto {} = []({}) -> tk::index", place->second, Join(params)));
-      ScalarPrinter printer = OfParameters(place->first);
-      std::vector<Scalar> result = {formula->body};
-      Quotients(result, printer);
-      out_.Line(fmt::format("return {};", printer.Text(result[0])));
-      out_.Close("};");
-    }
-  }
-
-  /// Prints what is of a function's parameters, none of which is negative if no set gives it such a value.
-  ScalarPrinter OfParameters(const std::string& body) const {
-    std::map<std::string, bool> is_non_negative;
-    for (const std::vector<int>& alternative : entry_.alternatives) {
-      const auto& formula = First(alternative).cost_formula;
-      if (!formula || symbolic::ToString(formula->body) != body) continue;
-      for (const auto& [param, value] : formula->args) {
-        bool& is = is_non_negative.try_emplace(param, true).first->second;
-        is = is && host_.IsNonNegative(value);
-      }
-    }
-    ScalarPrinter printer(ScalarPrinter::Place::kHost);
-    for (const auto& [param, is] : is_non_negative) {
-      if (is) printer.AddNonNegative(param);
-    }
-    return printer;
-  }
-
-  /// Of a parameter or dimension, or of another function.
-  bool IsTaken(const std::string& name) const {
-    const ir::Kernel& first = FirstKernel(module_, entry_);
-    const std::vector<EntryParam> params = EntryParams(first);
-    return std::any_of(params.begin(), params.end(), [&](const EntryParam& param) { return param.name == name; }) ||
-           std::find(first.dims.begin(), first.dims.end(), name) != first.dims.end() ||
-           std::count_if(formulas_.begin(), formulas_.end(), [&](const auto& formula) { return formula.second == name; }) > 1;
-  }
-
   std::string CostText(size_t i) const {
-    const auto& formula = First(entry_.alternatives[i]).cost_formula;
-    if (!formula) return host_.Text(terms_[2 * i + 1]);
-    std::vector<std::string> args;
-    for (const auto& [name, value] : formula->args) args.push_back(host_.Text(value));
-    return fmt::format("{}({})", formulas_.at(symbolic::ToString(formula->body)), Join(args));
+    const ir::Kernel& kernel = First(entry_.alternatives[i]);
+    return kernel.cost_formula ? formulas_.Call(*kernel.cost_formula, host_) : host_.Text(terms_[2 * i + 1]);
   }
 
   /// The schedules with costs from `i` on, which is set to the one behind them. Whether that can be reached.
@@ -242,7 +138,7 @@ class ChoiceEmitter {
   CodeWriter& out_;
   std::vector<Scalar> terms_;  // of each alternative its condition and its cost; null where there is none, or a function gives it
   int groups_ = 0;             // of schedules with costs
-  std::map<std::string, std::string> formulas_;  // of functions that give costs: by what they compute, their names
+  CostFormulas formulas_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "compiler/codegen/emit_checks.h"
 #include "compiler/codegen/emit_choice.h"
+#include "compiler/codegen/emit_cost.h"
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
@@ -51,6 +52,7 @@ class CallEmitter {
   }
 
   void Run() {
+    CostFormulas(module_, entry_).Emit(host_, out_);
     out_.Comment(fmt::format("One call of {}: arguments, checks, and a function for each schedule.", Mangle(entry_.name)));
     out_.Open(fmt::format("struct {}_call", Mangle(entry_.name)));
     out_.Line("tk::host::launcher call;");

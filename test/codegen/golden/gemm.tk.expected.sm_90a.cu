@@ -2384,6 +2384,21 @@ gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
   tk::cluster::sync();
 }
 
+// What schedules cost: the function `time` of the source.
+tk::index gemm_cost_by_time(tk::index M, tk::index N, tk::index K, tk::index BM, tk::index BN, tk::index parts, tk::index blocks,
+                            tk::index sms, tk::index product) {
+  const tk::index quotient_1 =
+      tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, BM * blocks) * blocks * tk::cdiv<tk::index>(N, BN) * parts, sms);
+  const tk::index quotient_2 = tk::cdiv<tk::index>(K, parts * 64);
+  return quotient_1 * (BM * BN / 10 + 1520) + (parts - 1) * 500 +
+         tk::max<tk::index>(quotient_1 * quotient_2 * product +
+                            tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, BM * blocks) * blocks * tk::cdiv<tk::index>(N, BN) * parts *
+                                                2, sms) * quotient_2 *
+                            ((BM * (tk::min<tk::index>(K % 64, 1) + 1) +
+                              tk::floor_div<tk::index>(BN, blocks) * (tk::min<tk::index>(N % 64, 1) + 1)) * 55 / 100),
+                            (M * K + K * N + M * N) / 2450);
+}
+
 // One call of gemm: arguments, checks, and a function for each schedule.
 struct gemm_call {
   tk::host::launcher call;
@@ -2410,38 +2425,25 @@ struct gemm_call {
   // The number of the first schedule whose condition holds; where schedules offer at a cost, of the cheapest of them.
   int choose() const {
     const tk::index sms = call.processors();
-    const auto cost_by_time = [](tk::index M, tk::index N, tk::index K, tk::index BM, tk::index BN, tk::index parts,
-                                 tk::index blocks, tk::index sms, tk::index product) -> tk::index {
-      const tk::index quotient_1 =
-          tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, BM * blocks) * blocks * tk::cdiv<tk::index>(N, BN) * parts, sms);
-      const tk::index quotient_2 = tk::cdiv<tk::index>(K, parts * 64);
-      return quotient_1 * (BM * BN / 10 + 1520) + (parts - 1) * 500 +
-             tk::max<tk::index>(quotient_1 * quotient_2 * product +
-                                tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, BM * blocks) * blocks * tk::cdiv<tk::index>(N, BN) *
-                                                    parts * 2, sms) * quotient_2 *
-                                ((BM * (tk::min<tk::index>(K % 64, 1) + 1) +
-                                  tk::floor_div<tk::index>(BN, blocks) * (tk::min<tk::index>(N % 64, 1) + 1)) * 55 / 100),
-                                (M * K + K * N + M * N) / 2450);
-    };
     tk::host::offers offers;
-    offers.add(0, cost_by_time(M, N, K, 64, 64, 1, 1, sms, 45));  // decode
-    offers.add(1, cost_by_time(M, N, K, 64, 128, 1, 1, sms, 58));  // decode_wide
-    offers.add(2, cost_by_time(M, N, K, 64, 128, 4, 1, sms, 163));  // quarters
-    if (M > 64) offers.add(3, cost_by_time(M, N, K, 96, 64, 1, 1, sms, 58));  // upright_96x64
-    if (M > 64) offers.add(4, cost_by_time(M, N, K, 128, 64, 1, 1, sms, 45));  // upright_128x64
-    if (M > 64) offers.add(5, cost_by_time(M, N, K, 128, 128, 1, 2, sms, 184));  // medium_pair
-    if (M > 64) offers.add(6, cost_by_time(M, N, K, 192, 128, 2, 1, sms, 240));  // trio_halves
-    if (M > 64) offers.add(7, cost_by_time(M, N, K, 64, 256, 1, 1, sms, 79));  // tile_64x256
-    if (M > 64) offers.add(8, cost_by_time(M, N, K, 96, 128, 1, 1, sms, 79));  // tile_96x128
-    if (M > 64) offers.add(9, cost_by_time(M, N, K, 96, 256, 1, 1, sms, 186));  // tile_96x256
-    if (M > 64) offers.add(10, cost_by_time(M, N, K, 160, 128, 1, 1, sms, 157));  // tile_160x128
-    if (M > 64) offers.add(11, cost_by_time(M, N, K, 128, 192, 1, 1, sms, 192));  // tile_128x192
-    if (M > 64) offers.add(12, cost_by_time(M, N, K, 224, 128, 1, 1, sms, 284));  // tile_224x128
-    if (M > 64) offers.add(13, cost_by_time(M, N, K, 256, 128, 1, 1, sms, 366));  // tile_256x128
-    if (M > 64) offers.add(14, cost_by_time(M, N, K, 192, 192, 1, 1, sms, 396));  // tile_192x192
-    if (M > 64) offers.add(15, cost_by_time(M, N, K, 128, 256, 1, 1, sms, 309));  // large
-    if (M > 64 && K % 64 != 0) offers.add(16, cost_by_time(M, N, K, 128, 224, 1, 2, sms, 360));  // pair_224
-    if (M > 64 && K % 64 != 0) offers.add(17, cost_by_time(M, N, K, 128, 256, 1, 2, sms, 408));  // large_pair
+    offers.add(0, gemm_cost_by_time(M, N, K, 64, 64, 1, 1, sms, 45));  // decode
+    offers.add(1, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, sms, 58));  // decode_wide
+    offers.add(2, gemm_cost_by_time(M, N, K, 64, 128, 4, 1, sms, 163));  // quarters
+    if (M > 64) offers.add(3, gemm_cost_by_time(M, N, K, 96, 64, 1, 1, sms, 58));  // upright_96x64
+    if (M > 64) offers.add(4, gemm_cost_by_time(M, N, K, 128, 64, 1, 1, sms, 45));  // upright_128x64
+    if (M > 64) offers.add(5, gemm_cost_by_time(M, N, K, 128, 128, 1, 2, sms, 184));  // medium_pair
+    if (M > 64) offers.add(6, gemm_cost_by_time(M, N, K, 192, 128, 2, 1, sms, 240));  // trio_halves
+    if (M > 64) offers.add(7, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 79));  // tile_64x256
+    if (M > 64) offers.add(8, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, sms, 79));  // tile_96x128
+    if (M > 64) offers.add(9, gemm_cost_by_time(M, N, K, 96, 256, 1, 1, sms, 186));  // tile_96x256
+    if (M > 64) offers.add(10, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 157));  // tile_160x128
+    if (M > 64) offers.add(11, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 192));  // tile_128x192
+    if (M > 64) offers.add(12, gemm_cost_by_time(M, N, K, 224, 128, 1, 1, sms, 284));  // tile_224x128
+    if (M > 64) offers.add(13, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 366));  // tile_256x128
+    if (M > 64) offers.add(14, gemm_cost_by_time(M, N, K, 192, 192, 1, 1, sms, 396));  // tile_192x192
+    if (M > 64) offers.add(15, gemm_cost_by_time(M, N, K, 128, 256, 1, 1, sms, 309));  // large
+    if (M > 64 && K % 64 != 0) offers.add(16, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, sms, 360));  // pair_224
+    if (M > 64 && K % 64 != 0) offers.add(17, gemm_cost_by_time(M, N, K, 128, 256, 1, 2, sms, 408));  // large_pair
     return offers.cheapest();
   }
 
