@@ -2,6 +2,9 @@
 // --emit=report: what was decided, in words. The description of each kernel, then its figures.
 #include <fmt/format.h>
 
+#include <string>
+#include <vector>
+
 #include "compiler/certify/conflicts.h"
 #include "compiler/codegen/emit.h"
 #include "compiler/codegen/emit_kernel.h"
@@ -83,6 +86,16 @@ void SharedTraffic(const ir::Kernel& kernel, const SourceManager& sources, std::
   }
 }
 
+/// When a schedule is taken.
+std::string Chosen(const ir::Kernel& kernel) {
+  std::string text = kernel.when ? " when " + symbolic::ToString(kernel.when) : kernel.cost ? "" : ", always";
+  if (!kernel.cost) return text;
+  if (!kernel.cost_formula) return text + ", at a cost of " + symbolic::ToString(kernel.cost);
+  std::vector<std::string> args;
+  for (const auto& [name, value] : kernel.cost_formula->args) args.push_back(symbolic::ToString(value));
+  return text + fmt::format(", at a cost of {}({})", kernel.cost_formula->name, Join(args));
+}
+
 }  // namespace
 
 std::string EmitReport(const ir::Module& module, const SourceManager& sources) {
@@ -92,11 +105,7 @@ std::string EmitReport(const ir::Module& module, const SourceManager& sources) {
         fmt::format("entry {}: {} schedule{}\n", entry.name, entry.alternatives.size(), entry.alternatives.size() == 1 ? "" : "s");
     for (size_t i = 0; i < entry.alternatives.size(); ++i) {
       const ir::Kernel& kernel = module.kernels[static_cast<size_t>(entry.alternatives[i].front())];
-      out += fmt::format("  {}. {}{}\n", i + 1, kernel.schedule.empty() ? "the kernel's own" : kernel.schedule,
-                         kernel.when   ? " when " + symbolic::ToString(kernel.when)
-                         : kernel.cost ? ""
-                                       : ", always");
-      if (kernel.cost) out.insert(out.size() - 1, ", at a cost of " + symbolic::ToString(kernel.cost));
+      out += fmt::format("  {}. {}{}\n", i + 1, kernel.schedule.empty() ? "the kernel's own" : kernel.schedule, Chosen(kernel));
     }
   }
   const SourceStatements statements(sources);
