@@ -60,20 +60,21 @@ void Elaborator::ElaborateChoice() {
   scope_->Close();
 }
 
-/// What the function computes of any arguments, so that the launcher has it once for all sets; none if it has to know them.
+/// What the function computes of any arguments, so that the launcher has it once for all sets; none if it has to know them, or
+/// declares what they are converted to.
 std::optional<typed::CostFormula> Elaborator::FormulaOf(const ast::CallExpr& call) {
   const auto fn = context_.fns.find(call.callee.text);
-  if (fn == context_.fns.end()) return std::nullopt;
+  if (fn == context_.fns.end() || fn->second->return_type) return std::nullopt;
   typed::CostFormula formula;
   formula.name = call.callee.text;
   Scope own;
   own.Open();
   for (size_t i = 0; i < call.arguments.size(); ++i) {
+    const ast::FnParam& param = fn->second->params[i];
     Value arg = Eval(*call.arguments[i]);
-    if (!arg.IsScalar() || arg.expr->type.dtype != DType::kI64) return std::nullopt;
+    if (param.type || !arg.IsScalar() || arg.expr->type.dtype != DType::kI64) return std::nullopt;
     formula.args.push_back(std::move(arg.expr));
-    const std::string& name = fn->second->params[i].name.text;
-    formula.params.emplace_back(name, DeclareOfLauncher(name, DType::kI64, own));
+    formula.params.emplace_back(param.name.text, DeclareOfLauncher(param.name.text, DType::kI64, own));
   }
   Scope* const caller = std::exchange(scope_, &own);
   Value body = EvalBranch(fn->second->body);
