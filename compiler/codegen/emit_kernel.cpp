@@ -291,9 +291,8 @@ class KernelEmitter {
     quoter_.At(role.span);
     if (role.turned)
       out_.Comment(
-          "Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any "
-          "multiple of "
-          "8 columns.");
+          "Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 "
+          "columns.");
     if (computes && MentionsLayout(role.body)) out_.Line(LayoutLine("layout", role.layout));
     if (computes && UsesInstance(kernel_, role)) {
       const std::string name = InstanceName(kernel_, role);

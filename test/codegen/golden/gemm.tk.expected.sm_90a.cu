@@ -490,7 +490,7 @@ gemm_upright_96x64(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     }
   } else {
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     tk::ring<11> ab;
     const int tile = tk::block::index();
@@ -623,7 +623,7 @@ gemm_upright_128x64(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
     }
   } else {
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     tk::ring<8> ab;
     const int tile = tk::block::index();
@@ -755,7 +755,7 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<6> ab;
@@ -899,7 +899,7 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
@@ -1168,7 +1168,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, 
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<7> ab;
@@ -1296,7 +1296,7 @@ gemm_tile_96x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, 
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
@@ -1424,7 +1424,7 @@ gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<5> ab;
@@ -1552,7 +1552,7 @@ gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
   } else {
     tk::warpgroup::increase_registers<160>();
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
@@ -1680,7 +1680,7 @@ gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
@@ -1808,7 +1808,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
@@ -1936,7 +1936,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
   } else {
     tk::warpgroup::increase_registers<160>();
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is computed as y.T @ x.T: the matrix unit takes 64 rows at a time, and any multiple of 8 columns.
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
