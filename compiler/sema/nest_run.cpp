@@ -23,6 +23,13 @@ using Kind = TrafficItem::Kind;
 
 constexpr int kMostCases = 64;  // of a section; each further condition may double them
 
+/// The first that stands at a branch.
+const Cursor* FindBranch(const std::vector<Cursor>& cursors) {
+  const auto is_at_branch = [](const Cursor& cursor) { return !cursor.AtEnd() && cursor.Head().kind == Kind::kIf; };
+  const auto found = std::find_if(cursors.begin(), cursors.end(), is_at_branch);
+  return found == cursors.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 int64_t& Nest::ReceivedBy(int ring, int skeleton) {
@@ -255,9 +262,8 @@ void Nest::GoBack(State state) {
 }
 
 bool Nest::RunCases(const std::vector<Cursor>& cursors) {
-  const auto branch = std::find_if(cursors.begin(), cursors.end(),
-                                   [](const Cursor& cursor) { return !cursor.AtEnd() && cursor.Head().kind == Kind::kIf; });
-  if (branch == cursors.end() || cases_ == kMostCases) return false;
+  const Cursor* branch = FindBranch(cursors);
+  if (branch == nullptr || cases_ == kMostCases) return false;
   ++cases_;
   State before = Now();
   const std::string condition = ConditionAt(*branch).text;
@@ -277,13 +283,16 @@ bool Nest::Run(std::vector<Cursor> cursors) {
     }
     const bool done = std::all_of(cursors.begin(), cursors.end(), [](const Cursor& cursor) { return cursor.AtEnd(); });
     if (done) return true;
-    State before = Now();
+    const bool has_branch = FindBranch(cursors) != nullptr;
+    State before = has_branch ? Now() : State{};
     const Joint joint = RunJoint(cursors);
     if (joint == Joint::kDone) continue;
-    State failed = Now();
-    GoBack(std::move(before));
-    if (RunCases(cursors)) return true;
-    GoBack(std::move(failed));
+    if (has_branch) {
+      State failed = Now();
+      GoBack(std::move(before));
+      if (RunCases(cursors)) return true;
+      GoBack(std::move(failed));
+    }
     if (joint == Joint::kNone && RaiseLimit(cursors)) continue;
     if (joint == Joint::kNone) ReportStuck(cursors);
     return false;
