@@ -28,7 +28,7 @@ std::string WorkerLowering::UniqueScalar(const std::string& name) {
     return is_value || used_names_.count(candidate) != 0;
   };
   std::string unique = name;
-  for (int i = 1; is_taken(unique); ++i) unique = fmt::format("{}_{}", name, i);
+  for (int& i = last_suffix_[name]; is_taken(unique);) unique = fmt::format("{}_{}", name, ++i);
   used_names_.insert(unique);
   scalar_names_.insert(unique);
   kernel_.next_suffix.try_emplace(unique, 1);

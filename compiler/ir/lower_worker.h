@@ -20,7 +20,10 @@ class WorkerLowering {
   WorkerLowering(const typed::Kernel& source, const typed::Section& section, Kernel& kernel);
 
   /// Names of scalars are local to a worker: those of the workers before may be used again.
-  void BeginWorker() { used_names_ = kernel_names_; }
+  void BeginWorker() {
+    used_names_ = kernel_names_;
+    last_suffix_.clear();
+  }
   /// What has been named so far is visible to all workers.
   void EndShared() { kernel_names_ = used_names_; }
   /// Appends the lowering of `block` to `region`.
@@ -64,7 +67,8 @@ class WorkerLowering {
   std::map<typed::VarId, ValueId> tiles_;
   std::map<typed::VarId, std::string> scalars_;
   std::set<std::string> used_names_, kernel_names_;
-  std::set<std::string> scalar_names_;  // of all workers
+  std::map<std::string, int> last_suffix_;  // of names that the worker has several times
+  std::set<std::string> scalar_names_;      // of all workers
 };
 
 }  // namespace tkc::ir
