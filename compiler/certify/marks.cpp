@@ -8,7 +8,7 @@
 #include <string>
 
 #include "compiler/certify/integers.h"
-#include "compiler/passes/block_scalars.h"
+#include "compiler/passes/missing_rows.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::certify {
@@ -195,21 +195,16 @@ std::optional<Finding> CheckMarks(const Program& program) {
 
 std::optional<Finding> CheckMissingRows(const Program& program) {
   const ir::Kernel& kernel = *program.kernel;
-  const std::map<std::string, int> fillers = passes::FillersOfBuffers(kernel);
   std::optional<Finding> finding;
   for (const ir::Worker& worker : kernel.workers) {
     const std::map<ir::ValueId, std::string> buffers = passes::BuffersOfViews(kernel, worker.body);
-    const passes::BlockScalars scalars(worker.body);
     passes::ForEachOp(worker.body, [&](const Op& op) {
       if (op.code != OpCode::kLoadRows || finding) return;
-      const ir::Buffer& buffer = passes::FindBuffer(kernel, buffers.at(op.operands[0]));
-      const Scalar existing = scalars.Expanded(op.scalars.back());
-      // By their text: what was read from it may have other types inside.
-      const bool is_same = buffer.zero_from && symbolic::ToString(buffer.zero_from) == symbolic::ToString(existing);
-      const bool holds = is_same && scalars.IsConstant(existing) && fillers.at(buffer.name) == 1;
-      if (!holds)
-        finding = Finding{DiagnosticKind::kCertificateHazard, op.span,
-                          fmt::format("this copy leaves rows of `{}` out that may hold something else than zero", buffer.name)};
+      const passes::MissingRows rows = passes::MissingRowsOf(kernel, op, buffers.at(op.operands[0]));
+      const bool leaves_out_these = symbolic::Equal(op.scalars.back(), symbolic::Sub(rows.extent, rows.first));
+      if (leaves_out_these && passes::AreNeverStored(kernel, rows)) return;
+      finding = Finding{DiagnosticKind::kCertificateHazard, op.span,
+                        fmt::format("what is stored may depend on rows of `{}` that this copy leaves out", rows.buffer)};
     });
   }
   return finding;

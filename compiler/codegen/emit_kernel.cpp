@@ -182,7 +182,6 @@ class KernelEmitter {
   void Body() {
     if (HasSharedMemory(kernel_)) {
       out_.Line(fmt::format("auto& shared = tk::block::shared<{}>();", SharedStruct(kernel_)));
-      ClearRows();
       EmitBarrierSetup(kernel_, uses_, out_);
     }
     if (target_.named_barriers > 0 && kernel_.threads == ir::kWarpsOfInstance * target_.lanes)
@@ -203,22 +202,6 @@ class KernelEmitter {
       out_.Comment("No block leaves while another may still reach into its shared memory.");
       out_.Line("tk::cluster::sync();");
     }
-  }
-
-  /// What no copy brings into the slots, and a fence, for the matrix unit reads it.
-  void ClearRows() {
-    bool clears = false;
-    for (const ir::Buffer& buffer : kernel_.buffers) {
-      if (!buffer.zero_from) continue;
-      if (!clears) out_.Comment("Rows beyond the tensor's end are not copied: in all slots they are zero from here on.");
-      clears = true;
-      const bool has_slots = buffer.count > 1;
-      if (has_slots) out_.Open(fmt::format("for (int slot = 0; slot < {}; ++slot)", buffer.count));
-      out_.Line(fmt::format("tk::block::clear_rows<{}>(shared.{}{}, {});", kernel_.threads, Mangle(buffer.name),
-                            has_slots ? "[slot]" : "", Scalars().Text(buffer.zero_from)));
-      if (has_slots) out_.Close();
-    }
-    if (clears) out_.Line("tk::fence_async_proxy();");
   }
 
   void Head() {

@@ -104,7 +104,6 @@ KernelUses::KernelUses(const ir::Kernel& kernel) : values(kernel.values.size(), 
     names_of[&role] = std::move(names);
   }
   names = std::move(all);
-  for (const ir::Buffer& buffer : kernel.buffers) Scalar(buffer.zero_from);
   for (const auto& [name, count] : kernel.launch_lets) {
     if (divided_by_.contains(name)) divisors.insert(name);
   }

@@ -203,9 +203,6 @@ struct Buffer {
   bool is_fragments = false;  // a tk::fragment_buffer (an accumulator as registers hold it), not a tile
   bool shares_room = false;   // lies over others that hold nothing while it holds something; share_room
   std::string purpose;        // for the shared-memory map: "pipe ab, field 0", "staging of C"
-  /// Rows from this one on hold zero before anything else happens, and nothing writes them (load_rows leaves them out). Null: as
-  /// they are.
-  Scalar zero_from{};
   /// Whole panels as wide as the swizzle: the last one may be partly unused.
   int64_t StoredCols() const {
     const int64_t panel = swizzle == Swizzle::kNone ? 1 : static_cast<int64_t>(swizzle) / 32 * 32 / tkc::Bytes(dtype);

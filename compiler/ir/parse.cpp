@@ -208,7 +208,6 @@ class KernelParser {
     buffer.is_scratch = lexer_.Accept("scratch");
     buffer.is_fragments = lexer_.Accept("fragments");
     buffer.shares_room = lexer_.Accept("shares_room");
-    if (lexer_.Accept("zero_from") && !text_.ScalarText(&buffer.zero_from)) return false;
     return Purpose(&buffer.purpose);
   }
 

@@ -150,7 +150,6 @@ class KernelPrinter {
     if (buffer.is_scratch) line += " scratch";
     if (buffer.is_fragments) line += " fragments";
     if (buffer.shares_room) line += " shares_room";
-    if (buffer.zero_from) line += fmt::format(" zero_from {}", symbolic::ToString(buffer.zero_from));
     Line("{}{}", line, Purpose(buffer.purpose));
   }
 

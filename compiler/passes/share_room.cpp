@@ -103,7 +103,7 @@ Names OwnTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
   }
   std::erase_if(own, [&](const std::string& name) {
     const ir::Buffer& buffer = FindBuffer(kernel, name);
-    return others.contains(name) || buffer.count > 1 || buffer.is_scratch || buffer.is_fragments || buffer.zero_from;
+    return others.contains(name) || buffer.count > 1 || buffer.is_scratch || buffer.is_fragments;
   });
   return own;
 }

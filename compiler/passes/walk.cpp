@@ -127,6 +127,7 @@ const ir::Buffer& FindBuffer(const ir::Kernel& kernel, const std::string& name) 
 const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& name) {
   return FindNamed(kernel.tensors, name, "tensor");
 }
+const ir::TensorMap& FindMap(const ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.maps, name, "map"); }
 
 std::string FieldBuffer(const ir::Pipe& pipe, size_t field) {
   const std::string& name = pipe.fields[field].name;

@@ -58,6 +58,7 @@ const ir::Pipe& FindPipe(const ir::Kernel& kernel, const std::string& name);
 ir::Pipe& FindPipe(ir::Kernel& kernel, const std::string& name);
 const ir::Buffer& FindBuffer(const ir::Kernel& kernel, const std::string& name);
 const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& name);
+const ir::TensorMap& FindMap(const ir::Kernel& kernel, const std::string& name);
 
 /// The name of the buffer that holds field `field` of a pipe.
 std::string FieldBuffer(const ir::Pipe& pipe, size_t field);

@@ -18,6 +18,7 @@ namespace tk::sim {
 namespace {
 
 constexpr int kLoadCycles = 650;   // nominal, from issue to the barrier
+constexpr int kSkipCycles = 1;
 constexpr int kStoreCycles = 700;  // from issue to global memory
 
 /// The map, if it is one for boxes of this rank; else a finding.
@@ -174,6 +175,15 @@ void tensor_load(uint32_t to, const tensor_map* map, const int* at, int rank, ui
     check_alignment(to);
     check_coordinates("tensor load", fields, at, false);
     load_into(to, fields, at, barrier);
+}
+
+void tensor_skip(uint32_t to, uint32_t bytes, uint32_t barrier) {
+    operation* copy = begin_copy("tensor load left out", barrier);
+    write_shared(copy, to, int(bytes));
+    const uint32_t first = absolute(to);
+    finish(copy, {.cycles = kSkipCycles, .bytes = int(bytes)}, [first, bytes] {
+        if (unsigned char* place = place_shared(first, int(bytes))) std::memset(place, 0xff, bytes);
+    });
 }
 
 void tensor_load_multicast(uint32_t to, const tensor_map* map, const int* at, int rank, uint32_t barrier,

@@ -111,7 +111,7 @@ constexpr const char* kSchedule = R"(kernel gemm_kernel {
   threads 384
   launch m_blocks = cdiv(M, 128)
   tiles m_blocks * 4
-  shared ab_a : bf16[128, 64] x4 swizzle 128 offset 0 zero_from M - @block_index.i64() * 128 "pipe ab, field \"a\""
+  shared ab_a : bf16[128, 64] x4 swizzle 128 offset 0 "pipe ab, field \"a\""
   shared stage : bf16[64, 64] x2 instances 2 swizzle 128 offset 65536
   shared sums : f32[4, 256] offset 98304 scratch "one partial"
   barrier ab_full x4 arrivals 1 "a slot of ab has been filled"

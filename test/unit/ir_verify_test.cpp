@@ -236,7 +236,7 @@ TEST(IrVerify, ScheduleLevelFaults) {
       {"view p_slot[p]", "view slot[p]", "worker `load`: `%a = view slot[p] : smem bf16[64, 64]`: there is no buffer `slot`"},
       {"A_map at m, 0", "A_map at m", "worker `load`: `load_async %a = A_map at m on p_full[p]`: 1 coordinates, not 2"},
       {"load_async %a = A_map at m, 0", "load_rows %a = A_map at m, 0, M - m",
-       "worker `load`: `load_rows %a = A_map at m, 0, M - m on p_full[p]`: rows that it leaves out hold what was there before"},
+       "worker `load`: `load_rows %a = A_map at m, 0, M - m on p_full[p]`: no map `A_map_rows` with boxes of fewer rows"},
       {"= A_map", "= C_map", "worker `load`: `load_async %a = C_map at m, 0 on p_full[p]`: `C_map` is made for stores"},
       {"box [64, 64] swizzle 128\n", "box [64, 32] swizzle 64\n",
        "worker `load`: `load_async %a = A_map at m, 0 on p_full[p]`: a buffer swizzled by 128 bytes, a map by 64"},

@@ -193,6 +193,26 @@ expect_late_kernel(TK_TENSOR_MAP map, uint32_t* out) {
     put(out, t + 32, get_shared(base + uint32_t(t + 32) * 4));
 }
 
+/// Half of a phase's bytes come by a load, and half by one that is left out.
+TK_KERNEL(32)
+skip_kernel(TK_TENSOR_MAP map, uint32_t* out) {
+    sm90::grid_dependency_wait();
+    const int t = sm80::thread_index();
+    const uint32_t base = shared_base(), barrier = base + 512;
+    if (t == 0) {
+        sm80::mbarrier_init(barrier, 1);
+        sm90::fence_mbarrier_init();
+        sm90::mbarrier_arrive_expect_tx(barrier, 512);
+        const int at[] = {0};
+        sm90::skip_load(base + 256, 256, barrier);
+        sm90::tensor_copy<1>::load(base, &map, at, barrier);
+    }
+    sm80::block_sync();
+    wait(barrier, 0);
+    put(out, t, get_shared(base + uint32_t(t) * 4));
+    put(out, t + 32, get_shared(base + uint32_t(t + 32) * 4));
+}
+
 }  // namespace
 }  // namespace conformance
 
@@ -260,5 +280,16 @@ CASE(expect_late) {
     return status.code != TK_OK ? status : start<expect_late_kernel>(stream, 1, 32, 1024, map, output(out));
 }
 EXPECTED(expect_late) {
+    for (int i = 0; i < 64; ++i) out[i] = in[i];
+}
+
+// case: skip_load in 64 out 64 exact covers skip_load, tensor_copy<1>::load
+CASE(skip_load) {
+    tensor_map map;
+    const boxed_tensor<1> tensor{TK_F32, {64}, {4}, {64}, swizzle::none};
+    const tk_status status = tensor.map(map, in->data);
+    return status.code != TK_OK ? status : start<skip_kernel>(stream, 1, 32, 1024, map, output(out));
+}
+EXPECTED(skip_load) {
     for (int i = 0; i < 64; ++i) out[i] = in[i];
 }

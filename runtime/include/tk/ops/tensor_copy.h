@@ -64,45 +64,26 @@ TK_DEVICE bool comes_whole(index existing) { return existing >= Rows - 24; }
 }  // namespace detail
 
 /// load_async of a tile of which the first `existing` rows, along the last dimension but one, exist. Where many do not it comes in boxes
-/// of Rows rows, for which `by_rows` is made, and boxes without any are not copied: for each row that does not exist the engine takes
-/// longer than for one that does. `full` gets their bytes at once.
+/// of Rows rows, for which `by_rows` is made, and boxes without any are not copied, as the engine takes longer for a row that does not
+/// exist than for one that does: these rows hold anything. `full` gets their bytes at once.
 template <int Rows, class To, class... Coordinate>
 TK_DEVICE void load_rows(const To& to, const tensor_map& map, const tensor_map& by_rows, barrier& full, index existing, Coordinate... at) {
     constexpr int rank = sizeof...(at);
     const auto view = as_view(to);
     using view_type = decltype(as_view(to));
-    constexpr int row_bytes = view_type::geometry::panels * view_type::geometry::pitch;
     if (detail::comes_whole<view_type::rows>(existing)) return load_async(to, map, full, at...);
     const uint32_t barrier_address = arch::shared_address(&full);
     for (int r = 0; r < view_type::rows; r += Rows) {
-        if (r >= existing) {
-            sm90::mbarrier_complete_tx(barrier_address, uint32_t(Rows * row_bytes));
-            continue;
-        }
         int position[] = {int(at)...};
         position[rank - 2] += r;
         detail::for_each_panel(rows<Rows>(view, r), position, [&](uint32_t address, const auto& c) {
-            sm90::tensor_copy<rank>::load(address, &by_rows, c, barrier_address);
+            if (r < existing)
+                sm90::tensor_copy<rank>::load(address, &by_rows, c, barrier_address);
+            else
+                sm90::skip_load(address, uint32_t(Rows * view_type::geometry::pitch), barrier_address);
         });
     }
 }
-
-namespace block {
-
-/// The rows that load_rows never brings become zero. By all threads of the block, which then execute fence_async_proxy and meet.
-template <int Threads, class T, int R, int C, swizzle S>
-TK_DEVICE void clear_rows(const shared_tile<T, R, C, S>& tile, tk::index existing) {
-    using geometry = shared_geometry<T, R, C, S>;
-    using word = typename detail::word<16>::type;
-    constexpr int words_of_row = geometry::pitch / int(sizeof(word));
-    if (detail::comes_whole<R>(existing)) return;
-    TK_UNROLL
-    for (int panel = 0; panel < geometry::panels; ++panel)
-        for (int n = max(int(existing), 0) * words_of_row + arch::thread_index(); n < R * words_of_row; n += Threads)
-            arch::store_shared(tile.view().base + uint32_t(panel * geometry::panel_bytes + n * int(sizeof(word))), word{});
-}
-
-}  // namespace block
 
 /// load_async into the same place of every block in the bit mask `blocks`; each block's barrier gets the bytes.
 template <class To, class... Coordinate>

@@ -3,6 +3,7 @@
 // reductions in groups of the issuing thread.
 #pragma once
 
+#include "tk/cuda/sm90/mbarrier.h"
 #include "tk/platform.h"
 #include "tk/types/tensor_map.h"
 
@@ -31,6 +32,9 @@ template <int N>
 TK_DEVICE void bulk_wait_group() {
     TK_PTX("cp.async.bulk.wait_group %0;" ::"n"(N) : "memory");
 }
+
+/// Instead of a load of `bytes` to `to`: `barrier` gets the bytes, and what lies there may be anything from here on.
+TK_DEVICE void skip_load(uint32_t, uint32_t bytes, uint32_t barrier) { mbarrier_complete_tx(barrier, bytes); }
 
 // The coordinates of a box count elements, innermost dimension first; outside the tensor a load gives
 // zeros (all bytes still count at the barrier) and a store is dropped. On an H200 a copy is an illegal instruction when

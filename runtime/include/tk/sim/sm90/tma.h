@@ -11,6 +11,8 @@ namespace tk::sim {
 // runtime/sim/tensor_copy.cpp. Coordinates count elements, innermost dimension first.
 void prefetch_map(const tensor_map* map);
 void tensor_load(uint32_t to, const tensor_map* map, const int* at, int rank, uint32_t barrier);
+/// No load: `bytes` of memory that hold anything from here on, here 0xff, and the barrier gets them.
+void tensor_skip(uint32_t to, uint32_t bytes, uint32_t barrier);
 /// Into every block of the cluster whose bit is set in `blocks`.
 void tensor_load_multicast(uint32_t to, const tensor_map* map, const int* at, int rank, uint32_t barrier,
                            uint32_t blocks);
@@ -34,6 +36,8 @@ template <int N>
 TK_DEVICE void bulk_wait_group() {
     sim::bulk_wait(N, false);
 }
+
+TK_DEVICE void skip_load(uint32_t to, uint32_t bytes, uint32_t barrier) { sim::tensor_skip(to, bytes, barrier); }
 
 template <int Rank>
 struct tensor_copy {
