@@ -14,8 +14,8 @@ namespace tkc::certify {
 /// and their elements, or structures, follow each other.
 std::optional<Finding> CheckMarks(const Program& program);
 
-/// Rows that a copy leaves out are those that its tensor does not have, and no element that is stored depends on them. That all roles
-/// mean the same block by the name of a grid's axis, CheckGrid says.
+/// Rows that a copy leaves out are those that its tensor does not have, and no element that is stored depends on them. That all
+/// roles mean the same block by the name of a grid's axis, CheckGrid says.
 std::optional<Finding> CheckMissingRows(const Program& program);
 
 }  // namespace tkc::certify

@@ -155,9 +155,7 @@ class Following {
       case OpCode::kCat:
       case OpCode::kLoadShared: return Meet(op, operand, lines);
       case OpCode::kReduce:
-      case OpCode::kCumsum:
-        stay_ &= lines.axis == (op.slot == "rows" ? kRows : kColumns);
-        return Reach(op.results[0], lines);
+      case OpCode::kCumsum: stay_ &= lines.axis == (op.slot == "rows" ? kRows : kColumns); return Reach(op.results[0], lines);
       case OpCode::kAssign:
         if (operand == op.operands[1]) Reach(op.operands[0], lines);
         return;
@@ -244,12 +242,12 @@ class Following {
 
   const ir::Kernel& kernel_;
   const Scalar extent_;
-  std::set<std::string> local_;                 // names of one worker and place
-  std::map<ValueId, std::string> buffers_;      // of views
-  std::map<ValueId, const Op*> made_by_;        // views of views
-  std::set<std::string> read_elsewhere_;        // buffers
-  std::map<ValueId, Lines> lines_;              // of tiles and views
-  std::map<std::string, Lines> of_buffers_;     // of their whole
+  std::set<std::string> local_;              // names of one worker and place
+  std::map<ValueId, std::string> buffers_;   // of views
+  std::map<ValueId, const Op*> made_by_;     // views of views
+  std::set<std::string> read_elsewhere_;     // buffers
+  std::map<ValueId, Lines> lines_;           // of tiles and views
+  std::map<std::string, Lines> of_buffers_;  // of their whole
   bool changes_ = true, stay_ = true;
 };
 

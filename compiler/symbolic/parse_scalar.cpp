@@ -54,7 +54,9 @@ class Parser {
       return Make(kind, DType::kBool, {a, b});
     // A literal integer beside a typed scalar does not decide.
     // What the runtime counts (blocks, instances) is an index where it is computed with.
-    const auto type_of = [](const Scalar& side) { return side->kind == Kind::kCall && side->args.empty() ? DType::kI64 : side->dtype; };
+    const auto type_of = [](const Scalar& side) {
+      return side->kind == Kind::kCall && side->args.empty() ? DType::kI64 : side->dtype;
+    };
     return Make(kind, type_of(a) == DType::kI64 ? type_of(b) : type_of(a), {a, b});
   }
 

@@ -5,6 +5,7 @@ Each case runs with tensors dense; with rows padded to a multiple of 16 bytes; w
 padding; and each of these several times, as a race may need more than one. Outputs are poisoned with NaN and stand between guard bands. An output is right if its relative Frobenius error and
 its largest element error (relative to the largest element of the reference) are within the tolerance of its type.
 """
+import concurrent.futures
 import ctypes
 import json
 import os
@@ -128,7 +129,8 @@ def ensure(folder, plan):
         try:
             open_library(folder, library)
         except OSError:
-            problems = {n: compile_object(os.path.join(folder, n + ".cu"), plan["target"]) for n in names}
+            with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+                problems = dict(zip(names, pool.map(lambda n: compile_object(os.path.join(folder, n + ".cu"), plan["target"]), names)))
             built = [n for n in names if os.path.exists(os.path.join(folder, n + ".o"))]
             print("".join(f"{n}: {problem}\n" for n, problem in problems.items() if problem), end="")
             print(link(folder, library, built) or f"{library}: built here", flush=True)

@@ -46,11 +46,6 @@ TK_KERNEL(256)
 gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 12; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
-  }
-  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -173,11 +168,6 @@ TK_KERNEL(384)
 gemm_decode_wide(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_wide_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 64);
-  }
-  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -306,11 +296,6 @@ TK_CLUSTER_KERNEL(256, 4)
 gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
               const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_quarters_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 64);
-  }
-  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -446,11 +431,6 @@ TK_KERNEL(256)
 gemm_upright_96x64(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                    const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_upright_96x64_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 11; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 96);
-  }
-  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -579,11 +559,6 @@ gemm_upright_128x64(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
                     const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks,
                     const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_upright_128x64_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 8; ++slot) {
-    tk::block::clear_rows<256>(shared.ab_0[slot], M - tk::block::index() / n_blocks * 128);
-  }
-  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -707,11 +682,6 @@ TK_CLUSTER_KERNEL(384, 2)
 gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_medium_pair_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 6; ++slot) {
-    tk::block::clear_rows<384>(shared.ab_0[slot], M - (tk::cluster::index() / n_blocks * 2 + tk::cluster::rank()) * 128);
-  }
-  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -847,11 +817,6 @@ TK_CLUSTER_KERNEL(384, 2)
 gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_trio_halves_shared>();
-  // Rows beyond the tensor's end are not copied: in all slots they are zero from here on.
-  for (int slot = 0; slot < 4; ++slot) {
-    tk::block::clear_rows<384>(shared.ab_0[slot], M - tk::cluster::index() / n_blocks * 192);
-  }
-  tk::fence_async_proxy();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -988,6 +953,7 @@ gemm_trio_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 //    204800   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    221184      80  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_tile_64x256_shared {
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[5];
@@ -998,12 +964,14 @@ struct gemm_tile_64x256_shared {
 };
 
 TK_KERNEL(384)
-gemm_tile_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                 const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+gemm_tile_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks, const int tiles,
+                 const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_tile_64x256_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 5; ++slot) {
@@ -1032,7 +1000,7 @@ gemm_tile_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, 
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 40960);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
         }
@@ -1115,6 +1083,7 @@ gemm_tile_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, 
 //    200704   24576  C_stage[2][3]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
 //    225280     112  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_tile_96x128_shared {
   tk::shared_tile<tk::bf16, 96, 64, tk::swizzle::b128> ab_0[7];
@@ -1125,12 +1094,14 @@ struct gemm_tile_96x128_shared {
 };
 
 TK_KERNEL(384)
-gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                 const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks, const int tiles,
+                 const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_tile_96x128_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 7; ++slot) {
@@ -1159,7 +1130,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, 
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 28672);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
         }
@@ -1243,6 +1214,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, 
 //    180224   24576  C_stage[2][3]  bf16[16, 128], swizzle 128  staging of C, 16 rows at a time
 //    204800      64  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_tile_96x256_shared {
   tk::shared_tile<tk::bf16, 96, 64, tk::swizzle::b128> ab_0[4];
@@ -1253,12 +1225,14 @@ struct gemm_tile_96x256_shared {
 };
 
 TK_KERNEL(384)
-gemm_tile_96x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                 const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+gemm_tile_96x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks, const int tiles,
+                 const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_tile_96x256_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 4; ++slot) {
@@ -1287,7 +1261,7 @@ gemm_tile_96x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, 
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 45056);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
         }
@@ -1371,6 +1345,7 @@ gemm_tile_96x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, 
 //    184320    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
 //    192512      80  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_tile_160x128_shared {
   tk::shared_tile<tk::bf16, 160, 64, tk::swizzle::b128> ab_0[5];
@@ -1381,12 +1356,14 @@ struct gemm_tile_160x128_shared {
 };
 
 TK_KERNEL(384)
-gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                  const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_tile_160x128_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 5; ++slot) {
@@ -1415,7 +1392,7 @@ gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 36864);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
         }
@@ -1499,6 +1476,7 @@ gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
 //    163840   49152  C_stage[3][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
 //    212992      64  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_tile_128x192_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
@@ -1509,12 +1487,14 @@ struct gemm_tile_128x192_shared {
 };
 
 TK_KERNEL(512)
-gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                  const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_tile_128x192_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 4; ++slot) {
@@ -1543,7 +1523,7 @@ gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 40960);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
         }
@@ -1627,6 +1607,7 @@ gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
 //    180224    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
 //    188416      64  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_tile_224x128_shared {
   tk::shared_tile<tk::bf16, 224, 64, tk::swizzle::b128> ab_0[4];
@@ -1637,12 +1618,14 @@ struct gemm_tile_224x128_shared {
 };
 
 TK_KERNEL(384)
-gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                  const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_tile_224x128_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 4; ++slot) {
@@ -1671,7 +1654,7 @@ gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 45056);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
         }
@@ -1755,6 +1738,7 @@ gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
 //    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
 //    229376      64  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_tile_256x128_shared {
   tk::shared_tile<tk::bf16, 256, 64, tk::swizzle::b128> ab_0[4];
@@ -1765,12 +1749,14 @@ struct gemm_tile_256x128_shared {
 };
 
 TK_KERNEL(384)
-gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                  const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_tile_256x128_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 4; ++slot) {
@@ -1799,7 +1785,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
         }
@@ -1883,6 +1869,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
 //    196608   24576  C_stage[3][2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
 //    221184      64  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_tile_192x192_shared {
   tk::shared_tile<tk::bf16, 192, 64, tk::swizzle::b128> ab_0[4];
@@ -1893,12 +1880,14 @@ struct gemm_tile_192x192_shared {
 };
 
 TK_KERNEL(512)
-gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                  const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_tile_192x192_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 4; ++slot) {
@@ -1927,7 +1916,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
         }
@@ -2011,6 +2000,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
 //    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    229376     128  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_large_shared {
   tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> ab_0[8];
@@ -2021,12 +2011,13 @@ struct gemm_large_shared {
 };
 
 TK_KERNEL(384)
-gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-           const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
+gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
+           const int M, const int K, const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_large_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 8; ++slot) {
@@ -2055,7 +2046,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
         }
@@ -2139,6 +2130,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
 //    196608    8192  C_stage[2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    204800      64  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_pair_224_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
@@ -2149,12 +2141,14 @@ struct gemm_pair_224_shared {
 };
 
 TK_CLUSTER_KERNEL(384, 2)
-gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_share, const tk::tensor<tk::bf16, 2> C, const int K,
-              const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
+gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_share,
+              const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_clusters, const int n_blocks, const int tiles,
+              const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_pair_224_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     if (C_map_usable) tk::prefetch(C_map);
     tk::prefetch(B_map_share);
     for (int slot = 0; slot < 4; ++slot) {
@@ -2184,7 +2178,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_shar
           // ab <- (A[m, k], B[k, n])
           tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_multicast(tk::rows<32>(shared.ab_1[ab.slot], tk::cluster::rank() * 32), B_map_share, shared.ab_full[ab.slot], 3,
                              k + tk::cluster::rank() * 32, n);
           ab.advance();
@@ -2272,6 +2266,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_shar
 //    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
 //    229376      64  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
 struct gemm_large_pair_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
@@ -2282,12 +2277,14 @@ struct gemm_large_pair_shared {
 };
 
 TK_CLUSTER_KERNEL(384, 2)
-gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
-                const int m_clusters, const int n_blocks, const int tiles, const bool C_map_usable) {
+gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_clusters, const int n_blocks,
+                const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_large_pair_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     for (int slot = 0; slot < 4; ++slot) {
@@ -2317,7 +2314,7 @@ gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, c
           // ab <- (A[m, k], B[k, n])
           tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
           tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-          tk::load_async(shared.ab_0[ab.slot], A_map, shared.ab_full[ab.slot], m, k);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_multicast(tk::cols<128>(shared.ab_1[ab.slot], tk::cluster::rank() * 128), B_map, shared.ab_full[ab.slot], 3, k,
                              n + tk::cluster::rank() * 128);
           ab.advance();
@@ -2563,11 +2560,12 @@ struct gemm_call {
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_64x256>(call.walkers(tiles), 384, sizeof(gemm_tile_64x256_shared), A_map, B_map, C_map,
-                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+    call.launch<gemm_tile_64x256>(call.walkers(tiles), 384, sizeof(gemm_tile_64x256_shared), A_map, A_map_rows, B_map, C_map,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
                                   C_map_usable);
   }
 
@@ -2578,11 +2576,12 @@ struct gemm_call {
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {96, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_96x128>(call.walkers(tiles), 384, sizeof(gemm_tile_96x128_shared), A_map, B_map, C_map,
-                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+    call.launch<gemm_tile_96x128>(call.walkers(tiles), 384, sizeof(gemm_tile_96x128_shared), A_map, A_map_rows, B_map, C_map,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
                                   C_map_usable);
   }
 
@@ -2593,11 +2592,12 @@ struct gemm_call {
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {96, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {16, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_96x256>(call.walkers(tiles), 384, sizeof(gemm_tile_96x256_shared), A_map, B_map, C_map,
-                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+    call.launch<gemm_tile_96x256>(call.walkers(tiles), 384, sizeof(gemm_tile_96x256_shared), A_map, A_map_rows, B_map, C_map,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
                                   C_map_usable);
   }
 
@@ -2608,11 +2608,12 @@ struct gemm_call {
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {160, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_160x128>(call.walkers(tiles), 384, sizeof(gemm_tile_160x128_shared), A_map, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+    call.launch<gemm_tile_160x128>(call.walkers(tiles), 384, sizeof(gemm_tile_160x128_shared), A_map, A_map_rows, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
                                    C_map_usable);
   }
 
@@ -2623,11 +2624,12 @@ struct gemm_call {
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_128x192>(call.walkers(tiles), 512, sizeof(gemm_tile_128x192_shared), A_map, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+    call.launch<gemm_tile_128x192>(call.walkers(tiles), 512, sizeof(gemm_tile_128x192_shared), A_map, A_map_rows, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
                                    C_map_usable);
   }
 
@@ -2638,11 +2640,12 @@ struct gemm_call {
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {224, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_224x128>(call.walkers(tiles), 384, sizeof(gemm_tile_224x128_shared), A_map, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+    call.launch<gemm_tile_224x128>(call.walkers(tiles), 384, sizeof(gemm_tile_224x128_shared), A_map, A_map_rows, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
                                    C_map_usable);
   }
 
@@ -2653,11 +2656,12 @@ struct gemm_call {
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {256, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_256x128>(call.walkers(tiles), 384, sizeof(gemm_tile_256x128_shared), A_map, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+    call.launch<gemm_tile_256x128>(call.walkers(tiles), 384, sizeof(gemm_tile_256x128_shared), A_map, A_map_rows, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
                                    C_map_usable);
   }
 
@@ -2668,11 +2672,12 @@ struct gemm_call {
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {192, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_192x192>(call.walkers(tiles), 512, sizeof(gemm_tile_192x192_shared), A_map, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles),
+    call.launch<gemm_tile_192x192>(call.walkers(tiles), 512, sizeof(gemm_tile_192x192_shared), A_map, A_map_rows, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
                                    C_map_usable);
   }
 
@@ -2683,11 +2688,13 @@ struct gemm_call {
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b64, {128, 32});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b64, {16, 32});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {32, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_large>(call.walkers(tiles), 384, sizeof(gemm_large_shared), A_map, B_map, C_map,
-                            tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_blocks), int(tiles), C_map_usable);
+    call.launch<gemm_large>(call.walkers(tiles), 384, sizeof(gemm_large_shared), A_map, A_map_rows, B_map, C_map,
+                            tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                            C_map_usable);
   }
 
   void launch_gemm_pair_224() {
@@ -2698,11 +2705,12 @@ struct gemm_call {
     call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
     const tk::tensor_map B_map_share = call.load_map(B, tk::swizzle::b128, {32, 64});
-    call.launch<gemm_pair_224, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_pair_224_shared), A_map, C_map, B_map_share,
-                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
+    call.launch<gemm_pair_224, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_pair_224_shared), A_map, A_map_rows, C_map, B_map_share,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_clusters), int(n_blocks), int(tiles),
                                   C_map_usable);
   }
 
@@ -2714,12 +2722,13 @@ struct gemm_call {
     call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_large_pair, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_large_pair_shared), A_map, B_map, C_map,
-                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_clusters), int(n_blocks), int(tiles),
-                                    C_map_usable);
+    call.launch<gemm_large_pair, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_large_pair_shared), A_map, A_map_rows, B_map, C_map,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_clusters), int(n_blocks),
+                                    int(tiles), C_map_usable);
   }
 
   // Bytes of workspace: copies of what the copy engine can't read where it lies.
