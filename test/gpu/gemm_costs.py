@@ -3,7 +3,7 @@
 cost formula should have for it.
 
     prepare   here: one entry for each set for sm_90a, without its condition
-    run       on a GPU: DIR/times.csv, microseconds of each set and of cublasLt, a row for each shape
+    run       on a GPU: microseconds of each set and of cublasLt as .csv, a row for each shape
     fit       anywhere: constants of `fn time` and of the sets' costs for one or more such files, printed, or written
 
 The formula is the file's own. Of its numbers those that are no power of two, and not 100, are constants to be fitted, and so is the last
@@ -12,6 +12,7 @@ back, and say how good it is on shapes that the fit has not seen."""
 import argparse
 import csv
 import json
+import math
 import os
 import random
 import re
@@ -24,6 +25,7 @@ from run import ensure
 
 SOURCE = os.path.join(ROOT, "examples", "gemm", "gemm.tk")
 SET = re.compile(r"^schedule (\w+) of gemm for [^{\n]*sm_90a[^{\n]*\{\n(.*?)^\}\n", re.M | re.S)
+BAR = 10  # as many shapes as one with a bar counts for
 MODEL_DIMS = (768, 1024, 2048, 3072, 3584, 4096, 4608, 5120, 6144, 6208, 8192, 8960, 10240, 11008, 13824, 14336, 18944, 28672)
 
 
@@ -64,6 +66,7 @@ def draw_shapes(count, seed):
 
 
 def measure(folder, shapes, ms, rounds, out):
+    """Of these shapes, or, if there are none, of those that gemm_bench has bars for."""
     plan = json.load(open(os.path.join(folder, "plan.json")))
     library = os.path.join(os.path.abspath(folder), "sets.so")
     entries = [f"{name}:{library}:{name}:NN" for name in plan["libraries"]["sets.so"]]
@@ -72,10 +75,10 @@ def measure(folder, shapes, ms, rounds, out):
     with subprocess.Popen([os.path.join(folder, "gemm_bench"), "--ms", str(ms), "--rounds", str(rounds), *arguments, *entries], stdout=subprocess.PIPE, text=True) as bench:
         card = bench.stdout.readline().split(",")[0]
         for line in bench.stdout:
-            found = re.match(r"gemm_(\w+) +NN (\S+) +([\d.]+) us .*blas +([\d.]+) us", line)
-            if found:
-                row = times.setdefault(found[2], {"cublasLt": found[4]})
-                row[found[1]] = found[3]
+            found = re.match(r"gemm_(\w+) +NN (\S+) .*blas +([\d.]+) us .*ratio ([\d.]+)", line)
+            if found:  # clocks fall while the sets take their turns: what was measured beside cublasLt counts, not the time
+                row = times.setdefault(found[2], {"cublasLt": found[3]})
+                row[found[1]] = f"{float(row['cublasLt']) / float(found[4]):.3f}"
     sets = [name[len("gemm_"):] for name in plan["libraries"]["sets.so"]]
     with open(out, "w", newline="") as f:
         writer = csv.writer(f)
@@ -140,12 +143,12 @@ class Formula:
 class Fit:
     """Numbers for which the sets chosen over some shapes are good: one is changed at a time, by less and less."""
 
-    def __init__(self, formula, shapes, times):
-        self.formula, self.shapes = formula, shapes
+    def __init__(self, formula, shapes, times, weights):
+        self.formula, self.shapes, self.weights = formula, shapes, weights / weights.sum()
         allowed = numpy.stack([formula.may_run(name, shapes) for name in formula.sets], 1)
         self.times = numpy.where(allowed & (times > 0), times, numpy.inf)
         self.best = self.times.min(1)
-        self.near = numpy.exp(-3 * numpy.log(self.times / self.best[:, None])) * (self.times < 1.75 * self.best[:, None])
+        self.near = numpy.exp(-3 * numpy.log(self.times / self.best[:, None])) * (self.times < 1.75 * self.best[:, None]) * weights[:, None]
 
     def costs(self, numbers):
         return numpy.stack([self.formula.cost(name, numbers, self.shapes) for name in self.formula.sets], 1)
@@ -153,17 +156,25 @@ class Fit:
     def chosen(self, costs):
         return numpy.where(numpy.isfinite(self.times), costs, numpy.inf).argmin(1)
 
-    def quality(self, numbers):
-        rows = numpy.arange(len(self.shapes))
-        return numpy.exp(numpy.log(self.best / self.times[rows, self.chosen(self.costs(numbers))]).mean())
+    def lost(self, costs):
+        return numpy.log(self.times[numpy.arange(len(self.shapes)), self.chosen(costs)] / self.best)
 
     def loss(self, costs):
         """What the choice loses, and a little of how far costs are from times: else nothing holds what no choice depends on."""
-        lost = numpy.log(self.times[numpy.arange(len(self.shapes)), self.chosen(costs)] / self.best).mean()
+        lost = (self.lost(costs) * self.weights).sum()
         off = numpy.where(self.near > 0, numpy.log(costs / numpy.where(self.near > 0, self.times * 1000, 1)), 0)
         return lost + 0.1 * (self.near * off * off).sum() / self.near.sum()
 
-    def run(self, numbers):
+    def run(self, numbers, tries):
+        """From the given numbers, and from others near the best found so far."""
+        generator, best = random.Random(1), self.descend(numbers)
+        for _ in range(tries):
+            other = self.descend([max(1, round(number * math.exp(generator.gauss(0, 0.12)))) for number in best])
+            if self.loss(self.costs(other)) < self.loss(self.costs(best)):
+                best = other
+        return best
+
+    def descend(self, numbers):
         numbers, names = list(numbers), list(self.formula.sets)
         costs = self.costs(numbers)
         loss = self.loss(costs)
@@ -189,31 +200,37 @@ class Fit:
         return numbers
 
 
-def fit(paths, source=SOURCE, write=False):
+def fit(paths, bars, tries, source=SOURCE, write=False):
     formula = Formula(source)
-    shapes, times, peers = [], [], []
-    for path in paths:
+    shapes, times, peers, weights = [], [], [], []
+    for path in [*paths, *bars]:
         for row in csv.DictReader(open(path)):
             shapes.append([int(row[d]) for d in "MNK"])
             times.append([float(row.get(name) or 0) for name in formula.sets])
             peers.append(float(row["cublasLt"]))
-    shapes, times, peers = numpy.array(shapes), numpy.array(times), numpy.array(peers)
-    seen = numpy.arange(len(shapes)) % 2 == 0
-    halves = [Fit(formula, shapes[half], times[half]) for half in (seen, ~seen)]
-    whole = Fit(formula, shapes, times)
+            weights.append(BAR if path in bars else 1)
+    shapes, times, peers, weights = numpy.array(shapes), numpy.array(times), numpy.array(peers), numpy.array(weights)
+    is_drawn, seen = weights == 1, numpy.arange(len(shapes)) % 2 == 0
+    half, whole = Fit(formula, shapes[seen], times[seen], weights[seen]), Fit(formula, shapes, times, weights)
+
+    def mean(logarithms):
+        return f"{numpy.exp(logarithms.mean()):.4f}" if len(logarithms) else "none"
 
     def report(what, numbers):
-        chosen = whole.times[numpy.arange(len(shapes)), whole.chosen(whole.costs(numbers))]
-        print(f"{what}: {halves[0].quality(numbers):.4f} of the best set's speed on one half of {len(shapes)} shapes, {halves[1].quality(numbers):.4f} on the other; "
-              f"{numpy.exp(numpy.log(peers / chosen).mean()):.4f} of cublasLt's")
+        lost = whole.lost(whole.costs(numbers))
+        print(f"{what}: {mean(-lost[seen & is_drawn])} of the best set's speed on one half of {is_drawn.sum()} shapes, {mean(-lost[~seen & is_drawn])} on the other; "
+              f"{mean((numpy.log(peers / whole.best) - lost)[is_drawn])} of cublasLt's; of those with bars {mean(-lost[~is_drawn])}")
 
-    print(f"the best set for each shape: {numpy.exp(numpy.log(peers / whole.best).mean()):.4f} of cublasLt's")
+    print(f"the best set for each shape: {mean(numpy.log(peers / whole.best)[is_drawn])} of cublasLt's")
     report("as the file says   ", formula.numbers)
-    report("fitted to one half ", halves[0].run(formula.numbers))
-    numbers = whole.run(formula.numbers)
+    report("fitted to one half ", half.run(formula.numbers, tries))
+    numbers = whole.run(formula.numbers, tries)
     report("fitted to all      ", numbers)
     for name, was, number in zip(["fn time"] * formula.shared + list(formula.sets), formula.numbers, numbers):
         print(f"  {name:16s} {was:6d} -> {number}")
+    chosen = whole.chosen(whole.costs(numbers))
+    for shape, lost, set_, peer, best in zip(shapes[~is_drawn], whole.lost(whole.costs(numbers))[~is_drawn], chosen[~is_drawn], peers[~is_drawn], whole.best[~is_drawn]):
+        print(f"  {'x'.join(map(str, shape)):18s} {list(formula.sets)[set_]:16s} {numpy.exp(-lost):.3f} of the best set's speed, {peer / best * numpy.exp(-lost):.3f} of cublasLt's")
     if write:
         with open(source, "w") as f:
             f.write(formula.text_with(numbers))
@@ -228,6 +245,8 @@ def main(tkc, prepare_in, run_in, rest):
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", default="times.csv")
     parser.add_argument("--fit", nargs="+", metavar="FILE.csv")
+    parser.add_argument("--bars", nargs="+", default=[], metavar="FILE.csv")
+    parser.add_argument("--tries", type=int, default=6)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args(rest)
     if prepare_in:
@@ -236,5 +255,5 @@ def main(tkc, prepare_in, run_in, rest):
         ensure(run_in, json.load(open(os.path.join(run_in, "plan.json"))))
         measure(run_in, draw_shapes(options.shapes, options.seed), options.ms, options.rounds, options.out)
     if options.fit:
-        fit(options.fit, options.source, options.write)
+        fit(options.fit, options.bars, options.tries, options.source, options.write)
     return 0
