@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "compiler/ir/op_number.h"
+#include "compiler/ir/taken_names.h"
 #include "compiler/sema/typed.h"
 #include "compiler/support/dtype.h"
 #include "compiler/support/source.h"
@@ -323,11 +324,11 @@ struct Kernel {
   ValueId AddValueAfter(ValueId of, const std::string& suffix, Type type, bool is_mutable = false);
   void TakeNames();  // everything else that is a name in the output: no value is called so
   /// The names that scalars of a pass's own must avoid: all that the source gave, or a pass before.
-  std::set<std::string> UsedNames() const;
+  TakenNames UsedNames() const;
   /// What stands in one scope with values in the output, by name.
-  std::set<std::string> NamesBesideValues() const;
-  std::map<std::string, int> next_suffix;  // AddValue's: every name taken, and the suffix to try next
-  size_t known_values = 0;                 // AddValue's: of these the names are in next_suffix
+  TakenNames NamesBesideValues() const;
+  TakenNames names_of_values;  // AddValue's, with what stands beside values
+  size_t known_values = 0;     // of these the names are in names_of_values
 };
 
 /// An entry point and the launches it may choose among: alternatives[i] is the list of kernels (indices) run in order.
@@ -373,8 +374,6 @@ std::string RingOf(const std::string& slot);
 /// The two scalars that a kTilePosition defines: row and column.
 std::pair<std::string, std::string> NamesOfPosition(const Op& op);
 
-/// `base`, or with _1, _2, .. where that is used.
-std::string FreeName(const std::set<std::string>& used, const std::string& base);
 /// "sum" of "sum_2".
 std::string WithoutNumber(const std::string& name);
 

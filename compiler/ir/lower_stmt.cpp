@@ -24,14 +24,14 @@ WorkerLowering::WorkerLowering(const typed::Kernel& source, const typed::Section
 
 std::string WorkerLowering::UniqueScalar(const std::string& name) {
   const auto is_taken = [&](const std::string& candidate) {
-    const bool is_value = kernel_.next_suffix.count(candidate) != 0 && scalar_names_.count(candidate) == 0;
+    const bool is_value = kernel_.names_of_values.Contains(candidate) && scalar_names_.count(candidate) == 0;
     return is_value || used_names_.count(candidate) != 0;
   };
   std::string unique = name;
   for (int& i = last_suffix_[name]; is_taken(unique);) unique = fmt::format("{}_{}", name, ++i);
   used_names_.insert(unique);
   scalar_names_.insert(unique);
-  kernel_.next_suffix.try_emplace(unique, 1);
+  kernel_.names_of_values.Take(unique);
   return unique;
 }
 

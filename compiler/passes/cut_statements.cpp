@@ -135,21 +135,16 @@ class Statements {
   /// each in a register of its own, whatever their type, as rows may begin anywhere; and the numbers that random bits are drawn
   /// for, each a long chain of instructions, are all there at once.
   int64_t Kept(const Region& region, size_t begin, size_t end) {
-    std::set<const Op*> places;
-    int64_t numbers = 0;
+    if (kept_.empty()) Measure();
+    int64_t most = 0, numbers = 0;
     const auto take = [&](const Op& op) {
-      places.insert(&op);
+      if (const auto kept = kept_.find(&op); kept != kept_.end()) most = std::max(most, kept->second);
       if (DrawsBits(op) && worker_.layout.IsFragment())
         numbers = std::max(numbers, RegistersOf(TypeOf(op.operands.back()), worker_.layout));
     };
     for (size_t i = begin; i < end; ++i) {
       take(region[i]);
       for (const Region& inner : region[i].regions) ForEachOp(inner, take);
-    }
-    if (!kept_) Measure();
-    int64_t most = 0;
-    for (const LiveTiles& kept : *kept_) {
-      if (places.contains(kept.where)) most = std::max(most, kept.registers);
     }
     return most + numbers;
   }
@@ -162,18 +157,20 @@ class Statements {
     });
     const std::map<ValueId, const Op*> widening = FindWidening(kernel_, worker_);
     const bool multiplies = worker_.layout.IsFragment();
-    kept_ = KeptTiles(kernel_, worker_, LoadsOf(worker_));
-    for (LiveTiles& kept : TilesBehindStores(kernel_, worker_)) kept_->push_back(std::move(kept));
-    for (LiveTiles& kept : *kept_) {
+    const auto note = [&](const LiveTiles& kept) {
       std::set<ValueId> tiles;  // what is only made wider is not kept wide
       for (const ValueId tile : kept.in_use) tiles.insert(widening.contains(tile) ? widening.at(tile)->operands[0] : tile);
-      kept.registers = 0;
+      int64_t registers = 0;
       for (const ValueId tile : tiles) {
         ir::Type type = TypeOf(tile);
         if (multiplies && read.contains(tile) && Bytes(type.dtype) < 4) type.dtype = DType::kF32;
-        kept.registers += RegistersOf(type, worker_.layout);
+        registers += RegistersOf(type, worker_.layout);
       }
-    }
+      int64_t& most = kept_[kept.where];
+      most = std::max(most, registers);
+    };
+    for (const LiveTiles& kept : KeptTiles(kernel_, worker_, LoadsOf(worker_))) note(kept);
+    for (const LiveTiles& kept : TilesBehindStores(kernel_, worker_)) note(kept);
   }
 
   /// In as few parts as registers allow; as it is if it fits, or no number of parts makes it smaller. Returns where what follows it
@@ -183,7 +180,7 @@ class Statements {
     const int64_t least = by_rows_ ? worker_.layout.RowsPerBlock() : worker_.layout.ColsPerBlock();
     if (kept <= registers_ || least <= 1 || stretch.extent % least != 0) return stretch.end;
     if (by_rows_ && (!stretch.results.empty() || TakesOthersRows(stretch))) return stretch.end;
-    kept_.reset();
+    kept_.clear();
     // Parts of rows are large loads: the compiler of the output begins those of the next part before it has done with one.
     const int64_t registers = by_rows_ ? registers_ / 2 : registers_;
     const KernelState whole(kernel_, region);
@@ -192,7 +189,7 @@ class Statements {
     for (int64_t parts = 2; parts <= stretch.extent / least && kept > registers; ++parts) {
       if (stretch.extent % (parts * least) != 0 || (stretch.parts != 0 && parts != stretch.parts)) continue;
       const size_t behind = InParts(region, stretch, stretch.extent / parts);
-      kept_.reset();
+      kept_.clear();
       if (const int64_t now = Kept(region, behind - 1, behind); now < kept) {
         kept = now;
         best = KernelState(kernel_, region);
@@ -201,7 +198,7 @@ class Statements {
       whole.Restore(kernel_, region);
     }
     best.Restore(kernel_, region);
-    kept_.reset();
+    kept_.clear();
     uses_.reset();
     return end;
   }
@@ -242,7 +239,7 @@ class Statements {
   std::string NameOfPart(const Op& last, int64_t parts) const {
     if (last.code == OpCode::kUnroll && last.number == parts) return last.symbol;
     const std::string& name = last.results.empty() ? last.symbol : kernel_.values[static_cast<size_t>(last.results[0])].name;
-    return ir::FreeName(kernel_.UsedNames(), name + "_chunk");
+    return kernel_.UsedNames().Free(name + "_chunk");
   }
 
   /// The statement in a loop over parts of `extent` columns. Returns where what follows it stands.
@@ -302,7 +299,7 @@ class Statements {
   const bool by_rows_;
   StoreParts parts_;
   // Of the worker as it is now, once asked for.
-  std::optional<std::vector<LiveTiles>> kept_;
+  std::map<const Op*, int64_t> kept_;  // registers behind each operation that keeps tiles
   std::optional<std::map<ValueId, int>> uses_;
 };
 

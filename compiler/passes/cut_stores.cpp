@@ -72,7 +72,7 @@ class Cutting {
       if (!statement.own.contains(i)) out.push_back(region[i]);
     }
     Op loop{OpCode::kUnroll};
-    loop.symbol = ir::FreeName(parts_.kernel().UsedNames(), store.symbol + "_chunk");
+    loop.symbol = parts_.kernel().UsedNames().Free(store.symbol + "_chunk");
     loop.number = whole / extent;
     loop.span = store.span;
     Region all = operations.loads;

@@ -223,7 +223,7 @@ void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker, const RingsOfSen
 
 Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   const size_t errors = diagnostics.ErrorCount();
-  std::set<std::string> used = kernel.UsedNames();
+  ir::TakenNames used = kernel.UsedNames();
   std::vector<RingsOfSends> rings;  // of each worker
   for (const ir::Worker& worker : kernel.workers) rings.push_back(SendRings(kernel, worker, used));
   const PipeTraffic traffic = TrafficOf(kernel, target);

@@ -122,8 +122,8 @@ int64_t WorkerBarrier(const ir::Kernel& kernel, const ir::Worker& worker) {
 
 void PlaceMeetings(ir::Kernel& kernel, const Target& target) {
   if (target.named_barriers > 0) return;
-  std::set<std::string> used = kernel.UsedNames();
-  for (const ir::Buffer& buffer : kernel.buffers) used.insert(buffer.name);
+  ir::TakenNames used = kernel.UsedNames();
+  for (const ir::Buffer& buffer : kernel.buffers) used.Take(buffer.name);
   for (ir::Worker& worker : kernel.workers) {
     worker.warps_meet = worker.all_meet = "";
     if (IsWholeBlock(kernel, worker) && worker.instances == 1) continue;
@@ -133,13 +133,13 @@ void PlaceMeetings(ir::Kernel& kernel, const Target& target) {
       by_all |= op.code == OpCode::kNamedSync;
     });
     if (by_warps) {
-      worker.warps_meet = ir::FreeName(used, worker.name + "_warps");
+      worker.warps_meet = used.Free(worker.name + "_warps");
       const std::string who = worker.instances > 1 ? fmt::format("an instance of {}", worker.name) : worker.name;
       kernel.barriers.push_back(
           {worker.warps_meet, worker.instances, ir::kWarpsOfInstance, fmt::format("the warps of {} meet", who)});
     }
     if (by_all) {
-      worker.all_meet = ir::FreeName(used, worker.name + "_all");
+      worker.all_meet = used.Free(worker.name + "_all");
       kernel.barriers.push_back(
           {worker.all_meet, 1, ir::kWarpsOfInstance * worker.instances, fmt::format("all warps of {} meet", worker.name)});
     }

@@ -314,12 +314,11 @@ Region Overlap::FirstIteration(const Parts& parts) {
   Append(first, parts.others);
   Append(first, parts.touching);
   first = Copied(kernel_, first, "_first");
-  std::set<std::string> used = kernel_.UsedNames();
+  ir::TakenNames used = kernel_.UsedNames();
   for (size_t i = 0; i < first.size(); ++i) {
     if (first[i].code != OpCode::kLet) continue;
     const std::string name = first[i].symbol;
-    first[i].symbol = ir::FreeName(used, name + "_first");
-    used.insert(first[i].symbol);
+    first[i].symbol = used.TakeFree(name + "_first");
     Substitute(first, name, symbolic::Name(first[i].symbol, first[i].scalars[0]->dtype));
   }
   return first;

@@ -96,7 +96,7 @@ bool IsLoaded(const ir::Kernel& kernel, const std::string& pipe) {
 class Separation {
  public:
   Separation(ir::Kernel& kernel, size_t place, const std::set<size_t>& late) : kernel_(kernel), source_(kernel.pipes[place]) {
-    std::set<std::string> used = kernel.UsedNames();
+    ir::TakenNames used = kernel.UsedNames();
     for (size_t half = 0; half < 2; ++half) {
       ir::Pipe& pipe = halves_[half] = source_;
       pipe.fields.clear();
@@ -109,8 +109,7 @@ class Separation {
         names += "_" + NameOf(i);
       }
       if (pipe.fields.size() == 1) pipe.fields[0].name.clear();
-      pipe.name = ir::FreeName(used, source_.name + names);
-      used.insert(pipe.name);
+      pipe.name = used.TakeFree(source_.name + names);
     }
     kernel.pipes[place] = halves_[0];
     kernel.pipes.insert(kernel.pipes.begin() + static_cast<std::ptrdiff_t>(place) + 1, halves_[1]);

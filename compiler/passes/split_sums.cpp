@@ -171,7 +171,7 @@ class Splitting {
 
   ir::Kernel& kernel_;
   Diagnostics& diagnostics_;
-  std::string Free(const std::string& name) const { return ir::FreeName(kernel_.UsedNames(), name); }
+  std::string Free(const std::string& name) const { return kernel_.UsedNames().Free(name); }
   const std::string share_ = Free("split_share"), low_ = Free("split_begin"), high_ = Free("split_end");
   std::optional<Range> range_;
   int64_t cols_ = 0;                 // of the accumulator

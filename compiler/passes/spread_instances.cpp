@@ -62,7 +62,7 @@ Op NumberOf(const std::string& name, const std::string& here, const ir::Worker& 
 }
 
 /// Who loads fills the pipes of the instances of its block.
-Region FedHere(Region region, const ir::Worker& worker, std::set<std::string>& used) {
+Region FedHere(Region region, const ir::Worker& worker, ir::TakenNames& used) {
   Region out;
   for (Op& op : region) {
     if (!IsOverInstances(op)) {
@@ -70,8 +70,7 @@ Region FedHere(Region region, const ir::Worker& worker, std::set<std::string>& u
       out.push_back(std::move(op));
       continue;
     }
-    const std::string name = op.symbol, here = ir::FreeName(used, name + "_here");
-    used.insert(here);
+    const std::string name = op.symbol, here = used.TakeFree(name + "_here");
     Region& body = op.regions[0];
     ForEachOp(body, [&](Op& each) {
       if (each.code == OpCode::kSend) each.scalars[kRingOfSend] = symbolic::Name(here);
@@ -92,10 +91,9 @@ void Deal(ir::Kernel& kernel, ir::Worker& worker) {
   worker.instances /= worker.spread;
   kernel.cluster = worker.spread;
   if (worker.instance_name.empty()) return;
-  std::set<std::string> used = kernel.UsedNames();
+  ir::TakenNames used = kernel.UsedNames();
   const std::string name = worker.instance_name;
-  worker.instance_name = ir::FreeName(used, name + "_here");
-  used.insert(worker.instance_name);
+  worker.instance_name = used.TakeFree(name + "_here");
   ForEachOp(worker.body, [&](Op& op) {
     if (op.code == OpCode::kReceive && !op.scalars.empty()) op.scalars[0] = symbolic::Name(worker.instance_name);
   });

@@ -16,13 +16,13 @@ using ir::Space;
 using ir::ValueId;
 
 std::string Staging::NewBuffer(const std::string& name, DType dtype, int64_t rows, int64_t cols, const std::string& purpose) {
-  std::set<std::string> taken;
-  for (const ir::Buffer& other : kernel_.buffers) taken.insert(other.name);
+  ir::TakenNames taken;
+  for (const ir::Buffer& other : kernel_.buffers) taken.Take(other.name);
   for (const ir::Pipe& pipe : kernel_.pipes) {  // which get their slots later
-    for (size_t i = 0; i < pipe.fields.size(); ++i) taken.insert(FieldBuffer(pipe, i));
+    for (size_t i = 0; i < pipe.fields.size(); ++i) taken.Take(FieldBuffer(pipe, i));
   }
   ir::Buffer buffer;
-  buffer.name = ir::FreeName(taken, name);
+  buffer.name = taken.Free(name);
   buffer.dtype = dtype;
   buffer.rows = rows;
   buffer.cols = cols;
