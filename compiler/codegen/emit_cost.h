@@ -11,20 +11,22 @@
 
 namespace tkc::codegen {
 
-class CostFormulas {
+class CostFunctions {
  public:
-  CostFormulas(const ir::Module& module, const ir::Entry& entry);
+  CostFunctions(const ir::Module& module, const ir::Entry& entry);
 
   /// The functions; `host` knows what their arguments are of.
   void Emit(const ScalarPrinter& host, CodeWriter& out) const;
   /// The call of one of them.
-  std::string Call(const ir::CostFormula& formula, const ScalarPrinter& host) const;
+  std::string Call(const ir::Cost& cost, const ScalarPrinter& host) const;
 
  private:
   struct Function {
     std::string name;
-    std::vector<const ir::CostFormula*> calls;  // of one body
+    std::vector<const ir::Cost*> calls;  // of one body
   };
+  static void EmitFunction(const Function& function, const ScalarPrinter& host, CodeWriter& out);
+
   std::vector<Function> functions_;
 };
 

@@ -17,6 +17,7 @@
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
+#include "compiler/codegen/quotients.h"
 #include "compiler/ir/derived_names.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
@@ -52,14 +53,15 @@ class CallEmitter {
   }
 
   void Run() {
-    CostFormulas(module_, entry_).Emit(host_, out_);
+    const CostFunctions costs(module_, entry_);
+    costs.Emit(host_, out_);
     out_.Comment(fmt::format("One call of {}: arguments, checks, and a function for each schedule.", Mangle(entry_.name)));
     out_.Open(fmt::format("struct {}_call", Mangle(entry_.name)));
     out_.Line("tk::host::launcher call;");
     Members();
     out_.Blank();
     Check();
-    if (Chooses(module_, entry_)) EmitChoice(module_, entry_, host_, out_);
+    if (Chooses(module_, entry_)) EmitChoice(module_, entry_, costs, host_, out_);
     for (const std::vector<int>& alternative : entry_.alternatives) Alternative(alternative);
     WorkspaceSize();
     out_.Blank();
@@ -248,10 +250,7 @@ class CallEmitter {
       }
     }
     for (const auto& [name, value] : kernel.launch_lets) {
-      if (!needed.contains(name)) continue;
-      out_.Line(fmt::format("const {} {} = {};", host.TypeOf(value), Mangle(name), host.Text(value)));
-      if (host.IsNonNegative(value)) host.AddNonNegative(name);
-      if (const std::optional<int> bits = host.BitsOf(value)) host.AddBits(name, *bits);
+      if (needed.contains(name)) EmitConstant(name, value, host, out_);
     }
   }
 

@@ -261,11 +261,14 @@ inline int64_t EngineBytes(const TensorMap& map, const Type& type) {
   return type.rows * ((type.cols + panel - 1) / panel * panel) * tkc::Bytes(type.dtype);
 }
 
-/// A kernel's cost as the value of a named function: `body`, which is of the names in `args` alone, with their values.
-struct CostFormula {
-  std::string name;
-  std::vector<std::pair<std::string, Scalar>> args;
-  Scalar body;
+/// What the launcher compares of schedules that compete: `value`, of the names that a condition may use. Or what a function of the
+/// source gives for `args`: then `value` is of its parameters, which have their names, and of `lets`, each of those before it.
+struct Cost {
+  std::string function{};
+  std::string doc{};  // the function's comment, which the text of the IR leaves out
+  std::vector<std::pair<std::string, Scalar>> args{}, lets{};
+  Scalar value{};
+  bool IsOfFunction() const { return !function.empty(); }
 };
 
 /// One kernel launch.
@@ -280,8 +283,7 @@ struct Kernel {
   std::vector<ScalarParam> scalars;
   std::vector<Scalar> launch_requires;
   Scalar when;  // null: always; may mention `sms`, `aligned` and `contiguous`
-  Scalar cost;  // null: none; of the same names
-  std::optional<CostFormula> cost_formula;
+  std::optional<Cost> cost;
   std::vector<GridAxis> axes;
   Region lets;  // grid-level scalars shared by all workers (tile level)
   bool persistent = false;

@@ -45,7 +45,7 @@ void Verifier::DeclareKernel() {
   }
   for (const Scalar& require : kernel_.launch_requires) CheckScalar(require, "a launch requirement");
   if (kernel_.when) CheckScalar(kernel_.when, "the schedule's condition");
-  if (kernel_.cost) CheckScalar(kernel_.cost, "the schedule's cost");
+  if (kernel_.cost) CheckCost(*kernel_.cost);
   for (const GridAxis& axis : kernel_.axes) {
     if (axis.step < 1) FaultAt(kernel_.span, "grid axis `{}` steps by {}", axis.name, axis.step);
     CheckScalar(axis.lo, "a grid bound");
@@ -57,6 +57,23 @@ void Verifier::DeclareKernel() {
     scalars_.insert(UsableFlag(map.name));
     if (!FindTensor(map.tensor)) FaultAt(kernel_.span, "map `{}` is of tensor `{}`, which does not exist", map.name, map.tensor);
   }
+}
+
+/// What a function computes is of its own names alone.
+void Verifier::CheckCost(const Cost& cost) {
+  constexpr std::string_view kWhat = "the schedule's cost";
+  std::unordered_set<std::string> own;
+  for (const auto& [name, value] : cost.args) {
+    CheckScalar(value, kWhat);
+    own.insert(name);
+  }
+  if (cost.IsOfFunction()) scalars_.swap(own);
+  for (const auto& [name, value] : cost.lets) {
+    CheckScalar(value, kWhat);
+    scalars_.insert(name);
+  }
+  CheckScalar(cost.value, kWhat);
+  if (cost.IsOfFunction()) scalars_.swap(own);
 }
 
 void Verifier::CheckTensors() {
