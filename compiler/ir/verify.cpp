@@ -45,7 +45,7 @@ void Verifier::DeclareKernel() {
   }
   for (const Scalar& require : kernel_.launch_requires) CheckScalar(require, "a launch requirement");
   if (kernel_.when) CheckScalar(kernel_.when, "the schedule's condition");
-  if (kernel_.cost) CheckCost(*kernel_.cost);
+  if (kernel_.cost && level_ != Level::kLowering) CheckCost(*kernel_.cost);  // no pass touches it
   for (const GridAxis& axis : kernel_.axes) {
     if (axis.step < 1) FaultAt(kernel_.span, "grid axis `{}` steps by {}", axis.name, axis.step);
     CheckScalar(axis.lo, "a grid bound");
