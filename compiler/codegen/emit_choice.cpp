@@ -50,16 +50,15 @@ class ChoiceEmitter {
   }
 
  private:
-  const ir::Kernel& First(const std::vector<int>& alternative) const {
-    return module_.kernels[static_cast<size_t>(alternative.front())];
-  }
+  const ir::Kernel& First(const std::vector<int>& alternative) const { return FirstKernel(module_, alternative); }
 
   bool IsMentioned(const std::string& name) const {
     const auto mentions = [&](const Scalar& scalar) { return symbolic::Mentions(scalar, name); };
     return std::any_of(terms_.begin(), terms_.end(), mentions) ||
            std::any_of(entry_.alternatives.begin(), entry_.alternatives.end(), [&](const std::vector<int>& alternative) {
              const std::optional<ir::Cost>& cost = First(alternative).cost;
-             return cost && std::any_of(cost->args.begin(), cost->args.end(), [&](const auto& arg) { return mentions(arg.second); });
+             return cost &&
+                    std::any_of(cost->args.begin(), cost->args.end(), [&](const auto& arg) { return mentions(arg.second); });
            });
   }
 
@@ -146,9 +145,8 @@ class ChoiceEmitter {
 }  // namespace
 
 bool AlwaysChooses(const ir::Module& module, const ir::Entry& entry) {
-  return std::any_of(entry.alternatives.begin(), entry.alternatives.end(), [&](const std::vector<int>& alternative) {
-    return module.kernels[static_cast<size_t>(alternative.front())].when == nullptr;
-  });
+  return std::any_of(entry.alternatives.begin(), entry.alternatives.end(),
+                     [&](const std::vector<int>& alternative) { return FirstKernel(module, alternative).when == nullptr; });
 }
 
 void EmitChoice(const ir::Module& module, const ir::Entry& entry, const CostFunctions& costs, ScalarPrinter host, CodeWriter& out) {

@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_launcher.h"
 #include "compiler/codegen/mangle.h"
-#include "compiler/codegen/quote.h"
 #include "compiler/codegen/quotients.h"
 #include "compiler/support/internal_error.h"
 
@@ -29,17 +27,6 @@ bool Mentions(const ir::Cost& cost, const std::string& param) {
          std::any_of(cost.lets.begin(), cost.lets.end(), [&](const auto& let) { return symbolic::Mentions(let.second, param); });
 }
 
-/// The comment of the source.
-void EmitDoc(const ir::Cost& cost, CodeWriter& out) {
-  if (cost.doc.empty()) return out.Comment(fmt::format("What schedules cost: the function `{}` of the source.", cost.function));
-  size_t begin = 0;
-  while (begin <= cost.doc.size()) {
-    const size_t end = std::min(cost.doc.find('\n', begin), cost.doc.size());
-    out.Comment(EscapeComment(std::string_view(cost.doc).substr(begin, end - begin)));
-    begin = end + 1;
-  }
-}
-
 }  // namespace
 
 CostFunctions::CostFunctions(const ir::Module& module, const ir::Entry& entry) {
@@ -49,7 +36,7 @@ CostFunctions::CostFunctions(const ir::Module& module, const ir::Entry& entry) {
            std::any_of(functions_.begin(), functions_.end(), [&](const Function& function) { return function.name == name; });
   };
   for (const std::vector<int>& alternative : entry.alternatives) {
-    const std::optional<ir::Cost>& cost = module.kernels[static_cast<size_t>(alternative.front())].cost;
+    const std::optional<ir::Cost>& cost = FirstKernel(module, alternative).cost;
     if (!cost || !cost->IsOfFunction()) continue;
     const auto known = std::find_if(functions_.begin(), functions_.end(),
                                     [&](const Function& function) { return HasBodyOf(*function.calls.front(), *cost); });
@@ -63,8 +50,18 @@ CostFunctions::CostFunctions(const ir::Module& module, const ir::Entry& entry) {
   }
 }
 
-void CostFunctions::Emit(const ScalarPrinter& host, CodeWriter& out) const {
-  for (const Function& function : functions_) EmitFunction(function, host, out);
+void CostFunctions::Emit(const ScalarPrinter& host, const SourceManager& sources, CodeWriter& out) const {
+  for (const Function& function : functions_) {
+    EmitComment(*function.calls.front(), sources, out);
+    EmitFunction(function, host, out);
+  }
+}
+
+/// The one of the source.
+void CostFunctions::EmitComment(const ir::Cost& cost, const SourceManager& sources, CodeWriter& out) {
+  const std::vector<std::string> lines = Documentation(cost.declaration, sources);
+  if (lines.empty()) return out.Comment(fmt::format("What schedules cost: the function `{}` of the source.", cost.function));
+  for (const std::string& line : lines) out.Comment(line);
 }
 
 void CostFunctions::EmitFunction(const Function& function, const ScalarPrinter& host, CodeWriter& out) {
@@ -77,7 +74,6 @@ void CostFunctions::EmitFunction(const Function& function, const ScalarPrinter& 
     const auto is_non_negative = [&](const ir::Cost* call) { return host.IsNonNegative(call->args[i].second); };
     if (std::all_of(function.calls.begin(), function.calls.end(), is_non_negative)) printer.AddNonNegative(param);
   }
-  EmitDoc(cost, out);
   out.Open(fmt::format("tk::index {}({})", function.name, Join(params)));
   for (const auto& [name, value] : cost.lets) EmitConstant(name, value, printer, out);
   out.Line(fmt::format("return {};", printer.Text(cost.value)));

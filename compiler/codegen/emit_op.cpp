@@ -9,6 +9,7 @@
 #include "compiler/codegen/layout_text.h"
 #include "compiler/codegen/mangle.h"
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
@@ -53,7 +54,7 @@ void OpEmitter::NoteChanges(const ir::Worker& role) {
       if (is_tied || passes::Writes(op, id)) changed_.insert(id);
     }
     if (passes::FillsShared(op)) filled_.insert(op.operands[0]);
-    if (op.code == OpCode::kPart || op.code == OpCode::kTranspose) parts.push_back(&op);
+    if (ir::IsPartOrTranspose(op.code)) parts.push_back(&op);
   });
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     if (filled_.contains((*part)->results[0])) filled_.insert((*part)->operands[0]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/codegen/emit_op.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::codegen {

@@ -54,8 +54,8 @@ void DropIdlePipes(Kernel& kernel) {
 /// Adds what is computed of the names in `scalar` whatever branches it takes.
 void AddAlwaysUsed(const Scalar& scalar, std::set<std::string>& names) {
   if (scalar->kind == symbolic::Kind::kName) names.insert(scalar->name);
-  const bool may_skip = scalar->kind == symbolic::Kind::kSelect || scalar->kind == symbolic::Kind::kAnd ||
-                        scalar->kind == symbolic::Kind::kOr;
+  const bool may_skip =
+      scalar->kind == symbolic::Kind::kSelect || scalar->kind == symbolic::Kind::kAnd || scalar->kind == symbolic::Kind::kOr;
   for (size_t i = 0; i < (may_skip ? 1 : scalar->args.size()); ++i) AddAlwaysUsed(scalar->args[i], names);
 }
 
@@ -79,7 +79,7 @@ void InlineWhatBranchesUse(Cost& cost) {
 Cost LowerFormula(const typed::Kernel& kernel, const typed::CostFormula& source, WorkerLowering& lowering) {
   Cost cost;
   cost.function = source.name;
-  cost.doc = source.doc;
+  cost.declaration = source.declaration;
   TakenNames names;
   for (size_t i = 0; i < source.args.size(); ++i) {
     const auto& [name, var] = source.params[i];

@@ -3,6 +3,8 @@
 // scope with scalars, tensors and rings, so the names of those count as taken.
 #include "compiler/ir/ir.h"
 
+#include "compiler/ir/op_traits.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -265,7 +265,7 @@ inline int64_t EngineBytes(const TensorMap& map, const Type& type) {
 /// source gives for `args`: then `value` is of its parameters, which have their names, and of `lets`, each of those before it.
 struct Cost {
   std::string function{};
-  std::string doc{};  // the function's comment, which the text of the IR leaves out
+  Span declaration = kNoSpan;  // of the function
   std::vector<std::pair<std::string, Scalar>> args{}, lets{};
   Scalar value{};
   bool IsOfFunction() const { return !function.empty(); }
@@ -346,19 +346,6 @@ struct Module {
 
 /// Warps of an instance that computes: each arrives once where it meets others.
 inline constexpr int kWarpsOfInstance = 4;
-
-std::string_view OpText(OpCode code);
-/// Whether those that hold parts of a line of a tile exchange what they have found, warps through a scratch buffer (Op::symbol).
-/// Copies of the engine into shared memory, which complete on a barrier.
-inline bool IsEngineLoad(OpCode code) {
-  return code == OpCode::kLoadAsync || code == OpCode::kLoadRows || code == OpCode::kLoadMulticast;
-}
-inline bool LoadsFragments(OpCode code) { return code == OpCode::kLoadLeft || code == OpCode::kLoadRight; }
-inline bool ReducesOrScans(OpCode code) { return code == OpCode::kReduce || code == OpCode::kCumsum; }
-/// Whether the operation makes, or changes, the scalar Op::symbol.
-inline bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTest || code == OpCode::kDrawTile; }
-bool InTileLevel(OpCode code);
-bool InScheduleLevel(OpCode code);
 
 /// What a slot's text says: the ring's present slot, "ab", the one before it, "ab.previous", or one ahead, "ab+2" or "ab+stage";
 /// each of the set that an instance has for itself, "ab[w]".

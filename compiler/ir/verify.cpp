@@ -3,12 +3,11 @@
 #include "compiler/ir/verify.h"
 
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {
 namespace {
-
-bool IsLoop(OpCode code) { return code == OpCode::kFor || code == OpCode::kForTiles || code == OpCode::kUnroll; }
 
 size_t RegionsOf(OpCode code) { return code == OpCode::kIf ? 2 : IsLoop(code) || code == OpCode::kIfElected ? 1 : 0; }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
@@ -28,8 +29,6 @@ using Renamed = std::map<ValueId, ValueId>;
 Region Slice(const Region& region, size_t begin, size_t end) {
   return {region.begin() + static_cast<std::ptrdiff_t>(begin), region.begin() + static_cast<std::ptrdiff_t>(end)};
 }
-
-void Append(Region& region, const Region& more) { region.insert(region.end(), more.begin(), more.end()); }
 
 bool IsMeeting(const Op& op) { return op.code == OpCode::kSend || op.code == OpCode::kReceive; }
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
@@ -61,18 +62,8 @@ class Statements {
   /// Whether the operation computes on tiles, loads what no other part of the statement changes, or stores: stores to different
   /// places may change their order.
   bool MayBeCut(const Op& op) const {
-    switch (op.code) {
-      case OpCode::kRead: return KeepsTensor(kernel_, op.symbol);
-      case OpCode::kLoadShared:
-      case OpCode::kFill:
-      case OpCode::kUnary:
-      case OpCode::kBinary:
-      case OpCode::kSelect:
-      case OpCode::kConvert:
-      case OpCode::kPositions:
-      case OpCode::kStore: return true;
-      default: return false;
-    }
+    if (op.code == OpCode::kRead) return KeepsTensor(kernel_, op.symbol);
+    return ir::ComputesElements(op.code) || op.code == OpCode::kLoadShared || op.code == OpCode::kStore;
   }
 
   /// The columns (rows) of what it makes, or stores.
@@ -87,7 +78,7 @@ class Statements {
 
   /// Views of shared memory may be taken earlier.
   bool IsView(const Op& op) const {
-    const bool shows = op.code == OpCode::kPart || op.code == OpCode::kTranspose || op.code == OpCode::kView;
+    const bool shows = ir::IsPartOrTranspose(op.code) || op.code == OpCode::kView;
     return shows && TypeOf(op.results[0]).space == ir::Space::kShared;
   }
 
@@ -271,7 +262,7 @@ class Statements {
       instead[result] = whole;
     }
     Region all = stretch.own.loads;
-    all.insert(all.end(), stretch.own.others.begin(), stretch.own.others.end());
+    Append(all, stretch.own.others);
     Region body = StoresWithin(kernel_, parts_.Part(all, stretch.own, first, extent), loop, ResultsOf(stretch.own));
     parts_.Narrow(stretch.own, extent);
     for (const auto& [result, whole] : instead) {
@@ -288,7 +279,7 @@ class Statements {
         if (const auto place = instead.find(operand); place != instead.end()) operand = place->second;
       }
     });
-    out.insert(out.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+    Append(out, std::move(rest));
     region = std::move(out);
     return behind;
   }

@@ -76,7 +76,7 @@ class Cutting {
     loop.number = whole / extent;
     loop.span = store.span;
     Region all = operations.loads;
-    all.insert(all.end(), operations.others.begin(), operations.others.end());
+    Append(all, operations.others);
     const ir::Scalar first = symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(extent));
     loop.regions = {parts_.Part(all, operations, first, extent)};
     out.push_back(std::move(loop));

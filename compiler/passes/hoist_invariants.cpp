@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/walk.h"
@@ -18,7 +19,8 @@ using ir::OpCode;
 using ir::Region;
 using Names = std::set<std::string>;
 
-bool IsLoop(const Op& op) { return op.code == OpCode::kFor || op.code == OpCode::kForTiles; }
+/// Whether it is a loop that is not unrolled.
+bool IsOverRange(const Op& op) { return op.code == OpCode::kFor || op.code == OpCode::kForTiles; }
 
 /// Whether the operation names a scalar that is the same in each iteration of a loop in which `varying` are not.
 bool IsInvariantLet(const Op& op, const Names& varying) {
@@ -126,7 +128,7 @@ int64_t ForAddresses(const ir::Kernel& kernel) { return kForAddresses + (kernel.
 void Visit(ir::Kernel& kernel, ir::Worker& worker, Region& region, int64_t budget) {
   for (size_t i = 0; i < region.size(); ++i) {
     for (Region& inner : region[i].regions) Visit(kernel, worker, inner, budget);
-    if (!IsLoop(region[i]) || !Invariants(kernel, region[i]).HasReads()) continue;
+    if (!IsOverRange(region[i]) || !Invariants(kernel, region[i]).HasReads()) continue;
     const Op loop = region[i];
     std::set<ir::ValueId> stays;
     for (;;) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_roles.h"
@@ -169,7 +170,7 @@ std::set<std::string> EnginePipes(const ir::Kernel& kernel) {
   for (const ir::Worker& worker : kernel.workers) {
     std::map<ValueId, std::string> pipe_of;  // received value, or a view of it
     ForEachOp(worker.body, [&](const Op& op) {
-      const bool is_view = op.code == OpCode::kPart || op.code == OpCode::kTranspose;
+      const bool is_view = ir::IsPartOrTranspose(op.code);
       const bool is_engine = op.code == OpCode::kMma || op.code == OpCode::kStoreAsync;
       if (op.code == OpCode::kReceive) {
         for (const ValueId value : op.results) pipe_of[value] = op.symbol;

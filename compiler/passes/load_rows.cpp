@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/block_scalars.h"
 #include "compiler/passes/index_facts.h"
 #include "compiler/passes/walk.h"

@@ -117,8 +117,8 @@ class GridLowering {
     if (in_turn) body = {OfOwnTurn(worker, std::move(body))};
     const bool needs_number = kernel_.persistent || !IsList();
     Region inside = Decode(needs_number ? symbolic::Name(Free("tile")) : first);
-    inside.insert(inside.end(), kernel_.lets.begin(), kernel_.lets.end());
-    inside.insert(inside.end(), std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
+    Append(inside, kernel_.lets);
+    Append(inside, std::move(body));
     if (!kernel_.persistent) {
       if (needs_number) inside.insert(inside.begin(), Let(Free("tile"), first, kernel_.span));
       return inside;

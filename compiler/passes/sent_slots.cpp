@@ -145,8 +145,7 @@ std::map<std::string, std::string> SendRings(const ir::Kernel& kernel, const ir:
       const Endpoints ends = EndpointsOf(worker, i);
       does_both = ends.sent.count(pipe.name) > 0 && ends.received.count(pipe.name) > 0;
     }
-    if (does_both && !IsAnsweredAtOnce(worker.body, pipe.name))
-      rings[pipe.name] = used.TakeFree(pipe.name + "_sent");
+    if (does_both && !IsAnsweredAtOnce(worker.body, pipe.name)) rings[pipe.name] = used.TakeFree(pipe.name + "_sent");
   }
   return rings;
 }

@@ -2,7 +2,6 @@
 #include "compiler/passes/sink_reductions.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -46,9 +45,9 @@ class Sinking {
       if (op.code == OpCode::kFor) {
         while (const std::optional<Sinkable> found = Find(op.regions[0])) Sink(op.regions[0], *found, front, behind);
       }
-      std::move(front.begin(), front.end(), std::back_inserter(out));
+      Append(out, std::move(front));
       out.push_back(std::move(op));
-      std::move(behind.begin(), behind.end(), std::back_inserter(out));
+      Append(out, std::move(behind));
     }
     region = std::move(out);
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/separate_rings.h"
@@ -29,9 +30,7 @@ std::string Hindrance(const ir::Kernel& kernel, const ir::Worker& worker) {
     ForEachOp(other.body, [&](const Op& op) { feeds &= op.code != OpCode::kSend || is_own(op.symbol); });
     if (!feeds) return fmt::format("beside `{}`, which does more than load what one instance each receives,", other.name);
   }
-  bool multiplies = false;
-  ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
-  if (multiplies) return "of a worker that multiplies";
+  if (Multiplies(worker.body)) return "of a worker that multiplies";
   for (const ir::Pipe& pipe : kernel.pipes) {
     if (is_own(pipe.name)) {
       if (ServesAll(kernel, pipe)) continue;
@@ -81,7 +80,7 @@ Region FedHere(Region region, const ir::Worker& worker, ir::TakenNames& used) {
     if (worker.instances > 1)
       out.push_back(std::move(op));
     else
-      out.insert(out.end(), std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
+      Append(out, std::move(body));
   }
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
@@ -115,7 +116,7 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats, const std::set<std:
       out.insert(out.end() - is_explained, SyncOp(OpCode::kAdvance, slot->first, "", 0, span));
       slot = held.erase(slot);
     }
-    const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
+    const bool is_loop = ir::IsLoop(op.code);
     std::set<std::string> outside = elsewhere;
     for (size_t j = 0; j < region.size() && !op.regions.empty(); ++j) {
       if (j != i) outside.insert(pipes[j].begin(), pipes[j].end());
@@ -176,7 +177,7 @@ void FoldedSync::FindUnusedFields(const Region& body) {
         (used_.count(op.results[i]) > 0 ? used : received).insert(FieldBuffer(pipe, i));
       }
     }
-    const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
+    const bool is_loop = ir::IsLoop(op.code);
     for (size_t i = 0; is_loop && i < op.regions.size(); ++i) {
       ForEachOp(op.regions[i], [&](const Op& each) {
         if (each.code == OpCode::kSend && slots_.at(each.symbol) == 1) again.insert(each.symbol);

@@ -30,8 +30,8 @@ bool BeginsWithCost(Iterator begin, Iterator end, const std::string& target) {
 
 bool Competes(const Sets& sets, Sets::const_iterator set, const std::set<std::string>& targets) {
   return std::any_of(targets.begin(), targets.end(), [&](const std::string& target) {
-    return IsFor(**set, target) && (BeginsWithCost(std::make_reverse_iterator(set), sets.rend(), target) ||
-                                    BeginsWithCost(set + 1, sets.end(), target));
+    return IsFor(**set, target) &&
+           (BeginsWithCost(std::make_reverse_iterator(set), sets.rend(), target) || BeginsWithCost(set + 1, sets.end(), target));
   });
 }
 

@@ -67,7 +67,7 @@ std::optional<typed::CostFormula> Elaborator::FormulaOf(const ast::CallExpr& cal
   if (fn == context_.fns.end() || fn->second->return_type) return std::nullopt;
   typed::CostFormula formula;
   formula.name = call.callee.text;
-  formula.doc = fn->second->doc;
+  formula.declaration = fn->second->span;
   Scope own;
   own.Open();
   for (size_t i = 0; i < call.arguments.size(); ++i) {

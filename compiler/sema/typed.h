@@ -279,7 +279,7 @@ struct Section {
 /// A cost that is the value of a `fn`: `body`, of what `lets` name, with args[i] for params[i].
 struct CostFormula {
   std::string name;  // of the function
-  std::string doc;   // its comment
+  Span declaration;  // the function's
   std::vector<std::pair<std::string, VarId>> params;
   std::vector<ExprPtr> args;
   Block lets;
