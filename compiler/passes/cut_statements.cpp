@@ -126,10 +126,10 @@ class Statements {
   /// each in a register of its own, whatever their type, as rows may begin anywhere; and the numbers that random bits are drawn
   /// for, each a long chain of instructions, are all there at once.
   int64_t Kept(const Region& region, size_t begin, size_t end) {
-    if (kept_.empty()) Measure();
+    if (!kept_) Measure();
     int64_t most = 0, numbers = 0;
     const auto take = [&](const Op& op) {
-      if (const auto kept = kept_.find(&op); kept != kept_.end()) most = std::max(most, kept->second);
+      if (const auto kept = kept_->find(&op); kept != kept_->end()) most = std::max(most, kept->second);
       if (DrawsBits(op) && worker_.layout.IsFragment())
         numbers = std::max(numbers, RegistersOf(TypeOf(op.operands.back()), worker_.layout));
     };
@@ -148,6 +148,7 @@ class Statements {
     });
     const std::map<ValueId, const Op*> widening = FindWidening(kernel_, worker_);
     const bool multiplies = worker_.layout.IsFragment();
+    kept_.emplace();
     const auto note = [&](const LiveTiles& kept) {
       std::set<ValueId> tiles;  // what is only made wider is not kept wide
       for (const ValueId tile : kept.in_use) tiles.insert(widening.contains(tile) ? widening.at(tile)->operands[0] : tile);
@@ -157,7 +158,7 @@ class Statements {
         if (multiplies && read.contains(tile) && Bytes(type.dtype) < 4) type.dtype = DType::kF32;
         registers += RegistersOf(type, worker_.layout);
       }
-      int64_t& most = kept_[kept.where];
+      int64_t& most = (*kept_)[kept.where];
       most = std::max(most, registers);
     };
     for (const LiveTiles& kept : KeptTiles(kernel_, worker_, LoadsOf(worker_))) note(kept);
@@ -171,7 +172,7 @@ class Statements {
     const int64_t least = by_rows_ ? worker_.layout.RowsPerBlock() : worker_.layout.ColsPerBlock();
     if (kept <= registers_ || least <= 1 || stretch.extent % least != 0) return stretch.end;
     if (by_rows_ && (!stretch.results.empty() || TakesOthersRows(stretch))) return stretch.end;
-    kept_.clear();
+    kept_.reset();
     // Parts of rows are large loads: the compiler of the output begins those of the next part before it has done with one.
     const int64_t registers = by_rows_ ? registers_ / 2 : registers_;
     const KernelState whole(kernel_, region);
@@ -180,7 +181,7 @@ class Statements {
     for (int64_t parts = 2; parts <= stretch.extent / least && kept > registers; ++parts) {
       if (stretch.extent % (parts * least) != 0 || (stretch.parts != 0 && parts != stretch.parts)) continue;
       const size_t behind = InParts(region, stretch, stretch.extent / parts);
-      kept_.clear();
+      kept_.reset();
       if (const int64_t now = Kept(region, behind - 1, behind); now < kept) {
         kept = now;
         best = KernelState(kernel_, region);
@@ -189,7 +190,7 @@ class Statements {
       whole.Restore(kernel_, region);
     }
     best.Restore(kernel_, region);
-    kept_.clear();
+    kept_.reset();
     uses_.reset();
     return end;
   }
@@ -290,7 +291,7 @@ class Statements {
   const bool by_rows_;
   StoreParts parts_;
   // Of the worker as it is now, once asked for.
-  std::map<const Op*, int64_t> kept_;  // registers behind each operation that keeps tiles
+  std::optional<std::map<const Op*, int64_t>> kept_;  // registers behind each operation that keeps tiles
   std::optional<std::map<ValueId, int>> uses_;
 };
 
