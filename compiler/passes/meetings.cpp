@@ -16,12 +16,13 @@ using ir::OpCode;
 
 constexpr int64_t kFirstOfWorkers = 9;  // named barriers: 0 is the block's, a warpgroup has the one behind its number
 
-bool Touches(const ir::Worker& worker, const std::string& pipe, bool only_receives) {
-  bool touches = false;
-  ForEachOp(worker.body, [&](const Op& op) {
-    touches |= op.symbol == pipe && (op.code == OpCode::kReceive || (op.code == OpCode::kSend && !only_receives));
+/// Asked for each copy of a worker: the first one of the pipe settles it.
+bool Touches(const ir::Region& region, const std::string& pipe, bool only_receives) {
+  return std::any_of(region.begin(), region.end(), [&](const Op& op) {
+    if (op.symbol == pipe && (op.code == OpCode::kReceive || (op.code == OpCode::kSend && !only_receives))) return true;
+    return std::any_of(op.regions.begin(), op.regions.end(),
+                       [&](const ir::Region& inner) { return Touches(inner, pipe, only_receives); });
   });
-  return touches;
 }
 
 /// What the reduction over warps does, twice.
@@ -74,7 +75,7 @@ bool StagesApart(const ir::Kernel& kernel, const ir::Worker& worker) {
 const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe) {
   std::vector<const ir::Worker*> receiving;
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute && Touches(worker, pipe, true)) receiving.push_back(&worker);
+    if (worker.kind == ir::RoleKind::kCompute && Touches(worker.body, pipe, true)) receiving.push_back(&worker);
   }
   if (receiving.size() < 2) return receiving.empty() ? nullptr : receiving.front();
   // Who says that a slot is full says so when he comes to it: others wait for that, and he had better not wait for them.
@@ -98,7 +99,7 @@ std::set<std::string> Channels(const ir::Kernel& kernel) {
   std::set<std::string> channels;
   for (const ir::Pipe& pipe : kernel.pipes) {
     const auto touches = [&](const ir::Worker& worker) {
-      return worker.kind == ir::RoleKind::kCompute && Touches(worker, pipe.name, false);
+      return worker.kind == ir::RoleKind::kCompute && Touches(worker.body, pipe.name, false);
     };
     if (std::count_if(kernel.workers.begin(), kernel.workers.end(), touches) > 1) channels.insert(pipe.name);
   }
