@@ -13,6 +13,8 @@
 #include <set>
 #include <utility>
 
+#include "compiler/certify/tensor_block.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 #include "compiler/symbolic/polynomial.h"
 
@@ -24,14 +26,11 @@ using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
 
-/// One copy into a slot, with its block resolved.
+/// One copy into a slot.
 struct Copy {
-  const Op* op = nullptr;
-  std::string buffer, ring;
-  int64_t turn = 0;  // that it fills, counted from the start of the region (of the iteration)
-  std::vector<Scalar> bounds{};
-  std::vector<int64_t> extents{};
-  std::string part;  // of the slot
+  TensorBlock block;
+  std::string buffer, ring, part;  // of the slot
+  int64_t turn = 0;                // that it fills, counted from the start of the region (of the iteration)
 };
 
 /// One step of an operand, in registers, and where it was loaded from: the turn counted as a copy's.
@@ -111,7 +110,7 @@ class AheadProof {
           if (op.number == ir::kByBlock) Gather(op, straight);
           break;
         case OpCode::kPieces:
-        case OpCode::kFetch: held_[op.results[0]] = BlockOf(op); break;
+        case OpCode::kFetch: held_[op.results[0]] = TensorBlock::Of(op, scope_); break;
         case OpCode::kMovePieces: Move(op); break;
         case OpCode::kLoadLeft:
         case OpCode::kLoadRight: Load(op); break;
@@ -162,21 +161,8 @@ class AheadProof {
   void Gather(const Op& op, Straight& straight) {
     const auto view = views_.find(op.operands[0]);
     if (view == views_.end() || SlotsOf(view->second.ring) == 0) return;  // filled and read in one iteration
-    Copy copy = BlockOf(op);
-    copy.buffer = view->second.buffer;
-    copy.ring = view->second.ring;
-    copy.part = view->second.part;
-    copy.turn = straight.turns[copy.ring] + view->second.ahead;
-    straight.copies.push_back(std::move(copy));
-  }
-
-  Copy BlockOf(const Op& op) const {
-    Copy copy{&op, "", "", 0, {}, {}, ""};
-    for (const ir::AxisRange& axis : op.axes) {
-      for (const Scalar& bound : {axis.start, axis.lo, axis.hi}) copy.bounds.push_back(bound ? scope_.Resolve(bound) : bound);
-      copy.extents.push_back(axis.dropped ? 0 : axis.extent);
-    }
-    return copy;
+    const auto& [buffer, ring, part, ahead, turn] = view->second;
+    straight.copies.push_back({TensorBlock::Of(op, scope_), buffer, ring, part, straight.turns[ring] + ahead});
   }
 
   /// What is in registers: blocks on their way into slots, fragments on their way into products.
@@ -192,22 +178,12 @@ class AheadProof {
       held[target] = What(source->second);
   }
 
-  /// The block so many rows and columns on.
-  static void Shift(Copy& block, const std::vector<Scalar>& by) {
-    size_t kept = 0;
-    for (size_t i = 0; i < block.extents.size(); ++i) {
-      if (block.extents[i] == 0 || kept == by.size()) continue;
-      Scalar& start = block.bounds[3 * i];
-      start = symbolic::Add(start, by[kept++]);
-    }
-  }
-
   void Move(const Op& op) {
     const auto held = held_.find(op.operands[0]);
     if (held == held_.end()) return;
     std::vector<Scalar> by;
     for (const Scalar& scalar : op.scalars) by.push_back(scope_.Resolve(scalar));
-    Shift(held->second, by);
+    held->second.Shift(by);
     auto [moved, is_first] = moved_.try_emplace(op.operands[0], by);
     for (size_t i = 0; !is_first && i < by.size(); ++i) moved->second[i] = symbolic::Add(moved->second[i], by[i]);
   }
@@ -224,19 +200,14 @@ class AheadProof {
   /// A slot is filled with the block that its operation names.
   void CheckHeld(const Op& op) {
     const auto held = held_.find(op.operands[1]);
-    const Copy named = BlockOf(op);
-    if (!checks_held_ || (held != held_.end() && IsSame(held->second, named, scope_))) return;
+    const TensorBlock named = TensorBlock::Of(op, scope_);
+    if (!checks_held_ || (held != held_.end() && named.IsSame(held->second, scope_))) return;
     Fail(op, DiagnosticKind::kCertificateCoverage,
          op.code == OpCode::kCopyAsync ? fmt::format("`{}` is copied into, from pieces of another block of `{}`",
                                                      kernel_.values[op.operands[0]].name, op.symbol)
                                        : fmt::format("`{}` is filled with another block of `{}` than was fetched",
                                                      kernel_.values[op.operands[0]].name, op.symbol),
          held == held_.end() ? nullptr : held->second.op);
-  }
-
-  static bool IsSame(const Copy& a, const Copy& b, const Scope& scope) {
-    const bool same_way = (a.op->slot == "transposed") == (b.op->slot == "transposed");
-    return a.op->symbol == b.op->symbol && same_way && a.extents == b.extents && SameBlock(b, a, scope);
   }
 
   /// What registers hold when an iteration begins: what the one before left there. Of the first that is what stands before the
@@ -254,10 +225,6 @@ class AheadProof {
     const auto moved = std::move(moved_);
     moved_.clear();
     const std::string ordinal = OrdinalName(depth);
-    const auto at = [&](Copy block, const Scalar& iteration) {
-      for (Scalar& bound : block.bounds) bound = bound ? symbolic::Substitute(bound, ordinal, iteration) : bound;
-      return block;
-    };
     auto begin = entry;
     for (const auto& [value, before] : entry) {
       const auto left = held_.find(value);
@@ -265,20 +232,20 @@ class AheadProof {
         begin.erase(value);
       } else if (const auto step = moved.find(value); step != moved.end()) {
         // Iteration i begins i steps on, if all that changes it is to be moved.
-        Copy next = before;
-        Shift(next, step->second);
+        TensorBlock next = before;
+        next.Shift(step->second);
         std::vector<Scalar> so_far;
         for (const Scalar& by : step->second) so_far.push_back(symbolic::Mul(symbolic::Name(ordinal), by));
-        if (IsSame(left->second, next, scope_))
-          Shift(begin[value], so_far);
+        if (next.IsSame(left->second, scope_))
+          begin[value].Shift(so_far);
         else
           begin.erase(value);
-      } else if (!IsSame(left->second, before, scope_)) {
-        if (checks && !IsSame(at(left->second, symbolic::Int(-1)), before, scope_))
+      } else if (!before.IsSame(left->second, scope_)) {
+        if (checks && !before.IsSame(left->second.In(ordinal, symbolic::Int(-1)), scope_))
           Fail(*before.op, DiagnosticKind::kCertificateCoverage,
                fmt::format("another block of `{}` is fetched before the loop than the loop would fetch", before.op->symbol),
                left->second.op);
-        begin[value] = at(left->second, symbolic::Sub(symbolic::Name(ordinal), symbolic::Int(1)));
+        begin[value] = left->second.In(ordinal, symbolic::Sub(symbolic::Name(ordinal), symbolic::Int(1)));
       }
     }
     held_ = std::move(begin);
@@ -292,7 +259,7 @@ class AheadProof {
     Forget(region);
     for (const Copy& copy : inner.copies) {
       if (copy.turn >= inner.turns[copy.ring] && (copy.turn > 0 || turned_.contains(copy.ring)))
-        Fail(*copy.op, DiagnosticKind::kCertificateUnknown, "a copy under a condition is ahead of what is read under it");
+        Fail(*copy.block.op, DiagnosticKind::kCertificateUnknown, "a copy under a condition is ahead of what is read under it");
     }
     for (const auto& [ring, turns] : inner.turns) {
       if (turns != 0) around.unsure.insert(ring);
@@ -344,10 +311,11 @@ class AheadProof {
         const int64_t turns = body.turns[copy.ring];
         if (copy.turn > 0 && turns == 0 && body.unsure.count(copy.ring) == 0)
           return Fail(
-              *copy.op, DiagnosticKind::kCertificateCoverage,
+              *copy.block.op, DiagnosticKind::kCertificateCoverage,
               fmt::format("`{}` is filled {} turns ahead in a loop that does not turn `{}`", copy.buffer, copy.turn, copy.ring));
         if (copy.turn > 0 && body.unsure.count(copy.ring) != 0)
-          return Fail(*copy.op, DiagnosticKind::kCertificateUnknown, "a copy is ahead in a ring that turns under a condition");
+          return Fail(*copy.block.op, DiagnosticKind::kCertificateUnknown,
+                      "a copy is ahead in a ring that turns under a condition");
         for (int64_t i = 1; turns > 0 && copy.turn - i * turns >= 0; ++i) Prologue(depth, i, copy, copy.turn - i * turns, before);
       }
     }
@@ -365,29 +333,14 @@ class AheadProof {
     const int64_t from = place == before.turns.end() ? 0 : place->second;
     for (const Copy& other : before.copies) {
       if (other.buffer != copy.buffer || other.part != copy.part || other.turn - from != turn) continue;
-      if (other.op->symbol == copy.op->symbol && other.extents == copy.extents && SameBlock(other, copy, scope)) return;
-      return Fail(*other.op, DiagnosticKind::kCertificateCoverage,
+      if (other.block.LiesAt(copy.block, scope)) return;
+      return Fail(*other.block.op, DiagnosticKind::kCertificateCoverage,
                   fmt::format("`{}` is filled before the loop with another block of `{}` than the loop would copy", copy.buffer,
-                              copy.op->symbol),
-                  copy.op);
+                              copy.block.op->symbol),
+                  copy.block.op);
     }
-    Fail(*copy.op, DiagnosticKind::kCertificateCoverage,
+    Fail(*copy.block.op, DiagnosticKind::kCertificateCoverage,
          fmt::format("`{}` is filled {} turns ahead, and nothing fills turn {} before the loop", copy.buffer, copy.turn, turn));
-  }
-
-  static bool SameBlock(const Copy& other, const Copy& copy, const Scope& scope) {
-    for (size_t i = 0; i < copy.bounds.size(); ++i) {
-      const Scalar &bound = copy.bounds[i], &there = other.bounds[i];
-      if (!bound != !there || (bound && !SameInteger(scope.Resolve(bound), there))) return false;
-    }
-    return true;
-  }
-
-  /// Whatever their types: nothing wraps that a block starts at.
-  static bool SameInteger(const Scalar& a, const Scalar& b) {
-    if (symbolic::Equal(a, b)) return true;
-    const std::optional<symbolic::Polynomial> x = symbolic::ToPolynomial(a), y = symbolic::ToPolynomial(b);
-    return x && y && *x == *y;
   }
 
   const ir::Kernel& kernel_;
@@ -395,7 +348,7 @@ class AheadProof {
   Scope scope_;
   std::set<std::string> turned_;  // rings that turn at all
   std::map<ir::ValueId, View> views_;
-  std::map<ir::ValueId, Copy> held_;                  // blocks in registers, and those that pieces are of
+  std::map<ir::ValueId, TensorBlock> held_;           // blocks in registers, and those that pieces are of
   std::map<ir::ValueId, std::vector<Scalar>> moved_;  // pieces, since the loop's body began
   std::map<ir::ValueId, Fragment> fragments_;
   bool checks_held_ = true;

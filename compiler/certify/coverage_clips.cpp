@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "compiler/symbolic/polynomial.h"
 
@@ -14,9 +16,14 @@ using symbolic::Scalar;
 
 /// Each index as the first of its range and a number of steps.
 Scalar InSteps(Scalar scalar, const Ranges& ranges) {
-  for (const auto& [name, range] : ranges) {
-    const Scalar index = symbolic::Add(range.lo, symbolic::Mul(symbolic::Int(range.step), symbolic::Name(name + "'")));
-    scalar = symbolic::Substitute(scalar, name, index);
+  std::set<std::string> names;
+  symbolic::AddNames(scalar, names);
+  for (const std::string& name : names) {
+    const auto range = ranges.find(name);
+    if (range == ranges.end()) continue;
+    const auto& [lo, hi, step] = range->second;
+    symbolic::AddNames(lo, names);  // those further on are replaced in turn
+    scalar = symbolic::Substitute(scalar, name, symbolic::Add(lo, symbolic::Mul(symbolic::Int(step), symbolic::Name(name + "'"))));
   }
   return scalar;
 }
@@ -53,13 +60,18 @@ bool IsClipped(const Ranges& ranges, const std::vector<Scalar>& holding, const C
       return condition->kind == Kind::kLe && symbolic::Equal(condition->args[0], seen) && symbolic::Equal(condition->args[1], hi);
     });
   };
-  for (const auto& [name, range] : ranges) {
+  std::set<std::string> names;
+  symbolic::AddNames(access.start, names);
+  for (const std::string& name : names) {
+    const auto place = ranges.find(name);
+    if (place == ranges.end()) continue;
+    const Range& range = place->second;
     std::optional<int64_t> from = symbolic::ConstantDifference(access.start, symbolic::Name(name));
     if (from && *from >= access.ahead * range.step) *from -= access.ahead * range.step;
     if (!from || *from < 0 || *from + access.extent > range.step || range.step == 1) continue;
     if (IsWithin(access.end, range.hi)) return true;
-    return AllEnds(range.hi, [&, &walked = range](const Scalar& hi) {
-      return symbolic::Equal(hi, access.end) || EndsWithBlock(hi, walked, ranges) || is_behind_all(hi);
+    return AllEnds(range.hi, [&](const Scalar& hi) {
+      return symbolic::Equal(hi, access.end) || EndsWithBlock(hi, range, ranges) || is_behind_all(hi);
     });
   }
   return true;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/certify/coverage.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/certify/machine.h"
+#include "compiler/ir/op_traits.h"
 
 namespace tkc::certify {
 namespace {
@@ -36,8 +37,7 @@ bool Machine::Touch(Context& c) {
     return Fail(c, DiagnosticKind::kCertificateAccumulator,
                 fmt::format("`{}` {}: `{}`", c.agent.name, what, kernel_.values[static_cast<size_t>(value)].name));
   };
-  const bool assigns = c.op.code == OpCode::kAssign || c.op.code == OpCode::kAssignPart ||
-                       (c.op.code == OpCode::kMultiply && c.op.number == ir::kSets);
+  const bool assigns = ir::Assigns(c.op.code) || (c.op.code == OpCode::kMultiply && c.op.number == ir::kSets);
   for (size_t i = 0; i < c.op.operands.size() + c.op.results.size(); ++i) {
     const bool is_result = i >= c.op.operands.size();
     const ValueId value = is_result ? c.op.results[i - c.op.operands.size()] : c.op.operands[i];

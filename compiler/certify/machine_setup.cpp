@@ -4,6 +4,7 @@
 
 #include "compiler/certify/machine.h"
 #include "compiler/certify/sets_apart.h"
+#include "compiler/ir/op_traits.h"
 
 namespace tkc::certify {
 

@@ -145,13 +145,15 @@ class Normalizer {
   /// Views that are used further on. `own`: the first of the agent's rings.
   void Roots(const Agent& agent, const AgentState& self, size_t own) {
     for (size_t root = 0; root < self.roots.size(); ++root) {
-      const bool is_used = self.at <= agent.last_use[root];
-      Put(is_used ? rings_.Place(self.roots[root]) : -1);
-      if (!is_used || self.roots[root] < 0 || !machine_.IsCounted(self.roots[root])) continue;
+      if (self.roots[root] < 0 || self.at > agent.last_use[root]) continue;
+      Put(static_cast<int64_t>(root));
+      Put(rings_.Place(self.roots[root]));
+      if (!machine_.IsCounted(self.roots[root])) continue;
       const RingFrame::Base& ring = rings_.Of(own + static_cast<size_t>(agent.ring_of_root[root]));
       Put(self.turns[root].position - ring.position);
       Put(self.turns[root].loops - ring.loops);
     }
+    Put(-1);
   }
 
   void Products(const AgentState& self) {

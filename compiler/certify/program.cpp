@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/certify/step_builder.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::certify {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/certify/scene.h"
 
+#include "compiler/ir/op_traits.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

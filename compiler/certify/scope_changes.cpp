@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/certify/program.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 #include "compiler/symbolic/polynomial.h"
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "compiler/certify/program.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::certify {
@@ -54,7 +55,7 @@ class Finder {
         const auto view = views_.find(value);
         if (view == views_.end()) continue;
         const std::string buffer = view->second;
-        if (op.code == OpCode::kPart || op.code == OpCode::kTranspose) views_[op.results[0]] = buffer;
+        if (ir::IsPartOrTranspose(op.code)) views_[op.results[0]] = buffer;
         if (passes::FillsShared(op)) filled_[buffer].insert(loop);
         // Read before it is filled: it may hold what an earlier iteration left.
         if (Reads(op.code) && filled_.count(buffer) == 0) unsure_.insert(buffer);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "compiler/certify/scene.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::certify {

@@ -30,7 +30,7 @@ void EmitModule(const ir::Module& module, const SourceStatements& statements, co
   std::vector<CodeWriter> calls(entries, WriterFor(options)), kernels(module.kernels.size(), WriterFor(options));
   ForEachInParallel(entries + kernels.size(), [&](size_t i) {
     if (i < entries)
-      EmitCall(module, module.entries[i], calls[i]);
+      EmitCall(module, module.entries[i], statements.Sources(), calls[i]);
     else
       EmitKernel(module.kernels[i - entries], statements, options, condition, kernels[i - entries]);
   });

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "compiler/codegen/emit_cost.h"
 #include "compiler/codegen/emit_launcher.h"
 #include "compiler/codegen/mangle.h"
 #include "compiler/codegen/quote.h"
@@ -21,12 +21,12 @@ using symbolic::Scalar;
 
 class ChoiceEmitter {
  public:
-  ChoiceEmitter(const ir::Module& module, const ir::Entry& entry, ScalarPrinter host, CodeWriter& out)
-      : module_(module), entry_(entry), host_(std::move(host)), out_(out), formulas_(module, entry) {
+  ChoiceEmitter(const ir::Module& module, const ir::Entry& entry, const CostFunctions& costs, ScalarPrinter host, CodeWriter& out)
+      : module_(module), entry_(entry), costs_(costs), host_(std::move(host)), out_(out) {
     for (const std::vector<int>& alternative : entry.alternatives) {
       const ir::Kernel& kernel = First(alternative);
       terms_.push_back(kernel.when);
-      terms_.push_back(kernel.cost_formula ? nullptr : kernel.cost);
+      terms_.push_back(kernel.cost && !kernel.cost->IsOfFunction() ? kernel.cost->value : nullptr);
     }
   }
 
@@ -50,15 +50,16 @@ class ChoiceEmitter {
   }
 
  private:
-  const ir::Kernel& First(const std::vector<int>& alternative) const {
-    return module_.kernels[static_cast<size_t>(alternative.front())];
-  }
+  const ir::Kernel& First(const std::vector<int>& alternative) const { return FirstKernel(module_, alternative); }
 
   bool IsMentioned(const std::string& name) const {
-    const auto mentions = [&](const Scalar& scalar) { return scalar && symbolic::Mentions(scalar, name); };
-    return std::any_of(entry_.alternatives.begin(), entry_.alternatives.end(), [&](const std::vector<int>& alternative) {
-      return mentions(First(alternative).when) || mentions(First(alternative).cost);
-    });
+    const auto mentions = [&](const Scalar& scalar) { return symbolic::Mentions(scalar, name); };
+    return std::any_of(terms_.begin(), terms_.end(), mentions) ||
+           std::any_of(entry_.alternatives.begin(), entry_.alternatives.end(), [&](const std::vector<int>& alternative) {
+             const std::optional<ir::Cost>& cost = First(alternative).cost;
+             return cost &&
+                    std::any_of(cost->args.begin(), cost->args.end(), [&](const auto& arg) { return mentions(arg.second); });
+           });
   }
 
   void Device() {
@@ -86,7 +87,7 @@ class ChoiceEmitter {
   }
 
   const Scalar& Condition(size_t i) const { return terms_[2 * i]; }
-  bool HasCost(size_t i) const { return First(entry_.alternatives[i]).cost != nullptr; }
+  bool HasCost(size_t i) const { return First(entry_.alternatives[i]).cost.has_value(); }
 
   std::string NameOf(size_t i) const {
     const std::string& schedule = First(entry_.alternatives[i]).schedule;
@@ -114,7 +115,7 @@ class ChoiceEmitter {
 
   std::string CostText(size_t i) const {
     const ir::Kernel& kernel = First(entry_.alternatives[i]);
-    return kernel.cost_formula ? formulas_.Call(*kernel.cost_formula, host_) : host_.Text(terms_[2 * i + 1]);
+    return kernel.cost->IsOfFunction() ? costs_.Call(*kernel.cost, host_) : host_.Text(terms_[2 * i + 1]);
   }
 
   /// The schedules with costs from `i` on, which is set to the one behind them. Whether that can be reached.
@@ -134,23 +135,22 @@ class ChoiceEmitter {
 
   const ir::Module& module_;
   const ir::Entry& entry_;
+  const CostFunctions& costs_;
   ScalarPrinter host_;
   CodeWriter& out_;
   std::vector<Scalar> terms_;  // of each alternative its condition and its cost; null where there is none, or a function gives it
   int groups_ = 0;             // of schedules with costs
-  CostFormulas formulas_;
 };
 
 }  // namespace
 
 bool AlwaysChooses(const ir::Module& module, const ir::Entry& entry) {
-  return std::any_of(entry.alternatives.begin(), entry.alternatives.end(), [&](const std::vector<int>& alternative) {
-    return module.kernels[static_cast<size_t>(alternative.front())].when == nullptr;
-  });
+  return std::any_of(entry.alternatives.begin(), entry.alternatives.end(),
+                     [&](const std::vector<int>& alternative) { return FirstKernel(module, alternative).when == nullptr; });
 }
 
-void EmitChoice(const ir::Module& module, const ir::Entry& entry, ScalarPrinter host, CodeWriter& out) {
-  ChoiceEmitter(module, entry, std::move(host), out).Run();
+void EmitChoice(const ir::Module& module, const ir::Entry& entry, const CostFunctions& costs, ScalarPrinter host, CodeWriter& out) {
+  ChoiceEmitter(module, entry, costs, std::move(host), out).Run();
 }
 
 }  // namespace tkc::codegen

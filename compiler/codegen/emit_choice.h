@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/codegen/code_writer.h"
+#include "compiler/codegen/emit_cost.h"
 #include "compiler/codegen/scalar_cpp.h"
 #include "compiler/ir/ir.h"
 
@@ -13,6 +14,6 @@ bool AlwaysChooses(const ir::Module& module, const ir::Entry& entry);
 
 /// `int choose() const`. `host` knows the entry's dimensions and scalars. Long quotients that occur more than once have names
 /// there, `quotient_1` and so on.
-void EmitChoice(const ir::Module& module, const ir::Entry& entry, ScalarPrinter host, CodeWriter& out);
+void EmitChoice(const ir::Module& module, const ir::Entry& entry, const CostFunctions& costs, ScalarPrinter host, CodeWriter& out);
 
 }  // namespace tkc::codegen

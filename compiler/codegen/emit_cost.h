@@ -8,23 +8,27 @@
 #include "compiler/codegen/code_writer.h"
 #include "compiler/codegen/scalar_cpp.h"
 #include "compiler/ir/ir.h"
+#include "compiler/support/source_manager.h"
 
 namespace tkc::codegen {
 
-class CostFormulas {
+class CostFunctions {
  public:
-  CostFormulas(const ir::Module& module, const ir::Entry& entry);
+  CostFunctions(const ir::Module& module, const ir::Entry& entry);
 
   /// The functions; `host` knows what their arguments are of.
-  void Emit(const ScalarPrinter& host, CodeWriter& out) const;
+  void Emit(const ScalarPrinter& host, const SourceManager& sources, CodeWriter& out) const;
   /// The call of one of them.
-  std::string Call(const ir::CostFormula& formula, const ScalarPrinter& host) const;
+  std::string Call(const ir::Cost& cost, const ScalarPrinter& host) const;
 
  private:
   struct Function {
     std::string name;
-    std::vector<const ir::CostFormula*> calls;  // of one body
+    std::vector<const ir::Cost*> calls;  // of one body
   };
+  static void EmitFunction(const Function& function, const ScalarPrinter& host, CodeWriter& out);
+  static void EmitComment(const ir::Cost& cost, const SourceManager& sources, CodeWriter& out);
+
   std::vector<Function> functions_;
 };
 

@@ -16,7 +16,9 @@
 #include "compiler/codegen/emit_cost.h"
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_op.h"
+#include "compiler/codegen/emit_workspace.h"
 #include "compiler/codegen/mangle.h"
+#include "compiler/codegen/quotients.h"
 #include "compiler/ir/derived_names.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
@@ -35,8 +37,13 @@ constexpr int kIntBits = 31;
 /// Prints the struct of one entry.
 class CallEmitter {
  public:
-  CallEmitter(const ir::Module& module, const ir::Entry& entry, CodeWriter& out)
-      : module_(module), entry_(entry), first_(FirstKernel(module, entry)), params_(EntryParams(first_)), out_(out) {
+  CallEmitter(const ir::Module& module, const ir::Entry& entry, const SourceManager& sources, CodeWriter& out)
+      : module_(module),
+        entry_(entry),
+        sources_(sources),
+        first_(FirstKernel(module, entry)),
+        params_(EntryParams(first_)),
+        out_(out) {
     for (const std::string& dim : first_.dims) {
       host_.AddNonNegative(dim);
       host_.AddBits(dim, kIntBits);
@@ -52,28 +59,28 @@ class CallEmitter {
   }
 
   void Run() {
-    CostFormulas(module_, entry_).Emit(host_, out_);
+    const CostFunctions costs(module_, entry_);
+    costs.Emit(host_, sources_, out_);
     out_.Comment(fmt::format("One call of {}: arguments, checks, and a function for each schedule.", Mangle(entry_.name)));
     out_.Open(fmt::format("struct {}_call", Mangle(entry_.name)));
     out_.Line("tk::host::launcher call;");
     Members();
     out_.Blank();
     Check();
-    if (Chooses(module_, entry_)) EmitChoice(module_, entry_, host_, out_);
+    if (Chooses(module_, entry_)) EmitChoice(module_, entry_, costs, host_, out_);
     for (const std::vector<int>& alternative : entry_.alternatives) Alternative(alternative);
-    WorkspaceSize();
+    const Workspace workspace(module_, entry_, host_);
+    workspace.EmitSize(out_);
     out_.Blank();
-    WorkspaceNeeded();
+    WorkspaceNeeded(workspace);
     out_.Blank();
-    Launch();
+    Launch(workspace);
     out_.Close("};");
     out_.Blank();
   }
 
  private:
-  const ir::Kernel& First(const std::vector<int>& alternative) const {
-    return module_.kernels[static_cast<size_t>(alternative.front())];
-  }
+  const ir::Kernel& First(const std::vector<int>& alternative) const { return FirstKernel(module_, alternative); }
   /// The name of the function that runs a schedule.
   std::string Method(const std::vector<int>& alternative) const {
     const ir::Kernel& kernel = First(alternative);
@@ -129,7 +136,8 @@ class CallEmitter {
     for (const ir::TensorParam& tensor : first.tensors) {
       const std::string name = Mangle(tensor.name);
       if (tensor.is_work)
-        out_.Line(fmt::format("const tk_tensor {}_work = call.work({}), *{} = &{}_work;", name, WorkShape(tensor), name, name));
+        out_.Line(
+            fmt::format("const tk_tensor {}_work = call.work({}), *{} = &{}_work;", name, WorkShape(tensor, host_), name, name));
     }
     if (alternative.size() > 1) {  // nothing is launched if one of them can't be
       for (int k : alternative) out_.Line(fmt::format("call.tiles({});", AllTiles(module_.kernels[static_cast<size_t>(k)])));
@@ -153,12 +161,6 @@ class CallEmitter {
       if (!tensor.has_preset) continue;
       out_.Line(fmt::format("call.preset<{}>({}, {});", CppType(tensor.dtype), Mangle(tensor.name), host_.Text(PresetOf(tensor))));
     }
-  }
-
-  std::string WorkShape(const ir::TensorParam& tensor) {
-    std::vector<std::string> extents;
-    for (const ir::Scalar& extent : tensor.extents) extents.push_back(host_.Text(extent));
-    return fmt::format("{}, {{{}}}", DTypeEnum(tensor.dtype), Join(extents));
   }
 
   /// How many blocks a launch could have, in terms of the arguments.
@@ -213,7 +215,7 @@ class CallEmitter {
     out_.Line(fmt::format("if (call.failed() || {} == 0) return;", host.Expr(kernel.tiles).Within(CppExpr::kAdd)));
     for (const ir::TensorMap& map : kernel.maps) Map(map, uses);
     std::vector<std::string> arguments;
-    const Boxes pieces = CopiedInPieces(kernel);
+    const BoxesOfTensors pieces = CopiedInPieces(kernel);
     for (const KernelParam& param : KernelParams(kernel, uses)) arguments.push_back(KernelArgument(kernel, param, pieces));
     std::string blocks = fmt::format("int({})", tiles);
     if (kernel.cluster > 1) blocks += fmt::format(" * {}", kernel.cluster);
@@ -248,10 +250,7 @@ class CallEmitter {
       }
     }
     for (const auto& [name, value] : kernel.launch_lets) {
-      if (!needed.contains(name)) continue;
-      out_.Line(fmt::format("const {} {} = {};", host.TypeOf(value), Mangle(name), host.Text(value)));
-      if (host.IsNonNegative(value)) host.AddNonNegative(name);
-      if (const std::optional<int> bits = host.BitsOf(value)) host.AddBits(name, *bits);
+      if (needed.contains(name)) EmitConstant(name, value, host, out_);
     }
   }
 
@@ -265,39 +264,14 @@ class CallEmitter {
     out_.Line(fmt::format("const bool {} = call.can_store({});", Mangle(ir::UsableFlag(map.name)), Mangle(map.tensor)));
   }
 
-  /// By tensor, elements along each of its dimensions.
-  using Boxes = std::map<std::string, std::vector<int64_t>>;
-
-  /// The tensors whose copies into shared memory need rows that are whole pieces, and the most that a copy takes of each dimension.
-  static Boxes CopiedInPieces(const ir::Kernel& kernel) {
-    Boxes boxes;
-    for (const ir::Worker& worker : kernel.workers) {
-      passes::ForEachOp(worker.body, [&](const ir::Op& op) {
-        if (!(op.code == ir::OpCode::kCopyAsync && op.number == ir::kInPieces) && op.code != ir::OpCode::kFetch) return;
-        std::vector<int64_t>& box = boxes[op.symbol];
-        box.resize(op.axes.size(), 1);
-        for (size_t d = 0; d < box.size(); ++d) box[d] = std::max(box[d], op.axes[d].dropped ? 1 : op.axes[d].extent);
-      });
-    }
-    return boxes;
-  }
-
-  /// What a launcher says of such a tensor, behind its name: how far buffer loads, which count offsets in 32 bits, have to reach.
-  static std::string Reach(const ir::Kernel& kernel, const std::vector<int64_t>& box) {
-    if (!TargetOf(kernel).is_hip) return "";
-    std::vector<std::string> extents;
-    for (const int64_t extent : box) extents.push_back(fmt::format("{}", extent));
-    return fmt::format(", {{{}}}", Join(extents));
-  }
-
-  std::string KernelArgument(const ir::Kernel& kernel, const KernelParam& param, const Boxes& pieces) const {
+  std::string KernelArgument(const ir::Kernel& kernel, const KernelParam& param, const BoxesOfTensors& pieces) const {
     const std::string name = param.CppName();
     switch (param.kind) {
       case KernelParam::Kind::kTensor: {
         const ir::TensorParam& tensor = passes::FindTensor(kernel, param.name);
         return fmt::format("tk::host::as_tensor<{}, {}>({})", CppType(tensor.dtype), tensor.extents.size(),
                            pieces.contains(param.name)
-                               ? fmt::format("call.pieces({}{})", name, Reach(kernel, pieces.at(param.name)))
+                               ? fmt::format("call.pieces({}{})", name, ReachOfPieces(kernel, pieces.at(param.name)))
                                : "*" + name);
       }
       case KernelParam::Kind::kDivisor: return fmt::format("tk::divisor(int({}))", name);
@@ -308,107 +282,24 @@ class CallEmitter {
 
   // ---- workspace and the choice --------------------------------------------------------------------------------------
 
-  enum class WorkspaceUse : uint8_t { kScratch, kPacking, kPieces };
-  struct WorkspaceTerm {
-    WorkspaceUse use;
-    std::string bytes;
-  };
-
-  static std::string_view TextOf(WorkspaceUse use) {
-    switch (use) {
-      case WorkspaceUse::kScratch: return "scratch tensors";
-      case WorkspaceUse::kPacking: return "copies of what the copy engine can't read where it lies";
-      case WorkspaceUse::kPieces: return "copies of what does not lie in whole pieces of 16 bytes";
-    }
-    return "";
-  }
-
-  /// Bytes: scratch tensors, packed copies of what the copy engine can't read, partial sums.
-  std::vector<WorkspaceTerm> WorkspaceTerms(const std::vector<int>& alternative) {
-    std::vector<WorkspaceTerm> terms;
-    std::set<std::string> packed;
-    Boxes boxes;
-    for (const ir::TensorParam& tensor : First(alternative).tensors) {
-      if (tensor.is_work) terms.push_back({WorkspaceUse::kScratch, fmt::format("call.work_bytes({})", WorkShape(tensor))});
-    }
-    for (int k : alternative) {
-      const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
-      for (const ir::TensorMap& map : kernel.maps) {
-        if (map.is_store || passes::FindTensor(kernel, map.tensor).is_work || !packed.insert(map.tensor).second) continue;
-        terms.push_back({WorkspaceUse::kPacking, fmt::format("tk::host::packing_bytes(*{})", Mangle(map.tensor))});
-      }
-      for (const auto& [tensor, box] : CopiedInPieces(kernel)) {
-        std::vector<int64_t>& most = boxes[tensor];
-        most.resize(box.size(), 1);
-        std::transform(box.begin(), box.end(), most.begin(), most.begin(), [](int64_t a, int64_t b) { return std::max(a, b); });
-      }
-    }
-    for (const auto& [tensor, box] : boxes) {
-      if (!packed.insert(tensor).second) continue;
-      const std::string reach = Reach(First(alternative), box);
-      terms.push_back({WorkspaceUse::kPieces, fmt::format("tk::host::pieces_bytes(*{}{})", Mangle(tensor), reach)});
-    }
-    return terms;
-  }
-
-  static std::string WorkspaceComment(const std::set<WorkspaceUse>& uses) {
-    std::vector<std::string> parts;
-    for (const WorkspaceUse use : uses) parts.emplace_back(TextOf(use));
-    return parts.empty() ? "No schedule needs workspace." : fmt::format("Bytes of workspace: {}.", Join(parts, ", "));
-  }
-
-  void WorkspaceSize() {
-    std::vector<std::string> values;
-    std::set<WorkspaceUse> uses;
-    for (const std::vector<int>& alternative : entry_.alternatives) {
-      std::vector<std::string> terms;
-      for (const auto& [use, bytes] : WorkspaceTerms(alternative)) {
-        uses.insert(use);
-        terms.push_back(bytes);
-      }
-      values.push_back(terms.empty() ? "0" : Join(terms, " + "));
-    }
-    out_.Comment(WorkspaceComment(uses));
-    const size_t mark = out_.Mark();
-    const bool chooses = Chooses(module_, entry_);
-    const bool is_same = std::all_of(values.begin(), values.end(), [&](const std::string& value) { return value == values[0]; });
-    const bool is_none = is_same && values[0] == "0";
-    const bool may_fail = chooses && !AlwaysChooses();
-    const bool is_used = !is_same || (may_fail && !is_none);
-    workspace_depends_ = chooses && is_used;
-    has_workspace_ = !is_none;
-    out_.Open(fmt::format("size_t workspace_size({}) const", workspace_depends_ ? "int schedule" : ""));
-    if (is_same) {
-      out_.Line(fmt::format("return {}{};", is_used ? "schedule < 0 ? 0 : " : "", values[0]));
-    } else {
-      out_.Open("switch (schedule)");
-      for (size_t i = 0; i < values.size(); ++i) {
-        if (values[i] != "0") out_.Line(fmt::format("case {}: return {};", i, values[i]));
-      }
-      out_.Line("default: return 0;");
-      out_.Close();
-    }
-    out_.Close();
-    out_.OneLine(mark, true);
-  }
-
   /// What the entry's second function says.
-  void WorkspaceNeeded() {
+  void WorkspaceNeeded(const Workspace& workspace) {
     out_.Open("size_t workspace_needed()");
     out_.Line("check();");
-    out_.Line(fmt::format("return call.failed() ? 0 : workspace_size({});", workspace_depends_ ? "choose()" : ""));
+    out_.Line(fmt::format("return call.failed() ? 0 : workspace_size({});", workspace.depends_on_schedule() ? "choose()" : ""));
     out_.Close();
   }
 
-  void Launch() {
+  void Launch(const Workspace& workspace) {
     out_.Open("tk_status launch(void* workspace, size_t workspace_bytes)");
     const bool chooses = Chooses(module_, entry_);
     out_.Line("check();");
     out_.Line("if (call.failed()) return call.status();");
     if (chooses) out_.Line("const int schedule = choose();");
-    out_.Line(fmt::format("call.workspace(workspace, workspace_bytes, workspace_size({}));", workspace_depends_ ? "schedule" : ""));
+    out_.Line(fmt::format("call.workspace(workspace, workspace_bytes, workspace_size({}));",
+                          workspace.depends_on_schedule() ? "schedule" : ""));
     for (const ir::TensorParam& tensor : first_.tensors) {
-      if (!has_workspace_ || tensor.is_work) continue;
+      if (workspace.is_none() || tensor.is_work) continue;
       out_.Line(fmt::format("call.beside_workspace({}, {});", StringLiteral(tensor.name), Mangle(tensor.name)));
     }
     out_.Line("if (call.failed()) return call.status();");
@@ -428,17 +319,18 @@ class CallEmitter {
 
   const ir::Module& module_;
   const ir::Entry& entry_;
+  const SourceManager& sources_;
   const ir::Kernel& first_;
   std::vector<EntryParam> params_;
   CodeWriter& out_;
   ScalarPrinter host_{ScalarPrinter::Place::kHost};
   std::vector<const ir::Kernel*> kernels_;
-  bool has_workspace_ = false;
-  bool workspace_depends_ = false;  // on the schedule
 };
 
 }  // namespace
 
-void EmitCall(const ir::Module& module, const ir::Entry& entry, CodeWriter& out) { CallEmitter(module, entry, out).Run(); }
+void EmitCall(const ir::Module& module, const ir::Entry& entry, const SourceManager& sources, CodeWriter& out) {
+  CallEmitter(module, entry, sources, out).Run();
+}
 
 }  // namespace tkc::codegen

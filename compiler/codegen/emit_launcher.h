@@ -30,6 +30,10 @@ std::string WorkspaceFunction(const ir::Module& module, const ir::Entry& entry);
 std::string EntryParamList(const std::vector<EntryParam>& params);
 /// The first kernel of the entry: its parameters and dimensions are those of all.
 const ir::Kernel& FirstKernel(const ir::Module& module, const ir::Entry& entry);
+/// Of an alternative: its condition and its cost are those of all.
+inline const ir::Kernel& FirstKernel(const ir::Module& module, const std::vector<int>& alternative) {
+  return module.kernels[static_cast<size_t>(alternative.front())];
+}
 
 /// What all kernels of the module are for.
 const Target& TargetOf(const ir::Module& module);
@@ -41,7 +45,7 @@ bool Chooses(const ir::Module& module, const ir::Entry& entry);
 std::string Join(const std::vector<std::string>& parts, std::string_view separator = ", ");
 
 /// The struct that checks and launches; inside the anonymous namespace.
-void EmitCall(const ir::Module& module, const ir::Entry& entry, CodeWriter& out);
+void EmitCall(const ir::Module& module, const ir::Entry& entry, const SourceManager& sources, CodeWriter& out);
 /// The two functions of an entry. `linkage` stands in front of each: `extern "C" `, or nothing in a part for one of several
 /// targets.
 void EmitEntry(const ir::Module& module, const ir::Entry& entry, std::string_view linkage, CodeWriter& out);

@@ -9,6 +9,7 @@
 #include "compiler/codegen/layout_text.h"
 #include "compiler/codegen/mangle.h"
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
@@ -31,7 +32,7 @@ void OpEmitter::Role(const ir::Worker& role) {
   taken_ = kernel_.NamesBesideValues();
   passes::ForEachOp(role.body, [&](const Op& op) {
     for (const ir::ValueId id : op.results) {
-      if (kernel_.values[id].base.empty()) taken_.insert(kernel_.values[id].name);
+      if (kernel_.values[id].base.empty()) taken_.Take(kernel_.values[id].name);
     }
   });
   NoteChanges(role);
@@ -53,7 +54,7 @@ void OpEmitter::NoteChanges(const ir::Worker& role) {
       if (is_tied || passes::Writes(op, id)) changed_.insert(id);
     }
     if (passes::FillsShared(op)) filled_.insert(op.operands[0]);
-    if (op.code == OpCode::kPart || op.code == OpCode::kTranspose) parts.push_back(&op);
+    if (ir::IsPartOrTranspose(op.code)) parts.push_back(&op);
   });
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     if (filled_.contains((*part)->results[0])) filled_.insert((*part)->operands[0]);
@@ -77,8 +78,7 @@ void OpEmitter::UseLayouts() {
     for (const ir::ValueId id : op.results) {
       const ir::RegisterLayout* layout = reshaped_->Find(id);
       if (!layout || Layout(id) != "layout") continue;
-      const std::string name = ir::FreeName(taken_, fmt::format("layout_{}", TypeOf(id).cols));
-      taken_.insert(name);
+      const std::string name = taken_.TakeFree(fmt::format("layout_{}", TypeOf(id).cols));
       layouts_.emplace_back(*layout, name);
       out_.Line(LayoutLine(name, *layout));
     }
@@ -109,10 +109,7 @@ std::string OpEmitter::Name(ir::ValueId id) const {
   const ir::Value& value = kernel_.values[id];
   if (value.base.empty()) return Mangle(value.name);
   const auto [place, is_new] = names_.try_emplace(id);
-  if (is_new) {
-    place->second = ir::FreeName(taken_, value.base);
-    taken_.insert(place->second);
-  }
+  if (is_new) place->second = taken_.TakeFree(value.base);
   return Mangle(place->second);
 }
 

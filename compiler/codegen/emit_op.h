@@ -129,7 +129,7 @@ class OpEmitter {
   std::set<ir::ValueId> held_;                        // a variable's, which is given them at once
   std::map<ir::ValueId, CppExpr> expressions_;        // those seen so far
   mutable std::map<ir::ValueId, std::string> names_;  // of values whose names are numbered
-  mutable std::set<std::string> taken_;               // names of the role
+  mutable ir::TakenNames taken_;                      // names of the role
   std::map<std::string, size_t, std::less<>> buffers_, barriers_;
   std::optional<passes::ReshapedLayouts> reshaped_;
   std::vector<std::pair<ir::RegisterLayout, std::string>> layouts_;  // beside the role's own, and their names

@@ -90,10 +90,10 @@ void SharedTraffic(const ir::Kernel& kernel, const SourceManager& sources, std::
 std::string Chosen(const ir::Kernel& kernel) {
   std::string text = kernel.when ? " when " + symbolic::ToString(kernel.when) : kernel.cost ? "" : ", always";
   if (!kernel.cost) return text;
-  if (!kernel.cost_formula) return text + ", at a cost of " + symbolic::ToString(kernel.cost);
+  if (!kernel.cost->IsOfFunction()) return text + ", at a cost of " + symbolic::ToString(kernel.cost->value);
   std::vector<std::string> args;
-  for (const auto& [name, value] : kernel.cost_formula->args) args.push_back(symbolic::ToString(value));
-  return text + fmt::format(", at a cost of {}({})", kernel.cost_formula->name, Join(args));
+  for (const auto& [name, value] : kernel.cost->args) args.push_back(symbolic::ToString(value));
+  return text + fmt::format(", at a cost of {}({})", kernel.cost->function, Join(args));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/ir/op_words.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
@@ -72,24 +73,16 @@ int OuterOf(int precedence) {
 }
 
 bool IsPure(const Op& op) {
+  if (ir::ReducesOrScans(op.code)) return op.symbol.empty();  // where there is scratch the warps meet
+  if (ir::ComputesElements(op.code) || ir::IsPartOrTranspose(op.code)) return true;
   switch (op.code) {
-    case OpCode::kFill:
-    case OpCode::kUnary:
-    case OpCode::kBinary:
-    case OpCode::kSelect:
-    case OpCode::kConvert:
-    case OpCode::kTranspose:
-    case OpCode::kPart:
     case OpCode::kCat:
     case OpCode::kReshape:
-    case OpCode::kPositions:
     case OpCode::kAligned:
     case OpCode::kView:
     case OpCode::kRead:
     case OpCode::kGather:
     case OpCode::kLoadShared: return true;
-    case OpCode::kReduce:
-    case OpCode::kCumsum: return op.symbol.empty();  // where there is scratch the warps meet
     default: return false;
   }
 }
@@ -101,8 +94,8 @@ bool IsCall(const Op& op) {
 }
 
 bool IsAddress(const Op& op, const ir::Kernel& kernel) {
-  return op.code == OpCode::kView || ((op.code == OpCode::kPart || op.code == OpCode::kTranspose) &&
-                                      kernel.values[op.results[0]].type.space == ir::Space::kShared);
+  return op.code == OpCode::kView ||
+         (ir::IsPartOrTranspose(op.code) && kernel.values[op.results[0]].type.space == ir::Space::kShared);
 }
 
 }  // namespace

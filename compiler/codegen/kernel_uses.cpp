@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/codegen/emit_op.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::codegen {
@@ -110,7 +111,7 @@ KernelUses::KernelUses(const ir::Kernel& kernel) : values(kernel.values.size(), 
 }
 
 std::string InstanceName(const ir::Kernel& kernel, const ir::Worker& role) {
-  return role.instance_name.empty() ? ir::FreeName(kernel.UsedNames(), "w") : role.instance_name;
+  return role.instance_name.empty() ? kernel.UsedNames().Free("w") : role.instance_name;
 }
 
 bool UsesInstance(const ir::Kernel& kernel, const ir::Worker& role) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "compiler/codegen/mangle.h"
+
 namespace tkc::codegen {
 namespace {
 
@@ -61,12 +63,14 @@ NamedTerms NameQuotients(std::vector<Scalar>& terms) {
 
 }  // namespace
 
+void EmitConstant(const std::string& name, const Scalar& value, ScalarPrinter& printer, CodeWriter& out) {
+  out.Line(fmt::format("const {} {} = {};", printer.TypeOf(value), Mangle(name), printer.Text(value)));
+  if (printer.IsNonNegative(value)) printer.AddNonNegative(name);
+  if (const auto bits = printer.BitsOf(value)) printer.AddBits(name, *bits);
+}
+
 void EmitQuotients(std::vector<Scalar>& terms, ScalarPrinter& printer, CodeWriter& out) {
-  for (const auto& [name, value] : NameQuotients(terms)) {
-    out.Line(fmt::format("const tk::index {} = {};", name, printer.Text(value)));
-    if (printer.IsNonNegative(value)) printer.AddNonNegative(name);
-    if (const auto bits = printer.BitsOf(value)) printer.AddBits(name, *bits);
-  }
+  for (const auto& [name, value] : NameQuotients(terms)) EmitConstant(name, value, printer, out);
 }
 
 }  // namespace tkc::codegen

@@ -51,13 +51,58 @@ void DropIdlePipes(Kernel& kernel) {
   });
 }
 
-CostFormula LowerFormula(const typed::CostFormula& source, WorkerLowering& lowering) {
-  CostFormula formula;
-  formula.name = source.name;
-  for (size_t i = 0; i < source.args.size(); ++i)
-    formula.args.emplace_back(lowering.ScalarName(source.params[i].second), lowering.LowerScalar(*source.args[i]));
-  formula.body = lowering.LowerScalar(*source.body);
-  return formula;
+/// Adds what is computed of the names in `scalar` whatever branches it takes.
+void AddAlwaysUsed(const Scalar& scalar, std::set<std::string>& names) {
+  if (scalar->kind == symbolic::Kind::kName) names.insert(scalar->name);
+  const bool may_skip =
+      scalar->kind == symbolic::Kind::kSelect || scalar->kind == symbolic::Kind::kAnd || scalar->kind == symbolic::Kind::kOr;
+  for (size_t i = 0; i < (may_skip ? 1 : scalar->args.size()); ++i) AddAlwaysUsed(scalar->args[i], names);
+}
+
+/// What only a branch uses is put in there: a quotient may be none elsewhere.
+void InlineWhatBranchesUse(Cost& cost) {
+  std::set<std::string> used;
+  AddAlwaysUsed(cost.value, used);
+  for (size_t i = cost.lets.size(); i-- > 0;) {
+    const auto [name, value] = cost.lets[i];
+    if (used.contains(name)) {
+      AddAlwaysUsed(value, used);
+      continue;
+    }
+    cost.lets.erase(cost.lets.begin() + static_cast<std::ptrdiff_t>(i));
+    for (size_t later = i; later < cost.lets.size(); ++later)
+      cost.lets[later].second = symbolic::Substitute(cost.lets[later].second, name, value);
+    cost.value = symbolic::Substitute(cost.value, name, value);
+  }
+}
+
+Cost LowerFormula(const typed::Kernel& kernel, const typed::CostFormula& source, WorkerLowering& lowering) {
+  Cost cost;
+  cost.function = source.name;
+  cost.declaration = source.declaration;
+  TakenNames names;
+  for (size_t i = 0; i < source.args.size(); ++i) {
+    const auto& [name, var] = source.params[i];
+    names.Take(name);
+    lowering.GiveName(var, name);
+    cost.args.emplace_back(name, lowering.LowerScalar(*source.args[i]));
+  }
+  for (const typed::StmtPtr& let : source.lets) {
+    const std::string name = names.TakeFree(kernel.vars[let->var].name);
+    cost.lets.emplace_back(name, lowering.LowerScalar(*let->expr));
+    lowering.GiveName(let->var, name);
+  }
+  cost.value = lowering.LowerScalar(*source.body);
+  InlineWhatBranchesUse(cost);
+  return cost;
+}
+
+std::optional<Cost> LowerCost(const typed::Kernel& source, WorkerLowering& lowering) {
+  if (source.cost_formula) return LowerFormula(source, *source.cost_formula, lowering);
+  if (!source.cost) return std::nullopt;
+  Cost cost;
+  cost.value = lowering.LowerScalar(*source.cost);
+  return cost;
 }
 
 Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) {
@@ -70,8 +115,7 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) 
   CopyParams(source, lowering, kernel);
   for (const typed::ExprPtr& require : source.requires_at_launch) kernel.launch_requires.push_back(lowering.LowerScalar(*require));
   if (source.when) kernel.when = lowering.LowerScalar(*source.when);
-  if (source.cost) kernel.cost = lowering.LowerScalar(*source.cost);
-  if (source.cost_formula) kernel.cost_formula = LowerFormula(*source.cost_formula, lowering);
+  kernel.cost = LowerCost(source, lowering);
   for (const typed::GridAxis& axis : section.axes) {
     kernel.axes.push_back(
         {lowering.ScalarName(axis.var), lowering.LowerScalar(*axis.lo), lowering.LowerScalar(*axis.hi), axis.step, axis.is_block});

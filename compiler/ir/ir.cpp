@@ -3,6 +3,8 @@
 // scope with scalars, tensors and rings, so the names of those count as taken.
 #include "compiler/ir/ir.h"
 
+#include "compiler/ir/op_traits.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,21 +15,22 @@ namespace tkc::ir {
 
 namespace {
 
-void TakeScalars(const Region& region, std::set<std::string>& taken) {
+void TakeScalars(const Region& region, TakenNames& taken) {
   for (const Op& op : region) {
-    if (DefinesScalar(op.code) || op.code == OpCode::kFor) taken.insert(op.symbol);
+    if (DefinesScalar(op.code) || op.code == OpCode::kFor) taken.Take(op.symbol);
     for (const Region& inner : op.regions) TakeScalars(inner, taken);
   }
 }
 
 /// What else is declared: by loops over tiles and parts, which share names where they stand behind each other.
-void TakeLoops(const Region& region, std::set<std::string>& taken) {
+void TakeLoops(const Region& region, TakenNames& taken) {
   for (const Op& op : region) {
-    if (op.code == OpCode::kForTiles || op.code == OpCode::kUnroll) taken.insert(op.symbol);
-    if (op.code == OpCode::kForTiles && !op.slot.empty()) taken.insert(op.slot);
+    if (op.code == OpCode::kForTiles || op.code == OpCode::kUnroll) taken.Take(op.symbol);
+    if (op.code == OpCode::kForTiles && !op.slot.empty()) taken.Take(op.slot);
     if (op.code == OpCode::kTilePosition) {
       const auto [row, col] = NamesOfPosition(op);
-      taken.insert({row, col});
+      taken.Take(row);
+      taken.Take(col);
     }
     for (const Region& inner : op.regions) TakeLoops(inner, taken);
   }
@@ -35,20 +38,21 @@ void TakeLoops(const Region& region, std::set<std::string>& taken) {
 
 }  // namespace
 
-std::set<std::string> Kernel::UsedNames() const {
-  std::set<std::string> used(dims.begin(), dims.end());
+TakenNames Kernel::UsedNames() const {
+  TakenNames used;
+  used.TakeAll(dims);
   TakeScalars(lets, used);
   for (const Worker& worker : workers) {
-    used.insert(worker.instance_name);
+    used.Take(worker.instance_name);
     TakeScalars(worker.body, used);
   }
   for (const Value& value : values) {
-    if (value.base.empty()) used.insert(value.name);  // others are numbered where they are printed, and step aside there
+    if (value.base.empty()) used.Take(value.name);  // others are numbered where they are printed, and step aside there
   }
-  for (const TensorParam& tensor : tensors) used.insert(tensor.name);
-  for (const ScalarParam& scalar : scalars) used.insert(scalar.name);
-  for (const Pipe& pipe : pipes) used.insert(pipe.name);
-  for (const GridAxis& axis : axes) used.insert(axis.name);
+  for (const TensorParam& tensor : tensors) used.Take(tensor.name);
+  for (const ScalarParam& scalar : scalars) used.Take(scalar.name);
+  for (const Pipe& pipe : pipes) used.Take(pipe.name);
+  for (const GridAxis& axis : axes) used.Take(axis.name);
   return used;
 }
 
@@ -77,12 +81,6 @@ std::string RingOf(const std::string& slot) { return PlaceOfSlot(slot).ring; }
 std::pair<std::string, std::string> NamesOfPosition(const Op& op) {
   const size_t space = op.symbol.find(' ');
   return {op.symbol.substr(0, space), op.symbol.substr(space + 1)};
-}
-
-std::string FreeName(const std::set<std::string>& used, const std::string& base) {
-  std::string name = base;
-  for (int i = 1; used.count(name) > 0; ++i) name = fmt::format("{}_{}", base, i);
-  return name;
 }
 
 std::string WithoutNumber(const std::string& name) {
@@ -126,21 +124,21 @@ int64_t Kernel::Spread() const {
   return blocks;
 }
 
-std::set<std::string> Kernel::NamesBesideValues() const {
-  std::set<std::string> taken = {"tile", "tiles", "layout", "shared"};
-  taken.insert(dims.begin(), dims.end());
+TakenNames Kernel::NamesBesideValues() const {
+  TakenNames taken = {"tile", "tiles", "layout", "shared"};
+  taken.TakeAll(dims);
   for (const TensorParam& tensor : tensors) {
-    for (const char* suffix : {"", "_map", "_map_usable", "_chunk"}) taken.insert(tensor.name + suffix);
+    for (const char* suffix : {"", "_map", "_map_usable", "_chunk"}) taken.Take(tensor.name + suffix);
   }
-  for (const ScalarParam& scalar : scalars) taken.insert(scalar.name);
-  for (const Pipe& pipe : pipes) taken.insert(pipe.name);
+  for (const ScalarParam& scalar : scalars) taken.Take(scalar.name);
+  for (const Pipe& pipe : pipes) taken.Take(pipe.name);
   for (const GridAxis& axis : axes) {
-    for (const char* suffix : {"", "_block", "_blocks"}) taken.insert(axis.name + suffix);
+    for (const char* suffix : {"", "_block", "_blocks"}) taken.Take(axis.name + suffix);
   }
-  for (const auto& [name, value] : launch_lets) taken.insert(name);
+  for (const auto& [name, value] : launch_lets) taken.Take(name);
   TakeScalars(lets, taken);
   for (const Worker& worker : workers) {
-    taken.insert(worker.instance_name);
+    taken.Take(worker.instance_name);
     TakeScalars(worker.body, taken);
     TakeLoops(worker.body, taken);
   }
@@ -148,16 +146,15 @@ std::set<std::string> Kernel::NamesBesideValues() const {
 }
 
 void Kernel::TakeNames() {
-  for (const Value& value : values) next_suffix.try_emplace(value.name, 1);
-  for (const std::string& name : NamesBesideValues()) next_suffix.try_emplace(name, 1);
+  for (const Value& value : values) names_of_values.Take(value.name);
+  names_of_values.TakeAll(NamesBesideValues());
   known_values = values.size();
 }
 
 ValueId Kernel::AddValue(std::string name, Type type, bool is_mutable) {
   if (name.empty()) name = "value";
   if (known_values < values.size()) TakeNames();  // values that were not added here
-  std::string unique = name;
-  while (!next_suffix.try_emplace(unique, 1).second) unique = fmt::format("{}_{}", name, next_suffix[name]++);
+  std::string unique = names_of_values.TakeFree(name);
   values.push_back({std::move(unique), type, is_mutable, std::move(name)});
   known_values = values.size();
   return static_cast<ValueId>(values.size()) - 1;

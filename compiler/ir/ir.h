@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "compiler/ir/op_number.h"
+#include "compiler/ir/taken_names.h"
 #include "compiler/sema/typed.h"
 #include "compiler/support/dtype.h"
 #include "compiler/support/source.h"
@@ -257,11 +258,14 @@ inline int64_t EngineBytes(const TensorMap& map, const Type& type) {
   return type.rows * ((type.cols + panel - 1) / panel * panel) * tkc::Bytes(type.dtype);
 }
 
-/// A kernel's cost as the value of a named function: `body`, which is of the names in `args` alone, with their values.
-struct CostFormula {
-  std::string name;
-  std::vector<std::pair<std::string, Scalar>> args;
-  Scalar body;
+/// What the launcher compares of schedules that compete: `value`, of the names that a condition may use. Or what a function of the
+/// source gives for `args`: then `value` is of its parameters, which have their names, and of `lets`, each of those before it.
+struct Cost {
+  std::string function{};
+  Span declaration = kNoSpan;  // of the function
+  std::vector<std::pair<std::string, Scalar>> args{}, lets{};
+  Scalar value{};
+  bool IsOfFunction() const { return !function.empty(); }
 };
 
 /// One kernel launch.
@@ -276,8 +280,7 @@ struct Kernel {
   std::vector<ScalarParam> scalars;
   std::vector<Scalar> launch_requires;
   Scalar when;  // null: always; may mention `sms`, `aligned` and `contiguous`
-  Scalar cost;  // null: none; of the same names
-  std::optional<CostFormula> cost_formula;
+  std::optional<Cost> cost;
   std::vector<GridAxis> axes;
   Region lets;  // grid-level scalars shared by all workers (tile level)
   bool persistent = false;
@@ -320,11 +323,11 @@ struct Kernel {
   ValueId AddValueAfter(ValueId of, const std::string& suffix, Type type, bool is_mutable = false);
   void TakeNames();  // everything else that is a name in the output: no value is called so
   /// The names that scalars of a pass's own must avoid: all that the source gave, or a pass before.
-  std::set<std::string> UsedNames() const;
+  TakenNames UsedNames() const;
   /// What stands in one scope with values in the output, by name.
-  std::set<std::string> NamesBesideValues() const;
-  std::map<std::string, int> next_suffix;  // AddValue's: every name taken, and the suffix to try next
-  size_t known_values = 0;                 // AddValue's: of these the names are in next_suffix
+  TakenNames NamesBesideValues() const;
+  TakenNames names_of_values;  // AddValue's, with what stands beside values
+  size_t known_values = 0;     // of these the names are in names_of_values
 };
 
 /// An entry point and the launches it may choose among: alternatives[i] is the list of kernels (indices) run in order.
@@ -340,19 +343,6 @@ struct Module {
 
 /// Warps of an instance that computes: each arrives once where it meets others.
 inline constexpr int kWarpsOfInstance = 4;
-
-std::string_view OpText(OpCode code);
-/// Whether those that hold parts of a line of a tile exchange what they have found, warps through a scratch buffer (Op::symbol).
-/// Copies of the engine into shared memory, which complete on a barrier.
-inline bool IsEngineLoad(OpCode code) {
-  return code == OpCode::kLoadAsync || code == OpCode::kLoadRows || code == OpCode::kLoadMulticast;
-}
-inline bool LoadsFragments(OpCode code) { return code == OpCode::kLoadLeft || code == OpCode::kLoadRight; }
-inline bool ReducesOrScans(OpCode code) { return code == OpCode::kReduce || code == OpCode::kCumsum; }
-/// Whether the operation makes, or changes, the scalar Op::symbol.
-inline bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTest || code == OpCode::kDrawTile; }
-bool InTileLevel(OpCode code);
-bool InScheduleLevel(OpCode code);
 
 /// What a slot's text says: the ring's present slot, "ab", the one before it, "ab.previous", or one ahead, "ab+2" or "ab+stage";
 /// each of the set that an instance has for itself, "ab[w]".
@@ -370,8 +360,6 @@ std::string RingOf(const std::string& slot);
 /// The two scalars that a kTilePosition defines: row and column.
 std::pair<std::string, std::string> NamesOfPosition(const Op& op);
 
-/// `base`, or with _1, _2, .. where that is used.
-std::string FreeName(const std::set<std::string>& used, const std::string& base);
 /// "sum" of "sum_2".
 std::string WithoutNumber(const std::string& name);
 

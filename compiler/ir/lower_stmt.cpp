@@ -20,34 +20,27 @@ WorkerLowering::WorkerLowering(const typed::Kernel& source, const typed::Section
   for (const typed::Dim& dim : source.dims) used_names_.insert(dim.name);
   for (const typed::Param& param : source.params) used_names_.insert(param.name);
   for (const typed::Pipe& pipe : section.pipes) used_names_.insert(pipe.name);
+  for (const typed::VarId var : {source.sms_var, source.aligned_var, source.contiguous_var}) {
+    if (var != typed::kNone) GiveName(var, source.vars[var].name);
+  }
 }
 
 std::string WorkerLowering::UniqueScalar(const std::string& name) {
   const auto is_taken = [&](const std::string& candidate) {
-    const bool is_value = kernel_.next_suffix.count(candidate) != 0 && scalar_names_.count(candidate) == 0;
+    const bool is_value = kernel_.names_of_values.Contains(candidate) && scalar_names_.count(candidate) == 0;
     return is_value || used_names_.count(candidate) != 0;
   };
   std::string unique = name;
   for (int& i = last_suffix_[name]; is_taken(unique);) unique = fmt::format("{}_{}", name, ++i);
   used_names_.insert(unique);
   scalar_names_.insert(unique);
-  kernel_.next_suffix.try_emplace(unique, 1);
+  kernel_.names_of_values.Take(unique);
   return unique;
-}
-
-/// No name of the kernel, where another may have it.
-static bool IsOfLauncher(const typed::Kernel& kernel, typed::VarId var) {
-  if (var == kernel.sms_var || var == kernel.aligned_var || var == kernel.contiguous_var) return true;
-  return kernel.cost_formula && std::any_of(kernel.cost_formula->params.begin(), kernel.cost_formula->params.end(),
-                                            [&](const auto& param) { return param.second == var; });
 }
 
 const std::string& WorkerLowering::ScalarName(typed::VarId var) {
   auto [place, is_new] = scalars_.try_emplace(var);
-  if (is_new) {
-    const std::string& name = source_.vars[var].name;
-    place->second = IsOfLauncher(source_, var) ? name : UniqueScalar(name);
-  }
+  if (is_new) place->second = UniqueScalar(source_.vars[var].name);
   return place->second;
 }
 

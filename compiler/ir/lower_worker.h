@@ -30,6 +30,8 @@ class WorkerLowering {
   void LowerBlock(const typed::Block& block, Region& region);
   Scalar LowerScalar(const typed::Expr& expr);
   const std::string& ScalarName(typed::VarId var);
+  /// Of what the launcher alone names, so that another may have the name in the kernel.
+  void GiveName(typed::VarId var, const std::string& name) { scalars_[var] = name; }
 
  private:
   void LowerStmt(const typed::Stmt& stmt, Region& region);

@@ -54,16 +54,20 @@ class KernelParser {
   }
   bool Require() { return text_.ScalarText(&kernel_.launch_requires.emplace_back()); }
   bool When() { return text_.ScalarText(&kernel_.when); }
-  bool Cost() { return text_.ScalarText(&kernel_.cost); }
+  bool Cost() { return text_.ScalarText(&kernel_.cost.emplace().value); }
   bool CostBy() {
-    CostFormula& formula = kernel_.cost_formula.emplace();
-    if (!text_.Name(&formula.name) || !lexer_.Expect("(")) return false;
-    while (!lexer_.Accept(")")) {
-      if (!formula.args.empty() && !lexer_.Expect(",")) return false;
-      auto& [name, value] = formula.args.emplace_back();
+    ir::Cost& cost = kernel_.cost.emplace();
+    if (!text_.Name(&cost.function) || !lexer_.Expect("(") || !NamedScalars(")", cost.args)) return false;
+    if (lexer_.Accept("{") && !NamedScalars("}", cost.lets)) return false;
+    return lexer_.Expect("=") && text_.ScalarText(&cost.value);
+  }
+  bool NamedScalars(std::string_view end, std::vector<std::pair<std::string, Scalar>>& named) {
+    while (!lexer_.Accept(end)) {
+      if (!named.empty() && !lexer_.Expect(",")) return false;
+      auto& [name, value] = named.emplace_back();
       if (!text_.Name(&name) || !lexer_.Expect("=") || !text_.ScalarText(&value)) return false;
     }
-    return lexer_.Expect("=") && text_.ScalarText(&formula.body);
+    return true;
   }
   bool Lets() { return text_.Block(&kernel_.lets); }
   bool Persistent() { return kernel_.persistent = true; }

@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/ir/op_words.h"
 
 namespace tkc::ir {

@@ -54,15 +54,20 @@ class KernelPrinter {
     for (const ScalarParam& scalar : kernel_.scalars) Line("scalar {} : {}", NameText(scalar.name), Name(scalar.dtype));
     for (const Scalar& condition : kernel_.launch_requires) Line("require {}", symbolic::ToString(condition));
     if (kernel_.when) Line("when {}", symbolic::ToString(kernel_.when));
-    if (kernel_.cost) Line("cost {}", symbolic::ToString(kernel_.cost));
-    if (kernel_.cost_formula) PrintFormula(*kernel_.cost_formula);
+    if (kernel_.cost) PrintCost(*kernel_.cost);
   }
 
-  void PrintFormula(const CostFormula& formula) {
-    std::string args;
-    for (const auto& [name, value] : formula.args)
-      args += fmt::format("{}{} = {}", args.empty() ? "" : ", ", NameText(name), symbolic::ToString(value));
-    Line("cost_by {}({}) = {}", NameText(formula.name), args, symbolic::ToString(formula.body));
+  void PrintCost(const Cost& cost) {
+    const std::string value = symbolic::ToString(cost.value);
+    if (!cost.IsOfFunction()) return Line("cost {}", value);
+    const auto list = [](const std::vector<std::pair<std::string, Scalar>>& named) {
+      std::string text;
+      for (const auto& [name, scalar] : named)
+        text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", NameText(name), symbolic::ToString(scalar));
+      return text;
+    };
+    const std::string lets = cost.lets.empty() ? "" : fmt::format(" {{{}}}", list(cost.lets));
+    Line("cost_by {}({}){} = {}", NameText(cost.function), list(cost.args), lets, value);
   }
 
   void PrintTensor(const TensorParam& tensor) {

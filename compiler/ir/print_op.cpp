@@ -6,6 +6,7 @@
 #include <span>
 
 #include "compiler/ir/op_format.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/ir/op_words.h"
 #include "compiler/ir/print.h"
 #include "compiler/symbolic/text_lexer.h"

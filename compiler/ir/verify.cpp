@@ -3,12 +3,11 @@
 #include "compiler/ir/verify.h"
 
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {
 namespace {
-
-bool IsLoop(OpCode code) { return code == OpCode::kFor || code == OpCode::kForTiles || code == OpCode::kUnroll; }
 
 size_t RegionsOf(OpCode code) { return code == OpCode::kIf ? 2 : IsLoop(code) || code == OpCode::kIfElected ? 1 : 0; }
 
@@ -45,7 +44,7 @@ void Verifier::DeclareKernel() {
   }
   for (const Scalar& require : kernel_.launch_requires) CheckScalar(require, "a launch requirement");
   if (kernel_.when) CheckScalar(kernel_.when, "the schedule's condition");
-  if (kernel_.cost) CheckScalar(kernel_.cost, "the schedule's cost");
+  if (kernel_.cost && level_ != Level::kLowering) CheckCost(*kernel_.cost);  // no pass touches it
   for (const GridAxis& axis : kernel_.axes) {
     if (axis.step < 1) FaultAt(kernel_.span, "grid axis `{}` steps by {}", axis.name, axis.step);
     CheckScalar(axis.lo, "a grid bound");
@@ -57,6 +56,23 @@ void Verifier::DeclareKernel() {
     scalars_.insert(UsableFlag(map.name));
     if (!FindTensor(map.tensor)) FaultAt(kernel_.span, "map `{}` is of tensor `{}`, which does not exist", map.name, map.tensor);
   }
+}
+
+/// What a function computes is of its own names alone.
+void Verifier::CheckCost(const Cost& cost) {
+  constexpr std::string_view kWhat = "the schedule's cost";
+  std::unordered_set<std::string> own;
+  for (const auto& [name, value] : cost.args) {
+    CheckScalar(value, kWhat);
+    own.insert(name);
+  }
+  if (cost.IsOfFunction()) scalars_.swap(own);
+  for (const auto& [name, value] : cost.lets) {
+    CheckScalar(value, kWhat);
+    scalars_.insert(name);
+  }
+  CheckScalar(cost.value, kWhat);
+  if (cost.IsOfFunction()) scalars_.swap(own);
 }
 
 void Verifier::CheckTensors() {

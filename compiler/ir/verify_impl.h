@@ -29,6 +29,7 @@ class Verifier {
  private:
   // verify.cpp: declarations and scopes
   void DeclareKernel();
+  void CheckCost(const Cost& cost);
   void CheckTensors();
   void CheckPipes();
   void CheckPipeEnds();

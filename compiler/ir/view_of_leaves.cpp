@@ -48,8 +48,8 @@ ExprPtr Turned(ExprPtr x) {
   return sema::MakeNode(ExprKind::kTranspose, Op::kNone, type, std::move(args), span);
 }
 
-/// What costs about as much as a move: a row is computed by more threads than a column.
-bool IsElementwise(const Expr& x) {
+/// A row is computed by more threads than a column.
+bool IsAsCheapAsMove(const Expr& x) {
   switch (x.kind) {
     case ExprKind::kUnary:
     case ExprKind::kSelect:
@@ -72,7 +72,7 @@ ExprPtr TakenOfOperands(const View& view, const Expr& x) {
 /// The view of `x`; null where it is none of what can be seen so.
 ExprPtr Taken(const View& view, const Expr& x) {
   if (!x.type.is_tile || (x.type.rows == 1 && x.type.cols == 1)) return sema::Clone(x);
-  if (IsElementwise(x)) return TakenOfOperands(view, x);
+  if (IsAsCheapAsMove(x)) return TakenOfOperands(view, x);
   switch (x.kind) {
     case ExprKind::kTranspose: {
       if (view.turns) return sema::Clone(*x.args[0]);
@@ -105,7 +105,7 @@ ExprPtr Taken(const View& view, const Expr& x) {
 ExprPtr ViewOfLeaves(const Expr& view) {
   const Expr& x = *view.args[0];
   const bool is_new =
-      IsElementwise(x) || x.kind == ExprKind::kPart || (x.kind == ExprKind::kPositions && view.kind == ExprKind::kPart);
+      IsAsCheapAsMove(x) || x.kind == ExprKind::kPart || (x.kind == ExprKind::kPositions && view.kind == ExprKind::kPart);
   return is_new ? Taken(View::Of(view), x) : nullptr;
 }
 

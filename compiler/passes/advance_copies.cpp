@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"

@@ -5,15 +5,16 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/store_parts.h"
 #include "compiler/passes/sync_roles.h"
+#include "compiler/passes/trial.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -28,8 +29,6 @@ using Renamed = std::map<ValueId, ValueId>;
 Region Slice(const Region& region, size_t begin, size_t end) {
   return {region.begin() + static_cast<std::ptrdiff_t>(begin), region.begin() + static_cast<std::ptrdiff_t>(end)};
 }
-
-void Append(Region& region, const Region& more) { region.insert(region.end(), more.begin(), more.end()); }
 
 bool IsMeeting(const Op& op) { return op.code == OpCode::kSend || op.code == OpCode::kReceive; }
 
@@ -65,9 +64,8 @@ class Advancing {
     const bool is_cut = parts_.Kept(worker_.body, statement.begin, store) > ShareRegisters(kernel_, target_).for_tiles;
     if (!place || !is_cut) return;
     const int64_t registers = RegistersForTiles();
-    const Region body = worker_.body;
-    const std::vector<ir::Value> values = kernel_.values;
-    const auto suffixes = std::pair(kernel_.next_suffix, kernel_.known_values);
+    const KernelState before(kernel_, worker_.body);
+    const Region& body = before.region();
     const int64_t columns = kernel_.values[body[store].operands[0]].type.cols, most_parts = parts_.MostParts(body, statement);
     for (int64_t parts = 3; parts <= most_parts; ++parts) {
       if (most_parts % parts != 0) continue;
@@ -77,9 +75,7 @@ class Advancing {
       worker_.body = InParts(body, statement, operations, *place, parts, columns / parts);
       ConvertAnewWithin(kernel_, worker_, registers);
       if (Fits(registers)) return;
-      worker_.body = body;
-      kernel_.values = values;
-      std::tie(kernel_.next_suffix, kernel_.known_values) = suffixes;
+      before.Restore(kernel_, worker_.body);
     }
   }
 
@@ -122,7 +118,7 @@ class Advancing {
     }
     Append(out, before);
     Op loop{OpCode::kUnroll};
-    loop.symbol = ir::FreeName(kernel_.UsedNames(), store.symbol + "_chunk");
+    loop.symbol = kernel_.UsedNames().Free(store.symbol + "_chunk");
     loop.number = parts - 1;
     loop.span = store.span;
     loop.regions = {Turn(operations, first, symbolic::Name(loop.symbol), columns)};

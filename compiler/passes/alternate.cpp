@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
@@ -72,6 +73,7 @@ class Alternating {
 };
 
 Part Alternating::PartOf(const Op& op) const {
+  if (ir::ComputesElements(op.code) || ir::Assigns(op.code)) return Part::kProducts;
   switch (op.code) {
     case OpCode::kReceive:
     case OpCode::kSend:
@@ -86,14 +88,6 @@ Part Alternating::PartOf(const Op& op) const {
     case OpCode::kTranspose: return kernel_.values[op.results[0]].type.space == ir::Space::kShared ? Part::kLoads : Part::kProducts;
     case OpCode::kMultiply:
     case OpCode::kVar:
-    case OpCode::kAssign:
-    case OpCode::kAssignPart:
-    case OpCode::kFill:
-    case OpCode::kUnary:
-    case OpCode::kBinary:
-    case OpCode::kSelect:
-    case OpCode::kConvert:
-    case OpCode::kPositions:
     case OpCode::kAligned: return Part::kProducts;
     default: return Part::kNeither;
   }
@@ -135,7 +129,7 @@ void Alternating::Cut(Region& body) const {
   Region out;
   for (Op& op : body) (PartOf(op) == Part::kLoads ? out : products).push_back(std::move(op));
   out.push_back(SyncOp(OpCode::kAlternate, "", "", ir::kProducts, span));
-  out.insert(out.end(), std::make_move_iterator(products.begin()), std::make_move_iterator(products.end()));
+  Append(out, std::move(products));
   out.push_back(SyncOp(OpCode::kAlternate, "", "", ir::kLoads, span));
   body = std::move(out);
 }

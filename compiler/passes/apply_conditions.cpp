@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/known_ranges.h"
 #include "compiler/passes/walk.h"
@@ -117,7 +118,7 @@ class Conditions {
         case OpCode::kFor:
         case OpCode::kIf:
           return std::all_of(op.regions.begin(), op.regions.end(), [&](const Region& inner) { return KeepsToItself(inner, own); });
-        default: return OnlyComputes(op);
+        default: return ir::OnlyComputes(op.code);
       }
     });
   }

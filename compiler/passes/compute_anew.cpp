@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/trial.h"
@@ -19,10 +20,6 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
-
-bool IsElementwise(const Op& op) {
-  return op.code == OpCode::kUnary || op.code == OpCode::kBinary || op.code == OpCode::kSelect || op.code == OpCode::kConvert;
-}
 
 /// Makes what is in use at once fit.
 class Computations {
@@ -56,7 +53,7 @@ class Computations {
   LiveTiles Most() const {
     LiveTiles most;
     for (LiveTiles& kept : KeptTiles(kernel_, worker_)) {
-      const bool needs_whole = ir::ReducesOrScans(kept.where->code) || IsProduct(kept.where->code);
+      const bool needs_whole = ir::ReducesOrScans(kept.where->code) || ir::IsProduct(kept.where->code);
       if (needs_whole && kept.registers > most.registers) most = std::move(kept);
     }
     return most;
@@ -65,7 +62,7 @@ class Computations {
   /// Whether the value was computed element by element, as a tile and not as a column of one.
   bool IsComputed(ValueId value) const {
     const auto place = makers_.find(value);
-    return place != makers_.end() && IsElementwise(place->second) && TypeOf(value).rows > 1 && TypeOf(value).cols > 1;
+    return place != makers_.end() && ir::IsElementwise(place->second.code) && TypeOf(value).rows > 1 && TypeOf(value).cols > 1;
   }
 
   /// The tile is kept no longer, if it can be had again from the others in use there.
@@ -139,7 +136,7 @@ class Computations {
       } else if (present != tile_ && present != ir::kNone) {
         Replace(op, present);
       }
-      if (IsElementwise(op)) {  // with what is there anyway
+      if (ir::IsElementwise(op.code)) {  // with what is there anyway
         for (ValueId& operand : op.operands) {
           if (const auto place = anew.find(operand); place != anew.end()) operand = place->second;
         }

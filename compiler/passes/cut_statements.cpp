@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
@@ -61,18 +62,8 @@ class Statements {
   /// Whether the operation computes on tiles, loads what no other part of the statement changes, or stores: stores to different
   /// places may change their order.
   bool MayBeCut(const Op& op) const {
-    switch (op.code) {
-      case OpCode::kRead: return KeepsTensor(kernel_, op.symbol);
-      case OpCode::kLoadShared:
-      case OpCode::kFill:
-      case OpCode::kUnary:
-      case OpCode::kBinary:
-      case OpCode::kSelect:
-      case OpCode::kConvert:
-      case OpCode::kPositions:
-      case OpCode::kStore: return true;
-      default: return false;
-    }
+    if (op.code == OpCode::kRead) return KeepsTensor(kernel_, op.symbol);
+    return ir::ComputesElements(op.code) || op.code == OpCode::kLoadShared || op.code == OpCode::kStore;
   }
 
   /// The columns (rows) of what it makes, or stores.
@@ -87,7 +78,7 @@ class Statements {
 
   /// Views of shared memory may be taken earlier.
   bool IsView(const Op& op) const {
-    const bool shows = op.code == OpCode::kPart || op.code == OpCode::kTranspose || op.code == OpCode::kView;
+    const bool shows = ir::IsPartOrTranspose(op.code) || op.code == OpCode::kView;
     return shows && TypeOf(op.results[0]).space == ir::Space::kShared;
   }
 
@@ -135,21 +126,16 @@ class Statements {
   /// each in a register of its own, whatever their type, as rows may begin anywhere; and the numbers that random bits are drawn
   /// for, each a long chain of instructions, are all there at once.
   int64_t Kept(const Region& region, size_t begin, size_t end) {
-    std::set<const Op*> places;
-    int64_t numbers = 0;
+    if (!kept_) Measure();
+    int64_t most = 0, numbers = 0;
     const auto take = [&](const Op& op) {
-      places.insert(&op);
+      if (const auto kept = kept_->find(&op); kept != kept_->end()) most = std::max(most, kept->second);
       if (DrawsBits(op) && worker_.layout.IsFragment())
         numbers = std::max(numbers, RegistersOf(TypeOf(op.operands.back()), worker_.layout));
     };
     for (size_t i = begin; i < end; ++i) {
       take(region[i]);
       for (const Region& inner : region[i].regions) ForEachOp(inner, take);
-    }
-    if (!kept_) Measure();
-    int64_t most = 0;
-    for (const LiveTiles& kept : *kept_) {
-      if (places.contains(kept.where)) most = std::max(most, kept.registers);
     }
     return most + numbers;
   }
@@ -162,18 +148,21 @@ class Statements {
     });
     const std::map<ValueId, const Op*> widening = FindWidening(kernel_, worker_);
     const bool multiplies = worker_.layout.IsFragment();
-    kept_ = KeptTiles(kernel_, worker_, LoadsOf(worker_));
-    for (LiveTiles& kept : TilesBehindStores(kernel_, worker_)) kept_->push_back(std::move(kept));
-    for (LiveTiles& kept : *kept_) {
+    kept_.emplace();
+    const auto note = [&](const LiveTiles& kept) {
       std::set<ValueId> tiles;  // what is only made wider is not kept wide
       for (const ValueId tile : kept.in_use) tiles.insert(widening.contains(tile) ? widening.at(tile)->operands[0] : tile);
-      kept.registers = 0;
+      int64_t registers = 0;
       for (const ValueId tile : tiles) {
         ir::Type type = TypeOf(tile);
         if (multiplies && read.contains(tile) && Bytes(type.dtype) < 4) type.dtype = DType::kF32;
-        kept.registers += RegistersOf(type, worker_.layout);
+        registers += RegistersOf(type, worker_.layout);
       }
-    }
+      int64_t& most = (*kept_)[kept.where];
+      most = std::max(most, registers);
+    };
+    for (const LiveTiles& kept : KeptTiles(kernel_, worker_, LoadsOf(worker_))) note(kept);
+    for (const LiveTiles& kept : TilesBehindStores(kernel_, worker_)) note(kept);
   }
 
   /// In as few parts as registers allow; as it is if it fits, or no number of parts makes it smaller. Returns where what follows it
@@ -242,7 +231,7 @@ class Statements {
   std::string NameOfPart(const Op& last, int64_t parts) const {
     if (last.code == OpCode::kUnroll && last.number == parts) return last.symbol;
     const std::string& name = last.results.empty() ? last.symbol : kernel_.values[static_cast<size_t>(last.results[0])].name;
-    return ir::FreeName(kernel_.UsedNames(), name + "_chunk");
+    return kernel_.UsedNames().Free(name + "_chunk");
   }
 
   /// The statement in a loop over parts of `extent` columns. Returns where what follows it stands.
@@ -274,7 +263,7 @@ class Statements {
       instead[result] = whole;
     }
     Region all = stretch.own.loads;
-    all.insert(all.end(), stretch.own.others.begin(), stretch.own.others.end());
+    Append(all, stretch.own.others);
     Region body = StoresWithin(kernel_, parts_.Part(all, stretch.own, first, extent), loop, ResultsOf(stretch.own));
     parts_.Narrow(stretch.own, extent);
     for (const auto& [result, whole] : instead) {
@@ -291,7 +280,7 @@ class Statements {
         if (const auto place = instead.find(operand); place != instead.end()) operand = place->second;
       }
     });
-    out.insert(out.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+    Append(out, std::move(rest));
     region = std::move(out);
     return behind;
   }
@@ -302,7 +291,7 @@ class Statements {
   const bool by_rows_;
   StoreParts parts_;
   // Of the worker as it is now, once asked for.
-  std::optional<std::vector<LiveTiles>> kept_;
+  std::optional<std::map<const Op*, int64_t>> kept_;  // registers behind each operation that keeps tiles
   std::optional<std::map<ValueId, int>> uses_;
 };
 

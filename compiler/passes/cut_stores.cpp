@@ -72,11 +72,11 @@ class Cutting {
       if (!statement.own.contains(i)) out.push_back(region[i]);
     }
     Op loop{OpCode::kUnroll};
-    loop.symbol = ir::FreeName(parts_.kernel().UsedNames(), store.symbol + "_chunk");
+    loop.symbol = parts_.kernel().UsedNames().Free(store.symbol + "_chunk");
     loop.number = whole / extent;
     loop.span = store.span;
     Region all = operations.loads;
-    all.insert(all.end(), operations.others.begin(), operations.others.end());
+    Append(all, operations.others);
     const ir::Scalar first = symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(extent));
     loop.regions = {parts_.Part(all, operations, first, extent)};
     out.push_back(std::move(loop));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {

@@ -13,16 +13,16 @@ constexpr int64_t kTilesAhead = 4;
 
 Result<void> DrawTiles(ir::Kernel& kernel, const Target&, Diagnostics&) {
   if (!kernel.dynamic) return {};
-  const std::set<std::string> used = kernel.UsedNames();
+  const ir::TakenNames used = kernel.UsedNames();
   ir::TensorParam counter;
-  counter.name = kernel.drawn = ir::FreeName(used, "tiles_drawn");
+  counter.name = kernel.drawn = used.Free("tiles_drawn");
   counter.dtype = DType::kI32;
   counter.extents = {symbolic::Int(1)};
   counter.is_work = counter.has_preset = true;
   counter.span = kernel.span;
   kernel.tensors.push_back(std::move(counter));
   ir::Pipe pipe;
-  pipe.name = kernel.next_tile = ir::FreeName(used, "next_tile");
+  pipe.name = kernel.next_tile = used.Free("next_tile");
   pipe.fields = {{"", DType::kI32, 1, 1}};
   pipe.slots = kTilesAhead;
   pipe.senders = 1;

@@ -3,6 +3,7 @@
 // copies go through registers, they are fetched an iteration before they are put down.
 #include <algorithm>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/fold_copies_impl.h"
 
 namespace tkc::passes {
@@ -67,7 +68,7 @@ Region Folding::Staged(Region sends) {
       fetches.push_back(FetchOf(op, buffers.at(op.operands[0]) + "_first"));
       rest.push_back(PutOf(std::move(op), fetches.back().results[0]));
     }
-    fetches.insert(fetches.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+    Append(fetches, std::move(rest));
     send.regions[0] = std::move(fetches);
   });
   return sends;
@@ -114,7 +115,7 @@ std::optional<size_t> Folding::LastUse(const Region& region, size_t receive) con
     if (std::none_of(views.begin(), views.end(), [&](ir::ValueId view) { return Uses(op, view); })) continue;
     if (op.code == OpCode::kVar || op.code == OpCode::kAssign) return std::nullopt;
     last = i;
-    if (IsViewOfView(op)) views.insert(op.results.begin(), op.results.end());
+    if (ir::IsPartOrTranspose(op.code)) views.insert(op.results.begin(), op.results.end());
   }
   return last;
 }
@@ -152,7 +153,7 @@ bool Folding::FindSends(const std::string& pipe, const Level& level, Lookahead& 
     for (const Traffic& step : feed) {
       if (step.pipes.count(pipe) == 0) continue;
       if (step.kind != Kind::kSend || turn == ahead.turns.size() || ReadsElements(step.ops)) return false;
-      ahead.turns[turn].insert(ahead.turns[turn].end(), step.ops.begin(), step.ops.end());
+      Append(ahead.turns[turn], step.ops);
       ++turn;
     }
     if (turn != 0 && turn != ahead.turns.size()) return false;
@@ -182,7 +183,7 @@ std::optional<Lookahead> Folding::LookaheadOf(const std::string& pipe, const Reg
   if (!FindRefills(pipe, region, ahead) || !FindSends(pipe, level, ahead)) return std::nullopt;
   // A copy that is waited for at once is as well issued where it is.
   const auto takes_time = [](const Op& op) {
-    return !ir::DefinesScalar(op.code) && op.code != OpCode::kReceive && !IsViewOfView(op);
+    return !ir::DefinesScalar(op.code) && op.code != OpCode::kReceive && !ir::IsPartOrTranspose(op.code);
   };
   const auto behind = region.begin() + static_cast<ptrdiff_t>(ahead.refills.back()) + 1;
   const auto receive =

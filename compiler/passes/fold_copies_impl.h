@@ -65,7 +65,7 @@ class Folding {
         channels_(Channels(kernel)),
         threads_(ThreadsOf(worker, target)),
         registers_(ShareRegisters(kernel, target).computing - kForAddresses - MostKeptTiles(kernel, worker).registers),
-        stage_(ir::FreeName(kernel.UsedNames(), "stage")) {
+        stage_(kernel.UsedNames().Free("stage")) {
     for (const ir::Pipe& pipe : kernel.pipes) slots_[pipe.name] = pipe.slots;
   }
 

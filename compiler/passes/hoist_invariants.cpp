@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/walk.h"
@@ -18,7 +19,8 @@ using ir::OpCode;
 using ir::Region;
 using Names = std::set<std::string>;
 
-bool IsLoop(const Op& op) { return op.code == OpCode::kFor || op.code == OpCode::kForTiles; }
+/// Whether it is a loop that is not unrolled.
+bool IsOverRange(const Op& op) { return op.code == OpCode::kFor || op.code == OpCode::kForTiles; }
 
 /// Whether the operation names a scalar that is the same in each iteration of a loop in which `varying` are not.
 bool IsInvariantLet(const Op& op, const Names& varying) {
@@ -76,30 +78,48 @@ Op InFront(Op read, const Region& lets) {
   return read;
 }
 
-/// Reads of the loop that are the same in all iterations, but for those of `stays`, leave it. They stand in what is returned.
-Region TakeReads(const ir::Kernel& kernel, Op& loop, const std::set<ir::ValueId>& stays) {
-  Names varying{loop.symbol};
-  AddVaryingNames(loop.regions[0], varying);
-  Region reads, lets, rest;
-  Region& body = HasTurns(loop) ? OwnTurn(loop) : loop.regions[0];
-  if (HasTurns(loop)) {
-    varying.insert(loop.slot);
-    AddVaryingNames(body, varying);
-    std::copy_if(loop.regions[0].begin(), loop.regions[0].end(), std::back_inserter(lets),
-                 [&](const Op& op) { return IsInvariantLet(op, varying); });
+/// What stands in the loop, and may leave it.
+class Invariants {
+ public:
+  Invariants(const ir::Kernel& kernel, Op& loop)
+      : kernel_(kernel), loop_(loop), body_(HasTurns(loop) ? OwnTurn(loop) : loop.regions[0]), varying_{loop.symbol} {
+    AddVaryingNames(loop.regions[0], varying_);
+    if (!HasTurns(loop)) return;
+    varying_.insert(loop.slot);
+    AddVaryingNames(body_, varying_);
   }
-  for (const Op& op : body) {
-    if (IsInvariantLet(op, varying)) lets.push_back(op);
-    if (IsInvariantRead(kernel, op, loop, varying) && !stays.contains(op.results[0])) {
-      reads.push_back(InFront(op, lets));
-    } else {
-      rest.push_back(op);
+
+  bool HasReads() const {
+    return std::any_of(body_.begin(), body_.end(), [&](const Op& op) { return IsRead(op); });
+  }
+
+  /// Reads that are the same in all iterations, but for those of `stays`, leave the loop. They stand in what is returned.
+  Region TakeReads(const std::set<ir::ValueId>& stays) {
+    Region reads, lets, rest;
+    const auto note = [&](const Op& op) {
+      if (IsInvariantLet(op, varying_)) lets.push_back(op);
+    };
+    if (HasTurns(loop_)) std::for_each(loop_.regions[0].begin(), loop_.regions[0].end(), note);
+    for (Op& op : body_) {
+      note(op);
+      if (IsRead(op) && !stays.contains(op.results[0]))
+        reads.push_back(InFront(std::move(op), lets));
+      else
+        rest.push_back(std::move(op));
     }
+    ConvertAnew(kernel_, reads, rest);
+    body_ = std::move(rest);
+    return reads;
   }
-  ConvertAnew(kernel, reads, rest);
-  body = std::move(rest);
-  return reads;
-}
+
+ private:
+  bool IsRead(const Op& op) const { return IsInvariantRead(kernel_, op, loop_, varying_); }
+
+  const ir::Kernel& kernel_;
+  const Op& loop_;
+  Region& body_;
+  Names varying_;
+};
 
 /// Of a thread, beside what it keeps. Blocks that share a tile need more of these: where each other's memory is.
 int64_t ForAddresses(const ir::Kernel& kernel) { return kForAddresses + (kernel.Spread() > 1 ? kForAddressesAhead : 0); }
@@ -108,17 +128,18 @@ int64_t ForAddresses(const ir::Kernel& kernel) { return kForAddresses + (kernel.
 void Visit(ir::Kernel& kernel, ir::Worker& worker, Region& region, int64_t budget) {
   for (size_t i = 0; i < region.size(); ++i) {
     for (Region& inner : region[i].regions) Visit(kernel, worker, inner, budget);
-    if (!IsLoop(region[i])) continue;
+    if (!IsOverRange(region[i]) || !Invariants(kernel, region[i]).HasReads()) continue;
+    const Op loop = region[i];
     std::set<ir::ValueId> stays;
     for (;;) {
-      Region before = region;
-      const Region reads = TakeReads(kernel, region[i], stays);
-      region.insert(region.begin() + static_cast<std::ptrdiff_t>(i), reads.begin(), reads.end());
+      const Region reads = Invariants(kernel, region[i]).TakeReads(stays);
+      const auto first = region.insert(region.begin() + static_cast<std::ptrdiff_t>(i), reads.begin(), reads.end());
       if (reads.empty() || MostKeptTiles(kernel, worker).registers + ForAddresses(kernel) <= budget) {
         i += reads.size();
         break;
       }
-      region = std::move(before);
+      region.erase(first, first + static_cast<std::ptrdiff_t>(reads.size()));
+      region[i] = loop;
       stays.insert(reads.back().results[0]);
     }
   }
@@ -159,9 +180,8 @@ class Quotients {
           std::find_if(lets.begin(), lets.end(), [&](const Op& let) { return symbolic::Equal(let.scalars[0], scalar); });
       if (known != lets.end()) return symbolic::Name(known->symbol, scalar->dtype);
       Op let{OpCode::kLet, {}, {}, {scalar}};
-      let.symbol = ir::FreeName(used_, "quotient");
+      let.symbol = used_.TakeFree("quotient");
       let.span = span;
-      used_.insert(let.symbol);
       lets.push_back(let);
       return symbolic::Name(let.symbol, scalar->dtype);
     }
@@ -177,7 +197,8 @@ class Quotients {
     return std::make_shared<const symbolic::Node>(std::move(node));
   }
 
-  Names used_, launch_;
+  ir::TakenNames used_;
+  Names launch_;
 };
 
 }  // namespace

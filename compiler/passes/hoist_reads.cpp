@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/hoist_reads.h"
 
+#include "compiler/ir/op_traits.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -16,14 +18,10 @@ int64_t Elements(const ir::Type& type) { return type.rows * type.cols; }
 /// Whether a read of this type may as well stand above the operation: a conversion, unless it narrows, as its operand would have to
 /// be kept; a reshape, which does nothing; and what is computed of tiles larger than a row or column that is read.
 bool Passes(const ir::Kernel& kernel, const Op& op, const ir::Type& read) {
-  switch (op.code) {
-    case OpCode::kConvert: return Bytes(kernel.values[op.operands[0]].type.dtype) <= Bytes(kernel.values[op.results[0]].type.dtype);
-    case OpCode::kReshape: return true;
-    case OpCode::kUnary:
-    case OpCode::kBinary:
-    case OpCode::kSelect: return Elements(read) < Elements(kernel.values[op.results[0]].type);
-    default: return false;
-  }
+  if (op.code == OpCode::kConvert)
+    return Bytes(kernel.values[op.operands[0]].type.dtype) <= Bytes(kernel.values[op.results[0]].type.dtype);
+  if (ir::IsElementwise(op.code)) return Elements(read) < Elements(kernel.values[op.results[0]].type);
+  return op.code == OpCode::kReshape;
 }
 
 void Hoist(const ir::Kernel& kernel, Region& region) {

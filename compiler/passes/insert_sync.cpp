@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_roles.h"
@@ -169,7 +170,7 @@ std::set<std::string> EnginePipes(const ir::Kernel& kernel) {
   for (const ir::Worker& worker : kernel.workers) {
     std::map<ValueId, std::string> pipe_of;  // received value, or a view of it
     ForEachOp(worker.body, [&](const Op& op) {
-      const bool is_view = op.code == OpCode::kPart || op.code == OpCode::kTranspose;
+      const bool is_view = ir::IsPartOrTranspose(op.code);
       const bool is_engine = op.code == OpCode::kMma || op.code == OpCode::kStoreAsync;
       if (op.code == OpCode::kReceive) {
         for (const ValueId value : op.results) pipe_of[value] = op.symbol;
@@ -223,7 +224,7 @@ void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker, const RingsOfSen
 
 Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   const size_t errors = diagnostics.ErrorCount();
-  std::set<std::string> used = kernel.UsedNames();
+  ir::TakenNames used = kernel.UsedNames();
   std::vector<RingsOfSends> rings;  // of each worker
   for (const ir::Worker& worker : kernel.workers) rings.push_back(SendRings(kernel, worker, used));
   const PipeTraffic traffic = TrafficOf(kernel, target);

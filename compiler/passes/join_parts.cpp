@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -40,8 +41,7 @@ class Joining {
   Joining(const ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel) {
     Turn(worker.body, worker.body);
     ForEachOp(worker.body, [&](const Op& op) {
-      const bool moves =
-          op.code == OpCode::kTranspose || op.code == OpCode::kPart || op.code == OpCode::kSend || IsProduct(op.code);
+      const bool moves = ir::IsPartOrTranspose(op.code) || op.code == OpCode::kSend || ir::IsProduct(op.code);
       if (moves) moved_.insert(op.operands.begin(), op.operands.end());
       if (op.code == OpCode::kTranspose) moved_.insert(op.results[0]);
     });
@@ -120,7 +120,7 @@ class Joining {
 
   /// Whether a read below may as well stand above.
   static bool ReadsPass(const Op& op) {
-    return op.code == OpCode::kRead || (op.code == OpCode::kLet && op.number == ir::kStays) || OnlyComputes(op);
+    return op.code == OpCode::kRead || (op.code == OpCode::kLet && op.number == ir::kStays) || ir::OnlyComputes(op.code);
   }
 
   /// Whether the stores of the group so far, of which `access` is one, may as well stand below. A tensor that is written shares no
@@ -129,7 +129,7 @@ class Joining {
     const auto changes = [&](size_t i) { return i < region.size() && Writes(op, region[i].operands[0]); };
     if (std::any_of(group.begin(), group.end(), changes)) return false;
     if (op.code == OpCode::kRead || op.code == OpCode::kStore) return op.symbol != access.symbol;
-    return OnlyComputes(op);
+    return ir::OnlyComputes(op.code);
   }
 
   void Join(Region& region, const std::vector<size_t>& group) const {

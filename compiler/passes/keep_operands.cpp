@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -36,7 +37,7 @@ class Keeping {
         op.number = is_needed_again ? ir::kOwnRegisters : ir::kMayShare;
       }
       made.insert(op.results.begin(), op.results.end());
-      const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
+      const bool is_loop = ir::IsLoop(op.code);
       for (Region& inner : op.regions) {
         std::set<ValueId> made_in_loop;
         Visit(inner, is_loop ? made_in_loop : made);

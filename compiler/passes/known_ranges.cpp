@@ -133,9 +133,12 @@ void KnownRanges::DefineWithin(const std::string& name, IntRange range) { Define
 
 int64_t KnownRanges::Divisor(const Scalar& scalar) const {
   Scalar expanded = scalar;  // a name that is a multiple of a number as a product with it
-  for (const auto& [name, fact] : facts_) {
-    if (fact.divisor == 1 || !symbolic::Mentions(expanded, name)) continue;
-    expanded = symbolic::Substitute(expanded, name, symbolic::Mul(symbolic::Int(fact.divisor), symbolic::Name(name + "'")));
+  std::set<std::string> names;
+  symbolic::AddNames(scalar, names);
+  for (const std::string& name : names) {
+    const auto fact = facts_.find(name);
+    if (fact == facts_.end() || fact->second.divisor == 1) continue;
+    expanded = symbolic::Substitute(expanded, name, symbolic::Mul(symbolic::Int(fact->second.divisor), symbolic::Name(name + "'")));
   }
   return symbolic::KnownDivisor(expanded);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/walk.h"
 
@@ -20,20 +21,8 @@ constexpr int64_t kForSums = 8;  // of stretches, on their way between the lanes
 
 /// What loads are put in front of.
 bool LetsLoadsPass(const Op& op) {
-  switch (op.code) {
-    case OpCode::kLet:
-    case OpCode::kVar:
-    case OpCode::kAssign:
-    case OpCode::kUnary:
-    case OpCode::kBinary:
-    case OpCode::kSelect:
-    case OpCode::kConvert:
-    case OpCode::kPart:
-    case OpCode::kReshape:
-    case OpCode::kPositions:
-    case OpCode::kFill: return true;
-    default: return false;
-  }
+  return ir::ComputesElements(op.code) || op.code == OpCode::kLet || op.code == OpCode::kVar || op.code == OpCode::kAssign ||
+         op.code == OpCode::kPart || op.code == OpCode::kReshape;
 }
 
 /// A walk from the end to the beginning: what is in use behind an operation decides what is before it.
@@ -182,7 +171,7 @@ int64_t RegistersOfTwoSteps(const ir::Type& sum, const ir::Type& left, const ir:
 
 bool KeepsTiles(const ir::Op& op) {
   const bool is_load = op.code == OpCode::kRead || op.code == OpCode::kReadParts || op.code == OpCode::kLoadShared;
-  return is_load || ir::ReducesOrScans(op.code) || IsProduct(op.code);
+  return is_load || ir::ReducesOrScans(op.code) || ir::IsProduct(op.code);
 }
 
 LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/meetings.h"
@@ -61,7 +62,7 @@ bool Form::FindLoads(Plan& plan) const {
   for (size_t i = plan.first_receive; i < body_.size(); ++i) {
     const Op& op = body_[i];
     const bool shows_slot = !op.operands.empty() && slots.count(op.operands[0]) > 0;
-    if (i < plan.end_receives || (IsViewOfView(op) && shows_slot)) {
+    if (i < plan.end_receives || (ir::IsPartOrTranspose(op.code) && shows_slot)) {
       slots.insert(op.results.begin(), op.results.end());
       continue;
     }
@@ -87,7 +88,7 @@ bool Form::FindViews(Plan& plan) const {
   for (const size_t i : plan.loads) wanted.insert(body_[i].operands[0]);
   for (size_t i = plan.first_product; i-- > plan.end_receives;) {
     const Op& op = body_[i];
-    if (!IsViewOfView(op) || wanted.count(op.results[0]) == 0) continue;
+    if (!ir::IsPartOrTranspose(op.code) || wanted.count(op.results[0]) == 0) continue;
     for (const ir::Scalar& scalar : op.scalars) {
       for (const std::string& name : changing) {
         if (symbolic::Mentions(scalar, name)) return false;
@@ -223,9 +224,8 @@ void Ahead::Turn(Op& loop, const Plan& plan, Region& before) {
   Region next = Early(body, plan, "_next",
                       "The operands of the next iteration's first product are on their way beside the last product of this one.");
   HoldLoads(next, [&](size_t number, ValueId loaded) { return Op{OpCode::kAssign, {}, {held[number], loaded}}; });
-  before.insert(before.end(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
-  const Region refills = TakeRefills(body, plan);
-  next.insert(next.end(), refills.begin(), refills.end());
+  Append(before, std::move(first));
+  Append(next, TakeRefills(body, plan));
 
   Region out;
   for (size_t i = 0; i < body.size(); ++i) {
@@ -247,7 +247,8 @@ void Ahead::Turn(Op& loop, const Plan& plan, Region& before) {
 /// Views of which nothing is loaded any more.
 void Ahead::DropUnused(Region& body) {
   for (size_t i = body.size(); i-- > 0;) {
-    if (IsViewOfView(body[i]) && CountUses(body, body[i].results[0]) == 0) body.erase(body.begin() + static_cast<ptrdiff_t>(i));
+    if (ir::IsPartOrTranspose(body[i].code) && CountUses(body, body[i].results[0]) == 0)
+      body.erase(body.begin() + static_cast<ptrdiff_t>(i));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -22,7 +23,7 @@ bool IsLoad(const Op& op) { return op.code == OpCode::kLoadShared || ir::LoadsFr
 Names ScalarsOf(const ir::Worker& worker) {
   Names names;
   ForEachOp(worker.body, [&](const Op& op) {
-    const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
+    const bool is_loop = ir::IsLoop(op.code);
     if (is_loop || ir::DefinesScalar(op.code)) names.insert(op.symbol);
     if (op.code != OpCode::kTilePosition) return;
     const auto [row, col] = ir::NamesOfPosition(op);
@@ -42,7 +43,7 @@ class Moving {
     for (Op& op : region) {
       for (Region& inner : op.regions) Take(inner);
       const auto view = op.operands.empty() ? views_.end() : views_.find(op.operands[0]);
-      const bool moves = (IsLoad(op) || IsViewOfView(op)) && view != views_.end() && buffers_.contains(view->second);
+      const bool moves = (IsLoad(op) || ir::IsPartOrTranspose(op.code)) && view != views_.end() && buffers_.contains(view->second);
       (moves ? taken_[view->second] : out).push_back(std::move(op));
     }
     region = std::move(out);
@@ -83,7 +84,7 @@ Names LoadableEarly(const ir::Kernel& kernel, const ir::Worker& worker) {
     for (size_t i = 0; i < op.operands.size(); ++i) {
       const auto view = views.find(op.operands[i]);
       if (view == views.end() || (i == 0 && FillsShared(op))) continue;
-      const bool may_move = IsLoad(op) || (IsViewOfView(op) && !NamesScalar(op, scalars));
+      const bool may_move = IsLoad(op) || (ir::IsPartOrTranspose(op.code) && !NamesScalar(op, scalars));
       (may_move ? loaded : others).insert(view->second);
     }
   });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/index_facts.h"
 #include "compiler/passes/missing_rows.h"
 #include "compiler/passes/walk.h"

@@ -117,8 +117,8 @@ class GridLowering {
     if (in_turn) body = {OfOwnTurn(worker, std::move(body))};
     const bool needs_number = kernel_.persistent || !IsList();
     Region inside = Decode(needs_number ? symbolic::Name(Free("tile")) : first);
-    inside.insert(inside.end(), kernel_.lets.begin(), kernel_.lets.end());
-    inside.insert(inside.end(), std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
+    Append(inside, kernel_.lets);
+    Append(inside, std::move(body));
     if (!kernel_.persistent) {
       if (needs_number) inside.insert(inside.begin(), Let(Free("tile"), first, kernel_.span));
       return inside;
@@ -148,7 +148,7 @@ class GridLowering {
   }
 
   void NameTiles(Scalar count) {
-    const std::string name = kernel_.persistent ? Free("tiles") : ir::FreeName(NamesOfLauncher(), "tiles");
+    const std::string name = kernel_.persistent ? Free("tiles") : NamesOfLauncher().Free("tiles");
     kernel_.launch_lets.emplace_back(name, std::move(count));
     kernel_.tiles = symbolic::Name(name);
   }
@@ -167,13 +167,14 @@ class GridLowering {
   size_t RowAxis() const { return kernel_.axes.size() >= 2 ? kernel_.axes.size() - 2 : 0; }
   bool SharesRows() const { return kernel_.cluster > 1 && !kernel_.SharesTile() && !kernel_.axes.empty(); }
   /// Names of the output, unless the source has them.
-  std::string Free(const std::string& base) const { return ir::FreeName(used_, base); }
+  std::string Free(const std::string& base) const { return used_.Free(base); }
   /// What only the launcher mentions need not avoid what only the kernel has: its pipes, loops and values.
-  std::set<std::string> NamesOfLauncher() const {
-    std::set<std::string> names(kernel_.dims.begin(), kernel_.dims.end());
-    for (const ir::TensorParam& tensor : kernel_.tensors) names.insert(tensor.name);
-    for (const ir::ScalarParam& scalar : kernel_.scalars) names.insert(scalar.name);
-    for (const auto& [name, value] : kernel_.launch_lets) names.insert(name);
+  ir::TakenNames NamesOfLauncher() const {
+    ir::TakenNames names;
+    names.TakeAll(kernel_.dims);
+    for (const ir::TensorParam& tensor : kernel_.tensors) names.Take(tensor.name);
+    for (const ir::ScalarParam& scalar : kernel_.scalars) names.Take(scalar.name);
+    for (const auto& [name, value] : kernel_.launch_lets) names.Take(name);
     return names;
   }
   std::string CountName(const ir::GridAxis& axis) const { return Free(axis.name + "_blocks"); }
@@ -247,7 +248,7 @@ class GridLowering {
 
   ir::Kernel& kernel_;
   const Target& target_;
-  const std::set<std::string> used_;
+  const ir::TakenNames used_;
   std::vector<Growth> growth_;  // of the loops, along each axis
 };
 
@@ -265,7 +266,7 @@ Result<void> LowerGrid(ir::Kernel& kernel, const Target& target, Diagnostics& di
   for (ir::Worker& worker : kernel.workers) {
     if (!worker.in_turn) continue;
     kernel.persistent = true;  // turns are taken over the tiles of a block
-    if (worker.instance_name.empty()) worker.instance_name = ir::FreeName(kernel.UsedNames(), "turn");
+    if (worker.instance_name.empty()) worker.instance_name = kernel.UsedNames().Free("turn");
   }
   GridLowering grid(kernel, target);
   grid.CountTiles();

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -15,12 +16,13 @@ using ir::OpCode;
 
 constexpr int64_t kFirstOfWorkers = 9;  // named barriers: 0 is the block's, a warpgroup has the one behind its number
 
-bool Touches(const ir::Worker& worker, const std::string& pipe, bool only_receives) {
-  bool touches = false;
-  ForEachOp(worker.body, [&](const Op& op) {
-    touches |= op.symbol == pipe && (op.code == OpCode::kReceive || (op.code == OpCode::kSend && !only_receives));
+/// Asked for each copy of a worker: the first one of the pipe settles it.
+bool Touches(const ir::Region& region, const std::string& pipe, bool only_receives) {
+  return std::any_of(region.begin(), region.end(), [&](const Op& op) {
+    if (op.symbol == pipe && (op.code == OpCode::kReceive || (op.code == OpCode::kSend && !only_receives))) return true;
+    return std::any_of(op.regions.begin(), op.regions.end(),
+                       [&](const ir::Region& inner) { return Touches(inner, pipe, only_receives); });
   });
-  return touches;
 }
 
 /// What the reduction over warps does, twice.
@@ -73,7 +75,7 @@ bool StagesApart(const ir::Kernel& kernel, const ir::Worker& worker) {
 const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe) {
   std::vector<const ir::Worker*> receiving;
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute && Touches(worker, pipe, true)) receiving.push_back(&worker);
+    if (worker.kind == ir::RoleKind::kCompute && Touches(worker.body, pipe, true)) receiving.push_back(&worker);
   }
   if (receiving.size() < 2) return receiving.empty() ? nullptr : receiving.front();
   // Who says that a slot is full says so when he comes to it: others wait for that, and he had better not wait for them.
@@ -97,7 +99,7 @@ std::set<std::string> Channels(const ir::Kernel& kernel) {
   std::set<std::string> channels;
   for (const ir::Pipe& pipe : kernel.pipes) {
     const auto touches = [&](const ir::Worker& worker) {
-      return worker.kind == ir::RoleKind::kCompute && Touches(worker, pipe.name, false);
+      return worker.kind == ir::RoleKind::kCompute && Touches(worker.body, pipe.name, false);
     };
     if (std::count_if(kernel.workers.begin(), kernel.workers.end(), touches) > 1) channels.insert(pipe.name);
   }
@@ -122,8 +124,8 @@ int64_t WorkerBarrier(const ir::Kernel& kernel, const ir::Worker& worker) {
 
 void PlaceMeetings(ir::Kernel& kernel, const Target& target) {
   if (target.named_barriers > 0) return;
-  std::set<std::string> used = kernel.UsedNames();
-  for (const ir::Buffer& buffer : kernel.buffers) used.insert(buffer.name);
+  ir::TakenNames used = kernel.UsedNames();
+  for (const ir::Buffer& buffer : kernel.buffers) used.Take(buffer.name);
   for (ir::Worker& worker : kernel.workers) {
     worker.warps_meet = worker.all_meet = "";
     if (IsWholeBlock(kernel, worker) && worker.instances == 1) continue;
@@ -133,13 +135,13 @@ void PlaceMeetings(ir::Kernel& kernel, const Target& target) {
       by_all |= op.code == OpCode::kNamedSync;
     });
     if (by_warps) {
-      worker.warps_meet = ir::FreeName(used, worker.name + "_warps");
+      worker.warps_meet = used.Free(worker.name + "_warps");
       const std::string who = worker.instances > 1 ? fmt::format("an instance of {}", worker.name) : worker.name;
       kernel.barriers.push_back(
           {worker.warps_meet, worker.instances, ir::kWarpsOfInstance, fmt::format("the warps of {} meet", who)});
     }
     if (by_all) {
-      worker.all_meet = ir::FreeName(used, worker.name + "_all");
+      worker.all_meet = used.Free(worker.name + "_all");
       kernel.barriers.push_back(
           {worker.all_meet, 1, ir::kWarpsOfInstance * worker.instances, fmt::format("all warps of {} meet", worker.name)});
     }

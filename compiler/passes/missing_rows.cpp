@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -72,8 +73,7 @@ class Following {
   void NoteNames(const ir::Worker& worker) {
     local_.insert(worker.instance_name);
     ForEachOp(worker.body, [&](const Op& op) {
-      const bool counts = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
-      if (counts || ir::DefinesScalar(op.code)) local_.insert(op.symbol);
+      if (ir::IsLoop(op.code) || ir::DefinesScalar(op.code)) local_.insert(op.symbol);
       if (op.code != OpCode::kTilePosition) return;
       const auto [row, column] = ir::NamesOfPosition(op);
       local_.insert({row, column});
@@ -86,7 +86,7 @@ class Following {
     buffers_.insert(views.begin(), views.end());
     std::set<ValueId> written;
     ForEachOp(worker.body, [&](const Op& op) {
-      if (IsViewOfView(op) && views.contains(op.operands[0])) made_by_[op.results[0]] = &op;
+      if (ir::IsPartOrTranspose(op.code) && views.contains(op.operands[0])) made_by_[op.results[0]] = &op;
       if (FillsShared(op) && views.contains(op.operands[0])) written.insert(WholeOf(op.operands[0]));
     });
     for (const auto& [view, buffer] : views) {
@@ -138,6 +138,7 @@ class Following {
 
   /// What the operation makes of its operand's lines.
   void Carry(const Op& op, ValueId operand, const Lines& lines) {
+    if (ir::IsElementwise(op.code)) return Meet(op, operand, lines);
     switch (op.code) {
       case OpCode::kLoadAsync:
       case OpCode::kLoadRows:
@@ -147,10 +148,6 @@ class Following {
       case OpCode::kPart: return Reach(op.results[0], From(lines, op));
       case OpCode::kTranspose: return Reach(op.results[0], {Other(lines.axis), lines.first});
       case OpCode::kVar:
-      case OpCode::kConvert:
-      case OpCode::kUnary:
-      case OpCode::kBinary:
-      case OpCode::kSelect:
       case OpCode::kAligned:
       case OpCode::kCat:
       case OpCode::kLoadShared: return Meet(op, operand, lines);

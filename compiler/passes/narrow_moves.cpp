@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -38,7 +39,7 @@ class Narrowing {
   }
 
  private:
-  static bool IsMove(const Op& op) { return op.code == OpCode::kTranspose || op.code == OpCode::kPart; }
+  static bool IsMove(const Op& op) { return ir::IsPartOrTranspose(op.code); }
   bool IsInMemory(ValueId value) const { return in_memory_.contains(value); }
 
   /// Parts at a place that is known here may stay with their threads.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
@@ -22,7 +23,7 @@ using ir::Region;
 using ir::ValueId;
 using Places = std::set<size_t>;  // of operations in the loop's body
 
-bool ShowsSlot(const Op& op) { return op.code == OpCode::kPart || op.code == OpCode::kTranspose; }
+bool ShowsSlot(const Op& op) { return ir::IsPartOrTranspose(op.code); }
 
 /// Which operations of a loop's body move.
 struct Plan {
@@ -78,7 +79,7 @@ bool Form::IsStraight() const {
         op.code == OpCode::kRead || op.code == OpCode::kView || op.code == OpCode::kLoadShared || op.code == OpCode::kStoreShared;
     if (op.code == OpCode::kReceive) return received.insert(op.symbol).second && op.number == ir::kLastReceive;
     if (op.code == OpCode::kLet) return op.number == ir::kStays;
-    return op.code == OpCode::kMma || moves || OnlyComputes(op);
+    return op.code == OpCode::kMma || moves || ir::OnlyComputes(op.code);
   });
 }
 
@@ -295,7 +296,7 @@ Overlap::Parts Overlap::Deal(const Region& body, const Plan& plan) {
     if (i == plan.rounding) continue;
     if (i == plan.held) {
       const Region carry = Carry(body, plan);
-      parts.touching.insert(parts.touching.end(), carry.begin(), carry.end());
+      Append(parts.touching, std::move(carry));
       continue;
     }
     Region& part = plan.early.contains(i)      ? parts.early
@@ -307,19 +308,16 @@ Overlap::Parts Overlap::Deal(const Region& body, const Plan& plan) {
   return parts;
 }
 
-void Append(Region& to, const Region& from) { to.insert(to.end(), from.begin(), from.end()); }
-
 Region Overlap::FirstIteration(const Parts& parts) {
   Region first = parts.early;
   Append(first, parts.others);
   Append(first, parts.touching);
   first = Copied(kernel_, first, "_first");
-  std::set<std::string> used = kernel_.UsedNames();
+  ir::TakenNames used = kernel_.UsedNames();
   for (size_t i = 0; i < first.size(); ++i) {
     if (first[i].code != OpCode::kLet) continue;
     const std::string name = first[i].symbol;
-    first[i].symbol = ir::FreeName(used, name + "_first");
-    used.insert(first[i].symbol);
+    first[i].symbol = used.TakeFree(name + "_first");
     Substitute(first, name, symbolic::Name(first[i].symbol, first[i].scalars[0]->dtype));
   }
   return first;

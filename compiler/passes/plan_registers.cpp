@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/walk.h"
@@ -108,9 +109,7 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   const RegisterRule& rule = target.registers;
   int64_t most = 0;
   for (const ir::Worker& worker : kernel.workers) {
-    bool multiplies = false;
-    ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
-    if (multiplies) return;
+    if (Multiplies(worker.body)) return;
     most = std::max(most, EstimatedRegisters(kernel, worker));
   }
   if (most == 0) return;  // no worker

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -37,17 +38,16 @@ RegisterShares DealToRoles(const ir::Kernel& kernel, const Target& target) {
   return shares;
 }
 
-bool Multiplies(const ir::Kernel& kernel) {
-  bool found = false;
-  for (const ir::Worker& worker : kernel.workers) ForEachOp(worker.body, [&](const ir::Op& op) { found |= IsProduct(op.code); });
-  return found;
+bool HasProducts(const ir::Kernel& kernel) {
+  return std::any_of(kernel.workers.begin(), kernel.workers.end(),
+                     [](const ir::Worker& worker) { return Multiplies(worker.body); });
 }
 
 /// Several blocks, each of which has its registers from the launch.
 RegisterShares DealToBlocks(const ir::Kernel& kernel, const Target& target) {
   RegisterShares shares;
   shares.at_entry = shares.computing = RegistersOfResident(kernel, target);
-  shares.for_tiles = shares.computing - (Multiplies(kernel) ? kForAddresses : kForAddressesOfMany);
+  shares.for_tiles = shares.computing - (HasProducts(kernel) ? kForAddresses : kForAddressesOfMany);
   return shares;
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/matrix_unit.h"
 #include "compiler/passes/reshaped_layouts.h"
@@ -156,7 +157,7 @@ bool WantsWholeRows(const ir::Worker& worker) {
   bool wants = false;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     wants |= ir::ReducesOrScans(op.code) || (op.code == ir::OpCode::kPart && in_memory.count(op.operands[0]) == 0);
-    if (IsProduct(op.code)) wants |= in_memory.count(op.operands[op.code == ir::OpCode::kAccumulate]) == 0;
+    if (ir::IsProduct(op.code)) wants |= in_memory.count(op.operands[op.code == ir::OpCode::kAccumulate]) == 0;
   });
   return wants;
 }
@@ -178,11 +179,11 @@ ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& work
     ForEachOp(worker.body, [&](const ir::Op& op) {
       for (const ir::ValueId value : op.results) {
         const ir::Type& type = kernel.values[value].type;
-        if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose || op.code == ir::OpCode::kPart) continue;
+        if (op.code == ir::OpCode::kReceive || ir::IsPartOrTranspose(op.code)) continue;
         divides &= type.rows == 1 || type.rows % (warp_rows * down) == 0;
         divides &= type.cols == 1 || type.cols % (kFragmentCols * across) == 0;
       }
-      if (!IsProduct(op.code)) return;
+      if (!ir::IsProduct(op.code)) return;
       const bool has_acc = op.code == ir::OpCode::kAccumulate;
       const ir::Type& sum = kernel.values[has_acc ? op.operands[0] : op.results[0]].type;
       traffic += sum.rows / down + sum.cols / across;
@@ -193,12 +194,6 @@ ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& work
     best.warp_cols = across;
   }
   return best;
-}
-
-bool Multiplies(const ir::Worker& worker) {
-  bool multiplies = false;
-  ForEachOp(worker.body, [&](const ir::Op& op) { multiplies |= IsProduct(op.code); });
-  return multiplies;
 }
 
 /// Has the first reshape whose elements this layout can't leave in their registers go through shared memory, if there is one: its
@@ -222,7 +217,7 @@ int64_t ExtentBeside(int64_t extent, int64_t unit) {
 std::set<int64_t> RowsOfSums(const ir::Kernel& kernel, const ir::Worker& worker) {
   std::set<int64_t> rows;
   ForEachOp(worker.body, [&](const ir::Op& op) {
-    if (IsProduct(op.code))
+    if (ir::IsProduct(op.code))
       rows.insert(kernel.values[op.code == ir::OpCode::kAccumulate ? op.operands[0] : op.results[0]].type.rows);
   });
   return rows;
@@ -280,12 +275,12 @@ Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics&
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute) continue;
     do {
-      if (!Multiplies(worker))
+      if (!Multiplies(worker.body))
         worker.layout = RowLayout(kernel, worker, target);
       else if (!target.has_matrix_group)
         worker.layout = MatrixLayout(kernel, worker, target);
     } while (MovesReshape(kernel, worker));
-    if (Multiplies(worker)) CheckMatrixTiles(kernel, worker, target, diagnostics);
+    if (Multiplies(worker.body)) CheckMatrixTiles(kernel, worker, target, diagnostics);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

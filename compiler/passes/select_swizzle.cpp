@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/layout/wave_banks.h"
 #include "compiler/passes/walk.h"
 

@@ -137,7 +137,7 @@ bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe) {
   });
 }
 
-std::map<std::string, std::string> SendRings(const ir::Kernel& kernel, const ir::Worker& worker, std::set<std::string>& used) {
+std::map<std::string, std::string> SendRings(const ir::Kernel& kernel, const ir::Worker& worker, ir::TakenNames& used) {
   std::map<std::string, std::string> rings;
   for (const ir::Pipe& pipe : kernel.pipes) {
     bool does_both = false;
@@ -145,8 +145,7 @@ std::map<std::string, std::string> SendRings(const ir::Kernel& kernel, const ir:
       const Endpoints ends = EndpointsOf(worker, i);
       does_both = ends.sent.count(pipe.name) > 0 && ends.received.count(pipe.name) > 0;
     }
-    if (does_both && !IsAnsweredAtOnce(worker.body, pipe.name))
-      used.insert(rings[pipe.name] = ir::FreeName(used, pipe.name + "_sent"));
+    if (does_both && !IsAnsweredAtOnce(worker.body, pipe.name)) rings[pipe.name] = used.TakeFree(pipe.name + "_sent");
   }
   return rings;
 }

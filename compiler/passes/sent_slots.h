@@ -34,6 +34,6 @@ bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe);
 
 /// Pipes that have two rings in this worker, and the name of the second, which counts what is sent: those of which an instance both
 /// sends and receives, but not the very slot that it has just sent. `used`: names that are taken; the new ones are added.
-std::map<std::string, std::string> SendRings(const ir::Kernel& kernel, const ir::Worker& worker, std::set<std::string>& used);
+std::map<std::string, std::string> SendRings(const ir::Kernel& kernel, const ir::Worker& worker, ir::TakenNames& used);
 
 }  // namespace tkc::passes

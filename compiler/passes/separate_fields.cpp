@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -25,13 +26,13 @@ class LateFields {
   LateFields(const Region& body, const Op& receive) : body_(body) {
     for (size_t i = 0; i < receive.results.size(); ++i) field_of_[receive.results[i]] = i;
     for (const Op& op : body) {
-      const bool is_view = op.code == OpCode::kPart || op.code == OpCode::kTranspose;
+      const bool is_view = ir::IsPartOrTranspose(op.code);
       if (is_view && field_of_.contains(op.operands[0])) field_of_[op.results[0]] = field_of_[op.operands[0]];
     }
   }
 
   std::set<size_t> Find() const {
-    const auto last = std::find_if(body_.rbegin(), body_.rend(), [](const Op& op) { return IsProduct(op.code); });
+    const auto last = std::find_if(body_.rbegin(), body_.rend(), [](const Op& op) { return ir::IsProduct(op.code); });
     if (last == body_.rend() || last->code != OpCode::kAccumulate || !field_of_.contains(last->operands[2])) return {};
     const size_t late = field_of_.at(last->operands[2]);
     if (IsReadBeside(*last, late) || !ComesFromOther(*last, late)) return {};
@@ -42,7 +43,7 @@ class LateFields {
   bool IsReadBeside(const Op& product, size_t field) const {
     return std::any_of(field_of_.begin(), field_of_.end(), [&](const auto& view) {
       return view.second == field && std::any_of(body_.begin(), body_.end(), [&](const Op& op) {
-               const bool is_view = op.code == OpCode::kPart || op.code == OpCode::kTranspose;
+               const bool is_view = ir::IsPartOrTranspose(op.code);
                return &op != &product && !is_view && Uses(op, view.first);
              });
     });
@@ -52,7 +53,7 @@ class LateFields {
     std::set<ValueId> from_other;
     for (const Op& op : body_) {
       const auto reads_other = [&](ValueId value) { return field_of_.contains(value) && field_of_.at(value) != late; };
-      const bool begins = IsProduct(op.code) && std::any_of(op.operands.begin(), op.operands.end(), reads_other);
+      const bool begins = ir::IsProduct(op.code) && std::any_of(op.operands.begin(), op.operands.end(), reads_other);
       const auto follows = [&](ValueId value) { return from_other.contains(value); };
       if (&op == &product) return follows(op.operands[1]);
       if (!begins && std::none_of(op.operands.begin(), op.operands.end(), follows)) continue;
@@ -96,7 +97,7 @@ bool IsLoaded(const ir::Kernel& kernel, const std::string& pipe) {
 class Separation {
  public:
   Separation(ir::Kernel& kernel, size_t place, const std::set<size_t>& late) : kernel_(kernel), source_(kernel.pipes[place]) {
-    std::set<std::string> used = kernel.UsedNames();
+    ir::TakenNames used = kernel.UsedNames();
     for (size_t half = 0; half < 2; ++half) {
       ir::Pipe& pipe = halves_[half] = source_;
       pipe.fields.clear();
@@ -109,8 +110,7 @@ class Separation {
         names += "_" + NameOf(i);
       }
       if (pipe.fields.size() == 1) pipe.fields[0].name.clear();
-      pipe.name = ir::FreeName(used, source_.name + names);
-      used.insert(pipe.name);
+      pipe.name = used.TakeFree(source_.name + names);
     }
     kernel.pipes[place] = halves_[0];
     kernel.pipes.insert(kernel.pipes.begin() + static_cast<std::ptrdiff_t>(place) + 1, halves_[1]);

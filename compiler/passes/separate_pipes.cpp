@@ -117,7 +117,10 @@ class Traffic {
       if (Takes(op, side, worker_, instance_)) Walk(op.regions[side], held);
       shapes.push_back(std::exchange(traffic_.shape, before));
     }
-    if (op.code == OpCode::kFor) --depth_;
+    if (op.code == OpCode::kFor) {
+      names_.erase(op.symbol);
+      --depth_;
+    }
     const bool has_traffic = std::any_of(shapes.begin(), shapes.end(), [](const std::string& shape) { return !shape.empty(); });
     if (!has_traffic) return;
     if (is_branch) traffic_.shape += "?" + condition.text;
@@ -197,12 +200,12 @@ void Separate(ir::Kernel& kernel, size_t place) {
   const auto choices = Choices(ends, pipe_of);
   if (count == 1 || !choices) return;
 
-  std::set<std::string> used = kernel.UsedNames();
+  ir::TakenNames used = kernel.UsedNames();
   std::vector<ir::Pipe> pipes(count, source);
   const auto shares = static_cast<int64_t>(count);
   for (size_t i = 0; i < count; ++i) {
     pipes[i].part_of = source.name;
-    if (i > 0) used.insert(pipes[i].name = ir::FreeName(used, source.name));
+    if (i > 0) pipes[i].name = used.TakeFree(source.name);
     if (source.slots > 0) pipes[i].slots = std::max<int64_t>(1, (source.slots + shares - 1 - static_cast<int64_t>(i)) / shares);
     // All the others may hold one each.
     pipes[i].least_slots = std::max<int64_t>(1, source.least_slots - (shares - 1));

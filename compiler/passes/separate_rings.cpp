@@ -85,7 +85,7 @@ class Separation {
     }
     SplitWorkers(kernel_, [&](const ir::Worker& each) { return each.name == worker || IsChosenBy(each, pipes); });
     for (ir::Worker& each : kernel_.workers) each.body = Unrolled(kernel_, std::move(each.body), pipes);
-    std::set<std::string> used = kernel_.UsedNames();
+    ir::TakenNames used = kernel_.UsedNames();
     for (const std::string& pipe : pipes) {
       const auto place =
           std::find_if(kernel_.pipes.begin(), kernel_.pipes.end(), [&](const ir::Pipe& p) { return p.name == pipe; });
@@ -107,10 +107,10 @@ class Separation {
     });
     return chooses;
   }
-  static std::vector<ir::Pipe> RingsOf(const ir::Pipe& pipe, std::set<std::string>& used) {
+  static std::vector<ir::Pipe> RingsOf(const ir::Pipe& pipe, ir::TakenNames& used) {
     std::vector<ir::Pipe> rings(static_cast<size_t>(pipe.rings), pipe);
     for (size_t i = 0; i < rings.size(); ++i) {
-      used.insert(rings[i].name = ir::FreeName(used, fmt::format("{}_{}", pipe.name, i)));
+      rings[i].name = used.TakeFree(fmt::format("{}_{}", pipe.name, i));
       rings[i].ring_of = pipe.name;
       rings[i].per_worker = "";
       rings[i].rings = 1;

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/load_early.h"
 #include "compiler/passes/meetings.h"
@@ -54,7 +55,7 @@ class Lives {
       around.insert(live.begin(), live.end());
       live.merge(Before(region, around));  // what the next iteration reads is live at the end of this one
     }
-    if (!IsViewOfView(op)) Access(op, live);
+    if (!ir::IsPartOrTranspose(op.code)) Access(op, live);
     return live;
   }
 

@@ -38,12 +38,18 @@ class Sinking {
   Sinking(ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel), worker_(worker) {}
 
   void Visit(Region& region) {
-    for (size_t i = 0; i < region.size(); ++i) {
-      for (Region& inner : region[i].regions) Visit(inner);
-      if (region[i].code != OpCode::kFor) continue;
-      const size_t front = i;
-      while (const std::optional<Sinkable> found = Find(region[i].regions[0])) i += Sink(region, front, i, *found);
+    Region out;
+    for (Op& op : region) {
+      for (Region& inner : op.regions) Visit(inner);
+      Region front, behind;
+      if (op.code == OpCode::kFor) {
+        while (const std::optional<Sinkable> found = Find(op.regions[0])) Sink(op.regions[0], *found, front, behind);
+      }
+      Append(out, std::move(front));
+      out.push_back(std::move(op));
+      Append(out, std::move(behind));
     }
+    region = std::move(out);
   }
 
  private:
@@ -93,9 +99,8 @@ class Sinking {
     return type;
   }
 
-  /// What is kept begins at `front`. Returns how many operations that takes.
-  size_t Sink(Region& region, size_t front, size_t loop, const Sinkable& found) {
-    Region& body = region[loop].regions[0];
+  /// Adds in front of the loop where what is kept begins, behind it how it becomes the result.
+  void Sink(Region& body, const Sinkable& found, Region& front, Region& behind) {
     const Op reduce = body[found.reduce], combine = body[found.combine];
     const ir::Type folded = Folded(kernel_.values[reduce.operands[0]].type);
     const std::string name = kernel_.values[found.variable].name + "_part";
@@ -115,11 +120,8 @@ class Sinking {
     Op meet = reduce, assign{OpCode::kAssign, {}, {found.variable, combine.results[0]}};
     meet.operands = {kept};
     assign.span = combine.span;
-    Region behind{std::move(meet), combine, std::move(assign)};
-    region.insert(region.begin() + static_cast<std::ptrdiff_t>(loop) + 1, behind.begin(), behind.end());
-    Region begin{std::move(neutral), std::move(part)};
-    region.insert(region.begin() + static_cast<std::ptrdiff_t>(front), begin.begin(), begin.end());
-    return begin.size();
+    behind.insert(behind.begin(), {std::move(meet), combine, std::move(assign)});
+    front.insert(front.begin(), {std::move(neutral), std::move(part)});
   }
 
   /// kept = kept op columns of the tile, as many as it has, until all are taken

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/known_ranges.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
@@ -162,7 +163,7 @@ class Skipping {
       for (Region& inner : op.regions) Visit(inner);
     }
     const auto multiplies = [](const Op& op) {
-      return IsProduct(op.code) ||
+      return ir::IsProduct(op.code) ||
              (op.code == OpCode::kUnroll && (Contains(op.regions[0], OpCode::kMma) || Contains(op.regions[0], OpCode::kMultiply)));
     };
     if (std::none_of(region.begin(), region.end(), multiplies)) return;
@@ -188,8 +189,7 @@ Region Skipping::TakeMaker(Region& region, size_t& place, ValueId mask) const {
   std::set<ValueId> wanted{mask};
   for (size_t i = place; i-- > 0;) {
     const Op& op = region[i];
-    const bool computes = op.code == OpCode::kPositions || op.code == OpCode::kBinary || op.code == OpCode::kUnary ||
-                          op.code == OpCode::kConvert || op.code == OpCode::kPart;
+    const bool computes = ir::ComputesElements(op.code) || op.code == OpCode::kPart;
     if (!computes || !wanted.contains(op.results[0]) || !masks_.IsFixed(op)) continue;
     if (CountUses(body_, op.results[0]) != (op.results[0] == mask ? 1 : 0)) continue;  // what uses it here has not been taken
     wanted.insert(op.operands.begin(), op.operands.end());

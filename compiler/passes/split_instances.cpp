@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/walk.h"
@@ -56,7 +57,7 @@ void DropUnused(Region& body) {
       }
       drops |= std::erase_if(region, [&](const Op& op) {
                  const auto is_used = [&](ir::ValueId value) { return used.contains(value); };
-                 const bool is_pure = OnlyComputes(op) || op.code == OpCode::kRead || op.code == OpCode::kGather;
+                 const bool is_pure = ir::OnlyComputes(op.code) || op.code == OpCode::kRead || op.code == OpCode::kGather;
                  return is_pure && !op.results.empty() && std::none_of(op.results.begin(), op.results.end(), is_used);
                }) > 0;
     };

@@ -2,13 +2,14 @@
 #include "compiler/passes/split_sums.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
+#include "compiler/passes/columns_of_block.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -34,27 +35,13 @@ struct Range {
 
 Range RangeOf(const Op& loop) { return {loop.scalars[0], loop.scalars[1], loop.number}; }
 
-/// What makes a tile of tensors, positions and other tiles, element by element.
-bool IsElementwise(OpCode code) {
-  switch (code) {
-    case OpCode::kRead:
-    case OpCode::kPositions:
-    case OpCode::kFill:
-    case OpCode::kUnary:
-    case OpCode::kBinary:
-    case OpCode::kSelect:
-    case OpCode::kConvert: return true;
-    default: return false;
-  }
-}
-
 /// Whether the loop changes a variable that is older than the loop.
 bool Carries(const Op& loop) {
   std::set<ValueId> own;
   bool carries = false;
   ForEachOp(loop.regions[0], [&](const Op& op) {
     own.insert(op.results.begin(), op.results.end());
-    const bool changes = op.code == OpCode::kAssign || op.code == OpCode::kAssignPart || op.code == OpCode::kAccumulate;
+    const bool changes = ir::Assigns(op.code) || op.code == OpCode::kAccumulate;
     carries |= changes && !own.contains(op.operands[0]);
   });
   return carries;
@@ -85,15 +72,11 @@ class Splitting {
     if (kernel_.split > kMostParts)
       return Refuse(kernel_.span, fmt::format("in more than {} parts", kMostParts), fmt::format("write `split = {}`", kMostParts));
     for (ir::Worker& worker : kernel_.workers) {
-      bool multiplies = false;
-      ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
-      if (multiplies && !SplitCompute(worker)) return false;
+      if (Multiplies(worker.body) && !SplitCompute(worker)) return false;
     }
     if (!range_) return Refuse(kernel_.span, "of a kernel without a sum of products");
     for (ir::Worker& worker : kernel_.workers) {
-      bool multiplies = false;
-      ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
-      if (!multiplies && !SplitFeeder(worker)) return false;
+      if (!Multiplies(worker.body) && !SplitFeeder(worker)) return false;
     }
     return true;
   }
@@ -164,20 +147,12 @@ class Splitting {
   ValueId Exchange(const ir::Worker& worker, ValueId acc, Span span, Region& out);
   std::optional<ValueId> Accumulator(const Op& loop) const;
   bool StartsAtZero(const ir::Worker& worker, size_t loop, ValueId acc) const;
-  bool FindTurned(const Region& body, int64_t rows, int64_t cols, std::set<ValueId>& turned) const;
-  bool NarrowFront(Region& front, const Op& loop);
-  bool NarrowTail(Region tail, ValueId acc, ValueId part, Region& out);
-  bool NarrowOp(Op& op);
 
   ir::Kernel& kernel_;
   Diagnostics& diagnostics_;
-  std::string Free(const std::string& name) const { return ir::FreeName(kernel_.UsedNames(), name); }
+  std::string Free(const std::string& name) const { return kernel_.UsedNames().Free(name); }
   const std::string share_ = Free("split_share"), low_ = Free("split_begin"), high_ = Free("split_end");
   std::optional<Range> range_;
-  int64_t cols_ = 0;                 // of the accumulator
-  std::set<ValueId> narrowed_;       // values whose columns are this block's part
-  std::set<ValueId> narrowed_rows_;  // columns [C, 1] that will be turned into rows [1, C], and what they are computed from
-  std::set<ValueId> whole_;          // rows [1, C] that will be turned into columns, and what they are computed from
 };
 
 /// The one tile that the loop changes, if all it does with it is to add products.
@@ -186,8 +161,7 @@ std::optional<ValueId> Splitting::Accumulator(const Op& loop) const {
   bool only_adds = true;
   ForEachOp(loop.regions[0], [&](const Op& op) {
     if (op.code == OpCode::kAccumulate) changed.insert(op.operands[0]);
-    if (op.code == OpCode::kAssign || op.code == OpCode::kAssignPart || op.code == OpCode::kStore || op.code == OpCode::kSend)
-      only_adds = false;
+    only_adds &= !ir::Assigns(op.code) && op.code != OpCode::kStore && op.code != OpCode::kSend;
     for (size_t i = op.code == OpCode::kAccumulate ? 1 : 0; i < op.operands.size(); ++i) {
       only_adds &= !kernel_.values[op.operands[i]].is_mutable;
     }
@@ -219,21 +193,21 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   if (!StartsAtZero(worker, index, *acc)) return Refuse(loop->span, "of a sum that does not start at zero");
   if (Contains(Region(worker.body.begin(), loop), OpCode::kStore))
     return Refuse(worker.span, "of a sum in front of which something is stored");
-  cols_ = kernel_.values[*acc].type.cols;
-  if (cols_ % (kColumnUnit * kernel_.split) != 0) {
+  const int64_t cols = kernel_.values[*acc].type.cols;
+  if (cols % (kColumnUnit * kernel_.split) != 0) {
     return Refuse(loop->span,
-                  fmt::format("in {} parts of {} columns, which are no multiples of {},", kernel_.split, cols_, kColumnUnit));
+                  fmt::format("in {} parts of {} columns, which are no multiples of {},", kernel_.split, cols, kColumnUnit));
   }
   if (range_ && !(*range_ == RangeOf(*loop))) return Refuse(loop->span, "of loops over different ranges");
   range_ = RangeOf(*loop);
   if (!IsOnlyLoop(worker)) return false;
   Region tail(loop + 1, worker.body.end());
   const char* const kColumnsDiffer = "of a tile whose columns are not treated alike afterwards";
-  if (!FindTurned(worker.body, cols_, 1, narrowed_rows_) || !FindTurned(worker.body, 1, cols_, whole_))
-    return Refuse(worker.span, kColumnsDiffer);
+  ColumnsOfBlock columns(kernel_, cols);
+  if (!columns.FindTurned(worker.body)) return Refuse(worker.span, kColumnsDiffer);
 
   Region out(worker.body.begin(), loop);
-  if (!NarrowFront(out, *loop)) return Refuse(worker.span, kColumnsDiffer);
+  if (!columns.NarrowFront(out, *loop)) return Refuse(worker.span, kColumnsDiffer);
   for (Op& let : Bounds(*range_, loop->span)) out.push_back(std::move(let));
   Narrow(*loop);
   out.push_back(*loop);
@@ -245,7 +219,7 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
     out.push_back(std::move(declare));
     part = variable;
   }
-  if (!NarrowTail(std::move(tail), *acc, part, out)) return Refuse(worker.span, kColumnsDiffer);
+  if (!columns.NarrowTail(std::move(tail), *acc, part, out)) return Refuse(worker.span, kColumnsDiffer);
   worker.body = std::move(out);
   return true;
 }
@@ -277,148 +251,6 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
   out.push_back(collect);
   kernel_.buffers.push_back(std::move(buffer));
   return collect.results[0];
-}
-
-/// Collects the vectors of such a shape that are turned around behind the sum, and those that they are computed from element by
-/// element. False if one of them has another use, or is made otherwise: then it would have to be narrowed and whole.
-bool Splitting::FindTurned(const Region& body, int64_t rows, int64_t cols, std::set<ValueId>& turned) const {
-  std::map<ValueId, const Op*> vectors;
-  for (const Op& op : body) {
-    if (op.results.size() == 1 && IsElementwise(op.code)) vectors[op.results[0]] = &op;
-  }
-  std::vector<ValueId> found;
-  const auto add = [&](const Op& op) {
-    for (const ValueId value : op.operands) {
-      const ir::Type& type = kernel_.values[value].type;
-      if (type.rows == rows && type.cols == cols && turned.insert(value).second) found.push_back(value);
-    }
-  };
-  std::set<const Op*> turns;
-  for (const Op& op : body) {
-    if (op.code != OpCode::kTranspose) continue;
-    add(op);
-    turns.insert(&op);
-  }
-  while (!found.empty()) {
-    const auto vector = vectors.find(found.back());
-    if (vector == vectors.end()) return false;
-    found.pop_back();
-    add(*vector->second);
-  }
-  bool is_only_turned = true;
-  ForEachOp(body, [&](const Op& op) {
-    if (turns.contains(&op) || (!op.results.empty() && turned.contains(op.results[0]))) return;
-    is_only_turned &= std::none_of(op.operands.begin(), op.operands.end(), [&](ValueId value) { return turned.contains(value); });
-  });
-  return is_only_turned;
-}
-
-/// Narrows what is named in front of the sum and lies along its columns, but for what the sum itself asks for: that stays whole.
-bool Splitting::NarrowFront(Region& front, const Op& loop) {
-  std::set<ValueId> asked;
-  const auto ask = [&](const Op& op) { asked.insert(op.operands.begin(), op.operands.end()); };
-  ForEachOp(loop.regions[0], ask);
-  std::set<const Op*> narrowed;
-  for (auto op = front.rbegin(); op != front.rend(); ++op) {
-    const bool has_result = op->results.size() == 1 && (IsElementwise(op->code) || op->code == OpCode::kTranspose);
-    const bool turns = has_result && narrowed_rows_.contains(op->results[0]);
-    const bool lies_along = has_result && kernel_.values[op->results[0]].type.cols == cols_ && !whole_.contains(op->results[0]);
-    if ((turns || lies_along) && !asked.contains(op->results[0])) {
-      narrowed.insert(&*op);
-      continue;
-    }
-    if (turns) narrowed_rows_.erase(op->results[0]);
-    ask(*op);
-    for (const Region& region : op->regions) ForEachOp(region, ask);
-  }
-  return std::all_of(front.begin(), front.end(), [&](Op& op) { return !narrowed.contains(&op) || NarrowOp(op); });
-}
-
-bool Splitting::NarrowTail(Region tail, ValueId acc, ValueId part, Region& out) {
-  narrowed_.insert(part);
-  for (Op& op : tail) {
-    std::replace(op.operands.begin(), op.operands.end(), acc, part);
-    if (!NarrowOp(op)) return false;
-    out.push_back(std::move(op));
-  }
-  return true;
-}
-
-/// Makes the operation work on this block's columns. False where that would change what it means.
-bool Splitting::NarrowOp(Op& op) {
-  const Scalar first = symbolic::Mul(symbolic::Call("cluster::rank", DType::kI32, {}), symbolic::Int(cols_ / kernel_.split));
-  const auto narrow_axis = [&](ir::AxisRange& axis) {
-    axis.start = symbolic::Add(axis.start, first);
-    axis.extent /= kernel_.split;
-  };
-  // The axis of memory along the tile's columns, or its rows: the last one that is kept or the first, the only one of a vector.
-  const auto axis_along = [&](bool columns) -> ir::AxisRange& {
-    const auto is_kept = [](const ir::AxisRange& axis) { return !axis.dropped; };
-    if (columns != (op.slot == "transposed")) return *std::find_if(op.axes.rbegin(), op.axes.rend(), is_kept);
-    return *std::find_if(op.axes.begin(), op.axes.end(), is_kept);
-  };
-  if (!op.results.empty() && whole_.contains(op.results[0])) return true;
-  switch (op.code) {
-    case OpCode::kLet: return true;
-    case OpCode::kStore:
-      if (!narrowed_.count(op.operands[0])) return false;
-      narrow_axis(axis_along(true));
-      return true;
-    case OpCode::kRead: {
-      ir::Type& type = kernel_.values[op.results[0]].type;
-      if (narrowed_rows_.count(op.results[0])) {
-        type.rows /= kernel_.split;
-        narrow_axis(axis_along(false));
-      } else if (type.cols == cols_) {
-        type.cols /= kernel_.split;
-        narrow_axis(axis_along(true));
-        narrowed_.insert(op.results[0]);
-      }
-      return true;
-    }
-    case OpCode::kPositions:
-      if (narrowed_rows_.count(op.results[0])) {
-        kernel_.values[op.results[0]].type.rows /= kernel_.split;
-        op.scalars[0] = symbolic::Add(op.scalars[0], first);
-      } else if (kernel_.values[op.results[0]].type.cols == cols_) {
-        kernel_.values[op.results[0]].type.cols /= kernel_.split;
-        op.scalars[0] = symbolic::Add(op.scalars[0], first);
-        narrowed_.insert(op.results[0]);
-      }
-      return true;
-    case OpCode::kTranspose: {
-      if (whole_.contains(op.operands[0])) return true;
-      const ir::Type& type = kernel_.values[op.operands[0]].type;
-      const bool is_vector = type.rows == 1 || type.cols == 1;
-      if (!is_vector || (type.rows == cols_ && !narrowed_rows_.contains(op.operands[0]))) return false;
-      break;
-    }
-    case OpCode::kFill:
-    case OpCode::kUnary:
-    case OpCode::kBinary:
-    case OpCode::kSelect:
-    case OpCode::kConvert:
-    case OpCode::kVar:
-    case OpCode::kAssign: break;
-    default: return false;
-  }
-  if (!op.results.empty() && narrowed_rows_.contains(op.results[0])) {
-    for (const ValueId value : op.operands) {
-      if (kernel_.values[value].type.rows == cols_ && !narrowed_rows_.contains(value)) return false;
-    }
-    kernel_.values[op.results[0]].type.rows /= kernel_.split;
-    return true;
-  }
-  for (ValueId value : op.operands) {
-    if (kernel_.values[value].type.cols == cols_ && !narrowed_.count(value)) return false;
-  }
-  for (ValueId value : op.results) {
-    ir::Type& type = kernel_.values[value].type;
-    if (type.cols != cols_) continue;
-    type.cols /= kernel_.split;
-    narrowed_.insert(value);
-  }
-  return true;
 }
 
 }  // namespace

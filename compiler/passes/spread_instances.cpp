@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/separate_rings.h"
@@ -29,9 +30,7 @@ std::string Hindrance(const ir::Kernel& kernel, const ir::Worker& worker) {
     ForEachOp(other.body, [&](const Op& op) { feeds &= op.code != OpCode::kSend || is_own(op.symbol); });
     if (!feeds) return fmt::format("beside `{}`, which does more than load what one instance each receives,", other.name);
   }
-  bool multiplies = false;
-  ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
-  if (multiplies) return "of a worker that multiplies";
+  if (Multiplies(worker.body)) return "of a worker that multiplies";
   for (const ir::Pipe& pipe : kernel.pipes) {
     if (is_own(pipe.name)) {
       if (ServesAll(kernel, pipe)) continue;
@@ -62,7 +61,7 @@ Op NumberOf(const std::string& name, const std::string& here, const ir::Worker& 
 }
 
 /// Who loads fills the pipes of the instances of its block.
-Region FedHere(Region region, const ir::Worker& worker, std::set<std::string>& used) {
+Region FedHere(Region region, const ir::Worker& worker, ir::TakenNames& used) {
   Region out;
   for (Op& op : region) {
     if (!IsOverInstances(op)) {
@@ -70,8 +69,7 @@ Region FedHere(Region region, const ir::Worker& worker, std::set<std::string>& u
       out.push_back(std::move(op));
       continue;
     }
-    const std::string name = op.symbol, here = ir::FreeName(used, name + "_here");
-    used.insert(here);
+    const std::string name = op.symbol, here = used.TakeFree(name + "_here");
     Region& body = op.regions[0];
     ForEachOp(body, [&](Op& each) {
       if (each.code == OpCode::kSend) each.scalars[kRingOfSend] = symbolic::Name(here);
@@ -82,7 +80,7 @@ Region FedHere(Region region, const ir::Worker& worker, std::set<std::string>& u
     if (worker.instances > 1)
       out.push_back(std::move(op));
     else
-      out.insert(out.end(), std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
+      Append(out, std::move(body));
   }
   return out;
 }
@@ -92,10 +90,9 @@ void Deal(ir::Kernel& kernel, ir::Worker& worker) {
   worker.instances /= worker.spread;
   kernel.cluster = worker.spread;
   if (worker.instance_name.empty()) return;
-  std::set<std::string> used = kernel.UsedNames();
+  ir::TakenNames used = kernel.UsedNames();
   const std::string name = worker.instance_name;
-  worker.instance_name = ir::FreeName(used, name + "_here");
-  used.insert(worker.instance_name);
+  worker.instance_name = used.TakeFree(name + "_here");
   ForEachOp(worker.body, [&](Op& op) {
     if (op.code == OpCode::kReceive && !op.scalars.empty()) op.scalars[0] = symbolic::Name(worker.instance_name);
   });

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/shared_room.h"
 #include "compiler/passes/stage_operands_impl.h"
@@ -16,13 +17,13 @@ using ir::Space;
 using ir::ValueId;
 
 std::string Staging::NewBuffer(const std::string& name, DType dtype, int64_t rows, int64_t cols, const std::string& purpose) {
-  std::set<std::string> taken;
-  for (const ir::Buffer& other : kernel_.buffers) taken.insert(other.name);
+  ir::TakenNames taken;
+  for (const ir::Buffer& other : kernel_.buffers) taken.Take(other.name);
   for (const ir::Pipe& pipe : kernel_.pipes) {  // which get their slots later
-    for (size_t i = 0; i < pipe.fields.size(); ++i) taken.insert(FieldBuffer(pipe, i));
+    for (size_t i = 0; i < pipe.fields.size(); ++i) taken.Take(FieldBuffer(pipe, i));
   }
   ir::Buffer buffer;
-  buffer.name = ir::FreeName(taken, name);
+  buffer.name = taken.Free(name);
   buffer.dtype = dtype;
   buffer.rows = rows;
   buffer.cols = cols;
@@ -105,7 +106,7 @@ void Staging::PlaceBefore(const Op& op, Region& out) {
     if (!Uses(op, value)) continue;
     bool is_operand = false;
     for (const Region& region : op.regions) {
-      ForEachOp(region, [&, v = value](const Op& inner) { is_operand |= IsProduct(inner.code) && Uses(inner, v); });
+      ForEachOp(region, [&, v = value](const Op& inner) { is_operand |= ir::IsProduct(inner.code) && Uses(inner, v); });
     }
     (is_operand ? in_shared : in_registers).insert(value);
   }
@@ -205,8 +206,8 @@ bool Staging::Exchanges(const Op& op, ValueId source) {
 void Staging::NoteOperands() {
   std::vector<const Op*> moves;
   ForEachOp(worker_.body, [&](const Op& op) {
-    if (IsProduct(op.code) || op.code == OpCode::kSend) operands_.insert(op.operands.begin(), op.operands.end());
-    if (op.code == OpCode::kPart || op.code == OpCode::kTranspose) moves.push_back(&op);
+    if (ir::IsProduct(op.code) || op.code == OpCode::kSend) operands_.insert(op.operands.begin(), op.operands.end());
+    if (ir::IsPartOrTranspose(op.code)) moves.push_back(&op);
   });
   for (auto move = moves.rbegin(); move != moves.rend(); ++move) {
     if (operands_.count((*move)->results[0]) > 0) operands_.insert((*move)->operands[0]);

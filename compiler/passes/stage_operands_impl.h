@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "compiler/ir/ir.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/matrix_unit.h"
 #include "compiler/passes/register_shares.h"
@@ -41,9 +42,10 @@ class Staging {
         registers_(ShareRegisters(kernel, target).for_tiles),
         diagnostics_(diagnostics) {
     ForEachOp(worker.body, [&](const ir::Op& op) {
-      multiplies_ |= IsProduct(op.code);
+      multiplies_ |= ir::IsProduct(op.code);
       const bool rearranges = op.code == ir::OpCode::kTranspose || (op.code == ir::OpCode::kPart && !StaysWithThreads(op));
-      if (rearranges || IsProduct(op.code) || op.code == ir::OpCode::kSend) movable_.insert(op.operands.begin(), op.operands.end());
+      if (rearranges || ir::IsProduct(op.code) || op.code == ir::OpCode::kSend)
+        movable_.insert(op.operands.begin(), op.operands.end());
     });
     NoteOperands();
   }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/walk.h"
@@ -28,18 +29,9 @@ ir::AxisRange* StoreParts::AxisOf(Op& access) const {
 
 /// What may be done later, in front of a store that follows: it reads tiles, scalars, and tensors that the grid does not write.
 bool StoreParts::MayWait(const Op& op) const {
-  switch (op.code) {
-    case OpCode::kRead: return KeepsTensor(kernel_, op.symbol);
-    case OpCode::kFill:
-    case OpCode::kUnary:
-    case OpCode::kBinary:
-    case OpCode::kSelect:
-    case OpCode::kConvert:
-    case OpCode::kPositions: return true;
-    case OpCode::kReduce:
-    case OpCode::kCumsum: return by_rows_ && op.slot == "rows" && op.symbol.empty();
-    default: return false;
-  }
+  if (op.code == OpCode::kRead) return KeepsTensor(kernel_, op.symbol);
+  if (ir::ReducesOrScans(op.code)) return by_rows_ && op.slot == "rows" && op.symbol.empty();
+  return ir::ComputesElements(op.code);
 }
 
 StoreStatement StoreParts::Find(Region& region, size_t store) const {

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"

@@ -26,22 +26,6 @@ namespace {
 constexpr const char* kFreeWhenRead = "This buffer is free once all have read what it held.";
 constexpr const char* kFreeWhenVacated = "This buffer is free once all are done with what lay in the same place.";
 
-State Join(State a, const State& b) {
-  for (const auto& [place, since] : b.pending) {
-    const auto [found, is_new] = a.pending.try_emplace(place, since);
-    if (!is_new) found->second = std::min(found->second, since);
-  }
-  const auto join = [](Unsettled& to, const Unsettled& from) {
-    for (const auto& [place, meetings] : from) to[place] = std::max(to[place], meetings);
-  };
-  join(a.arrived, b.arrived);
-  join(a.written, b.written);
-  join(a.read, b.read);
-  a.own_written.insert(b.own_written.begin(), b.own_written.end());
-  a.own_read.insert(b.own_read.begin(), b.own_read.end());
-  return a;
-}
-
 /// Pipes of which the region fills slots that its next iterations receive: the slot before the present one, or the only one, once
 /// the region has received it.
 std::set<std::string> FilledAhead(const Region& region) {
@@ -60,10 +44,23 @@ std::set<std::string> FilledAhead(const Region& region) {
   return ahead;
 }
 
-/// Of all instances of the worker.
-bool IsMeeting(const Op& op) { return op.code == OpCode::kSyncBlock || op.code == OpCode::kNamedSync; }
-
 }  // namespace
+
+State Join(State a, const State& b) {
+  for (const auto& [place, since] : b.pending) {
+    const auto [found, is_new] = a.pending.try_emplace(place, since);
+    if (!is_new) found->second = std::min(found->second, since);
+  }
+  const auto join = [](Unsettled& to, const Unsettled& from) {
+    for (const auto& [place, meetings] : from) to[place] = std::max(to[place], meetings);
+  };
+  join(a.arrived, b.arrived);
+  join(a.written, b.written);
+  join(a.read, b.read);
+  a.own_written.insert(b.own_written.begin(), b.own_written.end());
+  a.own_read.insert(b.own_read.begin(), b.own_read.end());
+  return a;
+}
 
 FoldedSync::FoldedSync(ir::Kernel& kernel, const ir::Worker& worker, const Target& target, Diagnostics& diagnostics)
     : kernel_(kernel), worker_(worker), target_(target), diagnostics_(diagnostics), is_whole_block_(IsWholeBlock(kernel, worker)) {
@@ -157,18 +154,6 @@ void FoldedSync::SyncAll(Span span, State& state, Region& out) {
   Meet(state);
 }
 
-void FoldedSync::Refuse(Span span) {
-  if (!has_failed_) {
-    diagnostics_
-        .Error(DiagnosticKind::kNotImplemented, span,
-               fmt::format("for `{}`, a slot or buffer of the whole block used by some instances only is specified, not yet "
-                           "implemented",
-                           target_.name))
-        .Help("let all instances take part, outside conditions on the instance");
-  }
-  has_failed_ = true;
-}
-
 void FoldedSync::SyncOwn(Span span, State& state, Region& out) const {
   out.push_back(SyncOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, span));
   state.own_written.clear();
@@ -233,55 +218,6 @@ void FoldedSync::Read(const Place& place, Span span, State& state, Region& out) 
 
 // ---- the walk --------------------------------------------------------------------------------------------------------
 
-bool FoldedSync::Diverges(const Op& op) const {
-  return std::any_of(op.scalars.begin(), op.scalars.end(), [&](const ir::Scalar& scalar) {
-    return std::any_of(differs_.begin(), differs_.end(), [&](const std::string& name) { return symbolic::Mentions(scalar, name); });
-  });
-}
-
-/// All instances execute a barrier of the block, whichever side of a branch they take: it stands between two branches on the same
-/// condition, one for what is before it and one for what is behind.
-Region FoldedSync::SplitAtBarriers(const Op& branch) {
-  Region out;
-  std::vector<Region::const_iterator> next, end;
-  for (const Region& side : branch.regions) {
-    next.push_back(side.begin());
-    end.push_back(side.end());
-    ForEachOp(side, [&](const Op& op) {
-      for (const Region& inner : op.regions) {
-        if (Contains(inner, OpCode::kSyncBlock) || Contains(inner, OpCode::kNamedSync)) Refuse(op.span);
-      }
-    });
-  }
-  std::set<ValueId> gone;  // defined in a branch before
-  while (true) {
-    Op piece = branch;
-    bool meets = false;
-    Op meeting{OpCode::kSyncBlock};
-    for (size_t i = 0; i < 2; ++i) {
-      const auto barrier = std::find_if(next[i], end[i], IsMeeting);
-      piece.regions[i].assign(next[i], barrier);
-      meets |= barrier != end[i];
-      if (barrier != end[i]) meeting = *barrier;
-      next[i] = barrier == end[i] ? barrier : barrier + 1;
-    }
-    ForEachOp(piece.regions[0], [&](const Op& op) { NoteUse(op, gone); });
-    ForEachOp(piece.regions[1], [&](const Op& op) { NoteUse(op, gone); });
-    for (const Region& side : piece.regions) {
-      ForEachOp(side, [&](const Op& op) { gone.insert(op.results.begin(), op.results.end()); });
-    }
-    if (!piece.regions[0].empty() || !piece.regions[1].empty()) out.push_back(std::move(piece));
-    if (!meets) return out;
-    out.push_back(meeting);
-  }
-}
-
-void FoldedSync::NoteUse(const Op& op, const std::set<ValueId>& gone) {
-  for (const ValueId value : op.operands) {
-    if (gone.count(value) > 0) Refuse(op.span);
-  }
-}
-
 /// Blocks beyond the end of a loop that runs ahead are still on their way. Those that each thread stored itself nobody reads,
 /// either: who fills the slot next has to know that all have done so.
 void FoldedSync::Drain(const Op& loop, State& state, Region& out) const {
@@ -329,19 +265,6 @@ void FoldedSync::Loop(Op op, State& state, Region& out) {
   out.push_back(std::move(op));
   state = source.code == OpCode::kUnroll ? end : Join(entry, end);  // a loop may take no turn
   Drain(source, state, out);
-}
-
-void FoldedSync::Branch(Op op, State& state, Region& out) {
-  const bool diverges = Diverges(op);
-  divergent_ += diverges;
-  State after[2] = {state, state};
-  for (size_t i = 0; i < op.regions.size(); ++i) op.regions[i] = Walk(op.regions[i], after[i]);
-  divergent_ -= diverges;
-  const auto views = state.views;
-  state = Join(std::move(after[0]), after[1]);
-  state.views = views;
-  if (!diverges) return out.push_back(std::move(op));
-  for (Op& piece : SplitAtBarriers(op)) out.push_back(std::move(piece));
 }
 
 void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State& state, Region& out) {

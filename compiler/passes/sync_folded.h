@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The walk of insert_sync over a program that issues its own copies: what its parts share (sync_folded.cpp, sync_folded_slots.cpp).
+// The walk of insert_sync over a program that issues its own copies: what its parts share (sync_folded.cpp and those beside it).
 #pragma once
 
 #include <map>
@@ -36,6 +36,9 @@ struct State {
   std::map<ValueId, Place> views;  // what a view shows
   bool operator==(const State&) const = default;
 };
+
+/// What holds where paths meet.
+State Join(State a, const State& b);
 
 /// See sync_folded.cpp.
 class FoldedSync {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
@@ -80,11 +81,12 @@ Region FoldedSync::ExpandSends(const Region& region, std::map<std::string, int64
 std::vector<std::set<std::string>> FoldedSync::PipesOf(const Region& region) {
   std::vector<std::set<std::string>> pipes(region.size());
   for (size_t i = 0; i < region.size(); ++i) {
-    const Region alone{region[i]};
-    ForEachOp(alone, [&](const Op& each) {
+    const auto note = [&](const Op& each) {
       const bool is_traffic = each.code == OpCode::kReceive || each.code == OpCode::kSend;
       if (is_traffic && ir::PlaceOfSlot(each.slot).where != ir::SlotPlace::Where::kPrevious) pipes[i].insert(each.symbol);
-    });
+    };
+    note(region[i]);
+    for (const Region& inner : region[i].regions) ForEachOp(inner, note);
   }
   return pipes;
 }
@@ -94,6 +96,10 @@ std::vector<std::set<std::string>> FoldedSync::PipesOf(const Region& region) {
 /// does in the branches beside it.
 void FoldedSync::PlaceAdvances(Region& region, bool repeats, const std::set<std::string>& elsewhere) const {
   const std::vector<std::set<std::string>> pipes = PipesOf(region);
+  std::map<std::string, int> operations;  // that send or receive slots of each pipe
+  for (const std::set<std::string>& of_one : pipes) {
+    for (const std::string& pipe : of_one) ++operations[pipe];
+  }
   // Receives that follow each other stay together: they share a wait and a barrier.
   const auto comes_to = [&](size_t index, const std::string& pipe) {
     bool found = pipes[index].contains(pipe);
@@ -115,10 +121,10 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats, const std::set<std:
       out.insert(out.end() - is_explained, SyncOp(OpCode::kAdvance, slot->first, "", 0, span));
       slot = held.erase(slot);
     }
-    const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
+    const bool is_loop = ir::IsLoop(op.code);
     std::set<std::string> outside = elsewhere;
-    for (size_t j = 0; j < region.size() && !op.regions.empty(); ++j) {
-      if (j != i) outside.insert(pipes[j].begin(), pipes[j].end());
+    for (const auto& [pipe, count] : operations) {
+      if (count > (pipes[i].contains(pipe) ? 1 : 0)) outside.insert(pipe);
     }
     for (const Region& inner : op.regions) {
       std::set<std::string> once;
@@ -176,7 +182,7 @@ void FoldedSync::FindUnusedFields(const Region& body) {
         (used_.count(op.results[i]) > 0 ? used : received).insert(FieldBuffer(pipe, i));
       }
     }
-    const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles || op.code == OpCode::kUnroll;
+    const bool is_loop = ir::IsLoop(op.code);
     for (size_t i = 0; is_loop && i < op.regions.size(); ++i) {
       ForEachOp(op.regions[i], [&](const Op& each) {
         if (each.code == OpCode::kSend && slots_.at(each.symbol) == 1) again.insert(each.symbol);
@@ -242,9 +248,13 @@ void FoldedSync::Copies(const Op& send, State& state, Region& out, bool is_check
   for (const Place& place : written) {
     if (!IsGuarded(place)) Note(state.written, place);
   }
-  if (!is_async) return;
-  if (!target_.counts_copy_instructions) out.push_back(SyncOp(OpCode::kCommitCopies, "", "", 0, send.regions[0].back().span));
-  NoteCopies(send, state);
+  if (is_async) {
+    if (!target_.counts_copy_instructions) out.push_back(SyncOp(OpCode::kCommitCopies, "", "", 0, send.regions[0].back().span));
+    NoteCopies(send, state);
+  }
+  for (const Op& op : send.regions[0]) {
+    for (const ValueId result : op.results) state.views.erase(result);  // of this send alone
+  }
 }
 
 /// The first blocks of a loop, a slot each: what must be settled is settled before the first of them.

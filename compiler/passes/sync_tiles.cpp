@@ -128,12 +128,12 @@ void HandOnTiles(ir::Kernel& kernel) {
     const auto loop =
         std::find_if(worker.body.begin(), worker.body.end(), [](const Op& op) { return op.code == OpCode::kForTiles; });
     if (loop == worker.body.end()) continue;
-    const std::set<std::string> used = kernel.UsedNames();
-    if (i == drawing && worker.instances > 1 && worker.instance_name.empty()) worker.instance_name = ir::FreeName(used, "w");
+    const ir::TakenNames used = kernel.UsedNames();
+    if (i == drawing && worker.instances > 1 && worker.instance_name.empty()) worker.instance_name = used.Free("w");
     const TileHanding handing(kernel, worker);
     Region& body = loop->regions[0];
     if (i == drawing) {
-      const std::string name = ir::FreeName(used, "drawn");
+      const std::string name = used.Free("drawn");
       body.insert(body.begin(), handing.Draw(name));
       body.push_back(Explain(
           fmt::format("The next tile, drawn when this one began, goes to all roles{}.", kernel.cluster > 1 ? " of all blocks" : ""),

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/copy_pieces.h"
 #include "compiler/passes/walk.h"
 
@@ -27,7 +28,7 @@ using Fields = std::map<std::string, std::vector<Field>>;
 
 /// Results of `op`, which shows all or a part of one of these.
 bool Shows(const Op& op, const std::set<ValueId>& values) {
-  return (op.code == OpCode::kPart || op.code == OpCode::kTranspose) && values.count(op.operands[0]) > 0;
+  return ir::IsPartOrTranspose(op.code) && values.count(op.operands[0]) > 0;
 }
 
 /// How the worker uses what it receives. A right operand is the last one of a product. Beside a left one in registers it is loaded

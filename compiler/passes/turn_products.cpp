@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/turned_tiles.h"
 #include "compiler/passes/walk.h"
 
@@ -68,12 +69,12 @@ class Turning {
 
   /// `is_turned`: its tiles in registers are.
   void TurnOne(bool is_turned, Op& op, Region& out) {
-    if (IsProduct(op.code)) {
+    if (ir::IsProduct(op.code)) {
       ValueId &left = op.operands.end()[-2], &right = op.operands.end()[-1];
       const ValueId new_left = Other(right, out, op.span);
       right = Other(left, out, op.span);
       left = new_left;
-    } else if (is_turned && !IsViewOfView(op)) {
+    } else if (is_turned && !ir::IsPartOrTranspose(op.code)) {
       if (op.code == OpCode::kRead || op.code == OpCode::kStore) Toggle(op.slot, "", "transposed");
       if (op.code == OpCode::kPositions || ir::ReducesOrScans(op.code)) Toggle(op.slot, "rows", "cols");
       for (ValueId& value : op.operands) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/matrix_unit.h"
 #include "compiler/passes/walk.h"
 
@@ -40,7 +41,7 @@ bool WaysOfTiles::Join(ValueId a, ValueId b, bool differ) {
 
 TurnedTiles::TurnedTiles(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), worker_(worker) {
   ForEachOp(worker.body, [&](const Op& op) {
-    const bool is_view = IsViewOfView(op) && in_memory_.contains(op.operands[0]);
+    const bool is_view = ir::IsPartOrTranspose(op.code) && in_memory_.contains(op.operands[0]);
     if (op.code != OpCode::kReceive && !is_view) return;
     in_memory_.insert(op.results.begin(), op.results.end());
     if (op.code == OpCode::kTranspose) turned_from_[op.results[0]] = op.operands[0];
@@ -70,7 +71,7 @@ bool TurnedTiles::Pays() const {
 TurnedTiles::Shapes TurnedTiles::ShapesOfProducts() const {
   Shapes shapes;
   ForEachOp(worker_.body, [&](const Op& op) {
-    if (!IsProduct(op.code)) return;
+    if (!ir::IsProduct(op.code)) return;
     const ir::Type& sum = TypeOf(op.code == OpCode::kAccumulate ? op.operands[0] : op.results[0]);
     shapes.fit &= sum.cols % kMatrixRows == 0 && sum.rows % kMatrixCols == 0 && sum.rows <= kMatrixMostCols;
     shapes.gain |= sum.rows > sum.cols;
@@ -82,7 +83,7 @@ TurnedTiles::Shapes TurnedTiles::ShapesOfProducts() const {
 void TurnedTiles::NoteObstacle(DiagnosticBuilder& report) const {
   const Shapes shapes = ShapesOfProducts();
   if (obstacle_ == nullptr || !shapes.fit || !shapes.need_turn) return;
-  const char* const but_for = IsProduct(obstacle_->code) ? "if its operands came by pipes and had 16 bits" : "but for this";
+  const char* const but_for = ir::IsProduct(obstacle_->code) ? "if its operands came by pipes and had 16 bits" : "but for this";
   report.Note(obstacle_->span,
               fmt::format("{}, products would be computed turned, as y.T @ x.T: rows in multiples of {}", but_for, kMatrixCols));
 }
@@ -100,10 +101,10 @@ bool TurnedTiles::IsAsHeld(const Op& op) const {
 
 /// What meets element by element is held the same way, what the source turns the other way.
 bool TurnedTiles::Join(const Op& op) {
-  if (IsProduct(op.code))
+  if (ir::IsProduct(op.code))
     return ways_.Join(WaysOfTiles::kTurned, op.code == OpCode::kAccumulate ? op.operands[0] : op.results[0], false);
   if (IsTurnOfRegisters(op)) return IsVector(TypeOf(op.results[0])) || ways_.Join(op.operands[0], op.results[0], true);
-  return op.code == OpCode::kReceive || IsViewOfView(op) || JoinAll(op);
+  return op.code == OpCode::kReceive || ir::IsPartOrTranspose(op.code) || JoinAll(op);
 }
 
 /// The operation's tiles in registers that look different when they are turned.
@@ -125,21 +126,14 @@ bool TurnedTiles::IsHeldTurned(const Op& op) const {
 }
 
 bool TurnedTiles::CanTurn(const Op& op) const {
+  if (ir::ComputesElements(op.code) || ir::ReducesOrScans(op.code)) return true;
   switch (op.code) {
     case OpCode::kFor:
     case OpCode::kIf:
     case OpCode::kLet:
     case OpCode::kReceive:
-    case OpCode::kPositions:
-    case OpCode::kFill:
     case OpCode::kVar:
-    case OpCode::kAssign:
-    case OpCode::kUnary:
-    case OpCode::kBinary:
-    case OpCode::kSelect:
-    case OpCode::kConvert:
-    case OpCode::kReduce:
-    case OpCode::kCumsum: return true;
+    case OpCode::kAssign: return true;
     case OpCode::kPart: return IsInMemory(op.operands[0]);
     case OpCode::kTranspose: return !IsAsHeld(op) || IsComplete(op);
     case OpCode::kRead: return IsVector(TypeOf(op.results[0])) || !op.axes.back().dropped;

@@ -2,9 +2,11 @@
 #include "compiler/passes/walk.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::passes {
@@ -54,6 +56,16 @@ bool Contains(const ir::Region& region, ir::OpCode code) {
   return found;
 }
 
+bool Multiplies(const ir::Region& region) {
+  bool found = false;
+  ForEachOp(region, [&](const ir::Op& op) { found |= ir::IsProduct(op.code); });
+  return found;
+}
+
+void Append(ir::Region& to, ir::Region more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
 ir::Region& OwnTurn(ir::Op& tiles) { return TurnOf(tiles).regions[0]; }
 ir::Region& OthersTurns(ir::Op& tiles) { return TurnOf(tiles).regions[1]; }
 
@@ -62,35 +74,6 @@ int CountUses(const ir::Region& region, ir::ValueId value) {
   ForEachOp(region,
             [&](const ir::Op& op) { count += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), value)); });
   return count;
-}
-
-bool OnlyComputes(const ir::Op& op) {
-  switch (op.code) {
-    case ir::OpCode::kVar:
-    case ir::OpCode::kAssign:
-    case ir::OpCode::kAssignPart:
-    case ir::OpCode::kFill:
-    case ir::OpCode::kUnary:
-    case ir::OpCode::kBinary:
-    case ir::OpCode::kSelect:
-    case ir::OpCode::kConvert:
-    case ir::OpCode::kReduce:
-    case ir::OpCode::kCumsum:
-    case ir::OpCode::kTranspose:
-    case ir::OpCode::kPart:
-    case ir::OpCode::kMatmul:
-    case ir::OpCode::kAccumulate:
-    case ir::OpCode::kPositions:
-    case ir::OpCode::kAligned:
-    case ir::OpCode::kReshape:
-    case ir::OpCode::kCat: return true;
-    default: return false;
-  }
-}
-
-bool IsProduct(ir::OpCode code) {
-  return code == ir::OpCode::kMatmul || code == ir::OpCode::kAccumulate || code == ir::OpCode::kMma ||
-         code == ir::OpCode::kMultiply;
 }
 
 bool FillsShared(const ir::Op& op) {
@@ -110,9 +93,7 @@ bool FillsShared(const ir::Op& op) {
 
 bool Writes(const ir::Op& op, ir::ValueId value) {
   if (std::find(op.results.begin(), op.results.end(), value) != op.results.end()) return true;
-  const bool in_place = op.code == ir::OpCode::kAssign || op.code == ir::OpCode::kAssignPart ||
-                        op.code == ir::OpCode::kAccumulate || op.code == ir::OpCode::kMma || op.code == ir::OpCode::kMultiply;
-  return in_place && op.operands[0] == value;
+  return (ir::Assigns(op.code) || ir::AddsProduct(op.code)) && op.operands[0] == value;
 }
 
 bool KeepsTensor(const ir::Kernel& kernel, const std::string& name) {
@@ -149,7 +130,7 @@ std::map<ir::ValueId, std::string> BuffersOfViews(const ir::Kernel& kernel, cons
       for (size_t i = 0; i < op.results.size(); ++i) buffers[op.results[i]] = FieldBuffer(pipe, i);
     }
     if (op.code == ir::OpCode::kView) buffers[op.results[0]] = op.symbol;
-    if (op.code == ir::OpCode::kPart || op.code == ir::OpCode::kTranspose) {
+    if (ir::IsPartOrTranspose(op.code)) {
       const auto under = buffers.find(op.operands[0]);
       if (under != buffers.end()) buffers[op.results[0]] = std::string(under->second);
     }

@@ -29,18 +29,18 @@ bool NamesScalar(const ir::Op& op, const std::set<std::string>& names);
 /// Whether the region holds an operation of this code, at any depth.
 bool Contains(const ir::Region& region, ir::OpCode code);
 
+/// Whether the region holds a matrix product.
+bool Multiplies(const ir::Region& region);
+
+/// Moves the operations behind those of `to`.
+void Append(ir::Region& to, ir::Region more);
+
 /// Of a loop over tiles that instances take in turn: what an instance does in a tile of its own, and in others.
 ir::Region& OwnTurn(ir::Op& tiles);
 ir::Region& OthersTurns(ir::Op& tiles);
 
 /// The operations of the region, at any depth, that use `value`.
 int CountUses(const ir::Region& region, ir::ValueId value);
-
-/// Computes on tiles of the worker itself: memory is as it was, and so is every scalar.
-bool OnlyComputes(const ir::Op& op);
-
-/// Matrix products at either level.
-bool IsProduct(ir::OpCode code);
 
 /// Whether the operation writes into the view of shared memory that is its first operand.
 bool FillsShared(const ir::Op& op);
@@ -72,9 +72,6 @@ int64_t SlotBytes(const ir::Pipe& pipe);
 /// What is left of the shared memory of a block that has `bytes` of it, beside the slots that no pipe can do without and all
 /// buffers that are no slots.
 int64_t BytesBesideBuffers(const ir::Kernel& kernel, int64_t bytes);
-
-/// Of a view, another: part of it, or the same turned.
-inline bool IsViewOfView(const ir::Op& op) { return op.code == ir::OpCode::kPart || op.code == ir::OpCode::kTranspose; }
 
 /// How the layout deals a tile to the threads of a worker.
 layout::RegisterLayout DealtBy(const ir::RegisterLayout& layout);

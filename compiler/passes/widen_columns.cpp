@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 #include "compiler/sema/fill.h"
 
@@ -110,15 +111,10 @@ class Extents {
         for (const ValueId result : op.results) Align(result, operand, true);
       }
     };
+    if (ir::IsElementwise(op.code) || ir::ReducesOrScans(op.code)) return align_all();
     switch (op.code) {
-      case OpCode::kVar:
-      case OpCode::kUnary:
-      case OpCode::kBinary:
-      case OpCode::kSelect:
-      case OpCode::kConvert:
-      case OpCode::kReduce:
-      case OpCode::kCumsum: return align_all();
-      case OpCode::kAssign: return Align(op.operands[0], op.operands[1], false);
+      case OpCode::kVar: return align_all();
+      case OpCode::kAssign:
       case OpCode::kAssignPart: return Align(op.operands[0], op.operands[1], false);
       case OpCode::kPart: return Align(op.results[0], op.operands[0], false);
       case OpCode::kTranspose:
@@ -174,9 +170,8 @@ class Widening {
 
   /// Columns that the worker's registers do not hold as they are.
   bool FindWanted(const ir::Worker& worker) {
-    bool multiplies = false, any = false;
-    ForEachOp(worker.body, [&](const Op& op) { multiplies |= IsProduct(op.code); });
-    if (!multiplies || worker.kind != ir::RoleKind::kCompute) return false;
+    bool any = false;
+    if (!Multiplies(worker.body) || worker.kind != ir::RoleKind::kCompute) return false;
     ForEachOp(worker.body, [&](const Op& op) {
       for (const ValueId value : op.results) {
         const int64_t columns = kernel_.values[static_cast<size_t>(value)].type.cols;

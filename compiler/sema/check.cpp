@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/sema/analyses.h"
+#include "compiler/sema/check_costs.h"
 #include "compiler/sema/check_declared_names.h"
 #include "compiler/sema/elaborator.h"
 #include "compiler/support/parallel.h"
@@ -243,6 +244,7 @@ void Checker::Merge(const std::vector<Attempt>& attempts) {
 
 typed::Program Checker::Run() {
   CheckDeclaredNames(file_, options_, diagnostics_);
+  CheckCosts(file_, diagnostics_);
   typed::Program program;
   std::map<std::string, Span> entries;
   for (const ast::KernelDecl& kernel : file_.kernels) {

@@ -67,6 +67,7 @@ std::optional<typed::CostFormula> Elaborator::FormulaOf(const ast::CallExpr& cal
   if (fn == context_.fns.end() || fn->second->return_type) return std::nullopt;
   typed::CostFormula formula;
   formula.name = call.callee.text;
+  formula.declaration = fn->second->span;
   Scope own;
   own.Open();
   for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -77,7 +78,20 @@ std::optional<typed::CostFormula> Elaborator::FormulaOf(const ast::CallExpr& cal
     formula.params.emplace_back(param.name.text, DeclareOfLauncher(param.name.text, DType::kI64, own));
   }
   Scope* const caller = std::exchange(scope_, &own);
-  Value body = EvalBranch(fn->second->body);
+  own.Open();
+  for (const ast::StmtPtr& stmt : fn->second->body.stmts) {
+    const auto* let = ast::DynCast<ast::LetStmt>(*stmt);
+    if (let == nullptr) {
+      CheckStmt(*stmt);
+      continue;
+    }
+    Value value = Eval(*let->value);
+    value.span = let->value->span;
+    typed::Block* const outer = std::exchange(block_, &formula.lets);
+    BindLet(let->pattern, let->type.get(), std::move(value), false);
+    block_ = outer;
+  }
+  Value body = Eval(*fn->second->body.result);
   scope_ = caller;
   if (!body.IsScalar() || body.expr->type.dtype != DType::kI64) return std::nullopt;
   formula.body = std::move(body.expr);

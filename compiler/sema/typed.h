@@ -276,11 +276,13 @@ struct Section {
   Span span;
 };
 
-/// A cost that is the value of a `fn`: `body` with args[i] for params[i].
+/// A cost that is the value of a `fn`: `body`, of what `lets` name, with args[i] for params[i].
 struct CostFormula {
   std::string name;  // of the function
+  Span declaration;  // the function's
   std::vector<std::pair<std::string, VarId>> params;
   std::vector<ExprPtr> args;
+  Block lets;
   ExprPtr body;
 };
 

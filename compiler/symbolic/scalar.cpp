@@ -140,6 +140,12 @@ bool Mentions(const Scalar& scalar, const std::string& name) {
   return false;
 }
 
+void AddNames(const Scalar& scalar, std::set<std::string>& names) {
+  if (!scalar) return;
+  if (scalar->kind == Kind::kName) names.insert(scalar->name);
+  for (const Scalar& arg : scalar->args) AddNames(arg, names);
+}
+
 void AddMaxima(const Scalar& scalar, const Scalar& least, std::vector<Scalar>& maxima) {
   if (!scalar) return;
   const std::function<bool(const Scalar&)> reaches = [&](const Scalar& part) {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/syntax/ast_print.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
-#include <iterator>
+#include "compiler/syntax/ast_print_expr.h"
 
 namespace tkc::ast {
 namespace {
 
-class Printer {
+class Printer : public ExprPrinter {
  public:
-  std::string Take() { return std::move(out_); }
-
   void PrintFile(const File& file) {
     for (const File::Ref& ref : file.order) {
       switch (ref.kind) {
@@ -24,161 +22,7 @@ class Printer {
     }
   }
 
-  void PrintExpr(const Expr& expr) {
-    switch (expr.kind) {
-      case ExprKind::kInt: Text("{}", Cast<IntExpr>(expr).value); break;
-      case ExprKind::kFloat: PrintFloat(Cast<FloatExpr>(expr).value); break;
-      case ExprKind::kBool: Text("{}", Cast<BoolExpr>(expr).value); break;
-      case ExprKind::kName: Text("{}", Cast<NameExpr>(expr).name); break;
-      case ExprKind::kUnary: List(Spelling(Cast<UnaryExpr>(expr).op), {Cast<UnaryExpr>(expr).operand.get()}); break;
-      case ExprKind::kBinary: {
-        const auto& binary = Cast<BinaryExpr>(expr);
-        List(Spelling(binary.op), {binary.left.get(), binary.right.get()});
-        break;
-      }
-      case ExprKind::kCall: List(Cast<CallExpr>(expr).callee.text, Cast<CallExpr>(expr).arguments); break;
-      case ExprKind::kMethod: {
-        const auto& method = Cast<MethodExpr>(expr);
-        Text("(.{} ", method.method.text);
-        PrintExpr(*method.base);
-        for (const ExprPtr& argument : method.arguments) Text(" "), PrintExpr(*argument);
-        Text(")");
-        break;
-      }
-      case ExprKind::kField: List("." + Cast<FieldExpr>(expr).field.text, {Cast<FieldExpr>(expr).base.get()}); break;
-      case ExprKind::kIndex: PrintIndexed(Cast<IndexExpr>(expr)); break;
-      case ExprKind::kTuple: List("tuple", Cast<TupleExpr>(expr).elements); break;
-      case ExprKind::kIf: {
-        const auto& value = Cast<IfExpr>(expr);
-        Text("(if ");
-        PrintExpr(*value.condition);
-        PrintBranch(value.then_branch);
-        PrintBranch(value.else_branch);
-        Text(")");
-        break;
-      }
-      case ExprKind::kReceive: {
-        const auto& receive = Cast<ReceiveExpr>(expr);
-        Text("(<- {}", receive.pipe.text);
-        if (receive.index) Text(" "), PrintExpr(*receive.index);
-        Text(")");
-        break;
-      }
-    }
-  }
-
-  void PrintType(const TypeExpr& type) {
-    switch (type.kind) {
-      case TypeExpr::Kind::kElement:
-      case TypeExpr::Kind::kNamed:
-        Text("{}", type.name.text);
-        if (type.has_dims) {
-          Text("[");
-          Separated(type.dims, [&](const ExprPtr& dim) { PrintExpr(*dim); });
-          Text("]");
-        }
-        break;
-      case TypeExpr::Kind::kIndexOf: Text("index of "), PrintExpr(*type.of); break;
-      case TypeExpr::Kind::kTuple:
-        Text("(");
-        Separated(type.fields, [&](const TypeExpr::Field& field) {
-          if (field.name) Text("{}: ", field.name.text);
-          PrintType(*field.type);
-          if (field.repeat) Text(" x "), PrintExpr(*field.repeat);
-        });
-        Text(")");
-        break;
-    }
-  }
-
  private:
-  template <typename... Args>
-  void Text(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
-  }
-  template <typename... Args>
-  void Line(fmt::format_string<Args...> format, Args&&... args) {
-    Indent();
-    Text(format, std::forward<Args>(args)...);
-    out_ += '\n';
-  }
-  void Indent() { out_.append(2 * indent_, ' '); }
-  template <typename Items, typename Each>
-  void Separated(const Items& items, Each each) {
-    bool first = true;
-    for (const auto& item : items) {
-      if (!first) Text(", ");
-      first = false;
-      each(item);
-    }
-  }
-
-  void List(std::string_view head, std::initializer_list<const Expr*> items) {
-    Text("({}", head);
-    for (const Expr* item : items) Text(" "), PrintExpr(*item);
-    Text(")");
-  }
-  void List(std::string_view head, const std::vector<ExprPtr>& items) {
-    Text("({}", head);
-    for (const ExprPtr& item : items) Text(" "), PrintExpr(*item);
-    Text(")");
-  }
-
-  void PrintFloat(double value) {
-    const std::string text = fmt::format("{}", value);
-    const bool looks_float = text.find_first_of(".en") != std::string::npos;
-    Text("{}{}", text, looks_float ? "" : ".0");
-  }
-
-  void PrintIndexed(const IndexExpr& expr) {
-    Text("(index ");
-    PrintExpr(*expr.base);
-    for (const Index& index : expr.indices) {
-      Text(" ");
-      if (index.kind == Index::Kind::kAll) {
-        Text(":");
-      } else if (index.kind == Index::Kind::kSlice) {
-        List(":+", {index.expr.get(), index.count.get()});
-      } else if (index.kind == Index::Kind::kBlock) {
-        List("..by", {index.expr.get(), index.end.get(), index.count.get()});
-      } else {
-        PrintExpr(*index.expr);
-      }
-    }
-    if (expr.fill) Text(" else "), PrintExpr(*expr.fill);
-    Text(")");
-  }
-
-  void PrintBranch(const Block& block) {
-    if (block.stmts.empty()) {
-      Text(" ");
-      return PrintExpr(*block.result);
-    }
-    Text(" (do");
-    for (const StmtPtr& stmt : block.stmts) {
-      const auto& let = Cast<LetStmt>(*stmt);
-      Text(" (let {} ", PatternText(let.pattern));
-      PrintExpr(*let.value);
-      Text(")");
-    }
-    Text(" ");
-    PrintExpr(*block.result);
-    Text(")");
-  }
-
-  static std::string PatternText(const Pattern& pattern) {
-    if (!pattern.is_tuple) return pattern.names[0].text;
-    std::string text = "(";
-    for (const Name& name : pattern.names) text += (text.size() > 1 ? ", " : "") + name.text;
-    return text + ")";
-  }
-
-  void PrintRange(const Range& range) {
-    if (range.low) PrintExpr(*range.low), Text(" .. ");
-    PrintExpr(*range.high);
-    if (range.step) Text(" by "), PrintExpr(*range.step);
-  }
-
   void PrintBinding(std::string_view word, const Pattern& pattern, const TypeExprPtr& type, const Expr& value) {
     Indent();
     Text("{} {}", word, PatternText(pattern));
@@ -377,9 +221,6 @@ class Printer {
     if (item.value) Text(" = "), PrintExpr(*item.value);
     Text("\n");
   }
-
-  std::string out_;
-  int indent_ = 0;
 };
 
 }  // namespace
@@ -391,13 +232,13 @@ std::string Print(const File& file) {
 }
 
 std::string Print(const Expr& expr) {
-  Printer printer;
+  ExprPrinter printer;
   printer.PrintExpr(expr);
   return printer.Take();
 }
 
 std::string Print(const TypeExpr& type) {
-  Printer printer;
+  ExprPrinter printer;
   printer.PrintType(type);
   return printer.Take();
 }

@@ -2381,19 +2381,20 @@ gemm_large_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_m
   tk::cluster::sync();
 }
 
-// What schedules cost: the function `time` of the source.
+// About how many nanoseconds a product takes in tiles of BM x BN, fitted to timings on an H100. `parts` blocks share each sum, and
+// handing it on takes a while; `blocks` of a cluster share what they fetch of B. Each round of tiles over the multiprocessors has a start
+// and a store. In each step of 64 along K it multiplies, for `product`, and fetches: multiprocessors are neighbours by twos and fetch
+// through one door, and a row that begins inside a line of 128 bytes takes two lines. Nothing is faster than memory.
 tk::index gemm_cost_by_time(tk::index M, tk::index N, tk::index K, tk::index BM, tk::index BN, tk::index parts, tk::index blocks,
                             tk::index sms, tk::index product) {
-  const tk::index quotient_1 =
-      tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, BM * blocks) * blocks * tk::cdiv<tk::index>(N, BN) * parts, sms);
-  const tk::index quotient_2 = tk::cdiv<tk::index>(K, parts * 64);
-  return quotient_1 * (BM * BN / 10 + 1520) + (parts - 1) * 500 +
-         tk::max<tk::index>(quotient_1 * quotient_2 * product +
-                            tk::cdiv<tk::index>(tk::cdiv<tk::index>(M, BM * blocks) * blocks * tk::cdiv<tk::index>(N, BN) * parts *
-                                                2, sms) * quotient_2 *
-                            ((BM * (tk::min<tk::index>(K % 64, 1) + 1) +
-                              tk::floor_div<tk::index>(BN, blocks) * (tk::min<tk::index>(N % 64, 1) + 1)) * 55 / 100),
-                            (M * K + K * N + M * N) / 2450);
+  const tk::index tiles = tk::cdiv<tk::index>(M, BM * blocks) * blocks * tk::cdiv<tk::index>(N, BN) * parts;
+  const tk::index steps = tk::cdiv<tk::index>(K, parts * 64);
+  const tk::index fetch = (BM * (tk::min<tk::index>(K % 64, 1) + 1) +
+                           tk::floor_div<tk::index>(BN, blocks) * (tk::min<tk::index>(N % 64, 1) + 1)) * 55 / 100;
+  const tk::index memory = (M * K + K * N + M * N) / 2450;
+  return tk::cdiv<tk::index>(tiles, sms) * (BM * BN / 10 + 1520) + (parts - 1) * 500 +
+         tk::max<tk::index>(tk::cdiv<tk::index>(tiles, sms) * steps * product + tk::cdiv<tk::index>(tiles * 2, sms) * steps * fetch,
+                            memory);
 }
 
 // One call of gemm: arguments, checks, and a function for each schedule.

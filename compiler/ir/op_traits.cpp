@@ -2,7 +2,7 @@
 // Names and levels of the operations, from op.def.
 #include <string_view>
 
-#include "compiler/ir/ir.h"
+#include "compiler/ir/op_traits.h"
 
 namespace tkc::ir {
 namespace {

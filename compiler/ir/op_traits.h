@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Kinds of operations, each named once: what passes, the certificate and the printer ask of a code alone.
+#pragma once
+
+#include <string_view>
+
+#include "compiler/ir/ir.h"
+
+namespace tkc::ir {
+
+std::string_view OpText(OpCode code);
+bool InTileLevel(OpCode code);
+bool InScheduleLevel(OpCode code);
+
+// ---- control flow and scalars
+
+constexpr bool IsLoop(OpCode code) { return code == OpCode::kFor || code == OpCode::kForTiles || code == OpCode::kUnroll; }
+/// Makes, or changes, the scalar Op::symbol.
+constexpr bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTest || code == OpCode::kDrawTile; }
+
+// ---- computing on tiles
+
+/// Each element of the result comes from the same element of the operands, of which columns, rows and numbers are spread.
+constexpr bool IsElementwise(OpCode code) {
+  return code == OpCode::kUnary || code == OpCode::kBinary || code == OpCode::kSelect || code == OpCode::kConvert;
+}
+/// The tile is made of scalars and of where its elements lie.
+constexpr bool IsMadeOfScalars(OpCode code) { return code == OpCode::kFill || code == OpCode::kPositions; }
+/// Any part of the result can be had alone, of the same part of the operands and without memory.
+constexpr bool ComputesElements(OpCode code) { return IsElementwise(code) || IsMadeOfScalars(code); }
+/// Changes a variable, or a part of it, to a value.
+constexpr bool Assigns(OpCode code) { return code == OpCode::kAssign || code == OpCode::kAssignPart; }
+/// Those that hold parts of a line of a tile exchange what they have found, warps through a scratch buffer (Op::symbol).
+constexpr bool ReducesOrScans(OpCode code) { return code == OpCode::kReduce || code == OpCode::kCumsum; }
+/// Of a view, another: part of it, or the same turned. Of a tile in registers, the same of the tile.
+constexpr bool IsPartOrTranspose(OpCode code) { return code == OpCode::kPart || code == OpCode::kTranspose; }
+/// Adds a product to a sum, or sets it to one.
+constexpr bool AddsProduct(OpCode code) { return code == OpCode::kAccumulate || code == OpCode::kMma || code == OpCode::kMultiply; }
+/// Matrix products at either level.
+constexpr bool IsProduct(OpCode code) { return code == OpCode::kMatmul || AddsProduct(code); }
+/// Computes on tiles of the worker itself: memory is as it was, and so is every scalar.
+constexpr bool OnlyComputes(OpCode code) {
+  return ComputesElements(code) || Assigns(code) || ReducesOrScans(code) || IsPartOrTranspose(code) || code == OpCode::kVar ||
+         code == OpCode::kMatmul || code == OpCode::kAccumulate || code == OpCode::kAligned || code == OpCode::kReshape ||
+         code == OpCode::kCat;
+}
+
+// ---- memory
+
+/// Copies of the engine into shared memory, which complete on a barrier.
+constexpr bool IsEngineLoad(OpCode code) {
+  return code == OpCode::kLoadAsync || code == OpCode::kLoadRows || code == OpCode::kLoadMulticast;
+}
+constexpr bool LoadsFragments(OpCode code) { return code == OpCode::kLoadLeft || code == OpCode::kLoadRight; }
+
+}  // namespace tkc::ir

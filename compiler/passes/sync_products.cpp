@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Matrix products of a role that computes: issued, and waited for where somebody touches what they write or read.
+#include <algorithm>
+#include <utility>
+
+#include "compiler/passes/sync_compute_role.h"
+#include "compiler/passes/walk.h"
+
+namespace tkc::passes::computing {
+
+void ComputeRoleSync::WaitGroups(size_t left, Span span, Region& out) {
+  if (in_flight_.size() <= left) return;
+  Op wait = SyncOp(OpCode::kMmaWait, "", "", static_cast<int64_t>(left), span);
+  // The wait names the accumulators that are complete behind it, so that no read of them moves above it, and left operands that
+  // are assigned anew, so that this stays behind it.
+  for (size_t i = 0; i + left < in_flight_.size(); ++i) {
+    const ValueId acc = in_flight_[i].acc;
+    bool is_complete = std::find(wait.operands.begin(), wait.operands.end(), acc) == wait.operands.end();
+    for (size_t j = in_flight_.size() - left; j < in_flight_.size(); ++j) is_complete &= in_flight_[j].acc != acc;
+    if (is_complete) wait.operands.push_back(acc);
+    if (assigned_.contains(in_flight_[i].left)) wait.operands.push_back(in_flight_[i].left);
+  }
+  out.push_back(std::move(wait));
+  while (in_flight_.size() > left) {
+    for (const Release& release : in_flight_.front().releases) ReleaseSlot(release, out);
+    in_flight_.pop_front();
+  }
+}
+
+void ComputeRoleSync::WaitFor(const Op& op, Region& out) {
+  for (size_t i = in_flight_.size(); i-- > 0;) {
+    const Group& group = in_flight_[i];
+    const bool touches = Uses(op, group.acc) || Writes(op, group.acc) || (group.left != ir::kNone && Writes(op, group.left));
+    if (touches) return WaitGroups(in_flight_.size() - 1 - i, op.span, out);
+  }
+}
+
+void ComputeRoleSync::Product(Op op, Region& out) {
+  Group group{op.operands[0], ir::kNone, {}, {}, {}};
+  const ValueId left = op.operands[1];
+  if (kernel_.values[left].type.space == ir::Space::kRegister) group.left = left;
+  for (size_t i = 1; i <= 2; ++i) {
+    if (const std::string* buffer = staging_.BufferOf(op.operands[i])) group.buffers.insert(*buffer);
+    const auto slot = slot_of_.find(op.operands[i]);
+    if (slot != slot_of_.end()) group.pipes.insert(pipe_of_.at(slot->second));
+  }
+  // Products into one accumulator follow each other without a wait; one that another product is still making as its operand does
+  // not.
+  for (size_t i = in_flight_.size(); i-- > 0;) {
+    if (in_flight_[i].acc == left) {
+      WaitGroups(in_flight_.size() - 1 - i, op.span, out);
+      break;
+    }
+  }
+  const Span span = op.span;
+  Op fence = SyncOp(OpCode::kMmaFence, "", "", 0, span);
+  // Registers that ordinary code has written are tied to the fence; those of a group in flight must not be touched.
+  const auto is_flying = [&](const Group& g) { return g.acc == group.acc; };
+  const bool keeps_value = op.number != ir::kSets && std::none_of(in_flight_.begin(), in_flight_.end(), is_flying);
+  if (keeps_value && !flies_around_) fence.operands.push_back(group.acc);
+  if (group.left != ir::kNone) fence.operands.push_back(group.left);
+  out.push_back(std::move(fence));
+  out.push_back(std::move(op));
+  out.push_back(SyncOp(OpCode::kMmaCommit, "", "", 0, span));
+  in_flight_.push_back(std::move(group));
+}
+
+/// For each product: wait for its slots; product; wait for the product before it; release the slots which that was the last to
+/// read; next slot. What the last product reads is released behind the first one of the next iteration.
+void ComputeRoleSync::FlyAround(Op op, const ProductsInFlight& flight, Region& out) {
+  const Region& source = op.regions[0];
+  const std::vector<size_t>& products = flight.products;
+  const auto read_last = [&](size_t product) {
+    const auto pipes = flight.read_last.find(product);
+    return pipes == flight.read_last.end() ? std::vector<std::string>{} : pipes->second;
+  };
+  const Span span = source[products.back()].span;  // behind the loop it is the last product that is waited for
+  const ir::Scalar lo = op.scalars[0], hi = op.scalars[1];
+  Region body;
+  std::vector<Held> outer = std::move(held_);  // received before the loop: they go back behind it
+  held_.clear();
+  flies_around_ = true;
+  size_t before = products.back();
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source[i].code == OpCode::kReceive) {
+      Receive(source[i], source, i, body);
+    } else if (source[i].code != OpCode::kMma) {
+      body.push_back(source[i]);
+    } else {
+      Product(source[i], body);
+      Region releases = ReleasePrevious(read_last(before), source[i].span);
+      if (i == products.front() || !releases.empty()) {
+        body.push_back(
+            Explain("One product stays in flight; the one before it is complete, so its slot goes back.", source[i].span));
+        body.push_back(SyncOp(OpCode::kMmaWait, "", "", 1, source[i].span));
+      }
+      if (i == products.front() && !releases.empty())
+        releases = {If(symbolic::Kind::kGt, symbolic::Name(op.symbol), lo, std::move(releases), source[i].span)};
+      Append(body, std::move(releases));
+      for (const std::string& pipe : read_last(i)) {
+        held_pipes_.erase(pipe);
+        body.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, source[i].span));
+      }
+      before = i;
+    }
+  }
+  flies_around_ = false;
+  held_ = std::move(outer);
+  in_flight_.clear();
+  Op wait = SyncOp(OpCode::kMmaWait, "", "", 0, span);
+  for (const size_t product : products) {
+    const ValueId acc = source[product].operands[0];
+    if (std::find(wait.operands.begin(), wait.operands.end(), acc) == wait.operands.end()) wait.operands.push_back(acc);
+  }
+  Region releases = ReleasePrevious(read_last(products.back()), span);
+  op.regions[0] = std::move(body);
+  out.push_back(std::move(op));
+  out.push_back(std::move(wait));
+  if (releases.empty()) return;
+  // A number is written on the right.
+  out.push_back(symbolic::IsInt(lo) ? If(symbolic::Kind::kGt, hi, lo, std::move(releases), span)
+                                    : If(symbolic::Kind::kLt, lo, hi, std::move(releases), span));
+}
+
+Region ComputeRoleSync::ReleasePrevious(const std::vector<std::string>& pipes, Span span) const {
+  Region releases;
+  for (const std::string& pipe : pipes)
+    releases.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(pipe), present_.at(pipe) + ".previous", release_kind_.at(pipe), span));
+  return releases;
+}
+
+}  // namespace tkc::passes::computing

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "compiler/support/diagnostic.h"
+#include "compiler/syntax/ast.h"
+
+namespace tkc::sema {
+
+/// Costs of the file's schedule sets that nothing compares, whatever the target.
+void CheckCosts(const ast::File& file, Diagnostics& diagnostics);
+
+}  // namespace tkc::sema
