@@ -178,6 +178,13 @@ bool FillSources::CanMiss(const Source& source, int64_t extent) {
   return source.upper ? CanExceed(start, extent, bound) : CanPrecede(start, bound);
 }
 
+bool FillSources::LiesBeyond(int id, const Scalar& start, const Scalar& limit, bool upper) {
+  const Source& source = sources_[id];
+  if (source.upper != upper || source.age > 0 || !source.changes.empty()) return false;
+  const Scalar bound = symbolic::Sub(start, source.difference);
+  return upper ? IsAtMost(limit, bound) || !CanExceed(limit, 0, bound) : IsAtMost(bound, limit) || !CanPrecede(limit, bound);
+}
+
 Taint FillSources::Older(const Taint& taint, const Stmt& loop) {
   const std::string name = NameOf(loop.var);
   Taint older = taint;

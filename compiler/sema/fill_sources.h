@@ -74,6 +74,8 @@ class FillSources {
   static std::optional<Source> Moved(Source source, const symbolic::Scalar& offset, int64_t extent);
   /// Whether `extent` positions can pass the bound, as far as the read is known.
   bool CanMiss(const Source& source, int64_t extent);
+  /// Whether positions from `start` on are at `limit` or behind it (or before it) wherever elements of the source are missing.
+  bool LiesBeyond(int source, const symbolic::Scalar& start, const symbolic::Scalar& limit, bool upper);
   /// The sources of a value, as the next iteration of `loop` sees them.
   Taint Older(const Taint& taint, const typed::Stmt& loop);
   /// A name that stands for several numbers.

@@ -96,6 +96,7 @@ class FillTaint {
   Taint Cat(const typed::Expr& expr);
   Taint Reduce(const typed::Expr& expr);
   Taint MatMul(const typed::Expr& expr);
+  Taint OfPositions(const typed::Expr& expr);
   std::optional<Positions> PositionsOf(const typed::Expr& expr);
   /// An integer scalar whatever its width.
   symbolic::Scalar IntegerOf(const typed::Expr& expr);

@@ -101,8 +101,8 @@ Taint FillTaint::EvalKind(const Expr& expr) {
     case ExprKind::kBool: return Constant(expr.int_value != 0 ? Fill::kPositive : Fill::kZero);
     case ExprKind::kParam: return Constant(positive_.contains(expr.id) ? Fill::kPositive : Fill::kFinite);
     case ExprKind::kDim:
-    case ExprKind::kElement:
-    case ExprKind::kPositions: return Taint{};
+    case ExprKind::kElement: return Taint{};
+    case ExprKind::kPositions: return OfPositions(expr);
     case ExprKind::kVar:
       return kernel_.vars[expr.id].kind == typed::VarKind::kGrid || kernel_.vars[expr.id].kind == typed::VarKind::kLoop ||
                      kernel_.vars[expr.id].kind == typed::VarKind::kInstance
@@ -162,6 +162,16 @@ Taint FillTaint::Convert(const Expr& expr) {
   return taint;
 }
 
+/// The numbers of elements that do not exist count as elements that do not exist, and `iota` has none.
+Taint FillTaint::OfPositions(const Expr& expr) {
+  Taint taint;
+  if (expr.args.size() < 2) return taint;
+  const Scalar start = table_->Of(*expr.args[0]);
+  sources_.AddEnd(taint.axis[0], start, expr.type.rows, table_->Of(*expr.args[1]), Fill::kFinite);
+  if (expr.args.size() > 2) sources_.AddBegin(taint.axis[0], start, table_->Of(*expr.args[2]), Fill::kFinite);
+  return taint;
+}
+
 std::optional<FillTaint::Positions> FillTaint::PositionsOf(const Expr& expr) {
   switch (expr.kind) {
     case ExprKind::kPositions: return Positions{table_->Of(*expr.args[0]), 0};
@@ -213,7 +223,11 @@ bool FillTaint::Comparison(const Expr& expr, Taint& taint) {
   Scalar limit = IntegerOf(*bound);
   if (op == Op::kLe || op == Op::kGt) limit = symbolic::Add(limit, symbolic::Int(1));
   if (op != Op::kLt && op != Op::kLe && op != Op::kGt && op != Op::kGe) return false;
-  sources_.AddSource(taint.axis[positions->axis], positions->start, limit, op == Op::kLt || op == Op::kLe, Fill::kZero);
+  const bool is_below = op == Op::kLt || op == Op::kLe;
+  for (auto& [source, fill] : taint.axis[positions->axis]) {
+    if (sources_.LiesBeyond(source, positions->start, limit, is_below)) fill = Fill::kZero;
+  }
+  sources_.AddSource(taint.axis[positions->axis], positions->start, limit, is_below, Fill::kZero);
   return true;
 }
 
@@ -294,17 +308,24 @@ Taint FillTaint::Read(const Expr& expr) {
   return taint;
 }
 
-/// Where a number is missing, whatever it would have chosen stands.
+/// Where a number is missing, whatever it would have chosen stands; the fill, where it lies outside of the tensor.
 Taint FillTaint::Gather(const Expr& expr) {
   Taint taint;
   const size_t rank = kernel_.params[expr.id].extents.size();
+  const Fill fill = expr.args.size() == rank ? Fill::kZero : FillIn(expr.type.dtype, Eval(*expr.args[rank]).base);
+  taint.read_infinite = IsInfinite(fill);
+  const Fill unknown = IsInfinite(fill) ? Fill::kAny : Fill::kFinite;
   for (size_t i = 0; i < rank; ++i) {
     if (!expr.args[i]->type.is_tile) continue;
-    for (const auto& [source, fill] : Eval(*expr.args[i]).axis[0]) taint.axis[0][source] = Fill::kFinite;
+    for (const auto& [source, missing] : Eval(*expr.args[i]).axis[0]) taint.axis[0][source] = unknown;
   }
-  if (expr.args.size() == rank || !IsInfinite(Eval(*expr.args[rank]).base)) return taint;
-  for (auto& [source, fill] : taint.axis[0]) fill = Fill::kAny;
-  taint.read_infinite = true;
+  for (size_t i = 0; i < rank; ++i) {
+    const auto positions = expr.args[i]->type.is_tile ? PositionsOf(*expr.args[i]) : std::nullopt;
+    if (!positions) continue;
+    const Scalar end = table_->Of(*kernel_.params[expr.id].extents[i]);
+    sources_.AddEnd(taint.axis[0], positions->start, expr.type.rows, end, fill);
+    sources_.AddBegin(taint.axis[0], positions->start, symbolic::Int(0), fill);
+  }
   return taint;
 }
 
