@@ -365,7 +365,7 @@ bool FillSources::IsNotNegative(const Scalar& scalar, int depth) const {
     if (IsAbove(atom, symbolic::Int(0), 0)) return true;
     if (atom->kind != symbolic::Kind::kName) return false;
     const std::string_view name = atom->name;
-    const auto is_dim = [&](const typed::Dim& dim) { return "d." + dim.name == name; };
+    const auto is_dim = [&](const typed::Dim& dim) { return SymbolicTable::NameOfDim(dim.name) == name; };
     if (std::any_of(kernel_.dims.begin(), kernel_.dims.end(), is_dim)) return true;
     if (instance_ != typed::kNone && table_->NameOf(instance_) == name) return true;
     const auto range = ranges_.find(std::string(name));
