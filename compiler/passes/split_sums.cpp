@@ -2,6 +2,7 @@
 #include "compiler/passes/split_sums.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -60,6 +61,16 @@ bool Carries(const Op& loop) {
   return carries;
 }
 
+/// The operations that are not in loops, of branches those behind number `loop` of the region.
+template <typename F>
+void ForEachOutside(const Region& region, size_t loop, F visit) {
+  for (size_t i = 0; i < region.size(); ++i) {
+    visit(region[i]);
+    if (region[i].code != OpCode::kIf || i < loop) continue;
+    for (const Region& branch : region[i].regions) ForEachOutside(branch, 0, visit);
+  }
+}
+
 bool IsAssigned(const Region& body, ValueId variable) {
   bool is_assigned = false;
   ForEachOp(body, [&](const Op& op) { is_assigned |= op.code == OpCode::kAssign && op.operands[0] == variable; });
@@ -105,6 +116,11 @@ class Splitting {
         .Error(DiagnosticKind::kNotImplemented, span, fmt::format("`split` {}{} is specified, not yet implemented", what, set))
         .Help(std::move(help));
     return false;
+  }
+
+  bool RefuseColumns(Span span) {
+    return Refuse(span, "of a tile whose columns are not treated alike afterwards",
+                  "leave `split` out of this schedule, or store the sum to a `work` tensor and do this in a second grid");
   }
 
   /// Every rank takes an equal number of steps; of those behind the end nothing exists, which adds zero. So all blocks go through
@@ -164,9 +180,10 @@ class Splitting {
   ValueId Exchange(const ir::Worker& worker, ValueId acc, Span span, Region& out);
   std::optional<ValueId> Accumulator(const Op& loop) const;
   bool StartsAtZero(const ir::Worker& worker, size_t loop, ValueId acc) const;
-  bool FindTurned(const Region& body, int64_t rows, int64_t cols, std::set<ValueId>& turned) const;
+  bool FindTurned(const Region& body, size_t loop, int64_t rows, int64_t cols, std::set<ValueId>& turned) const;
   bool NarrowFront(Region& front, const Op& loop);
   bool NarrowTail(Region tail, ValueId acc, ValueId part, Region& out);
+  bool NarrowRegion(Region& region, ValueId acc, ValueId part);
   bool NarrowOp(Op& op);
 
   ir::Kernel& kernel_;
@@ -228,12 +245,11 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   range_ = RangeOf(*loop);
   if (!IsOnlyLoop(worker)) return false;
   Region tail(loop + 1, worker.body.end());
-  const char* const kColumnsDiffer = "of a tile whose columns are not treated alike afterwards";
-  if (!FindTurned(worker.body, cols_, 1, narrowed_rows_) || !FindTurned(worker.body, 1, cols_, whole_))
-    return Refuse(worker.span, kColumnsDiffer);
+  if (!FindTurned(worker.body, index, cols_, 1, narrowed_rows_) || !FindTurned(worker.body, index, 1, cols_, whole_))
+    return RefuseColumns(worker.span);
 
   Region out(worker.body.begin(), loop);
-  if (!NarrowFront(out, *loop)) return Refuse(worker.span, kColumnsDiffer);
+  if (!NarrowFront(out, *loop)) return RefuseColumns(worker.span);
   for (Op& let : Bounds(*range_, loop->span)) out.push_back(std::move(let));
   Narrow(*loop);
   out.push_back(*loop);
@@ -245,7 +261,7 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
     out.push_back(std::move(declare));
     part = variable;
   }
-  if (!NarrowTail(std::move(tail), *acc, part, out)) return Refuse(worker.span, kColumnsDiffer);
+  if (!NarrowTail(std::move(tail), *acc, part, out)) return false;
   worker.body = std::move(out);
   return true;
 }
@@ -281,11 +297,11 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
 
 /// Collects the vectors of such a shape that are turned around behind the sum, and those that they are computed from element by
 /// element. False if one of them has another use, or is made otherwise: then it would have to be narrowed and whole.
-bool Splitting::FindTurned(const Region& body, int64_t rows, int64_t cols, std::set<ValueId>& turned) const {
+bool Splitting::FindTurned(const Region& body, size_t loop, int64_t rows, int64_t cols, std::set<ValueId>& turned) const {
   std::map<ValueId, const Op*> vectors;
-  for (const Op& op : body) {
+  ForEachOutside(body, loop, [&](const Op& op) {
     if (op.results.size() == 1 && IsElementwise(op.code)) vectors[op.results[0]] = &op;
-  }
+  });
   std::vector<ValueId> found;
   const auto add = [&](const Op& op) {
     for (const ValueId value : op.operands) {
@@ -294,11 +310,11 @@ bool Splitting::FindTurned(const Region& body, int64_t rows, int64_t cols, std::
     }
   };
   std::set<const Op*> turns;
-  for (const Op& op : body) {
-    if (op.code != OpCode::kTranspose) continue;
+  ForEachOutside(body, loop, [&](const Op& op) {
+    if (op.code != OpCode::kTranspose) return;
     add(op);
     turns.insert(&op);
-  }
+  });
   while (!found.empty()) {
     const auto vector = vectors.find(found.back());
     if (vector == vectors.end()) return false;
@@ -336,12 +352,18 @@ bool Splitting::NarrowFront(Region& front, const Op& loop) {
 
 bool Splitting::NarrowTail(Region tail, ValueId acc, ValueId part, Region& out) {
   narrowed_.insert(part);
-  for (Op& op : tail) {
-    std::replace(op.operands.begin(), op.operands.end(), acc, part);
-    if (!NarrowOp(op)) return false;
-    out.push_back(std::move(op));
-  }
+  if (!NarrowRegion(tail, acc, part)) return false;
+  out.insert(out.end(), std::make_move_iterator(tail.begin()), std::make_move_iterator(tail.end()));
   return true;
+}
+
+/// All blocks of a cluster take the same branches.
+bool Splitting::NarrowRegion(Region& region, ValueId acc, ValueId part) {
+  return std::all_of(region.begin(), region.end(), [&](Op& op) {
+    std::replace(op.operands.begin(), op.operands.end(), acc, part);
+    if (op.code != OpCode::kIf) return NarrowOp(op) || RefuseColumns(op.span);
+    return std::all_of(op.regions.begin(), op.regions.end(), [&](Region& branch) { return NarrowRegion(branch, acc, part); });
+  });
 }
 
 /// Makes the operation work on this block's columns. False where that would change what it means.
