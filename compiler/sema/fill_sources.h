@@ -31,6 +31,10 @@ struct Source {
   std::vector<Change> changes{};           // of the tile since: positions are those of before
 };
 
+/// What `scalar` is the minimum (maximum) of, also where that is a term of it: of `min(a, b) - c` both `a - c` and `b - c`; itself,
+/// if it is none.
+std::vector<symbolic::Scalar> ArgumentsOf(const symbolic::Scalar& scalar, symbolic::Kind kind);
+
 class FillSources {
  public:
   FillSources(const typed::Kernel& kernel, const Steps& steps) : kernel_(kernel), steps_(steps) {}
@@ -42,8 +46,8 @@ class FillSources {
   void Leave() { around_.pop_back(); }
   /// The comparisons of integers that the condition is made of hold until the facts are as many again as they were.
   void Assume(const typed::Expr& condition);
-  size_t Facts() const { return not_negative_.size(); }
-  void Forget(size_t facts) { not_negative_.resize(facts); }
+  size_t Facts() const { return facts_.size(); }
+  void Forget(size_t facts) { facts_.resize(facts); }
   /// The variables entered and not left, the outermost first.
   const std::vector<typed::VarId>& around() const { return around_; }
   /// The name of a variable in formulas; loops in step share one.
@@ -123,6 +127,9 @@ class FillSources {
   };
 
   bool IsOfMutable(const typed::Expr& expr) const;
+  /// a >= b, or a > b; of a minimum all are above, and above a maximum one is above all.
+  void AssumeAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, bool is_strict);
+  bool IsMultiple(const symbolic::Scalar& scalar, int64_t divisor) const;
   /// a - b is at least so much, as far as a requirement or a condition around says.
   bool IsAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, int64_t least) const;
   /// The end of the range of an index in sight, as a part of its block sees it that begins `part` positions behind the block's
@@ -148,7 +155,12 @@ class FillSources {
   std::map<std::string, int> ids_;  // text to place in sources_
   std::map<std::string, Range> ranges_;
   std::vector<typed::VarId> around_;
-  std::vector<symbolic::Scalar> not_negative_;  // on launches that are not refused, under the conditions around
+  /// On launches that are not refused, under the conditions around: `scalar` is not negative, or else a multiple of `divisor`.
+  struct Fact {
+    symbolic::Scalar scalar;
+    int64_t divisor = 0;
+  };
+  std::vector<Fact> facts_;
 };
 
 }  // namespace tkc::sema

@@ -189,6 +189,13 @@ Scalar FillTaint::IntegerOf(const Expr& expr) {
   return expr.kind == ExprKind::kConvert && !IsFloat(expr.args[0]->type.dtype) ? IntegerOf(*expr.args[0]) : table_->Of(expr);
 }
 
+/// What stands at positions from `limit` on, or before it: from a minimum on they are where one of its arguments is reached.
+void FillTaint::AddLimits(std::map<int, Fill>& axis, const Scalar& start, const Scalar& limit, bool upper, Fill fill) {
+  sources_.AddSource(axis, start, limit, upper, fill);
+  for (const Scalar& each : ArgumentsOf(limit, upper ? symbolic::Kind::kMin : symbolic::Kind::kMax))
+    sources_.AddSource(axis, start, each, upper, fill);
+}
+
 bool FillTaint::Comparison(const Expr& expr, Taint& taint) {
   Op op = expr.op;
   const Expr* tile = expr.args[0].get();
@@ -204,10 +211,13 @@ bool FillTaint::Comparison(const Expr& expr, Taint& taint) {
   if (op == Op::kLe || op == Op::kGt) limit = symbolic::Add(limit, symbolic::Int(1));
   if (op != Op::kLt && op != Op::kLe && op != Op::kGt && op != Op::kGe) return false;
   const bool is_below = op == Op::kLt || op == Op::kLe;
-  for (auto& [source, fill] : taint.axis[positions->axis]) {
-    if (sources_.LiesBeyond(source, positions->start, limit, is_below)) fill = Fill::kZero;
+  std::map<int, Fill>& axis = taint.axis[positions->axis];
+  for (auto& [source, fill] : axis) {
+    if (sources_.LiesBeyond(source, positions->start, limit, true)) fill = is_below ? Fill::kZero : Fill::kPositive;
+    if (sources_.LiesBeyond(source, positions->start, limit, false)) fill = is_below ? Fill::kPositive : Fill::kZero;
   }
-  sources_.AddSource(taint.axis[positions->axis], positions->start, limit, is_below, Fill::kZero);
+  AddLimits(axis, positions->start, limit, true, is_below ? Fill::kZero : Fill::kPositive);
+  AddLimits(axis, positions->start, limit, false, is_below ? Fill::kPositive : Fill::kZero);
   return true;
 }
 
