@@ -21,19 +21,29 @@ using ir::ValueId;
 /// Reads a tile, or computes its elements: any columns of it can be had alone.
 bool MakesColumns(OpCode code) { return code == OpCode::kRead || ir::ComputesElements(code); }
 
+/// The operations that are not in loops, of branches those behind number `loop` of the region.
+template <typename Visit>
+void ForEachOutside(const Region& region, size_t loop, Visit visit) {
+  for (size_t i = 0; i < region.size(); ++i) {
+    visit(region[i]);
+    if (region[i].code != OpCode::kIf || i < loop) continue;
+    for (const Region& branch : region[i].regions) ForEachOutside(branch, 0, visit);
+  }
+}
+
 }  // namespace
 
-bool ColumnsOfBlock::FindTurned(const Region& body) {
-  return AddTurned(body, cols_, 1, narrowed_rows_) && AddTurned(body, 1, cols_, whole_);
+bool ColumnsOfBlock::FindTurned(const Region& body, size_t loop) {
+  return AddTurned(body, loop, cols_, 1, narrowed_rows_) && AddTurned(body, loop, 1, cols_, whole_);
 }
 
 /// Collects the vectors of such a shape that are turned around behind the sum, and those that they are computed from element by
 /// element. False if one of them has another use, or is made otherwise: then it would have to be narrowed and whole.
-bool ColumnsOfBlock::AddTurned(const Region& body, int64_t rows, int64_t cols, std::set<ValueId>& turned) const {
+bool ColumnsOfBlock::AddTurned(const Region& body, size_t loop, int64_t rows, int64_t cols, std::set<ValueId>& turned) const {
   std::map<ValueId, const Op*> vectors;
-  for (const Op& op : body) {
+  ForEachOutside(body, loop, [&](const Op& op) {
     if (op.results.size() == 1 && MakesColumns(op.code)) vectors[op.results[0]] = &op;
-  }
+  });
   std::vector<ValueId> found;
   const auto add = [&](const Op& op) {
     for (const ValueId value : op.operands) {
@@ -42,11 +52,11 @@ bool ColumnsOfBlock::AddTurned(const Region& body, int64_t rows, int64_t cols, s
     }
   };
   std::set<const Op*> turns;
-  for (const Op& op : body) {
-    if (op.code != OpCode::kTranspose) continue;
+  ForEachOutside(body, loop, [&](const Op& op) {
+    if (op.code != OpCode::kTranspose) return;
     add(op);
     turns.insert(&op);
-  }
+  });
   while (!found.empty()) {
     const auto vector = vectors.find(found.back());
     if (vector == vectors.end()) return false;
@@ -81,14 +91,21 @@ bool ColumnsOfBlock::NarrowFront(Region& front, const Op& loop) {
   return std::all_of(front.begin(), front.end(), [&](Op& op) { return !narrowed.contains(&op) || NarrowOp(op); });
 }
 
-bool ColumnsOfBlock::NarrowTail(Region tail, ValueId acc, ValueId part, Region& out) {
+std::optional<Span> ColumnsOfBlock::NarrowTail(Region& tail, ValueId acc, ValueId part) {
   narrowed_.insert(part);
-  for (Op& op : tail) {
+  return NarrowRegion(tail, acc, part);
+}
+
+/// All blocks of a cluster take the same branches.
+std::optional<Span> ColumnsOfBlock::NarrowRegion(Region& region, ValueId acc, ValueId part) {
+  for (Op& op : region) {
     std::replace(op.operands.begin(), op.operands.end(), acc, part);
-    if (!NarrowOp(op)) return false;
-    out.push_back(std::move(op));
+    if (op.code != OpCode::kIf && !NarrowOp(op)) return op.span;
+    for (Region& branch : op.regions) {
+      if (auto refused = NarrowRegion(branch, acc, part)) return refused;
+    }
   }
-  return true;
+  return std::nullopt;
 }
 
 /// Makes the operation work on this block's columns. False where that would change what it means.

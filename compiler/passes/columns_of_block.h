@@ -2,7 +2,9 @@
 // What a worker does with a sum of which each block of a cluster finishes a part of the columns: the same, on those columns alone.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 
 #include "compiler/ir/ir.h"
@@ -14,18 +16,20 @@ class ColumnsOfBlock {
   /// `cols`: of the whole sum.
   ColumnsOfBlock(ir::Kernel& kernel, int64_t cols) : kernel_(kernel), cols_(cols) {}
 
-  /// Finds the vectors along the columns that are turned around behind the sum. False: what they are made of would have to be
-  /// narrowed and whole.
-  bool FindTurned(const ir::Region& body);
+  /// Finds the vectors along the columns that are turned around behind the sum, whose loop is number `loop`. False: what they are
+  /// made of would have to be narrowed and whole.
+  bool FindTurned(const ir::Region& body, size_t loop);
 
   /// Narrows what is named in front of the sum and lies along its columns, but for what the sum's loop itself asks for: that stays
-  /// whole. False, here and below, where narrowing changes what an operation means.
+  /// whole. False where that changes what an operation means.
   bool NarrowFront(ir::Region& front, const ir::Op& loop);
-  /// Appends what stands behind the sum `acc`, of which the block has `part`.
-  bool NarrowTail(ir::Region tail, ir::ValueId acc, ir::ValueId part, ir::Region& out);
+  /// Narrows what stands behind the sum `acc`, of which the block has `part`. Returns where an operation stands of which that changes
+  /// what it means.
+  std::optional<Span> NarrowTail(ir::Region& tail, ir::ValueId acc, ir::ValueId part);
 
  private:
-  bool AddTurned(const ir::Region& body, int64_t rows, int64_t cols, std::set<ir::ValueId>& turned) const;
+  bool AddTurned(const ir::Region& body, size_t loop, int64_t rows, int64_t cols, std::set<ir::ValueId>& turned) const;
+  std::optional<Span> NarrowRegion(ir::Region& region, ir::ValueId acc, ir::ValueId part);
   bool NarrowOp(ir::Op& op);
   void NarrowSource(ir::Op& op);
   bool NarrowComputed(const ir::Op& op);

@@ -2,6 +2,7 @@
 #include "compiler/passes/split_sums.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <vector>
@@ -88,6 +89,11 @@ class Splitting {
         .Error(DiagnosticKind::kNotImplemented, span, fmt::format("`split` {}{} is specified, not yet implemented", what, set))
         .Help(std::move(help));
     return false;
+  }
+
+  bool RefuseColumns(Span span) {
+    return Refuse(span, "of a tile whose columns are not treated alike afterwards",
+                  "leave `split` out of this schedule, or store the sum to a `work` tensor and do this in a second grid");
   }
 
   /// Every rank takes an equal number of steps; of those behind the end nothing exists, which adds zero. So all blocks go through
@@ -202,12 +208,11 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   range_ = RangeOf(*loop);
   if (!IsOnlyLoop(worker)) return false;
   Region tail(loop + 1, worker.body.end());
-  const char* const kColumnsDiffer = "of a tile whose columns are not treated alike afterwards";
   ColumnsOfBlock columns(kernel_, cols);
-  if (!columns.FindTurned(worker.body)) return Refuse(worker.span, kColumnsDiffer);
+  if (!columns.FindTurned(worker.body, index)) return RefuseColumns(worker.span);
 
   Region out(worker.body.begin(), loop);
-  if (!columns.NarrowFront(out, *loop)) return Refuse(worker.span, kColumnsDiffer);
+  if (!columns.NarrowFront(out, *loop)) return RefuseColumns(worker.span);
   for (Op& let : Bounds(*range_, loop->span)) out.push_back(std::move(let));
   Narrow(*loop);
   out.push_back(*loop);
@@ -219,7 +224,8 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
     out.push_back(std::move(declare));
     part = variable;
   }
-  if (!columns.NarrowTail(std::move(tail), *acc, part, out)) return Refuse(worker.span, kColumnsDiffer);
+  if (const auto refused = columns.NarrowTail(tail, *acc, part)) return RefuseColumns(*refused);
+  out.insert(out.end(), std::make_move_iterator(tail.begin()), std::make_move_iterator(tail.end()));
   worker.body = std::move(out);
   return true;
 }

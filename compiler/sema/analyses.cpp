@@ -32,6 +32,7 @@ void Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics
     CheckFillTaint(kernel, section, steps, diagnostics);
     WarnOfTurnedTiles(kernel, section, diagnostics);
   }
+  if (!diagnostics.HasErrors()) WarnOfUnstored(kernel, diagnostics);
 }
 
 }  // namespace tkc::sema

@@ -41,6 +41,9 @@ void CheckInOut(const typed::Kernel& kernel, const typed::Section& section, cons
 /// What elements that do not exist hold, wherever an axis is reduced.
 void CheckFillTaint(const typed::Kernel& kernel, const typed::Section& section, const Steps& steps, Diagnostics& diagnostics);
 
+/// Elements of an `out` tensor that nothing stores, whatever the arguments hold, on a launch that shows it; warnings only.
+void WarnOfUnstored(const typed::Kernel& kernel, Diagnostics& diagnostics);
+
 /// Tiles that would fit if one of them were turned, by the dimensions their axes run over; warnings only.
 void WarnOfTurnedTiles(const typed::Kernel& kernel, const typed::Section& section, Diagnostics& diagnostics);
 

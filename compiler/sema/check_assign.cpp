@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "compiler/sema/elaborator.h"
 
@@ -179,7 +180,9 @@ void Elaborator::AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& 
 }
 
 void Elaborator::AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& target, Value value) {
-  const auto* name = ast::DynCast<ast::NameExpr>(*target.base);
+  std::vector<const ast::MethodExpr*> parts{&target};  // the outermost first, which is the last that is taken
+  while (const auto* inner = ast::DynCast<ast::MethodExpr>(*parts.back()->base)) parts.push_back(inner);
+  const auto* name = ast::DynCast<ast::NameExpr>(*parts.back()->base);
   if (name == nullptr) {
     diagnostics_.Error(DiagnosticKind::kNotAssignable, stmt.target->span, "this can't be assigned")
         .Help("a target is a `var`, a part of one, or elements of a tensor");
@@ -195,16 +198,21 @@ void Elaborator::AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& 
         .Label(name->span, fmt::format("is `{}`", TypeText(whole)));
     return;
   }
-  const int axis = target.method.text == "rows" ? 0 : 1;
-  std::optional<PartOf> part =
-      PartIndex(target, axis == 0 ? whole.rows : whole.cols, name->span, fmt::format("`{}`", TypeText(whole)));
-  if (!part) return;
   Type type = whole;
-  (axis == 0 ? type.rows : type.cols) = part->extent;
+  ExprPtr row = MakeInt(0, target.span), col = MakeInt(0, target.span);
+  Value old = EvalName(*name);
+  for (auto method = parts.rbegin(); method != parts.rend(); ++method) {
+    const int axis = (*method)->method.text == "rows" ? 0 : 1;
+    int64_t& extent = axis == 0 ? type.rows : type.cols;
+    std::optional<PartOf> part = PartIndex(**method, extent, (*method)->base->span, fmt::format("`{}`", TypeText(type)));
+    if (!part) return;
+    extent = part->extent;
+    old = ExprValue(Part(std::move(old.expr), axis, Clone(*part->offset), extent, target.span), target.span);
+    ExprPtr& offset = axis == 0 ? row : col;
+    offset = MakeInteger(Op::kAdd, std::move(offset), std::move(part->offset), target.span);
+  }
   const Span span = value.span;
   if (stmt.op != ast::AssignOp::kSet) {
-    Value old = EvalName(*name);
-    old = ExprValue(Part(std::move(old.expr), axis, Clone(*part->offset), part->extent, target.span), target.span);
     const Op op = OpOf(stmt.op);
     value = op == Op::kMax || op == Op::kMin
                 ? MinMax(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.op_span)
@@ -217,8 +225,8 @@ void Elaborator::AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& 
   typed_stmt.var = var;
   typed_stmt.expr = std::move(expr);
   if (type == whole) return;
-  typed_stmt.row = axis == 0 ? std::move(part->offset) : MakeInt(0, target.span);
-  typed_stmt.col = axis == 0 ? MakeInt(0, target.span) : std::move(part->offset);
+  typed_stmt.row = std::move(row);
+  typed_stmt.col = std::move(col);
 }
 
 }  // namespace tkc::sema

@@ -69,7 +69,12 @@ Value Elaborator::CallPositions(const ast::CallExpr& expr, bool valid, Value x) 
   const auto positions = [&] {
     return MakeNode(ExprKind::kPositions, Op::kNone, Type::Tile(DType::kI32, block.step, 1), Args(Clone(*block.start)), span);
   };
-  if (!valid) return ExprValue(positions(), span);
+  if (!valid) {
+    ExprPtr result = positions();
+    result->args.push_back(Clone(*block.hi));
+    if (block.shifted) result->args.push_back(Clone(*block.lo));
+    return ExprValue(std::move(result), span);
+  }
   const Type type = Type::Tile(DType::kBool, block.step, 1);
   const auto compare = [&](Op op, const typed::Expr& bound) {
     return MakeNode(ExprKind::kBinary, op, type, Args(positions(), MakeConvert(Clone(bound), DType::kI32)), span);

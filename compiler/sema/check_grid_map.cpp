@@ -137,6 +137,7 @@ class GridMap {
             .Help("store the partial results to a `work` tensor and sum them in a second grid");
         return;
       }
+      if (IsCutUp(store, iteration.var)) return ReportCutUp(store, param, var);
       diagnostics_
           .Error(DiagnosticKind::kTileOverlap, store.stmt->span,
                  fmt::format("elements of `{}` are stored by more than one {} `{}`", param.name, what, var.name))
@@ -154,6 +155,27 @@ class GridMap {
                     : fmt::format("store once, after the loop, or index `{}` by `{}`", param.name, var.name));
       return;
     }
+  }
+
+  /// Whether one axis starts at a quotient of the variable, and another one at a remainder.
+  static bool IsCutUp(const GridStore& store, typed::VarId var) {
+    const auto starts_at = [&](symbolic::Kind kind) {
+      const std::string prefix = fmt::format("{}:", static_cast<int>(kind));  // of a term (polynomial.h)
+      return std::any_of(store.axes.begin(), store.axes.end(), [&](const StoredAxis& axis) {
+        return axis.start.size() == 1 && axis.start.begin()->first.starts_with(prefix) && Mentions(axis.start.begin()->first, var);
+      });
+    };
+    return starts_at(symbolic::Kind::kDiv) && starts_at(symbolic::Kind::kMod);
+  }
+
+  void ReportCutUp(const GridStore& store, const typed::Param& param, const typed::Var& var) {
+    diagnostics_
+        .Error(DiagnosticKind::kTileOverlap, store.stmt->span,
+               fmt::format("elements of `{}` may be stored for more than one `{}`", param.name, var.name))
+        .Label(store.stmt->span, fmt::format("a quotient and a remainder of `{}` are not seen to tell it", var.name))
+        .Note(var.span, fmt::format("`{}` is declared here", var.name))
+        .Help(fmt::format("let what `{}` is made of be indices of their own: `b in B, h in H` instead of `{} in B * H`", var.name,
+                          var.name));
   }
 
   void Report(const Meeting& meeting) {

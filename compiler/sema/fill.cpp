@@ -145,10 +145,87 @@ Fill Join(Fill a, Fill b) {
   return IsFiniteFill(a) && IsFiniteFill(b) ? OfSigns(Signs(a) | Signs(b)) : Fill::kAny;
 }
 
-Fill FillOf(double value) {
+namespace {
+
+/// What a float rounds to zero, at most, and to an infinity, at least; 8-bit floats saturate.
+struct FloatEnds {
+  double zero, infinity;
+};
+
+FloatEnds EndsOf(DType dtype) {
+  switch (dtype) {
+    case DType::kF16: return {0x1p-25, 65520};
+    case DType::kBF16: return {0x1p-134, 0x1.ffp127};
+    case DType::kE4M3: return {0x1p-10, HUGE_VAL};
+    case DType::kE5M2: return {0x1p-17, HUGE_VAL};
+    default: return {0x1p-150, 0x1.ffffffp127};
+  }
+}
+
+bool Saturates(DType dtype) { return IsFloat(dtype) && Bytes(dtype) == 1; }
+
+Fill ToFloat(Fill x, DType dtype) {
+  if (Bytes(dtype) > 2 || dtype == DType::kBF16) return x;
+  if (x == Fill::kPositive) return Fill::kNotNegative;
+  if (x == Fill::kNegative) return Fill::kNotPositive;
+  if (!Saturates(dtype)) return x;
+  return x == Fill::kPosInf ? Fill::kPositive : x == Fill::kNegInf ? Fill::kFinite : x;
+}
+
+/// Towards zero, from it at most to the ends of the type; a NaN gives 0.
+Fill Truncate(Fill x, DType dtype) {
+  const bool is_signed = Info(dtype).is_signed;
+  if (x == Fill::kAny) return Fill::kFinite;
+  if (x == Fill::kNegInf) return is_signed ? x : Fill::kZero;
+  if (!IsFiniteFill(x) || IsZero(x)) return x;
+  const unsigned signs = Signs(x) | kNull;
+  return OfSigns(is_signed ? signs : signs & ~unsigned{kBelow});
+}
+
+}  // namespace
+
+Fill FillOfNumber(double value, DType dtype) {
   if (std::isnan(value)) return Fill::kAny;
-  if (std::isinf(value)) return value > 0 ? Fill::kPosInf : Fill::kNegInf;
-  return value == 0 ? Fill::kZero : value > 0 ? Fill::kPositive : Fill::kNegative;
+  const FloatEnds ends = EndsOf(dtype);
+  const double size = std::abs(value);
+  if (std::isinf(value) && Saturates(dtype)) return value > 0 ? Fill::kPositive : Fill::kFinite;
+  if (size >= ends.infinity) return value > 0 ? Fill::kPosInf : Fill::kNegInf;
+  return size <= ends.zero ? Fill::kZero : value > 0 ? Fill::kPositive : Fill::kNegative;
+}
+
+Fill FillOfInteger(int64_t value, DType dtype) {
+  const int bits = 8 * Bytes(dtype);
+  auto wrapped = static_cast<uint64_t>(value);
+  const bool is_signed = Info(dtype).is_signed;
+  if (bits < 64) {
+    const uint64_t sign = is_signed ? uint64_t{1} << (bits - 1) : 0;
+    wrapped = ((wrapped & ((uint64_t{1} << bits) - 1)) ^ sign) - sign;
+  }
+  const auto number = static_cast<int64_t>(wrapped);
+  const IntegerRange range = RangeOf(dtype);
+  if (number == range.greatest || (!range.greatest && number == -1)) return Fill::kPosInf;
+  if (!range.greatest && number < 0) return Fill::kPositive;
+  if (number == range.least && number < 0) return Fill::kNegInf;
+  return number == 0 ? Fill::kZero : number > 0 ? Fill::kPositive : Fill::kNegative;
+}
+
+bool WrapsAbove(DType from, DType to) {
+  if (!IsInteger(from) || !IsInteger(to)) return false;
+  const IntegerRange was = RangeOf(from), is = RangeOf(to);
+  return is.greatest && (!was.greatest || *is.greatest < *was.greatest);
+}
+
+Fill ConvertFill(Fill x, DType from, DType to) {
+  if (x == Fill::kFalse && to != DType::kBool) return Fill::kZero;
+  if (IsInteger(from) && from != to) x = DropEnds(x);
+  if (x == Fill::kPositive && WrapsAbove(from, to)) return Fill::kFinite;
+  if (IsFloat(from) && IsInteger(to)) return Truncate(x, to);
+  return IsFloat(from) && from != to ? ToFloat(x, to) : x;
+}
+
+Fill DropEnds(Fill x) {
+  const bool is_signed = x == Fill::kNotNegative || x == Fill::kNotPositive || x == Fill::kNegative;
+  return IsInfinite(x) || is_signed ? Fill::kFinite : x;
 }
 
 Fill ApplyFill(Op op, Fill x) {

@@ -41,7 +41,16 @@ inline bool IsInteger(DType dtype) { return !IsFloat(dtype) && dtype != DType::k
 Fill Join(Fill a, Fill b);
 Fill ApplyFill(typed::Op op, Fill x);
 Fill ApplyFill(typed::Op op, Fill a, Fill b);
-Fill FillOf(double value);
+/// Of a number of a type of floats, of integers: the ends of an integer type are to its minima and maxima what the infinities are
+/// to those of floats.
+Fill FillOfNumber(double value, DType dtype);
+Fill FillOfInteger(int64_t value, DType dtype);
+/// Whether integers of the one type are too large for the other one.
+bool WrapsAbove(DType from, DType to);
+/// What a value becomes in another type.
+Fill ConvertFill(Fill x, DType from, DType to);
+/// Of integers what wraps may have any sign; zero stays.
+Fill DropEnds(Fill x);
 /// Also `false`.
 bool IsZero(Fill x);
 bool IsInfinite(Fill x);

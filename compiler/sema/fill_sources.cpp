@@ -54,41 +54,8 @@ void FillSources::Begin(SymbolicTable& table, VarId instance, int64_t instances)
   instances_ = instances;
   ranges_.clear();
   around_.clear();
-  not_negative_.clear();
+  facts_.clear();
   for (const typed::ExprPtr& requirement : kernel_.requires_at_launch) Assume(*requirement);
-}
-
-/// Whether the value may be another one further below.
-bool FillSources::IsOfMutable(const Expr& expr) const {
-  if (expr.kind == typed::ExprKind::kVar && kernel_.vars[expr.id].kind == typed::VarKind::kMutable) return true;
-  return std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return IsOfMutable(*arg); });
-}
-
-void FillSources::Assume(const Expr& requirement) {
-  if (requirement.kind != typed::ExprKind::kBinary) return;
-  using typed::Op;
-  if (requirement.op == Op::kAnd) {
-    for (const typed::ExprPtr& each : requirement.args) Assume(*each);
-    return;
-  }
-  const bool is_comparison = requirement.op >= Op::kEq && requirement.op <= Op::kGe && requirement.op != Op::kNe;
-  if (!is_comparison || requirement.type.is_tile || IsFloat(requirement.args[0]->type.dtype) || IsOfMutable(requirement)) return;
-  const Scalar difference = symbolic::Sub(table_->Of(*requirement.args[0]), table_->Of(*requirement.args[1]));
-  const Scalar opposite = symbolic::Sub(symbolic::Int(0), difference);
-  const bool is_strict = requirement.op == Op::kLt || requirement.op == Op::kGt;
-  const auto add = [&](const Scalar& scalar) {
-    not_negative_.push_back(is_strict ? symbolic::Sub(scalar, symbolic::Int(1)) : scalar);
-  };
-  const bool is_equal = requirement.op == Op::kEq;
-  if (is_equal || requirement.op == Op::kGt || requirement.op == Op::kGe) add(difference);
-  if (is_equal || requirement.op == Op::kLt || requirement.op == Op::kLe) add(opposite);
-}
-
-bool FillSources::IsAbove(const Scalar& a, const Scalar& b, int64_t least) const {
-  return std::any_of(not_negative_.begin(), not_negative_.end(), [&](const Scalar& known) {
-    const auto more = symbolic::ConstantDifference(symbolic::Sub(a, b), known);
-    return more && *more >= least;
-  });
 }
 
 void FillSources::Enter(VarId var, const Expr& lo, const Expr& hi, int64_t step) {
@@ -127,7 +94,7 @@ bool FillSources::CanExceed(const Scalar& start, int64_t extent, const Scalar& b
     if (!symbolic::Mentions(start, name)) continue;
     const Range& range = ranges_.at(name);
     const Scalar length = symbolic::Sub(range.hi, range.lo);
-    const bool divides = symbolic::KnownDivisor(length) % range.step == 0;
+    const bool divides = IsMultiple(length, range.step);
     if (!Rises(start, name)) continue;
     const Scalar last = symbolic::Sub(range.hi, symbolic::Int(divides ? range.step : 1));
     const Scalar top = symbolic::Substitute(start, name, last);
@@ -176,6 +143,13 @@ bool FillSources::CanMiss(const Source& source, int64_t extent) {
   const Scalar& start = source.starts[0];
   const Scalar bound = symbolic::Sub(start, source.difference);
   return source.upper ? CanExceed(start, extent, bound) : CanPrecede(start, bound);
+}
+
+bool FillSources::LiesBeyond(int id, const Scalar& start, const Scalar& limit, bool upper) {
+  const Source& source = sources_[id];
+  if (source.upper != upper || source.age > 0 || !source.changes.empty()) return false;
+  const Scalar bound = symbolic::Sub(start, source.difference);
+  return upper ? IsAtMost(limit, bound) || !CanExceed(limit, 0, bound) : IsAtMost(bound, limit) || !CanPrecede(limit, bound);
 }
 
 Taint FillSources::Older(const Taint& taint, const Stmt& loop) {
@@ -348,8 +322,7 @@ void FillSources::TakeAsRead(int end) {
   const std::optional<RangeEnd> known = RangeEndedAt(end);
   if (!known) return;
   const Range& range = ranges_.at(*known->index);
-  const bool divides = symbolic::KnownDivisor(symbolic::Sub(range.hi, range.lo)) % range.step == 0;
-  if (!divides) sources_[end].is_read = true;
+  if (!IsMultiple(symbolic::Sub(range.hi, range.lo), range.step)) sources_[end].is_read = true;
 }
 
 bool FillSources::IsNotNegative(const Scalar& scalar, int depth) const {
@@ -358,7 +331,7 @@ bool FillSources::IsNotNegative(const Scalar& scalar, int depth) const {
     if (IsAbove(atom, symbolic::Int(0), 0)) return true;
     if (atom->kind != symbolic::Kind::kName) return false;
     const std::string_view name = atom->name;
-    const auto is_dim = [&](const typed::Dim& dim) { return "d." + dim.name == name; };
+    const auto is_dim = [&](const typed::Dim& dim) { return SymbolicTable::NameOfDim(dim.name) == name; };
     if (std::any_of(kernel_.dims.begin(), kernel_.dims.end(), is_dim)) return true;
     if (instance_ != typed::kNone && table_->NameOf(instance_) == name) return true;
     const auto range = ranges_.find(std::string(name));
@@ -370,6 +343,7 @@ bool FillSources::IsAtMost(const Scalar& a, const Scalar& b, int depth) const {
   using symbolic::Kind;
   if (int64_t least = 0; symbolic::IsInt(a, &least) && least <= 0 && IsNotNegative(b)) return true;
   if (const auto difference = symbolic::ConstantDifference(b, a)) return *difference >= 0;
+  if (IsAbove(b, a, 0)) return true;
   if (depth > 4) return false;
   const auto left = [&](int i) { return IsAtMost(a->args[i], b, depth + 1); };
   const auto right = [&](int i) { return IsAtMost(a, b->args[i], depth + 1); };

@@ -31,6 +31,10 @@ struct Source {
   std::vector<Change> changes{};           // of the tile since: positions are those of before
 };
 
+/// What `scalar` is the minimum (maximum) of, also where that is a term of it: of `min(a, b) - c` both `a - c` and `b - c`; itself,
+/// if it is none.
+std::vector<symbolic::Scalar> ArgumentsOf(const symbolic::Scalar& scalar, symbolic::Kind kind);
+
 class FillSources {
  public:
   FillSources(const typed::Kernel& kernel, const Steps& steps) : kernel_(kernel), steps_(steps) {}
@@ -42,8 +46,8 @@ class FillSources {
   void Leave() { around_.pop_back(); }
   /// The comparisons of integers that the condition is made of hold until the facts are as many again as they were.
   void Assume(const typed::Expr& condition);
-  size_t Facts() const { return not_negative_.size(); }
-  void Forget(size_t facts) { not_negative_.resize(facts); }
+  size_t Facts() const { return facts_.size(); }
+  void Forget(size_t facts) { facts_.resize(facts); }
   /// The variables entered and not left, the outermost first.
   const std::vector<typed::VarId>& around() const { return around_; }
   /// The name of a variable in formulas; loops in step share one.
@@ -74,6 +78,8 @@ class FillSources {
   static std::optional<Source> Moved(Source source, const symbolic::Scalar& offset, int64_t extent);
   /// Whether `extent` positions can pass the bound, as far as the read is known.
   bool CanMiss(const Source& source, int64_t extent);
+  /// Whether positions from `start` on are at `limit` or behind it (or before it) wherever elements of the source are missing.
+  bool LiesBeyond(int source, const symbolic::Scalar& start, const symbolic::Scalar& limit, bool upper);
   /// The sources of a value, as the next iteration of `loop` sees them.
   Taint Older(const Taint& taint, const typed::Stmt& loop);
   /// A name that stands for several numbers.
@@ -121,6 +127,9 @@ class FillSources {
   };
 
   bool IsOfMutable(const typed::Expr& expr) const;
+  /// a >= b, or a > b; of a minimum all are above, and above a maximum one is above all.
+  void AssumeAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, bool is_strict);
+  bool IsMultiple(const symbolic::Scalar& scalar, int64_t divisor) const;
   /// a - b is at least so much, as far as a requirement or a condition around says.
   bool IsAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, int64_t least) const;
   /// The end of the range of an index in sight, as a part of its block sees it that begins `part` positions behind the block's
@@ -146,7 +155,12 @@ class FillSources {
   std::map<std::string, int> ids_;  // text to place in sources_
   std::map<std::string, Range> ranges_;
   std::vector<typed::VarId> around_;
-  std::vector<symbolic::Scalar> not_negative_;  // on launches that are not refused, under the conditions around
+  /// On launches that are not refused, under the conditions around: `scalar` is not negative, or else a multiple of `divisor`.
+  struct Fact {
+    symbolic::Scalar scalar;
+    int64_t divisor = 0;
+  };
+  std::vector<Fact> facts_;
 };
 
 }  // namespace tkc::sema

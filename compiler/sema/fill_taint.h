@@ -96,10 +96,12 @@ class FillTaint {
   Taint Cat(const typed::Expr& expr);
   Taint Reduce(const typed::Expr& expr);
   Taint MatMul(const typed::Expr& expr);
+  Taint OfPositions(const typed::Expr& expr);
   std::optional<Positions> PositionsOf(const typed::Expr& expr);
   /// An integer scalar whatever its width.
   symbolic::Scalar IntegerOf(const typed::Expr& expr);
-  /// `pos(n) < N` is false where elements past `N` stand.
+  void AddLimits(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& limit, bool upper, Fill fill);
+  /// `pos(n) < N` is false where elements past `N` stand, and true in front of it.
   bool Comparison(const typed::Expr& expr, Taint& taint);
 
   bool FirstReport(const typed::Expr& expr);

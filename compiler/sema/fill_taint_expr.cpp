@@ -14,13 +14,6 @@ using typed::Op;
 
 namespace {
 
-/// What a value becomes in a type: `false` is 0, and 8-bit floats have no infinity that a conversion gives.
-Fill FillIn(DType dtype, Fill x) {
-  if (x == Fill::kFalse && dtype != DType::kBool) return Fill::kZero;
-  if (!IsFloat(dtype) || Bytes(dtype) != 1) return x;
-  return x == Fill::kPosInf ? Fill::kPositive : x == Fill::kNegInf ? Fill::kFinite : x;
-}
-
 Taint Constant(Fill fill) {
   Taint taint;
   taint.base = fill;
@@ -42,14 +35,6 @@ void Drop(Taint& taint, const typed::Type& from, const typed::Type& to) {
   if (!from.is_tile || from.cols != to.cols) taint.axis[1].clear();
 }
 
-/// The ends of an integer type are to its minima and maxima what the infinities are to those of floats.
-Fill FillOfInteger(int64_t value, DType dtype) {
-  const IntegerRange range = RangeOf(dtype);
-  if (value == range.greatest) return Fill::kPosInf;
-  if (value == range.least && value < 0) return Fill::kNegInf;
-  return FillOf(static_cast<double>(value));
-}
-
 /// Nothing but selections, minima and maxima leaves the end of an integer type where it is, and its sign what it was: sums wrap.
 bool KeepsEnds(const Expr& expr) {
   switch (expr.kind) {
@@ -63,13 +48,9 @@ bool KeepsEnds(const Expr& expr) {
 }
 
 void DropEnds(Taint& taint) {
-  const auto drop = [](Fill& fill) {
-    const bool is_signed = fill == Fill::kNotNegative || fill == Fill::kNotPositive || fill == Fill::kNegative;
-    fill = IsInfinite(fill) || is_signed ? Fill::kFinite : fill;
-  };
-  drop(taint.base);
+  taint.base = DropEnds(taint.base);
   for (auto& axis : taint.axis) {
-    for (auto& [source, fill] : axis) drop(fill);
+    for (auto& [source, fill] : axis) fill = DropEnds(fill);
   }
 }
 
@@ -97,12 +78,12 @@ Taint FillTaint::Eval(const Expr& expr) {
 Taint FillTaint::EvalKind(const Expr& expr) {
   switch (expr.kind) {
     case ExprKind::kInt: return Constant(FillOfInteger(expr.int_value, expr.type.dtype));
-    case ExprKind::kFloat: return Constant(FillOf(expr.float_value));
+    case ExprKind::kFloat: return Constant(FillOfNumber(expr.float_value, expr.type.dtype));
     case ExprKind::kBool: return Constant(expr.int_value != 0 ? Fill::kPositive : Fill::kZero);
     case ExprKind::kParam: return Constant(positive_.contains(expr.id) ? Fill::kPositive : Fill::kFinite);
     case ExprKind::kDim:
-    case ExprKind::kElement:
-    case ExprKind::kPositions: return Taint{};
+    case ExprKind::kElement: return Taint{};
+    case ExprKind::kPositions: return OfPositions(expr);
     case ExprKind::kVar:
       return kernel_.vars[expr.id].kind == typed::VarKind::kGrid || kernel_.vars[expr.id].kind == typed::VarKind::kLoop ||
                      kernel_.vars[expr.id].kind == typed::VarKind::kInstance
@@ -148,17 +129,26 @@ Taint FillTaint::Call(const Expr& expr) {
   return result;
 }
 
-/// Conversions keep what stands for missing elements, but for infinities where the type saturates.
 Taint FillTaint::Convert(const Expr& expr) {
   const Expr& from = *expr.args[0];
-  if (from.kind == ExprKind::kInt && IsInteger(expr.type.dtype)) return Constant(FillOfInteger(from.int_value, expr.type.dtype));
+  const DType dtype = expr.type.dtype;
+  if (from.kind == ExprKind::kInt && IsInteger(dtype)) return Constant(FillOfInteger(from.int_value, dtype));
   Taint taint = Eval(from);
-  if (IsInteger(from.type.dtype) && from.type.dtype != expr.type.dtype) DropEnds(taint);
-  taint.base = FillIn(expr.type.dtype, taint.base);
+  taint.base = ConvertFill(taint.base, from.type.dtype, dtype);
   for (auto& axis : taint.axis) {
-    for (auto& [source, fill] : axis) fill = FillIn(expr.type.dtype, fill);
+    for (auto& [source, fill] : axis) fill = ConvertFill(fill, from.type.dtype, dtype);
   }
-  if (IsFloat(expr.type.dtype) && Bytes(expr.type.dtype) == 1) taint.read_infinite = false;
+  if (IsFloat(dtype) && Bytes(dtype) == 1) taint.read_infinite = false;
+  return taint;
+}
+
+/// The numbers of elements that do not exist count as elements that do not exist, and `iota` has none.
+Taint FillTaint::OfPositions(const Expr& expr) {
+  Taint taint;
+  if (expr.args.size() < 2) return taint;
+  const Scalar start = table_->Of(*expr.args[0]);
+  sources_.AddEnd(taint.axis[0], start, expr.type.rows, table_->Of(*expr.args[1]), Fill::kFinite);
+  if (expr.args.size() > 2) sources_.AddBegin(taint.axis[0], start, table_->Of(*expr.args[2]), Fill::kFinite);
   return taint;
 }
 
@@ -199,6 +189,13 @@ Scalar FillTaint::IntegerOf(const Expr& expr) {
   return expr.kind == ExprKind::kConvert && !IsFloat(expr.args[0]->type.dtype) ? IntegerOf(*expr.args[0]) : table_->Of(expr);
 }
 
+/// What stands at positions from `limit` on, or before it: from a minimum on they are where one of its arguments is reached.
+void FillTaint::AddLimits(std::map<int, Fill>& axis, const Scalar& start, const Scalar& limit, bool upper, Fill fill) {
+  sources_.AddSource(axis, start, limit, upper, fill);
+  for (const Scalar& each : ArgumentsOf(limit, upper ? symbolic::Kind::kMin : symbolic::Kind::kMax))
+    sources_.AddSource(axis, start, each, upper, fill);
+}
+
 bool FillTaint::Comparison(const Expr& expr, Taint& taint) {
   Op op = expr.op;
   const Expr* tile = expr.args[0].get();
@@ -213,7 +210,14 @@ bool FillTaint::Comparison(const Expr& expr, Taint& taint) {
   Scalar limit = IntegerOf(*bound);
   if (op == Op::kLe || op == Op::kGt) limit = symbolic::Add(limit, symbolic::Int(1));
   if (op != Op::kLt && op != Op::kLe && op != Op::kGt && op != Op::kGe) return false;
-  sources_.AddSource(taint.axis[positions->axis], positions->start, limit, op == Op::kLt || op == Op::kLe, Fill::kZero);
+  const bool is_below = op == Op::kLt || op == Op::kLe;
+  std::map<int, Fill>& axis = taint.axis[positions->axis];
+  for (auto& [source, fill] : axis) {
+    if (sources_.LiesBeyond(source, positions->start, limit, true)) fill = is_below ? Fill::kZero : Fill::kPositive;
+    if (sources_.LiesBeyond(source, positions->start, limit, false)) fill = is_below ? Fill::kPositive : Fill::kZero;
+  }
+  AddLimits(axis, positions->start, limit, true, is_below ? Fill::kZero : Fill::kPositive);
+  AddLimits(axis, positions->start, limit, false, is_below ? Fill::kPositive : Fill::kZero);
   return true;
 }
 
@@ -228,6 +232,8 @@ Taint FillTaint::Binary(const Expr& expr) {
   }
   return Combine(a, b, [&](Fill x, Fill y) {
     const Fill result = ApplyFill(expr.op, x, y);
+    // Quotients of integers are floors, and sums and products wrap.
+    if (IsInteger(expr.type.dtype) && result == Fill::kPositive && !IsZero(x) && !IsZero(y)) return Fill::kFinite;
     if (expr.op == Op::kMul && result == Fill::kAny && IsInfinite(x) != IsInfinite(y)) NoteSign(*expr.args[IsInfinite(x) ? 1 : 0]);
     return result;
   });
@@ -271,7 +277,7 @@ void FillTaint::DropShifted(const std::map<int, Fill>& chosen_by, std::map<int, 
 
 Taint FillTaint::Read(const Expr& expr) {
   Taint taint;
-  const Fill fill = expr.args.empty() ? Fill::kZero : FillIn(expr.type.dtype, Eval(*expr.args[0]).base);
+  const Fill fill = expr.args.empty() ? Fill::kZero : Eval(*expr.args[0]).base;
   taint.read_infinite = IsInfinite(fill);
   int which = 0;
   for (size_t i = 0; i < expr.axes.size(); ++i) {
@@ -294,17 +300,24 @@ Taint FillTaint::Read(const Expr& expr) {
   return taint;
 }
 
-/// Where a number is missing, whatever it would have chosen stands.
+/// Where a number is missing, whatever it would have chosen stands; the fill, where it lies outside of the tensor.
 Taint FillTaint::Gather(const Expr& expr) {
   Taint taint;
   const size_t rank = kernel_.params[expr.id].extents.size();
+  const Fill fill = expr.args.size() == rank ? Fill::kZero : Eval(*expr.args[rank]).base;
+  taint.read_infinite = IsInfinite(fill);
+  const Fill unknown = IsInfinite(fill) ? Fill::kAny : Fill::kFinite;
   for (size_t i = 0; i < rank; ++i) {
     if (!expr.args[i]->type.is_tile) continue;
-    for (const auto& [source, fill] : Eval(*expr.args[i]).axis[0]) taint.axis[0][source] = Fill::kFinite;
+    for (const auto& [source, missing] : Eval(*expr.args[i]).axis[0]) taint.axis[0][source] = unknown;
   }
-  if (expr.args.size() == rank || !IsInfinite(Eval(*expr.args[rank]).base)) return taint;
-  for (auto& [source, fill] : taint.axis[0]) fill = Fill::kAny;
-  taint.read_infinite = true;
+  for (size_t i = 0; i < rank; ++i) {
+    const auto positions = expr.args[i]->type.is_tile ? PositionsOf(*expr.args[i]) : std::nullopt;
+    if (!positions) continue;
+    const Scalar end = table_->Of(*kernel_.params[expr.id].extents[i]);
+    sources_.AddEnd(taint.axis[0], positions->start, expr.type.rows, end, fill);
+    sources_.AddBegin(taint.axis[0], positions->start, symbolic::Int(0), fill);
+  }
   return taint;
 }
 

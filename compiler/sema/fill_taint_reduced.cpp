@@ -37,8 +37,9 @@ bool IsNonNegative(const Expr& expr) {
   if (expr.kind == ExprKind::kSplat) return IsNonNegative(*expr.args[0]);
   if (expr.kind == ExprKind::kSelect) return IsNonNegative(*expr.args[1]) && IsNonNegative(*expr.args[2]);
   if (IsInteger(expr.type.dtype) && RangeOf(expr.type.dtype).least == 0) return true;
-  if (expr.kind == ExprKind::kConvert || expr.kind == ExprKind::kTranspose || expr.kind == ExprKind::kReduce ||
-      expr.kind == ExprKind::kReshape)
+  if (expr.kind == ExprKind::kConvert)
+    return !WrapsAbove(expr.args[0]->type.dtype, expr.type.dtype) && IsNonNegative(*expr.args[0]);
+  if (expr.kind == ExprKind::kTranspose || expr.kind == ExprKind::kReduce || expr.kind == ExprKind::kReshape)
     return IsNonNegative(*expr.args[0]);
   return expr.kind == ExprKind::kCall &&
          (expr.op == Op::kAbs || expr.op == Op::kExp || expr.op == Op::kExp2 || expr.op == Op::kSqrt);

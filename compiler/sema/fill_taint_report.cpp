@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "compiler/sema/fill_taint.h"
@@ -101,6 +103,18 @@ void FillTaint::ReportAnyAll(const Expr& expr, const std::vector<int>& missing, 
   report.Help(fmt::format("choose `{}` where elements are missing, or `require` extents at which all exist", neutral));
 }
 
+namespace {
+
+/// The least or the greatest integer of the type, as an expression of the language.
+std::string EndText(DType dtype, bool is_least) {
+  const IntegerRange range = RangeOf(dtype);
+  if (!is_least) return range.greatest ? fmt::format("{}", *range.greatest) : fmt::format("{}(-1)", Name(dtype));
+  return range.least == std::numeric_limits<int64_t>::min() ? fmt::format("({} - 1)", range.least + 1)
+                                                            : fmt::format("{}", range.least);
+}
+
+}  // namespace
+
 void FillTaint::ReportReduce(const Expr& expr, const std::vector<int>& missing, Fill fill) {
   if (!FirstReport(expr)) return;
   const char* along = expr.axis == 1 ? "columns" : "rows";
@@ -108,11 +122,7 @@ void FillTaint::ReportReduce(const Expr& expr, const std::vector<int>& missing, 
   const bool runs = expr.kind == typed::ExprKind::kCumsum;
   const bool sums = runs || expr.op == Op::kAdd;
   std::string neutral = sums ? "0" : expr.op == Op::kMax ? "-inf" : "inf";
-  if (const DType dtype = expr.type.dtype; !sums && !IsFloat(dtype)) {
-    const IntegerRange range = RangeOf(dtype);
-    neutral =
-        expr.op == Op::kMin && !range.greatest ? neutral : fmt::format("{}", expr.op == Op::kMax ? range.least : *range.greatest);
-  }
+  if (const DType dtype = expr.type.dtype; !sums && !IsFloat(dtype)) neutral = EndText(dtype, expr.op == Op::kMax);
   const char* name = runs ? "running sum" : sums ? "sum" : expr.op == Op::kMax ? "maximum" : "minimum";
   DiagnosticBuilder report =
       diagnostics_.Error(DiagnosticKind::kFillNotNeutral, expr.span,

@@ -54,7 +54,7 @@ symbolic::Scalar SymbolicTable::Of(const Expr& expr) {
     case ExprKind::kInt: return symbolic::Int(expr.int_value);
     case ExprKind::kFloat: return symbolic::Float(expr.float_value);
     case ExprKind::kBool: return symbolic::Bool(expr.int_value != 0);
-    case ExprKind::kDim: return symbolic::Name("d." + kernel_.dims[expr.id].name);
+    case ExprKind::kDim: return symbolic::Name(NameOfDim(kernel_.dims[expr.id].name));
     case ExprKind::kParam: return symbolic::Name(NameOfParam(kernel_.params[expr.id].name), expr.type.dtype);
     case ExprKind::kVar: {
       const auto known = values_.find(expr.id);

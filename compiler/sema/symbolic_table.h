@@ -28,6 +28,9 @@ class SymbolicTable {
   void Define(typed::VarId var, const typed::Expr& expr);
   /// The name of a variable in formulas.
   std::string NameOf(typed::VarId var) const;
+  /// The same of a dimension.
+  static constexpr std::string_view kDim = "d.";
+  static std::string NameOfDim(const std::string& dim) { return std::string(kDim) + dim; }
   /// The same of a parameter, and the parameter that such a name stands for.
   static constexpr std::string_view kParam = "p.";
   static std::string NameOfParam(const std::string& param) { return std::string(kParam) + param; }

@@ -61,7 +61,7 @@ enum class ExprKind : uint8_t {
   kTranspose,  // args[0] transposed
   kPart,       // rows [row, row + type.rows), columns [col, col + type.cols) of args[0]; args[1] = row, args[2] = col (scalars)
   kMatMul,     // args[0] @ args[1], f32 (i32 for 8-bit integers); adding it to something in the same expression may fuse
-  kPositions,  // i32[n, 1]: args[0] + 0, 1, 2, ... (n = type.rows)
+  kPositions,  // i32[n, 1]: args[0] + 0, 1, 2, ... (n = type.rows); of a block, args[1] ends its range, args[2] begins it
   kCat,        // args side by side (columns)
   kReshape,    // args[0], whose rows are cut into rows of equal length, or joined to such: element by element row by row the same
 };
