@@ -52,10 +52,11 @@ def prepare(tkc, out, source=SOURCE):
 
 
 def draw_shapes(count, seed):
-    """Rows from 1 to 16384; columns and terms of models, and others in multiples of 8, some of which end inside of lines."""
+    """Rows from 1 to 16384, many of them some hundred; columns and terms of models, and others in multiples of 8, some of which end inside
+    of lines."""
     generator, shapes = random.Random(seed), []
     while len(shapes) < count:
-        m = int(2 ** generator.uniform(0, 14))
+        m = int(2 ** generator.uniform(*generator.choice(((0, 14), (6, 10.5)))))
         m = generator.choice((m, m, m // 64 * 64, m // 8 * 8)) or m
         n, k = (generator.choice(MODEL_DIMS) if generator.random() < 0.5 else int(2 ** generator.uniform(7, 14)) // 8 * 8 for _ in range(2))
         if generator.random() < 0.6:

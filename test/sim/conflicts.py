@@ -23,7 +23,7 @@ KINDS = ("shared_load", "shared_store", "ldmatrix", "stmatrix")
 CASES = [
     ("examples/gemm/gemm.tk", "--dims M=64,N=128,K=256 --schedule decode", 16, "gemm_decode"),
     ("examples/gemm/gemm.tk", "--dims M=128,N=256,K=128 --schedule large", 16, "gemm_large"),
-    ("examples/gemm/gemm.tk", "--dims M=64,N=130,K=64 --schedule decode_wide", 4, "gemm_decode_wide"),
+    ("examples/gemm/gemm.tk", "--dims M=64,N=130,K=64 --schedule tile_64x128", 4, "gemm_tile_64x128"),
     ("examples/gemm_f32_out/gemm_f32_out.tk", "--dims M=128,N=128,K=128", 16, None),
     ("examples/gemm_f32_out/gemm_f32_out.tk", "--dims M=70,N=65,K=64", 4, None),
     ("examples/gemm_no_pipe/gemm_no_pipe.tk", "--dims M=64,N=64,K=128", 16, None),
