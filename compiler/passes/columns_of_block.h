@@ -23,8 +23,8 @@ class ColumnsOfBlock {
   /// Narrows what is named in front of the sum and lies along its columns, but for what the sum's loop itself asks for: that stays
   /// whole. False where that changes what an operation means.
   bool NarrowFront(ir::Region& front, const ir::Op& loop);
-  /// Narrows what stands behind the sum `acc`, of which the block has `part`. Returns where an operation stands of which that changes
-  /// what it means.
+  /// Narrows what stands behind the sum `acc`, of which the block has `part`. Returns where an operation stands of which that
+  /// changes what it means.
   std::optional<Span> NarrowTail(ir::Region& tail, ir::ValueId acc, ir::ValueId part);
 
  private:

@@ -5,6 +5,11 @@
 // arithmetic stay real, and an instruction wrapper is a call of the simulator (tk/sim/engine.h).
 #pragma once
 
+// 201709: what GCC 10 says with -std=c++20.
+#if defined(__cplusplus) && !defined(_MSC_VER) && __cplusplus < 201709
+#error "files that tkc makes are C++20: compile them with -std=c++20"
+#endif
+
 #include <cstddef>
 #include <cstdint>
 
