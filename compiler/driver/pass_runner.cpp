@@ -18,21 +18,46 @@ bool Names(const std::vector<std::string>& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
+// After each pass, which takes a tenth of a compile; else in a few places, and where one finds a fault all passes run again to find
+// theirs.
+#ifdef NDEBUG
+constexpr bool kVerifiesEach = false;
+#else
+constexpr bool kVerifiesEach = true;
+#endif
+
 class PassRunner {
  public:
   PassRunner(const Options& options, ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics)
-      : options_(options), kernel_(kernel), target_(target), diagnostics_(diagnostics) {}
+      : options_(options),
+        kernel_(kernel),
+        target_(target),
+        diagnostics_(diagnostics),
+        verifies_each_(kVerifiesEach || !RunsAll() || !options.dump_after.empty()) {}
 
   bool Run(std::span<const Pass> all) {
     if (!VerifyInput()) return false;
+    if (verifies_each_) return RunOver(all);
+    const ir::Kernel start = kernel_;
+    const ir::Level level = level_;
+    const bool is_done = RunOver(all);
+    if (is_sound_) return is_done;
+    kernel_ = start;
+    level_ = level;
+    verifies_each_ = true;
+    RunOver(all);
+    InternalError("the IR is broken, but not when the passes run again", kernel_.span);
+  }
+
+ private:
+  bool RunOver(std::span<const Pass> all) {
     for (const Pass& pass : all) {
       if (Runs(pass) && !(FindsAllEstablished(all, pass) && FindsOpen(pass) && Run(pass))) return false;
-      if (pass.enters) Enter(*pass.enters);
+      if (pass.enters && !Enter(*pass.enters)) return false;
     }
     return true;
   }
 
- private:
   bool RunsAll() const { return options_.run_passes.empty(); }
 
   bool Runs(const Pass& pass) const { return RunsAll() || Names(options_.run_passes, pass.name); }
@@ -68,27 +93,28 @@ class PassRunner {
     if (!result || diagnostics_.HasErrors()) return false;
     if (Names(options_.dump_after, pass.name) || Names(options_.dump_after, "all"))
       fmt::print(stderr, "// after {}\n{}\n", pass.name, ir::Print(kernel_));
-    Verify();
-    return true;
+    return (!verifies_each_ && !pass.establishes) || Verify();
   }
 
-  void Verify() const {
+  /// False: it is not sound, and which pass broke it is not known yet.
+  bool Verify() {
     const std::vector<ir::Fault> faults = ir::Verify(kernel_, level_, level_ == ir::Level::kSchedule ? &target_ : nullptr);
-    if (!faults.empty()) InternalError(fmt::format("the IR is broken: {}", faults[0].message), faults[0].span);
+    if (!faults.empty() && verifies_each_) InternalError(fmt::format("the IR is broken: {}", faults[0].message), faults[0].span);
+    return is_sound_ = faults.empty();
   }
 
-  void Enter(ir::Level level) {
+  bool Enter(ir::Level level) {
     level_ = level;
-    if (!RunsAll()) return;  // one pass alone leaves the IR where it is
+    if (!RunsAll()) return true;  // one pass alone leaves the IR where it is
     kernel_.is_schedule = level == ir::Level::kSchedule;
-    Verify();
+    return Verify();
   }
 
   /// Before the first pass: in the text of --from a fault is the user's.
   bool VerifyInput() {
     if (options_.from.empty()) {
       SetCrashPass("from_ast");
-      Verify();
+      if (!Verify()) InternalError("the IR is broken before the first pass", kernel_.span);
       return true;
     }
     // Text between two passes is neither pure tile level nor whole schedule level.
@@ -104,6 +130,8 @@ class PassRunner {
   const Target& target_;
   Diagnostics& diagnostics_;
   ir::Level level_ = ir::Level::kTile;
+  bool verifies_each_;
+  bool is_sound_ = true;
 };
 
 }  // namespace
