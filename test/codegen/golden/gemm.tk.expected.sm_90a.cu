@@ -1363,137 +1363,6 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule tile_96x256 of gemm for sm_90a
-// Schedule `tile_96x256`, for sm_90a: BM = 96, BN = 256, BK = 64, WM = 1, WN = 2.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
-//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
-//     ^  ab_full: 1 arrival and 45056 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
-//
-// Shared memory, 205824 bytes:
-//    offset   bytes
-//         0   49152  ab_0[4]        bf16[96, 64], swizzle 128   pipe ab, field 0
-//     49152  131072  ab_1[4]        bf16[64, 256], swizzle 128  pipe ab, field 1
-//    180224   24576  C_stage[2][3]  bf16[16, 128], swizzle 128  staging of C, 16 rows at a time
-//    204800      64  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tile_96x256_shared {
-  tk::shared_tile<tk::bf16, 96, 64, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 16, 128, tk::swizzle::b128> C_stage[2][3];
-  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_tile_96x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks, const int tiles,
-                 const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tile_96x256_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 4; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 96;
-        const int n = n_block * 256;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 45056);
-          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<4> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 96;
-      const int n = n_block * 256;
-      // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 128, 96, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w / WN) @ b.cols(w % WN)
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<128>(b, w * 128)), tk::transposed(a));
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 6; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<16>(rounded, C_chunk * 16);
-        auto& staged = shared.C_stage[w][C_chunk % 3];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<2>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 16, n + w * 128);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 16), tk::span(n + w * 128)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // schedule tile_160x128 of gemm for sm_90a
 // Schedule `tile_160x128`, for sm_90a: BM = 160, BN = 128, BK = 64, WM = 1, WN = 2.
 //
@@ -2469,14 +2338,13 @@ struct gemm_call {
     offers.add(7, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, sms, 82));  // tile_64x128
     offers.add(8, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 92));  // tile_64x256
     offers.add(9, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, sms, 104));  // tile_96x128
-    offers.add(10, gemm_cost_by_time(M, N, K, 96, 256, 1, 1, sms, 217));  // tile_96x256
-    offers.add(11, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 177));  // tile_160x128
-    offers.add(12, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 207));  // tile_128x192
-    offers.add(13, gemm_cost_by_time(M, N, K, 224, 128, 1, 1, sms, 276));  // tile_224x128
-    offers.add(14, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 337));  // tile_256x128
-    offers.add(15, gemm_cost_by_time(M, N, K, 192, 192, 1, 1, sms, 403));  // tile_192x192
-    offers.add(16, gemm_cost_by_time(M, N, K, 128, 256, 1, 1, sms, 325));  // large
-    offers.add(17, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, sms, 375));  // pair_224
+    offers.add(10, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 177));  // tile_160x128
+    offers.add(11, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 207));  // tile_128x192
+    offers.add(12, gemm_cost_by_time(M, N, K, 224, 128, 1, 1, sms, 276));  // tile_224x128
+    offers.add(13, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 337));  // tile_256x128
+    offers.add(14, gemm_cost_by_time(M, N, K, 192, 192, 1, 1, sms, 403));  // tile_192x192
+    offers.add(15, gemm_cost_by_time(M, N, K, 128, 256, 1, 1, sms, 325));  // large
+    offers.add(16, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, sms, 375));  // pair_224
     return offers.cheapest();
   }
 
@@ -2638,22 +2506,6 @@ struct gemm_call {
                                   C_map_usable);
   }
 
-  void launch_gemm_tile_96x256() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 96);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {96, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {16, 64});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_96x256>(call.walkers(tiles), 384, sizeof(gemm_tile_96x256_shared), A_map, A_map_rows, B_map, C_map,
-                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                  C_map_usable);
-  }
-
   void launch_gemm_tile_160x128() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 160);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
@@ -2795,14 +2647,13 @@ struct gemm_call {
       case 7: launch_gemm_tile_64x128(); break;
       case 8: launch_gemm_tile_64x256(); break;
       case 9: launch_gemm_tile_96x128(); break;
-      case 10: launch_gemm_tile_96x256(); break;
-      case 11: launch_gemm_tile_160x128(); break;
-      case 12: launch_gemm_tile_128x192(); break;
-      case 13: launch_gemm_tile_224x128(); break;
-      case 14: launch_gemm_tile_256x128(); break;
-      case 15: launch_gemm_tile_192x192(); break;
-      case 16: launch_gemm_large(); break;
-      case 17: launch_gemm_pair_224(); break;
+      case 10: launch_gemm_tile_160x128(); break;
+      case 11: launch_gemm_tile_128x192(); break;
+      case 12: launch_gemm_tile_224x128(); break;
+      case 13: launch_gemm_tile_256x128(); break;
+      case 14: launch_gemm_tile_192x192(); break;
+      case 15: launch_gemm_large(); break;
+      case 16: launch_gemm_pair_224(); break;
     }
     return call.status();
   }
