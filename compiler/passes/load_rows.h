@@ -5,11 +5,9 @@
 //
 //     load_async slot = A_map at m, k        becomes     load_rows slot = A_map at m, k, M - m
 //     map A_map : A box [64, 64]                         map A_map : A box [64, 64], map A_map_rows : A box [16, 64]
-//     shared ab_0 : bf16[64, 64] x4                      shared ab_0 : bf16[64, 64] x4 zero_from M - tile / n_blocks * 64
 //
-// Where a block has one tile, and the rows of a slot are those of an axis of the grid, the same rows are missing from each slot
-// every time. They are zero from the start, before the block waits for the launch before it; a tile that lacks rows comes in boxes
-// of few, and those that hold none that exist are left out.
+// Where nothing that is stored depends on such rows (missing_rows.h), a tile that lacks some comes in boxes of few, and those that
+// hold none that exist are left out. A slot has there what it had before.
 #pragma once
 
 #include "compiler/ir/ir.h"
