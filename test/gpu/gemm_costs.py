@@ -26,6 +26,7 @@ from run import ensure
 SOURCE = os.path.join(ROOT, "examples", "gemm", "gemm.tk")
 SET = re.compile(r"^schedule (\w+) of gemm for [^{\n]*sm_90a[^{\n]*\{\n(.*?)^\}\n", re.M | re.S)
 BAR = 10  # as many shapes as one with a bar counts for
+SMS = 132  # multiprocessors of the cards that are measured, H100 and H200
 MODEL_DIMS = (768, 1024, 2048, 3072, 3584, 4096, 4608, 5120, 6144, 6208, 8192, 8960, 10240, 11008, 13824, 14336, 18944, 28672)
 
 
@@ -80,6 +81,8 @@ def measure(folder, shapes, ms, rounds, out):
             if found:  # clocks fall while the sets take their turns: what was measured beside cublasLt counts, not the time
                 row = times.setdefault(found[2], {"cublasLt": found[3]})
                 row[found[1]] = f"{float(row['cublasLt']) / float(found[4]):.3f}"
+    if bench.returncode or not times:
+        raise SystemExit(f"gemm_bench ended with status {bench.returncode}, after {len(times)} shapes")
     sets = [name[len("gemm_"):] for name in plan["libraries"]["sets.so"]]
     with open(out, "w", newline="") as f:
         writer = csv.writer(f)
@@ -104,6 +107,8 @@ class Formula:
         self.sets = {}
         for name, items in SET.findall(self.text):
             call = re.search(r"cost = time\((.*), (\d+)\)", items)
+            if not call:
+                raise SystemExit(f"{source}: the set `{name}` has no cost = time(.., NUMBER)")
             tile = {"BM": 128, "BN": 256, **{k: int(v) for k, v in re.findall(r"\b(BM|BN) = (\d+)", items)}}
             when = re.search(rf"^schedule {name} of gemm for [^{{\n]*? when ([^{{\n]*) \{{", self.text, re.M)
             self.sets[name] = ([word.strip() for word in call[1].split(",")], tile, when and when[1])
@@ -121,7 +126,7 @@ class Formula:
 
     def cost(self, name, numbers, shapes):
         arguments, tile, _ = self.sets[name]
-        known = {"M": shapes[:, 0], "N": shapes[:, 1], "K": shapes[:, 2], "sms": 132, **tile}
+        known = {"M": shapes[:, 0], "N": shapes[:, 1], "K": shapes[:, 2], "sms": SMS, **tile}
         values = [known[a] if a in known else int(a) for a in arguments] + [numbers[self.shared + list(self.sets).index(name)]]
         scope = {**dict(zip(self.parameters, values)), "c": numbers, "cdiv": lambda a, b: -(-a // b), "min": numpy.minimum, "max": numpy.maximum}
         exec(self.code, scope)
@@ -203,15 +208,15 @@ class Fit:
 
 def fit(paths, bars, tries, source=SOURCE, write=False):
     formula = Formula(source)
-    shapes, times, peers, weights = [], [], [], []
+    shapes, times, peers, is_drawn = [], [], [], []
     for path in [*paths, *bars]:
         for row in csv.DictReader(open(path)):
             shapes.append([int(row[d]) for d in "MNK"])
             times.append([float(row.get(name) or 0) for name in formula.sets])
             peers.append(float(row["cublasLt"]))
-            weights.append(BAR if path in bars else 1)
-    shapes, times, peers, weights = numpy.array(shapes), numpy.array(times), numpy.array(peers), numpy.array(weights)
-    is_drawn, seen = weights == 1, numpy.arange(len(shapes)) % 2 == 0
+            is_drawn.append(path not in bars)
+    shapes, times, peers, is_drawn = numpy.array(shapes), numpy.array(times), numpy.array(peers), numpy.array(is_drawn)
+    weights, seen = numpy.where(is_drawn, 1, BAR), numpy.arange(len(shapes)) % 2 == 0
     half, whole = Fit(formula, shapes[seen], times[seen], weights[seen]), Fit(formula, shapes, times, weights)
 
     def mean(logarithms):

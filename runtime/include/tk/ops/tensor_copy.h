@@ -56,13 +56,6 @@ TK_DEVICE void load_async(const To& to, const tensor_map& map, barrier& full, Co
     });
 }
 
-namespace detail {
-/// Whether a tile of which so many rows exist comes as one box all the same: the engine writes zero for 24 rows in the time that it takes
-/// to start more boxes (H200).
-template <int Rows>
-TK_DEVICE bool comes_whole(index existing) { return existing >= Rows - 24; }
-}  // namespace detail
-
 /// load_async of a tile of which the first `existing` rows, along the last dimension but one, exist. Where many do not it comes in boxes
 /// of Rows rows, for which `by_rows` is made, and boxes without any are not copied, as the engine takes longer for a row that does not
 /// exist than for one that does: these rows hold anything. `full` gets their bytes at once.
@@ -71,7 +64,8 @@ TK_DEVICE void load_rows(const To& to, const tensor_map& map, const tensor_map& 
     constexpr int rank = sizeof...(at);
     const auto view = as_view(to);
     using view_type = decltype(as_view(to));
-    if (detail::comes_whole<view_type::rows>(existing)) return load_async(to, map, full, at...);
+    // The engine writes zero for 24 rows in the time that it takes to start more boxes (H200).
+    if (existing >= view_type::rows - 24) return load_async(to, map, full, at...);
     const uint32_t barrier_address = arch::shared_address(&full);
     for (int r = 0; r < view_type::rows; r += Rows) {
         int position[] = {int(at)...};
