@@ -118,7 +118,6 @@ class GridProof {
   }
 
   std::optional<Finding> CheckDigits() {
-    const size_t shared = kernel_.axes.size() >= 2 ? kernel_.axes.size() - 2 : 0;
     for (size_t i = 0; i < kernel_.axes.size(); ++i) {
       const ir::GridAxis& axis = kernel_.axes[i];
       Scalar count = Count(axis);
@@ -127,7 +126,7 @@ class GridProof {
       const std::optional<Scalar> number = Unscale(symbolic::Sub(start, scope_.Resolve(axis.lo)), axis.step);
       if (!number) return Fail(fmt::format("`{}` does not start at multiples of {} in `{}`", axis.name, axis.step, agent_.name));
       Scalar digit = *number;
-      if (kernel_.cluster > 1 && !kernel_.SharesTile() && i == shared) {
+      if (kernel_.ClusterAxis() == i) {
         int64_t rank = 0;
         const bool has_rank = digit->kind == Kind::kAdd && symbolic::IsInt(digit->args[1], &rank);
         if (has_rank) digit = digit->args[0];

@@ -48,11 +48,9 @@ class MarkProof {
         integers_(std::move(integers)) {
     scope_.KeepGridAxes(kernel_);
     // That a tile's place is one of the grid's is proved by CheckGrid.
-    const size_t rows = kernel_.axes.size() >= 2 ? kernel_.axes.size() - 2 : 0;
     for (size_t i = 0; i < kernel_.axes.size(); ++i) {
       const ir::GridAxis& axis = kernel_.axes[i];
-      const bool may_lie_behind = i == rows && kernel_.cluster > 1 && !kernel_.SharesTile();
-      if (may_lie_behind)
+      if (kernel_.ClusterAxis() == i)  // padding lies behind
         integers_.KnowSteps(axis.name, scope_.Resolve(axis.lo), axis.step);
       else
         integers_.KnowSteps(axis.name, scope_.Resolve(axis.lo), scope_.Resolve(axis.hi), axis.step);

@@ -125,6 +125,7 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) 
   kernel.order = section.order;
   kernel.group = section.group;
   kernel.cluster = section.cluster;
+  kernel.cluster_of_columns = section.cluster_of_columns;
   kernel.split = section.split;
   kernel.depth = section.depth;
   kernel.resident = static_cast<int>(section.resident);

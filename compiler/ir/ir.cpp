@@ -124,6 +124,11 @@ int64_t Kernel::Spread() const {
   return blocks;
 }
 
+std::optional<size_t> Kernel::ClusterAxis() const {
+  if (cluster == 1 || SharesTile() || axes.empty()) return std::nullopt;
+  return axes.size() - (cluster_of_columns || axes.size() == 1 ? 1 : 2);
+}
+
 TakenNames Kernel::NamesBesideValues() const {
   TakenNames taken = {"tile", "tiles", "layout", "shared"};
   taken.TakeAll(dims);

@@ -290,6 +290,7 @@ struct Kernel {
   bool is_uneven = false;   // some tiles take longer: those come first, and persistent blocks walk over the list there and back
   typed::GridOrder order = typed::GridOrder::kRows;
   int64_t group = 8, cluster = 1, split = 1, depth = 1;
+  bool cluster_of_columns = false;  // the blocks of a cluster are neighbours along the last axis, not the one in front of it
   std::vector<Pipe> pipes;
   std::vector<Worker> workers;
   std::vector<Value> values;
@@ -314,6 +315,9 @@ struct Kernel {
   int64_t Spread() const;
   /// The blocks of a cluster take one tile together.
   bool SharesTile() const { return split > 1 || Spread() > 1; }
+  /// The grid axis along which the blocks of a cluster take neighbouring tiles; none where there are no clusters, or these share
+  /// tiles.
+  std::optional<size_t> ClusterAxis() const;
 
   /// Makes the name unique; where it is printed each role numbers it among the names that it prints.
   ValueId AddValue(std::string name, Type type, bool is_mutable = false);

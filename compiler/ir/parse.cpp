@@ -90,6 +90,7 @@ class KernelParser {
   }
   bool Group() { return text_.Integer(&kernel_.group); }
   bool Cluster() { return text_.Integer(&kernel_.cluster); }
+  bool ClusterOfColumns() { return kernel_.cluster_of_columns = true; }
   bool Split() { return text_.Integer(&kernel_.split); }
   bool Depth() { return text_.Integer(&kernel_.depth); }
   bool Level() { return kernel_.is_schedule = lexer_.Expect("schedule"); }
@@ -306,6 +307,7 @@ const KernelParser::Keyword KernelParser::kKeywords[] = {
     {"order", &KernelParser::Order},
     {"group", &KernelParser::Group},
     {"cluster", &KernelParser::Cluster},
+    {"cluster_of_columns", &KernelParser::ClusterOfColumns},
     {"split", &KernelParser::Split},
     {"depth", &KernelParser::Depth},
     {"pipe", &KernelParser::PipeOf},

@@ -98,6 +98,7 @@ class KernelPrinter {
     if (kernel_.order != typed::GridOrder::kRows) Line("order {}", kOrderWords[static_cast<int>(kernel_.order)]);
     Number("group", kernel_.group, 8);
     Number("cluster", kernel_.cluster, 1);
+    if (kernel_.cluster_of_columns) Line("cluster_of_columns");
     Number("split", kernel_.split, 1);
     Number("depth", kernel_.depth, 1);
   }

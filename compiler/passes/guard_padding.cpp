@@ -16,30 +16,30 @@ using ir::Scalar;
 
 class Guarding {
  public:
-  Guarding(const ir::Kernel& kernel, const ir::Worker& worker, const ir::GridAxis& rows)
-      : kernel_(kernel), facts_(kernel, worker), rows_(rows) {}
+  Guarding(const ir::Kernel& kernel, const ir::Worker& worker, const ir::GridAxis& axis)
+      : kernel_(kernel), facts_(kernel, worker), axis_(axis) {}
 
   void Rewrite(Region& region) const {
     for (Op& op : region) {
       for (Region& inner : op.regions) Rewrite(inner);
-      if (op.code == OpCode::kStore && !EndsWithRows(op)) op = Guarded(std::move(op));
+      if (op.code == OpCode::kStore && !EndsWithAxis(op)) op = Guarded(std::move(op));
     }
   }
 
  private:
-  /// Whether an axis of the tensor shows blocks of the rows' range, or of a part of it, and ends where that does.
-  bool EndsWithRows(const Op& store) const {
+  /// Whether an axis of the tensor shows blocks of the grid axis's range, or of a part of it, and ends where that does.
+  bool EndsWithAxis(const Op& store) const {
     const ir::TensorParam& tensor = FindTensor(kernel_, store.symbol);
     for (size_t i = 0; i < store.axes.size(); ++i) {
       const Scalar& end = store.axes[i].hi ? store.axes[i].hi : tensor.extents[i];
-      const Scalar behind = symbolic::Sub(facts_.WithoutLets(store.axes[i].start), symbolic::Name(rows_.name));
-      if (symbolic::Equal(end, rows_.hi) && facts_.IsNonNegative(behind)) return true;
+      const Scalar behind = symbolic::Sub(facts_.WithoutLets(store.axes[i].start), symbolic::Name(axis_.name));
+      if (symbolic::Equal(end, axis_.hi) && facts_.IsNonNegative(behind)) return true;
     }
     return false;
   }
 
   Op Guarded(Op store) const {
-    Op exists{OpCode::kIf, {}, {}, {symbolic::Make(symbolic::Kind::kLt, DType::kBool, {symbolic::Name(rows_.name), rows_.hi})}};
+    Op exists{OpCode::kIf, {}, {}, {symbolic::Make(symbolic::Kind::kLt, DType::kBool, {symbolic::Name(axis_.name), axis_.hi})}};
     exists.span = store.span;
     exists.regions = {{std::move(store)}, {}};
     return exists;
@@ -47,15 +47,15 @@ class Guarding {
 
   const ir::Kernel& kernel_;
   IndexFacts facts_;
-  const ir::GridAxis& rows_;
+  const ir::GridAxis& axis_;  // along which the blocks of a cluster lie
 };
 
 }  // namespace
 
 Result<void> GuardPadding(ir::Kernel& kernel, const Target& target, Diagnostics&) {
-  if (kernel.cluster == 1 || kernel.SharesTile() || kernel.axes.empty() || !target.has_clusters || target.folds_copies) return {};
-  const ir::GridAxis& rows = kernel.axes[kernel.axes.size() >= 2 ? kernel.axes.size() - 2 : 0];
-  for (ir::Worker& worker : kernel.workers) Guarding(kernel, worker, rows).Rewrite(worker.body);
+  const std::optional<size_t> axis = kernel.ClusterAxis();
+  if (!axis || !target.has_clusters || target.folds_copies) return {};
+  for (ir::Worker& worker : kernel.workers) Guarding(kernel, worker, kernel.axes[*axis]).Rewrite(worker.body);
   return {};
 }
 

@@ -55,21 +55,21 @@ class GridLowering {
     for (size_t i = 0; i < kernel_.axes.size(); ++i) {
       const ir::GridAxis& axis = kernel_.axes[i];
       kernel_.launch_lets.emplace_back(CountName(axis), Count(kernel_, axis));
-      if (i == RowAxis() && SharesRows()) {
+      if (kernel_.ClusterAxis() == i) {
         kernel_.launch_lets.emplace_back(ClusterCountName(axis),
                                          symbolic::Cdiv(symbolic::Name(CountName(axis)), Int(kernel_.cluster)));
       }
-      if (i < (HasBands() ? kernel_.axes.size() - 1 : OuterAxes())) tiles = symbolic::Mul(tiles, symbolic::Name(RowsName(i)));
+      if (i < (HasBands() ? kernel_.axes.size() - 1 : OuterAxes())) tiles = symbolic::Mul(tiles, symbolic::Name(UnitsName(i)));
     }
     if (HasBands()) {
       if (kernel_.axes.size() > 2) {
         kernel_.launch_lets.emplace_back(Free("rows"), tiles);
         tiles = symbolic::Name(Free("rows"));
       }
-      return NameTiles(symbolic::Mul(tiles, symbolic::Name(RowsName(kernel_.axes.size() - 1))));
+      return NameTiles(symbolic::Mul(tiles, symbolic::Name(UnitsName(kernel_.axes.size() - 1))));
     }
     Scalar plane = Int(1);
-    for (size_t i = OuterAxes(); i < kernel_.axes.size(); ++i) plane = symbolic::Mul(plane, symbolic::Name(RowsName(i)));
+    for (size_t i = OuterAxes(); i < kernel_.axes.size(); ++i) plane = symbolic::Mul(plane, symbolic::Name(UnitsName(i)));
     if (OuterAxes() > 0) {
       kernel_.launch_lets.emplace_back(Free("plane_tiles"), plane);
       plane = symbolic::Name(Free("plane_tiles"));
@@ -91,12 +91,12 @@ class GridLowering {
         number = symbolic::Name(Free("tile_in_plane"));
       }
       if (inner_axes == 2) Plane(outer_axes, number, out);
-      if (inner_axes == 1 && SharesRows()) Number(0, number, out);
+      if (inner_axes == 1 && kernel_.ClusterAxis()) Number(0, number, out);
     }
-    if (SharesRows()) {
+    if (const auto axis = kernel_.ClusterAxis()) {
       // Past the last block in the last cluster of an uneven number: such a block reads zeros and writes nothing.
-      const Scalar first = symbolic::Mul(symbolic::Name(RowNumberName(RowAxis())), Int(kernel_.cluster));
-      out.push_back(Let(NumberName(kernel_.axes[RowAxis()]), symbolic::Add(first, symbolic::Call("cluster::rank", DType::kI32, {})),
+      const Scalar first = symbolic::Mul(symbolic::Name(UnitName(*axis)), Int(kernel_.cluster));
+      out.push_back(Let(NumberName(kernel_.axes[*axis]), symbolic::Add(first, symbolic::Call("cluster::rank", DType::kI32, {})),
                         kernel_.span));
     }
     for (const ir::GridAxis& axis : kernel_.axes) {
@@ -154,7 +154,7 @@ class GridLowering {
   }
 
   /// One axis, of whose blocks each is a tile: the number of the block is that of the tile.
-  bool IsList() const { return kernel_.axes.size() == 1 && !SharesRows(); }
+  bool IsList() const { return kernel_.axes.size() == 1 && !kernel_.ClusterAxis(); }
   /// The axes in front of the last two, which make up a plane of tiles.
   size_t OuterAxes() const { return kernel_.axes.size() - std::min<size_t>(kernel_.axes.size(), 2); }
   /// The tile that a block begins with. Blocks next to each other run on different chiplets, tiles next to each other share rows or
@@ -163,9 +163,6 @@ class GridLowering {
     if (target_.chiplets == 1 || kernel_.axes.size() < 2) return number;
     return symbolic::Call("chiplet_order", DType::kI32, {number, count, Int(target_.chiplets)});
   }
-  /// The blocks of a cluster lie below each other along this axis: the first of the plane.
-  size_t RowAxis() const { return kernel_.axes.size() >= 2 ? kernel_.axes.size() - 2 : 0; }
-  bool SharesRows() const { return kernel_.cluster > 1 && !kernel_.SharesTile() && !kernel_.axes.empty(); }
   /// Names of the output, unless the source has them.
   std::string Free(const std::string& base) const { return used_.Free(base); }
   /// What only the launcher mentions need not avoid what only the kernel has: its pipes, loops and values.
@@ -186,11 +183,11 @@ class GridLowering {
   std::string NumberName(const ir::GridAxis& axis) const { return CountsBlocks(axis) ? axis.name : Free(axis.name + "_block"); }
   std::string ClusterCountName(const ir::GridAxis& axis) const { return Free(axis.name + "_clusters"); }
   /// What is counted along axis `i`: blocks, or clusters of them.
-  std::string RowsName(size_t i) const {
-    return i == RowAxis() && SharesRows() ? ClusterCountName(kernel_.axes[i]) : CountName(kernel_.axes[i]);
+  std::string UnitsName(size_t i) const {
+    return kernel_.ClusterAxis() == i ? ClusterCountName(kernel_.axes[i]) : CountName(kernel_.axes[i]);
   }
-  std::string RowNumberName(size_t i) const {
-    return i == RowAxis() && SharesRows() ? Free(kernel_.axes[i].name + "_cluster") : NumberName(kernel_.axes[i]);
+  std::string UnitName(size_t i) const {
+    return kernel_.ClusterAxis() == i ? Free(kernel_.axes[i].name + "_cluster") : NumberName(kernel_.axes[i]);
   }
 
   /// The first `axes` axes as digits of `number`, the last of them the lowest.
@@ -198,7 +195,7 @@ class GridLowering {
     Scalar rest = number;
     std::vector<Scalar> digits(axes);
     for (size_t i = axes; i-- > 0;) {
-      const Scalar count = symbolic::Name(RowsName(i));
+      const Scalar count = symbolic::Name(UnitsName(i));
       digits[i] = i == 0 ? rest : symbolic::Make(Kind::kMod, DType::kI64, {rest, count});
       rest = symbolic::Make(Kind::kDiv, DType::kI64, {rest, count});
     }
@@ -209,13 +206,14 @@ class GridLowering {
   void Bands(const Scalar& number, Region& out) const {
     const size_t last = kernel_.axes.size() - 1;
     const bool is_row = last == 1 && !TakesFromEnd(0), is_column = !TakesFromEnd(last);
-    const std::string row = is_row ? RowNumberName(0) : Free("row"), column = is_column ? RowNumberName(last) : Free("column");
+    const std::string row = is_row ? UnitName(0) : Free("row"), column = is_column ? UnitName(last) : Free("column");
     Op position{OpCode::kTilePosition,
                 {},
                 {},
-                {number, symbolic::Name(last == 1 ? RowsName(0) : Free("rows")), symbolic::Name(RowsName(last))}};
+                {number, symbolic::Name(last == 1 ? UnitsName(0) : Free("rows")), symbolic::Name(UnitsName(last))}};
     position.symbol = row + " " + column;
-    position.number = std::max<int64_t>(1, kernel_.group / (SharesRows() ? kernel_.cluster : 1));
+    const bool counts_clusters = kernel_.ClusterAxis() == last - 1;  // where rows do
+    position.number = std::max<int64_t>(1, kernel_.group / (counts_clusters ? kernel_.cluster : 1));
     position.span = kernel_.span;
     out.push_back(std::move(position));
     if (!is_row) Digits(symbolic::Name(row), last, out);
@@ -224,7 +222,7 @@ class GridLowering {
 
   void Plane(size_t first_axis, const Scalar& number, Region& out) const {
     const bool by_rows = kernel_.order == typed::GridOrder::kRows;
-    const Scalar fast = symbolic::Name(RowsName(by_rows ? first_axis + 1 : first_axis));
+    const Scalar fast = symbolic::Name(UnitsName(by_rows ? first_axis + 1 : first_axis));
     const Scalar slow_value = symbolic::Make(Kind::kDiv, DType::kI64, {number, fast});
     const Scalar fast_value = symbolic::Make(Kind::kMod, DType::kI64, {number, fast});
     Number(first_axis, by_rows ? slow_value : fast_value, out);
@@ -233,14 +231,14 @@ class GridLowering {
 
   /// The number of the block, or of the cluster of them, along axis `i`.
   void Number(size_t i, const Scalar& value, Region& out) const {
-    out.push_back(Let(RowNumberName(i), FromLongest(i, value), kernel_.span));
+    out.push_back(Let(UnitName(i), FromLongest(i, value), kernel_.span));
   }
 
   /// Where tiles take longer the further along the axis they are, those at its end come first: short ones fill up what the last of
   /// them leave idle.
   Scalar FromLongest(size_t i, const Scalar& number) const {
     if (!TakesFromEnd(i)) return number;
-    const Scalar last = symbolic::Sub(IsList() ? kernel_.tiles : symbolic::Name(RowsName(i)), Int(1));
+    const Scalar last = symbolic::Sub(IsList() ? kernel_.tiles : symbolic::Name(UnitsName(i)), Int(1));
     return symbolic::Sub(last, number);
   }
   bool TakesFromEnd(size_t i) const { return growth_[i] == Growth::kGrows; }

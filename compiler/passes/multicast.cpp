@@ -18,7 +18,7 @@ using ir::Scalar;
 
 class Sharing {
  public:
-  Sharing(ir::Kernel& kernel, const Region& body, const std::string& row_name) : kernel_(kernel), differs_{row_name} {
+  Sharing(ir::Kernel& kernel, const Region& body, const std::string& axis_name) : kernel_(kernel), differs_{axis_name} {
     const auto take = [&](const Op& op) {
       if (op.code == OpCode::kLet && NamesScalar(op, differs_)) differs_.insert(op.symbol);
     };
@@ -110,7 +110,8 @@ class Sharing {
   }
 
   ir::Kernel& kernel_;
-  std::set<std::string> differs_;  // scalars that differ between the blocks of a cluster: the row, and what is made of it
+  std::set<std::string>
+      differs_;  // scalars that differ between the blocks of a cluster: their index along its axis, and what is made of it
 };
 
 /// Maps that no load uses any more.
@@ -125,10 +126,11 @@ void DropUnusedMaps(ir::Kernel& kernel) {
 }  // namespace
 
 Result<void> Multicast(ir::Kernel& kernel, const Target&, Diagnostics& diagnostics) {
-  if (kernel.cluster == 1 || kernel.SharesTile() || kernel.axes.empty()) return {};
-  const std::string row = kernel.axes[kernel.axes.size() >= 2 ? kernel.axes.size() - 2 : 0].name;
+  const std::optional<size_t> axis = kernel.ClusterAxis();
+  if (!axis) return {};
+  const std::string name = kernel.axes[*axis].name;
   for (ir::Worker& worker : kernel.workers) {
-    Sharing sharing(kernel, worker.body, row);
+    Sharing sharing(kernel, worker.body, name);
     if (sharing.Diverges(worker.body)) {
       return diagnostics.Error(DiagnosticKind::kNotImplemented, worker.span,
                                "a cluster whose blocks run different loops is specified, not yet implemented");

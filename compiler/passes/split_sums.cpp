@@ -23,7 +23,7 @@ using ir::Scalar;
 using ir::ValueId;
 using symbolic::Kind;
 
-constexpr int64_t kMostParts = 4;   // larger clusters leave multiprocessors without a block
+constexpr int64_t kMostParts = 8;   // blocks of a cluster that every device takes
 constexpr int64_t kColumnUnit = 8;  // of an accumulator: what one thread's neighbours hold together
 
 struct Range {

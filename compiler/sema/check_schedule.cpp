@@ -126,23 +126,41 @@ void Elaborator::SetOrder(const ast::Expr& value, typed::Section& section) {
   }
 }
 
+/// `cluster = n`, along the last axis but one, or `cluster = (a, b)`, sizes along the last axes.
 void Elaborator::SetCluster(const ast::Expr& value, typed::Section& section) {
-  const ast::Expr* first = &value;
-  if (const auto* tuple = ast::DynCast<ast::TupleExpr>(value)) {
-    for (size_t i = 1; i < tuple->elements.size(); ++i) {
-      const std::optional<int64_t> size = Constant(*tuple->elements[i], "the size of a cluster");
-      if (size && *size != 1) GateFeature(tuple->elements[i]->span, "a cluster along another axis than the first");
-    }
-    first = tuple->elements[0].get();
-  }
-  const std::optional<int64_t> size = Constant(*first, "the size of a cluster");
-  if (!size) return;
-  if (*size < 1 || *size > kMostBlocksOfCluster || (*size & (*size - 1)) != 0) {
-    diagnostics_.Error(DiagnosticKind::kBadSchedule, first->span,
-                       fmt::format("a cluster of {} blocks; it has 1, 2, 4 or 8", *size));
+  const auto* tuple = ast::DynCast<ast::TupleExpr>(value);
+  if (tuple == nullptr) {
+    section.cluster = ClusterSize(value);
+    section.cluster_of_columns = false;
     return;
   }
-  section.cluster = *size;
+  const size_t count = tuple->elements.size(), axes = section.axes.size();
+  if (count > axes) {
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span,
+                       fmt::format("a cluster with sizes along {} axes; the grid has {}", count, axes));
+    return;
+  }
+  const ast::Expr* chosen = nullptr;  // what is not 1
+  for (size_t i = 0; i < count; ++i) {
+    const ast::Expr& element = *tuple->elements[i];
+    const int64_t size = ClusterSize(element);
+    if (size == 1) continue;
+    if (chosen != nullptr) return GateFeature(element.span, "a cluster along two axes", "let one of the sizes be 1");
+    if (i + 2 < count) return GateFeature(element.span, "a cluster along another axis than the last two");
+    chosen = &element;
+    section.cluster = size;
+    section.cluster_of_columns = i + 1 == count && axes > 1;
+  }
+}
+
+/// 1 where it is none, which is reported.
+int64_t Elaborator::ClusterSize(const ast::Expr& value) {
+  const std::optional<int64_t> size = Constant(value, "the size of a cluster");
+  if (!size) return 1;
+  const bool is_power = *size > 0 && (*size & (*size - 1)) == 0;
+  if (is_power && *size <= kMostBlocksOfCluster) return *size;
+  diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span, fmt::format("a cluster of {} blocks; it has 1, 2, 4 or 8", *size));
+  return 1;
 }
 
 void Elaborator::SetSplit(const ast::Expr& value, typed::Section& section) {

@@ -97,6 +97,7 @@ class Elaborator {
   void ApplyDefines(typed::Section& section);
   void SetOrder(const ast::Expr& value, typed::Section& section);
   void SetCluster(const ast::Expr& value, typed::Section& section);
+  int64_t ClusterSize(const ast::Expr& value);
   void SetSplit(const ast::Expr& value, typed::Section& section);
   void SetDepth(const ast::Expr& value, typed::Section& section);
   void SetDynamic(Span span, typed::Section& section);

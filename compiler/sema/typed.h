@@ -267,12 +267,13 @@ struct Section {
   bool persistent = false;
   bool dynamic = false;  // tiles are drawn from a counter
   GridOrder order = GridOrder::kRows;
-  int64_t group = 8;        // kGrouped: rows of blocks per super-row
-  int64_t cluster = 1;      // blocks per cluster, along the first axis
-  int64_t split = 1;        // ways to split sum loops over blocks
-  int64_t depth = 1;        // matrix groups kept in flight
-  int64_t resident = 0;     // blocks that a multiprocessor is to hold at once; 0: the compiler chooses
-  bool leaves_out = false;  // compile-time conditions leave out some of its code
+  int64_t group = 8;                // kGrouped: rows of blocks per super-row
+  int64_t cluster = 1;              // blocks per cluster, along the last axis but one
+  bool cluster_of_columns = false;  // along the last axis
+  int64_t split = 1;                // ways to split sum loops over blocks
+  int64_t depth = 1;                // matrix groups kept in flight
+  int64_t resident = 0;             // blocks that a multiprocessor is to hold at once; 0: the compiler chooses
+  bool leaves_out = false;          // compile-time conditions leave out some of its code
   Span span;
 };
 
