@@ -116,6 +116,7 @@ Scalar Scope::Resolve(const Scalar& scalar) const {
   if (scalar->kind == Kind::kCall && RenumbersBlocks(*scalar)) return scalar->args[0];
   if (scalar->args.empty()) return scalar;
   std::vector<Scalar> args;
+  args.reserve(scalar->args.size());
   bool changes = false;
   for (const Scalar& arg : scalar->args) {
     args.push_back(Resolve(arg));

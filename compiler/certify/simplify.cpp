@@ -91,6 +91,7 @@ class Simplifier {
   /// Of the conditions under which what is under way was begun.
   std::set<int> KeptFamilies() const {
     std::set<int> families;
+    if (program_.kept_for.empty()) return families;
     for (const std::vector<Record>& there : state_.records.OfPlaces()) {
       for (const Record& record : there) {
         if (!record.is_async) continue;

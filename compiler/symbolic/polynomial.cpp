@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,17 +28,21 @@ bool AddTerm(Polynomial& sum, std::string key, int64_t coefficient) {
 /// Products are written as their sorted factors, each followed by '*', so that merging two is merging sorted lists.
 std::string MultiplyKeys(const std::string& a, const std::string& b) {
   if (a.empty() || b.empty()) return a + b;
-  std::vector<std::string> factors;
-  for (const std::string* key : {&a, &b}) {
-    for (size_t begin = 0; begin < key->size();) {
-      const size_t end = key->find('*', begin);
-      factors.push_back(key->substr(begin, end - begin));
+  std::vector<std::string_view> factors;
+  for (const std::string_view key : {std::string_view(a), std::string_view(b)}) {
+    for (size_t begin = 0; begin < key.size();) {
+      const size_t end = key.find('*', begin);
+      factors.push_back(key.substr(begin, end - begin));
       begin = end + 1;
     }
   }
   std::sort(factors.begin(), factors.end());
   std::string product;
-  for (const std::string& factor : factors) product += factor + '*';
+  product.reserve(a.size() + b.size());
+  for (const std::string_view factor : factors) {
+    product += factor;
+    product += '*';
+  }
   return product;
 }
 
