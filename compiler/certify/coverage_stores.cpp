@@ -157,7 +157,7 @@ class StoreWalk {
     }
     const std::string around = conditions_, text = symbolic::CanonicalText(condition);
     for (size_t i = 0; i < op.regions.size(); ++i) {
-      conditions_ += fmt::format(" if {}{};", i == 0 ? "" : "not ", text);
+      conditions_ += (i == 0 ? " if " : " if not ") + text + ";";
       const size_t holding = holding_.size();
       if (i == 0) AddConjuncts(condition, holding_);
       Walk(op.regions[i]);

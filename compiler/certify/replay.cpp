@@ -160,8 +160,8 @@ class Replayer {
     }
     if (!changes) return;
     const auto before = [&](int a, int b) {
-      const auto &x = place_[static_cast<size_t>(a)], &y = place_[static_cast<size_t>(b)];
-      return x != y ? x < y : a < b;
+      const auto order = place_[static_cast<size_t>(a)] <=> place_[static_cast<size_t>(b)];
+      return order != 0 ? order < 0 : a < b;
     };
     // Nearly sorted already.
     for (size_t i = 1; i < order_.size(); ++i) {

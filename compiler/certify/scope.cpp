@@ -15,7 +15,7 @@ using ir::OpCode;
 using ir::Scalar;
 using symbolic::Kind;
 
-std::string OrdinalName(int depth) { return fmt::format("@{}", depth); }
+std::string OrdinalName(int depth) { return "@" + std::to_string(depth); }
 
 std::optional<Linear> Split(const Scalar& scalar, int depth) {
   const std::optional<symbolic::Polynomial> polynomial = symbolic::ToPolynomial(scalar);

@@ -145,12 +145,12 @@ class Simplifier {
       if (common.users == users) return common;
     }
     const Knowledge& knowledge = state_.knowledge;
-    const std::vector<uint64_t> all(knowledge.Words(), ~uint64_t{0});
-    Common& common = common_.emplace_back(Common{users, all, all});
+    const auto all = [&] { return std::vector<uint64_t>(knowledge.Words(), ~uint64_t{0}); };
+    Common& common = common_.emplace_back(Common{users, all(), all()});
     for (uint64_t left = users & live_; left != 0; left &= left - 1) {
       const Agent& agent = program_.agents[static_cast<size_t>(__builtin_ctzll(left))];
       for (int warp = agent.first_warp; warp < agent.first_warp + agent.warps; ++warp) {
-        for (size_t i = 0; i < all.size(); ++i) {
+        for (size_t i = 0; i < knowledge.Words(); ++i) {
           common.known[i] &= knowledge.Known(warp)[i];
           common.fenced[i] &= knowledge.Fenced(warp)[i];
         }

@@ -49,7 +49,7 @@ std::string MultiplyKeys(const std::string& a, const std::string& b) {
 /// '*' separates factors, so a variable's text must not hold one.
 std::string VariableKey(const Scalar& scalar) {
   std::string text = CanonicalText(scalar);
-  std::replace(text.begin(), text.end(), '*', '.');
+  for (size_t at = text.find('*'); at != std::string::npos; at = text.find('*', at + 1)) text[at] = '.';
   text += '*';
   return text;
 }
@@ -282,12 +282,15 @@ void AppendCanonical(const Scalar& scalar, std::string& text) {
   text += '#';
   text += std::to_string(scalar->int_value);
   text += '(';
-  std::vector<std::string> args;
-  for (const Scalar& arg : scalar->args) args.push_back(CanonicalText(arg));
-  if (IsCommutative(scalar->kind)) std::sort(args.begin(), args.end());
-  for (const std::string& arg : args) {
-    text += arg;
-    text += ',';
+  if (IsCommutative(scalar->kind)) {
+    std::string left = CanonicalText(scalar->args[0]), right = CanonicalText(scalar->args[1]);
+    if (right < left) std::swap(left, right);
+    text += left + ',' + right + ',';
+  } else {
+    for (const Scalar& arg : scalar->args) {
+      AppendCanonical(arg, text);
+      text += ',';
+    }
   }
   text += ')';
 }
