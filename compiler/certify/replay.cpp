@@ -70,6 +70,7 @@ class Replayer {
   }
 
   bool FollowAnswer(Asked asked) {
+    ++result_.choices;
     asked.state.oracle.Decide(asked.question.fact, asked.question.number, asked.answer);
     return Follow(std::move(asked.state));
   }
@@ -92,7 +93,6 @@ class Replayer {
     if (is_new) place->second.number = static_cast<int64_t>(places_.size());
     if (!IsNew(place->second.seen, std::move(form), asked.state)) return true;
     ++result_.states;
-    result_.choices += 2;
     if (result_.states > kMostStates) return TooMany();
     // Once a state is merged with those before, it stands for one of the same place that waits to be followed. Else one run is
     // followed to its end: the latest comes first.

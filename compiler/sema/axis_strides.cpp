@@ -22,8 +22,7 @@ namespace {
 bool IsAffine(const Polynomial& polynomial, const std::vector<Iteration>& around, const std::set<VarId>& known) {
   return std::all_of(polynomial.begin(), polynomial.end(), [&](const auto& term) {
     return std::all_of(around.begin(), around.end(), [&](const Iteration& iteration) {
-      return term.first == KeyOf(iteration.var) || known.count(iteration.var) > 0 ||
-             !Mentions(term.first, iteration.var);
+      return term.first == KeyOf(iteration.var) || known.count(iteration.var) > 0 || !Mentions(term.first, iteration.var);
     });
   });
 }
@@ -224,8 +223,7 @@ bool BeginsIn(const Run& run, const StoredAxis& axis, const GridStore& store) {
   Polynomial behind = StartFromLoops(axis, store, [](const Iteration&) { return true; }, from_zero);
   Add(behind, run.first, -1);
   return std::all_of(behind.begin(), behind.end(), [&](const auto& term) {
-    const bool is_distance =
-        std::any_of(from_zero.begin(), from_zero.end(), [&](VarId var) { return term.first == KeyOf(var); });
+    const bool is_distance = std::any_of(from_zero.begin(), from_zero.end(), [&](VarId var) { return term.first == KeyOf(var); });
     return term.second > 0 && (term.first.empty() || is_distance);
   });
 }

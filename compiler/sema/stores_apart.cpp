@@ -96,9 +96,8 @@ std::set<VarId> Separated(const GridStore& store) {
 
 bool IsBoundByData(const GridStore& store, VarId var) {
   return std::any_of(store.around.begin(), store.around.end(), [&](const Iteration& loop) {
-    return loop.lo && std::any_of(loop.lo->begin(), loop.lo->end(), [&](const auto& term) {
-             return Mentions(term.first, var) && term.first != KeyOf(var);
-           });
+    return loop.lo && std::any_of(loop.lo->begin(), loop.lo->end(),
+                                  [&](const auto& term) { return Mentions(term.first, var) && term.first != KeyOf(var); });
   });
 }
 
