@@ -53,9 +53,9 @@ bool AllEnds(const Scalar& hi, const Holds& holds) {
 }  // namespace
 
 bool IsClipped(const Ranges& ranges, const std::vector<Scalar>& holding, const Clipped& access) {
-  const Scalar block_end = symbolic::Add(access.start, symbolic::Int(access.extent));
-  const Scalar seen = symbolic::Make(Kind::kMin, DType::kI64, {block_end, access.end});
   const auto is_behind_all = [&](const Scalar& hi) {
+    const Scalar block_end = symbolic::Add(access.start, symbolic::Int(access.extent));
+    const Scalar seen = symbolic::Make(Kind::kMin, DType::kI64, {block_end, access.end});
     return std::any_of(holding.begin(), holding.end(), [&](const Scalar& condition) {
       return condition->kind == Kind::kLe && symbolic::Equal(condition->args[0], seen) && symbolic::Equal(condition->args[1], hi);
     });

@@ -30,10 +30,16 @@ class GridProof {
   GridProof(const Program& program, const Agent& agent)
       : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms) {}
 
-  /// The numbers of blocks along the axes, as functions of the tile's, once Run has found nothing.
+  /// The numbers of blocks along the axes, as functions of the tile's, once Read has found nothing.
   const std::vector<Scalar>& numbers() const { return numbers_; }
+  /// Whether the other is about the same numbers of the same tile, all written alike.
+  bool IsAs(const GridProof& other) const {
+    return symbolic::IsSameTree(tile_, other.tile_) && symbolic::IsSameTree(Tiles(), other.Tiles()) &&
+           std::ranges::equal(counts_, other.counts_, symbolic::IsSameTree) &&
+           std::ranges::equal(numbers_, other.numbers_, symbolic::IsSameTree);
+  }
 
-  std::optional<Finding> Run() {
+  std::optional<Finding> Read() {
     const ir::Region* body = &agent_.worker->body;
     const auto loop = std::find_if(body->begin(), body->end(), [](const Op& op) { return op.code == OpCode::kForTiles; });
     const std::string unit = kernel_.cluster > 1 ? "cluster" : "block";
@@ -51,10 +57,34 @@ class GridProof {
       if (op.code == OpCode::kLet && op.number != ir::kStays) continue;
       if (ir::DefinesScalar(op.code) || op.code == OpCode::kTilePosition) scope_.BindOp(op);
     }
-    return CheckDigits();
+    return FindNumbers();
+  }
+
+  std::optional<Finding> CheckDigits() {
+    std::vector<Digit> digits;
+    for (size_t i = 0; i < numbers_.size(); ++i) {
+      int64_t one = 0;
+      const bool is_single = symbolic::IsInt(counts_[i], &one) && one == 1;
+      if (is_single && symbolic::IsInt(numbers_[i])) continue;
+      if (!HasOnePosition(numbers_[i]))
+        return Fail(fmt::format("row and column of a tile of `{}` are not those of one number", agent_.name));
+      std::optional<Digit> digit = DigitOf(FromBegin(numbers_[i], counts_[i]));
+      if (!digit)
+        return Fail(
+            fmt::format("the certificate does not see which block of `{}` a tile of `{}` is", kernel_.axes[i].name, agent_.name));
+      if (digit->count && !symbolic::Equal(digit->count, counts_[i]))
+        return Fail(fmt::format("`{}` walks over other blocks of `{}` than there are", agent_.name, kernel_.axes[i].name));
+      if (!digit->count) {
+        digit->count = counts_[i];
+        digit->is_highest = true;
+      }
+      digits.push_back(*digit);
+    }
+    return CheckRadix(std::move(digits));
   }
 
  private:
+  Scalar Tiles() const { return scope_.Resolve(kernel_.tiles); }
   Finding Fail(std::string headline) const { return {DiagnosticKind::kCertificateCoverage, span_, std::move(headline)}; }
 
   std::optional<Finding> CheckLoop(const Op& loop) const {
@@ -117,7 +147,7 @@ class GridProof {
     return Digit{inner->divisor, by};
   }
 
-  std::optional<Finding> CheckDigits() {
+  std::optional<Finding> FindNumbers() {
     for (size_t i = 0; i < kernel_.axes.size(); ++i) {
       const ir::GridAxis& axis = kernel_.axes[i];
       Scalar count = Count(axis);
@@ -141,26 +171,7 @@ class GridProof {
       counts_.push_back(count);
       numbers_.push_back(digit);
     }
-    std::vector<Digit> digits;
-    for (size_t i = 0; i < numbers_.size(); ++i) {
-      int64_t one = 0;
-      const bool is_single = symbolic::IsInt(counts_[i], &one) && one == 1;
-      if (is_single && symbolic::IsInt(numbers_[i])) continue;
-      if (!HasOnePosition(numbers_[i]))
-        return Fail(fmt::format("row and column of a tile of `{}` are not those of one number", agent_.name));
-      std::optional<Digit> digit = DigitOf(FromBegin(numbers_[i], counts_[i]));
-      if (!digit)
-        return Fail(
-            fmt::format("the certificate does not see which block of `{}` a tile of `{}` is", kernel_.axes[i].name, agent_.name));
-      if (digit->count && !symbolic::Equal(digit->count, counts_[i]))
-        return Fail(fmt::format("`{}` walks over other blocks of `{}` than there are", agent_.name, kernel_.axes[i].name));
-      if (!digit->count) {
-        digit->count = counts_[i];
-        digit->is_highest = true;
-      }
-      digits.push_back(*digit);
-    }
-    return CheckRadix(std::move(digits));
+    return std::nullopt;
   }
 
   static bool IsPosition(const Scalar& scalar) {
@@ -185,7 +196,7 @@ class GridProof {
   }
 
   std::optional<Finding> CheckRadix(std::vector<Digit> digits) const {
-    const Scalar tiles = scope_.Resolve(kernel_.tiles);
+    const Scalar tiles = Tiles();
     Scalar next = symbolic::Int(1);
     while (!digits.empty()) {
       // Of two with one divisor the one of a single value comes first: it leaves the divisor of the next as it is.
@@ -234,13 +245,18 @@ class GridProof {
 }  // namespace
 
 std::optional<Finding> CheckGrid(const Program& program) {
-  std::vector<Scalar> first;
+  std::optional<GridProof> first;
   for (const Agent& agent : program.agents) {
     GridProof proof(program, agent);
-    if (auto found = proof.Run()) return found;
-    if (first.empty()) first = proof.numbers();
-    for (size_t i = 0; i < first.size(); ++i) {
-      if (symbolic::HaveSameNormalForm(first[i], proof.numbers()[i])) continue;
+    if (auto found = proof.Read()) return found;
+    if (first && proof.IsAs(*first)) continue;
+    if (auto found = proof.CheckDigits()) return found;
+    if (!first) {
+      first.emplace(std::move(proof));
+      continue;
+    }
+    for (size_t i = 0; i < first->numbers().size(); ++i) {
+      if (symbolic::HaveSameNormalForm(first->numbers()[i], proof.numbers()[i])) continue;
       return Finding{DiagnosticKind::kCertificateCoverage, program.kernel->span,
                      fmt::format("`{}` and `{}` take tiles of different `{}`", program.agents[0].name, agent.name,
                                  program.kernel->axes[i].name)};

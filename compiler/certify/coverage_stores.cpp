@@ -157,7 +157,7 @@ class StoreWalk {
     }
     const std::string around = conditions_, text = symbolic::CanonicalText(condition);
     for (size_t i = 0; i < op.regions.size(); ++i) {
-      conditions_ += fmt::format(" if {}{};", i == 0 ? "" : "not ", text);
+      conditions_ += (i == 0 ? " if " : " if not ") + text + ";";
       const size_t holding = holding_.size();
       if (i == 0) AddConjuncts(condition, holding_);
       Walk(op.regions[i]);
@@ -178,7 +178,7 @@ class StoreWalk {
       starts.push_back(scope_.Resolve(axis.start));
       extents.push_back(axis.extent);
       if (!axis.dropped && !axis.is_slice)
-        CheckClip(op, starts.back(), extents.back(), axis.hi ? scope_.Resolve(axis.hi) : scope_.Resolve(tensor->extents[i]),
+        CheckClip(op, starts.back(), extents.back(), axis.hi ? ends.back() : scope_.Resolve(tensor->extents[i]),
                   op.code == OpCode::kCopyAsync || op.code == OpCode::kCopyToShared ? Ahead(op.operands[0]) : 0);
     }
     const bool adds = op.code == OpCode::kStore && static_cast<typed::StoreOp>(op.number) != typed::StoreOp::kSet;

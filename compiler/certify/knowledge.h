@@ -28,14 +28,14 @@ class Knowledge {
   void Free(int event) { freed_[Word(event)] |= Bit(event); }
   /// All holders forget what has been freed, at once: only then are its numbers used again.
   void Sweep() {
-    for (size_t at = 0; at < known_.size(); at += words_) {
-      for (size_t word = 0; word < words_; ++word) {
-        known_[at + word] &= ~freed_[word];
-        fenced_[at + word] &= ~freed_[word];
-      }
-    }
     for (size_t word = 0; word < words_; ++word) {
-      used_[word] &= ~freed_[word];
+      const uint64_t kept = ~freed_[word];
+      if (kept == ~uint64_t{0}) continue;
+      for (size_t at = word; at < known_.size(); at += words_) {
+        known_[at] &= kept;
+        fenced_[at] &= kept;
+      }
+      used_[word] &= kept;
       freed_[word] = 0;
     }
   }

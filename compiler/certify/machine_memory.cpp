@@ -41,6 +41,7 @@ bool Cover(const std::vector<Rect>& rects, const Rect& rect, size_t from = 0) {
   if (rect.r0 >= rect.r1 || rect.c0 >= rect.c1) return true;
   while (from < rects.size() && !rects[from].Overlaps(rect)) ++from;
   if (from == rects.size()) return false;
+  if (rects[from].Covers(rect)) return true;
   const Rect& by = rects[from];
   const int64_t r0 = std::max(rect.r0, by.r0), r1 = std::min(rect.r1, by.r1);
   return Cover(rects, {rect.r0, r0, rect.c0, rect.c1}, from + 1) && Cover(rects, {r1, rect.r1, rect.c0, rect.c1}, from + 1) &&

@@ -18,8 +18,10 @@ bool NormalForm::Covers(const NormalForm& other) const {
   for (size_t i = 0; i < other.events.size(); ++i) {
     while (mine < events.size() && events[mine] < other.events[i]) ++mine;
     if (mine == events.size() || events[mine] != other.events[i]) return false;
+    const uint64_t* const row = known.data() + mine * words;
+    const uint64_t* const seen = other.known.data() + i * words;
     for (size_t word = 0; word < words; ++word) {
-      if ((known[mine * words + word] & ~other.known[i * words + word]) != 0) return false;
+      if ((row[word] & ~seen[word]) != 0) return false;
     }
   }
   return true;
@@ -35,14 +37,14 @@ void NormalForm::Merge(const NormalForm& other, State& state) {
   size_t mine = 0;
   for (size_t theirs = 0; theirs < other.events.size(); ++theirs, ++mine) {
     while (events[mine] != other.events[theirs]) ++mine;
+    uint64_t* const row = known.data() + mine * words;
+    const uint64_t* const seen = other.known.data() + theirs * words;
     for (size_t word = 0; word < words; ++word) {
-      const uint64_t seen = other.known[theirs * words + word];
-      uint64_t& row = known[mine * words + word];
-      for (uint64_t lost = row & ~seen; lost != 0; lost &= lost - 1) {
+      for (uint64_t lost = row[word] & ~seen[word]; lost != 0; lost &= lost - 1) {
         const size_t bit = word * 64 + static_cast<size_t>(__builtin_ctzll(lost));
         state.knowledge.Unlearn(holders[bit / 2], numbers[mine], bit % 2 != 0);
       }
-      row &= seen;
+      row[word] &= seen[word];
     }
   }
 }

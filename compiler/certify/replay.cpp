@@ -29,14 +29,11 @@ class Replayer {
       : program_(program), machine_(program, loosened), merges_(merges), result_(result) {}
 
   void Run() {
-    later_.push_back(machine_.Start());
-    while (!open_.empty() || !later_.empty()) {
-      // Where states are merged, all that a place comes to is known before it is followed; else one run is followed to its end.
-      const bool follows = !later_.empty() && (merges_ || open_.empty());
-      if (!(follows ? FollowLatest() : AnswerFirst())) {
-        result_.finding = machine_.finding;
-        return;
-      }
+    bool holds = Follow(machine_.Start());
+    while (holds && !open_.empty()) holds = AnswerFirst();
+    if (!holds) {
+      result_.finding = machine_.finding;
+      return;
     }
     result_.filled.merge(machine_.filled);
     result_.early.merge(machine_.early);
@@ -47,31 +44,34 @@ class Replayer {
     State state;
     int agent = -1;
     Question question{};
+    bool answer = true;  // that is tried next
   };
   struct Place {
-    size_t number = 0;  // in the order in which they were come to
+    int64_t number = 0;  // in the order in which they were come to
     std::vector<NormalForm> seen{};
   };
 
-  bool FollowLatest() {
-    State state = std::move(later_.back());
-    later_.pop_back();
-    return Follow(std::move(state));
-  }
-
-  /// Of the place that was come to first: what is behind it is followed when nothing new comes into it any more. Where states are
-  /// not merged, there is but one.
+  /// Of the place that was come to first: what is behind it is followed when nothing new comes into it any more. So what follows
+  /// from the second answer is left to the state that the first one may come back with: the one after the last round of a loop is
+  /// enough.
   bool AnswerFirst() {
-    Asked asked = std::move(open_.begin()->second);
-    open_.erase(open_.begin());
+    Asked& asked = open_.begin()->second;
+    if (!asked.answer) return FollowAnswer(std::move(open_.extract(open_.begin()).mapped()));
     // The fact has another number since the state was simplified. Or what has been remembered there answers it.
     const Outcome outcome = machine_.Run(asked.state, asked.agent, asked.question);
     if (outcome == Outcome::kFailed) return false;
-    if (outcome == Outcome::kNever) return true;
-    if (outcome != Outcome::kAsks) return Follow(std::move(asked.state));
-    later_.push_back(asked.state);
-    later_.back().oracle.Decide(asked.question.fact, asked.question.number, false);
-    asked.state.oracle.Decide(asked.question.fact, asked.question.number, true);
+    if (outcome == Outcome::kAsks) {
+      Asked first = asked;
+      asked.answer = false;
+      return FollowAnswer(std::move(first));
+    }
+    State state = std::move(open_.extract(open_.begin()).mapped().state);
+    return outcome == Outcome::kNever || Follow(std::move(state));
+  }
+
+  bool FollowAnswer(Asked asked) {
+    ++result_.choices;
+    asked.state.oracle.Decide(asked.question.fact, asked.question.number, asked.answer);
     return Follow(std::move(asked.state));
   }
 
@@ -90,13 +90,13 @@ class Replayer {
     words_ += form.place.size() / sizeof(uint64_t) + form.known.size();
     if (words_ > kMostWords || form.events.size() > kMostEvents) return TooMany();
     const auto [place, is_new] = places_.try_emplace(form.place);
-    if (is_new) place->second.number = places_.size();
+    if (is_new) place->second.number = static_cast<int64_t>(places_.size());
     if (!IsNew(place->second.seen, std::move(form), asked.state)) return true;
     ++result_.states;
-    result_.choices += 2;
     if (result_.states > kMostStates) return TooMany();
-    // Once a state is merged with those before, it stands for one of the same place that waits to be followed.
-    open_.insert_or_assign(place->second.number, std::move(asked));
+    // Once a state is merged with those before, it stands for one of the same place that waits to be followed. Else one run is
+    // followed to its end: the latest comes first.
+    open_.insert_or_assign(merges_ ? place->second.number : -result_.states, std::move(asked));
     return true;
   }
 
@@ -160,8 +160,8 @@ class Replayer {
     }
     if (!changes) return;
     const auto before = [&](int a, int b) {
-      const auto &x = place_[static_cast<size_t>(a)], &y = place_[static_cast<size_t>(b)];
-      return x != y ? x < y : a < b;
+      const auto order = place_[static_cast<size_t>(a)] <=> place_[static_cast<size_t>(b)];
+      return order != 0 ? order < 0 : a < b;
     };
     // Nearly sorted already.
     for (size_t i = 1; i < order_.size(); ++i) {
@@ -187,8 +187,7 @@ class Replayer {
   ReplayResult& result_;
   size_t words_ = 0;
   std::unordered_map<std::string, Place> places_;  // by what NormalForm says of them
-  std::map<size_t, Asked> open_;                   // what has come to a question, by the numbers of their places
-  std::vector<State> later_;                       // what has an answer, and is to be followed
+  std::map<int64_t, Asked> open_;                  // what has come to a question, what is followed first in front
   std::vector<int> order_;
   std::vector<std::vector<int64_t>> place_;  // the iteration of each loop around
 };

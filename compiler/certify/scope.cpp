@@ -15,7 +15,7 @@ using ir::OpCode;
 using ir::Scalar;
 using symbolic::Kind;
 
-std::string OrdinalName(int depth) { return fmt::format("@{}", depth); }
+std::string OrdinalName(int depth) { return "@" + std::to_string(depth); }
 
 std::optional<Linear> Split(const Scalar& scalar, int depth) {
   const std::optional<symbolic::Polynomial> polynomial = symbolic::ToPolynomial(scalar);
@@ -116,6 +116,7 @@ Scalar Scope::Resolve(const Scalar& scalar) const {
   if (scalar->kind == Kind::kCall && RenumbersBlocks(*scalar)) return scalar->args[0];
   if (scalar->args.empty()) return scalar;
   std::vector<Scalar> args;
+  args.reserve(scalar->args.size());
   bool changes = false;
   for (const Scalar& arg : scalar->args) {
     args.push_back(Resolve(arg));

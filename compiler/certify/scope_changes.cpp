@@ -42,7 +42,7 @@ void Scope::Assign(const Op& op) {
 void Scope::BindTest(const Op& op) { BindChange(op.symbol, DType::kBool, fmt::format("test {} of {}", tests_++, who_)); }
 
 void Scope::EnterBranch(const Scalar& condition, bool is_taken) {
-  conditions_ += fmt::format("{}{};", is_taken ? "" : "not ", symbolic::CanonicalText(condition));
+  conditions_ += (is_taken ? "" : "not ") + symbolic::CanonicalText(condition) + ";";
 }
 
 void Scope::Carry(const Op& loop, int depth) {

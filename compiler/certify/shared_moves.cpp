@@ -32,6 +32,17 @@ void Add(MoveCost& cost, const LaneAddresses& addresses, bool is_store) {
   cost.ideal += one.ideal;
 }
 
+void Repeat(MoveCost& cost, int64_t times) {
+  cost.instructions *= times;
+  cost.wavefronts *= times;
+  cost.ideal *= times;
+}
+
+/// Behind so many rows the swizzle begins again, in the same banks.
+int64_t RowsOfPattern(const ir::Buffer& buffer) {
+  return buffer.Alignment() / std::gcd(buffer.Alignment(), TileOf(buffer).Pitch());
+}
+
 /// Four matrices of one ldmatrix or stmatrix: lane l names row l % 8 of matrix l / 8.
 void AddMatrices(MoveCost& cost, const LaneAddresses& rows) {
   ++cost.instructions;
@@ -164,9 +175,9 @@ MoveCost RegisterMove(const RegisterLayout& registers, const Window& window, boo
 MoveCost GuardedMove(const Window& window, int threads, int width, bool is_store) {
   const int64_t elements = std::max(1, width / Bytes(window.buffer->dtype));
   const int64_t per_row = window.cols / elements, pieces = window.rows * per_row;
-  // Behind so many rows the swizzle begins again; behind so many pieces the same threads are where it does.
-  const int64_t pattern = window.buffer->Alignment(), rows = pattern / std::gcd(pattern, TileOf(*window.buffer).Pitch());
-  const int64_t period = std::max(int64_t{1}, window.transposed ? pieces : std::lcm(threads, rows * per_row));
+  // Behind so many pieces the same threads are where the swizzle begins again.
+  const int64_t period =
+      std::max(int64_t{1}, window.transposed ? pieces : std::lcm(threads, RowsOfPattern(*window.buffer) * per_row));
   const int64_t counted = pieces > period && pieces % period == 0 ? period : pieces,
                 repeats = counted < pieces ? pieces / period : 1;
   MoveCost cost;
@@ -181,9 +192,7 @@ MoveCost GuardedMove(const Window& window, int threads, int width, bool is_store
       Add(cost, addresses, is_store);
     }
   }
-  cost.instructions *= repeats;
-  cost.wavefronts *= repeats;
-  cost.ideal *= repeats;
+  Repeat(cost, repeats);
   return cost;
 }
 
@@ -232,8 +241,8 @@ MoveCost FragmentMove(int64_t rows, int64_t cols, int64_t shares, bool is_store)
   cost.width = kFragmentBytes;
   LaneAddresses addresses{};
   for (int64_t lane = 0; lane < kLanes; ++lane) addresses[lane] = lane * kFragmentBytes;
-  const int64_t blocks = rows / 64 * (cols / 8) * shares;
-  for (int64_t n = 0; n < blocks * ir::kWarpsOfInstance; ++n) Add(cost, addresses, is_store);
+  Add(cost, addresses, is_store);
+  Repeat(cost, rows / 64 * (cols / 8) * shares * ir::kWarpsOfInstance);
   return cost;
 }
 
@@ -245,7 +254,8 @@ MoveCost MatrixFetch(const Window& window) {
   MoveCost worst;
   worst.width = kWidest;
   worst.instructions = worst.ideal = 1;
-  for (int64_t row = 0; row + kMatrixRows <= stored.rows; row += kMatrixRows) {
+  const int64_t rows = std::min(stored.rows, std::lcm(int64_t{kMatrixRows}, RowsOfPattern(*window.buffer)));
+  for (int64_t row = 0; row + kMatrixRows <= rows; row += kMatrixRows) {
     for (int64_t col = 0; col < stored.cols; col += pieces) {
       std::array<int64_t, kMatrixRows> addresses{};
       for (int k = 0; k < kMatrixRows; ++k) addresses[k] = stored.Address(row + k, col);

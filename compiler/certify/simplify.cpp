@@ -91,6 +91,7 @@ class Simplifier {
   /// Of the conditions under which what is under way was begun.
   std::set<int> KeptFamilies() const {
     std::set<int> families;
+    if (program_.kept_for.empty()) return families;
     for (const std::vector<Record>& there : state_.records.OfPlaces()) {
       for (const Record& record : there) {
         if (!record.is_async) continue;
@@ -144,12 +145,12 @@ class Simplifier {
       if (common.users == users) return common;
     }
     const Knowledge& knowledge = state_.knowledge;
-    const std::vector<uint64_t> all(knowledge.Words(), ~uint64_t{0});
-    Common& common = common_.emplace_back(Common{users, all, all});
+    const auto all = [&] { return std::vector<uint64_t>(knowledge.Words(), ~uint64_t{0}); };
+    Common& common = common_.emplace_back(Common{users, all(), all()});
     for (uint64_t left = users & live_; left != 0; left &= left - 1) {
       const Agent& agent = program_.agents[static_cast<size_t>(__builtin_ctzll(left))];
       for (int warp = agent.first_warp; warp < agent.first_warp + agent.warps; ++warp) {
-        for (size_t i = 0; i < all.size(); ++i) {
+        for (size_t i = 0; i < knowledge.Words(); ++i) {
           common.known[i] &= knowledge.Known(warp)[i];
           common.fenced[i] &= knowledge.Fenced(warp)[i];
         }

@@ -46,6 +46,7 @@ using Pieces = std::vector<std::string_view>;
 
 /// What `text` lists, each with the separator behind it.
 Pieces By(char separator, std::string_view text) {
+  if (text.find(separator) == std::string_view::npos) return {text};
   Pieces pieces;
   Brackets brackets;
   size_t begin = 0;

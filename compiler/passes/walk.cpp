@@ -112,8 +112,8 @@ const ir::TensorMap& FindMap(const ir::Kernel& kernel, const std::string& name) 
 
 std::string FieldBuffer(const ir::Pipe& pipe, size_t field) {
   const std::string& name = pipe.fields[field].name;
-  if (!name.empty()) return fmt::format("{}_{}", pipe.name, name);
-  return pipe.fields.size() == 1 ? pipe.name + "_slot" : fmt::format("{}_{}", pipe.name, field);
+  if (!name.empty()) return pipe.name + "_" + name;
+  return pipe.fields.size() == 1 ? pipe.name + "_slot" : pipe.name + "_" + std::to_string(field);
 }
 
 int64_t SlotBytes(const ir::Pipe& pipe) {

@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 namespace tkc::sema {
 
 using symbolic::Polynomial;
@@ -24,8 +22,7 @@ namespace {
 bool IsAffine(const Polynomial& polynomial, const std::vector<Iteration>& around, const std::set<VarId>& known) {
   return std::all_of(polynomial.begin(), polynomial.end(), [&](const auto& term) {
     return std::all_of(around.begin(), around.end(), [&](const Iteration& iteration) {
-      return term.first == fmt::format("v{}*", iteration.var) || known.count(iteration.var) > 0 ||
-             !Mentions(term.first, iteration.var);
+      return term.first == KeyOf(iteration.var) || known.count(iteration.var) > 0 || !Mentions(term.first, iteration.var);
     });
   });
 }
@@ -39,7 +36,7 @@ Polynomial StartFromLoops(const StoredAxis& axis, const GridStore& store, const 
                           std::set<VarId>& from_zero) {
   Polynomial start = axis.start;
   for (auto iteration = store.around.rbegin(); iteration != store.around.rend(); ++iteration) {
-    const auto own = start.find(fmt::format("v{}*", iteration->var));
+    const auto own = start.find(KeyOf(iteration->var));
     if (own == start.end() || std::abs(own->second) > kLargestSpan || !iteration->lo || !is_replaced(*iteration)) continue;
     from_zero.insert(iteration->var);
     Add(start, *iteration->lo, own->second);
@@ -62,7 +59,7 @@ std::optional<std::vector<Stride>> StridesOf(const Polynomial& start, const std:
   std::vector<Stride> strides;
   for (const auto& [key, coefficient] : start) {
     const auto own = std::find_if(store.around.begin(), store.around.end(), [&, term = std::string_view(key)](const Iteration& it) {
-      const bool is_own = !term.empty() && (term == fmt::format("v{}*", it.var) || term == it.number);
+      const bool is_own = !term.empty() && (term == KeyOf(it.var) || term == it.number);
       return is_own && known.count(it.var) == 0;
     });
     // The number of a block is its distance from where its loop begins, wherever that is.
@@ -106,7 +103,7 @@ int64_t MostBehind(const StoredAxis& axis, const Polynomial& first) {
 /// The factor of a variable in the start of an axis, from which its terms are taken: none where it occurs other than once in a
 /// product.
 std::optional<Polynomial> TakeFactor(Polynomial& start, VarId var) {
-  const std::string name = fmt::format("v{}*", var);
+  const std::string name = KeyOf(var);
   Polynomial factor;
   for (const auto& [key, coefficient] : start) {
     if (!Mentions(key, var)) continue;
@@ -226,8 +223,7 @@ bool BeginsIn(const Run& run, const StoredAxis& axis, const GridStore& store) {
   Polynomial behind = StartFromLoops(axis, store, [](const Iteration&) { return true; }, from_zero);
   Add(behind, run.first, -1);
   return std::all_of(behind.begin(), behind.end(), [&](const auto& term) {
-    const bool is_distance =
-        std::any_of(from_zero.begin(), from_zero.end(), [&](VarId var) { return term.first == fmt::format("v{}*", var); });
+    const bool is_distance = std::any_of(from_zero.begin(), from_zero.end(), [&](VarId var) { return term.first == KeyOf(var); });
     return term.second > 0 && (term.first.empty() || is_distance);
   });
 }

@@ -23,6 +23,7 @@ constexpr int kOldest = 2;  // iterations; what is older is all alike, so that l
 
 /// a - b, also where one of them is an element of a tensor of narrower integers.
 std::optional<int64_t> Distance(const Scalar& a, const Scalar& b) {
+  if (a->dtype == DType::kI64 && b->dtype == DType::kI64) return symbolic::ConstantDifference(a, b);
   return symbolic::ConstantDifference(symbolic::Sub(a, b), symbolic::Int(0));
 }
 

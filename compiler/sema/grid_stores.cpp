@@ -228,6 +228,8 @@ std::set<std::string> TensorsOfRuns(const typed::Kernel& kernel) {
   return tensors;
 }
 
+std::string KeyOf(typed::VarId var) { return 'v' + std::to_string(var) + '*'; }
+
 bool Mentions(const std::string& term, typed::VarId var) {
   const std::string name = 'v' + std::to_string(var);
   for (size_t at = term.find(name); at != std::string::npos; at = term.find(name, at + 1)) {

@@ -57,6 +57,8 @@ struct GridStore {
   std::vector<symbolic::Scalar> facts{};        // the conditions, each as what holds, none of them an `and`
 };
 
+/// The variable's own term in a polynomial.
+std::string KeyOf(typed::VarId var);
 /// Whether the term, or a term of the polynomial, names the variable: `v3`, but not the beginning of `v30`.
 bool Mentions(const std::string& term, typed::VarId var);
 bool Mentions(const symbolic::Polynomial& polynomial, typed::VarId var);

@@ -59,7 +59,7 @@ std::optional<Polynomial> Earliest(const GridStore& store, const Polynomial& sta
   Polynomial earliest = start;
   for (const Iteration& iteration : store.around) {
     if (iteration.is_grid || Mentions(other, iteration.var) || !Mentions(start, iteration.var)) continue;
-    const auto own = earliest.find(fmt::format("v{}*", iteration.var));
+    const auto own = earliest.find(KeyOf(iteration.var));
     if (own == earliest.end() || own->second < 0 || own->second > kLargestSpan || !iteration.lo) return std::nullopt;
     const int64_t coefficient = own->second;
     earliest.erase(own);
@@ -96,9 +96,8 @@ std::set<VarId> Separated(const GridStore& store) {
 
 bool IsBoundByData(const GridStore& store, VarId var) {
   return std::any_of(store.around.begin(), store.around.end(), [&](const Iteration& loop) {
-    return loop.lo && std::any_of(loop.lo->begin(), loop.lo->end(), [&](const auto& term) {
-             return Mentions(term.first, var) && term.first != fmt::format("v{}*", var);
-           });
+    return loop.lo && std::any_of(loop.lo->begin(), loop.lo->end(),
+                                  [&](const auto& term) { return Mentions(term.first, var) && term.first != KeyOf(var); });
   });
 }
 

@@ -26,7 +26,7 @@ const Iteration* BlockOf(const GridStore& store, const StoredAxis& axis) {
     start.erase(number);
   }
   for (const Iteration& iteration : store.around) {
-    const bool begins_alike = iteration.is_grid && iteration.lo && start == Polynomial{{fmt::format("v{}*", iteration.var), 1}};
+    const bool begins_alike = iteration.is_grid && iteration.lo && start == Polynomial{{KeyOf(iteration.var), 1}};
     const auto depends = [&](const Iteration& other) { return Mentions(*iteration.lo, other.var); };
     if (!begins_alike || std::any_of(store.around.begin(), store.around.end(), depends)) continue;
     const bool is_within = offset >= 0 && offset + std::max(axis.extent, axis.span + axis.extent) <= iteration.step;

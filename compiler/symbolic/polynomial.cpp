@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,24 +28,28 @@ bool AddTerm(Polynomial& sum, std::string key, int64_t coefficient) {
 /// Products are written as their sorted factors, each followed by '*', so that merging two is merging sorted lists.
 std::string MultiplyKeys(const std::string& a, const std::string& b) {
   if (a.empty() || b.empty()) return a + b;
-  std::vector<std::string> factors;
-  for (const std::string* key : {&a, &b}) {
-    for (size_t begin = 0; begin < key->size();) {
-      const size_t end = key->find('*', begin);
-      factors.push_back(key->substr(begin, end - begin));
+  std::vector<std::string_view> factors;
+  for (const std::string_view key : {std::string_view(a), std::string_view(b)}) {
+    for (size_t begin = 0; begin < key.size();) {
+      const size_t end = key.find('*', begin);
+      factors.push_back(key.substr(begin, end - begin));
       begin = end + 1;
     }
   }
   std::sort(factors.begin(), factors.end());
   std::string product;
-  for (const std::string& factor : factors) product += factor + '*';
+  product.reserve(a.size() + b.size());
+  for (const std::string_view factor : factors) {
+    product += factor;
+    product += '*';
+  }
   return product;
 }
 
 /// '*' separates factors, so a variable's text must not hold one.
 std::string VariableKey(const Scalar& scalar) {
   std::string text = CanonicalText(scalar);
-  std::replace(text.begin(), text.end(), '*', '.');
+  for (size_t at = text.find('*'); at != std::string::npos; at = text.find('*', at + 1)) text[at] = '.';
   text += '*';
   return text;
 }
@@ -277,12 +282,15 @@ void AppendCanonical(const Scalar& scalar, std::string& text) {
   text += '#';
   text += std::to_string(scalar->int_value);
   text += '(';
-  std::vector<std::string> args;
-  for (const Scalar& arg : scalar->args) args.push_back(CanonicalText(arg));
-  if (IsCommutative(scalar->kind)) std::sort(args.begin(), args.end());
-  for (const std::string& arg : args) {
-    text += arg;
-    text += ',';
+  if (IsCommutative(scalar->kind)) {
+    std::string left = CanonicalText(scalar->args[0]), right = CanonicalText(scalar->args[1]);
+    if (right < left) std::swap(left, right);
+    text += left + ',' + right + ',';
+  } else {
+    for (const Scalar& arg : scalar->args) {
+      AppendCanonical(arg, text);
+      text += ',';
+    }
   }
   text += ')';
 }
