@@ -138,7 +138,9 @@ Result<typed::Program> CheckParsed(Session& session, const ast::Program& program
   if (!checked || session.diagnostics.HasErrors()) return Failure{};
   if (checked->entries.empty()) {
     return session.diagnostics.Error(DiagnosticKind::kNoKernel, kNoSpan, fmt::format("`{}` has no kernel", session.options.input))
-        .Help("functions are compiled with the kernels that call them: `import` the file from the one that has these");
+        .Help(program.files.front().fns.empty()
+                  ? "a kernel begins with `kernel NAME(X: f32[M, N], Y: out f32[M, N]) {`"
+                  : "functions are compiled with the kernels that call them: `import` the file from the one that has these");
   }
   return checked;
 }

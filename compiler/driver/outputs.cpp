@@ -222,7 +222,9 @@ std::vector<OutputFile> CodeFiles(const Session& session, codegen::Emitted emitt
     files.push_back({options.output, std::move(emitted.header)});
   } else {
     files.push_back({options.output, std::move(emitted.source)});
-    const bool with_header = options.emit == Emit::kCode && IsFile(options.output);
+    std::error_code none;
+    const bool is_device = std::filesystem::is_other(options.output, none);  // /dev/null: no header goes beside it
+    const bool with_header = options.emit == Emit::kCode && IsFile(options.output) && !is_device;
     if (with_header) files.push_back({HeaderPath(options.output), std::move(emitted.header)});
   }
   if (!options.depfile.empty()) files.push_back({options.depfile, MakeRule(session)});
