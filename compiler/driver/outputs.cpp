@@ -206,6 +206,7 @@ codegen::EmitOptions EmitOptionsOf(const Options& options) {
   if (options.line_info) emit.options += " -g";
   if (options.bundle) emit.options += " --bundle";
   emit.line_directives = options.line_info;
+  emit.bundled = options.bundle;
   std::string source = options.output;
   const Target* target = FindTarget(Split(options.target).front());
   const std::string_view extension = target ? SourceExtension(*target) : ".cu";
