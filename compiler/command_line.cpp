@@ -11,10 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/command_line_faults.h"
 #include "compiler/driver/explain.h"
 #include "compiler/driver/outputs.h"
-#include "compiler/support/nearest_name.h"
-#include "compiler/target/target.h"
 
 namespace tkc {
 namespace {
@@ -260,101 +259,19 @@ void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
                     "the GPU whose code is checked (default sm_90a), or several, one after the other: sm_80,sm_90a");
 }
 
-constexpr const char* kSeveralTargets = "help: several targets stand behind each other with commas: `--target sm_80,sm_90a`\n";
-
 /// `tkc`, or `tkc run`: the command that was given.
 std::string CommandName(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   return parsed.empty() ? "tkc" : "tkc " + parsed.front()->get_name();
 }
 
-int ReportOption(const CLI::App& app, std::string_view what) {
-  fmt::print(stderr, "error: {}\nhelp: `{} --help` shows the options with examples\n", what, CommandName(app));
-  return kExitUser;
-}
-
-/// An option's value that is no number. `text` is the parser's.
-int ReportNumber(const CLI::App& app, std::string_view text) {
-  // "Could not convert: --seed = x"
-  const size_t option = text.find("--"), equals = text.find(" = ");
-  if (option == std::string_view::npos || equals == std::string_view::npos || equals < option) return ReportOption(app, text);
-  return ReportOption(app,
-                      fmt::format("{} takes a number, found `{}`", text.substr(option, equals - option), text.substr(equals + 3)));
-}
-
-/// An option that is given too often or without a value. `text` is the parser's.
-int ReportCount(const CLI::App& app, std::string_view text) {
-  // "-o: At Most 1 required but received 2", "--emit: 1 required WHAT missing"
-  const size_t end = text.find(':'), word = text.rfind(' ', text.rfind(" missing") - 1);
-  if (end == std::string_view::npos) return ReportOption(app, text);
-  const std::string_view option = text.substr(0, end);
-  if (text.ends_with(" missing")) {
-    const std::string_view type = text.substr(word + 1, text.rfind(" missing") - word - 1);
-    return ReportOption(app, fmt::format("nothing stands behind `{}`: it takes {}", option, type));
-  }
-  if (option != "--target") return ReportOption(app, fmt::format("`{}` is given twice", option));
-  fmt::print(stderr, "error: `--target` is given twice\n{}", kSeveralTargets);
-  return kExitUser;
-}
-
-/// What a command can't do without. `text` is the parser's: "kernel.tk is required"
-int ReportMissing(const CLI::App& app, std::string_view text) {
-  const std::string command = CommandName(app);
-  if (!text.starts_with("kernel.tk")) return ReportOption(app, fmt::format("`{}` needs `-o FILE`", command));
-  fmt::print(stderr, "error: no file to {}\nhelp: `{} kernel.tk`; `{} --help` shows more\n",
-             app.get_subcommands().front()->get_name(), command, command);
-  return kExitUser;
-}
-
-/// An option of nvcc, hipcc or others, by its name here; empty for those that have none.
-std::string OptionInOtherCompilers(std::string_view word) {
-  for (const std::string_view architecture :
-       {"-arch", "--arch", "--gpu-architecture", "--offload-arch", "-gencode", "-code", "-march"}) {
-    if (word == architecture) return "--target";
-  }
-  return word == "-v" || word == "-V" ? "--version" : word == "--output" ? "-o" : "";
-}
-
-/// What stands too much on the command line, and what may have been meant.
+/// What stands too much on the command line.
 int ReportExtras(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
-  const CLI::App& command = parsed.empty() ? app : *parsed.front();
-  const std::string name = CommandName(app);
-  const std::vector<std::string> extras = app.remaining(true);
-  const auto option = std::find_if(extras.begin(), extras.end(), [](const std::string& text) { return text.starts_with('-'); });
-  if (option != extras.end()) {
-    const std::string word = option->substr(0, option->find('='));
-    std::vector<std::string> options;
-    for (const CLI::Option* each : command.get_options()) options.push_back(each->get_name());
-    const std::string ours = OptionInOtherCompilers(word);
-    const std::string nearest = ours.empty() ? NearestName(word, options) : ours;
-    fmt::print(stderr, "error: `{}` has no option `{}`\n", name, word);
-    if (word == "-o" && command.get_name() == "run") {
-      fmt::print(stderr, "help: write `--out NAME=FILE` for each tensor that is wanted\n");
-      return kExitUser;
-    }
-    if (!nearest.empty()) fmt::print(stderr, "help: write `{}`\n", nearest);
-    if (nearest.empty()) fmt::print(stderr, "help: `{} --help` shows those it has\n", name);
-    return kExitUser;
-  }
-  fmt::print(stderr, "error: `{}` is one argument too many\n", extras.empty() ? "" : extras.back());
-  const std::string first = parsed.empty() ? app.get_option("kernel.tk")->as<std::string>() : "";
-  const std::string nearest = NearestName(first, {"run", "check", "trace", "explain", "compile", "build"});
-  if (nearest == "explain")
-    fmt::print(stderr, "help: write `tkc --explain {}`\n", extras.back());
-  else if (nearest == "compile" || nearest == "build")
-    fmt::print(stderr, "help: to compile takes no word: `tkc {} -o FILE`\n", extras.back());
-  else if (!nearest.empty())
-    fmt::print(stderr, "help: write `tkc {}`\n", nearest);
-  else if (!extras.empty() && FindTarget(extras.back()))
-    fmt::print(stderr, kSeveralTargets);
-  else if (std::find(extras.begin(), extras.end(), "=") != extras.end())
-    fmt::print(stderr, "help: a name and its value stand together: `-D BM=64`\n");
-  else if (!extras.empty() && extras.back().find('=') != std::string::npos)
-    fmt::print(stderr, "help: several values of an option stand behind each other with commas: `--dims M=64,N=128`\n");
-  else
-    fmt::print(stderr, "help: `{}` takes one file; `{} --help` shows the options with examples\n", name, name);
-  return kExitUser;
+  Extras extras{CommandName(app), app.remaining(true), {}, {}};
+  for (const CLI::Option* each : (parsed.empty() ? app : *parsed.front()).get_options()) extras.options.push_back(each->get_name());
+  if (parsed.empty()) extras.file = app.get_option("kernel.tk")->as<std::string>();
+  return Report(extras);
 }
 
 }  // namespace
@@ -384,13 +301,13 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
   } catch (const CLI::ExtrasError&) {
     return ReportExtras(app);
   } catch (const CLI::ConversionError& error) {
-    return ReportNumber(app, error.what());
+    return ReportNumber(CommandName(app), error.what());
   } catch (const CLI::ArgumentMismatch& error) {
-    return ReportCount(app, error.what());
+    return ReportCount(CommandName(app), error.what());
   } catch (const CLI::RequiredError& error) {
-    return ReportMissing(app, error.what());
+    return ReportMissing(CommandName(app), error.what());
   } catch (const CLI::ParseError& error) {
-    return ReportOption(app, error.what());
+    return ReportOption(CommandName(app), error.what());
   }
   if (flags.version) {
     fmt::print("tkc {}\n", TKC_VERSION);
