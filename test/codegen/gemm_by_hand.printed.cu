@@ -56,7 +56,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 

@@ -18,7 +18,7 @@ namespace {
 TK_KERNEL(128, 8)
 copy_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2> Y, const tk::divisor n_blocks) {
   tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 

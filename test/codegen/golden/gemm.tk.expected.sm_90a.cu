@@ -61,7 +61,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -187,7 +187,7 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
   }
   tk::cluster::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -324,7 +324,7 @@ gemm_decode_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
   }
   tk::cluster::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -460,7 +460,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
   }
   tk::cluster::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -598,7 +598,7 @@ gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
   }
   tk::cluster::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -745,7 +745,7 @@ gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
   }
   tk::cluster::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -887,7 +887,7 @@ gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   }
   tk::cluster::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -1022,7 +1022,7 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -1152,7 +1152,7 @@ gemm_tile_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -1282,7 +1282,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -1413,7 +1413,7 @@ gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -1544,7 +1544,7 @@ gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -1675,7 +1675,7 @@ gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -1806,7 +1806,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -1937,7 +1937,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -2067,7 +2067,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
@@ -2198,7 +2198,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
   }
   tk::cluster::sync();
 
-  // Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin likewise.
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
   tk::grid::allow_next();
 
