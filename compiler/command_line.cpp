@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/command_line_faults.h"
 #include "compiler/driver/explain.h"
 #include "compiler/driver/outputs.h"
-#include "compiler/support/nearest_name.h"
 
 namespace tkc {
 namespace {
@@ -105,6 +105,15 @@ CLI::Option* AddNumber(CLI::App& app, const char* option, T& value, const std::s
   return app.add_option_function<T>(option, choose, help);
 }
 
+/// The name of a file: `-o ""`, where a script forgot to set a variable, is none.
+CLI::Option* AddFile(CLI::App& app, const char* option, std::string& value, const std::string& help) {
+  const auto choose = [option, &value](const std::string& name) {
+    if (!name.empty()) return void(value = name);
+    throw CLI::ValidationError(fmt::format("{} takes FILE, found ``", option));
+  };
+  return app.add_option_function<std::string>(option, choose, help)->type_name("FILE");
+}
+
 /// `M=64,K=32` or several options: pairs of name and value; false when a part has no `=`.
 bool Pairs(const std::vector<std::string>& texts, bool commas, const char* option, const char* form, const char* example,
            std::vector<std::pair<std::string, std::string>>& out) {
@@ -125,14 +134,13 @@ bool Pairs(const std::vector<std::string>& texts, bool commas, const char* optio
   return true;
 }
 
-/// What every command takes.
-void AddCompileOptions(CLI::App& app, Options& options) {
+/// What every command takes. `targets` is its help for --target.
+void AddCompileOptions(CLI::App& app, Options& options, const std::string& targets) {
   app.add_option("-D", options.defines, "NAME=value: set a compile-time parameter")
       ->allow_extra_args(false)
       ->type_name("NAME=value");
   app.add_option("-I", options.include_dirs, "look here for imports")->allow_extra_args(false)->type_name("DIR");
-  app.add_option("--target", options.target, "the GPU to compile for (default sm_90a), or several for one file: sm_80,sm_90a")
-      ->type_name("NAME,..");
+  app.add_option("--target", options.target, targets)->type_name("NAME");
   AddChoice(app, kDiagnostics, options.json_diagnostics, "`text`, or `json`: one object a line", "FORM");
 }
 
@@ -152,12 +160,12 @@ struct MainFlags {
 void AddMainOptions(CLI::App& app, Options& options, MainFlags& flags) {
   app.footer(kExamples);
   app.add_option("kernel.tk", options.input, "the file to compile; `-` reads standard input");
-  app.add_option("-o", options.output, "where to write; with C++ its header goes beside it")->type_name("FILE");
-  AddCompileOptions(app, options);
+  AddFile(app, "-o", options.output, "where to write; with C++ its header goes beside it");
+  AddCompileOptions(app, options, "the GPU to compile for (default sm_90a), or several for one file: sm_80,sm_90a");
   AddChoice(app, kEmit, options.emit,
             "instead of C++ and its header: ast; the IR, tile or schedule; source or header alone; report; certificate", "WHAT");
   AddChoice(app, kFrom, options.from, "the input is IR text of this level: tile or schedule", "LEVEL");
-  app.add_option("--run-pass", options.run_passes, "with --from: run these passes only")
+  app.add_option("--run-pass", options.run_passes, "run these passes only, and print the IR behind them")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("PASS");
@@ -165,7 +173,7 @@ void AddMainOptions(CLI::App& app, Options& options, MainFlags& flags) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("PASS");
-  app.add_option("--depfile", options.depfile, "also write what the output depends on, as a make rule")->type_name("FILE");
+  AddFile(app, "--depfile", options.depfile, "also write what the output depends on, as a make rule");
   app.add_flag_callback(
       "--no-certificate", [&options] { options.certify = false; },
       "leave out the proof that the schedule neither hangs nor races: for tests of the proof and of the simulator");
@@ -193,18 +201,25 @@ struct RunTexts {
 void AddArgumentOptions(CLI::App& app, interp::RunOptions& run, RunTexts& texts) {
   app.add_option("--kernel", run.kernel, "which kernel, when the file has several")->type_name("NAME");
   app.add_option("--dims", texts.dims, "extents: M=64,K=32")->allow_extra_args(false)->type_name("NAME=n,..");
-  app.add_option("--in", texts.inputs, "contents of a tensor: A=a.npy")->allow_extra_args(false)->type_name("NAME=FILE");
+  app.add_option("--in", texts.inputs, "contents of a tensor: A=a.npy; floats are converted, uint16 is bf16 bit by bit")
+      ->allow_extra_args(false)
+      ->type_name("NAME=FILE");
   app.add_option("--scalar", texts.scalars, "a scalar: x=1.0")->allow_extra_args(false)->type_name("NAME=value");
-  AddChoice(app, kFill, run.fill, "what tensors hold that are not given: normal, integers (-8..8) or small (-2..2)", "KIND");
+  AddChoice(app, kFill, run.fill, "what tensors hold that are not given: normal (default), integers (-8..8) or small (-2..2)",
+            "KIND");
   AddNumber<1, 1024>(app, "--sms", run.sms, "multiprocessors of the simulated GPU (default 132)")->type_name("N");
 }
+
+constexpr const char* kOneTarget = "the GPU whose code is executed (default sm_90a)";
 
 void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
   app.footer(kRunExamples);
   app.add_option("kernel.tk", line.options.input, "the file")->required();
   AddChoice(app, kOn, line.run.on, "where: simulator (default), gpu or reference", "WHERE");
   AddArgumentOptions(app, line.run.arguments, texts);
-  app.add_option("--out", texts.outputs, "where to write a tensor: C=c.npy")->allow_extra_args(false)->type_name("NAME=FILE");
+  app.add_option("--out", texts.outputs, "where to write a tensor: C=c.npy; bf16 is written as uint16, bit by bit")
+      ->allow_extra_args(false)
+      ->type_name("NAME=FILE");
   app.add_option("--seed", line.run.arguments.seed,
                  "of the inputs that are not given, and of the simulated timing; 0: nominal timing")
       ->type_name("N");
@@ -216,17 +231,17 @@ void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
   app.add_flag("--print", line.run.arguments.print, "print all elements of the outputs");
   app.add_flag("--compare", line.run.compare, "compare with the reference interpreter");
   app.add_flag("--counters", line.run.counters, "on the simulator: bank conflicts and sectors of each statement");
-  AddCompileOptions(app, line.options);
+  AddCompileOptions(app, line.options, kOneTarget);
 }
 
 void AddTraceOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
   app.footer(kTraceExamples);
   app.add_option("kernel.tk", line.options.input, "the file")->required();
-  app.add_option("-o", line.options.output, "where to write: .svg, a picture; .json, for Perfetto")->required()->type_name("FILE");
+  AddFile(app, "-o", line.options.output, "where to write: .svg, a picture; .json, for Perfetto")->required();
   AddArgumentOptions(app, line.run.arguments, texts);
   app.add_option("--schedule", line.run.schedule, "this schedule set, whose condition must hold, instead of the first whose does")
       ->type_name("NAME");
-  AddCompileOptions(app, line.options);
+  AddCompileOptions(app, line.options, kOneTarget);
 }
 
 void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
@@ -240,7 +255,8 @@ void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
   AddNumber<0, 1000000>(app, "--time", check.seconds, "start no run after this many seconds (default 40)")->type_name("S");
   app.add_flag("--json", check.json, "one JSON object a line for each kernel");
   app.add_flag("--no-gpu", no_gpu, "not on the GPU, even if there is one");
-  AddCompileOptions(app, line.options);
+  AddCompileOptions(app, line.options,
+                    "the GPU whose code is checked (default sm_90a), or several, one after the other: sm_80,sm_90a");
 }
 
 /// `tkc`, or `tkc run`: the command that was given.
@@ -249,63 +265,13 @@ std::string CommandName(const CLI::App& app) {
   return parsed.empty() ? "tkc" : "tkc " + parsed.front()->get_name();
 }
 
-int ReportOption(const CLI::App& app, std::string_view what) {
-  fmt::print(stderr, "error: {}\nhelp: `{} --help` shows the options with examples\n", what, CommandName(app));
-  return kExitUser;
-}
-
-/// An option's value that is no number. `text` is the parser's.
-int ReportNumber(const CLI::App& app, std::string_view text) {
-  // "Could not convert: --seed = x"
-  const size_t option = text.find("--"), equals = text.find(" = ");
-  if (option == std::string_view::npos || equals == std::string_view::npos || equals < option) return ReportOption(app, text);
-  return ReportOption(app,
-                      fmt::format("{} takes a number, found `{}`", text.substr(option, equals - option), text.substr(equals + 3)));
-}
-
-/// An option of nvcc, hipcc or others, by its name here; empty for those that have none.
-std::string OptionInOtherCompilers(std::string_view word) {
-  for (const std::string_view architecture :
-       {"-arch", "--arch", "--gpu-architecture", "--offload-arch", "-gencode", "-code", "-march"}) {
-    if (word == architecture) return "--target";
-  }
-  return word == "-v" || word == "-V" ? "--version" : word == "--output" ? "-o" : "";
-}
-
-/// What stands too much on the command line, and what may have been meant.
+/// What stands too much on the command line.
 int ReportExtras(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
-  const CLI::App& command = parsed.empty() ? app : *parsed.front();
-  const std::string name = CommandName(app);
-  const std::vector<std::string> extras = app.remaining(true);
-  const auto option = std::find_if(extras.begin(), extras.end(), [](const std::string& text) { return text.starts_with('-'); });
-  if (option != extras.end()) {
-    const std::string word = option->substr(0, option->find('='));
-    std::vector<std::string> options;
-    for (const CLI::Option* each : command.get_options()) options.push_back(each->get_name());
-    const std::string ours = OptionInOtherCompilers(word);
-    const std::string nearest = ours.empty() ? NearestName(word, options) : ours;
-    fmt::print(stderr, "error: `{}` has no option `{}`\n", name, word);
-    if (!nearest.empty()) fmt::print(stderr, "help: write `{}`\n", nearest);
-    if (nearest.empty()) fmt::print(stderr, "help: `{} --help` shows those it has\n", name);
-    return kExitUser;
-  }
-  fmt::print(stderr, "error: `{}` is one argument too many\n", extras.empty() ? "" : extras.back());
-  const std::string first = parsed.empty() ? app.get_option("kernel.tk")->as<std::string>() : "";
-  const std::string nearest = NearestName(first, {"run", "check", "trace", "explain", "compile", "build"});
-  if (nearest == "explain")
-    fmt::print(stderr, "help: write `tkc --explain {}`\n", extras.back());
-  else if (nearest == "compile" || nearest == "build")
-    fmt::print(stderr, "help: to compile takes no word: `tkc {} -o FILE`\n", extras.back());
-  else if (!nearest.empty())
-    fmt::print(stderr, "help: write `tkc {}`\n", nearest);
-  else if (std::find(extras.begin(), extras.end(), "=") != extras.end())
-    fmt::print(stderr, "help: a name and its value stand together: `-D BM=64`\n");
-  else if (!extras.empty() && extras.back().find('=') != std::string::npos)
-    fmt::print(stderr, "help: several values of an option stand behind each other with commas: `--dims M=64,N=128`\n");
-  else
-    fmt::print(stderr, "help: `{}` takes one file; `{} --help` shows the options with examples\n", name, name);
-  return kExitUser;
+  Extras extras{CommandName(app), app.remaining(true), {}, {}};
+  for (const CLI::Option* each : (parsed.empty() ? app : *parsed.front()).get_options()) extras.options.push_back(each->get_name());
+  if (parsed.empty()) extras.file = app.get_option("kernel.tk")->as<std::string>();
+  return Report(extras);
 }
 
 }  // namespace
@@ -335,9 +301,13 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
   } catch (const CLI::ExtrasError&) {
     return ReportExtras(app);
   } catch (const CLI::ConversionError& error) {
-    return ReportNumber(app, error.what());
+    return ReportNumber(CommandName(app), error.what());
+  } catch (const CLI::ArgumentMismatch& error) {
+    return ReportCount(CommandName(app), error.what());
+  } catch (const CLI::RequiredError& error) {
+    return ReportMissing(CommandName(app), error.what());
   } catch (const CLI::ParseError& error) {
-    return ReportOption(app, error.what());
+    return ReportOption(CommandName(app), error.what());
   }
   if (flags.version) {
     fmt::print("tkc {}\n", TKC_VERSION);
@@ -363,6 +333,10 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
     line.options.target_given = app.count("--target") > 0;
     if (line.options.input.empty()) {
       fmt::print(stderr, "error: no file to compile\nhelp: `tkc kernel.tk -o kernel.cu`; `tkc --help` shows more\n");
+      return kExitUser;
+    }
+    if (!line.options.depfile.empty() && (line.options.output.empty() || line.options.output == "-")) {
+      fmt::print(stderr, "error: --depfile says what a file is made of, and none is written\nhelp: add `-o FILE`\n");
       return kExitUser;
     }
   }

@@ -162,9 +162,7 @@ std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceSt
   quote(kernel.schedule_span);
   std::string bindings;
   for (const auto& [name, value] : kernel.bindings) bindings += fmt::format("{}{} = {}", bindings.empty() ? "" : ", ", name, value);
-  std::string head = kernel.schedule.empty() ? "As the kernel says" : fmt::format("Schedule `{}`", kernel.schedule);
-  head += fmt::format(", for {}{}{}.", kernel.target, bindings.empty() ? "" : ": ", bindings);
-  lines.push_back(head);
+  lines.push_back(fmt::format("Compiled for {}{}{}.", kernel.target, bindings.empty() ? "" : " with ", bindings));
   lines.push_back("");
   lines.push_back(Walks(kernel));
   DescribeRoles(kernel, lines);

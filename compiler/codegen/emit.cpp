@@ -55,6 +55,14 @@ std::string_view RuntimeHeader(std::span<const ir::Module> modules) {
   return largest;
 }
 
+/// How the file is compiled that is for one target. Of code that runs on its GPU only, nvcc's -arch would make another's, too.
+std::string CompileCommand(const Target& target, const EmitOptions& options) {
+  const bool is_exact = target.is_hip || target.RunsOnlyThere();
+  return fmt::format("Compile: {} {}{} -c", target.is_hip ? "hipcc -std=c++20" : "nvcc -std=c++20 --expt-relaxed-constexpr",
+                     is_exact ? target.CompilerOptions().front() : fmt::format("-arch={}", target.name),
+                     options.bundled ? "" : " -Iruntime/include");
+}
+
 }  // namespace
 
 Emitted EmitCuda(std::span<const ir::Module> modules, const SourceManager& sources, const EmitOptions& options) {
@@ -62,7 +70,10 @@ Emitted EmitCuda(std::span<const ir::Module> modules, const SourceManager& sourc
   const SourceStatements statements(sources);
   CodeWriter out = WriterFor(options);
   out.Comment(Provenance(options));
-  if (has_parts) EmitTargetOfPass(modules, out);
+  if (has_parts)
+    EmitTargetOfPass(modules, out);
+  else
+    out.Comment(CompileCommand(TargetOf(modules.front()), options));
   // First what says for which machine the other headers are.
   out.Raw(fmt::format("#include \"{}\"", RuntimeHeader(modules)));
   out.Blank();

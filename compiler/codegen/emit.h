@@ -19,6 +19,7 @@ struct EmitOptions {
   std::string source_name = "kernel.cu";  // base names of the two files
   std::string header_name = "kernel.h";
   bool line_directives = false;  // -g: #line instead of quoted source
+  bool bundled = false;          // the runtime's headers will stand in both files
 };
 
 struct Emitted {

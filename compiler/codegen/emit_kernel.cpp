@@ -188,8 +188,8 @@ class KernelEmitter {
       out_.Line("tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time");
     if (target_.has_grid_dependency) {
       out_.Comment(
-          "Programmatic dependent launch: this ran beside the end of the launch before, which is over now; the next may begin "
-          "likewise.");
+          "Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may "
+          "begin.");
       out_.Line("tk::grid::wait_previous();");
       out_.Line("tk::grid::allow_next();");
       out_.Blank();

@@ -74,6 +74,7 @@ void EmitTargetOfPass(std::span<const ir::Module> modules, CodeWriter& out) {
   out.Comment("");
   out.Comment(fmt::format("For several GPUs: a part below for each, and a choice between them. {} needs the options",
                           is_hip ? "hipcc" : "nvcc"));
+  out.Comment(is_hip ? "  -std=c++20" : "  -std=c++20 --expt-relaxed-constexpr");
   for (const ir::Module& module : modules) out.Comment("  " + Join(TargetOf(module).CompilerOptions(), " "));
   out.Comment(fmt::format("and compiles the file once for each. Such a pass takes the kernels of one part, {}:",
                           is_hip ? "and they run on its GPU" : "and a launch those that the driver loaded"));

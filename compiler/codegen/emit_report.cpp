@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/certify/conflicts.h"
@@ -37,17 +38,18 @@ std::string Order(const ir::Kernel& kernel) {
 void Figures(const ir::Kernel& kernel, std::string& out) {
   const Target& target = TargetOf(kernel);
   const int threads_of_group = ir::kWarpsOfInstance * target.lanes;
-  out += fmt::format("\n  threads       {} ({} warpgroups)\n", kernel.threads, kernel.threads / threads_of_group);
+  const int groups = kernel.threads / threads_of_group;
+  out += fmt::format("\n  threads       {} ({} warpgroup{})\n", kernel.threads, groups, groups == 1 ? "" : "s");
   int64_t registers = 0;
   for (const ir::Worker& role : kernel.workers) {
     if (role.registers == 0) continue;
     registers += int64_t{role.registers} * threads_of_group * (role.kind == ir::RoleKind::kCompute ? role.instances : 1);
   }
   if (registers > 0)
-    out += fmt::format("  registers     {} of {} in use after the roles have theirs\n", registers, target.registers.file);
-  out += fmt::format("  tiles         {}\n", kernel.tiles ? symbolic::ToString(kernel.tiles) : "1");
+    out += fmt::format("  registers     {} of a multiprocessor's {} for each block\n", registers, target.registers.file);
+  std::string begin = "  launch        ";
   for (const auto& [name, value] : kernel.launch_lets)
-    out += fmt::format("                {} = {}\n", name, symbolic::ToString(value));
+    out += std::exchange(begin, std::string(16, ' ')) + fmt::format("{} = {}\n", name, symbolic::ToString(value));
   out += fmt::format("  order         {}\n", Order(kernel));
   if (kernel.cluster > 1) out += fmt::format("  cluster       {} blocks\n", kernel.cluster);
   if (kernel.split > 1) out += fmt::format("  split         sums in {} parts, one a block of the cluster\n", kernel.split);
@@ -56,7 +58,7 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
   for (const ir::Pipe& pipe : kernel.pipes) {
     int64_t bytes = 0;
     for (const ir::PipeField& field : pipe.fields) bytes += field.rows * field.cols * Bytes(field.dtype);
-    out += fmt::format("  pipe {:<8} {} slots of {} bytes, {} in all\n", pipe.name, pipe.slots, bytes,
+    out += fmt::format("  pipe {:<8} {} slot{} of {} bytes, {} in all\n", pipe.name, pipe.slots, pipe.slots == 1 ? "" : "s", bytes,
                        pipe.slots * pipe.rings * bytes);
   }
   for (const ir::TensorMap& map : kernel.maps) {
@@ -65,7 +67,7 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
     out += fmt::format("  copy engine   {} {} in boxes of {}, swizzle {}; {}\n", map.is_store ? "writes" : "reads", map.tensor, box,
                        static_cast<int>(map.swizzle),
                        map.is_store ? "where alignment or strides rule it out, threads store"
-                                    : "where they rule it out, from a packed copy in the workspace");
+                                    : "where alignment or strides rule it out, from a packed copy in the workspace");
   }
   for (const ir::Worker& role : kernel.workers) out += fmt::format("  {:<13} {} operations\n", role.name, CountOps(role.body));
 }

@@ -159,8 +159,9 @@ void PrintText(const Report& report) {
     fmt::print("{}: {}: nothing was compared; `tkc run --dims .. --compare` takes a shape of your choice\n", entry, why);
     return;
   }
-  fmt::print("{}: {} with the reference in {} runs of {} shapes, {} bit for bit{}; {:.1f} s\n", entry, who, report.runs,
-             report.shapes, report.exact, SchedulesText(report), report.seconds);
+  const int shapes = std::min(report.shapes, report.runs);  // all of them have a run before one has its second
+  fmt::print("{}: {} with the reference in {} runs of {} shapes, {} bit for bit{}; {:.1f} s\n", entry, who, report.runs, shapes,
+             report.exact, SchedulesText(report), report.seconds);
   if (report.runs < report.planned)
     fmt::print("{}: {} runs were left out for want of time; --time gives more\n", entry, report.planned - report.runs);
   for (const auto& [name, runs] : report.schedules) {

@@ -138,7 +138,9 @@ Result<typed::Program> CheckParsed(Session& session, const ast::Program& program
   if (!checked || session.diagnostics.HasErrors()) return Failure{};
   if (checked->entries.empty()) {
     return session.diagnostics.Error(DiagnosticKind::kNoKernel, kNoSpan, fmt::format("`{}` has no kernel", session.options.input))
-        .Help("functions are compiled with the kernels that call them: `import` the file from the one that has these");
+        .Help(program.files.front().fns.empty()
+                  ? "a kernel begins with `kernel NAME(X: f32[M, N], Y: out f32[M, N]) {`"
+                  : "functions are compiled with the kernels that call them: `import` the file from the one that has these");
   }
   return checked;
 }
@@ -157,7 +159,7 @@ std::string WhileCompilingFor(const Target& target) { return fmt::format("found 
 /// What --emit shows of one stage of one compile.
 bool IsTextOfModule(Emit emit) { return emit == Emit::kTile || emit == Emit::kSchedule; }
 
-/// The module from tile level to what is printed or shown. False: it is finished, or failed; what is shown is in `text`.
+/// The module from tile level as far as --emit asks for; texts are added to `text`. False, and reported, where that fails.
 bool LowerModule(Session& session, ir::Module& module, const Target& target, std::string& text) {
   const Options& options = session.options;
   if (options.emit == Emit::kTile) {

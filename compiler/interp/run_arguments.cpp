@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <optional>
 
 #include "compiler/interp/evaluate.h"
@@ -21,6 +20,8 @@
 
 namespace tkc::interp {
 namespace {
+
+constexpr int64_t kLargestExtent = (int64_t{1} << 31) - 65536;  // se-14
 
 using typed::Kernel;
 using typed::Param;
@@ -120,8 +121,8 @@ class Collector {
         continue;
       }
       const std::optional<int64_t> extent = ParseNumber<int64_t>(text);
-      if (!extent || *extent < 0 || *extent > std::numeric_limits<int32_t>::max()) {
-        Fault(fmt::format("`--dims {}={}`: an extent is an integer from 0 to 2147483647", name, text));
+      if (!extent || *extent < 0 || *extent > kLargestExtent) {
+        Fault(fmt::format("`--dims {}={}`: an extent is an integer from 0 to {}", name, text, kLargestExtent));
         continue;
       }
       dims_[id] = *extent;

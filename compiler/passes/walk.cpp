@@ -138,18 +138,6 @@ std::map<ir::ValueId, std::string> BuffersOfViews(const ir::Kernel& kernel, cons
   return buffers;
 }
 
-std::map<std::string, int> FillersOfBuffers(const ir::Kernel& kernel) {
-  std::map<std::string, int> fillers;
-  for (const ir::Worker& worker : kernel.workers) {
-    const std::map<ir::ValueId, std::string> buffers = BuffersOfViews(kernel, worker.body);
-    ForEachOp(worker.body, [&](const ir::Op& op) {
-      if (!FillsShared(op) || op.operands.empty()) return;
-      if (const auto buffer = buffers.find(op.operands[0]); buffer != buffers.end()) ++fillers[buffer->second];
-    });
-  }
-  return fillers;
-}
-
 bool IsField(const ir::Kernel& kernel, const ir::Buffer& buffer) {
   for (const ir::Pipe& pipe : kernel.pipes) {
     for (size_t i = 0; i < pipe.fields.size(); ++i) {

@@ -45,9 +45,6 @@ int CountUses(const ir::Region& region, ir::ValueId value);
 /// Whether the operation writes into the view of shared memory that is its first operand.
 bool FillsShared(const ir::Op& op);
 
-/// How many operations of the kernel fill each buffer, or a part of it.
-std::map<std::string, int> FillersOfBuffers(const ir::Kernel& kernel);
-
 /// Whether register values written by the operation include `value` (results, and what it changes in place).
 bool Writes(const ir::Op& op, ir::ValueId value);
 

@@ -73,6 +73,7 @@ Result<void> WriteFiles(const std::vector<OutputFile>& files, Diagnostics& diagn
     std::error_code ignored;
     if (error == ENOENT && !folder.empty() && !std::filesystem::exists(folder, ignored))
       report.Help(fmt::format("make the folder first: `mkdir -p {}`", folder.string()));
+    if (error == EISDIR) report.Help("name a file in it");
     return report;
   };
   for (const OutputFile& file : files) {

@@ -62,6 +62,8 @@ Result<uint32_t> SourceManager::Load(const std::string& path, Span wanted_at, Di
       report.Help("name a file in it");
     else if (error == ENOENT && std::filesystem::is_regular_file(path + ".tk", ignored))
       report.Help(fmt::format("write `{}.tk`", path));
+    else if (path == "help" || path == "version")
+      report.Help(fmt::format("write `tkc --{}`", path));
     return report;
   }
   if (text.size() > kMaxBytes) {

@@ -134,7 +134,7 @@ TEST_F(InterpRun, EveryMistakeIsNamed) {
   EXPECT_EQ(Output(options),
             "`--dims` gives `N` twice\n"
             "`scale` has no dimension `M`; it has `N`\n"
-            "`--dims N=3x`: an extent is an integer from 0 to 2147483647\n"
+            "`--dims N=3x`: an extent is an integer from 0 to 2147418112\n"
             "`scale` has no scalar parameter `t`; it has `s`\n"
             "`--scalar s=one`: `one` is not a number of type f32\n"
             "`scale` has no tensor parameter `Z`; it has `X`, `Y`\n");

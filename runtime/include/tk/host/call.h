@@ -107,21 +107,10 @@ public:
     /// column tile, C = 1, the rows may be the last one). Each box is one swizzle panel wide.
     template <int R, int C, swizzle S>
     tensor_map map(const tk_tensor& t, int row_dimension) {
-        tensor_map result{};
-        if (failed()) return result;
-        const int64_t size = dtype_bytes(t.dtype);
-        const bool empty = is_empty(t);
-        map_description d{data_of_map(t), t.dtype, t.rank, {}, {}, {}, S};
-        for (int i = 0; i < t.rank; ++i) {
-            const int from = t.rank - 1 - i;
-            d.extent[i] = uint64_t(max<int64_t>(t.extent[from], 1));
-            d.box[i] = 1;
-            if (i > 0) d.stride[i - 1] = uint64_t(t.extent[from] > 1 && !empty ? t.stride[from] * size : 16);
-            if (from == row_dimension) d.box[i] = R;
-        }
-        if (row_dimension != t.rank - 1) d.box[0] = uint32_t(S == swizzle::none ? C : int(S) / int(size));
-        if (!failed()) status_ = encode_map(result, d);
-        return result;
+        int box[TK_MAX_RANK];
+        for (int d = 0; d < t.rank; ++d) box[d] = d == row_dimension ? R : 1;
+        if (row_dimension != t.rank - 1) box[t.rank - 1] = S == swizzle::none ? C : int(S) / dtype_bytes(t.dtype);
+        return box_map(t, S, box);
     }
 
     /// Launches `Kernel`, whose head says clusters of `Cluster` blocks.
@@ -132,6 +121,23 @@ public:
     }
 
 protected:
+    /// The map for boxes of t with box[d] elements along dimension d.
+    tensor_map box_map(const tk_tensor& t, swizzle s, const int* box) {
+        tensor_map result{};
+        if (failed()) return result;
+        const bool empty = is_empty(t);
+        const int64_t size = dtype_bytes(t.dtype);
+        map_description d{data_of_map(t), t.dtype, t.rank, {}, {}, {}, s};
+        for (int i = 0; i < t.rank; ++i) {
+            const int from = t.rank - 1 - i;
+            d.extent[i] = empty ? 1 : uint64_t(t.extent[from]);
+            d.box[i] = uint32_t(box[from]);
+            if (i > 0) d.stride[i - 1] = uint64_t(d.extent[i] > 1 ? t.stride[from] * size : 16);
+        }
+        if (!failed()) status_ = encode_map(result, d);
+        return result;
+    }
+
     /// Where a map finds the elements of t. An empty tensor is described as one element, zero: a kernel whose grid runs over
     /// other dimensions reads it all the same, and finds what stands for an element that does not exist.
     void* data_of_map(const tk_tensor& t) {

@@ -51,16 +51,16 @@ public:
     /// read t as it is, the map is that of a packed copy in the workspace, made once for all maps of t.
     tensor_map load_map(const tk_tensor* t, swizzle s, std::initializer_list<int> box) {
         if (failed()) return {};
-        if (is_empty(*t) || copy_engine_serves(*t)) return box_map(*t, s, box);
+        if (is_empty(*t) || copy_engine_serves(*t)) return box_map(*t, s, box.begin());
         for (int i = 0; i < copies_; ++i)
-            if (copied_[i] == t) return box_map(copy_[i], s, box);
+            if (copied_[i] == t) return box_map(copy_[i], s, box.begin());
         if (copies_ == most_copies) {
             fail(TK_ARGUMENT, "%s: more than %d tensors can't be read by the copy engine", entry_, most_copies);
             return {};
         }
         copied_[copies_] = t;
         copy_[copies_] = packed(t);
-        return box_map(copy_[copies_++], s, box);
+        return box_map(copy_[copies_++], s, box.begin());
     }
 
     /// t, or a copy in the workspace whose rows copies into shared memory take in pieces, made once; buffer loads reach blocks of `box`
@@ -86,7 +86,7 @@ public:
 
     /// The map through which t is written; empty where the copy engine can't: the kernel then stores by itself.
     tensor_map store_map(const tk_tensor* t, swizzle s, std::initializer_list<int> box) {
-        return failed() || is_empty(*t) || !copy_engine_stores(*t) ? tensor_map{} : box_map(*t, s, box);
+        return failed() || is_empty(*t) || !copy_engine_stores(*t) ? tensor_map{} : box_map(*t, s, box.begin());
     }
     static bool can_store(const tk_tensor* t) { return !is_empty(*t) && copy_engine_stores(*t); }
 
@@ -120,7 +120,7 @@ public:
 
     /// The tiles of a launch, each taken by a cluster of so many blocks, are counted in 32 bits.
     void tiles(index count, int cluster = 1) {
-        const index most = ((index(1) << 31) - 65536) / cluster;
+        const index most = largest_extent / cluster;
         if (!failed() && count > most) fail(TK_SHAPE, "%s: %lld tiles, at most %lld can be launched", entry_, printed(count), printed(most));
     }
 
@@ -146,22 +146,6 @@ private:
         tk_tensor result{nullptr, dtype, int(extent.size()), {}, {}};
         int d = 0;
         for (index e : extent) result.extent[d++] = max<index>(e, 0);
-        return result;
-    }
-
-    tensor_map box_map(const tk_tensor& t, swizzle s, std::initializer_list<int> box) {
-        tensor_map result{};
-        if (failed()) return result;
-        const bool empty = is_empty(t);
-        const int64_t size = dtype_bytes(t.dtype);
-        map_description d{data_of_map(t), t.dtype, t.rank, {}, {}, {}, s};
-        for (int i = 0; i < t.rank; ++i) {
-            const int from = t.rank - 1 - i;
-            d.extent[i] = empty ? 1 : uint64_t(t.extent[from]);
-            d.box[i] = uint32_t(box.begin()[from]);
-            if (i > 0) d.stride[i - 1] = uint64_t(d.extent[i] > 1 ? t.stride[from] * size : 16);
-        }
-        if (!failed()) status_ = encode_map(result, d);
         return result;
     }
 

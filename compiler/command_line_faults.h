@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What is wrong with a command line, and the way out, on standard error. Each gives the exit status. `command` is `tkc` or `tkc
+// run`, `text` what CLI11 says.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tkc {
+
+int ReportOption(const std::string& command, std::string_view what);
+/// An option's value that is no number.
+int ReportNumber(const std::string& command, std::string_view text);
+/// An option that is given too often or without a value.
+int ReportCount(const std::string& command, std::string_view text);
+/// What a command can't do without.
+int ReportMissing(const std::string& command, std::string_view text);
+
+/// Words that nothing takes.
+struct Extras {
+  std::string command;
+  std::vector<std::string> words;
+  std::vector<std::string> options;  // of the command
+  std::string file;                  // of `tkc`: what was taken for it, and may be a slip of a command
+};
+int Report(const Extras& extras);
+
+}  // namespace tkc
