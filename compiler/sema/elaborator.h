@@ -204,6 +204,11 @@ class Elaborator {
   /// and nothing said if there is none.
   bool SuggestBlocks(const std::vector<typed::AxisRange>& axes, DiagnosticBuilder& report) const;
   bool SuggestBlocks(const typed::Expr& expr, DiagnosticBuilder& report) const;
+  /// Whether a launcher can compute it: without elements of tensors and functions that only GPUs have. False if reported; `what`
+  /// names what it is computed for.
+  bool IsOfLaunch(const typed::Expr& expr, std::string_view what);
+  /// Of a tensor. Null if reported.
+  typed::ExprPtr Extent(const ast::Expr& extent);
   typed::ExprPtr IntegerScalar(Value value, std::string_view what);  // grid-level; null if reported
   std::optional<int64_t> Constant(const ast::Expr& expr, std::string_view what);
   std::optional<int64_t> ConstantOf(const Value& value, std::string_view what);
