@@ -80,9 +80,9 @@ bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelli
   // Elements of a tile have a width; an integer by itself has none.
   const auto element = [](const Type& type) { return type.is_tile ? std::string(Name(type.dtype)) : TypeText(type); };
   const auto mixing = [&] {
-    DiagnosticBuilder report = diagnostics_.Error(
-        DiagnosticKind::kTypeMixing, span,
-        fmt::format("`{}` mixes `{}` and `{}`", spelling, element(a.expr->type), element(b.expr->type)));
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kTypeMixing, span,
+                           fmt::format("`{}` mixes `{}` and `{}`", spelling, element(a.expr->type), element(b.expr->type)));
     report.Label(a.span, fmt::format("is {}", Describe(a))).Label(b.span, fmt::format("is {}", Describe(b)));
     const auto convert = [&](const Value& value, std::string_view what, std::string_view to) {
       report.Help(fmt::format("convert {}: `{}(..)`", what, to),

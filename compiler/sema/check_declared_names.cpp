@@ -37,8 +37,8 @@ void ReportNoKernel(const ast::File& file, const ast::Name& name, Diagnostics& d
   for (const ast::KernelDecl& kernel : file.kernels) names.push_back(kernel.name.text);
   const std::string has = names.empty() ? "" : "; " + WhatItHas(names);
   const std::string nearest = NearestName(name.text, std::move(names));
-  DiagnosticBuilder report =
-      diagnostics.Error(DiagnosticKind::kUnknownName, name.span, fmt::format("there is no kernel `{}` in this file{}", name.text, has));
+  DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kUnknownName, name.span,
+                                               fmt::format("there is no kernel `{}` in this file{}", name.text, has));
   if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{name.span, nearest});
 }
 
