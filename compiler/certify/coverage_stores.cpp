@@ -48,15 +48,12 @@ class StoreWalk {
 
  private:
   void Walk(const Region& region) {
-    const std::span<const Op> behind = to_loop_;
-    auto loop = region.begin();
+    behind_.emplace_back();
     for (size_t i = 0; i < region.size() && !finding_; ++i) {
-      const auto next = region.begin() + static_cast<std::ptrdiff_t>(i) + 1;
-      if (loop < next) loop = std::find_if(next, region.end(), [](const Op& op) { return op.code == OpCode::kFor; });
-      to_loop_ = loop == region.end() ? behind : std::span<const Op>(next, loop + 1);
+      behind_.back() = std::span<const Op>(region).subspan(i + 1);
       Visit(region[i]);
     }
-    to_loop_ = behind;
+    behind_.pop_back();
   }
 
   void Fail(const Op& op, std::string headline) {
@@ -209,19 +206,25 @@ class StoreWalk {
   }
 
   void CheckClip(const Op& op, const Scalar& start, int64_t extent, const Scalar& end, int64_t ahead = 0) {
-    if (!IsClipped(ranges_, holding_, {start, extent, end, ahead}) && !IsOfNextLoop(op, start, extent, end))
+    if (!IsClipped(ranges_, holding_, {start, extent, end, ahead}) && !IsOfLaterLoop(op, start, extent, end))
       Fail(op, fmt::format("`{}` is not clipped where its range ends", op.symbol));
   }
 
-  /// Whether it copies in front of a loop a block of that loop's, whose range may begin with another one and end behind that. That
-  /// it is a block which the loop would copy itself, AheadProof says.
-  bool IsOfNextLoop(const Op& op, const Scalar& start, int64_t extent, const Scalar& end) const {
-    if (to_loop_.empty() || (op.code != OpCode::kCopyAsync && op.code != OpCode::kCopyToShared)) return false;
-    const Op& loop = to_loop_.back();
+  /// Whether it copies in front of a loop, which need not be the next one, a block of that loop's, whose range may begin with
+  /// another one and end behind that. That it is a block which the loop would copy itself, AheadProof says.
+  bool IsOfLaterLoop(const Op& op, const Scalar& start, int64_t extent, const Scalar& end) const {
+    if (op.code != OpCode::kCopyAsync && op.code != OpCode::kCopyToShared) return false;
     Scope scope = scope_;
-    for (const Op& between : to_loop_) {
-      if (between.code == OpCode::kLet) scope.BindOp(between);
+    for (auto ops = behind_.rbegin(); ops != behind_.rend(); ++ops) {
+      for (const Op& later : *ops) {
+        if (later.code == OpCode::kLet) scope.BindOp(later);
+        if (later.code == OpCode::kFor && IsBlockOf(later, scope, start, extent, end)) return true;
+      }
     }
+    return false;
+  }
+
+  bool IsBlockOf(const Op& loop, const Scope& scope, const Scalar& start, int64_t extent, const Scalar& end) const {
     const Scalar lo = scope.Resolve(loop.scalars[0]);
     const std::optional<int64_t> from = symbolic::ConstantDifference(start, lo);
     if (!from || *from < 0 || *from % loop.number + extent > loop.number) return false;
@@ -343,7 +346,7 @@ class StoreWalk {
   Sites& sites_;
   Scope scope_;
   Ranges ranges_;
-  std::span<const Op> to_loop_{};  // from behind what is visited to the next loop in its region or in one around it
+  std::vector<std::span<const Op>> behind_;  // what is visited, in its region and in each around it, the innermost last
   std::vector<std::string> loops_, usable_;
   std::vector<Scalar> holding_;  // conditions around, of the branches taken
   std::string conditions_;       // around that depend on the tile

@@ -140,7 +140,9 @@ class Collector {
       }
       const std::optional<Value> value = ParseScalar(text, param->dtype);
       if (!value) {
-        Fault(fmt::format("`--scalar {}={}`: `{}` is not a number of type {}", name, text, text, Name(param->dtype)));
+        const std::string given = fmt::format("`--scalar {}={}`: ", name, text);
+        Fault(given + (param->dtype == DType::kBool ? "a `bool` is `true` or `false`"
+                                                    : fmt::format("`{}` is not a number of type {}", text, Name(param->dtype))));
         continue;
       }
       arguments_.scalars[name] = *value;

@@ -20,7 +20,7 @@ using typed::Type;
 const Symbol* Elaborator::AssignableVar(const ast::NameExpr& target, ast::AssignOp op) {
   const Symbol* symbol = scope_->Find(target.name);
   if (symbol == nullptr) {
-    UnknownName(target.name, target.span);
+    UnknownName(target.name, target.span, NameUse::kVar);
     return nullptr;
   }
   if (symbol->kind == SymbolKind::kValue && symbol->value.IsError()) return nullptr;

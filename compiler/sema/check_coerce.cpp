@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
@@ -14,6 +15,18 @@ using typed::ExprPtr;
 using typed::Level;
 using typed::Op;
 using typed::Type;
+
+namespace {
+
+/// Whether the number is one of the integer type.
+bool Holds(DType dtype, int64_t number) {
+  if (dtype == DType::kI64) return true;
+  if (dtype == DType::kU64) return number >= 0;
+  if (dtype == DType::kU32) return number >= 0 && number <= std::numeric_limits<uint32_t>::max();
+  return number >= std::numeric_limits<int32_t>::min() && number <= std::numeric_limits<int32_t>::max();
+}
+
+}  // namespace
 
 /// Where a value that is a name got its shape.
 void Elaborator::NoteDeclaration(const Value& value, DiagnosticBuilder& report) const {
@@ -64,10 +77,12 @@ bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelli
   if (kind_of(b) == 1 && kind_of(a) == 2 && is_literal(b)) b.expr = MakeConvert(std::move(b.expr), DType::kF32);
   const DType x = a.expr->type.dtype;
   const DType y = b.expr->type.dtype;
+  // Elements of a tile have a width; an integer by itself has none.
+  const auto element = [](const Type& type) { return type.is_tile ? std::string(Name(type.dtype)) : TypeText(type); };
   const auto mixing = [&] {
     DiagnosticBuilder report =
         diagnostics_.Error(DiagnosticKind::kTypeMixing, span,
-                           fmt::format("`{}` mixes `{}` and `{}`", spelling, TypeText(Type::Scalar(x)), TypeText(Type::Scalar(y))));
+                           fmt::format("`{}` mixes `{}` and `{}`", spelling, element(a.expr->type), element(b.expr->type)));
     report.Label(a.span, fmt::format("is {}", Describe(a))).Label(b.span, fmt::format("is {}", Describe(b)));
     const auto convert = [&](const Value& value, std::string_view what, std::string_view to) {
       report.Help(fmt::format("convert {}: `{}(..)`", what, to),
@@ -97,13 +112,25 @@ bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelli
     return true;
   }
   if (x == y) return true;
-  if (x == DType::kI64 && !a.expr->type.is_tile)
-    a.expr = MakeConvert(std::move(a.expr), y);
-  else if (y == DType::kI64 && !b.expr->type.is_tile)
-    b.expr = MakeConvert(std::move(b.expr), x);
-  else
-    return mixing();
-  return true;
+  if (x == DType::kI64 && !a.expr->type.is_tile) return TakeType(a, y, b);
+  if (y == DType::kI64 && !b.expr->type.is_tile) return TakeType(b, x, a);
+  return mixing();
+}
+
+/// An integer takes the type of the elements that it meets. One that was converted by name wraps around.
+bool Elaborator::TakeType(Value& number, DType dtype, const Value& met) {
+  const std::optional<int64_t> known = number.width ? std::nullopt : NumberOf(*number.expr);
+  if (!known || Holds(dtype, *known)) {
+    number.expr = MakeConvert(std::move(number.expr), dtype);
+    return true;
+  }
+  diagnostics_.Error(DiagnosticKind::kMalformedNumber, number.span, fmt::format("{} is no `{}`", *known, Name(dtype)))
+      .Label(number.span, "takes the type of what it meets")
+      .Label(met.span, fmt::format("is {}", Describe(met)))
+      .Help(fmt::format("where it is to wrap around, say so: `{}(..)`", Name(dtype)),
+            std::vector<Edit>{{{number.span.file, number.span.begin, number.span.begin}, fmt::format("{}(", Name(dtype))},
+                              {{number.span.file, number.span.end, number.span.end}, ")"}});
+  return false;
 }
 
 ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_view what, Span what_span,

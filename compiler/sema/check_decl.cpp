@@ -199,10 +199,46 @@ Value Elaborator::LaunchScalar(const ast::Param& param, int id, DType dtype) {
   return ExprValue(std::move(scalar), param.name.span);
 }
 
+namespace {
+
+/// What of it a launcher can't compute; null if it can.
+const typed::Expr* NotOfLaunch(const typed::Expr& expr) {
+  const bool is_function = expr.kind == ExprKind::kCall && expr.op != typed::Op::kMin && expr.op != typed::Op::kMax &&
+                           expr.op != typed::Op::kCdiv && expr.op != typed::Op::kAbs;
+  if (is_function || expr.type.is_tile || expr.kind == ExprKind::kElement || expr.kind == ExprKind::kReduce) return &expr;
+  for (const ExprPtr& arg : expr.args) {
+    if (const typed::Expr* found = NotOfLaunch(*arg)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool Elaborator::IsOfLaunch(const typed::Expr& expr, std::string_view what) {
+  const typed::Expr* part = NotOfLaunch(expr);
+  if (part == nullptr) return true;
+  diagnostics_.Error(DiagnosticKind::kNotConstant, part->span, fmt::format("{} is computed before the kernel runs", what))
+      .Label(part->span, part->kind == ExprKind::kCall ? "a function that only the GPU has" : "known to the GPU only")
+      .Help("pass the number as a launch scalar: `n: i32`");
+  return false;
+}
+
+ExprPtr Elaborator::Extent(const ast::Expr& extent) {
+  constexpr int64_t kMost = (int64_t{1} << 31) - 65536;
+  ExprPtr value = IntegerScalar(Eval(extent), "the extent of a tensor");
+  if (!value || !IsOfLaunch(*value, "the extent of a tensor")) return nullptr;
+  if (const auto known = NumberOf(*value); known && (*known < 0 || *known > kMost)) {
+    diagnostics_.Error(DiagnosticKind::kBadIndex, extent.span,
+                       fmt::format("an extent of {}; a tensor has 0 to {} elements along an axis", *known, kMost));
+    return nullptr;
+  }
+  return value;
+}
+
 /// Extents, mode and preset.
 void Elaborator::DeclareTensor(const ast::Param& param, typed::Param& tensor) {
   for (const ast::ExprPtr& extent : param.type->dims) {
-    ExprPtr value = IntegerScalar(Eval(*extent), "the extent of a tensor");
+    ExprPtr value = Extent(*extent);
     tensor.extents.push_back(value ? std::move(value) : MakeInt(1, extent->span));
   }
   CheckRank(param.name, *param.type);
@@ -247,6 +283,7 @@ void Elaborator::CheckRequires() {
       continue;
     }
     const std::optional<int64_t> known = NumberOf(*value.expr);
+    if (!known && !IsOfLaunch(*value.expr, "a requirement")) continue;
     if (!known) {
       value.expr->span = condition->span;
       kernel_.requires_at_launch.push_back(std::move(value.expr));

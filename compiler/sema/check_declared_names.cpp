@@ -35,9 +35,10 @@ const ast::StaticParam* FindParam(const ast::KernelDecl& kernel, const std::stri
 void ReportNoKernel(const ast::File& file, const ast::Name& name, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const ast::KernelDecl& kernel : file.kernels) names.push_back(kernel.name.text);
+  const std::string has = names.empty() ? "" : "; " + WhatItHas(names);
   const std::string nearest = NearestName(name.text, std::move(names));
-  DiagnosticBuilder report =
-      diagnostics.Error(DiagnosticKind::kUnknownName, name.span, fmt::format("there is no kernel `{}` in this file", name.text));
+  DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kUnknownName, name.span,
+                                               fmt::format("there is no kernel `{}` in this file{}", name.text, has));
   if (!nearest.empty()) report.Help(fmt::format("write `{}`", nearest), Edit{name.span, nearest});
 }
 

@@ -71,7 +71,7 @@ void Elaborator::DeclareWork(const ast::WorkDecl& work) {
       param.extents.push_back(MakeInt(1, extent->span));
       continue;
     }
-    ExprPtr value = IntegerScalar(Eval(*extent), "the extent of a tensor");
+    ExprPtr value = Extent(*extent);
     param.extents.push_back(value ? std::move(value) : MakeInt(1, extent->span));
   }
   if (work.preset) SetPreset(*work.preset, param);

@@ -26,6 +26,12 @@ Span DeclaredIn(const std::vector<ast::StmtPtr>& stmts, const std::string& name)
       case ast::StmtKind::kLet: found = in_pattern(ast::Cast<ast::LetStmt>(*stmt).pattern); break;
       case ast::StmtKind::kVar: found = in_pattern(ast::Cast<ast::VarStmt>(*stmt).pattern); break;
       case ast::StmtKind::kFor: found = DeclaredIn(ast::Cast<ast::ForStmt>(*stmt).body.stmts, name); break;
+      case ast::StmtKind::kIf: {
+        const auto& branches = ast::Cast<ast::IfStmt>(*stmt);
+        found = DeclaredIn(branches.then_branch.stmts, name);
+        if (found == kNoSpan && branches.else_branch) found = DeclaredIn(branches.else_branch->stmts, name);
+        break;
+      }
       default: break;
     }
     if (!(found == kNoSpan)) return found;
@@ -35,7 +41,7 @@ Span DeclaredIn(const std::vector<ast::StmtPtr>& stmts, const std::string& name)
 
 }  // namespace
 
-bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
+bool Elaborator::UnknownName(const std::string& name, Span span, NameUse use) {
   if (name == "block" || name == "blocks") {
     diagnostics_.Error(DiagnosticKind::kBlockOutsideWork, span, fmt::format("`{}` outside the index of a `work` tensor", name))
         .Help("what a tile computes may not depend on which block computes it; a `work` tensor may hold one row for each block");
@@ -54,7 +60,7 @@ bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
     report.Help(fmt::format("write `{}`", nearest), Edit{span, nearest});
   } else if (in_define) {
     report.Help("write a number, `true` or `false`, or a formula of those");
-  } else if (as_pipe) {
+  } else if (use == NameUse::kPipe) {
     report.Help(
         fmt::format("declare the pipe in front of the workers, with what a slot of it holds: `pipe {}: f32[64, 64]`", name));
   } else if (!inlining_.empty()) {
@@ -63,7 +69,11 @@ bool Elaborator::UnknownName(const std::string& name, Span span, bool as_pipe) {
     SuggestCapital(name, span, "dimension", report);
   } else {
     SuggestCapital(name, span, "tensor", report);
-    if (!SuggestPipe(name, report)) SuggestInstance(report);
+    if (SuggestOuter(name, span, report) || SuggestPipe(name, report)) return true;
+    if (use == NameUse::kVar)
+      report.Help(fmt::format("declare it: `var {} = ..`, in front of the loop whose iterations change it", name));
+    else
+      SuggestInstance(report);
   }
   return true;
 }
@@ -75,6 +85,17 @@ void Elaborator::SuggestCapital(const std::string& name, Span span, std::string_
   const Symbol* symbol = name.size() == 1 && name != capital ? scope_->Find(capital) : nullptr;
   if (symbol == nullptr || symbol->what != what) return;
   report.Help(fmt::format("write `{}` for the {}", capital, what), Edit{span, capital});
+}
+
+bool Elaborator::SuggestOuter(const std::string& name, Span span, DiagnosticBuilder& report) const {
+  for (const ast::WorkerDecl& worker : source_section_->workers) {
+    const Span declared = worker.name.span == worker_span_ ? DeclaredIn(worker.body.stmts, name) : kNoSpan;
+    if (declared == kNoSpan || declared.begin > span.begin) continue;
+    report.Note(declared, fmt::format("this `{}` ends with its block", name))
+        .Help(fmt::format("declare it in front of the block: `var {} = ..`", name));
+    return true;
+  }
+  return false;
 }
 
 bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report) const {

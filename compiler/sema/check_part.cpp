@@ -117,7 +117,7 @@ Value Elaborator::EvalMethod(const ast::MethodExpr& expr) {
 const Symbol* Elaborator::ReceivedPipe(const ast::ReceiveExpr& expr) {
   const Symbol* symbol = scope_->Find(expr.pipe.text);
   if (symbol == nullptr) {
-    UnknownName(expr.pipe.text, expr.pipe.span, true);
+    UnknownName(expr.pipe.text, expr.pipe.span, NameUse::kPipe);
     return nullptr;
   }
   if (symbol->kind == SymbolKind::kValue && symbol->value.IsError()) return nullptr;

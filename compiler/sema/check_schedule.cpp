@@ -50,6 +50,7 @@ void Elaborator::ElaborateChoice() {
           .Label(source.span, fmt::format("is {}", Describe(value)));
       return nullptr;
     }
+    if (!IsOfLaunch(*value.expr, dtype == DType::kBool ? "the condition of a schedule set" : "a cost")) return nullptr;
     value.expr->span = source.span;
     return std::move(value.expr);
   };

@@ -108,6 +108,8 @@ void Elaborator::DeclareAxis(const ast::GridAxis& axis, typed::Section& section)
         axis.range.span, "a grid axis whose range depends on other axes or on a tensor",
         "give the axis the longest of these ranges and have tiles behind the end do nothing, `if first < end { .. }`; where a "
         "range begins inside a tensor, add its begin: `let (first, end) = (off[e] + i.start, off[e + 1])`");
+  } else if (!IsOfLaunch(*range.lo, "the range of a grid axis") || !IsOfLaunch(*range.hi, "the range of a grid axis")) {
+    return DeclareValue(axis.name, Error());
   }
   const typed::VarId var = AddVar(axis.name.text, Type::Scalar(DType::kI64), VarKind::kGrid, Level::kGrid, axis.name.span);
   ranges_[var] = &axis.range;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/syntax/source_text.h"
 
 namespace tkc::sema {
 
@@ -50,7 +52,7 @@ void Elaborator::CheckArrow(const ast::ArrowStmt& stmt) {
   const Symbol* symbol = scope_->Find(root->name);
   if (symbol == nullptr) {
     Eval(*stmt.value);
-    UnknownName(root->name, root->span, stmt.target->kind == ast::ExprKind::kName);
+    UnknownName(root->name, root->span, stmt.target->kind == ast::ExprKind::kName ? NameUse::kPipe : NameUse::kValue);
     return;
   }
   if (symbol->kind == SymbolKind::kPipe) return CheckSend(stmt, symbol->id);
@@ -185,6 +187,38 @@ bool Elaborator::SendToPart(const ast::MethodExpr& target, typed::Stmt& send, co
   return true;
 }
 
+/// Values that do not fit the fields in the order written, but do in another.
+bool Elaborator::ReportExchanged(const ast::ArrowStmt& stmt, const Value& value, const typed::Pipe& pipe) {
+  const auto* tuple = ast::DynCast<ast::TupleExpr>(*stmt.value);
+  if (tuple == nullptr) return false;
+  const auto fits = [&](size_t field, size_t element) {
+    const Value& given = value.elements[element];
+    return given.IsTile() && given.expr->type.rows == pipe.fields[field].rows && given.expr->type.cols == pipe.fields[field].cols;
+  };
+  std::vector<size_t> left(pipe.fields.size());
+  std::iota(left.begin(), left.end(), size_t{0});
+  bool is_exchanged = false;
+  std::string ordered;
+  for (size_t i = 0; i < pipe.fields.size(); ++i) {
+    // What stands in its place stays there.
+    const auto own = std::find_if(left.begin(), left.end(), [&](size_t element) { return element == i && fits(i, i); });
+    const auto found = own != left.end() ? own : std::find_if(left.begin(), left.end(), [&](size_t element) {
+      return fits(i, element) && !fits(element, element);
+    });
+    if (found == left.end()) return false;
+    is_exchanged |= *found != i;
+    ordered += (i == 0 ? "" : ", ") + ast::SourceText(*tuple->elements[*found]);
+    left.erase(found);
+  }
+  if (!is_exchanged) return false;
+  diagnostics_
+      .Error(DiagnosticKind::kShapeMismatch, stmt.value->span,
+             fmt::format("the values come in another order than the fields of a slot of `{}`", pipe.name))
+      .Note(pipe.span, "declared here")
+      .Help(fmt::format("write `({})`", ordered), Edit{stmt.value->span, fmt::format("({})", ordered)});
+  return true;
+}
+
 /// The value, or a tuple with one value for each field, as what a slot holds.
 bool Elaborator::SlotValues(const ast::ArrowStmt& stmt, Value value, const typed::Pipe& pipe, typed::Stmt& send) {
   const std::string slot = fmt::format("a slot of `{}`", pipe.name);
@@ -201,6 +235,7 @@ bool Elaborator::SlotValues(const ast::ArrowStmt& stmt, Value value, const typed
                      : fmt::format("`{}.{} <- x`", pipe.name, name)));
     return false;
   }
+  if (ReportExchanged(stmt, value, pipe)) return false;
   for (size_t i = 0; i < pipe.fields.size(); ++i) {
     const typed::PipeField& field = pipe.fields[i];
     const std::string what =

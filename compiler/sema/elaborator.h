@@ -165,6 +165,7 @@ class Elaborator {
   bool SendToRing(const ast::IndexExpr& target, typed::Stmt& send, const typed::Pipe& pipe);
   bool SendToField(const ast::FieldExpr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
   bool SendToPart(const ast::MethodExpr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
+  bool ReportExchanged(const ast::ArrowStmt& stmt, const Value& value, const typed::Pipe& pipe);
   bool SlotValues(const ast::ArrowStmt& stmt, Value value, const typed::Pipe& pipe, typed::Stmt& send);
   bool CheckStoreMode(const Access& access, typed::StoreOp op, Span op_span);
   void CheckTrafficLevel(Span span, std::string_view what);
@@ -195,6 +196,7 @@ class Elaborator {
   std::optional<typed::Type> Broadcast(const Value& a, const Value& b, std::string_view spelling, Span span);
   /// Brings two numeric operands to one element type, `compute`: 16-bit floats to f32. False if reported.
   bool Unify(Value& a, Value& b, bool compute, std::string_view spelling, Span span);
+  bool TakeType(Value& number, DType dtype, const Value& met);
   /// The value as `type`: scalars fill tiles; conversions only where `convert`. Null if reported; `what` names the place.
   /// `target`: the axes of what is stored to, if it is a tensor.
   typed::ExprPtr Coerce(Value value, typed::Type type, bool convert, std::string_view what, Span what_span,
@@ -203,6 +205,11 @@ class Elaborator {
   /// and nothing said if there is none.
   bool SuggestBlocks(const std::vector<typed::AxisRange>& axes, DiagnosticBuilder& report) const;
   bool SuggestBlocks(const typed::Expr& expr, DiagnosticBuilder& report) const;
+  /// Whether a launcher can compute it: without elements of tensors and functions that only GPUs have. False if reported; `what`
+  /// names what it is computed for.
+  bool IsOfLaunch(const typed::Expr& expr, std::string_view what);
+  /// Of a tensor. Null if reported.
+  typed::ExprPtr Extent(const ast::Expr& extent);
   typed::ExprPtr IntegerScalar(Value value, std::string_view what);  // grid-level; null if reported
   std::optional<int64_t> Constant(const ast::Expr& expr, std::string_view what);
   std::optional<int64_t> ConstantOf(const Value& value, std::string_view what);
@@ -216,7 +223,11 @@ class Elaborator {
   std::optional<PartOf> PartIndex(const ast::MethodExpr& method, int64_t extent, Span base, std::string_view described);
   Value Error() { return {}; }
   std::string Describe(const Value& value) const;
-  bool UnknownName(const std::string& name, Span span, bool as_pipe = false);
+  /// What a name stands for where nothing in sight has it.
+  enum class NameUse : uint8_t { kValue, kPipe, kVar };
+  bool UnknownName(const std::string& name, Span span, NameUse use = NameUse::kValue);
+  /// In a worker: the help for a name whose block has ended; false and nothing said if there was none.
+  bool SuggestOuter(const std::string& name, Span span, DiagnosticBuilder& report) const;
   /// The help for a letter that a tensor, or a dimension, has as a capital.
   void SuggestCapital(const std::string& name, Span span, std::string_view what, DiagnosticBuilder& report) const;
   /// In a worker: the help for a name that another one of the section has; false and nothing said if none has.

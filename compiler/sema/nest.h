@@ -99,6 +99,8 @@ class Nest {
   int64_t& ReceivedBy(int ring, int skeleton);
   int64_t ReceivedBy(int ring, int skeleton) const { return const_cast<Nest*>(this)->ReceivedBy(ring, skeleton); }
 
+  bool AreAtEqual(const Cursor& a, const Cursor& b);
+  const Cursor* FindOther(const std::vector<Cursor>& cursors, const Cursor& stuck);
   void ReportStuck(const std::vector<Cursor>& cursors);
   void ReportUnbalanced(const Counters& before, Span span, const char* where);
   void ReportPair(int a, Span a_span, std::string a_label, int b, Span b_span, std::string b_label);

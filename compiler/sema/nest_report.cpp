@@ -70,6 +70,28 @@ void Nest::ReportPair(int a, Span a_span, std::string a_label, int b, Span b_spa
   report.Help("let both have the same loops and branches, in which each send comes before its receive");
 }
 
+bool Nest::AreAtEqual(const Cursor& a, const Cursor& b) {
+  if (a.AtEnd() || b.AtEnd() || a.Head().kind != b.Head().kind) return false;
+  return (a.Head().kind == Kind::kLoop || a.Head().kind == Kind::kIf) && Key(a) == Key(b);
+}
+
+/// Who keeps it from going on: who should have sent, else who shares a pipe with the loop and is at no equal one.
+const Cursor* Nest::FindOther(const std::vector<Cursor>& cursors, const Cursor& stuck) {
+  const TrafficItem& item = stuck.Head();
+  const auto is_in = [](const std::vector<int>& ends, const Cursor& cursor) {
+    return std::find(ends.begin(), ends.end(), cursor.skeleton) != ends.end();
+  };
+  for (const int ring : item.rings) {
+    const Ring& r = rings_[ring];
+    for (const Cursor& cursor : cursors) {
+      if (&cursor == &stuck || AreAtEqual(stuck, cursor)) continue;
+      if (item.kind == Kind::kReceive ? is_in(r.producers, cursor) : is_in(r.consumers, cursor) || is_in(r.producers, cursor))
+        return &cursor;
+    }
+  }
+  return nullptr;
+}
+
 void Nest::ReportStuck(const std::vector<Cursor>& cursors) {
   const Cursor* first = nullptr;
   for (const Cursor& cursor : cursors) {
@@ -78,24 +100,14 @@ void Nest::ReportStuck(const std::vector<Cursor>& cursors) {
     if (first == nullptr || (waits && first->Head().kind != Kind::kReceive)) first = &cursor;
   }
   Ensure(first != nullptr, "no worker is stuck");
-  const TrafficItem& item = first->Head();
-  // The other side: who should have sent, else who shares a pipe with the loop.
-  const Cursor* other = nullptr;
-  for (const int ring : item.rings) {
-    for (const Cursor& cursor : cursors) {
-      if (&cursor == first || other != nullptr) continue;
-      const Ring& r = rings_[ring];
-      const std::vector<int>& ends = item.kind == Kind::kReceive ? r.producers : r.consumers;
-      const bool is_end =
-          std::count(ends.begin(), ends.end(), cursor.skeleton) +
-              (item.kind == Kind::kReceive ? 0 : std::count(r.producers.begin(), r.producers.end(), cursor.skeleton)) >
-          0;
-      // Who is at an equal loop or branch is not the one out of step.
-      const bool enters = item.kind == Kind::kLoop || item.kind == Kind::kIf;
-      const bool at_equal = enters && !cursor.AtEnd() && cursor.Head().kind == item.kind && Key(cursor) == Key(*first);
-      if (is_end && !at_equal) other = &cursor;
-    }
+  const Cursor* other = FindOther(cursors, *first);
+  // Where all who share its pipes stand at an equal branch, one of them shares others with somebody who does not.
+  for (const Cursor& cursor : cursors) {
+    if (other != nullptr || !AreAtEqual(*first, cursor)) continue;
+    other = FindOther(cursors, cursor);
+    if (other != nullptr) first = &cursor;
   }
+  const TrafficItem& item = first->Head();
   int b = first->skeleton;
   if (other != nullptr) {
     b = other->skeleton;

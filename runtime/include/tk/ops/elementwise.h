@@ -21,9 +21,10 @@ inline float rsqrt(float x) { return 1.0f / std::sqrt(x); }
 #else
 TK_DEVICE float rsqrt(float x) { return ::rsqrtf(x); }
 #endif
-// One instruction each, where the general min and max would compare and select. A NaN loses against a number.
-TK_DEVICE float max(float x, float y) { return ::fmaxf(x, y); }
-TK_DEVICE float min(float x, float y) { return ::fminf(x, y); }
+// One instruction each, where the general min and max would compare and select. A NaN loses against a number. These and `abs` are
+// computed by launchers, too.
+TK_HOST_DEVICE float max(float x, float y) { return ::fmaxf(x, y); }
+TK_HOST_DEVICE float min(float x, float y) { return ::fminf(x, y); }
 /// Relative error below 2^-21. The rounding of x * log2(e) alone would cost 2^-18 at x = 80; what it left out, d = x - p * ln(2), is
 /// put back as e^d = 1 + d. Rounding p down keeps d above zero where the result overflows, so that inf does not meet -inf; for an
 /// infinite x, d is a NaN, which `min` turns into a number.
@@ -53,10 +54,10 @@ TK_DEVICE float cos(float x) {
     TK_TIE_VALUE("+" TK_FLOAT_REGISTER(x));
     return ::cosf(x);
 }
-TK_DEVICE float abs(float x) { return ::fabsf(x); }
+TK_HOST_DEVICE float abs(float x) { return ::fabsf(x); }
 template <class T>
     requires(std::is_integral_v<T>)
-TK_DEVICE T abs(T x) {
+TK_HOST_DEVICE T abs(T x) {
     if constexpr (std::is_signed_v<T>) return x < 0 ? negated(x) : x;
     else return x;
 }
