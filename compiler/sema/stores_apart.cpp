@@ -22,12 +22,30 @@ using typed::VarId;
 /// Of what is told apart, variables that have one value where executions meet: all but loops that begin where others are standing
 /// which do not. Of those the distance from there is the same.
 void AddKnown(const GridStore& store, const std::set<VarId>& separated, std::set<VarId>& known) {
+  const auto is_known = [&](const Polynomial& polynomial) {
+    return std::all_of(store.around.begin(), store.around.end(),
+                       [&](const Iteration& other) { return known.count(other.var) > 0 || !Mentions(polynomial, other.var); });
+  };
   for (const Iteration& iteration : store.around) {
-    const bool is_tied = iteration.lo && std::all_of(store.around.begin(), store.around.end(), [&](const Iteration& other) {
-                           return known.count(other.var) > 0 || !Mentions(*iteration.lo, other.var);
-                         });
-    if (is_tied && separated.count(iteration.var) > 0) known.insert(iteration.var);
+    if (iteration.digit) {
+      if (separated.count(iteration.var) > 0 || is_known(iteration.digit->base)) known.insert(iteration.var);
+      continue;
+    }
+    if (iteration.lo && is_known(*iteration.lo) && separated.count(iteration.var) > 0) known.insert(iteration.var);
   }
+}
+
+/// Integers of which the digits that are known say all: axes on which executions that meet store the same element.
+std::vector<StoredAxis> DeterminedAxes(const GridStore& store, const std::set<VarId>& known) {
+  std::vector<const symbolic::IndexDigit*> digits;
+  for (const Iteration& iteration : store.around) {
+    if (iteration.digit && known.count(iteration.var) > 0) digits.push_back(&*iteration.digit);
+  }
+  std::vector<StoredAxis> axes;
+  for (const symbolic::Scalar& base : symbolic::DeterminedBases(digits)) {
+    if (std::optional<Polynomial> start = symbolic::ToPolynomial(base)) axes.push_back({std::move(*start), 1});
+  }
+  return axes;
 }
 
 /// What is zero wherever either is executed.
@@ -88,6 +106,11 @@ std::set<VarId> Separated(const GridStore& store) {
     for (const StoredAxis& axis : axes) {
       separated.merge(ApartAlong(axis, store, known).vars);
       separated.merge(ApartBySymbols(axis, store, known));
+    }
+    AddKnown(store, separated, known);
+    for (const StoredAxis& base : DeterminedAxes(store, known)) {
+      separated.merge(ApartAlong(base, store, known).vars);
+      separated.merge(ApartBySymbols(base, store, known));
     }
     AddKnown(store, separated, known);
   }

@@ -42,7 +42,7 @@ Kind SymbolicKind(Op op) {
   }
 }
 
-std::string SymbolicTable::NameOf(typed::VarId var) const { return 'v' + std::to_string(var); }
+std::string SymbolicTable::NameOf(typed::VarId var) { return 'v' + std::to_string(var); }
 
 symbolic::Scalar SymbolicTable::Of(const Expr& expr) {
   const auto args = [&] {

@@ -27,7 +27,7 @@ class SymbolicTable {
   /// `var` is the value of `expr`, which has been computed once and does not change.
   void Define(typed::VarId var, const typed::Expr& expr);
   /// The name of a variable in formulas.
-  std::string NameOf(typed::VarId var) const;
+  static std::string NameOf(typed::VarId var);
   /// The same of a dimension.
   static constexpr std::string_view kDim = "d.";
   static std::string NameOfDim(const std::string& dim) { return std::string(kDim) + dim; }
