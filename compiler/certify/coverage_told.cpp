@@ -13,6 +13,7 @@
 
 #include "compiler/certify/coverage_sites.h"
 #include "compiler/symbolic/polynomial.h"
+#include "compiler/symbolic/solved_names.h"
 
 namespace tkc::certify {
 namespace {
@@ -27,6 +28,7 @@ class Teller {
   Teller(const std::vector<Site>& sites, const ir::Kernel& kernel) : sites_(sites), around_(sites[0].around), base_(sites[0].base) {
     for (const std::string& dim : kernel.dims) counts_.insert(dim + "*");
     for (const Site& site : sites_) ends_.push_back(site.ends);
+    PutInSolved(kernel);
     // A loop that is executed has an iteration.
     for (const Iteration& iteration : around_) {
       const auto length = symbolic::ToPolynomial(symbolic::Sub(iteration.hi, iteration.lo));
@@ -69,6 +71,22 @@ class Teller {
   }
 
  private:
+  /// Dimensions in terms of others, as the launch requires.
+  void PutInSolved(const ir::Kernel& kernel) {
+    const symbolic::SolvedNames solved(kernel.launch_requires,
+                                       [&](std::string_view name) { return counts_.contains(std::string(name) + "*"); });
+    for (const std::string& dim : kernel.dims) {
+      std::set<std::string> names;
+      symbolic::AddNames(solved.PutIn(symbolic::Name(dim)), names);
+      for (const std::string& name : names) counts_.insert(name + "*");
+    }
+    for (Iteration& iteration : around_) iteration.lo = solved.PutIn(iteration.lo), iteration.hi = solved.PutIn(iteration.hi);
+    for (Scalar& base : base_) base = solved.PutIn(base);
+    for (std::vector<Scalar>& ends : ends_) {
+      for (Scalar& end : ends) end = solved.PutIn(end);
+    }
+  }
+
   /// Quotients and remainders of the variables around are variables, too.
   void AddDigits() {
     std::vector<symbolic::IndexRange> ranges;
@@ -189,7 +207,8 @@ class Teller {
     if (const std::optional<int64_t> length = symbolic::MostDifference(iteration.hi, iteration.lo))
       return Number(std::max<int64_t>(*length - 1, 0) / iteration.step);
     const std::optional<Polynomial> length = Fixed(symbolic::Sub(iteration.hi, iteration.lo));
-    return length && iteration.step == 1 ? std::optional(symbolic::Sum(*length, Number(-1))) : std::nullopt;
+    const std::optional<Polynomial> steps = length ? symbolic::ExactQuotient(*length, Number(iteration.step)) : std::nullopt;
+    return steps ? std::optional(symbolic::Sum(*steps, Number(-1))) : std::nullopt;
   }
 
   /// Where all stores are cut.

@@ -194,12 +194,13 @@ class SymbolicStrides {
     return nullptr;
   }
 
-  /// What all iterations cover together, where one follows the other without a step: their number times the factor.
+  /// What all iterations cover together, where their blocks are whole: the length of the range times the factor.
   std::optional<Polynomial> Covered(const Polynomial& factor, const Iteration& iteration) const {
-    std::optional<Polynomial> count = iteration.end;
-    if (!count || iteration.step != 1) return std::nullopt;
-    Add(*count, *iteration.lo, -1);
-    return MentionsOpen(*count) ? std::nullopt : symbolic::Product(factor, *count);
+    std::optional<Polynomial> length = iteration.end;
+    if (!length) return std::nullopt;
+    Add(*length, *iteration.lo, -1);
+    const bool is_whole = symbolic::ExactQuotient(*length, {{"", iteration.step}}).has_value();
+    return !is_whole || MentionsOpen(*length) ? std::nullopt : symbolic::Product(factor, *length);
   }
 
   /// Up to where blocks are cut.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/sema/symbolic_table.h"
+#include "compiler/symbolic/solved_names.h"
 
 namespace tkc::sema {
 namespace {
@@ -24,7 +25,8 @@ class Collector {
         section_(section),
         deterministic_(deterministic),
         table_(kernel),
-        digits_([](std::string_view name) { return name.starts_with(SymbolicTable::kDim); },
+        solved_(table_.RequirementsOfLaunch(), SymbolicTable::IsCount),
+        digits_(SymbolicTable::IsCount,
                 [this](size_t number) { return SymbolicTable::NameOf(VarOf(number)); }) {}
 
   std::map<typed::ParamId, std::vector<GridStore>> Collect() {
@@ -50,7 +52,7 @@ class Collector {
   }
 
   /// With a variable for each quotient and each remainder of those around.
-  symbolic::Scalar FormulaOf(const typed::Expr& expr) { return digits_.Replace(table_.Of(expr), RangesAround()); }
+  symbolic::Scalar FormulaOf(const typed::Expr& expr) { return digits_.Replace(solved_.PutIn(table_.Of(expr)), RangesAround()); }
 
   std::vector<symbolic::IndexRange> RangesAround() const {
     std::vector<symbolic::IndexRange> ranges;
@@ -226,6 +228,7 @@ class Collector {
   const typed::Section& section_;
   bool deterministic_;
   SymbolicTable table_;  // one for all instances: what is long has one name in all of them
+  symbolic::SolvedNames solved_;
   symbolic::IndexDigits digits_;
   std::map<std::string, VarId> loops_;
   // Around the statement that is looked at.

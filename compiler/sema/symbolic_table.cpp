@@ -95,6 +95,12 @@ void SymbolicTable::Define(typed::VarId var, const Expr& expr) {
   values_[var] = std::move(value);
 }
 
+std::vector<symbolic::Scalar> SymbolicTable::RequirementsOfLaunch() {
+  std::vector<symbolic::Scalar> requirements;
+  for (const typed::ExprPtr& requirement : kernel_.requires_at_launch) requirements.push_back(Of(*requirement));
+  return requirements;
+}
+
 bool SymbolicTable::AreEqual(const Expr& a, const Expr& b) {
   if (a.kind == b.kind && a.kind == ExprKind::kDim) return a.id == b.id;
   if (a.kind == b.kind && a.kind == ExprKind::kInt) return a.int_value == b.int_value;

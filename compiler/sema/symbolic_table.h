@@ -5,6 +5,8 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "compiler/sema/typed.h"
 #include "compiler/symbolic/polynomial.h"
@@ -31,10 +33,15 @@ class SymbolicTable {
   /// The same of a dimension.
   static constexpr std::string_view kDim = "d.";
   static std::string NameOfDim(const std::string& dim) { return std::string(kDim) + dim; }
+  /// Whether it is such a name, of a number that is not negative.
+  static bool IsCount(std::string_view name) { return name.starts_with(kDim); }
   /// The same of a parameter, and the parameter that such a name stands for.
   static constexpr std::string_view kParam = "p.";
   static std::string NameOfParam(const std::string& param) { return std::string(kParam) + param; }
   static std::string ParamOf(const std::string& name) { return name.substr(kParam.size()); }
+
+  /// What the launcher checks.
+  std::vector<symbolic::Scalar> RequirementsOfLaunch();
 
   bool AreEqual(const typed::Expr& a, const typed::Expr& b);
 
