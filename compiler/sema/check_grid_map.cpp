@@ -157,20 +157,22 @@ class GridMap {
     }
   }
 
-  /// Whether axes start at several quotients and remainders of the variable.
+  /// Whether axes start at digits of the variable, at a remainder among them.
   static bool IsCutUp(const GridStore& store, typed::VarId var) {
-    return std::count_if(store.around.begin(), store.around.end(), [&](const Iteration& of) {
-             const auto begins_with = [&](const StoredAxis& axis) { return Mentions(axis.start, of.var); };
-             return of.digit && Mentions(of.digit->base, var) &&
-                    std::any_of(store.axes.begin(), store.axes.end(), begins_with);
-           }) > 1;
+    const auto begins_with = [&](const Iteration& of) {
+      return of.digit && Mentions(of.digit->base, var) &&
+             std::any_of(store.axes.begin(), store.axes.end(), [&](const StoredAxis& axis) { return Mentions(axis.start, of.var); });
+    };
+    return std::count_if(store.around.begin(), store.around.end(), begins_with) > 1 &&
+           std::any_of(store.around.begin(), store.around.end(),
+                       [&](const Iteration& of) { return begins_with(of) && of.digit->digit.radix; });
   }
 
   void ReportCutUp(const GridStore& store, const typed::Param& param, const typed::Var& var) {
     diagnostics_
         .Error(DiagnosticKind::kTileOverlap, store.stmt->span,
                fmt::format("elements of `{}` may be stored for more than one `{}`", param.name, var.name))
-        .Label(store.stmt->span, fmt::format("quotients and remainders of `{}` are not seen to tell it", var.name))
+        .Label(store.stmt->span, fmt::format("quotients and remainders that are not seen to say which `{}` it is", var.name))
         .Note(var.span, fmt::format("`{}` is declared here", var.name))
         .Help(fmt::format("let what `{}` is made of be indices of their own: `b in B, h in H` instead of `{} in B * H`", var.name,
                           var.name));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/sema/fill_sources.h"
+#include "compiler/symbolic/least.h"
 
 namespace tkc::sema {
 
@@ -80,10 +81,14 @@ bool FillSources::IsMultiple(const Scalar& scalar, int64_t divisor) const {
 }
 
 bool FillSources::IsAbove(const Scalar& a, const Scalar& b, int64_t least) const {
-  return std::any_of(facts_.begin(), facts_.end(), [&](const Fact& fact) {
-    const auto more = symbolic::ConstantDifference(symbolic::Sub(a, b), fact.scalar);
-    return fact.divisor == 0 && more && *more >= least;
-  });
+  const Scalar difference = symbolic::Sub(a, b);
+  const auto is_least = [&](const Scalar& rest) {
+    const auto known = symbolic::LeastOf(rest, [&](const Scalar& atom) { return IsCount(atom); });
+    return known && *known >= least;
+  };
+  return is_least(difference) || std::any_of(facts_.begin(), facts_.end(), [&](const Fact& fact) {
+           return fact.divisor == 0 && is_least(symbolic::Sub(difference, fact.scalar));
+         });
 }
 
 }  // namespace tkc::sema

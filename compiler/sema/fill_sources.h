@@ -141,9 +141,14 @@ class FillSources {
   std::optional<RangeEnd> RangeEndedAt(int source) const;
   /// Whether `part` is a position within a block of `step`, for each instance.
   bool IsInBlock(const symbolic::Scalar& part, int64_t step) const;
+  std::vector<symbolic::Scalar> Extremes(const symbolic::Scalar& scalar, bool greatest) const;
   bool CanExceed(const symbolic::Scalar& start, int64_t extent, const symbolic::Scalar& bound);
   bool CanPrecede(const symbolic::Scalar& start, const symbolic::Scalar& bound);
-  bool IsNotNegative(const symbolic::Scalar& scalar, int depth = 0) const;
+  bool IsNotNegative(const symbolic::Scalar& scalar) const;
+  /// Whether it is a name of a number that can't be negative: an extent, an ordinal, an index of a range that begins at such.
+  bool IsCount(const symbolic::Scalar& atom, int depth = 0) const;
+  template <typename Holds>
+  bool OfEachInstance(const symbolic::Scalar& scalar, const Holds& holds) const;
   symbolic::Scalar WithInstance(const symbolic::Scalar& scalar, int64_t number) const;
 
   const typed::Kernel& kernel_;
