@@ -46,8 +46,8 @@ class Teller {
     }
   }
 
-  /// A variable that nothing tells apart.
-  const Iteration* Missing() {
+  /// The name of a variable that nothing tells apart.
+  std::optional<std::string> Missing() {
     for (bool changes = true; changes;) {
       changes = false;
       for (const Iteration& iteration : around_) {
@@ -67,7 +67,7 @@ class Teller {
     }
     const auto is_missing = [&](const Iteration& i) { return !i.digit && told_.count(i.name) == 0; };
     const auto missing = std::find_if(around_.begin(), around_.end(), is_missing);
-    return missing == around_.end() ? nullptr : &*missing;
+    return missing == around_.end() ? std::nullopt : std::optional(missing->name);
   }
 
  private:
@@ -278,9 +278,9 @@ class Teller {
 }  // namespace
 
 std::optional<Finding> CheckTold(const std::string& tensor, const std::vector<Site>& sites, const ir::Kernel& kernel) {
-  if (const Iteration* missing = Teller(sites, kernel).Missing())
+  if (const std::optional<std::string> missing = Teller(sites, kernel).Missing())
     return Finding{DiagnosticKind::kCertificateCoverage, sites[0].op->span,
-                   fmt::format("nothing shows that other values of `{}` store other elements of `{}`", missing->name, tensor)};
+                   fmt::format("nothing shows that other values of `{}` store other elements of `{}`", *missing, tensor)};
   return std::nullopt;
 }
 
