@@ -44,8 +44,8 @@ class FillSources {
   /// A loop or an axis of the grid over `var`; Leave ends the innermost.
   void Enter(typed::VarId var, const typed::Expr& lo, const typed::Expr& hi, int64_t step);
   void Leave() { around_.pop_back(); }
-  /// The comparisons of integers that the condition is made of hold until the facts are as many again as they were.
-  void Assume(const typed::Expr& condition);
+  /// The comparisons of integers that the condition is made of hold, or do not, until the facts are as many again as they were.
+  void Assume(const typed::Expr& condition, bool holds = true);
   size_t Facts() const { return facts_.size(); }
   void Forget(size_t facts) { facts_.resize(facts); }
   /// The variables entered and not left, the outermost first.
@@ -129,6 +129,7 @@ class FillSources {
   bool IsOfMutable(const typed::Expr& expr) const;
   /// a >= b, or a > b; of a minimum all are above, and above a maximum one is above all.
   void AssumeAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, bool is_strict);
+  void AssumeOfBlocks(const symbolic::Scalar& not_negative);
   bool IsMultiple(const symbolic::Scalar& scalar, int64_t divisor) const;
   /// a - b is at least so much, as far as a requirement or a condition around says.
   bool IsAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, int64_t least) const;
