@@ -19,7 +19,7 @@ struct Iteration {
   std::string name;
   ir::Scalar lo, hi;
   int64_t step = 1;
-  bool is_told = false;  // known already: other values of it store elsewhere
+  bool is_told = false;                                 // known already: other values of it store elsewhere
   std::shared_ptr<const symbolic::IndexDigit> digit{};  // null: an axis or a loop
 };
 

@@ -114,9 +114,8 @@ class Teller {
   bool HasToldBase(const Iteration& iteration) const {
     if (!iteration.digit) return false;
     const Scalar base = InSteps(iteration.digit->digit.base);
-    return std::all_of(around_.begin(), around_.end(), [&](const Iteration& each) {
-      return told_.count(each.name) != 0 || !symbolic::Mentions(base, each.name);
-    });
+    return std::all_of(around_.begin(), around_.end(),
+                       [&](const Iteration& each) { return told_.count(each.name) != 0 || !symbolic::Mentions(base, each.name); });
   }
 
   /// Integers of which the digits that are told say all are axes, each of one element.
@@ -187,7 +186,9 @@ class Teller {
       const std::optional<Polynomial> distance = Distance(base_[axis], other), steps = LastStep(other);
       if (!distance) return {};
       const bool begins_anywhere = other.digit && !other.digit->begins_at_zero;
-      start = !IsNotNegative(*distance) || begins_anywhere ? nullptr : start ? symbolic::Substitute(start, other.name, symbolic::Int(0)) : start;
+      start = !IsNotNegative(*distance) || begins_anywhere ? nullptr
+              : start                                      ? symbolic::Substitute(start, other.name, symbolic::Int(0))
+                                                           : start;
       const Polynomial size = Size(*distance);
       const std::optional<Polynomial> moved =
           reach && steps && IsNotNegative(size) ? symbolic::Product(size, *steps) : std::nullopt;

@@ -161,7 +161,8 @@ class GridMap {
   static bool IsCutUp(const GridStore& store, typed::VarId var) {
     const auto begins_with = [&](const Iteration& of) {
       return of.digit && Mentions(of.digit->base, var) &&
-             std::any_of(store.axes.begin(), store.axes.end(), [&](const StoredAxis& axis) { return Mentions(axis.start, of.var); });
+             std::any_of(store.axes.begin(), store.axes.end(),
+                         [&](const StoredAxis& axis) { return Mentions(axis.start, of.var); });
     };
     return std::count_if(store.around.begin(), store.around.end(), begins_with) > 1 &&
            std::any_of(store.around.begin(), store.around.end(),

@@ -123,8 +123,9 @@ void FillTaint::ReportAnyAll(const Expr& expr, const std::vector<int>& missing, 
   if (index != nullptr && AsksForWholeBlock(expr)) {
     const std::string whole = fmt::format("{}.size {} {}", index->name, expr.op == Op::kAll ? "==" : "<",
                                           expr.axis == 0 ? expr.args[0]->type.rows : expr.args[0]->type.cols);
-    report.Help(fmt::format("whether the block is {} is `{}`, which every worker knows", expr.op == Op::kAll ? "whole" : "short", whole),
-                std::vector<Edit>{{expr.span, whole}});
+    report.Help(
+        fmt::format("whether the block is {} is `{}`, which every worker knows", expr.op == Op::kAll ? "whole" : "short", whole),
+        std::vector<Edit>{{expr.span, whole}});
     return;
   }
   if (index != nullptr) return AddHelp(report, *expr.args[0], expr.axis, missing, neutral);

@@ -26,8 +26,7 @@ class Collector {
         deterministic_(deterministic),
         table_(kernel),
         solved_(table_.RequirementsOfLaunch(), SymbolicTable::IsCount),
-        digits_(SymbolicTable::IsCount,
-                [this](size_t number) { return SymbolicTable::NameOf(VarOf(number)); }) {}
+        digits_(SymbolicTable::IsCount, [this](size_t number) { return SymbolicTable::NameOf(VarOf(number)); }) {}
 
   std::map<typed::ParamId, std::vector<GridStore>> Collect() {
     for (const typed::Worker& worker : section_.workers) {

@@ -25,10 +25,10 @@ struct Iteration {
   int64_t step = 1;
   std::optional<int64_t> span{};  // hi - lo at most, where that is a number
   bool is_grid = false;
-  bool is_block = false;                     // a grid axis cut `by` a size
-  std::optional<symbolic::Polynomial> lo{};  // where it starts
-  std::optional<symbolic::Polynomial> end{};  // below which it stays
-  symbolic::Scalar first{}, hi{};             // both as they are written; of digits null
+  bool is_block = false;                                // a grid axis cut `by` a size
+  std::optional<symbolic::Polynomial> lo{};             // where it starts
+  std::optional<symbolic::Polynomial> end{};            // below which it stays
+  symbolic::Scalar first{}, hi{};                       // both as they are written; of digits null
   std::shared_ptr<const symbolic::IndexDigit> digit{};  // null: a grid axis or a loop
 
   bool RunsOnce() const { return span && *span <= step; }

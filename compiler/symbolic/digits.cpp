@@ -69,7 +69,9 @@ std::optional<Digit> DigitOf(const Scalar& scalar, const std::function<bool(cons
   const Scalar& divisor = scalar->args[1];
   const std::optional<Polynomial> by = ToPolynomial(divisor);
   if (!by || !is_fixed(divisor)) return std::nullopt;
-  const auto cut = [&](Digit digit) { return scalar->kind == Kind::kDiv ? Divide(std::move(digit), *by) : Remainder(std::move(digit), *by); };
+  const auto cut = [&](Digit digit) {
+    return scalar->kind == Kind::kDiv ? Divide(std::move(digit), *by) : Remainder(std::move(digit), *by);
+  };
   // A quotient of a quotient is one of the product, and so on: of divisors that are not negative.
   std::optional<Digit> inner = DigitOf(scalar->args[0], is_fixed, is_count);
   const bool is_positive = IsNotNegative(divisor, is_count);

@@ -14,10 +14,10 @@ namespace tkc::symbolic {
 
 /// base / place % radix
 struct Digit {
-  Scalar base;                         // no quotient or remainder that could be taken apart further
-  Polynomial place;                    // 1: the lowest
-  std::optional<Polynomial> radix{};   // none: all that lies above `place`
-  bool is_positive = false;            // no divisor is negative
+  Scalar base;                        // no quotient or remainder that could be taken apart further
+  Polynomial place;                   // 1: the lowest
+  std::optional<Polynomial> radix{};  // none: all that lies above `place`
+  bool is_positive = false;           // no divisor is negative
 };
 
 /// The digit that a quotient or a remainder of integers is, of a divisor of which `is_fixed` holds; nothing for other scalars.

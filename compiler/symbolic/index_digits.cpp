@@ -90,7 +90,11 @@ std::string IndexDigits::NameOf(Digit digit, std::set<std::string> indices, cons
   const std::string radix = digit.radix ? "% " + TextOf(*digit.radix) : "";
   const auto [place, is_new] = places_.emplace(TextOf(base) + "/ " + TextOf(digit.place) + radix, digits_.size());
   if (is_new) {
-    IndexDigit made{.name = name_of_(digits_.size()), .number = digits_.size(), .digit = std::move(digit), .base = base, .indices = std::move(indices)};
+    IndexDigit made{.name = name_of_(digits_.size()),
+                    .number = digits_.size(),
+                    .digit = std::move(digit),
+                    .base = base,
+                    .indices = std::move(indices)};
     SetBase(made, around);
     SetRange(made);
     digits_.push_back(std::make_shared<const IndexDigit>(std::move(made)));

@@ -27,7 +27,7 @@ struct IndexDigit {
   std::string name;
   size_t number = 0;  // of those made before
   Digit digit;
-  bool begins_at_zero = false;     // and is not below
+  bool begins_at_zero = false;      // and is not below
   std::optional<Polynomial> end{};  // below which it stays
   // What it is a digit of: an integer that is a multiple of `base_divisor` and, where its end is known, from zero up to there.
   Polynomial base{};

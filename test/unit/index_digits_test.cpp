@@ -69,7 +69,8 @@ TEST(IndexDigits, SayWhichIndexItIs) {
     std::vector<const IndexDigit*> known;
     const auto digits = table.Of(around);
     for (const auto& digit : digits) {
-      const bool occurs = std::any_of(replaced.begin(), replaced.end(), [&](const Scalar& part) { return Mentions(part, digit->name); });
+      const bool occurs =
+          std::any_of(replaced.begin(), replaced.end(), [&](const Scalar& part) { return Mentions(part, digit->name); });
       if (occurs) known.push_back(&*digit);
     }
     const std::vector<Scalar> bases = DeterminedBases(known);
@@ -83,7 +84,8 @@ TEST(IndexDigits, SayWhichIndexItIs) {
         std::vector<int64_t> of_parts;
         for (const Scalar& part : parts) of_parts.push_back(ValueOf(part, values));
         for (size_t i = 0; i < parts.size(); ++i) {
-          const auto digit = std::find_if(digits.begin(), digits.end(), [&](const auto& each) { return Equal(Name(each->name), replaced[i]); });
+          const auto digit =
+              std::find_if(digits.begin(), digits.end(), [&](const auto& each) { return Equal(Name(each->name), replaced[i]); });
           if (digit == digits.end()) continue;
           EXPECT_TRUE(of_parts[i] >= 0 || !(*digit)->begins_at_zero) << seed << ": " << ToString(parts[i]);
           if (!(*digit)->end) continue;
