@@ -27,7 +27,10 @@ void SetBase(IndexDigit& digit, const std::vector<IndexRange>& around) {
   const Scalar& base = digit.digit.base;
   Scalar in_steps = base;
   for (auto index = around.rbegin(); index != around.rend(); ++index) {
-    if (Equal(base, Sub(Name(index->name), index->first))) digit.base_end = ToPolynomial(Sub(index->hi, index->first));
+    if (Equal(base, Sub(Name(index->name), index->first))) {
+      const std::optional<int64_t> most = MostDifference(index->hi, index->first);
+      digit.base_end = most ? ToPolynomial(Int(*most)) : ToPolynomial(Sub(index->hi, index->first));
+    }
     const Scalar steps = Mul(Name(index->name + "'"), Int(index->step));
     in_steps = Substitute(in_steps, index->name, Add(index->first, steps));
   }
