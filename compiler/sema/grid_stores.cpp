@@ -123,7 +123,8 @@ class Collector {
         const size_t outer_zeros = zeros_.size();
         const size_t outer_facts = facts_.size();
         if (scalar) AddZeros(scalar, taken);
-        if (scalar) AddFacts(scalar, taken);
+        // Of the variables themselves: where stores meet, one's stand for another's.
+        if (scalar) AddFacts(solved_.PutIn(table_.Of(*stmt.expr)), taken);
         conditions_.push_back(condition);
         CollectBlock(taken ? stmt.body : stmt.orelse);
         conditions_.pop_back();
