@@ -218,7 +218,10 @@ bool ApartIfVariablesDiffer(const std::vector<PlacedStore>& group) {
   const std::set<VarId> apart = Separated(together);
   return std::all_of(group.begin(), group.end(), [&](const PlacedStore& placed) {
     const std::set<VarId> alone = Separated(*placed.store);
-    return std::includes(apart.begin(), apart.end(), alone.begin(), alone.end());
+    // Digits follow from what they are digits of.
+    return std::all_of(placed.store->around.begin(), placed.store->around.end(), [&](const Iteration& iteration) {
+      return iteration.digit || alone.count(iteration.var) == 0 || apart.count(iteration.var) > 0;
+    });
   });
 }
 
