@@ -3,21 +3,24 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/certify/finding.h"
 #include "compiler/ir/ir.h"
+#include "compiler/symbolic/index_digits.h"
 
 namespace tkc::certify {
 
-/// A grid axis or a loop around a store: its variable is lo, lo + step, .. below hi.
+/// A grid axis or a loop around a store: its variable is lo, lo + step, .. below hi. Or a digit of such.
 struct Iteration {
   std::string name;
   ir::Scalar lo, hi;
   int64_t step = 1;
-  bool is_told = false;  // known already: other values of it store elsewhere
+  bool is_told = false;                                 // known already: other values of it store elsewhere
+  std::shared_ptr<const symbolic::IndexDigit> digit{};  // null: an axis or a loop
 };
 
 /// One store, in one agent, of one copy of an unrolled loop.

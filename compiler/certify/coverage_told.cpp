@@ -13,6 +13,7 @@
 
 #include "compiler/certify/coverage_sites.h"
 #include "compiler/symbolic/polynomial.h"
+#include "compiler/symbolic/solved_names.h"
 
 namespace tkc::certify {
 namespace {
@@ -26,6 +27,8 @@ class Teller {
  public:
   Teller(const std::vector<Site>& sites, const ir::Kernel& kernel) : sites_(sites), around_(sites[0].around), base_(sites[0].base) {
     for (const std::string& dim : kernel.dims) counts_.insert(dim + "*");
+    for (const Site& site : sites_) ends_.push_back(site.ends);
+    PutInSolved(kernel);
     // A loop that is executed has an iteration.
     for (const Iteration& iteration : around_) {
       const auto length = symbolic::ToPolynomial(symbolic::Sub(iteration.hi, iteration.lo));
@@ -34,24 +37,21 @@ class Teller {
     for (const Iteration& iteration : around_) {
       if (iteration.is_told) told_.insert(iteration.name);
     }
-    for (const Site& site : sites_) ends_.push_back(site.ends);
+    AddDigits();
     for (size_t axis = 0; axis < base_.size(); ++axis) offsets_.push_back(OffsetsOf(axis));
     // From here on a variable counts its steps; inner loops may begin where outer ones are.
-    for (auto loop = around_.rbegin(); loop != around_.rend(); ++loop) {
-      const Scalar value = symbolic::Add(loop->lo, symbolic::Mul(symbolic::Int(loop->step), symbolic::Name(loop->name)));
-      for (Scalar& base : base_) base = symbolic::Substitute(base, loop->name, value);
-      for (std::vector<Scalar>& ends : ends_) {
-        for (Scalar& end : ends) end = end ? symbolic::Substitute(end, loop->name, value) : end;
-      }
+    for (Scalar& base : base_) base = InSteps(base);
+    for (std::vector<Scalar>& ends : ends_) {
+      for (Scalar& end : ends) end = InSteps(end);
     }
   }
 
-  /// A variable that nothing tells apart.
-  const Iteration* Missing() {
+  /// The name of a variable that nothing tells apart.
+  std::optional<std::string> Missing() {
     for (bool changes = true; changes;) {
       changes = false;
       for (const Iteration& iteration : around_) {
-        if (told_.count(iteration.name) != 0 || !IsTold(iteration)) continue;
+        if (told_.count(iteration.name) != 0 || !(IsTold(iteration) || HasToldBase(iteration))) continue;
         told_.insert(iteration.name);
         changes = true;
       }
@@ -63,12 +63,78 @@ class Teller {
         offsets.is_told = IsAnyWithin(Reaches(axis, ""), apart);
         changes |= offsets.is_told;
       }
+      changes |= AddDeterminedBases();
     }
-    const auto missing = std::find_if(around_.begin(), around_.end(), [&](const Iteration& i) { return told_.count(i.name) == 0; });
-    return missing == around_.end() ? nullptr : &*missing;
+    const auto is_missing = [&](const Iteration& i) { return !i.digit && told_.count(i.name) == 0; };
+    const auto missing = std::find_if(around_.begin(), around_.end(), is_missing);
+    return missing == around_.end() ? std::nullopt : std::optional(missing->name);
   }
 
  private:
+  /// Dimensions in terms of others, as the launch requires.
+  void PutInSolved(const ir::Kernel& kernel) {
+    const symbolic::SolvedNames solved(kernel.launch_requires,
+                                       [&](std::string_view name) { return counts_.contains(std::string(name) + "*"); });
+    for (const std::string& dim : kernel.dims) {
+      std::set<std::string> names;
+      symbolic::AddNames(solved.PutIn(symbolic::Name(dim)), names);
+      for (const std::string& name : names) counts_.insert(name + "*");
+    }
+    for (Iteration& iteration : around_) iteration.lo = solved.PutIn(iteration.lo), iteration.hi = solved.PutIn(iteration.hi);
+    for (Scalar& base : base_) base = solved.PutIn(base);
+    for (std::vector<Scalar>& ends : ends_) {
+      for (Scalar& end : ends) end = solved.PutIn(end);
+    }
+  }
+
+  /// Quotients and remainders of the variables around are variables, too.
+  void AddDigits() {
+    std::vector<symbolic::IndexRange> ranges;
+    for (const Iteration& iteration : around_) ranges.push_back({iteration.name, iteration.lo, iteration.hi, iteration.step});
+    symbolic::IndexDigits digits([&](std::string_view name) { return counts_.contains(std::string(name) + "*"); },
+                                 [](size_t number) { return fmt::format("digit {}", number); });
+    for (Scalar& base : base_) base = digits.Replace(base, ranges);
+    for (std::vector<Scalar>& ends : ends_) {
+      for (Scalar& end : ends) end = digits.Replace(end, ranges);
+    }
+    for (auto& digit : digits.Of(ranges)) around_.push_back({.name = digit->name, .lo = {}, .hi = {}, .digit = digit});
+  }
+
+  /// With a variable's value as the number of its steps.
+  Scalar InSteps(Scalar scalar) const {
+    for (auto loop = around_.rbegin(); scalar && loop != around_.rend(); ++loop) {
+      if (loop->digit) continue;
+      const Scalar value = symbolic::Add(loop->lo, symbolic::Mul(symbolic::Int(loop->step), symbolic::Name(loop->name)));
+      scalar = symbolic::Substitute(scalar, loop->name, value);
+    }
+    return scalar;
+  }
+
+  /// Whether it is a digit of what is told.
+  bool HasToldBase(const Iteration& iteration) const {
+    if (!iteration.digit) return false;
+    const Scalar base = InSteps(iteration.digit->digit.base);
+    return std::all_of(around_.begin(), around_.end(),
+                       [&](const Iteration& each) { return told_.count(each.name) != 0 || !symbolic::Mentions(base, each.name); });
+  }
+
+  /// Integers of which the digits that are told say all are axes, each of one element.
+  bool AddDeterminedBases() {
+    std::vector<const symbolic::IndexDigit*> told;
+    for (const Iteration& iteration : around_) {
+      if (iteration.digit && told_.count(iteration.name) != 0) told.push_back(&*iteration.digit);
+    }
+    bool is_any_new = false;
+    for (const Scalar& base : symbolic::DeterminedBases(told)) {
+      if (!determined_.insert(symbolic::CanonicalText(base)).second) continue;
+      base_.push_back(InSteps(base));
+      offsets_.push_back({.extent = 1, .is_told = true});
+      for (std::vector<Scalar>& ends : ends_) ends.push_back(nullptr);
+      is_any_new = true;
+    }
+    return is_any_new;
+  }
+
   /// Where the rectangles of an axis begin, beside each other: like a variable of its own.
   struct Offsets {
     int64_t low = 0, apart = 0, span = 0;  // multiples of `apart` behind `low`, up to `span`
@@ -119,7 +185,10 @@ class Teller {
       if (other.name == but || told_.count(other.name) != 0 || !symbolic::Mentions(base_[axis], other.name)) continue;
       const std::optional<Polynomial> distance = Distance(base_[axis], other), steps = LastStep(other);
       if (!distance) return {};
-      start = !IsNotNegative(*distance) ? nullptr : start ? symbolic::Substitute(start, other.name, symbolic::Int(0)) : start;
+      const bool begins_anywhere = other.digit && !other.digit->begins_at_zero;
+      start = !IsNotNegative(*distance) || begins_anywhere ? nullptr
+              : start                                      ? symbolic::Substitute(start, other.name, symbolic::Int(0))
+                                                           : start;
       const Polynomial size = Size(*distance);
       const std::optional<Polynomial> moved =
           reach && steps && IsNotNegative(size) ? symbolic::Product(size, *steps) : std::nullopt;
@@ -132,10 +201,15 @@ class Teller {
 
   /// The number of the last iteration, at most.
   std::optional<Polynomial> LastStep(const Iteration& iteration) const {
+    if (iteration.digit) {
+      const std::optional<Polynomial>& end = iteration.digit->end;
+      return end && iteration.digit->begins_at_zero ? std::optional(symbolic::Sum(*end, Number(-1))) : std::nullopt;
+    }
     if (const std::optional<int64_t> length = symbolic::MostDifference(iteration.hi, iteration.lo))
       return Number(std::max<int64_t>(*length - 1, 0) / iteration.step);
     const std::optional<Polynomial> length = Fixed(symbolic::Sub(iteration.hi, iteration.lo));
-    return length && iteration.step == 1 ? std::optional(symbolic::Sum(*length, Number(-1))) : std::nullopt;
+    const std::optional<Polynomial> steps = length ? symbolic::ExactQuotient(*length, Number(iteration.step)) : std::nullopt;
+    return steps ? std::optional(symbolic::Sum(*steps, Number(-1))) : std::nullopt;
   }
 
   /// Where all stores are cut.
@@ -194,20 +268,20 @@ class Teller {
   }
 
   const std::vector<Site>& sites_;
-  const std::vector<Iteration>& around_;
+  std::vector<Iteration> around_;  // the digits last
   std::vector<Scalar> base_;
   std::vector<std::vector<Scalar>> ends_;  // of each site
   std::vector<Offsets> offsets_;           // of each axis
-  std::set<std::string> told_;
+  std::set<std::string> told_, determined_;
   std::set<std::string> counts_;  // terms that are not negative where something is stored
 };
 
 }  // namespace
 
 std::optional<Finding> CheckTold(const std::string& tensor, const std::vector<Site>& sites, const ir::Kernel& kernel) {
-  if (const Iteration* missing = Teller(sites, kernel).Missing())
+  if (const std::optional<std::string> missing = Teller(sites, kernel).Missing())
     return Finding{DiagnosticKind::kCertificateCoverage, sites[0].op->span,
-                   fmt::format("nothing shows that other values of `{}` store other elements of `{}`", missing->name, tensor)};
+                   fmt::format("nothing shows that other values of `{}` store other elements of `{}`", *missing, tensor)};
   return std::nullopt;
 }
 

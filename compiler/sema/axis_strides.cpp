@@ -59,10 +59,8 @@ std::optional<std::vector<Stride>> StridesOf(const Polynomial& start, const std:
   std::vector<Stride> strides;
   for (const auto& [key, coefficient] : start) {
     const auto own = std::find_if(store.around.begin(), store.around.end(), [&, term = std::string_view(key)](const Iteration& it) {
-      const bool is_own = !term.empty() && (term == KeyOf(it.var) || term == it.number);
-      return is_own && known.count(it.var) == 0;
+      return term == KeyOf(it.var) && known.count(it.var) == 0;
     });
-    // The number of a block is its distance from where its loop begins, wherever that is.
     const bool is_within = own == store.around.end() &&
                            std::any_of(store.around.begin(), store.around.end(), [&, &term = key](const Iteration& iteration) {
                              return known.count(iteration.var) == 0 && Mentions(term, iteration.var);
@@ -71,10 +69,10 @@ std::optional<std::vector<Stride>> StridesOf(const Polynomial& start, const std:
     if (own == store.around.end() || own->RunsOnce()) continue;
     const int64_t size = std::abs(coefficient);
     if (size > kLargestStride) return std::nullopt;
-    const bool is_number = key == own->number, is_short = own->span && *own->span < kLargestSpan;
-    const int64_t stride = is_number ? size : size * own->step;
+    const bool is_short = own->span && *own->span < kLargestSpan;
+    const int64_t stride = size * own->step;
     const int64_t count = is_short ? (*own->span + own->step - 1) / own->step : 0;
-    const bool is_first_zero = coefficient > 0 && (is_number || from_zero.count(own->var) > 0);
+    const bool is_first_zero = coefficient > 0 && from_zero.count(own->var) > 0;
     strides.push_back({stride, stride * count, own->var, key, is_first_zero});
   }
   std::sort(strides.begin(), strides.end(),
@@ -193,12 +191,13 @@ class SymbolicStrides {
     return nullptr;
   }
 
-  /// What all iterations cover together, where one follows the other without a step: their number times the factor.
+  /// What all iterations cover together, where their blocks are whole: the length of the range times the factor.
   std::optional<Polynomial> Covered(const Polynomial& factor, const Iteration& iteration) const {
-    std::optional<Polynomial> count = symbolic::ToPolynomial(iteration.hi);
-    if (!count || iteration.step != 1) return std::nullopt;
-    Add(*count, *iteration.lo, -1);
-    return MentionsOpen(*count) ? std::nullopt : symbolic::Product(factor, *count);
+    std::optional<Polynomial> length = iteration.end;
+    if (!length) return std::nullopt;
+    Add(*length, *iteration.lo, -1);
+    const bool is_whole = symbolic::ExactQuotient(*length, {{"", iteration.step}}).has_value();
+    return !is_whole || MentionsOpen(*length) ? std::nullopt : symbolic::Product(factor, *length);
   }
 
   /// Up to where blocks are cut.

@@ -219,7 +219,9 @@ void FillTaint::RunIf(const Stmt& stmt) {
   sources_.Forget(facts);
   const std::vector<Taint> after = Get(vars);
   Set(vars, before);
+  sources_.Assume(*stmt.expr, false);
   Run(stmt.orelse);
+  sources_.Forget(facts);
   for (size_t i = 0; i < vars.size(); ++i) vars_[vars[i]] = Join(after[i], vars_[vars[i]]);
 }
 

@@ -122,7 +122,7 @@ class GridMap {
   void CheckAlone(const GridStore& store) {
     const std::set<typed::VarId> separated = Separated(store);
     for (const Iteration& iteration : store.around) {
-      if (separated.count(iteration.var) > 0 || iteration.RunsOnce()) continue;
+      if (iteration.digit || separated.count(iteration.var) > 0 || iteration.RunsOnce()) continue;
       if (!reported_.insert(store.stmt).second) return;
       const typed::Param& param = kernel_.params[store.stmt->tensor];
       const typed::Var& var = kernel_.vars[iteration.declared];
@@ -157,22 +157,23 @@ class GridMap {
     }
   }
 
-  /// Whether one axis starts at a quotient of the variable, and another one at a remainder.
+  /// Whether axes start at digits of the variable, at a remainder among them.
   static bool IsCutUp(const GridStore& store, typed::VarId var) {
-    const auto starts_at = [&](symbolic::Kind kind) {
-      const std::string prefix = fmt::format("{}:", static_cast<int>(kind));  // of a term (polynomial.h)
-      return std::any_of(store.axes.begin(), store.axes.end(), [&](const StoredAxis& axis) {
-        return axis.start.size() == 1 && axis.start.begin()->first.starts_with(prefix) && Mentions(axis.start.begin()->first, var);
-      });
+    const auto begins_with = [&](const Iteration& of) {
+      return of.digit && Mentions(of.digit->base, var) &&
+             std::any_of(store.axes.begin(), store.axes.end(),
+                         [&](const StoredAxis& axis) { return Mentions(axis.start, of.var); });
     };
-    return starts_at(symbolic::Kind::kDiv) && starts_at(symbolic::Kind::kMod);
+    return std::count_if(store.around.begin(), store.around.end(), begins_with) > 1 &&
+           std::any_of(store.around.begin(), store.around.end(),
+                       [&](const Iteration& of) { return begins_with(of) && of.digit->digit.radix; });
   }
 
   void ReportCutUp(const GridStore& store, const typed::Param& param, const typed::Var& var) {
     diagnostics_
         .Error(DiagnosticKind::kTileOverlap, store.stmt->span,
                fmt::format("elements of `{}` may be stored for more than one `{}`", param.name, var.name))
-        .Label(store.stmt->span, fmt::format("a quotient and a remainder of `{}` are not seen to tell it", var.name))
+        .Label(store.stmt->span, fmt::format("quotients and remainders that are not seen to say which `{}` it is", var.name))
         .Note(var.span, fmt::format("`{}` is declared here", var.name))
         .Help(fmt::format("let what `{}` is made of be indices of their own: `b in B, h in H` instead of `{} in B * H`", var.name,
                           var.name));

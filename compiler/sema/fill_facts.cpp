@@ -4,11 +4,13 @@
 #include <utility>
 
 #include "compiler/sema/fill_sources.h"
+#include "compiler/symbolic/least.h"
 
 namespace tkc::sema {
 
 using symbolic::Scalar;
 using typed::Expr;
+using typed::VarId;
 
 std::vector<Scalar> ArgumentsOf(const Scalar& scalar, symbolic::Kind kind) {
   using symbolic::Kind;
@@ -39,20 +41,40 @@ bool FillSources::IsOfMutable(const Expr& expr) const {
   return std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return IsOfMutable(*arg); });
 }
 
-void FillSources::Assume(const Expr& requirement) {
-  if (requirement.kind != typed::ExprKind::kBinary) return;
+namespace {
+
+/// What holds of integers where the comparison does not.
+typed::Op Negated(typed::Op comparison) {
   using typed::Op;
-  if (requirement.op == Op::kAnd) {
-    for (const typed::ExprPtr& each : requirement.args) Assume(*each);
+  switch (comparison) {
+    case Op::kEq: return Op::kNe;
+    case Op::kNe: return Op::kEq;
+    case Op::kLt: return Op::kGe;
+    case Op::kLe: return Op::kGt;
+    case Op::kGt: return Op::kLe;
+    case Op::kGe: return Op::kLt;
+    default: return Op::kNone;
+  }
+}
+
+}  // namespace
+
+void FillSources::Assume(const Expr& requirement, bool holds) {
+  using typed::Op;
+  if (requirement.kind == typed::ExprKind::kUnary && requirement.op == Op::kNot) return Assume(*requirement.args[0], !holds);
+  if (requirement.kind != typed::ExprKind::kBinary) return;
+  if (requirement.op == (holds ? Op::kAnd : Op::kOr)) {
+    for (const typed::ExprPtr& each : requirement.args) Assume(*each, holds);
     return;
   }
-  const bool is_comparison = requirement.op >= Op::kEq && requirement.op <= Op::kGe && requirement.op != Op::kNe;
+  const Op op = holds ? requirement.op : Negated(requirement.op);
+  const bool is_comparison = op >= Op::kEq && op <= Op::kGe && op != Op::kNe;
   if (!is_comparison || requirement.type.is_tile || IsFloat(requirement.args[0]->type.dtype) || IsOfMutable(requirement)) return;
   const Scalar a = table_->Of(*requirement.args[0]), b = table_->Of(*requirement.args[1]);
-  const bool is_strict = requirement.op == Op::kLt || requirement.op == Op::kGt;
-  const bool is_equal = requirement.op == Op::kEq;
-  if (is_equal || requirement.op == Op::kGt || requirement.op == Op::kGe) AssumeAbove(a, b, is_strict);
-  if (is_equal || requirement.op == Op::kLt || requirement.op == Op::kLe) AssumeAbove(b, a, is_strict);
+  const bool is_strict = op == Op::kLt || op == Op::kGt;
+  const bool is_equal = op == Op::kEq;
+  if (is_equal || op == Op::kGt || op == Op::kGe) AssumeAbove(a, b, is_strict);
+  if (is_equal || op == Op::kLt || op == Op::kLe) AssumeAbove(b, a, is_strict);
   if (!is_equal) return;
   const Scalar difference = symbolic::Sub(a, b);
   int64_t divisor = 0;
@@ -63,8 +85,24 @@ void FillSources::Assume(const Expr& requirement) {
 void FillSources::AssumeAbove(const Scalar& a, const Scalar& b, bool is_strict) {
   for (const Scalar& above : ArgumentsOf(a, symbolic::Kind::kMin)) {
     for (const Scalar& below : ArgumentsOf(b, symbolic::Kind::kMax)) {
-      const Scalar difference = symbolic::Sub(above, below);
-      facts_.push_back({is_strict ? symbolic::Sub(difference, symbolic::Int(1)) : difference});
+      const Scalar difference = symbolic::Sub(symbolic::Sub(above, below), symbolic::Int(is_strict ? 1 : 0));
+      facts_.push_back({difference});
+      AssumeOfBlocks(difference);
+    }
+  }
+}
+
+/// What is said of the number of a block, `n.number <= k`, says of its first element `n.start <= k * 64`.
+void FillSources::AssumeOfBlocks(const Scalar& not_negative) {
+  for (const VarId var : around_) {
+    const Range& range = ranges_.at(NameOf(var));
+    if (range.step == 1) continue;
+    const Scalar distance = symbolic::Sub(symbolic::Name(NameOf(var)), range.lo), step = symbolic::Int(range.step);
+    const Scalar number = symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {distance, step});
+    for (const int64_t sign : {1, -1}) {
+      const Scalar rest = symbolic::Sub(not_negative, symbolic::Mul(number, symbolic::Int(sign)));
+      if (!symbolic::Equal(rest, symbolic::Substitute(rest, NameOf(var), symbolic::Int(0)))) continue;
+      facts_.push_back({symbolic::Add(symbolic::Mul(rest, step), symbolic::Mul(distance, symbolic::Int(sign)))});
     }
   }
 }
@@ -80,9 +118,23 @@ bool FillSources::IsMultiple(const Scalar& scalar, int64_t divisor) const {
 }
 
 bool FillSources::IsAbove(const Scalar& a, const Scalar& b, int64_t least) const {
+  const Scalar difference = symbolic::Sub(a, b);
+  const auto is_least = [&](const Scalar& rest) {
+    const auto known = symbolic::LeastOf(rest, [&](const Scalar& atom) { return IsCount(atom); });
+    return known && *known >= least;
+  };
+  if (is_least(difference)) return true;
+  std::vector<Scalar> beside_one;  // a fact
+  for (const Fact& fact : facts_) {
+    if (fact.divisor != 0) continue;
+    beside_one.push_back(symbolic::Sub(difference, fact.scalar));
+    if (is_least(beside_one.back())) return true;
+  }
+  constexpr size_t kMostOfPairs = 16;
+  if (beside_one.size() > kMostOfPairs) return false;
   return std::any_of(facts_.begin(), facts_.end(), [&](const Fact& fact) {
-    const auto more = symbolic::ConstantDifference(symbolic::Sub(a, b), fact.scalar);
-    return fact.divisor == 0 && more && *more >= least;
+    const auto is_beside_both = [&](const Scalar& rest) { return is_least(symbolic::Sub(rest, fact.scalar)); };
+    return fact.divisor == 0 && std::any_of(beside_one.begin(), beside_one.end(), is_beside_both);
   });
 }
 

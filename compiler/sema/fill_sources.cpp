@@ -86,38 +86,54 @@ int FillSources::Intern(Source source) {
   return place->second;
 }
 
+/// Where the integer is greatest or least, each index in it at an end of its range: as it is where others are no further.
+std::vector<Scalar> FillSources::Extremes(const Scalar& scalar, bool greatest) const {
+  std::vector<Scalar> extremes{scalar};
+  Scalar all = scalar;
+  for (auto var = around_.rbegin(); var != around_.rend(); ++var) {
+    const std::string name = NameOf(*var);
+    const Range& range = ranges_.at(name);
+    const auto add = [&](Scalar& of) {
+      const bool rises = Rises(of, name), falls = !rises && Rises(symbolic::Sub(symbolic::Int(0), of), name);
+      if (!symbolic::Mentions(of, name) || (!rises && !falls)) return;
+      const bool divides = IsMultiple(symbolic::Sub(range.hi, range.lo), range.step);
+      const Scalar last = symbolic::Sub(range.hi, symbolic::Int(divides ? range.step : 1));
+      extremes.push_back(symbolic::Substitute(of, name, rises == greatest ? last : range.lo));
+      of = extremes.back();
+    };
+    Scalar alone = scalar;
+    add(alone);
+    add(all);
+  }
+  return extremes;
+}
+
 /// Can `start + extent` exceed `bound`? The block index of a range that its step divides stays inside.
 bool FillSources::CanExceed(const Scalar& start, int64_t extent, const Scalar& bound) {
   if (const auto room = Distance(bound, start)) return *room < extent;
   if (IsAbove(bound, start, extent)) return false;
-  for (const VarId var : around_) {
-    const std::string name = NameOf(var);
-    if (!symbolic::Mentions(start, name)) continue;
-    const Range& range = ranges_.at(name);
-    const Scalar length = symbolic::Sub(range.hi, range.lo);
-    const bool divides = IsMultiple(length, range.step);
-    if (!Rises(start, name)) continue;
-    const Scalar last = symbolic::Sub(range.hi, symbolic::Int(divides ? range.step : 1));
-    const Scalar top = symbolic::Substitute(start, name, last);
-    if (const auto room = Distance(bound, WithInstance(top, instances_ - 1))) return *room < extent;
-    if (IsAbove(bound, WithInstance(top, instances_ - 1), extent)) return false;
-  }
-  if (const auto room = Distance(bound, WithInstance(start, instances_ - 1))) return *room < extent;
-  return true;
+  const std::vector<Scalar> tops = Extremes(start, true);
+  return std::none_of(tops.begin(), tops.end(), [&](const Scalar& top) {
+    return OfEachInstance(top, [&](const Scalar& own) { return IsAbove(bound, own, extent); });
+  });
 }
 
 bool FillSources::CanPrecede(const Scalar& start, const Scalar& bound) {
   if (const auto room = Distance(start, bound)) return *room < 0;
   if (IsAbove(start, bound, 0)) return false;
-  for (const VarId var : around_) {
-    const std::string name = NameOf(var);
-    if (!symbolic::Mentions(start, name)) continue;
-    if (!Rises(start, name)) continue;
-    const Scalar bottom = symbolic::Substitute(start, name, ranges_.at(name).lo);
-    if (const auto room = Distance(WithInstance(bottom, 0), bound)) return *room < 0;
+  const std::vector<Scalar> bottoms = Extremes(start, false);
+  const bool is_behind = std::any_of(bottoms.begin(), bottoms.end(), [&](const Scalar& bottom) {
+    return OfEachInstance(bottom, [&](const Scalar& own) { return IsAbove(own, bound, 0); });
+  });
+  return !is_behind && !IsNotNegative(symbolic::Sub(start, bound));  // ranges in ranges
+}
+
+template <typename Holds>
+bool FillSources::OfEachInstance(const Scalar& scalar, const Holds& holds) const {
+  for (int64_t number = 0; number < instances_; ++number) {
+    if (!holds(WithInstance(scalar, number))) return false;
   }
-  if (const auto room = Distance(WithInstance(start, 0), bound)) return *room < 0;
-  return !IsNotNegative(symbolic::Sub(start, bound));  // ranges in ranges
+  return true;
 }
 
 Scalar FillSources::WithInstance(const Scalar& scalar, int64_t number) const {
@@ -326,18 +342,18 @@ void FillSources::TakeAsRead(int end) {
   if (!IsMultiple(symbolic::Sub(range.hi, range.lo), range.step)) sources_[end].is_read = true;
 }
 
-bool FillSources::IsNotNegative(const Scalar& scalar, int depth) const {
+bool FillSources::IsNotNegative(const Scalar& scalar) const {
+  return symbolic::IsNotNegativeOf(scalar, [&](const Scalar& atom) { return IsAbove(atom, symbolic::Int(0), 0); });
+}
+
+bool FillSources::IsCount(const Scalar& atom, int depth) const {
   constexpr int kDeepest = 4;  // ranges that begin where others do
-  return symbolic::IsNotNegativeOf(scalar, [&](const Scalar& atom) {
-    if (IsAbove(atom, symbolic::Int(0), 0)) return true;
-    if (atom->kind != symbolic::Kind::kName) return false;
-    const std::string_view name = atom->name;
-    const auto is_dim = [&](const typed::Dim& dim) { return SymbolicTable::NameOfDim(dim.name) == name; };
-    if (std::any_of(kernel_.dims.begin(), kernel_.dims.end(), is_dim)) return true;
-    if (instance_ != typed::kNone && table_->NameOf(instance_) == name) return true;
-    const auto range = ranges_.find(std::string(name));
-    return range != ranges_.end() && depth < kDeepest && IsNotNegative(range->second.lo, depth + 1);
-  });
+  if (atom->kind != symbolic::Kind::kName || depth > kDeepest) return false;
+  if (SymbolicTable::IsCount(atom->name)) return true;
+  if (instance_ != typed::kNone && table_->NameOf(instance_) == atom->name) return true;
+  const auto range = ranges_.find(atom->name);
+  const auto is_count = [&](const Scalar& other) { return IsCount(other, depth + 1); };
+  return range != ranges_.end() && symbolic::IsNotNegativeOf(range->second.lo, is_count);
 }
 
 bool FillSources::IsAtMost(const Scalar& a, const Scalar& b, int depth) const {

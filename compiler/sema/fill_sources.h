@@ -44,8 +44,8 @@ class FillSources {
   /// A loop or an axis of the grid over `var`; Leave ends the innermost.
   void Enter(typed::VarId var, const typed::Expr& lo, const typed::Expr& hi, int64_t step);
   void Leave() { around_.pop_back(); }
-  /// The comparisons of integers that the condition is made of hold until the facts are as many again as they were.
-  void Assume(const typed::Expr& condition);
+  /// The comparisons of integers that the condition is made of hold, or do not, until the facts are as many again as they were.
+  void Assume(const typed::Expr& condition, bool holds = true);
   size_t Facts() const { return facts_.size(); }
   void Forget(size_t facts) { facts_.resize(facts); }
   /// The variables entered and not left, the outermost first.
@@ -129,6 +129,7 @@ class FillSources {
   bool IsOfMutable(const typed::Expr& expr) const;
   /// a >= b, or a > b; of a minimum all are above, and above a maximum one is above all.
   void AssumeAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, bool is_strict);
+  void AssumeOfBlocks(const symbolic::Scalar& not_negative);
   bool IsMultiple(const symbolic::Scalar& scalar, int64_t divisor) const;
   /// a - b is at least so much, as far as a requirement or a condition around says.
   bool IsAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, int64_t least) const;
@@ -141,9 +142,14 @@ class FillSources {
   std::optional<RangeEnd> RangeEndedAt(int source) const;
   /// Whether `part` is a position within a block of `step`, for each instance.
   bool IsInBlock(const symbolic::Scalar& part, int64_t step) const;
+  std::vector<symbolic::Scalar> Extremes(const symbolic::Scalar& scalar, bool greatest) const;
   bool CanExceed(const symbolic::Scalar& start, int64_t extent, const symbolic::Scalar& bound);
   bool CanPrecede(const symbolic::Scalar& start, const symbolic::Scalar& bound);
-  bool IsNotNegative(const symbolic::Scalar& scalar, int depth = 0) const;
+  bool IsNotNegative(const symbolic::Scalar& scalar) const;
+  /// Whether it is a name of a number that can't be negative: an extent, an ordinal, an index of a range that begins at such.
+  bool IsCount(const symbolic::Scalar& atom, int depth = 0) const;
+  template <typename Holds>
+  bool OfEachInstance(const symbolic::Scalar& scalar, const Holds& holds) const;
   symbolic::Scalar WithInstance(const symbolic::Scalar& scalar, int64_t number) const;
 
   const typed::Kernel& kernel_;

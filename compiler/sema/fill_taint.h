@@ -92,6 +92,7 @@ class FillTaint {
   Taint Gather(const typed::Expr& expr);
   Taint Part(const typed::Expr& expr);
   Taint Reshape(const typed::Expr& expr);
+  bool MayMiss(const typed::Expr& operand, int axis, int source);
   Taint Cumsum(const typed::Expr& expr);
   Taint Cat(const typed::Expr& expr);
   Taint Reduce(const typed::Expr& expr);

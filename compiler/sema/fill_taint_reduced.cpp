@@ -11,6 +11,12 @@ using typed::Expr;
 using typed::ExprKind;
 using typed::Op;
 
+/// Whether elements along the axis of the operand may be missing there, under the conditions around.
+bool FillTaint::MayMiss(const Expr& operand, int axis, int source) {
+  const Source& place = sources_.At(source);
+  return place.is_read && sources_.CanMiss(place, axis == 0 ? operand.type.rows : operand.type.cols);
+}
+
 /// Missing elements in front of others, or between them, are summed up into these; behind the last one only a part of what comes
 /// may be taken for the sum of all.
 Taint FillTaint::Cumsum(const Expr& expr) {
@@ -19,7 +25,7 @@ Taint FillTaint::Cumsum(const Expr& expr) {
   std::vector<int> missing;
   for (auto& [source, fill] : taint.axis[expr.axis]) {
     const Source& place = sources_.At(source);
-    const bool is_neutral = fill == Fill::kNone || IsZero(fill) || !place.is_read;
+    const bool is_neutral = fill == Fill::kNone || IsZero(fill) || !MayMiss(*expr.args[0], expr.axis, source);
     const bool is_behind = place.upper && place.changes.empty();
     if (!is_neutral && !is_behind) missing.push_back(source);
     fill = is_neutral ? Join(fill, x.base) : Fill::kSummed;
@@ -62,7 +68,8 @@ Taint FillTaint::Reduce(const Expr& expr) {
   const Taint x = Eval(*expr.args[0]);
   std::vector<int> missing;
   for (const auto& [source, fill] : x.axis[expr.axis]) {
-    if (fill != Fill::kNone && sources_.At(source).is_read && !IsNeutral(expr, fill)) missing.push_back(source);
+    const bool is_neutral = fill == Fill::kNone || IsNeutral(expr, fill);
+    if (!is_neutral && MayMiss(*expr.args[0], expr.axis, source)) missing.push_back(source);
   }
   if (!missing.empty()) ReportReduce(expr, missing, x.At(expr.axis, missing.front()));
   Taint result = x;
@@ -87,7 +94,8 @@ Taint FillTaint::MatMul(const Expr& expr) {
   for (const int source : sources) {
     const Fill x = a.At(1, source);
     const Fill y = b.At(0, source);
-    if (x == Fill::kNone || y == Fill::kNone || !sources_.At(source).is_read || IsZero(ApplyFill(Op::kMul, x, y))) continue;
+    if (x == Fill::kNone || y == Fill::kNone || IsZero(ApplyFill(Op::kMul, x, y))) continue;
+    if (!MayMiss(*expr.args[0], 1, source)) continue;
     missing.push_back(source);
   }
   // What is infinite was said already.

@@ -92,6 +92,26 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
                                 {{span.file, span.end, span.end}, fmt::format(", {})", neutral)}});
 }
 
+namespace {
+
+/// `all(valid(n))` and `any(not valid(n))`, also where the mask is a row.
+bool AsksForWholeBlock(const Expr& reduce) {
+  const Expr* asked = &*reduce.args[0];
+  bool is_negated = false;
+  const auto is_wrapped = [&] {
+    return asked->kind == typed::ExprKind::kTranspose || (asked->kind == typed::ExprKind::kReduce && asked->op == reduce.op);
+  };
+  while (is_wrapped() || (asked->kind == typed::ExprKind::kUnary && asked->op == Op::kNot)) {
+    is_negated ^= asked->kind == typed::ExprKind::kUnary;
+    asked = &*asked->args[0];
+  }
+  const bool is_valid = asked->kind == typed::ExprKind::kBinary && asked->args[0]->kind == typed::ExprKind::kPositions &&
+                        asked->span.begin == asked->args[0]->span.begin && asked->span.end == asked->args[0]->span.end;
+  return is_valid && is_negated == (reduce.op == Op::kAny);
+}
+
+}  // namespace
+
 void FillTaint::ReportAnyAll(const Expr& expr, const std::vector<int>& missing, const char* along) {
   const std::string name = expr.op == Op::kAll ? "all" : "any", neutral = expr.op == Op::kAll ? "true" : "false";
   const char* other = expr.op == Op::kAll ? "false" : "true";
@@ -99,7 +119,16 @@ void FillTaint::ReportAnyAll(const Expr& expr, const std::vector<int>& missing, 
       diagnostics_.Error(DiagnosticKind::kFillNotNeutral, expr.span,
                          fmt::format("`{}` over {} that may not exist, where the operand may be {}", name, along, other));
   report.Label(expr.args[0]->span, fmt::format("may be {} where {} are missing; `{}` wants {}", other, along, name, neutral));
-  if (sources_.IndexOf(missing.front()) != nullptr) return AddHelp(report, *expr.args[0], expr.axis, missing, neutral);
+  const typed::Var* index = sources_.IndexOf(missing.front());
+  if (index != nullptr && AsksForWholeBlock(expr)) {
+    const std::string whole = fmt::format("{}.size {} {}", index->name, expr.op == Op::kAll ? "==" : "<",
+                                          expr.axis == 0 ? expr.args[0]->type.rows : expr.args[0]->type.cols);
+    report.Help(
+        fmt::format("whether the block is {} is `{}`, which every worker knows", expr.op == Op::kAll ? "whole" : "short", whole),
+        std::vector<Edit>{{expr.span, whole}});
+    return;
+  }
+  if (index != nullptr) return AddHelp(report, *expr.args[0], expr.axis, missing, neutral);
   report.Help(fmt::format("choose `{}` where elements are missing, or `require` extents at which all exist", neutral));
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/sema/symbolic_table.h"
+#include "compiler/symbolic/solved_names.h"
 
 namespace tkc::sema {
 namespace {
@@ -20,7 +21,12 @@ using typed::VarId;
 class Collector {
  public:
   Collector(const typed::Kernel& kernel, const typed::Section& section, bool deterministic)
-      : kernel_(kernel), section_(section), deterministic_(deterministic), table_(kernel) {}
+      : kernel_(kernel),
+        section_(section),
+        deterministic_(deterministic),
+        table_(kernel),
+        solved_(table_.RequirementsOfLaunch(), SymbolicTable::IsCount),
+        digits_(SymbolicTable::IsCount, [this](size_t number) { return SymbolicTable::NameOf(VarOf(number)); }) {}
 
   std::map<typed::ParamId, std::vector<GridStore>> Collect() {
     for (const typed::Worker& worker : section_.workers) {
@@ -44,16 +50,39 @@ class Collector {
     CollectBlock(worker.body);
   }
 
+  /// With a variable for each quotient and each remainder of those around.
+  symbolic::Scalar FormulaOf(const typed::Expr& expr) { return digits_.Replace(solved_.PutIn(table_.Of(expr)), RangesAround()); }
+
+  std::vector<symbolic::IndexRange> RangesAround() const {
+    std::vector<symbolic::IndexRange> ranges;
+    for (const Iteration& iteration : around_)
+      ranges.push_back({table_.NameOf(iteration.var), iteration.first, iteration.hi, iteration.step});
+    return ranges;
+  }
+
+  /// The variable of a digit, behind those of the kernel.
+  VarId VarOf(size_t digit) const { return static_cast<VarId>(kernel_.vars.size() + digit); }
+
+  /// The digits of the variables around are variables, too.
+  void AddDigits(GridStore& store) const {
+    for (const std::shared_ptr<const symbolic::IndexDigit>& digit : digits_.Of(RangesAround())) {
+      Iteration iteration{.var = VarOf(digit->number), .is_grid = true, .digit = digit};
+      if (digit->begins_at_zero) iteration.lo = Polynomial{};
+      iteration.end = digit->end;
+      const bool is_number = digit->end && digit->end->size() == 1 && digit->end->begin()->first.empty();
+      if (is_number && digit->begins_at_zero) iteration.span = digit->end->begin()->second;
+      store.around.push_back(std::move(iteration));
+    }
+  }
+
   Iteration IterationOf(VarId var, VarId declared, const typed::Expr& lo, const typed::Expr& hi, int64_t step, bool is_grid) {
-    const symbolic::Scalar first = table_.Of(lo), name = symbolic::Name(table_.NameOf(var));
+    const symbolic::Scalar first = FormulaOf(lo);
     Iteration iteration{.var = var, .declared = declared, .step = step, .is_grid = is_grid};
     iteration.first = first;
-    iteration.hi = table_.Of(hi);
+    iteration.hi = FormulaOf(hi);
     iteration.span = symbolic::MostDifference(iteration.hi, first);
     iteration.lo = symbolic::ToPolynomial(first);
-    const symbolic::Scalar offset = symbolic::Sub(name, first);
-    const auto number = symbolic::ToPolynomial(symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {offset, symbolic::Int(step)}));
-    if (number && number->size() == 1 && number->begin()->second == 1) iteration.number = number->begin()->first;
+    iteration.end = symbolic::ToPolynomial(iteration.hi);
     return iteration;
   }
 
@@ -86,7 +115,7 @@ class Collector {
   }
 
   void CollectBranches(const Stmt& stmt) {
-    const symbolic::Scalar scalar = stmt.expr->level == typed::Level::kWorker ? nullptr : table_.Of(*stmt.expr);
+    const symbolic::Scalar scalar = stmt.expr->level == typed::Level::kWorker ? nullptr : FormulaOf(*stmt.expr);
     const bool is_known = scalar && scalar->kind == symbolic::Kind::kBool;
     symbolic::Condition condition = scalar ? symbolic::ConditionOf(scalar) : symbolic::Condition{};
     for (const bool taken : {true, false}) {
@@ -94,7 +123,8 @@ class Collector {
         const size_t outer_zeros = zeros_.size();
         const size_t outer_facts = facts_.size();
         if (scalar) AddZeros(scalar, taken);
-        if (scalar) AddFacts(scalar, taken);
+        // Of the variables themselves: where stores meet, one's stand for another's.
+        if (scalar) AddFacts(solved_.PutIn(table_.Of(*stmt.expr)), taken);
         conditions_.push_back(condition);
         CollectBlock(taken ? stmt.body : stmt.orelse);
         conditions_.pop_back();
@@ -150,14 +180,15 @@ class Collector {
     if (stmt.store_op != typed::StoreOp::kSet && !deterministic_) return;
     GridStore store{&stmt, {}, around_, zeros_, conditions_, name_, facts_};
     for (const AxisRange& axis : stmt.axes) {
-      const symbolic::Scalar first = table_.Of(*axis.start);
+      const symbolic::Scalar first = FormulaOf(*axis.start);
       std::optional<Polynomial> start = symbolic::ToPolynomial(first);
       store.axes.push_back({start ? std::move(*start) : Polynomial{{"?", 1}}, axis.extent});
       if (axis.hi)
-        AddEnds(table_.Of(*axis.hi), first, store.axes.back());
+        AddEnds(FormulaOf(*axis.hi), first, store.axes.back());
       else if (axis.extent == 1)
         AddEndOfLoop(first, store.axes.back());
     }
+    AddDigits(store);
     stores_[stmt.tensor].push_back(std::move(store));
   }
 
@@ -197,6 +228,8 @@ class Collector {
   const typed::Section& section_;
   bool deterministic_;
   SymbolicTable table_;  // one for all instances: what is long has one name in all of them
+  symbolic::SolvedNames solved_;
+  symbolic::IndexDigits digits_;
   std::map<std::string, VarId> loops_;
   // Around the statement that is looked at.
   std::vector<Iteration> around_;

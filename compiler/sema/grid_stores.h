@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,21 +13,23 @@
 
 #include "compiler/sema/typed.h"
 #include "compiler/symbolic/condition.h"
+#include "compiler/symbolic/index_digits.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::sema {
 
-/// A grid axis or a loop around a store.
+/// A grid axis or a loop around a store, or a digit of such.
 struct Iteration {
   typed::VarId var = typed::kNone;       // of loops that run alike: the first one's
   typed::VarId declared = typed::kNone;  // its own
   int64_t step = 1;
   std::optional<int64_t> span{};  // hi - lo at most, where that is a number
   bool is_grid = false;
-  bool is_block = false;                     // a grid axis cut `by` a size
-  std::string number{};                      // the term of its block's number: rises by 1 from one execution to the next
-  std::optional<symbolic::Polynomial> lo{};  // where it starts
-  symbolic::Scalar first{}, hi{};            // the same as it is written, and where it ends
+  bool is_block = false;                                // a grid axis cut `by` a size
+  std::optional<symbolic::Polynomial> lo{};             // where it starts
+  std::optional<symbolic::Polynomial> end{};            // below which it stays
+  symbolic::Scalar first{}, hi{};                       // both as they are written; of digits null
+  std::shared_ptr<const symbolic::IndexDigit> digit{};  // null: a grid axis or a loop
 
   bool RunsOnce() const { return span && *span <= step; }
 };

@@ -20,14 +20,33 @@ using symbolic::Polynomial;
 using typed::VarId;
 
 /// Of what is told apart, variables that have one value where executions meet: all but loops that begin where others are standing
-/// which do not. Of those the distance from there is the same.
-void AddKnown(const GridStore& store, const std::set<VarId>& separated, std::set<VarId>& known) {
+/// which do not. Of those the distance from there is the same. Digits of what is known are known, and told apart.
+void AddKnown(const GridStore& store, std::set<VarId>& separated, std::set<VarId>& known) {
+  const auto is_known = [&](const Polynomial& polynomial) {
+    return std::all_of(store.around.begin(), store.around.end(),
+                       [&](const Iteration& other) { return known.count(other.var) > 0 || !Mentions(polynomial, other.var); });
+  };
   for (const Iteration& iteration : store.around) {
-    const bool is_tied = iteration.lo && std::all_of(store.around.begin(), store.around.end(), [&](const Iteration& other) {
-                           return known.count(other.var) > 0 || !Mentions(*iteration.lo, other.var);
-                         });
-    if (is_tied && separated.count(iteration.var) > 0) known.insert(iteration.var);
+    if (iteration.digit) {
+      if (is_known(iteration.digit->base)) separated.insert(iteration.var);
+      if (separated.count(iteration.var) > 0) known.insert(iteration.var);
+      continue;
+    }
+    if (iteration.lo && is_known(*iteration.lo) && separated.count(iteration.var) > 0) known.insert(iteration.var);
   }
+}
+
+/// Integers of which the digits that are known say all: axes on which executions that meet store the same element.
+std::vector<StoredAxis> DeterminedAxes(const GridStore& store, const std::set<VarId>& known) {
+  std::vector<const symbolic::IndexDigit*> digits;
+  for (const Iteration& iteration : store.around) {
+    if (iteration.digit && known.count(iteration.var) > 0) digits.push_back(&*iteration.digit);
+  }
+  std::vector<StoredAxis> axes;
+  for (const symbolic::Scalar& base : symbolic::DeterminedBases(digits)) {
+    if (std::optional<Polynomial> start = symbolic::ToPolynomial(base)) axes.push_back({std::move(*start), 1});
+  }
+  return axes;
 }
 
 /// What is zero wherever either is executed.
@@ -90,6 +109,11 @@ std::set<VarId> Separated(const GridStore& store) {
       separated.merge(ApartBySymbols(axis, store, known));
     }
     AddKnown(store, separated, known);
+    for (const StoredAxis& base : DeterminedAxes(store, known)) {
+      separated.merge(ApartAlong(base, store, known).vars);
+      separated.merge(ApartBySymbols(base, store, known));
+    }
+    AddKnown(store, separated, known);
   }
   return separated;
 }
@@ -125,19 +149,24 @@ bool Exclusive(const GridStore& a, const GridStore& b) {
 
 bool EndsBefore(const GridStore& before, const GridStore& after) {
   const std::set<VarId> apart = Separated(Common(before, after));
-  for (size_t i = 0; i < before.axes.size(); ++i) {
-    const Polynomial& first = before.axes[i].start;
-    const std::optional<Polynomial> then = Earliest(after, after.axes[i].start, first);
-    if (!then) continue;
+  /// Whether what lies at `end` and behind begins no later than the axis of `after`.
+  const auto is_before = [&](const Polynomial& end, const StoredAxis& axis) {
+    const std::optional<Polynomial> then = Earliest(after, axis.start, end);
+    if (!then) return false;
     const auto is_tied = [&](const Iteration& iteration) {
-      return apart.count(iteration.var) > 0 || !(Mentions(first, iteration.var) || Mentions(*then, iteration.var));
+      return apart.count(iteration.var) > 0 || !(Mentions(end, iteration.var) || Mentions(*then, iteration.var));
     };
-    const bool are_tied = std::all_of(before.around.begin(), before.around.end(), is_tied) &&
-                          std::all_of(after.around.begin(), after.around.end(), is_tied);
     Polynomial gap = *then;
-    Add(gap, first, -1);
-    const bool is_number = gap.size() == 1 && gap.begin()->first.empty();
-    if (are_tied && is_number && gap.begin()->second >= before.axes[i].extent) return true;
+    Add(gap, end, -1);
+    const bool is_behind = gap.empty() || (gap.size() == 1 && gap.begin()->first.empty() && gap.begin()->second >= 0);
+    return is_behind && std::all_of(before.around.begin(), before.around.end(), is_tied) &&
+           std::all_of(after.around.begin(), after.around.end(), is_tied);
+  };
+  for (size_t i = 0; i < before.axes.size(); ++i) {
+    std::vector<Polynomial> ends = before.axes[i].ends;
+    ends.push_back(before.axes[i].start);
+    Add(ends.back(), {{"", before.axes[i].extent}}, 1);
+    if (std::any_of(ends.begin(), ends.end(), [&](const Polynomial& end) { return is_before(end, after.axes[i]); })) return true;
   }
   return false;
 }
@@ -188,7 +217,10 @@ bool ApartIfVariablesDiffer(const std::vector<PlacedStore>& group) {
   const std::set<VarId> apart = Separated(together);
   return std::all_of(group.begin(), group.end(), [&](const PlacedStore& placed) {
     const std::set<VarId> alone = Separated(*placed.store);
-    return std::includes(apart.begin(), apart.end(), alone.begin(), alone.end());
+    // Digits follow from what they are digits of.
+    return std::all_of(placed.store->around.begin(), placed.store->around.end(), [&](const Iteration& iteration) {
+      return iteration.digit || alone.count(iteration.var) == 0 || apart.count(iteration.var) > 0;
+    });
   });
 }
 

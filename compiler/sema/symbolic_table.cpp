@@ -42,7 +42,7 @@ Kind SymbolicKind(Op op) {
   }
 }
 
-std::string SymbolicTable::NameOf(typed::VarId var) const { return 'v' + std::to_string(var); }
+std::string SymbolicTable::NameOf(typed::VarId var) { return 'v' + std::to_string(var); }
 
 symbolic::Scalar SymbolicTable::Of(const Expr& expr) {
   const auto args = [&] {
@@ -93,6 +93,12 @@ void SymbolicTable::Define(typed::VarId var, const Expr& expr) {
     value = symbolic::Name(place->second, expr.type.dtype);
   }
   values_[var] = std::move(value);
+}
+
+std::vector<symbolic::Scalar> SymbolicTable::RequirementsOfLaunch() {
+  std::vector<symbolic::Scalar> requirements;
+  for (const typed::ExprPtr& requirement : kernel_.requires_at_launch) requirements.push_back(Of(*requirement));
+  return requirements;
 }
 
 bool SymbolicTable::AreEqual(const Expr& a, const Expr& b) {

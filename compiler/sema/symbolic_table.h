@@ -5,6 +5,8 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "compiler/sema/typed.h"
 #include "compiler/symbolic/polynomial.h"
@@ -27,14 +29,19 @@ class SymbolicTable {
   /// `var` is the value of `expr`, which has been computed once and does not change.
   void Define(typed::VarId var, const typed::Expr& expr);
   /// The name of a variable in formulas.
-  std::string NameOf(typed::VarId var) const;
+  static std::string NameOf(typed::VarId var);
   /// The same of a dimension.
   static constexpr std::string_view kDim = "d.";
   static std::string NameOfDim(const std::string& dim) { return std::string(kDim) + dim; }
+  /// Whether it is such a name, of a number that is not negative.
+  static bool IsCount(std::string_view name) { return name.starts_with(kDim); }
   /// The same of a parameter, and the parameter that such a name stands for.
   static constexpr std::string_view kParam = "p.";
   static std::string NameOfParam(const std::string& param) { return std::string(kParam) + param; }
   static std::string ParamOf(const std::string& name) { return name.substr(kParam.size()); }
+
+  /// What the launcher checks.
+  std::vector<symbolic::Scalar> RequirementsOfLaunch();
 
   bool AreEqual(const typed::Expr& a, const typed::Expr& b);
 
