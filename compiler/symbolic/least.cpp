@@ -19,6 +19,8 @@ class Least {
     std::optional<Polynomial> terms = ToPolynomial(sum);
     if (!terms) return std::nullopt;
     terms_ = std::move(*terms);
+    const auto takes_away = [](const auto& term) { return !term.first.empty() && term.second < 0; };
+    if (!Divides(sum) && std::any_of(terms_.begin(), terms_.end(), takes_away)) return std::nullopt;
     NoteAtoms(sum);
     constexpr int kMostQuotients = 8;
     for (int i = 0; i < kMostQuotients && TakeQuotient(); ++i) {
@@ -27,6 +29,12 @@ class Least {
   }
 
  private:
+  /// Whether a quotient or remainder may make up for what is subtracted.
+  static bool Divides(const Scalar& scalar) {
+    const bool divides = scalar->kind == Kind::kDiv || scalar->kind == Kind::kCdiv || scalar->kind == Kind::kMod;
+    return divides || std::any_of(scalar->args.begin(), scalar->args.end(), Divides);
+  }
+
   /// By the keys that they have in polynomials.
   void NoteAtoms(const Scalar& scalar) {
     if (IsSum(scalar)) {
