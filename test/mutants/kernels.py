@@ -20,7 +20,7 @@ class Kernel:
 KERNELS = [
     Kernel("gemm_split", "examples/gemm/gemm.tk", "gemm_quarters", [({"M": 40, "N": 136, "K": 5000}, 8), ({"M": 64, "N": 128, "K": 64}, 8)],
            note="a sum split between the blocks of a cluster"),
-    Kernel("gemm_decode", "examples/gemm/gemm.tk", "gemm_decode", [({"M": 70, "N": 136, "K": 1768}, 4), ({"M": 64, "N": 64, "K": 64}, 4)]),
+    Kernel("gemm_decode", "examples/gemm/gemm.tk", "gemm_decode", [({"M": 70, "N": 136, "K": 2056}, 4), ({"M": 64, "N": 64, "K": 64}, 4)]),
     Kernel("gemm_wide", "examples/gemm/gemm.tk", "gemm_tile_64x128", [({"M": 70, "N": 136, "K": 1256}, 1), ({"M": 130, "N": 128, "K": 64}, 1)]),
     Kernel("gemm_turned", "examples/gemm/gemm.tk", "gemm_tile_256x128", [({"M": 264, "N": 72, "K": 704}, 1), ({"M": 520, "N": 72, "K": 64}, 1)],
            note="products computed turned, and stored through a staging buffer that is written turned"),

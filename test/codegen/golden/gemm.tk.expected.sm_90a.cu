@@ -11,7 +11,7 @@ namespace {
 
 // C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// A few rows, or a few tiles in all: streaming A and B decides. Of long sums up to eight blocks have a part each, so that more
+// A few rows, or a few tiles in all: streaming A and B decides. Of long sums two or four blocks have a part each, so that more
 // multiprocessors fetch.
 // schedule decode of gemm for sm_90a
 // Compiled for sm_90a with BM = 64, BN = 64, BK = 128, WM = 1, WN = 1.
@@ -408,125 +408,6 @@ gemm_decode_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule decode_eighths of gemm for sm_90a
-// Compiled for sm_90a with BM = 64, BN = 64, BK = 128, WM = 1, WN = 1.
-//
-// One cluster of 8 blocks for each tile; each block adds up its share of the loop:
-//   warp 0        load: one thread issues copies
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..7    compute
-//
-// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
-//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute
-//     ^  ab_full: 1 arrival and 32768 bytes     |
-//     +- ab_empty: 4 arrivals ------------------+
-//
-// Shared memory, 211968 bytes:
-//    offset   bytes
-//         0   98304  ab_0[6]     bf16[64, 128], swizzle 128  pipe ab, field 0
-//     98304   98304  ab_1[6]     bf16[128, 64], swizzle 128  pipe ab, field 1
-//    196608   14336  acc_shares  f32[64, 56]                 what this block has of acc, for the others
-//    210944     104  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-struct gemm_decode_eighths_shared {
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_0[6];
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_1[6];
-  tk::fragment_buffer<64, 56> acc_shares;
-  tk::barrier ab_full[6];        // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];       // 4 arrivals: every reader is done with a slot of ab
-  tk::barrier acc_shares_ready;  // 32 arrivals: all blocks have published acc_shares
-};
-
-TK_CLUSTER_KERNEL(256, 8)
-gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, const tk::tensor<tk::bf16, 2> C,
-                    const int M, const int K, const tk::divisor n_blocks) {
-  auto& shared = tk::block::shared<gemm_decode_eighths_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    for (int slot = 0; slot < 6; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 4);
-    }
-    tk::init(shared.acc_shares_ready, 32);
-    tk::fence_barrier_init();
-  }
-  tk::cluster::sync();
-
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::cluster::index();
-      const int m_block = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m = m_block * 64;
-      const int n = n_block * 64;
-      // for k in K by BK
-      const int split_share = tk::cdiv(tk::cdiv(K, 128), 8) * 128;
-      const int split_begin = tk::cluster::rank() * split_share;
-      const int split_end = split_begin + split_share;
-      for (int k = split_begin; k < split_end; k += 128) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
-    // worker compute[WM * WN] as w
-    using layout = tk::mma_layout;
-    tk::ring<6> ab;
-    const int tile = tk::cluster::index();
-    const int m_block = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m = m_block * 64;
-    const int n = n_block * 64;
-    // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
-    // for k in K by BK
-    const int split_share = tk::cdiv(tk::cdiv(K, 128), 8) * 128;
-    const int split_begin = tk::cluster::rank() * split_share;
-    const int split_end = split_begin + split_share;
-    for (int k = split_begin; k < split_end; k += 128) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w / WN) @ b.cols(w % WN)
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, a, b);
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-    // for k in K by BK
-    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<8>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
-    tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
-    const auto acc_sum = tk::split::collect<8>(shared.acc_shares, acc, tk::cluster::rank());
-    // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    tk::warpgroup::store(C.block(tk::span(m), tk::span(n + tk::cluster::rank() * 8)), tk::convert<tk::bf16>(acc_sum));
-  }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // schedule quarters of gemm for sm_90a
 // Compiled for sm_90a with BM = 64, BN = 128, BK = 64, WM = 1, WN = 1.
 //
@@ -663,10 +544,10 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule thirds of gemm for sm_90a
+// schedule halves of gemm for sm_90a
 // Compiled for sm_90a with BM = 96, BN = 128, BK = 64, WM = 1, WN = 2.
 //
-// One cluster of 3 blocks for each tile; each block adds up its share of the loop:
+// One cluster of 2 blocks for each tile; each block adds up its share of the loop:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
@@ -676,30 +557,30 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
 //     ^  ab_full: 1 arrival and 28672 bytes     |
 //     +- ab_empty: 8 arrivals ------------------+
 //
-// Shared memory, 214016 bytes:
+// Shared memory, 209920 bytes:
 //    offset   bytes
 //         0   73728  ab_0[6]        bf16[96, 64], swizzle 128   pipe ab, field 0
 //     73728   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    172032    8192  C_stage[2]     bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    180224   32768  acc_shares[2]  f32[64, 64]                 what this block has of acc, for the others
-//    212992     112  barriers
+//    172032   12288  C_stage[2][3]  bf16[16, 64], swizzle 128   staging of C, 16 rows at a time
+//    184320   24576  acc_shares[2]  f32[64, 48]                 what this block has of acc, for the others
+//    208896     112  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_thirds_shared {
+struct gemm_halves_shared {
   tk::shared_tile<tk::bf16, 96, 64, tk::swizzle::b128> ab_0[6];
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
-  tk::fragment_buffer<64, 64> acc_shares[2];
+  tk::shared_tile<tk::bf16, 16, 64, tk::swizzle::b128> C_stage[2][3];
+  tk::fragment_buffer<64, 48> acc_shares[2];
   tk::barrier ab_full[6];           // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[6];          // 8 arrivals: every reader is done with a slot of ab
-  tk::barrier acc_shares_ready[2];  // 12 arrivals: all blocks have published acc_shares
+  tk::barrier acc_shares_ready[2];  // 8 arrivals: all blocks have published acc_shares
 };
 
-TK_CLUSTER_KERNEL(384, 3)
-gemm_thirds(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+TK_CLUSTER_KERNEL(384, 2)
+gemm_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_thirds_shared>();
+  auto& shared = tk::block::shared<gemm_halves_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -711,7 +592,7 @@ gemm_thirds(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
       tk::init(shared.ab_empty[slot], 8);
     }
     for (int slot = 0; slot < 2; ++slot) {
-      tk::init(shared.acc_shares_ready[slot], 12);
+      tk::init(shared.acc_shares_ready[slot], 8);
     }
     tk::fence_barrier_init();
   }
@@ -732,7 +613,7 @@ gemm_thirds(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
       const int m = m_block * 96;
       const int n = n_block * 128;
       // for k in K by BK
-      const int split_share = tk::cdiv(tk::cdiv(K, 64), 3) * 64;
+      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
       const int split_begin = tk::cluster::rank() * split_share;
       const int split_end = split_begin + split_share;
       for (int k = split_begin; k < split_end; k += 64) {
@@ -759,7 +640,7 @@ gemm_thirds(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     // var acc: f32[BM / WM, BN / WN] = 0
     auto acc = tk::fill<float, 64, 96, layout>(0.0f);
     // for k in K by BK
-    const int split_share = tk::cdiv(tk::cdiv(K, 64), 3) * 64;
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
     const int split_begin = tk::cluster::rank() * split_share;
     const int split_end = split_begin + split_share;
     for (int k = split_begin; k < split_end; k += 64) {
@@ -780,21 +661,26 @@ gemm_thirds(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<3>(shared.acc_shares[w], acc, tk::cluster::rank(), shared.acc_shares_ready[w]);
+    tk::split::publish<2>(shared.acc_shares[w], acc, tk::cluster::rank(), shared.acc_shares_ready[w]);
     tk::wait_published(shared.acc_shares_ready[w], /*parity=*/0);
-    const auto acc_sum = tk::split::collect<3>(shared.acc_shares[w], acc, tk::cluster::rank());
+    const auto acc_sum = tk::split::collect<2>(shared.acc_shares[w], acc, tk::cluster::rank());
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    auto& staged = shared.C_stage[w];
-    tk::warpgroup::store_shared(tk::transposed(staged), tk::convert<tk::bf16>(acc_sum));
-    tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-    tk::warpgroup::sync();
-    if (C_map_usable) {
-      if (tk::warpgroup::thread() == 0) {
-        tk::store_async(C_map, staged, m + tk::cluster::rank() * 32, n + w * 64);
-        tk::commit_stores();
+    const auto rounded = tk::convert<tk::bf16>(acc_sum);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 3; ++C_chunk) {
+      auto& staged = shared.C_stage[w][C_chunk];
+      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<16>(rounded, C_chunk * 16));
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m + tk::cluster::rank() * 48 + C_chunk * 16, n + w * 64);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + tk::cluster::rank() * 48 + C_chunk * 16), tk::span(n + w * 64)),
+                                             staged);
       }
-    } else {
-      tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + tk::cluster::rank() * 32), tk::span(n + w * 64)), staged);
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
@@ -805,10 +691,10 @@ gemm_thirds(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule square_quarters of gemm for sm_90a
+// schedule square_halves of gemm for sm_90a
 // Compiled for sm_90a with BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
 //
-// One cluster of 4 blocks for each tile; each block adds up its share of the loop:
+// One cluster of 2 blocks for each tile; each block adds up its share of the loop:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
@@ -818,31 +704,30 @@ gemm_thirds(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 //     ^  ab_full: 1 arrival and 32768 bytes     |
 //     +- ab_empty: 8 arrivals ------------------+
 //
-// Shared memory, 222208 bytes:
+// Shared memory, 214016 bytes:
 //    offset   bytes
 //         0   81920  ab_0[5]        bf16[128, 64], swizzle 128  pipe ab, field 0
 //     81920   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    163840    8192  C_stage[2]     bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    172032   49152  acc_shares[2]  f32[64, 96]                 what this block has of acc, for the others
-//    221184      96  barriers
+//    163840   16384  C_stage[2][2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    180224   32768  acc_shares[2]  f32[64, 64]                 what this block has of acc, for the others
+//    212992      96  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_square_quarters_shared {
+struct gemm_square_halves_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[5];
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
-  tk::fragment_buffer<64, 96> acc_shares[2];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][2];
+  tk::fragment_buffer<64, 64> acc_shares[2];
   tk::barrier ab_full[5];           // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[5];          // 8 arrivals: every reader is done with a slot of ab
-  tk::barrier acc_shares_ready[2];  // 16 arrivals: all blocks have published acc_shares
+  tk::barrier acc_shares_ready[2];  // 8 arrivals: all blocks have published acc_shares
 };
 
-TK_CLUSTER_KERNEL(384, 4)
-gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                     const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks,
-                     const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_square_quarters_shared>();
+TK_CLUSTER_KERNEL(384, 2)
+gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                   const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_square_halves_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -854,7 +739,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
       tk::init(shared.ab_empty[slot], 8);
     }
     for (int slot = 0; slot < 2; ++slot) {
-      tk::init(shared.acc_shares_ready[slot], 16);
+      tk::init(shared.acc_shares_ready[slot], 8);
     }
     tk::fence_barrier_init();
   }
@@ -875,7 +760,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
       const int m = m_block * 128;
       const int n = n_block * 128;
       // for k in K by BK
-      const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
+      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
       const int split_begin = tk::cluster::rank() * split_share;
       const int split_end = split_begin + split_share;
       for (int k = split_begin; k < split_end; k += 64) {
@@ -902,7 +787,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
     // var acc: f32[BM / WM, BN / WN] = 0
     auto acc = tk::fill<float, 64, 128, layout>(0.0f);
     // for k in K by BK
-    const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
     const int split_begin = tk::cluster::rank() * split_share;
     const int split_end = split_begin + split_share;
     for (int k = split_begin; k < split_end; k += 64) {
@@ -923,21 +808,26 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<4>(shared.acc_shares[w], acc, tk::cluster::rank(), shared.acc_shares_ready[w]);
+    tk::split::publish<2>(shared.acc_shares[w], acc, tk::cluster::rank(), shared.acc_shares_ready[w]);
     tk::wait_published(shared.acc_shares_ready[w], /*parity=*/0);
-    const auto acc_sum = tk::split::collect<4>(shared.acc_shares[w], acc, tk::cluster::rank());
+    const auto acc_sum = tk::split::collect<2>(shared.acc_shares[w], acc, tk::cluster::rank());
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    auto& staged = shared.C_stage[w];
-    tk::warpgroup::store_shared(tk::transposed(staged), tk::convert<tk::bf16>(acc_sum));
-    tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-    tk::warpgroup::sync();
-    if (C_map_usable) {
-      if (tk::warpgroup::thread() == 0) {
-        tk::store_async(C_map, staged, m + tk::cluster::rank() * 32, n + w * 64);
-        tk::commit_stores();
+    const auto rounded = tk::convert<tk::bf16>(acc_sum);
+    TK_UNROLL
+    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
+      auto& staged = shared.C_stage[w][C_chunk];
+      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
+      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::warpgroup::sync();
+      if (C_map_usable) {
+        if (tk::warpgroup::thread() == 0) {
+          tk::store_async(C_map, staged, m + tk::cluster::rank() * 64 + C_chunk * 32, n + w * 64);
+          tk::commit_stores();
+        }
+      } else {
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + tk::cluster::rank() * 64 + C_chunk * 32), tk::span(n + w * 64)),
+                                             staged);
       }
-    } else {
-      tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + tk::cluster::rank() * 32), tk::span(n + w * 64)), staged);
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
@@ -948,46 +838,48 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Not many more tiles than multiprocessors: blocks side by side share what they fetch of A.
-// schedule upright_pair of gemm for sm_90a
-// Compiled for sm_90a with BM = 128, BN = 64, BK = 64, WM = 2, WN = 1.
+// Not many more tiles than multiprocessors: pairs of blocks share what they fetch of B.
+// schedule medium_pair of gemm for sm_90a
+// Compiled for sm_90a with BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
 //
 // One block for each tile, 2 in a cluster, which share loads:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
 //
-// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
-//     ^  ab_full: 1 arrival and 24576 bytes          |
-//     +- ab_empty: 16 arrivals ----------------------+
+// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
+//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute[0..1]
+//     ^  ab_full: 1 arrival and 32768 bytes     |
+//     +- ab_empty: 16 arrivals -----------------+
 //
-// Shared memory, 214016 bytes:
+// Shared memory, 230400 bytes:
 //    offset   bytes
-//         0  131072  ab_0[8]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//    131072   65536  ab_1[8]        bf16[64, 64], swizzle 128   pipe ab, field 1
-//    196608   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    212992     128  barriers
+//         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    229376      96  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_upright_pair_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[8];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[8];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
-  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[8];  // 16 arrivals: every reader is done with a slot of ab
+struct gemm_medium_pair_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
+  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[6];  // 16 arrivals: every reader is done with a slot of ab
 };
 
 TK_CLUSTER_KERNEL(384, 2)
-gemm_upright_pair(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_share, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const tk::divisor n_clusters, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_upright_pair_shared>();
+gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_medium_pair_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
-    tk::prefetch(A_map_share);
-    for (int slot = 0; slot < 8; ++slot) {
+    for (int slot = 0; slot < 6; ++slot) {
       tk::init(shared.ab_full[slot], 1);
       tk::init(shared.ab_empty[slot], 16);
     }
@@ -1003,38 +895,39 @@ gemm_upright_pair(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
       const int tile = tk::cluster::index();
-      const int m_block = tile / n_clusters;
-      const int n_cluster = tile % n_clusters;
-      const int n_block = n_cluster * 2 + tk::cluster::rank();
+      const int m_cluster = tile / n_blocks;
+      const int n_block = tile % n_blocks;
+      const int m_block = m_cluster * 2 + tk::cluster::rank();
       const int m = m_block * 128;
-      const int n = n_block * 64;
+      const int n = n_block * 128;
       // for k in K by BK
       for (int k = 0; k < K; k += 64) {
         // ab <- (A[m, k], B[k, n])
         tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-        tk::load_multicast(tk::rows<64>(shared.ab_0[ab.slot], tk::cluster::rank() * 64), A_map_share, shared.ab_full[ab.slot], 3,
-                           m + tk::cluster::rank() * 64, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+        tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
+                           n + tk::cluster::rank() * 64);
         ab.advance();
       }
     }
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
-    tk::ring<8> ab;
+    tk::ring<6> ab;
     const int tile = tk::cluster::index();
-    const int m_block = tile / n_clusters;
-    const int n_cluster = tile % n_clusters;
-    const int n_block = n_cluster * 2 + tk::cluster::rank();
+    const int m_cluster = tile / n_blocks;
+    const int n_block = tile % n_blocks;
+    const int m_block = m_cluster * 2 + tk::cluster::rank();
     const int m = m_block * 128;
-    const int n = n_block * 64;
+    const int n = n_block * 128;
     // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
     // for k in K by BK
     for (int k = 0; k < K; k += 64) {
       // let (a, b) = <-ab
@@ -1043,7 +936,7 @@ gemm_upright_pair(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
       const auto& b = shared.ab_1[ab.slot];
       // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
       tk::warpgroup::mma_commit();
       // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
@@ -1055,147 +948,18 @@ gemm_upright_pair(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
     const auto rounded = tk::convert<tk::bf16>(acc);
     TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
+    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
       auto& staged = shared.C_stage[w][C_chunk];
-      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
+      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
       tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+          tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule upright_four of gemm for sm_90a
-// Compiled for sm_90a with BM = 128, BN = 64, BK = 64, WM = 2, WN = 1.
-//
-// One block for each tile, 4 in a cluster, which share loads:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
-//     ^  ab_full: 1 arrival and 24576 bytes          |
-//     +- ab_empty: 32 arrivals ----------------------+
-//
-// Shared memory, 214016 bytes:
-//    offset   bytes
-//         0  131072  ab_0[8]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//    131072   65536  ab_1[8]        bf16[64, 64], swizzle 128   pipe ab, field 1
-//    196608   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    212992     128  barriers
-//
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_upright_four_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[8];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[8];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
-  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[8];  // 32 arrivals: every reader is done with a slot of ab
-};
-
-TK_CLUSTER_KERNEL(384, 4)
-gemm_upright_four(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_share, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const tk::divisor n_clusters, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_upright_four_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    tk::prefetch(A_map_share);
-    for (int slot = 0; slot < 8; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 32);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::cluster::sync();
-
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::cluster::index();
-      const int m_block = tile / n_clusters;
-      const int n_cluster = tile % n_clusters;
-      const int n_block = n_cluster * 4 + tk::cluster::rank();
-      const int m = m_block * 128;
-      const int n = n_block * 64;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-        tk::load_multicast(tk::rows<32>(shared.ab_0[ab.slot], tk::cluster::rank() * 32), A_map_share, shared.ab_full[ab.slot], 15,
-                           m + tk::cluster::rank() * 32, k);
-        tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-        ab.advance();
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<8> ab;
-    const int tile = tk::cluster::index();
-    const int m_block = tile / n_clusters;
-    const int n_cluster = tile % n_clusters;
-    const int n_block = n_cluster * 4 + tk::cluster::rank();
-    const int m = m_block * 128;
-    const int n = n_block * 64;
-    // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w / WN) @ b.cols(w % WN)
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 4);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 4);
-    // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
-      auto& staged = shared.C_stage[w][C_chunk];
-      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
-          tk::commit_stores();
-        }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
@@ -1862,6 +1626,137 @@ gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_224x128 of gemm for sm_90a
+// Compiled for sm_90a with BM = 224, BN = 128, BK = 64, WM = 1, WN = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
+//     ^  ab_full: 1 arrival and 45056 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 189440 bytes:
+//    offset   bytes
+//         0  114688  ab_0[4]     bf16[224, 64], swizzle 128  pipe ab, field 0
+//    114688   65536  ab_1[4]     bf16[64, 128], swizzle 128  pipe ab, field 1
+//    180224    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    188416      64  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_224x128_shared {
+  tk::shared_tile<tk::bf16, 224, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_tile_224x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                  const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_224x128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 224;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 45056);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 224;
+      const int n = n_block * 128;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 224, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 7; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<0>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // schedule tile_256x128 of gemm for sm_90a
 // Compiled for sm_90a with BM = 256, BN = 128, BK = 64, WM = 1, WN = 2.
 //
@@ -1973,6 +1868,137 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         auto& staged = shared.C_stage[w][C_chunk % 4];
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<3>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule tile_192x192 of gemm for sm_90a
+// Compiled for sm_90a with BM = 192, BN = 192, BK = 64, WM = 1, WN = 3.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 32 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..15   compute[0..2], 160 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..2]
+//     ^  ab_full: 1 arrival and 49152 bytes     |
+//     +- ab_empty: 12 arrivals -----------------+
+//
+// Shared memory, 222208 bytes:
+//    offset   bytes
+//         0   98304  ab_0[4]        bf16[192, 64], swizzle 128  pipe ab, field 0
+//     98304   98304  ab_1[4]        bf16[64, 192], swizzle 128  pipe ab, field 1
+//    196608   24576  C_stage[3][2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    221184      64  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_192x192_shared {
+  tk::shared_tile<tk::bf16, 192, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 192, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[3][2];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 12 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(512)
+gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                  const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_192x192_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 12);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<32>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 192;
+        const int n = n_block * 192;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<160>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 192;
+      const int n = n_block * 192;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 192, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 6; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk % 2];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<1>();
         tk::warpgroup::sync();
         tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
         tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
@@ -2122,9 +2148,9 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// The same in pairs, which share what they fetch of A.
-// schedule pair_224x128 of gemm for sm_90a
-// Compiled for sm_90a with BM = 224, BN = 128, BK = 64, WM = 1, WN = 2.
+// The same in pairs, which share what they fetch of B.
+// schedule pair_224 of gemm for sm_90a
+// Compiled for sm_90a with BM = 128, BN = 224, BK = 64, WM = 2, WN = 1.
 //
 // Clusters of 2 blocks, which share loads, walk over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
@@ -2133,34 +2159,37 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
 //
 // Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
 //   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
-//     ^  ab_full: 1 arrival and 45056 bytes     |
+//     ^  ab_full: 1 arrival and 49152 bytes     |
 //     +- ab_empty: 16 arrivals -----------------+
 //
-// Shared memory, 189440 bytes:
+// Shared memory, 205824 bytes:
 //    offset   bytes
-//         0  114688  ab_0[4]     bf16[224, 64], swizzle 128  pipe ab, field 0
-//    114688   65536  ab_1[4]     bf16[64, 128], swizzle 128  pipe ab, field 1
-//    180224    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    188416      64  barriers
+//         0   65536  ab_0[4]     bf16[128, 64], swizzle 128  pipe ab, field 0
+//     65536  131072  ab_1[4]     bf16[64, 224], swizzle 128  pipe ab, field 1
+//    196608    8192  C_stage[2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    204800      64  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_pair_224x128_shared {
-  tk::shared_tile<tk::bf16, 224, 64, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
+struct gemm_pair_224_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 224, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
   tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[4];  // 16 arrivals: every reader is done with a slot of ab
 };
 
 TK_CLUSTER_KERNEL(384, 2)
-gemm_pair_224x128(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_share, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const int m_blocks, const int n_clusters, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_pair_224x128_shared>();
+gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map, TK_TENSOR_MAP B_map_share,
+              const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_clusters, const int n_blocks, const int tiles,
+              const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_pair_224_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
-    tk::prefetch(B_map);
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     if (C_map_usable) tk::prefetch(C_map);
-    tk::prefetch(A_map_share);
+    tk::prefetch(B_map_share);
     for (int slot = 0; slot < 4; ++slot) {
       tk::init(shared.ab_full[slot], 1);
       tk::init(shared.ab_empty[slot], 16);
@@ -2179,18 +2208,18 @@ gemm_pair_224x128(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
       // worker load
       tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
       for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
-        const auto [m_block, n_cluster] = tk::grouped_order(tile, m_blocks, n_clusters, 8);
-        const int n_block = n_cluster * 2 + tk::cluster::rank();
-        const int m = m_block * 224;
-        const int n = n_block * 128;
+        const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
+        const int m_block = m_cluster * 2 + tk::cluster::rank();
+        const int m = m_block * 128;
+        const int n = n_block * 224;
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
           tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 45056);
-          tk::load_multicast(tk::rows<112>(shared.ab_0[ab.slot], tk::cluster::rank() * 112), A_map_share, shared.ab_full[ab.slot],
-                             3, m + tk::cluster::rank() * 112, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+          tk::load_multicast(tk::rows<32>(shared.ab_1[ab.slot], tk::cluster::rank() * 32), B_map_share, shared.ab_full[ab.slot], 3,
+                             k + tk::cluster::rank() * 32, n);
           ab.advance();
         }
       }
@@ -2198,15 +2227,14 @@ gemm_pair_224x128(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<4> ab;
     for (int tile = tk::cluster::index(); tile < tiles; tile += tk::cluster::count()) {
-      const auto [m_block, n_cluster] = tk::grouped_order(tile, m_blocks, n_clusters, 8);
-      const int n_block = n_cluster * 2 + tk::cluster::rank();
-      const int m = m_block * 224;
-      const int n = n_block * 128;
+      const auto [m_cluster, n_block] = tk::grouped_order(tile, m_clusters, n_blocks, 4);
+      const int m_block = m_cluster * 2 + tk::cluster::rank();
+      const int m = m_block * 128;
+      const int n = n_block * 224;
       // var acc: f32[BM / WM, BN / WN] = 0
       auto acc = tk::fill<float, 64, 224, layout>(0.0f);
       // for k in K by BK
@@ -2217,7 +2245,7 @@ gemm_pair_224x128(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
         const auto& b = shared.ab_1[ab.slot];
         // acc += a.rows(w / WN) @ b.cols(w % WN)
         tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
+        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
         tk::warpgroup::mma_commit();
         // One product stays in flight; the one before it is complete, so its slot goes back.
         tk::warpgroup::mma_wait<1>();
@@ -2235,16 +2263,16 @@ gemm_pair_224x128(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<0>();
         tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::warpgroup::store_shared(staged, rounded_chunk);
         tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
+            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
             tk::commit_stores();
           }
         } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
         }
       }
     }
@@ -2257,19 +2285,19 @@ gemm_pair_224x128(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
 }
 
 // About how many nanoseconds a product takes in tiles of BM x BN, fitted to timings (`tools/bench --costs`). `parts` blocks share each
-// sum, and handing it on takes a while; `blocks` of a cluster share what they fetch of A. Each round of tiles over the multiprocessors has
-// a start and a store; clusters of four and more leave some of them out. In each step of 64 along K it multiplies, for `product`, and
-// fetches: multiprocessors are neighbours by twos and fetch through one door, and a row that begins inside a line of 128 bytes takes two
-// lines. Nothing is faster than memory.
+// sum, and handing it on takes a while; `blocks` of a cluster share what they fetch of B. Each round of tiles over the multiprocessors has
+// a start and a store; clusters of four leave some of them out. In each step of 64 along K it multiplies, for `product`, and fetches:
+// multiprocessors are neighbours by twos and fetch through one door, and a row that begins inside a line of 128 bytes takes two lines.
+// Nothing is faster than memory.
 tk::index gemm_cost_by_time(tk::index M, tk::index N, tk::index K, tk::index BM, tk::index BN, tk::index parts, tk::index blocks,
                             tk::index sms, tk::index product) {
-  const tk::index tiles = tk::cdiv<tk::index>(M, BM) * tk::cdiv<tk::index>(N, BN * blocks) * blocks * parts;
-  const tk::index room = sms - tk::max<tk::index>(parts, blocks) / 4 * 12;
+  const tk::index tiles = tk::cdiv<tk::index>(M, BM * blocks) * blocks * tk::cdiv<tk::index>(N, BN) * parts;
+  const tk::index room = sms - parts / 4 * 9;
   const tk::index steps = tk::cdiv<tk::index>(K, parts * 64);
-  const tk::index fetch = (tk::floor_div<tk::index>(BM, blocks) * (tk::min<tk::index>(K % 64, 1) + 1) +
-                           BN * (tk::min<tk::index>(N % 64, 1) + 1)) * 41 / 100;
-  const tk::index memory = (M * K + K * N + M * N) / 2486;
-  return tk::cdiv<tk::index>(tiles, room) * (BM * BN / 10 + 1257) + (parts - 1) * 240 +
+  const tk::index fetch = (BM * (tk::min<tk::index>(K % 64, 1) + 1) +
+                           tk::floor_div<tk::index>(BN, blocks) * (tk::min<tk::index>(N % 64, 1) + 1)) * 44 / 100;
+  const tk::index memory = (M * K + K * N + M * N) / 3821;
+  return tk::cdiv<tk::index>(tiles, room) * (BM * BN / 17 + 1844) + (parts - 1) * 285 +
          tk::max<tk::index>(tk::cdiv<tk::index>(tiles, room) * steps * product +
                             tk::cdiv<tk::index>(tiles * 2, room) * steps * fetch, memory);
 }
@@ -2294,30 +2322,30 @@ struct gemm_call {
     call.written("C", C);
     call.disjoint("C", C, "A", A);
     call.disjoint("C", C, "B", B);
-    call.device(90, sizeof(gemm_tile_64x128_shared));
+    call.device(90, sizeof(gemm_medium_pair_shared));
   }
 
   // The number of the first schedule whose condition holds; where schedules offer at a cost, of the cheapest of them.
   int choose() const {
     const tk::index sms = call.processors();
     tk::host::offers offers;
-    offers.add(0, gemm_cost_by_time(M, N, K, 64, 64, 1, 1, sms, 69));  // decode
-    offers.add(1, gemm_cost_by_time(M, N, K, 64, 64, 2, 1, sms, 131));  // decode_halves
-    offers.add(2, gemm_cost_by_time(M, N, K, 64, 64, 4, 1, sms, 148));  // decode_quarters
-    offers.add(3, gemm_cost_by_time(M, N, K, 64, 64, 8, 1, sms, 128));  // decode_eighths
-    offers.add(4, gemm_cost_by_time(M, N, K, 64, 128, 4, 1, sms, 161));  // quarters
-    offers.add(5, gemm_cost_by_time(M, N, K, 96, 128, 3, 1, sms, 256));  // thirds
-    offers.add(6, gemm_cost_by_time(M, N, K, 128, 128, 4, 1, sms, 241));  // square_quarters
-    offers.add(7, gemm_cost_by_time(M, N, K, 128, 64, 1, 2, sms, 161));  // upright_pair
-    offers.add(8, gemm_cost_by_time(M, N, K, 128, 64, 1, 4, sms, 127));  // upright_four
-    offers.add(9, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, sms, 70));  // tile_64x128
-    offers.add(10, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 104));  // tile_64x256
-    offers.add(11, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, sms, 112));  // tile_96x128
-    offers.add(12, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 189));  // tile_160x128
-    offers.add(13, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 242));  // tile_128x192
-    offers.add(14, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 381));  // tile_256x128
-    offers.add(15, gemm_cost_by_time(M, N, K, 128, 256, 1, 1, sms, 357));  // large
-    offers.add(16, gemm_cost_by_time(M, N, K, 224, 128, 1, 2, sms, 398));  // pair_224x128
+    offers.add(0, gemm_cost_by_time(M, N, K, 64, 64, 1, 1, sms, 78));  // decode
+    offers.add(1, gemm_cost_by_time(M, N, K, 64, 64, 2, 1, sms, 148));  // decode_halves
+    offers.add(2, gemm_cost_by_time(M, N, K, 64, 64, 4, 1, sms, 208));  // decode_quarters
+    offers.add(3, gemm_cost_by_time(M, N, K, 64, 128, 4, 1, sms, 223));  // quarters
+    offers.add(4, gemm_cost_by_time(M, N, K, 96, 128, 2, 1, sms, 199));  // halves
+    offers.add(5, gemm_cost_by_time(M, N, K, 128, 128, 2, 1, sms, 221));  // square_halves
+    offers.add(6, gemm_cost_by_time(M, N, K, 128, 128, 1, 2, sms, 178));  // medium_pair
+    offers.add(7, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, sms, 82));  // tile_64x128
+    offers.add(8, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 92));  // tile_64x256
+    offers.add(9, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, sms, 104));  // tile_96x128
+    offers.add(10, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 177));  // tile_160x128
+    offers.add(11, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 207));  // tile_128x192
+    offers.add(12, gemm_cost_by_time(M, N, K, 224, 128, 1, 1, sms, 276));  // tile_224x128
+    offers.add(13, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 337));  // tile_256x128
+    offers.add(14, gemm_cost_by_time(M, N, K, 192, 192, 1, 1, sms, 403));  // tile_192x192
+    offers.add(15, gemm_cost_by_time(M, N, K, 128, 256, 1, 1, sms, 325));  // large
+    offers.add(16, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, sms, 375));  // pair_224
     return offers.cheapest();
   }
 
@@ -2368,19 +2396,6 @@ struct gemm_call {
                                          C_map_usable);
   }
 
-  void launch_gemm_decode_eighths() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles, 8);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {128, 64});
-    call.launch<gemm_decode_eighths, 8>(int(tiles) * 8, 256, sizeof(gemm_decode_eighths_shared), A_map, A_map_rows, B_map,
-                                        tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)));
-  }
-
   void launch_gemm_quarters() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
@@ -2396,65 +2411,52 @@ struct gemm_call {
                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
-  void launch_gemm_thirds() {
+  void launch_gemm_halves() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 96);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
     const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles, 3);
+    call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {96, 64});
     const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {16, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_thirds, 3>(int(tiles) * 3, 384, sizeof(gemm_thirds_shared), A_map, A_map_rows, B_map, C_map,
+    call.launch<gemm_halves, 2>(int(tiles) * 2, 384, sizeof(gemm_halves_shared), A_map, A_map_rows, B_map, C_map,
                                 tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
-  void launch_gemm_square_quarters() {
+  void launch_gemm_square_halves() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
     const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles, 4);
+    call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
     const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
     const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_square_quarters, 4>(int(tiles) * 4, 384, sizeof(gemm_square_quarters_shared), A_map, A_map_rows, B_map, C_map,
-                                         tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)),
-                                         C_map_usable);
+    call.launch<gemm_square_halves, 2>(int(tiles) * 2, 384, sizeof(gemm_square_halves_shared), A_map, A_map_rows, B_map, C_map,
+                                       tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)),
+                                       C_map_usable);
   }
 
-  void launch_gemm_upright_pair() {
+  void launch_gemm_medium_pair() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
-    const tk::index n_clusters = tk::cdiv<tk::index>(n_blocks, 2);
-    const tk::index tiles = m_blocks * n_clusters;
+    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_clusters * n_blocks;
     call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    const tk::tensor_map A_map_share = call.load_map(A, tk::swizzle::b128, {64, 64});
-    call.launch<gemm_upright_pair, 2>(int(tiles) * 2, 384, sizeof(gemm_upright_pair_shared), B_map, C_map, A_map_share,
-                                      tk::host::as_tensor<tk::bf16, 2>(*C), int(K), tk::divisor(int(n_clusters)), C_map_usable);
-  }
-
-  void launch_gemm_upright_four() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
-    const tk::index n_clusters = tk::cdiv<tk::index>(n_blocks, 4);
-    const tk::index tiles = m_blocks * n_clusters;
-    call.tiles(tiles, 4);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    const tk::tensor_map A_map_share = call.load_map(A, tk::swizzle::b128, {32, 64});
-    call.launch<gemm_upright_four, 4>(int(tiles) * 4, 384, sizeof(gemm_upright_four_shared), B_map, C_map, A_map_share,
-                                      tk::host::as_tensor<tk::bf16, 2>(*C), int(K), tk::divisor(int(n_clusters)), C_map_usable);
+    call.launch<gemm_medium_pair, 2>(int(tiles) * 2, 384, sizeof(gemm_medium_pair_shared), A_map, A_map_rows, B_map, C_map,
+                                     tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)),
+                                     C_map_usable);
   }
 
   void launch_gemm_tile_64x128() {
@@ -2537,6 +2539,22 @@ struct gemm_call {
                                    C_map_usable);
   }
 
+  void launch_gemm_tile_224x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 224);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {224, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_224x128>(call.walkers(tiles), 384, sizeof(gemm_tile_224x128_shared), A_map, A_map_rows, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
   void launch_gemm_tile_256x128() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 256);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
@@ -2549,6 +2567,22 @@ struct gemm_call {
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
     call.launch<gemm_tile_256x128>(call.walkers(tiles), 384, sizeof(gemm_tile_256x128_shared), A_map, A_map_rows, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
+  void launch_gemm_tile_192x192() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 192);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 192);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {192, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_192x192>(call.walkers(tiles), 512, sizeof(gemm_tile_192x192_shared), A_map, A_map_rows, B_map, C_map,
                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
                                    C_map_usable);
   }
@@ -2569,56 +2603,36 @@ struct gemm_call {
                             C_map_usable);
   }
 
-  void launch_gemm_pair_224x128() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 224);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index n_clusters = tk::cdiv<tk::index>(n_blocks, 2);
-    const tk::index tiles = m_blocks * n_clusters;
+  void launch_gemm_pair_224() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 224);
+    const tk::index tiles = m_clusters * n_blocks;
     call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    const tk::tensor_map A_map_share = call.load_map(A, tk::swizzle::b128, {112, 64});
-    call.launch<gemm_pair_224x128, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_pair_224x128_shared), B_map, C_map, A_map_share,
-                                      tk::host::as_tensor<tk::bf16, 2>(*C), int(K), int(m_blocks), int(n_clusters), int(tiles),
-                                      C_map_usable);
+    const tk::tensor_map B_map_share = call.load_map(B, tk::swizzle::b128, {32, 64});
+    call.launch<gemm_pair_224, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_pair_224_shared), A_map, A_map_rows, C_map, B_map_share,
+                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_clusters), int(n_blocks), int(tiles),
+                                  C_map_usable);
   }
 
   // Bytes of workspace: copies of what the copy engine can't read where it lies.
-  size_t workspace_size(int schedule) const {
-    switch (schedule) {
-      case 0: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 1: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 2: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 3: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 4: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 5: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 6: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 7: return tk::host::packing_bytes(*B) + tk::host::packing_bytes(*A);
-      case 8: return tk::host::packing_bytes(*B) + tk::host::packing_bytes(*A);
-      case 9: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 10: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 11: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 12: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 13: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 14: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 15: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 16: return tk::host::packing_bytes(*B) + tk::host::packing_bytes(*A);
-      default: return 0;
-    }
-  }
+  size_t workspace_size() const { return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B); }
 
   size_t workspace_needed() {
     check();
-    return call.failed() ? 0 : workspace_size(choose());
+    return call.failed() ? 0 : workspace_size();
   }
 
   tk_status launch(void* workspace, size_t workspace_bytes) {
     check();
     if (call.failed()) return call.status();
     const int schedule = choose();
-    call.workspace(workspace, workspace_bytes, workspace_size(schedule));
+    call.workspace(workspace, workspace_bytes, workspace_size());
     call.beside_workspace("A", A);
     call.beside_workspace("B", B);
     call.beside_workspace("C", C);
@@ -2627,20 +2641,20 @@ struct gemm_call {
       case 0: launch_gemm_decode(); break;
       case 1: launch_gemm_decode_halves(); break;
       case 2: launch_gemm_decode_quarters(); break;
-      case 3: launch_gemm_decode_eighths(); break;
-      case 4: launch_gemm_quarters(); break;
-      case 5: launch_gemm_thirds(); break;
-      case 6: launch_gemm_square_quarters(); break;
-      case 7: launch_gemm_upright_pair(); break;
-      case 8: launch_gemm_upright_four(); break;
-      case 9: launch_gemm_tile_64x128(); break;
-      case 10: launch_gemm_tile_64x256(); break;
-      case 11: launch_gemm_tile_96x128(); break;
-      case 12: launch_gemm_tile_160x128(); break;
-      case 13: launch_gemm_tile_128x192(); break;
-      case 14: launch_gemm_tile_256x128(); break;
+      case 3: launch_gemm_quarters(); break;
+      case 4: launch_gemm_halves(); break;
+      case 5: launch_gemm_square_halves(); break;
+      case 6: launch_gemm_medium_pair(); break;
+      case 7: launch_gemm_tile_64x128(); break;
+      case 8: launch_gemm_tile_64x256(); break;
+      case 9: launch_gemm_tile_96x128(); break;
+      case 10: launch_gemm_tile_160x128(); break;
+      case 11: launch_gemm_tile_128x192(); break;
+      case 12: launch_gemm_tile_224x128(); break;
+      case 13: launch_gemm_tile_256x128(); break;
+      case 14: launch_gemm_tile_192x192(); break;
       case 15: launch_gemm_large(); break;
-      case 16: launch_gemm_pair_224x128(); break;
+      case 16: launch_gemm_pair_224(); break;
     }
     return call.status();
   }
