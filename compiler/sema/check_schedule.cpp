@@ -141,6 +141,7 @@ void Elaborator::SetCluster(const ast::Expr& value, typed::Section& section) {
                        fmt::format("a cluster with sizes along {} axes; the grid has {}", count, axes));
     return;
   }
+  section.cluster = 1;
   const ast::Expr* chosen = nullptr;  // what is not 1
   for (size_t i = 0; i < count; ++i) {
     const ast::Expr& element = *tuple->elements[i];
