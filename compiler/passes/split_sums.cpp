@@ -12,6 +12,7 @@
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/columns_of_block.h"
 #include "compiler/passes/walk.h"
+#include "compiler/target/cluster.h"
 
 namespace tkc::passes {
 namespace {
@@ -23,7 +24,6 @@ using ir::Scalar;
 using ir::ValueId;
 using symbolic::Kind;
 
-constexpr int64_t kMostParts = 8;   // blocks of a cluster that every device takes
 constexpr int64_t kColumnUnit = 8;  // of an accumulator: what one thread's neighbours hold together
 
 struct Range {
@@ -70,8 +70,9 @@ class Splitting {
     for (const ir::Worker& worker : kernel_.workers) {
       if (worker.in_turn) return Refuse(worker.span, "together with `in turn`");
     }
-    if (kernel_.split > kMostParts)
-      return Refuse(kernel_.span, fmt::format("in more than {} parts", kMostParts), fmt::format("write `split = {}`", kMostParts));
+    if (kernel_.split > kMostBlocksOfCluster)
+      return Refuse(kernel_.span, fmt::format("in more than {} parts", kMostBlocksOfCluster),
+                    fmt::format("write `split = {}`", kMostBlocksOfCluster));
     for (ir::Worker& worker : kernel_.workers) {
       if (Multiplies(worker.body) && !SplitCompute(worker)) return false;
     }

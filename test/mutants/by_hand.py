@@ -139,6 +139,8 @@ MUTANTS = [
     ("whole_steps_only", "gemm_by_hand", [(r"for k = 0 to K step", "for k = 0 to K / 64 * 64 step", 2)], ROWS_MULTIPLE),
     ("whole_steps_only_for_one_worker", "gemm_by_hand", [(r"in compute: for k = 0 to K step", "for k = 0 to K / 64 * 64 step")], MAP_COUNTS),
     ("shares_overlap", "gemm_split", [(r"in load: (let split_end = split_begin \+ split_share)", r"\1 + 64")], MAP_COUNTS),
+    ("cluster_of_columns_rounded_down", "columns", [(r"cdiv\(n_blocks, 2\)", "n_blocks / 2")], HANG_CLUSTER),
+    ("cluster_of_columns_as_rows", "columns", [(r"\n  cluster_of_columns\n", "\n")], MAP_BIJECTION),
     ("cluster_pairs_rounded_down", "two_stage", [(r"cdiv\(m_blocks, 2\)", "m_blocks / 2")], HANG_CLUSTER),
     # ---- edges, stores
     ("engine_whatever_the_alignment", "gemm_by_hand", [(r"if C_map_usable {", "if 0 < 1 {")], EDGE_ALIGN),

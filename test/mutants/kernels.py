@@ -78,6 +78,8 @@ KERNELS = [
            arguments=("--target=sm_80",), note="the same by a thread of the first instance"),
     Kernel("sm80_walk", "test/certify/waits_again.tk", "two_pipes_kernel", [({"M": 130, "N": 136, "K": 840}, 2), ({"M": 130, "N": 200, "K": 40}, 1)],
            arguments=("--target=sm_80",), note="two workers that receive from the same pipes, in blocks that walk over tiles"),
+    Kernel("columns", "test/run/clusters_along_the_last_axis.tk", "banded_pairs", [({"E": 1, "M": 130, "N": 195, "K": 200}, 4), ({"E": 2, "M": 64, "N": 66, "K": 64}, 2)],
+           note="clusters along the last axis, for mutants by hand only", mechanical=False, condition=True),
     Kernel("gemm_by_hand", "test/mutants/inputs/gemm.tk", None, [({"M": 264, "N": 264, "K": 712}, 2), ({"M": 130, "N": 133, "K": 64}, 1)],
            note="for mutants by hand only", mechanical=False),
     Kernel("marks", "test/mutants/inputs/marks.tk", None, [({"M": 48, "N": 512, "P": 80}, 2), ({"M": 16, "N": 256, "P": 72}, 2)],
