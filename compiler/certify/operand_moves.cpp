@@ -9,19 +9,21 @@
 namespace tkc::certify {
 namespace {
 
-constexpr int kWarps = 4, kLanes = layout::kLanes;
-constexpr int kMatrixRows = 8;
+using layout::kLanes;
+
+constexpr int kWarps = 4;
+constexpr int kRowsOfMatrix = 8;
 constexpr int64_t kStep = 16;   // of K, in one instruction
 constexpr int64_t kBlock = 16;  // rows of a left operand in one warp, and columns of two right ones
 
 /// One ldmatrix of four matrices: lane l names row l % 8 of matrix l / 8 of the tile as it lies.
 template <class Place>
-void AddMatrices(MoveCost& cost, const Window& stored, const Place& place) {
+void AddWindowMatrices(MoveCost& cost, const Window& stored, const Place& place) {
   ++cost.instructions;
-  for (int matrix = 0; matrix < kLanes / kMatrixRows; ++matrix) {
-    std::array<int64_t, kMatrixRows> addresses{};
-    for (int row = 0; row < kMatrixRows; ++row) {
-      const auto [r, c] = place(matrix * kMatrixRows + row);
+  for (int matrix = 0; matrix < kLanes / kRowsOfMatrix; ++matrix) {
+    std::array<int64_t, kRowsOfMatrix> addresses{};
+    for (int row = 0; row < kRowsOfMatrix; ++row) {
+      const auto [r, c] = place(matrix * kRowsOfMatrix + row);
       addresses[static_cast<size_t>(row)] = stored.Address(r, c);
     }
     const layout::BankCost one = layout::MatrixCost(addresses);
@@ -49,7 +51,7 @@ MoveCost LeftMove(const ir::RegisterLayout& registers, const Window& window) {
     const int64_t first = warp % registers.warp_rows * kBlock;
     for (int64_t k = 0; k < window.cols; k += kStep) {
       for (int64_t i = 0; i < window.rows / block_rows; ++i) {
-        AddMatrices(cost, stored, [&](int lane) -> std::pair<int64_t, int64_t> {
+        AddWindowMatrices(cost, stored, [&](int lane) -> std::pair<int64_t, int64_t> {
           const int64_t row = first + i * block_rows;
           if (window.transposed) return {k + lane / 16 * 8 + lane % 8, row + lane / 8 % 2 * 8};
           return {row + lane % 16, k + lane / 16 * 8};
@@ -73,7 +75,7 @@ MoveCost RightMove(const ir::RegisterLayout& registers, const Window& window) {
       for (int64_t j = 0; j < blocks; j += 2) {
         // At an odd end the last block twice.
         const int64_t next = j + 1 < blocks ? block : 0;
-        AddMatrices(cost, stored, [&](int lane) -> std::pair<int64_t, int64_t> {
+        AddWindowMatrices(cost, stored, [&](int lane) -> std::pair<int64_t, int64_t> {
           const int64_t col = first + j * block + lane / 16 * next;
           if (window.transposed) return {col + lane % 8, k + lane / 8 % 2 * 8};
           return {k + lane % 16, col};

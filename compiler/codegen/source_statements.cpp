@@ -13,12 +13,6 @@ namespace {
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 /// Whether a statement goes on behind a line that ends like this, outside of brackets (lang-spec, gr-7).
 bool IsOpenEnded(std::string_view code) {
   code = Trim(code);
@@ -58,6 +52,12 @@ size_t LogicalLine(std::string_view text) {
 }
 
 }  // namespace
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+  return text;
+}
 
 std::string_view StatementAt(std::string_view line, size_t column) {
   constexpr std::string_view kHeaders[] = {"for ", "if ", "else", "worker ", "kernel ", "grid ", "fn ", "each ", "schedule "};

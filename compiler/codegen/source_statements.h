@@ -11,6 +11,9 @@
 
 namespace tkc::codegen {
 
+/// Without spaces and ends of lines around it.
+std::string_view Trim(std::string_view text);
+
 inline bool PointsSomewhere(const SourceManager& sources, Span span) {
   return span.file < sources.FileCount() && span.end > span.begin;
 }

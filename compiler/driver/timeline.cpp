@@ -24,7 +24,7 @@ bool IsWait(std::string_view what) {
   return false;
 }
 
-TimeKind KindOf(const TraceSpan& span) {
+TimeKind KindOfSpan(const TraceSpan& span) {
   if (span.track == "loads") return TimeKind::kLoad;
   if (span.track == "stores") return TimeKind::kStore;
   if (span.track == "tensor core") return TimeKind::kMatrix;
@@ -110,7 +110,7 @@ class Builder {
   }
 
   void Add(const TraceSpan& span, int64_t first_cycle) {
-    const TimeKind kind = KindOf(span);
+    const TimeKind kind = KindOfSpan(span);
     bool first = true;
     std::string name;
     int order = 0;

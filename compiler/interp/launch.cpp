@@ -19,8 +19,6 @@ using typed::Kernel;
 using typed::Param;
 using typed::ParamKind;
 
-constexpr int64_t kLargestExtent = std::numeric_limits<int32_t>::max();
-
 /// Where a dimension got its extent: axis `axis` of tensor `param`, or the command line.
 struct Origin {
   std::string text;
@@ -115,10 +113,10 @@ void BindDims(const Kernel& kernel, const Arguments& arguments, Launch& launch, 
       continue;
     }
     launch.dims[i] = origins[i]->extent;
-    if (launch.dims[i] < 0 || launch.dims[i] > kLargestExtent) {
+    if (launch.dims[i] < 0 || launch.dims[i] > typed::kLargestExtent) {
       faults.Report(
           DiagnosticKind::kBadArgument, kernel.dims[i].span,
-          fmt::format("`{}` is {}; an extent lies between 0 and {}", kernel.dims[i].name, launch.dims[i], kLargestExtent));
+          fmt::format("`{}` is {}; an extent lies between 0 and {}", kernel.dims[i].name, launch.dims[i], typed::kLargestExtent));
     }
   }
 }

@@ -21,8 +21,6 @@
 namespace tkc::interp {
 namespace {
 
-constexpr int64_t kLargestExtent = (int64_t{1} << 31) - 65536;  // se-14
-
 using typed::Kernel;
 using typed::Param;
 using typed::ParamKind;
@@ -121,8 +119,8 @@ class Collector {
         continue;
       }
       const std::optional<int64_t> extent = ParseNumber<int64_t>(text);
-      if (!extent || *extent < 0 || *extent > kLargestExtent) {
-        Fault(fmt::format("`--dims {}={}`: an extent is an integer from 0 to {}", name, text, kLargestExtent));
+      if (!extent || *extent < 0 || *extent > typed::kLargestExtent) {
+        Fault(fmt::format("`--dims {}={}`: an extent is an integer from 0 to {}", name, text, typed::kLargestExtent));
         continue;
       }
       dims_[id] = *extent;

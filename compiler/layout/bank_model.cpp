@@ -7,7 +7,6 @@ namespace tkc::layout {
 namespace {
 
 constexpr int kBanks = 32;
-constexpr int kWord = 4;
 constexpr int kWidestWords = 4;
 
 /// Most different words in one bank among lanes [first, first + count).

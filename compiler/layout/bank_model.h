@@ -10,6 +10,8 @@
 namespace tkc::layout {
 
 inline constexpr int kLanes = 32;
+inline constexpr int kLaneBits = 5;
+inline constexpr int kWord = 4;  // bytes
 inline constexpr int64_t kIdle = -1;
 
 /// Byte address of each lane, or kIdle.

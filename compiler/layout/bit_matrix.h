@@ -3,12 +3,16 @@
 // thread's number and of its register's number make up the row, the column, the address. Swizzles are too: they XOR address bits.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace tkc::layout {
+
+/// Which bit a power of two is.
+inline int Log2(int64_t power) { return std::countr_zero(static_cast<uint64_t>(power)); }
 
 class BitMatrix {
  public:

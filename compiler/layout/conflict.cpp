@@ -6,7 +6,6 @@
 #include "compiler/layout/conflict.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace tkc::layout {
 namespace {
@@ -15,10 +14,7 @@ constexpr int kWidest = 16;
 constexpr uint64_t kWordMask = ~uint64_t{3};  // the address without the byte in the word
 constexpr uint64_t kBankMask = uint64_t{31} << 2;
 constexpr uint64_t kColumnMask = uint64_t{7} << 4;  // which 16 of 128 bytes
-constexpr int kLaneBits = 5;
 constexpr int kMatricesPerInstruction = 4;
-
-int Log2(int64_t value) { return std::countr_zero(static_cast<uint64_t>(value)); }
 
 bool IsMatrix(AccessKind kind) { return kind == AccessKind::kLoadMatrix || kind == AccessKind::kStoreMatrix; }
 

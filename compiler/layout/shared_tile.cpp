@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/layout/shared_tile.h"
 
-#include <bit>
+#include "compiler/layout/bank_model.h"
 
 namespace tkc::layout {
 namespace {
 
 constexpr int kAddressBits = 40;
-constexpr int kLaneBits = 5, kWarpBits = 2;
+constexpr int kWarpBits = 2;
 constexpr int kPatternRows = 8;  // every swizzle repeats after eight rows of its width
 
-int Log2(int64_t value) { return std::countr_zero(static_cast<uint64_t>(value)); }
 uint64_t Bit(int bit) { return uint64_t{1} << bit; }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace tkc::layout {
 namespace {
 
-constexpr int kWord = 4, kLaneBits = 6, kFragmentRows = 16;
+constexpr int kWaveBits = 6, kFragmentRows = 16;
 
 /// Elements of one lane's access, and its first element in the tile.
 struct LanePlace {
@@ -84,15 +84,15 @@ BankCost FragmentConflicts(std::span<const BankRule> rules, const SharedTile& ti
   const int width = WidthOf(tile, read);
   const BankRule& rule = RuleFor(rules, AccessOf(read), width);
   // Lane numbers go to addresses linearly: rows, chunks and the swizzle's XOR have bits of their own.
-  std::array<uint64_t, kLaneBits> address_of_bit{};
-  for (int bit = 0; bit < kLaneBits; ++bit) {
+  std::array<uint64_t, kWaveBits> address_of_bit{};
+  for (int bit = 0; bit < kWaveBits; ++bit) {
     const LanePlace place = PlaceOf(tile, read, 1 << bit);
     address_of_bit[bit] = static_cast<uint64_t>(tile.Offset(place.row, place.col));
   }
   std::vector<uint64_t> words;
   for (int member = 0; member < GroupBits(rule); ++member) {
     uint64_t address = 0;
-    for (int bit = 0; bit < kLaneBits; ++bit) address ^= rule.together[member] >> bit & 1 ? address_of_bit[bit] : 0;
+    for (int bit = 0; bit < kWaveBits; ++bit) address ^= rule.together[member] >> bit & 1 ? address_of_bit[bit] : 0;
     words.push_back(address);
   }
   for (int word = kWord; word < width; word *= 2) words.push_back(static_cast<uint64_t>(word));

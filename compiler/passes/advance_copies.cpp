@@ -19,9 +19,9 @@ using ir::OpCode;
 using ir::Region;
 using symbolic::Scalar;
 
-class Advancing {
+class AdvancingCopies {
  public:
-  explicit Advancing(ir::Kernel& kernel) : kernel_(kernel) {}
+  explicit AdvancingCopies(ir::Kernel& kernel) : kernel_(kernel) {}
 
   void Rewrite(Region& region) {
     Region out;
@@ -44,7 +44,7 @@ class Advancing {
   std::set<std::string> changing_;  // names that the loop's body gives values to
 };
 
-std::optional<std::vector<Scalar>> Advancing::StepOf(const Op& copy, const Op& loop) const {
+std::optional<std::vector<Scalar>> AdvancingCopies::StepOf(const Op& copy, const Op& loop) const {
   const auto changes = [&](const Scalar& scalar) {
     return std::any_of(changing_.begin(), changing_.end(),
                        [&](const std::string& name) { return symbolic::Mentions(scalar, name); });
@@ -64,7 +64,7 @@ std::optional<std::vector<Scalar>> Advancing::StepOf(const Op& copy, const Op& l
   return step;
 }
 
-std::optional<Op> Advancing::Advance(Op& copy, const Op& loop, const std::string& buffer, Region& before) {
+std::optional<Op> AdvancingCopies::Advance(Op& copy, const Op& loop, const std::string& buffer, Region& before) {
   const std::optional<std::vector<Scalar>> step = StepOf(copy, loop);
   if (!step) return std::nullopt;
   ir::Type type = kernel_.values[copy.operands[0]].type;
@@ -83,7 +83,7 @@ std::optional<Op> Advancing::Advance(Op& copy, const Op& loop, const std::string
   return move;
 }
 
-void Advancing::Loop(Op& loop, Region& before) {
+void AdvancingCopies::Loop(Op& loop, Region& before) {
   changing_.clear();
   ForEachOp(loop.regions[0], [&](const Op& op) {
     if (ir::DefinesScalar(op.code)) changing_.insert(op.symbol);
@@ -112,7 +112,7 @@ void Advancing::Loop(Op& loop, Region& before) {
 Result<void> AdvanceCopies(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   if (!target.advances_copies) return {};
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) Advancing(kernel).Rewrite(worker.body);
+    if (worker.kind == ir::RoleKind::kCompute) AdvancingCopies(kernel).Rewrite(worker.body);
   }
   return {};
 }

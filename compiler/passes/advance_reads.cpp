@@ -30,17 +30,17 @@ Region Slice(const Region& region, size_t begin, size_t end) {
   return {region.begin() + static_cast<std::ptrdiff_t>(begin), region.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-bool IsMeeting(const Op& op) { return op.code == OpCode::kSend || op.code == OpCode::kReceive; }
+bool IsTransfer(const Op& op) { return op.code == OpCode::kSend || op.code == OpCode::kReceive; }
 
 /// Whether the read can't stand in front of the operation, or would not be the later one of two loads.
-bool Stops(const Op& op, const Op& read) {
+bool StopsRead(const Op& op, const Op& read) {
   if (op.code == OpCode::kRead || op.code == OpCode::kReadParts || !op.regions.empty()) return true;
   return ir::DefinesScalar(op.code) && NamesScalar(read, {op.symbol});
 }
 
-class Advancing {
+class AdvancingReads {
  public:
-  Advancing(ir::Kernel& kernel, ir::Worker& worker, const Target& target)
+  AdvancingReads(ir::Kernel& kernel, ir::Worker& worker, const Target& target)
       : kernel_(kernel), worker_(worker), target_(target), parts_(kernel, worker) {}
 
   void Run() {
@@ -83,10 +83,12 @@ class Advancing {
   std::optional<size_t> PlaceOf(const Region& loads, size_t begin) const {
     if (loads.empty()) return std::nullopt;
     size_t place = begin;
-    const auto stops = [&](const Op& read) { return !KeepsTensor(kernel_, read.symbol) || Stops(worker_.body[place - 1], read); };
+    const auto stops = [&](const Op& read) {
+      return !KeepsTensor(kernel_, read.symbol) || StopsRead(worker_.body[place - 1], read);
+    };
     while (place > 0 && std::none_of(loads.begin(), loads.end(), stops)) --place;
     const Region between = Slice(worker_.body, place, begin);
-    return std::any_of(between.begin(), between.end(), IsMeeting) ? std::optional(place) : std::nullopt;
+    return std::any_of(between.begin(), between.end(), IsTransfer) ? std::optional(place) : std::nullopt;
   }
 
   /// Of a thread, beside those for addresses. Blocks of a cluster need more of these: where each other's memory is.
@@ -198,7 +200,7 @@ Result<void> AdvanceReads(ir::Kernel& kernel, const Target& target, Diagnostics&
   if (kernel.resident == 0) return {};
   for (ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute || worker.layout.IsFragment()) continue;
-    Advancing(kernel, worker, target).Run();
+    AdvancingReads(kernel, worker, target).Run();
   }
   return {};
 }

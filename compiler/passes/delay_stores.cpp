@@ -16,7 +16,7 @@ using ir::Region;
 
 /// Whether the store can't stand behind the operation: that may touch the same tensor, or change what is stored or where. Loops and
 /// branches are not looked into.
-bool Stops(const Op& op, const Op& store) {
+bool StopsStore(const Op& op, const Op& store) {
   if (op.code == OpCode::kReceive || !op.regions.empty()) return true;
   if (!op.axes.empty() && op.symbol == store.symbol) return true;
   return Writes(op, store.operands[0]) || (ir::DefinesScalar(op.code) && NamesScalar(store, {op.symbol}));
@@ -25,7 +25,7 @@ bool Stops(const Op& op, const Op& store) {
 /// The last send in front of the next receive, if it is for a meeting: what it sends is received further down.
 std::optional<size_t> MeetingBehind(const Region& region, size_t store) {
   std::optional<size_t> send;
-  for (size_t i = store + 1; i < region.size() && !Stops(region[i], region[store]); ++i) {
+  for (size_t i = store + 1; i < region.size() && !StopsStore(region[i], region[store]); ++i) {
     if (region[i].code == OpCode::kSend) send = i;
   }
   if (!send) return std::nullopt;

@@ -12,7 +12,7 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
-using Kind = Traffic::Kind;
+using TrafficKind = Traffic::Kind;
 
 namespace {
 
@@ -124,7 +124,7 @@ void Folding::Receive(const Op& op, Level& level) {
     for (Traffic* step : steps) {
       step->done.insert(op.symbol);
       if (step->is_early) continue;
-      is_fed &= step->kind != Kind::kLoop && !step->ops.empty();
+      is_fed &= step->kind != TrafficKind::kLoop && !step->ops.empty();
       for (Op& each : InSlot(OnlyPipe(step->ops, op.symbol), op.symbol)) sends.push_back(std::move(each));
     }
     if (!is_fed)
@@ -140,7 +140,7 @@ void Folding::Loop(Op op, Level& level) {
   std::vector<Feed> feeds;
   for (std::vector<Traffic>& steps : level.feeds) {
     for (Traffic& step : steps) {
-      if (step.kind != Kind::kLoop || !step.done.empty() || step.is_early || !Receives(op, step.pipes)) continue;
+      if (step.kind != TrafficKind::kLoop || !step.done.empty() || step.is_early || !Receives(op, step.pipes)) continue;
       step.done = step.pipes;
       step.is_early = true;  // taken as a whole
       const Op& loop = *step.source;
@@ -175,7 +175,7 @@ void Folding::Branch(Op op, Level& level) {
   std::vector<std::pair<Traffic*, bool>> same;
   for (std::vector<Traffic>& steps : level.feeds) {
     for (Traffic& step : steps) {
-      if (step.kind != Kind::kBranch || !step.done.empty() || !Receives(op, step.pipes)) continue;
+      if (step.kind != TrafficKind::kBranch || !step.done.empty() || !Receives(op, step.pipes)) continue;
       const symbolic::Condition other = symbolic::ConditionOf(Resolve(Resolve(step.source->scalars[0], step.names), lets_));
       if (other.text == own.text) same.emplace_back(&step, other.is_negated != own.is_negated);
       break;

@@ -12,7 +12,7 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
-using Kind = Traffic::Kind;
+using TrafficKind = Traffic::Kind;
 
 bool Receives(const Op& op, const std::set<std::string>& pipes) {
   bool receives = op.code == OpCode::kReceive && pipes.count(op.symbol) > 0;
@@ -152,7 +152,7 @@ bool Folding::FindSends(const std::string& pipe, const Level& level, Lookahead& 
     size_t turn = 0;
     for (const Traffic& step : feed) {
       if (step.pipes.count(pipe) == 0) continue;
-      if (step.kind != Kind::kSend || turn == ahead.turns.size() || ReadsElements(step.ops)) return false;
+      if (step.kind != TrafficKind::kSend || turn == ahead.turns.size() || ReadsElements(step.ops)) return false;
       Append(ahead.turns[turn], step.ops);
       ++turn;
     }
@@ -201,7 +201,7 @@ void Folding::PlanLookahead(const Region& region, Level& level) {
   std::vector<std::string> pipes;
   for (std::vector<Traffic>& feed : level.feeds) {
     for (Traffic& step : feed) {
-      if (step.kind != Kind::kSend) continue;
+      if (step.kind != TrafficKind::kSend) continue;
       const std::string& pipe = *step.pipes.begin();
       if (level.ahead.count(pipe) == 0) {
         std::optional<Lookahead> ahead = LookaheadOf(pipe, region, level);
@@ -298,7 +298,7 @@ void Folding::MoveToStart(Level& level) {
     std::map<std::string, int64_t> filled;
     for (Traffic& step : feed) {
       const std::string& pipe = *step.pipes.begin();
-      if (step.kind != Kind::kSend) {
+      if (step.kind != TrafficKind::kSend) {
         blocked.insert(step.pipes.begin(), step.pipes.end());
         continue;
       }

@@ -15,9 +15,9 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-class Folding {
+class FoldingReshapes {
  public:
-  explicit Folding(ir::Kernel& kernel) : kernel_(kernel) {}
+  explicit FoldingReshapes(ir::Kernel& kernel) : kernel_(kernel) {}
 
   Region Rewritten(const Region& region) {
     Region out;
@@ -80,10 +80,10 @@ class Folding {
 };
 
 /// Reshapes that nobody uses (any more).
-bool DropUnused(Region& region, const Region& body) {
+bool DropReshapes(Region& region, const Region& body) {
   bool dropped = false;
   for (Op& op : region) {
-    for (Region& inner : op.regions) dropped |= DropUnused(inner, body);
+    for (Region& inner : op.regions) dropped |= DropReshapes(inner, body);
   }
   const auto is_unused = [&](const Op& op) { return op.code == OpCode::kReshape && CountUses(body, op.results[0]) == 0; };
   const size_t count = region.size();
@@ -100,8 +100,8 @@ bool DropUnused(Region& region, const Region& body) {
 Result<void> FoldReshapes(ir::Kernel& kernel, Diagnostics&) {
   for (ir::Worker& worker : kernel.workers) {
     if (!Contains(worker.body, OpCode::kReshape)) continue;
-    worker.body = Folding(kernel).Rewritten(worker.body);
-    while (DropUnused(worker.body, worker.body)) {
+    worker.body = FoldingReshapes(kernel).Rewritten(worker.body);
+    while (DropReshapes(worker.body, worker.body)) {
     }
   }
   return {};

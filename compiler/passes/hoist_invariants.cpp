@@ -17,13 +17,12 @@ namespace {
 using ir::Op;
 using ir::OpCode;
 using ir::Region;
-using Names = std::set<std::string>;
 
 /// Whether it is a loop that is not unrolled.
 bool IsOverRange(const Op& op) { return op.code == OpCode::kFor || op.code == OpCode::kForTiles; }
 
 /// Whether the operation names a scalar that is the same in each iteration of a loop in which `varying` are not.
-bool IsInvariantLet(const Op& op, const Names& varying) {
+bool IsInvariantLet(const Op& op, const std::set<std::string>& varying) {
   return op.code == OpCode::kLet && op.number == ir::kStays && !NamesScalar(op, varying);
 }
 
@@ -36,7 +35,7 @@ bool RunsOnce(const Op& loop) {
 
 /// Whether it brings the same tile in each iteration. What the kernel itself writes may change. What a section before has written
 /// is read only where the program reads it: elsewhere nothing may have been written.
-bool IsInvariantRead(const ir::Kernel& kernel, const Op& op, const Op& loop, const Names& varying) {
+bool IsInvariantRead(const ir::Kernel& kernel, const Op& op, const Op& loop, const std::set<std::string>& varying) {
   return op.code == OpCode::kRead && KeepsTensor(kernel, op.symbol) &&
          (RunsOnce(loop) || !ir::IsWritten(FindTensor(kernel, op.symbol))) && !NamesScalar(op, varying);
 }
@@ -44,7 +43,7 @@ bool IsInvariantRead(const ir::Kernel& kernel, const Op& op, const Op& loop, con
 bool HasTurns(const Op& loop) { return loop.code == OpCode::kForTiles && loop.number > 0; }
 
 /// Adds the names that a loop's own statements make anew in each iteration.
-void AddVaryingNames(const Region& body, Names& varying) {
+void AddVaryingNames(const Region& body, std::set<std::string>& varying) {
   for (const Op& op : body) {
     if (ir::DefinesScalar(op.code) && !IsInvariantLet(op, varying)) varying.insert(op.symbol);
     if (op.code != OpCode::kTilePosition) continue;
@@ -118,7 +117,7 @@ class Invariants {
   const ir::Kernel& kernel_;
   const Op& loop_;
   Region& body_;
-  Names varying_;
+  std::set<std::string> varying_;
 };
 
 /// Of a thread, beside what it keeps. Blocks that share a tile need more of these: where each other's memory is.
@@ -198,7 +197,7 @@ class Quotients {
   }
 
   ir::TakenNames used_;
-  Names launch_;
+  std::set<std::string> launch_;
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-struct Part {
+struct PartAccess {
   int64_t number = 0, count = 0;  // of so many
 };
 
@@ -52,7 +52,7 @@ class Joining {
       for (Region& inner : op.regions) Rewrite(inner);
     }
     for (size_t first = 0; first < region.size();) {
-      const std::optional<Part> part = PartOf(region[first]);
+      const std::optional<PartAccess> part = PartOf(region[first]);
       const std::vector<size_t> group = part ? Group(region, first, *part) : std::vector<size_t>{};
       if (group.empty())
         ++first;
@@ -82,7 +82,7 @@ class Joining {
 
   /// Which part of its tensor's structures an access is about, if it can be joined with others. Tiles that go through shared memory
   /// are copied there instead.
-  std::optional<Part> PartOf(const Op& op) const {
+  std::optional<PartAccess> PartOf(const Op& op) const {
     const bool is_store = op.code == OpCode::kStore;
     if ((!is_store && op.code != OpCode::kRead) || (is_store && !op.slot.empty())) return std::nullopt;
     if (is_store && static_cast<typed::StoreOp>(op.number) != typed::StoreOp::kSet) return std::nullopt;
@@ -91,7 +91,7 @@ class Joining {
     if (moved_.contains(tile) || kernel_.values[tile].type.dtype != tensor.dtype) return std::nullopt;
     const bool is_tile = std::any_of(op.axes.begin(), op.axes.end(), [](const ir::AxisRange& axis) { return !axis.dropped; });
     const ir::AxisRange& last = op.axes.back();
-    Part part;
+    PartAccess part;
     if (!is_tile || !last.dropped || last.lo || last.hi || !symbolic::IsInt(last.start, &part.number)) return std::nullopt;
     part.count = ir::StructureParts(tensor);
     if (part.count == 1 || part.number < 0 || part.number >= part.count) return std::nullopt;
@@ -99,7 +99,7 @@ class Joining {
   }
 
   /// The accesses to all parts, by part, the first of which stands at `first`; empty: there are not all of them.
-  std::vector<size_t> Group(const Region& region, size_t first, const Part& part) const {
+  std::vector<size_t> Group(const Region& region, size_t first, const PartAccess& part) const {
     const Op& access = region[first];
     const bool is_store = access.code == OpCode::kStore;
     std::vector<size_t> group(static_cast<size_t>(part.count), region.size());
@@ -107,7 +107,7 @@ class Joining {
     int64_t missing = part.count - 1;
     for (size_t i = first + 1; i < region.size(); ++i) {
       const Op& op = region[i];
-      const std::optional<Part> other = Agree(access, op) ? PartOf(op) : std::nullopt;
+      const std::optional<PartAccess> other = Agree(access, op) ? PartOf(op) : std::nullopt;
       if (other && group[static_cast<size_t>(other->number)] == region.size()) {
         group[static_cast<size_t>(other->number)] = i;
         if (--missing == 0) return group;

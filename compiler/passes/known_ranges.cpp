@@ -57,7 +57,7 @@ IntRange Quotient(IntRange a, int64_t by) {
 }
 
 /// c < x as x > c.
-Kind Turned(Kind kind) {
+Kind MirroredKind(Kind kind) {
   switch (kind) {
     case Kind::kLt: return Kind::kGt;
     case Kind::kLe: return Kind::kGe;
@@ -88,7 +88,7 @@ void KnownRanges::Assume(const Scalar& condition) {
     case Kind::kGt:
     case Kind::kGe:
       Compare(condition->kind, condition->args[0], condition->args[1]);
-      Compare(Turned(condition->kind), condition->args[1], condition->args[0]);
+      Compare(MirroredKind(condition->kind), condition->args[1], condition->args[0]);
       return;
     default: return;
   }

@@ -23,7 +23,7 @@ using ir::Region;
 using ir::ValueId;
 
 /// What of a loop's body moves, and where.
-struct Plan {
+struct AheadPlan {
   size_t first_receive = 0, end_receives = 0;
   size_t first_product = 0, last_product = 0;
   std::vector<size_t> loads;  // of the first product's fragments
@@ -31,22 +31,22 @@ struct Plan {
 };
 
 /// Reads the form of one loop.
-class Form {
+class AheadForm {
  public:
-  explicit Form(const Op& loop) : loop_(loop), body_(loop.regions[0]) {}
+  explicit AheadForm(const Op& loop) : loop_(loop), body_(loop.regions[0]) {}
   /// Empty if the loop is not of that form.
-  std::optional<Plan> Read() const;
+  std::optional<AheadPlan> Read() const;
 
  private:
-  bool FindProducts(Plan& plan) const;
-  bool FindLoads(Plan& plan) const;
-  bool FindViews(Plan& plan) const;
+  bool FindProducts(AheadPlan& plan) const;
+  bool FindLoads(AheadPlan& plan) const;
+  bool FindViews(AheadPlan& plan) const;
 
   const Op& loop_;
   const Region& body_;
 };
 
-bool Form::FindProducts(Plan& plan) const {
+bool AheadForm::FindProducts(AheadPlan& plan) const {
   const auto is_product = [](const Op& op) { return op.code == OpCode::kMultiply; };
   const auto first = std::find_if(body_.begin(), body_.end(), is_product);
   const auto last = std::find_if(body_.rbegin(), body_.rend(), is_product);
@@ -56,7 +56,7 @@ bool Form::FindProducts(Plan& plan) const {
   return plan.end_receives <= plan.first_product && plan.first_product < plan.last_product;
 }
 
-bool Form::FindLoads(Plan& plan) const {
+bool AheadForm::FindLoads(AheadPlan& plan) const {
   std::set<ValueId> slots;  // views of what is received
   const Op& product = body_[plan.first_product];
   for (size_t i = plan.first_receive; i < body_.size(); ++i) {
@@ -79,7 +79,7 @@ bool Form::FindLoads(Plan& plan) const {
 }
 
 /// They are the same in all iterations.
-bool Form::FindViews(Plan& plan) const {
+bool AheadForm::FindViews(AheadPlan& plan) const {
   std::set<std::string> changing{loop_.symbol};
   for (const Op& op : body_) {
     if (ir::DefinesScalar(op.code)) changing.insert(op.symbol);
@@ -100,9 +100,9 @@ bool Form::FindViews(Plan& plan) const {
   return true;
 }
 
-std::optional<Plan> Form::Read() const {
+std::optional<AheadPlan> AheadForm::Read() const {
   const auto is_receive = [](const Op& op) { return op.code == OpCode::kReceive; };
-  Plan plan;
+  AheadPlan plan;
   const auto first = std::find_if(body_.begin(), body_.end(), is_receive);
   const auto end = std::find_if_not(first, body_.end(), is_receive);
   plan.first_receive = static_cast<size_t>(first - body_.begin());
@@ -126,7 +126,7 @@ class Ahead {
     Region out;
     for (Op& op : region) {
       for (Region& inner : op.regions) Rewrite(inner);
-      const std::optional<Plan> plan = op.code == OpCode::kFor ? Form(op).Read() : std::nullopt;
+      const std::optional<AheadPlan> plan = op.code == OpCode::kFor ? AheadForm(op).Read() : std::nullopt;
       if (plan && RefillsAtEnd(op.regions[0], *plan)) Turn(op, *plan, out);
       out.push_back(std::move(op));
     }
@@ -138,17 +138,17 @@ class Ahead {
     return op.code == OpCode::kSend && op.symbol == pipe && op.slot == pipe;
   }
   /// Every slot that is received is filled again behind the last product, while the next one is there.
-  bool RefillsAtEnd(const Region& body, const Plan& plan) const;
-  void Turn(Op& loop, const Plan& plan, Region& before);
-  Region Early(const Region& body, const Plan& plan, const std::string& suffix, const std::string& comment);
+  bool RefillsAtEnd(const Region& body, const AheadPlan& plan) const;
+  void Turn(Op& loop, const AheadPlan& plan, Region& before);
+  Region Early(const Region& body, const AheadPlan& plan, const std::string& suffix, const std::string& comment);
   /// Takes the copies from the end of the body, for the slot before the present one.
-  static Region TakeRefills(Region& body, const Plan& plan);
+  static Region TakeRefills(Region& body, const AheadPlan& plan);
   static void DropUnused(Region& body);
 
   ir::Kernel& kernel_;
 };
 
-bool Ahead::RefillsAtEnd(const Region& body, const Plan& plan) const {
+bool Ahead::RefillsAtEnd(const Region& body, const AheadPlan& plan) const {
   for (size_t i = plan.first_receive; i < plan.end_receives; ++i) {
     if (FindPipe(kernel_, body[i].symbol).slots < 2) return false;
     const auto behind = body.begin() + static_cast<ptrdiff_t>(plan.last_product);
@@ -157,7 +157,7 @@ bool Ahead::RefillsAtEnd(const Region& body, const Plan& plan) const {
   return true;
 }
 
-Region Ahead::TakeRefills(Region& body, const Plan& plan) {
+Region Ahead::TakeRefills(Region& body, const AheadPlan& plan) {
   std::set<std::string> pipes;
   for (size_t i = plan.first_receive; i < plan.end_receives; ++i) pipes.insert(body[i].symbol);
   Region taken, rest;
@@ -182,7 +182,7 @@ Region Ahead::TakeRefills(Region& body, const Plan& plan) {
 }
 
 /// The receives, views and loads once more, with values of their own, whose names end in `suffix`.
-Region Ahead::Early(const Region& body, const Plan& plan, const std::string& suffix, const std::string& comment) {
+Region Ahead::Early(const Region& body, const AheadPlan& plan, const std::string& suffix, const std::string& comment) {
   Region early;
   for (size_t i = plan.first_receive; i < plan.end_receives; ++i) {
     early.push_back(body[i]);
@@ -212,7 +212,7 @@ void HoldLoads(Region& region, const Hold& hold) {
   region = std::move(out);
 }
 
-void Ahead::Turn(Op& loop, const Plan& plan, Region& before) {
+void Ahead::Turn(Op& loop, const AheadPlan& plan, Region& before) {
   Region& body = loop.regions[0];
   std::vector<ValueId> held;
   Region first = Early(body, plan, "_first", "The operands of the loop's first product.");
@@ -254,7 +254,7 @@ void Ahead::DropUnused(Region& body) {
 
 }  // namespace
 
-bool CanLoadAhead(const Op& loop) { return loop.code == OpCode::kFor && Form(loop).Read().has_value(); }
+bool CanLoadAhead(const Op& loop) { return loop.code == OpCode::kFor && AheadForm(loop).Read().has_value(); }
 
 bool HasRoomAhead(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target) {
   const int64_t registers = ShareRegisters(kernel, target).for_tiles;

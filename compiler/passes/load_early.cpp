@@ -15,13 +15,12 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
-using Names = std::set<std::string>;
 
 bool IsLoad(const Op& op) { return op.code == OpCode::kLoadShared || ir::LoadsFragments(op.code); }
 
 /// Scalars that the worker's program gives values to.
-Names ScalarsOf(const ir::Worker& worker) {
-  Names names;
+std::set<std::string> ScalarsOf(const ir::Worker& worker) {
+  std::set<std::string> names;
   ForEachOp(worker.body, [&](const Op& op) {
     const bool is_loop = ir::IsLoop(op.code);
     if (is_loop || ir::DefinesScalar(op.code)) names.insert(op.symbol);
@@ -34,7 +33,7 @@ Names ScalarsOf(const ir::Worker& worker) {
 
 class Moving {
  public:
-  Moving(const ir::Kernel& kernel, const Names& buffers, const ir::Worker& worker)
+  Moving(const ir::Kernel& kernel, const std::set<std::string>& buffers, const ir::Worker& worker)
       : kernel_(kernel), buffers_(buffers), views_(BuffersOfViews(kernel, worker.body)) {}
 
   /// Takes the loads, and the parts that they load, from where they stand.
@@ -67,18 +66,18 @@ class Moving {
 
  private:
   const ir::Kernel& kernel_;
-  const Names& buffers_;
+  const std::set<std::string>& buffers_;
   const std::map<ValueId, std::string> views_;
   std::map<std::string, Region> taken_;  // in program order
 };
 
 }  // namespace
 
-Names LoadableEarly(const ir::Kernel& kernel, const ir::Worker& worker) {
+std::set<std::string> LoadableEarly(const ir::Kernel& kernel, const ir::Worker& worker) {
   const std::map<ValueId, std::string> views = BuffersOfViews(kernel, worker.body);
-  const Names scalars = ScalarsOf(worker);
+  const std::set<std::string> scalars = ScalarsOf(worker);
   std::map<std::string, int> receives;
-  Names loaded, others;
+  std::set<std::string> loaded, others;
   ForEachOp(worker.body, [&](const Op& op) {
     if (op.code == OpCode::kReceive) ++receives[op.symbol];
     for (size_t i = 0; i < op.operands.size(); ++i) {
@@ -88,7 +87,7 @@ Names LoadableEarly(const ir::Kernel& kernel, const ir::Worker& worker) {
       (may_move ? loaded : others).insert(view->second);
     }
   });
-  Names slots;
+  std::set<std::string> slots;
   for (const ir::Pipe& pipe : kernel.pipes) {
     for (size_t i = 0; i < pipe.fields.size() && receives[pipe.name] == 1; ++i) slots.insert(FieldBuffer(pipe, i));
   }
@@ -96,7 +95,7 @@ Names LoadableEarly(const ir::Kernel& kernel, const ir::Worker& worker) {
   return loaded;
 }
 
-void LoadEarly(const ir::Kernel& kernel, ir::Worker& worker, const Names& buffers) {
+void LoadEarly(const ir::Kernel& kernel, ir::Worker& worker, const std::set<std::string>& buffers) {
   Moving moving(kernel, buffers, worker);
   moving.Take(worker.body);
   moving.Put(worker.body);

@@ -19,9 +19,8 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
+using symbolic::Int;
 using symbolic::Kind;
-
-Scalar Int(int64_t value) { return symbolic::Int(value); }
 
 Op Let(const std::string& name, Scalar value, Span span) {
   Op let{OpCode::kLet, {}, {}, {std::move(value)}};

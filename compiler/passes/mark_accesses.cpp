@@ -18,9 +18,9 @@ using ir::Scalar;
 
 constexpr int64_t kVector = 16;  // bytes
 
-class Marking {
+class MarkingAccesses {
  public:
-  Marking(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), facts_(kernel, worker) {}
+  MarkingAccesses(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), facts_(kernel, worker) {}
 
   void Mark(Op& access) const {
     const ir::TensorParam& tensor = FindTensor(kernel_, access.symbol);
@@ -130,7 +130,7 @@ class Marking {
 Result<void> MarkAccesses(ir::Kernel& kernel, Diagnostics&) {
   if (!ir::IsAligned(kernel) && !ir::IsContiguous(kernel)) return {};  // where rows may begin anywhere, other ways have to be there
   for (ir::Worker& worker : kernel.workers) {
-    const Marking marking(kernel, worker);
+    const MarkingAccesses marking(kernel, worker);
     const bool computes = worker.kind == ir::RoleKind::kCompute;
     ForEachOp(worker.body, [&](Op& op) {
       switch (op.code) {

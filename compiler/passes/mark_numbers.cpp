@@ -23,9 +23,9 @@ using symbolic::Kind;
 
 constexpr int64_t kOfBlock = 4;  // numbers that share a block of the generator
 
-class Marking {
+class MarkingNumbers {
  public:
-  Marking(ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel), worker_(worker), facts_(kernel, worker) {}
+  MarkingNumbers(ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel), worker_(worker), facts_(kernel, worker) {}
 
   void Run() {
     if (!worker_.layout.IsFragment() && worker_.layout.vec % kOfBlock == 0) Visit(worker_.body);
@@ -100,7 +100,7 @@ class Marking {
 
 Result<void> MarkNumbers(ir::Kernel& kernel, Diagnostics&) {
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) Marking(kernel, worker).Run();
+    if (worker.kind == ir::RoleKind::kCompute) MarkingNumbers(kernel, worker).Run();
   }
   return {};
 }

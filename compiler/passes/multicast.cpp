@@ -16,9 +16,9 @@ using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
 
-class Sharing {
+class LoadSharing {
  public:
-  Sharing(ir::Kernel& kernel, const Region& body, const std::string& axis_name) : kernel_(kernel), differs_{axis_name} {
+  LoadSharing(ir::Kernel& kernel, const Region& body, const std::string& axis_name) : kernel_(kernel), differs_{axis_name} {
     const auto take = [&](const Op& op) {
       if (op.code == OpCode::kLet && NamesScalar(op, differs_)) differs_.insert(op.symbol);
     };
@@ -130,7 +130,7 @@ Result<void> Multicast(ir::Kernel& kernel, const Target&, Diagnostics& diagnosti
   if (!axis) return {};
   const std::string name = kernel.axes[*axis].name;
   for (ir::Worker& worker : kernel.workers) {
-    Sharing sharing(kernel, worker.body, name);
+    LoadSharing sharing(kernel, worker.body, name);
     if (sharing.Diverges(worker.body)) {
       return diagnostics.Error(DiagnosticKind::kNotImplemented, worker.span,
                                "a cluster whose blocks run different loops is specified, not yet implemented");

@@ -26,7 +26,7 @@ using Places = std::set<size_t>;  // of operations in the loop's body
 bool ShowsSlot(const Op& op) { return ir::IsPartOrTranspose(op.code); }
 
 /// Which operations of a loop's body move.
-struct Plan {
+struct OverlapPlan {
   Places early;                    // the first products and what leads to them
   Places late;                     // the last product and the slot that it reads
   Places touching;                 // of the others, those that have to wait for the last product
@@ -35,24 +35,24 @@ struct Plan {
 };
 
 /// Reads the form of one loop.
-class Form {
+class OverlapForm {
  public:
-  Form(const ir::Kernel& kernel, const Op& loop) : kernel_(kernel), loop_(loop), body_(loop.regions[0]) {
+  OverlapForm(const ir::Kernel& kernel, const Op& loop) : kernel_(kernel), loop_(loop), body_(loop.regions[0]) {
     for (size_t i = 0; i < body_.size(); ++i) {
       for (const ValueId result : body_[i].results) maker_[result] = i;
     }
   }
   /// Empty if the loop is not of that form.
-  std::optional<Plan> Read() const;
+  std::optional<OverlapPlan> Read() const;
 
  private:
   bool MayRepeat() const;
   bool IsStraight() const;
-  bool FindLate(Plan& plan) const;
-  bool FindEarly(Plan& plan) const;
-  bool LeadsToLate(const Plan& plan) const;
-  void FindTouching(Plan& plan) const;
-  bool MayPass(const Plan& plan) const;
+  bool FindLate(OverlapPlan& plan) const;
+  bool FindEarly(OverlapPlan& plan) const;
+  bool LeadsToLate(const OverlapPlan& plan) const;
+  void FindTouching(OverlapPlan& plan) const;
+  bool MayPass(const OverlapPlan& plan) const;
 
   bool IsMade(ValueId value) const { return maker_.contains(value); }
   /// Whether operations other than those of `places` write the value.
@@ -67,12 +67,12 @@ class Form {
   std::map<ValueId, size_t> maker_;
 };
 
-bool Form::MayRepeat() const {
+bool OverlapForm::MayRepeat() const {
   int64_t lo = 0, hi = 0;
   return !symbolic::IsInt(loop_.scalars[0], &lo) || !symbolic::IsInt(loop_.scalars[1], &hi) || hi - lo > loop_.number;
 }
 
-bool Form::IsStraight() const {
+bool OverlapForm::IsStraight() const {
   std::set<std::string> received;
   return std::all_of(body_.begin(), body_.end(), [&](const Op& op) {
     const bool moves =
@@ -83,7 +83,7 @@ bool Form::IsStraight() const {
   });
 }
 
-bool Form::IsWrittenBeside(const Places& places, ValueId value) const {
+bool OverlapForm::IsWrittenBeside(const Places& places, ValueId value) const {
   for (size_t i = 0; i < body_.size(); ++i) {
     if (!places.contains(i) && Writes(body_[i], value)) return true;
   }
@@ -91,7 +91,7 @@ bool Form::IsWrittenBeside(const Places& places, ValueId value) const {
 }
 
 /// acc += p @ v, where p is computed in this iteration, v is a slot, and only the next iterations read acc.
-bool Form::FindLate(Plan& plan) const {
+bool OverlapForm::FindLate(OverlapPlan& plan) const {
   const auto is_product = [](const Op& op) { return op.code == OpCode::kMma; };
   const auto last = std::find_if(body_.rbegin(), body_.rend(), is_product);
   if (last == body_.rend() || last->number == ir::kSets || IsMade(last->operands[0])) return false;
@@ -124,7 +124,7 @@ bool Form::FindLate(Plan& plan) const {
   });
 }
 
-bool Form::AddWhatLeadsTo(size_t place, Places& places) const {
+bool OverlapForm::AddWhatLeadsTo(size_t place, Places& places) const {
   if (!places.insert(place).second) return true;
   const Op& op = body_[place];
   const bool is_allowed = op.code == OpCode::kReceive || op.code == OpCode::kMma || op.code == OpCode::kVar ||
@@ -140,7 +140,7 @@ bool Form::AddWhatLeadsTo(size_t place, Places& places) const {
 }
 
 /// Products whose sums begin in this iteration, from operands that are there as soon as their slots are.
-bool Form::FindEarly(Plan& plan) const {
+bool OverlapForm::FindEarly(OverlapPlan& plan) const {
   for (size_t i = 0; i < body_.size(); ++i) {
     const Op& op = body_[i];
     if (op.code == OpCode::kLet) plan.early.insert(i);
@@ -156,7 +156,7 @@ bool Form::FindEarly(Plan& plan) const {
 }
 
 /// The last product's operand comes from the first ones: otherwise nothing stands between them that the unit would wait for.
-bool Form::LeadsToLate(const Plan& plan) const {
+bool OverlapForm::LeadsToLate(const OverlapPlan& plan) const {
   std::set<ValueId> from_early;
   for (const size_t place : plan.early) {
     if (body_[place].code == OpCode::kMma) from_early.insert(body_[place].operands[0]);
@@ -186,7 +186,7 @@ bool Conflict(const Op& a, const Op& b) {
 }
 
 /// The held operand, the sum, and whatever can't be moved in front of what touches these.
-void Form::FindTouching(Plan& plan) const {
+void OverlapForm::FindTouching(OverlapPlan& plan) const {
   const size_t product = *plan.late.rbegin();
   const ValueId sum = body_[product].operands[0];
   for (size_t i = 0; i < body_.size(); ++i) {
@@ -206,7 +206,7 @@ void Form::FindTouching(Plan& plan) const {
   plan.rounding = maker->second;
 }
 
-bool Form::SentByCopies(const std::string& pipe) const {
+bool OverlapForm::SentByCopies(const std::string& pipe) const {
   return std::all_of(kernel_.workers.begin(), kernel_.workers.end(), [&](const ir::Worker& worker) {
     bool sends = false;
     ForEachOp(worker.body, [&](const Op& op) { sends |= op.code == OpCode::kSend && op.symbol == pipe; });
@@ -216,7 +216,7 @@ bool Form::SentByCopies(const std::string& pipe) const {
 
 /// The first products' slots are received before those that the last product of the iteration before reads: their sender, which
 /// fills them by turns, must not wait for these.
-bool Form::MayPass(const Plan& plan) const {
+bool OverlapForm::MayPass(const OverlapPlan& plan) const {
   std::set<std::string> names{loop_.symbol};
   for (const Op& op : body_) {
     if (op.code == OpCode::kReceive && !SentByCopies(op.symbol)) return false;
@@ -228,8 +228,8 @@ bool Form::MayPass(const Plan& plan) const {
   });
 }
 
-std::optional<Plan> Form::Read() const {
-  Plan plan;
+std::optional<OverlapPlan> OverlapForm::Read() const {
+  OverlapPlan plan;
   const bool fits = loop_.code == OpCode::kFor && MayRepeat() && IsStraight() && FindLate(plan) && FindEarly(plan) &&
                     LeadsToLate(plan) && MayPass(plan);
   if (!fits) return std::nullopt;
@@ -247,7 +247,7 @@ class Overlap {
     Region out;
     for (Op& op : region) {
       for (Region& inner : op.regions) changes |= Rewrite(inner);
-      const std::optional<Plan> plan = op.code == OpCode::kFor ? Form(kernel_, op).Read() : std::nullopt;
+      const std::optional<OverlapPlan> plan = op.code == OpCode::kFor ? OverlapForm(kernel_, op).Read() : std::nullopt;
       if (!plan) {
         out.push_back(std::move(op));
         continue;
@@ -264,17 +264,17 @@ class Overlap {
   struct Parts {
     Region early, late, others, touching;
   };
-  void Turn(Op loop, const Plan& plan, Region& out);
-  Parts Deal(const Region& body, const Plan& plan);
+  void Turn(Op loop, const OverlapPlan& plan, Region& out);
+  Parts Deal(const Region& body, const OverlapPlan& plan);
   /// But for its last product, with names of its own.
   Region FirstIteration(const Parts& parts);
   /// What stands for the copy of the last product's left operand: an assignment to what is carried.
-  Region Carry(const Region& body, const Plan& plan);
+  Region Carry(const Region& body, const OverlapPlan& plan);
 
   ir::Kernel& kernel_;
 };
 
-Region Overlap::Carry(const Region& body, const Plan& plan) {
+Region Overlap::Carry(const Region& body, const OverlapPlan& plan) {
   const Op& held = body[plan.held];
   ValueId value = held.operands[0];
   Region carry;
@@ -290,7 +290,7 @@ Region Overlap::Carry(const Region& body, const Plan& plan) {
   return carry;
 }
 
-Overlap::Parts Overlap::Deal(const Region& body, const Plan& plan) {
+Overlap::Parts Overlap::Deal(const Region& body, const OverlapPlan& plan) {
   Parts parts;
   for (size_t i = 0; i < body.size(); ++i) {
     if (i == plan.rounding) continue;
@@ -323,7 +323,7 @@ Region Overlap::FirstIteration(const Parts& parts) {
   return first;
 }
 
-void Overlap::Turn(Op loop, const Plan& plan, Region& out) {
+void Overlap::Turn(Op loop, const OverlapPlan& plan, Region& out) {
   const Op& product = loop.regions[0][*plan.late.rbegin()];
   const Span late_span = product.span;
   Op held{OpCode::kVar, {product.operands[1]}};
@@ -347,7 +347,7 @@ void Overlap::Turn(Op loop, const Plan& plan, Region& out) {
   loop.scalars[0] = symbolic::Add(lo, symbolic::Int(loop.number));
 
   const auto push_if_any = [&](Region region) {
-    if (symbolic::IsInt(lo) && symbolic::IsInt(hi)) return Append(out, region);  // Form sees to it that there are
+    if (symbolic::IsInt(lo) && symbolic::IsInt(hi)) return Append(out, region);  // OverlapForm sees to it that there are
     // A number is written on the right.
     out.push_back(symbolic::IsInt(lo) ? If(symbolic::Kind::kGt, hi, lo, std::move(region), loop.span)
                                       : If(symbolic::Kind::kLt, lo, hi, std::move(region), loop.span));

@@ -51,7 +51,7 @@ std::set<std::string> OperandsOfProducts(const ir::Kernel& kernel) {
 
 using Obstacles = std::map<std::string, std::string>;  // what keeps the copy engine from moving something, and tensors
 
-struct Loads {
+struct LoadSelection {
   CopyEngine& engine;
   ir::Worker& worker;
   ir::Kernel& kernel = engine.kernel;
@@ -85,7 +85,7 @@ struct Loads {
   void Rewrite(Region& region);
 };
 
-Op Loads::FoldedCopy(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool fills_field) const {
+Op LoadSelection::FoldedCopy(const Op& read, const std::string& pipe, const ir::Buffer& buffer, bool fills_field) const {
   Op copy{OpCode::kCopyToShared};
   copy.symbol = read.symbol;
   copy.axes = read.axes;
@@ -110,8 +110,8 @@ Op Loads::FoldedCopy(const Op& read, const std::string& pipe, const ir::Buffer& 
   return copy;
 }
 
-Op Loads::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, const std::string& obstacle, bool fills_field,
-                 Obstacles& obstacles) {
+Op LoadSelection::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buffer, const std::string& obstacle,
+                         bool fills_field, Obstacles& obstacles) {
   if (target.folds_copies) return FoldedCopy(read, pipe, buffer, fills_field);
   if (obstacle.empty()) {
     Op copy{OpCode::kLoadAsync};
@@ -130,7 +130,7 @@ Op Loads::CopyOf(const Op& read, const std::string& pipe, const ir::Buffer& buff
   return copy;
 }
 
-ir::Scalar Loads::WhereWhole(const Op& send) const {
+ir::Scalar LoadSelection::WhereWhole(const Op& send) const {
   if (target.folds_copies || kernel.cluster > 1) return nullptr;
   std::vector<ir::Scalar> where;
   for (size_t i = 0; i < send.operands.size(); ++i) {
@@ -145,7 +145,7 @@ ir::Scalar Loads::WhereWhole(const Op& send) const {
   return all;
 }
 
-void Loads::FillByBoxes(const Op& read, const Op& copy, ValueId field, Region& out) {
+void LoadSelection::FillByBoxes(const Op& read, const Op& copy, ValueId field, Region& out) {
   const ir::Type type = kernel.values[field].type;
   ir::Type box = type;
   box.rows = BoxRows(type.rows);
@@ -165,7 +165,7 @@ void Loads::FillByBoxes(const Op& read, const Op& copy, ValueId field, Region& o
   }
 }
 
-Region Loads::Fill(Op send, bool is_whole) {
+Region LoadSelection::Fill(Op send, bool is_whole) {
   const ir::Pipe& pipe = FindPipe(kernel, send.symbol);
   Region out, copies;
   Obstacles obstacles;
@@ -208,7 +208,7 @@ Region Loads::Fill(Op send, bool is_whole) {
 }
 
 /// A read that feeds a send becomes the copy that fills the field; `send` keeps the views it fills, in order.
-void Loads::Rewrite(Region& region) {
+void LoadSelection::Rewrite(Region& region) {
   Region out;
   for (Op& op : region) {
     for (Region& inner : op.regions) Rewrite(inner);
@@ -230,6 +230,6 @@ void Loads::Rewrite(Region& region) {
 
 }  // namespace
 
-void SelectLoads(CopyEngine& engine, ir::Worker& worker) { Loads{engine, worker}.Rewrite(worker.body); }
+void SelectLoads(CopyEngine& engine, ir::Worker& worker) { LoadSelection{engine, worker}.Rewrite(worker.body); }
 
 }  // namespace tkc::passes

@@ -94,9 +94,9 @@ bool IsLoaded(const ir::Kernel& kernel, const std::string& pipe) {
   return true;
 }
 
-class Separation {
+class FieldSeparation {
  public:
-  Separation(ir::Kernel& kernel, size_t place, const std::set<size_t>& late) : kernel_(kernel), source_(kernel.pipes[place]) {
+  FieldSeparation(ir::Kernel& kernel, size_t place, const std::set<size_t>& late) : kernel_(kernel), source_(kernel.pipes[place]) {
     ir::TakenNames used = kernel.UsedNames();
     for (size_t half = 0; half < 2; ++half) {
       ir::Pipe& pipe = halves_[half] = source_;
@@ -183,7 +183,7 @@ Result<void> SeparateFields(ir::Kernel& kernel, const Target& target, Diagnostic
     std::set<size_t> late;
     for (const ir::Worker& worker : kernel.workers) late.merge(LateIn(worker.body, pipe.name, false));
     if (late.empty() || late.size() == pipe.fields.size()) continue;
-    Separation separation(kernel, place, late);
+    FieldSeparation separation(kernel, place, late);
     for (ir::Worker& worker : kernel.workers) separation.Rewrite(worker.body);
   }
   return {};

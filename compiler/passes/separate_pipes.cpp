@@ -179,7 +179,7 @@ std::vector<size_t> Share(const std::vector<End>& ends) {
 }
 
 /// The pipe that each operation is to name; nothing if it would have to name several.
-std::optional<std::map<Op*, size_t>> Choices(const std::vector<End>& ends, const std::vector<size_t>& pipe_of) {
+std::optional<std::map<Op*, size_t>> ChoicesOfEnds(const std::vector<End>& ends, const std::vector<size_t>& pipe_of) {
   std::map<Op*, size_t> choices;
   for (const End& end : ends) {
     for (size_t slot = 0; slot < end.slots.size(); ++slot) {
@@ -197,7 +197,7 @@ void Separate(ir::Kernel& kernel, size_t place) {
   if (ends.empty()) return;
   const std::vector<size_t> pipe_of = Share(ends);
   const size_t count = *std::max_element(pipe_of.begin(), pipe_of.end()) + 1;
-  const auto choices = Choices(ends, pipe_of);
+  const auto choices = ChoicesOfEnds(ends, pipe_of);
   if (count == 1 || !choices) return;
 
   ir::TakenNames used = kernel.UsedNames();

@@ -73,9 +73,9 @@ Region Unrolled(ir::Kernel& kernel, Region region, const std::set<std::string>& 
   return out;
 }
 
-class Separation {
+class RingSeparation {
  public:
-  Separation(ir::Kernel& kernel, Diagnostics& diagnostics) : kernel_(kernel), diagnostics_(diagnostics) {}
+  RingSeparation(ir::Kernel& kernel, Diagnostics& diagnostics) : kernel_(kernel), diagnostics_(diagnostics) {}
 
   /// All pipes of the worker's instances.
   Result<void> Run(const std::string& worker) {
@@ -185,7 +185,7 @@ Result<void> SeparateRings(ir::Kernel& kernel, const Target& target, Diagnostics
   while (true) {
     const auto pipe = std::find_if(kernel.pipes.begin(), kernel.pipes.end(), is_apart);
     if (pipe == kernel.pipes.end()) return {};
-    if (!Separation(kernel, diagnostics).Run(std::string(pipe->per_worker))) return Failure{};
+    if (!RingSeparation(kernel, diagnostics).Run(std::string(pipe->per_worker))) return Failure{};
   }
 }
 

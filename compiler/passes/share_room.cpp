@@ -25,7 +25,6 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
-using Names = std::set<std::string>;
 
 /// Which buffers of a worker hold something at once. A walk from the end to the beginning: a buffer is live where what it holds is
 /// still read further on.
@@ -38,20 +37,20 @@ class Lives {
   bool Meet(const std::string& a, const std::string& b) const { return at_once_.contains(std::minmax(a, b)); }
 
  private:
-  Names Before(const Region& region, Names live) {
+  std::set<std::string> Before(const Region& region, std::set<std::string> live) {
     for (auto op = region.rbegin(); op != region.rend(); ++op) live = Before(*op, std::move(live));
     return live;
   }
 
-  Names Before(const Op& op, Names live) {
+  std::set<std::string> Before(const Op& op, std::set<std::string> live) {
     if (op.code == OpCode::kIf) {
-      Names either = live;  // also of a branch that is not there
+      std::set<std::string> either = live;  // also of a branch that is not there
       for (const Region& region : op.regions) either.merge(Before(region, live));
       return either;
     }
     if (op.code == OpCode::kSend && !op.regions.empty()) return Before(op.regions[0], std::move(live));
     for (const Region& region : op.regions) {
-      Names around = Before(region, live);
+      std::set<std::string> around = Before(region, live);
       around.insert(live.begin(), live.end());
       live.merge(Before(region, around));  // what the next iteration reads is live at the end of this one
     }
@@ -59,7 +58,7 @@ class Lives {
     return live;
   }
 
-  void Access(const Op& op, Names& live) {
+  void Access(const Op& op, std::set<std::string>& live) {
     for (size_t i = 0; i < op.operands.size(); ++i) {
       const auto buffer = views_.find(op.operands[i]);
       if (buffer == views_.end()) continue;
@@ -79,8 +78,8 @@ class Lives {
 };
 
 /// Of a worker: the buffers that only it uses, all instances alike, and that hold one tile (of each instance).
-Names OwnTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
-  Names own, others;
+std::set<std::string> OwnTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
+  std::set<std::string> own, others;
   for (const ir::Worker& each : kernel.workers) {
     const auto views = BuffersOfViews(kernel, each.body);
     for (const auto& [view, buffer] : views) (&each == &worker ? own : others).insert(buffer);
@@ -91,7 +90,7 @@ Names OwnTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
       }
     });
   }
-  const Names channels = Channels(kernel);
+  const std::set<std::string> channels = Channels(kernel);
   for (const ir::Pipe& pipe : kernel.pipes) {
     const bool is_sent = std::any_of(kernel.workers.begin(), kernel.workers.end(), [&](const ir::Worker& each) {
       bool sends = false;
@@ -110,12 +109,12 @@ Names OwnTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
 }
 
 /// Which buffers may lie over each other.
-class Sharing {
+class RoomSharing {
  public:
-  explicit Sharing(const ir::Kernel& kernel) {
+  explicit RoomSharing(const ir::Kernel& kernel) {
     for (const ir::Worker& worker : kernel.workers) {
       if (worker.kind != ir::RoleKind::kCompute || worker.in_turn || worker.alternates) continue;
-      const Names own = OwnTiles(kernel, worker);
+      const std::set<std::string> own = OwnTiles(kernel, worker);
       const Lives lives(kernel, worker);
       for (const std::string& a : own) {
         for (const std::string& b : own) {
@@ -143,7 +142,7 @@ class Sharing {
 
 /// Each buffer, in this order, at the first place where it meets none that it can't share room with. Those that may share begin
 /// where any of them can: `alignment`. Returns where the last ends.
-int64_t Place(std::vector<ir::Buffer>& buffers, const Sharing& sharing, int64_t alignment) {
+int64_t Place(std::vector<ir::Buffer>& buffers, const RoomSharing& sharing, int64_t alignment) {
   int64_t end = 0;
   for (size_t i = 0; i < buffers.size(); ++i) {
     ir::Buffer& buffer = buffers[i];
@@ -170,34 +169,35 @@ void Mark(std::vector<ir::Buffer>& buffers) {
   }
 }
 
-struct Plan {
+struct RoomPlan {
   std::vector<ir::Buffer> buffers{};
   int64_t bytes = 0;
 };
 
 /// Large buffers first: small ones find gaps.
-Plan PlanOf(const ir::Kernel& kernel, const Target& target) {
+RoomPlan PlanOf(const ir::Kernel& kernel, const Target& target) {
   const int64_t alignment = MostAlignment(kernel);
-  Plan plan{kernel.buffers};
+  RoomPlan plan{kernel.buffers};
   std::stable_sort(plan.buffers.begin(), plan.buffers.end(),
                    [](const ir::Buffer& a, const ir::Buffer& b) { return a.PlacedBytes() > b.PlacedBytes(); });
-  const int64_t end = Place(plan.buffers, Sharing(kernel), alignment);
+  const int64_t end = Place(plan.buffers, RoomSharing(kernel), alignment);
   plan.bytes = RoundUp(end + BarrierBytes(kernel, target), alignment);
   return plan;
 }
 
 /// The choices among slots whose loads may stand early, those of few first.
-std::vector<Names> Choices(const Names& slots) {
+std::vector<std::set<std::string>> Choices(const std::set<std::string>& slots) {
   constexpr size_t kMostSlots = 6;  // choices double with each
   const std::vector<std::string> names(slots.begin(), slots.end());
-  std::vector<Names> choices;
+  std::vector<std::set<std::string>> choices;
   for (uint32_t bits = 0; bits < 1U << std::min(names.size(), kMostSlots); ++bits) {
-    Names& choice = choices.emplace_back();
+    std::set<std::string>& choice = choices.emplace_back();
     for (size_t i = 0; i < names.size() && i < kMostSlots; ++i) {
       if ((bits >> i & 1U) != 0) choice.insert(names[i]);
     }
   }
-  std::stable_sort(choices.begin(), choices.end(), [](const Names& a, const Names& b) { return a.size() < b.size(); });
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const std::set<std::string>& a, const std::set<std::string>& b) { return a.size() < b.size(); });
   return choices;
 }
 
@@ -205,7 +205,7 @@ std::vector<Names> Choices(const Names& slots) {
 bool MakeRoom(ir::Kernel& kernel, const Target& target) {
   const int64_t limit = SharedLimit(kernel, target), registers = ShareRegisters(kernel, target).for_tiles;
   for (size_t i = 0; i < kernel.workers.size(); ++i) {
-    for (const Names& slots : Choices(LoadableEarly(kernel, kernel.workers[i]))) {
+    for (const std::set<std::string>& slots : Choices(LoadableEarly(kernel, kernel.workers[i]))) {
       ir::Kernel early = kernel;
       LoadEarly(kernel, early.workers[i], slots);
       if (PlanOf(early, target).bytes > limit) continue;
@@ -229,7 +229,7 @@ Result<void> ShareRoom(ir::Kernel& kernel, const Target& target, Diagnostics& di
     if (at_once < kernel.shared_bytes) report.Note(fmt::format("of these, {} bytes are needed at once", at_once));
     return report;
   }
-  Plan plan = PlanOf(kernel, target);
+  RoomPlan plan = PlanOf(kernel, target);
   Mark(plan.buffers);
   kernel.buffers = std::move(plan.buffers);
   kernel.shared_bytes = plan.bytes;

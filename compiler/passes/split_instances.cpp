@@ -46,7 +46,7 @@ Region Decided(Region region) {
 }
 
 /// Values that only the branches of other instances wanted are not computed.
-void DropUnused(Region& body) {
+void DropComputed(Region& body) {
   for (bool drops = true; drops;) {
     std::set<ir::ValueId> used;
     ForEachOp(body, [&](const Op& op) { used.insert(op.operands.begin(), op.operands.end()); });
@@ -95,7 +95,7 @@ void SplitWorkers(ir::Kernel& kernel, const std::function<bool(const ir::Worker&
       if (number > 0) one.body = Copied(kernel, worker.body);
       Substitute(one.body, worker.instance_name, symbolic::Int(number));
       one.body = Decided(std::move(one.body));
-      DropUnused(one.body);
+      DropComputed(one.body);
       workers.push_back(std::move(one));
     }
   }

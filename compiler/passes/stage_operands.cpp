@@ -218,8 +218,8 @@ void Staging::NotePart(const Op& part) {
   const ValueId source = part.operands[0];
   const auto outer = place_of_.find(source);
   place_of_[part.results[0]] = outer == place_of_.end()
-                                   ? Place{part.scalars[1], TypeOf(source)}
-                                   : Place{symbolic::Add(outer->second.col, part.scalars[1]), outer->second.whole};
+                                   ? StagedPart{part.scalars[1], TypeOf(source)}
+                                   : StagedPart{symbolic::Add(outer->second.col, part.scalars[1]), outer->second.whole};
 }
 
 void Staging::RewriteOp(const Op& source, Region& out) {

@@ -25,7 +25,7 @@
 namespace tkc::passes {
 
 /// The first column of a part of a tile in shared memory, and the shape of the tile.
-struct Place {
+struct StagedPart {
   symbolic::Scalar col;
   ir::Type whole;
 };
@@ -161,7 +161,7 @@ class Staging {
   std::map<ir::ValueId, ir::ValueId> replaced_;      // value -> the one that stands for it now
   std::map<ir::ValueId, ir::ValueId> staged_;        // register value -> the view of its copy in shared memory
   std::map<ir::ValueId, ir::ValueId> transpose_of_;  // shared transposed view -> the view under it
-  std::map<ir::ValueId, Place> place_of_;            // part in shared memory -> where it begins
+  std::map<ir::ValueId, StagedPart> place_of_;       // part in shared memory -> where it begins
   std::set<ir::ValueId> operands_;                   // what a product or a send takes, as it is, turned or in parts
   std::map<std::tuple<int, int64_t, int64_t, bool>, std::string> exchanges_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, int, int, int64_t>, std::string> scratches_;  // by statement and shape

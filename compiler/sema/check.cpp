@@ -188,7 +188,7 @@ typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::Insta
   return entry;
 }
 
-std::string KeyOf(const Diagnostic& diagnostic) {
+std::string KeyOfDiagnostic(const Diagnostic& diagnostic) {
   std::string key = fmt::format("{}:{}:{}:{}:{}", static_cast<int>(diagnostic.kind), diagnostic.span.file, diagnostic.span.begin,
                                 diagnostic.span.end, diagnostic.headline);
   for (const DiagnosticLabel& label : diagnostic.labels) key += fmt::format("|{}:{}", label.span.begin, label.text);
@@ -228,13 +228,13 @@ void Checker::Merge(const std::vector<Attempt>& attempts) {
   for (const Attempt& attempt : attempts) {
     std::set<std::string> own;
     for (const Diagnostic& diagnostic : attempt.diagnostics.All()) {
-      if (own.insert(KeyOf(diagnostic)).second) ++counts[KeyOf(diagnostic)];
+      if (own.insert(KeyOfDiagnostic(diagnostic)).second) ++counts[KeyOfDiagnostic(diagnostic)];
     }
   }
   std::set<std::string> said;
   for (const Attempt& attempt : attempts) {
     for (const Diagnostic& diagnostic : attempt.diagnostics.All()) {
-      const std::string key = KeyOf(diagnostic);
+      const std::string key = KeyOfDiagnostic(diagnostic);
       if (!said.insert(key).second) continue;
       const bool general = counts[key] == attempts.size() || diagnostic.kind == DiagnosticKind::kUnreachableSchedule;
       CopyDiagnostic(diagnostic, general ? nullptr : &attempt.variant);

@@ -19,7 +19,7 @@ using typed::Type;
 namespace {
 
 /// Whether the number is one of the integer type.
-bool Holds(DType dtype, int64_t number) {
+bool HoldsNumber(DType dtype, int64_t number) {
   if (dtype == DType::kI64) return true;
   if (dtype == DType::kU64) return number >= 0;
   if (dtype == DType::kU32) return number >= 0 && number <= std::numeric_limits<uint32_t>::max();
@@ -120,7 +120,7 @@ bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelli
 /// An integer takes the type of the elements that it meets. One that was converted by name wraps around.
 bool Elaborator::TakeType(Value& number, DType dtype, const Value& met) {
   const std::optional<int64_t> known = number.width ? std::nullopt : NumberOf(*number.expr);
-  if (!known || Holds(dtype, *known)) {
+  if (!known || HoldsNumber(dtype, *known)) {
     number.expr = MakeConvert(std::move(number.expr), dtype);
     return true;
   }

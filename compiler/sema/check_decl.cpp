@@ -224,12 +224,11 @@ bool Elaborator::IsOfLaunch(const typed::Expr& expr, std::string_view what) {
 }
 
 ExprPtr Elaborator::Extent(const ast::Expr& extent) {
-  constexpr int64_t kMost = (int64_t{1} << 31) - 65536;
   ExprPtr value = IntegerScalar(Eval(extent), "the extent of a tensor");
   if (!value || !IsOfLaunch(*value, "the extent of a tensor")) return nullptr;
-  if (const auto known = NumberOf(*value); known && (*known < 0 || *known > kMost)) {
+  if (const auto known = NumberOf(*value); known && (*known < 0 || *known > typed::kLargestExtent)) {
     diagnostics_.Error(DiagnosticKind::kBadIndex, extent.span,
-                       fmt::format("an extent of {}; a tensor has 0 to {} elements along an axis", *known, kMost));
+                       fmt::format("an extent of {}; a tensor has 0 to {} elements along an axis", *known, typed::kLargestExtent));
     return nullptr;
   }
   return value;

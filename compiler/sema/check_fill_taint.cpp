@@ -20,7 +20,7 @@ namespace {
 /// Rounds until what `places` hold, pipes or variables, settles: each takes it on by one of them at least, whatever their order,
 /// and one place is joined with another fill a few times.
 constexpr size_t MostRounds(size_t places) { return 12 * (places + 1); }
-const Taint kNothing{Fill::kNone, {}, false};
+const Taint kUntainted{Fill::kNone, {}, false};
 
 }  // namespace
 
@@ -227,7 +227,7 @@ void FillTaint::RunIf(const Stmt& stmt) {
 
 void FillTaint::Send(const Stmt& stmt) {
   const size_t count = section_.pipes[static_cast<size_t>(stmt.pipe)].fields.size();
-  Sent& own = sent_.try_emplace(&stmt, Sent{std::vector<Taint>(count, kNothing)}).first->second;
+  Sent& own = sent_.try_emplace(&stmt, Sent{std::vector<Taint>(count, kUntainted)}).first->second;
   if (stmt.ring) {
     own.ring = table_->Of(*stmt.ring);
     own.numbers = sources_.NumbersIn(own.ring);
@@ -250,7 +250,7 @@ void FillTaint::JoinRings(const Sent& sent, const symbolic::Scalar& ring, const 
   }
   const auto number = symbolic::ConstantDifference(ring, symbolic::Int(0));
   Ensure(number.has_value(), "the ring of a send is no number", kernel_.span);
-  Taint& there = rings.try_emplace(*number, kNothing).first->second;
+  Taint& there = rings.try_emplace(*number, kUntainted).first->second;
   there = Join(there, taint);
 }
 
@@ -267,7 +267,7 @@ Taint FillTaint::OfOwnRing(std::map<int64_t, Taint> rings) {
       }
     }
   }
-  Taint taint = kNothing;
+  Taint taint = kUntainted;
   for (const auto& [ring, rest] : rings) taint = Join(taint, rest);
   for (int axis = 0; axis < 2; ++axis) {
     for (const auto& [source, fill] : own[axis]) {
@@ -293,7 +293,7 @@ bool FillTaint::TakeFrom(std::map<int64_t, Taint>& rings, int axis, int source, 
 }
 
 Taint FillTaint::FieldOf(const Stmt& receive, size_t field, bool& differ) {
-  Taint taint = kNothing;
+  Taint taint = kUntainted;
   std::map<int64_t, Taint> rings;
   const auto add = [&](const Sent& sent) {
     if (receive.ring) return JoinRings(sent, sent.ring, sent.fields[field], 0, rings);

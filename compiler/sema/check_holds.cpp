@@ -29,9 +29,9 @@ struct Holding {
   VarId root = typed::kNone;  // views of one value hold one slot
 };
 
-class Holds {
+class HoldsCheck {
  public:
-  Holds(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics)
+  HoldsCheck(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics)
       : kernel_(kernel), section_(section), diagnostics_(diagnostics), needed_(section.pipes.size(), 1) {}
 
   void Check(const typed::Worker& worker) {
@@ -167,7 +167,7 @@ class Holds {
 }  // namespace
 
 void CheckHolds(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics) {
-  Holds holds(kernel, section, diagnostics);
+  HoldsCheck holds(kernel, section, diagnostics);
   for (const typed::Worker& worker : section.workers) holds.Check(worker);
   holds.Finish();
 }

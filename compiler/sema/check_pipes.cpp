@@ -12,14 +12,14 @@
 namespace tkc::sema {
 namespace {
 
-using Kind = TrafficItem::Kind;
+using TrafficKind = TrafficItem::Kind;
 
 }  // namespace
 
 void Nest::VisitEndpoints(const std::vector<TrafficItem>& items, int skeleton) {
   for (const TrafficItem& item : items) {
-    if (item.kind == Kind::kSend || item.kind == Kind::kReceive) {
-      std::vector<int>& ends = item.kind == Kind::kSend ? rings_[item.ring].producers : rings_[item.ring].consumers;
+    if (item.kind == TrafficKind::kSend || item.kind == TrafficKind::kReceive) {
+      std::vector<int>& ends = item.kind == TrafficKind::kSend ? rings_[item.ring].producers : rings_[item.ring].consumers;
       if (ends.empty() || ends.back() != skeleton) ends.push_back(skeleton);
     }
     VisitEndpoints(item.body, skeleton);
@@ -37,7 +37,7 @@ void Nest::FindEndpoints() {
 const TrafficItem* Nest::FindSend(const std::vector<TrafficItem>& items, int ring, const Rectangle* cell) const {
   for (const TrafficItem& item : items) {
     if (!Touches(item, ring)) continue;
-    if (item.kind == Kind::kSend) {
+    if (item.kind == TrafficKind::kSend) {
       for (const Rectangle& part : item.parts) {
         if (cell == nullptr || part.Contains(*cell)) return &item;
       }
@@ -52,7 +52,7 @@ const TrafficItem* Nest::FindSend(const std::vector<TrafficItem>& items, int rin
 const TrafficItem* Nest::FindReceive(const std::vector<TrafficItem>& items, int ring) const {
   for (const TrafficItem& item : items) {
     if (!Touches(item, ring)) continue;
-    if (item.kind == Kind::kReceive) return &item;
+    if (item.kind == TrafficKind::kReceive) return &item;
     if (const TrafficItem* found = FindReceive(item.body, ring)) return found;
     if (const TrafficItem* found = FindReceive(item.orelse, ring)) return found;
   }
@@ -61,7 +61,7 @@ const TrafficItem* Nest::FindReceive(const std::vector<TrafficItem>& items, int 
 
 static void CollectParts(const std::vector<TrafficItem>& items, int ring, std::vector<Rectangle>& parts) {
   for (const TrafficItem& item : items) {
-    if (item.kind == Kind::kSend && item.ring == ring) parts.insert(parts.end(), item.parts.begin(), item.parts.end());
+    if (item.kind == TrafficKind::kSend && item.ring == ring) parts.insert(parts.end(), item.parts.begin(), item.parts.end());
     CollectParts(item.body, ring, parts);
     CollectParts(item.orelse, ring, parts);
   }

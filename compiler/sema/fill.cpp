@@ -39,16 +39,16 @@ Fill OfSigns(unsigned signs) {
   }
 }
 
-unsigned Negated(unsigned signs) { return (signs & kNull) | (signs & kBelow ? kAbove : 0) | (signs & kAbove ? kBelow : 0); }
+unsigned NegatedSigns(unsigned signs) { return (signs & kNull) | (signs & kBelow ? kAbove : 0) | (signs & kAbove ? kBelow : 0); }
 
 bool IsFiniteFill(Fill x) { return Signs(x) != 0; }
 
 Fill Negate(Fill x) {
-  if (IsFiniteFill(x)) return OfSigns(Negated(Signs(x)));
+  if (IsFiniteFill(x)) return OfSigns(NegatedSigns(Signs(x)));
   return x == Fill::kNegInf ? Fill::kPosInf : x == Fill::kPosInf ? Fill::kNegInf : x;
 }
 
-Fill Add(Fill a, Fill b) {
+Fill AddFills(Fill a, Fill b) {
   if (IsFiniteFill(a) && IsFiniteFill(b)) {
     const unsigned both = Signs(a) | Signs(b);
     if ((both & kBelow) && (both & kAbove)) return Fill::kFinite;
@@ -65,7 +65,7 @@ Fill Multiply(Fill a, Fill b) {
     if (a == Fill::kZero || b == Fill::kZero) return Fill::kZero;
     unsigned signs = (Signs(a) | Signs(b)) & kNull;
     if (Signs(a) & kAbove) signs |= Signs(b);
-    if (Signs(a) & kBelow) signs |= Negated(Signs(b));
+    if (Signs(a) & kBelow) signs |= NegatedSigns(Signs(b));
     return OfSigns(signs);
   }
   if (IsInfinite(a) && b == Fill::kPositive) return a;
@@ -234,7 +234,7 @@ Fill ApplyFill(Op op, Fill x) {
     case Op::kNeg: return Negate(x);
     case Op::kNot: return IsZero(x) ? Fill::kPositive : x == Fill::kPositive ? Fill::kFalse : Fill::kFinite;
     case Op::kAbs:
-      return IsInfinite(x) ? Fill::kPosInf : IsFiniteFill(x) ? OfSigns((Signs(x) | Negated(Signs(x))) & ~unsigned{kBelow}) : x;
+      return IsInfinite(x) ? Fill::kPosInf : IsFiniteFill(x) ? OfSigns((Signs(x) | NegatedSigns(Signs(x))) & ~unsigned{kBelow}) : x;
     case Op::kExp:
     case Op::kExp2:  // of what may be above zero it may overflow
       if (x == Fill::kNotPositive || x == Fill::kNegative) return Fill::kNotNegative;
@@ -266,8 +266,8 @@ Fill ApplyFill(Op op, Fill a, Fill b) {
   if (a == Fill::kNone || b == Fill::kNone) return Fill::kNone;
   if (a == Fill::kSummed || b == Fill::kSummed) return Fill::kSummed;
   switch (op) {
-    case Op::kAdd: return Add(a, b);
-    case Op::kSub: return Add(a, Negate(b));
+    case Op::kAdd: return AddFills(a, b);
+    case Op::kSub: return AddFills(a, Negate(b));
     case Op::kMul: return Multiply(a, b);
     case Op::kDiv: return Divide(a, b);
     case Op::kMax: return Maximum(a, b);

@@ -39,7 +39,7 @@ void AddChange(Source& source, Source::Change change) {
   source.starts.clear();
 }
 
-void Add(std::map<int, Fill>& axis, int source, Fill fill) {
+void AddFill(std::map<int, Fill>& axis, int source, Fill fill) {
   const auto [slot, is_new] = axis.emplace(source, fill);
   if (!is_new) slot->second = Join(slot->second, fill);
 }
@@ -103,7 +103,7 @@ Taint FillTaint::Part(const Expr& expr) {
       const int64_t whole = which == 0 ? expr.args[0]->type.rows : expr.args[0]->type.cols;
       if (fill == Fill::kSummed && extent == 1 && whole > 1) ReportSummed(expr, which, id);
       const int there = sources_.Intern(*part);
-      Add(moved, there, sources_.IsOftenChanged(there) ? Fill::kAny : fill);
+      AddFill(moved, there, sources_.IsOftenChanged(there) ? Fill::kAny : fill);
     }
     taint.axis[which] = std::move(moved);
   }
@@ -120,13 +120,13 @@ Taint FillTaint::Reshape(const Expr& expr) {
   for (int which = 0; which < 2; ++which) {
     for (const auto& [id, fill] : taint.axis[which]) {
       if (const auto back = sources_.ShapedBack(id, which, from, expr.type)) {
-        Add(axis[back->axis], back->source, fill);
+        AddFill(axis[back->axis], back->source, fill);
         continue;
       }
       const int source = sources_.Reshaped(id, which, from, expr.type);
       const Fill there = sources_.IsOftenChanged(source) ? Fill::kAny : fill;
-      if (which == 0 || cuts) Add(axis[0], source, there);
-      if (which == 1 || !cuts) Add(axis[1], source, there);
+      if (which == 0 || cuts) AddFill(axis[0], source, there);
+      if (which == 1 || !cuts) AddFill(axis[1], source, there);
     }
   }
   taint.axis[0] = std::move(axis[0]);
@@ -143,13 +143,13 @@ Taint FillTaint::Cat(const Expr& expr) {
     std::map<int, Fill> columns;
     for (const auto& [id, fill] : part.axis[1]) {
       const int source = sources_.Beside(id, first, arg->type.cols);
-      Add(columns, source, sources_.IsOftenChanged(source) ? Fill::kAny : fill);
+      AddFill(columns, source, sources_.IsOftenChanged(source) ? Fill::kAny : fill);
     }
     part.axis[1].clear();
     const std::map<int, Fill> before = result ? std::exchange(result->axis[1], {}) : std::map<int, Fill>{};
     result = result ? Join(*result, part) : part;
     result->axis[1] = before;
-    for (const auto& [source, fill] : columns) Add(result->axis[1], source, fill);
+    for (const auto& [source, fill] : columns) AddFill(result->axis[1], source, fill);
     first += arg->type.cols;
   }
   return *result;

@@ -50,18 +50,18 @@ constexpr Habit kFunctions[] = {{"dot", kProduct},
 constexpr std::string_view kThread =
     "a worker computes whole tiles and tkc deals them out to threads; `pos(m)` is where elements stand";
 constexpr std::string_view kModule = "functions stand alone, as in `exp(x)`, and elements are read by indexing: `X[m, n]`";
-constexpr std::string_view kNothing = "every name has a value where it is declared: `var x: f32[64, 64] = 0`";
+constexpr std::string_view kNoNull = "every name has a value where it is declared: `var x: f32[64, 64] = 0`";
 constexpr std::string_view kTruth = "the truth values are `true` and `false`";
 constexpr std::string_view kInfinity = "infinity is `inf`";
 constexpr std::string_view kPi = "the circle's number is `pi`";
 
 constexpr Habit kNames[] = {
-    {"threadIdx", kThread}, {"tid", kThread},      {"lane", kThread},       {"laneid", kThread},     {"lane_id", kThread},
-    {"warp", kThread},      {"warp_id", kThread},  {"warpid", kThread},     {"blockIdx", kBlock},    {"blockDim", kBlock},
-    {"gridDim", kBlock},    {"np", kModule},       {"numpy", kModule},      {"torch", kModule},      {"tl", kModule},
-    {"triton", kModule},    {"math", kModule},     {"std", kModule},        {"None", kNothing},      {"null", kNothing},
-    {"NULL", kNothing},     {"nullptr", kNothing}, {"INFINITY", kInfinity}, {"infinity", kInfinity}, {"PI", kPi},
-    {"M_PI", kPi},          {"True", kTruth},      {"False", kTruth},       {"TRUE", kTruth},        {"FALSE", kTruth}};
+    {"threadIdx", kThread}, {"tid", kThread},     {"lane", kThread},       {"laneid", kThread},     {"lane_id", kThread},
+    {"warp", kThread},      {"warp_id", kThread}, {"warpid", kThread},     {"blockIdx", kBlock},    {"blockDim", kBlock},
+    {"gridDim", kBlock},    {"np", kModule},      {"numpy", kModule},      {"torch", kModule},      {"tl", kModule},
+    {"triton", kModule},    {"math", kModule},    {"std", kModule},        {"None", kNoNull},       {"null", kNoNull},
+    {"NULL", kNoNull},      {"nullptr", kNoNull}, {"INFINITY", kInfinity}, {"infinity", kInfinity}, {"PI", kPi},
+    {"M_PI", kPi},          {"True", kTruth},     {"False", kTruth},       {"TRUE", kTruth},        {"FALSE", kTruth}};
 
 constexpr std::string_view kSlots = "how many tiles are under way says `slots PIPE = n`";
 constexpr std::string_view kWarps = "an instance of a worker has four warps; how many there are says `worker compute[W] as w`";

@@ -9,7 +9,7 @@
 
 namespace tkc::sema {
 
-using Kind = TrafficItem::Kind;
+using TrafficKind = TrafficItem::Kind;
 
 std::string CellText(const typed::Pipe& pipe, const Rectangle& cell) {
   const typed::PipeField& field = pipe.fields[cell.field];
@@ -33,9 +33,9 @@ std::string Nest::HeadText(const Cursor& cursor) const {
   const TrafficItem& item = cursor.Head();
   const std::string& name = skeletons_[cursor.skeleton].name;
   switch (item.kind) {
-    case Kind::kReceive: return fmt::format("`{}` waits for a slot of `{}`", name, section_.pipes[item.stmt->pipe].name);
-    case Kind::kSend: return fmt::format("`{}` sends to `{}`", name, section_.pipes[item.stmt->pipe].name);
-    case Kind::kLoop: return fmt::format("`{}` enters this loop", name);
+    case TrafficKind::kReceive: return fmt::format("`{}` waits for a slot of `{}`", name, section_.pipes[item.stmt->pipe].name);
+    case TrafficKind::kSend: return fmt::format("`{}` sends to `{}`", name, section_.pipes[item.stmt->pipe].name);
+    case TrafficKind::kLoop: return fmt::format("`{}` enters this loop", name);
     default: return fmt::format("`{}` enters this branch", name);
   }
 }
@@ -72,7 +72,7 @@ void Nest::ReportPair(int a, Span a_span, std::string a_label, int b, Span b_spa
 
 bool Nest::AreAtEqual(const Cursor& a, const Cursor& b) {
   if (a.AtEnd() || b.AtEnd() || a.Head().kind != b.Head().kind) return false;
-  return (a.Head().kind == Kind::kLoop || a.Head().kind == Kind::kIf) && Key(a) == Key(b);
+  return (a.Head().kind == TrafficKind::kLoop || a.Head().kind == TrafficKind::kIf) && Key(a) == Key(b);
 }
 
 /// Who keeps it from going on: who should have sent, else who shares a pipe with the loop and is at no equal one.
@@ -85,7 +85,8 @@ const Cursor* Nest::FindOther(const std::vector<Cursor>& cursors, const Cursor& 
     const Ring& r = rings_[ring];
     for (const Cursor& cursor : cursors) {
       if (&cursor == &stuck || AreAtEqual(stuck, cursor)) continue;
-      if (item.kind == Kind::kReceive ? is_in(r.producers, cursor) : is_in(r.consumers, cursor) || is_in(r.producers, cursor))
+      if (item.kind == TrafficKind::kReceive ? is_in(r.producers, cursor)
+                                             : is_in(r.consumers, cursor) || is_in(r.producers, cursor))
         return &cursor;
     }
   }
@@ -96,8 +97,8 @@ void Nest::ReportStuck(const std::vector<Cursor>& cursors) {
   const Cursor* first = nullptr;
   for (const Cursor& cursor : cursors) {
     if (cursor.AtEnd()) continue;
-    const bool waits = cursor.Head().kind == Kind::kReceive;
-    if (first == nullptr || (waits && first->Head().kind != Kind::kReceive)) first = &cursor;
+    const bool waits = cursor.Head().kind == TrafficKind::kReceive;
+    if (first == nullptr || (waits && first->Head().kind != TrafficKind::kReceive)) first = &cursor;
   }
   Ensure(first != nullptr, "no worker is stuck");
   const Cursor* other = FindOther(cursors, *first);

@@ -19,13 +19,13 @@
 namespace tkc::sema {
 namespace {
 
-using Kind = TrafficItem::Kind;
+using TrafficKind = TrafficItem::Kind;
 
 constexpr int kMostCases = 64;  // of a section; each further condition may double them
 
 /// The first that stands at a branch.
 const Cursor* FindBranch(const std::vector<Cursor>& cursors) {
-  const auto is_at_branch = [](const Cursor& cursor) { return !cursor.AtEnd() && cursor.Head().kind == Kind::kIf; };
+  const auto is_at_branch = [](const Cursor& cursor) { return !cursor.AtEnd() && cursor.Head().kind == TrafficKind::kIf; };
   const auto found = std::find_if(cursors.begin(), cursors.end(), is_at_branch);
   return found == cursors.end() ? nullptr : &*found;
 }
@@ -39,12 +39,12 @@ int64_t& Nest::ReceivedBy(int ring, int skeleton) {
 
 bool Nest::CanReceive(const Cursor& cursor) const {
   const TrafficItem& item = cursor.Head();
-  return item.kind == Kind::kReceive && Full(item.ring) > ReceivedBy(item.ring, cursor.skeleton);
+  return item.kind == TrafficKind::kReceive && Full(item.ring) > ReceivedBy(item.ring, cursor.skeleton);
 }
 
 bool Nest::CanSend(const Cursor& cursor) const {
   const TrafficItem& item = cursor.Head();
-  if (item.kind != Kind::kSend) return false;
+  if (item.kind != TrafficKind::kSend) return false;
   const Ring& ring = rings_[item.ring];
   const std::vector<int64_t>& received = counters_.received[item.ring];
   const int64_t freed = *std::min_element(received.begin(), received.end());
@@ -79,7 +79,7 @@ bool Nest::Step(std::vector<Cursor>& cursors) {
   bool moved = false;
   for (Cursor& cursor : cursors) {
     for (; !cursor.AtEnd(); moved = true) {
-      if (cursor.Head().kind == Kind::kLet) {
+      if (cursor.Head().kind == TrafficKind::kLet) {
         const typed::Stmt& let = *cursor.Head().stmt;
         skeletons_[cursor.skeleton].table.Define(let.var, *let.expr);
         ++cursor.next;
@@ -102,7 +102,7 @@ bool Nest::Step(std::vector<Cursor>& cursors) {
 /// Sends that wait for room only: the first of their pipes gets a slot more.
 bool Nest::RaiseLimit(const std::vector<Cursor>& cursors) {
   for (const Cursor& cursor : cursors) {
-    if (cursor.AtEnd() || cursor.Head().kind != Kind::kSend) continue;
+    if (cursor.AtEnd() || cursor.Head().kind != TrafficKind::kSend) continue;
     ++limits_[rings_[cursor.Head().ring].pipe];
     return true;
   }
@@ -116,7 +116,7 @@ symbolic::Condition Nest::ConditionAt(const Cursor& cursor) {
 std::string Nest::Key(const Cursor& cursor) {
   const TrafficItem& item = cursor.Head();
   SymbolicTable& table = skeletons_[cursor.skeleton].table;
-  if (item.kind == Kind::kIf) return "if " + ConditionAt(cursor).text;
+  if (item.kind == TrafficKind::kIf) return "if " + ConditionAt(cursor).text;
   return fmt::format("for {} .. {} by {}", symbolic::CanonicalText(table.Of(*item.stmt->lo)),
                      symbolic::CanonicalText(table.Of(*item.stmt->hi)), item.stmt->step);
 }
@@ -126,7 +126,9 @@ std::string Nest::Key(const Cursor& cursor) {
 Nest::Joint Nest::RunJoint(std::vector<Cursor>& cursors) {
   std::vector<std::string> keys;
   for (const Cursor& cursor : cursors)
-    keys.push_back(cursor.AtEnd() || cursor.Head().kind == Kind::kSend || cursor.Head().kind == Kind::kReceive ? "" : Key(cursor));
+    keys.push_back(cursor.AtEnd() || cursor.Head().kind == TrafficKind::kSend || cursor.Head().kind == TrafficKind::kReceive
+                       ? ""
+                       : Key(cursor));
   for (size_t start = 0; start < cursors.size(); ++start) {
     if (keys[start].empty()) continue;
     std::vector<bool> in_group(cursors.size(), false);
@@ -157,7 +159,7 @@ Nest::Joint Nest::RunJoint(std::vector<Cursor>& cursors) {
     for (size_t i = 0; i < cursors.size(); ++i) {
       if (in_group[i]) group.push_back(cursors[i]);
     }
-    const bool ok = cursors[start].Head().kind == Kind::kLoop ? RunLoop(group) : RunIf(group);
+    const bool ok = cursors[start].Head().kind == TrafficKind::kLoop ? RunLoop(group) : RunIf(group);
     if (!ok) return Joint::kFailed;
     for (size_t i = 0; i < cursors.size(); ++i) {
       if (in_group[i]) ++cursors[i].next;
@@ -242,7 +244,7 @@ bool Nest::RunBoth(const std::function<bool()>& first, const std::function<bool(
 }
 
 bool Nest::TakeDecided(Cursor& cursor) {
-  if (cursor.Head().kind != Kind::kIf || decided_.empty()) return false;
+  if (cursor.Head().kind != TrafficKind::kIf || decided_.empty()) return false;
   const symbolic::Condition condition = ConditionAt(cursor);
   const auto decided = decided_.find(condition.text);
   if (decided == decided_.end()) return false;

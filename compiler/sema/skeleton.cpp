@@ -15,17 +15,17 @@ namespace {
 
 using typed::Stmt;
 using typed::StmtKind;
-using Kind = TrafficItem::Kind;
+using TrafficKind = TrafficItem::Kind;
 
-bool Mentions(const typed::Expr& expr, typed::VarId var) {
+bool MentionsVar(const typed::Expr& expr, typed::VarId var) {
   return (expr.kind == typed::ExprKind::kVar && expr.id == var) ||
-         std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return Mentions(*arg, var); });
+         std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return MentionsVar(*arg, var); });
 }
 
 /// Whether the variable says which ring is meant.
 bool ChoosesRing(const typed::Block& block, typed::VarId var) {
   return std::any_of(block.begin(), block.end(), [&](const typed::StmtPtr& stmt) {
-    return (stmt->ring && Mentions(*stmt->ring, var)) || ChoosesRing(stmt->body, var) || ChoosesRing(stmt->orelse, var);
+    return (stmt->ring && MentionsVar(*stmt->ring, var)) || ChoosesRing(stmt->body, var) || ChoosesRing(stmt->orelse, var);
   });
 }
 
@@ -64,7 +64,7 @@ class Builder {
       case StmtKind::kLet: return AddLet(stmt, items);
       case StmtKind::kFor: {
         if (ChoosesRing(stmt.body, stmt.var)) return AddRings(stmt, items);
-        TrafficItem item{Kind::kLoop, &stmt, 0, {}, Build(stmt.body), {}, {}};
+        TrafficItem item{TrafficKind::kLoop, &stmt, 0, {}, Build(stmt.body), {}, {}};
         Note(item.rings, item.body);
         if (!item.rings.empty()) items.push_back(std::move(item));
         return;
@@ -90,7 +90,7 @@ class Builder {
     const typed::Var& var = kernel_.vars[stmt.var];
     if (var.kind != typed::VarKind::kLet || var.type.is_tile || var.level == typed::Level::kWorker) return;
     table_.Define(stmt.var, *stmt.expr);
-    items.push_back({Kind::kLet, &stmt, 0, {}, {}, {}, {}});
+    items.push_back({TrafficKind::kLet, &stmt, 0, {}, {}, {}, {}});
   }
 
   void AddIf(const Stmt& stmt, std::vector<TrafficItem>& items) {
@@ -98,7 +98,7 @@ class Builder {
       for (const typed::StmtPtr& inner : *known != 0 ? stmt.body : stmt.orelse) Add(*inner, items);
       return;
     }
-    TrafficItem item{Kind::kIf, &stmt, 0, {}, Build(stmt.body), Build(stmt.orelse), {}};
+    TrafficItem item{TrafficKind::kIf, &stmt, 0, {}, Build(stmt.body), Build(stmt.orelse), {}};
     Note(item.rings, item.body);
     Note(item.rings, item.orelse);
     if (!item.rings.empty()) items.push_back(std::move(item));
@@ -106,7 +106,8 @@ class Builder {
 
   void AddTraffic(const Stmt& stmt, std::vector<TrafficItem>& items) {
     const typed::Pipe& pipe = section_.pipes[stmt.pipe];
-    TrafficItem item{stmt.kind == StmtKind::kSend ? Kind::kSend : Kind::kReceive, &stmt, first_ring_[stmt.pipe], {}, {}, {}, {}};
+    TrafficItem item{
+        stmt.kind == StmtKind::kSend ? TrafficKind::kSend : TrafficKind::kReceive, &stmt, first_ring_[stmt.pipe], {}, {}, {}, {}};
     if (stmt.ring) {
       const std::optional<int64_t> ring = Number(*stmt.ring);
       if (!ring || *ring < 0 || *ring >= pipe.rings) {
@@ -188,14 +189,14 @@ void AppendText(const typed::Kernel& kernel, const typed::Section& section, cons
     if (!first) text += "; ";
     first = false;
     switch (item.kind) {
-      case Kind::kSend: text += RingText(section, item) + " <-"; break;
-      case Kind::kReceive: text += "<-" + RingText(section, item); break;
-      case Kind::kLoop:
+      case TrafficKind::kSend: text += RingText(section, item) + " <-"; break;
+      case TrafficKind::kReceive: text += "<-" + RingText(section, item); break;
+      case TrafficKind::kLoop:
         text += "for " + LoopText(kernel, *item.stmt) + " { ";
         AppendText(kernel, section, item.body, shown, text);
         text += " }";
         break;
-      case Kind::kIf:
+      case TrafficKind::kIf:
         text += "if " + ScalarText(kernel, *item.stmt->expr) + " { ";
         AppendText(kernel, section, item.body, shown, text);
         if (!item.orelse.empty()) {
@@ -204,7 +205,7 @@ void AppendText(const typed::Kernel& kernel, const typed::Section& section, cons
         }
         text += " }";
         break;
-      case Kind::kLet: break;
+      case TrafficKind::kLet: break;
     }
   }
 }

@@ -25,6 +25,9 @@ using ParamId = int;  // index into Kernel::params
 using PipeId = int;   // index into Section::pipes
 inline constexpr int kNone = -1;
 
+/// Of a dimension (lang-spec, se-14): the last block of a walk still ends below 2^31.
+inline constexpr int64_t kLargestExtent = (int64_t{1} << 31) - 65536;
+
 /// Who can know a scalar: everybody at compile time; every worker of the block; only the worker that computed it.
 enum class Level : uint8_t { kConst, kGrid, kWorker };
 

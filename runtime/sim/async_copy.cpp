@@ -10,7 +10,7 @@
 namespace tk::sim {
 
 namespace {
-constexpr int kCopyCycles = 600;
+constexpr int kAsyncCopyCycles = 600;
 }
 
 void copy_to_shared(uint32_t to, const void* from, int bytes, uint32_t existing) {
@@ -26,7 +26,7 @@ void copy_to_shared(uint32_t to, const void* from, int bytes, uint32_t existing)
     if (existing > 0) read_global(copy, from, int64_t(existing));
     write_shared(copy, to, bytes);
     const uint32_t place = absolute(to);
-    finish(copy, {.cycles = kCopyCycles, .bytes = bytes}, [=] {
+    finish(copy, {.cycles = kAsyncCopyCycles, .bytes = bytes}, [=] {
         unsigned char* const target = place_shared(place, bytes);
         const unsigned char* const source = existing > 0 ? place_global(from, int64_t(existing)) : nullptr;
         if (!target) return;

@@ -51,12 +51,12 @@ const service& service_of(chip on, bool load, int bytes) {
     return wide ? wide16 : load16;
 }
 
-bool is_load(counted kind) { return kind == counted::shared_load || kind == counted::transposed_load; }
+bool is_cdna_load(counted kind) { return kind == counted::shared_load || kind == counted::transposed_load; }
 
 }  // namespace
 
 int cdna_passes(chip on, counted kind, int bytes, const warp_access& access) {
-    const service& how = service_of(on, is_load(kind), bytes);
+    const service& how = service_of(on, is_cdna_load(kind), bytes);
     int total = 0;
     for (mask group : how.groups) {
         std::vector<std::vector<uint64_t>> words(size_t(how.banks));
@@ -76,7 +76,7 @@ int cdna_passes(chip on, counted kind, int bytes, const warp_access& access) {
 }
 
 int cdna_groups(chip on, counted kind, int bytes, const warp_access& access) {
-    const service& how = service_of(on, is_load(kind), bytes);
+    const service& how = service_of(on, is_cdna_load(kind), bytes);
     return int(std::count_if(how.groups.begin(), how.groups.end(), [&](mask group) { return access.mask & group; }));
 }
 

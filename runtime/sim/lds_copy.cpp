@@ -12,7 +12,7 @@
 namespace tk::sim {
 
 namespace {
-constexpr int kCopyCycles = 600;
+constexpr int kLdsCopyCycles = 600;
 }
 
 void copy_buffer_to_shared(const char* what, uint32_t to, const void* base, uint32_t size, uint32_t of_lane, uint32_t more, int bytes) {
@@ -27,7 +27,7 @@ void copy_buffer_to_shared(const char* what, uint32_t to, const void* base, uint
     if (inside > 0) read_global(copy, from, inside);
     write_shared(copy, here, bytes);
     const uint32_t place = absolute(here);
-    finish(copy, {.cycles = kCopyCycles, .bytes = bytes}, [=] {
+    finish(copy, {.cycles = kLdsCopyCycles, .bytes = bytes}, [=] {
         unsigned char* const target = place_shared(place, bytes);
         const unsigned char* const source = inside > 0 ? place_global(from, inside) : nullptr;
         if (!target) return;

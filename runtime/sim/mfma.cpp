@@ -14,7 +14,7 @@ namespace tk::sim {
 
 namespace {
 
-struct request {
+struct product {
     float* d;
     const uint32_t *a, *b;
     int k;  // 16 or 32
@@ -37,12 +37,12 @@ double two_sum(double x, double y, double& lost) {
     return sum;
 }
 
-void multiply(void* const* all) {
-    const request& first = *static_cast<const request*>(all[0]);
+void multiply_wave(void* const* all) {
+    const product& first = *static_cast<const product*>(all[0]);
     const int per_lane = first.k / 4;
     std::array<std::array<double, 32>, 16> a{}, b{};
     for (int lane = 0; lane < 64; ++lane) {
-        const request& of = *static_cast<const request*>(all[lane]);
+        const product& of = *static_cast<const product*>(all[lane]);
         if (of.k != first.k || of.bf16 != first.bf16) report("divergence", "lanes of one wave are at different matrix instructions");
         for (int e = 0; e < per_lane; ++e) {
             a[size_t(lane % 16)][size_t(lane / 16 * per_lane + e)] = element(of.a, e, first.bf16);
@@ -50,7 +50,7 @@ void multiply(void* const* all) {
         }
     }
     for (int lane = 0; lane < 64; ++lane) {
-        float* d = static_cast<const request*>(all[lane])->d;
+        float* d = static_cast<const product*>(all[lane])->d;
         for (int e = 0; e < 4; ++e) {
             const auto& row = a[size_t(lane / 16 * 4 + e)];
             const auto& col = b[size_t(lane % 16)];
@@ -65,8 +65,8 @@ void multiply(void* const* all) {
 }  // namespace
 
 void mfma(const char* what, float* d, const uint32_t* a, const uint32_t* b, int k, bool bf16) {
-    request mine{d, a, b, k, bf16, what};
-    meet_warp(what, multiply, &mine);
+    product mine{d, a, b, k, bf16, what};
+    meet_warp(what, multiply_wave, &mine);
 }
 
 }  // namespace tk::sim

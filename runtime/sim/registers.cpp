@@ -7,14 +7,14 @@ namespace tk::sim {
 
 namespace {
 
-struct request {
+struct register_request {
     int count;
     bool increase;
     site here;
 };
 
 /// For a whole warpgroup. False: it must wait.
-bool change(warpgroup& g, const request& r) {
+bool change(warpgroup& g, const register_request& r) {
     block& home = *g.home;
     const int difference = r.count - g.registers;
     if (r.increase ? difference < 0 : difference > 0)
@@ -34,13 +34,13 @@ void set_registers(int count, bool increase) {
     machine& sim = the();
     sim.settle(16);
     lane& l = *sim.current;
-    request mine{count, increase, TK_SIM_HERE()};
+    register_request mine{count, increase, TK_SIM_HERE()};
     meet_warpgroup(
         "setmaxnreg",
         [](void* const* all) {
-            const request& first = *static_cast<request*>(all[0]);
+            const register_request& first = *static_cast<register_request*>(all[0]);
             for (int i = 1; i < 128; ++i) {
-                const request& other = *static_cast<request*>(all[i]);
+                const register_request& other = *static_cast<register_request*>(all[i]);
                 if (other.count == first.count && other.increase == first.increase) continue;
                 report_at("register-pool",
                           "the warps of a warpgroup ask for different numbers of registers: " +

@@ -61,7 +61,7 @@ bool is_engine(const std::string& file) {
 }
 
 /// As one word of a shell's command line.
-std::string quoted(const std::string& path) {
+std::string quoted_path(const std::string& path) {
     std::string text = "'";
     for (char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return text + "'";
@@ -78,7 +78,7 @@ std::map<uint64_t, std::vector<code_frame>> look_up(const std::set<uint64_t>& ad
     FILE* list = fdopen(file, "w");
     for (uint64_t address : addresses) std::fprintf(list, "0x%llx\n", static_cast<unsigned long long>(address));
     std::fclose(list);
-    const std::string command = "addr2line -a -i -f -C -e " + quoted(library) + " < " + quoted(name) + " 2>/dev/null";
+    const std::string command = "addr2line -a -i -f -C -e " + quoted_path(library) + " < " + quoted_path(name) + " 2>/dev/null";
     FILE* out = popen(command.c_str(), "r");
     if (!out) {
         unlink(name.c_str());

@@ -26,7 +26,7 @@ struct lane_operands {
 
 float half_value(uint32_t pair, int which, operand_type type) { return operand_value(uint16_t(pair >> (16 * which)), type); }
 
-void multiply(void* const* all) {
+void multiply_warp(void* const* all) {
     const operand_type type = static_cast<const lane_operands*>(all[0])->bf16 ? operand_type::bf16 : operand_type::f16;
     static thread_local product_operands operands;
     static thread_local std::array<float, 16 * kPitch> sums;
@@ -54,7 +54,7 @@ void multiply(void* const* all) {
 
 void multiply_in_warp(float* d, const uint32_t (&a)[4], const uint32_t (&b)[2], const float* c, bool bf16) {
     lane_operands mine{d, a, b, c, bf16};
-    meet_warp(bf16 ? "mma.sync.bf16" : "mma.sync.f16", multiply, &mine);
+    meet_warp(bf16 ? "mma.sync.bf16" : "mma.sync.f16", multiply_warp, &mine);
     the().current->time += kCycles;
 }
 
