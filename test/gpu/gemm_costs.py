@@ -67,12 +67,13 @@ def draw_shapes(count, seed):
     return shapes
 
 
-def measure(folder, shapes, ms, rounds, out):
-    """Of these shapes, or, if there are none, of those that gemm_bench has bars for."""
+def measure(folder, shapes, is_survey, ms, rounds, out):
+    """Of these shapes, or, if there are none, of those that gemm_bench has bars for, or of its survey."""
     plan = json.load(open(os.path.join(folder, "plan.json")))
     library = os.path.join(os.path.abspath(folder), "sets.so")
     entries = [f"{name}:{library}:{name}:NN" for name in plan["libraries"]["sets.so"]]
     arguments = [word for m, n, k in shapes for word in ("--shape", f"{m}x{n}x{k}")]
+    arguments += ["--survey"] if is_survey else []
     times = {}
     with subprocess.Popen([os.path.join(folder, "gemm_bench"), "--ms", str(ms), "--rounds", str(rounds), *arguments, *entries], stdout=subprocess.PIPE, text=True) as bench:
         card = bench.stdout.readline().split(",")[0]
@@ -247,6 +248,7 @@ def main(tkc, prepare_in, run_in, rest):
     parser.add_argument("--source", default=SOURCE)
     parser.add_argument("--shapes", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--survey", action="store_true")
     parser.add_argument("--ms", type=float, default=0.4)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", default="times.csv")
@@ -259,7 +261,7 @@ def main(tkc, prepare_in, run_in, rest):
         prepare(tkc, prepare_in, options.source)
     if run_in:
         ensure(run_in, json.load(open(os.path.join(run_in, "plan.json"))))
-        measure(run_in, draw_shapes(options.shapes, options.seed), options.ms, options.rounds, options.out)
+        measure(run_in, [] if options.survey else draw_shapes(options.shapes, options.seed), options.survey, options.ms, options.rounds, options.out)
     if options.fit:
         fit(options.fit, options.bars, options.tries, options.source, options.write)
     return 0
