@@ -6,8 +6,8 @@ cost formula should have for it.
     run       on a GPU: microseconds of each set and of cublasLt as .csv, a row for each shape
     fit       anywhere: constants of `fn time` and of the sets' costs for one or more such files, printed, or written
 
-The formula is the file's own. Of its numbers those that are no power of two, and not 100, are constants to be fitted, and so is the last
-argument in each set's cost. A choice is as good as the geometric mean of (best set's time / chosen set's time); half of the shapes are kept
+The formula is the file's own. Of its numbers those that are no power of two, and not 100, are constants to be fitted, and so are the
+arguments behind the last name in each set's cost. A choice is as good as the geometric mean of (best set's time / chosen set's time); half of the shapes are kept
 back, and say how good it is on shapes that the fit has not seen."""
 import argparse
 import csv
@@ -27,6 +27,7 @@ SOURCE = os.path.join(ROOT, "examples", "gemm", "gemm.tk")
 SET = re.compile(r"^schedule (\w+) of gemm for [^{\n]*sm_90a[^{\n]*\{\n(.*?)^\}\n", re.M | re.S)
 BAR = 10  # as many shapes as one with a bar counts for
 SMS = 132  # multiprocessors of the cards that are measured, H100 and H200
+ROOM = {4: 120, 8: 104}  # how many of them clusters of so many blocks fill; it differs from card to card
 MODEL_DIMS = (768, 1024, 2048, 3072, 3584, 4096, 4608, 5120, 6144, 6208, 8192, 8960, 10240, 11008, 13824, 14336, 18944, 28672)
 
 
@@ -95,7 +96,7 @@ def measure(folder, shapes, is_survey, ms, rounds, out):
 
 class Formula:
     """`fn time` of a .tk file and the sets' calls of it, as functions of arrays. `numbers` are the constants that can be fitted: those of
-    the function, and then one for each set."""
+    the function, and then those of each set, in `places`; `owner` says for each number whose it is."""
 
     NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 
@@ -105,15 +106,19 @@ class Formula:
         self.parameters, self.body = [word.strip() for word in function[1].split(",")], function[2]
         self.numbers = [int(n) for n in self.NUMBER.findall(self.body) if self.is_constant(n)]
         self.shared = len(self.numbers)
-        self.sets = {}
+        self.sets, self.places, self.owner = {}, {}, [None] * self.shared
         for name, items in SET.findall(self.text):
-            call = re.search(r"cost = time\((.*), (\d+)\)", items)
+            call = re.search(r"cost = time\((.*[A-Za-z])((?:, \d+)+)\)", items)
             if not call:
-                raise SystemExit(f"{source}: the set `{name}` has no cost = time(.., NUMBER)")
+                raise SystemExit(f"{source}: the set `{name}` has no cost = time(.., NAME, NUMBER ..)")
             tile = {"BM": 128, "BN": 256, **{k: int(v) for k, v in re.findall(r"\b(BM|BN) = (\d+)", items)}}
+            tile["blocks"] = max(int(n) for n in ["1", *re.findall(r"^ +(?:split|cluster) = (?:\(1, )?(\d+)", items, re.M)])
             when = re.search(rf"^schedule {name} of gemm for [^{{\n]*? when ([^{{\n]*) \{{", self.text, re.M)
             self.sets[name] = ([word.strip() for word in call[1].split(",")], tile, when and when[1])
-            self.numbers.append(int(call[2]))
+            own = [int(n) for n in call[2].split(",")[1:]]
+            self.places[name] = slice(len(self.numbers), len(self.numbers) + len(own))
+            self.numbers += own
+            self.owner += [name] * len(own)
         counter = iter(range(self.shared))
         code = self.NUMBER.sub(lambda n: f"c[{next(counter)}]" if self.is_constant(n[0]) else n[0], self.body)
         code = re.sub(r"([-+*/,(])\s*\n\s*", r"\1 ", code).replace("/", "//")
@@ -128,7 +133,8 @@ class Formula:
     def cost(self, name, numbers, shapes):
         arguments, tile, _ = self.sets[name]
         known = {"M": shapes[:, 0], "N": shapes[:, 1], "K": shapes[:, 2], "sms": SMS, **tile}
-        values = [known[a] if a in known else int(a) for a in arguments] + [numbers[self.shared + list(self.sets).index(name)]]
+        known["room"] = ROOM.get(tile["blocks"], SMS)
+        values = [known[a] if a in known else int(a) for a in arguments] + list(numbers[self.places[name]])
         scope = {**dict(zip(self.parameters, values)), "c": numbers, "cdiv": lambda a, b: -(-a // b), "min": numpy.minimum, "max": numpy.maximum}
         exec(self.code, scope)
         return scope["result"]
@@ -142,8 +148,9 @@ class Formula:
         shared = iter(numbers[: self.shared])
         body = self.NUMBER.sub(lambda n: str(next(shared)) if self.is_constant(n[0]) else n[0], self.body)
         text = self.text.replace(self.body, body)
-        for name, number in zip(self.sets, numbers[self.shared :]):
-            text = re.sub(rf"(^schedule {name} of gemm .*?cost = time\(.*?, )\d+\)", rf"\g<1>{number})", text, count=1, flags=re.M | re.S)
+        for name, place in self.places.items():
+            own = "".join(f", {n}" for n in numbers[place])
+            text = re.sub(rf"(^schedule {name} of gemm .*?cost = time\([^)]*[A-Za-z])[, \d]*\)", rf"\g<1>{own})", text, count=1, flags=re.M | re.S)
         return text
 
 
@@ -194,11 +201,11 @@ class Fit:
                         changed[i] = max(1, round(numbers[i] * factor))
                         if changed[i] == numbers[i]:
                             changed[i] += 1 if factor > 1 else -1
-                        if i < self.formula.shared:
-                            new = self.costs(changed)
-                        else:
+                        if owner := self.formula.owner[i]:
                             new = costs.copy()
-                            new[:, i - self.formula.shared] = self.formula.cost(names[i - self.formula.shared], changed, self.shapes)
+                            new[:, names.index(owner)] = self.formula.cost(owner, changed, self.shapes)
+                        else:
+                            new = self.costs(changed)
                         if changed[i] > 0 and (other := self.loss(new)) < loss:
                             numbers, costs, loss = changed, new, other
                             break
@@ -233,8 +240,8 @@ def fit(paths, bars, tries, source=SOURCE, write=False):
     report("fitted to one half ", half.run(formula.numbers, tries))
     numbers = whole.run(formula.numbers, tries)
     report("fitted to all      ", numbers)
-    for name, was, number in zip(["fn time"] * formula.shared + list(formula.sets), formula.numbers, numbers):
-        print(f"  {name:16s} {was:6d} -> {number}")
+    for name, was, number in zip(formula.owner, formula.numbers, numbers):
+        print(f"  {name or 'fn time':16s} {was:6d} -> {number}")
     chosen = whole.chosen(whole.costs(numbers))
     for shape, lost, set_, peer, best in zip(shapes[~is_drawn], whole.lost(whole.costs(numbers))[~is_drawn], chosen[~is_drawn], peers[~is_drawn], whole.best[~is_drawn]):
         print(f"  {'x'.join(map(str, shape)):18s} {list(formula.sets)[set_]:16s} {numpy.exp(-lost):.3f} of the best set's speed, {peer / best * numpy.exp(-lost):.3f} of cublasLt's")

@@ -4,8 +4,8 @@
 The release build and its tests come first; of those that compile kernels for this machine and run them a sample, which the last
 commit's hash draws. The same with sanitizers follows, in a drawn order. No step outlives TKC_TEST_MINUTES (14) from the start of
 tools/test, so that a slow machine says so instead of being cut off: what of the release build does not fit has failed, what of the
-sanitized one is skipped, by name. --all has no such limit, runs all tests, adds the full matrices and what needs a GPU, and prints a
-table of the steps."""
+sanitized one is skipped, by name. --all has no such limit, runs all tests and adds the full matrices and what needs a GPU. A table at
+the end says what took how long."""
 import argparse
 import concurrent.futures
 import json
@@ -33,6 +33,7 @@ SCRIPTS += [["test/runtime/run"], ["test/conformance/simulate.py", "build/releas
 SCRIPTS += [["test/fuzz/check_programs.py", "build/release"]]
 SCRIPTS += [["test/hip/compiles.py"], ["test/hip/hand_isa.py"], ["test/hip/generated_isa.py", "build/release"]]
 UNIT_TESTS = {"release": ("tkc_unit_tests", "sim_tests", "sim_gfx942_tests", "sim_gfx950_tests"), "debug": ("tkc_unit_tests",)}
+# What takes too long for every change.
 MATRICES = (["test/sim/matrix.py"], ["test/sim/matrix.py", "--target", "sm_80"], ["test/sim/matrix.py", "--target", "sm_120"],
             ["test/fuzz/check_programs.py", "build/release", "--first", "100", "--count", "100"], ["test/mutants/run", "--all"],
             ["test/codegen/spills.py", "build/release"])
@@ -56,12 +57,12 @@ class Report:
         """What a release build must show is not left out: that fails. With sanitizers, the time allows what it allows."""
         (self.failed if preset == "release" else self.skipped).append(f"{what}: no time")
 
-    def timed(self, title, function, *arguments, **named):
-        """One line of the table: what this step added to the counts, and its seconds."""
+    def timed(self, title, function, *arguments, seconds=None, **named):
+        """One line of the table: what this step added to the counts, and its seconds, or those that it took before."""
         before, start = (self.passed, len(self.failed), len(self.skipped)), time.time()
         function(*arguments, **named)
         after = (self.passed, len(self.failed), len(self.skipped))
-        self.rows.append((title, *(b - a for a, b in zip(before, after)), time.time() - start))
+        self.rows.append((title, *(b - a for a, b in zip(before, after)), time.time() - start if seconds is None else seconds))
 
     def table(self):
         width = max(len(row[0]) for row in self.rows)
@@ -230,14 +231,22 @@ def file_tests(preset, report, only=None, is_all=False):
     print(f"{report.passed - before[0]} passed, {len(report.failed) - before[1]} failed")
 
 
-def script(command, report, env=None):
+def scripts(commands, report, at_once=1):
     """A script counts as one test, or as many as its last line says: `N passed, N failed`."""
-    name = " ".join(str(part) for part in command)
+    def result_of(command):
+        start = time.time()
+        return run(command) if (ROOT / command[0]).exists() else None, time.time() - start
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        for command, (result, seconds) in zip(commands, pool.map(result_of, commands)):
+            report.timed(" ".join(command), judge, command, result, report, seconds=seconds)
+
+
+def judge(command, result, report):
+    name = " ".join(command)
     step(name)
-    if not (ROOT / command[0]).exists():
+    if result is None:
         report.failed.append(f"{name}: not there")
         return
-    result = run(command, env)
     if result.returncode == 124:
         report.no_time(name)
         return
@@ -249,23 +258,11 @@ def script(command, report, env=None):
     print(text[-8000:] if result.returncode else "passed: " + (result.stdout.strip().splitlines() or ["-"])[-1])
 
 
-def matrices(report):
-    """What takes too long for every change: scripts that judge build/release."""
-    for command in MATRICES:
-        title = " ".join(command)
-        if (ROOT / command[0]).exists():
-            report.timed(title, script, command, report)
-        else:
-            report.skipped.append(f"{title}: not there")
-
-
 def on_gpu(report):
-    present = shutil.which("nvidia-smi") or os.path.exists("/dev/nvidia0")
-    for command in ON_GPU:
-        if present:
-            report.timed(" ".join(command), script, command, report)
-        else:
-            report.skipped.append(f"{' '.join(command)}: there is no GPU here")
+    if shutil.which("nvidia-smi") or os.path.exists("/dev/nvidia0"):
+        scripts(ON_GPU, report)
+    else:
+        report.skipped += [f"{' '.join(command)}: there is no GPU here" for command in ON_GPU]
 
 
 def sanitized(report):
@@ -297,17 +294,16 @@ def main():
     else:
         report.timed("unit tests", unit_tests, "release", report)
         report.timed("tests that are files", file_tests, "release", report, is_all=args.all)
-        for command in SCRIPTS:
-            report.timed(" ".join(command), script, command, report)
+        scripts(SCRIPTS, report, at_once=os.cpu_count())  # most of them use one core
         if args.all:
-            matrices(report)
+            scripts(MATRICES, report)
     if not args.quick and not args.only:
         report.timed("with sanitizers", sanitized, report)
     if args.all:
         on_gpu(report)
     elif not args.only:
         report.skipped.append("tests on a GPU, full matrices: tools/test --all runs them")
-    if args.all:
+    if report.rows:
         report.table()
     print()
     for name in report.skipped:
