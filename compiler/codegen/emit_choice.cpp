@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_launcher.h"
 #include "compiler/codegen/mangle.h"
 #include "compiler/codegen/quote.h"
@@ -19,14 +21,30 @@ namespace {
 
 using symbolic::Scalar;
 
+/// A name of the kernel hides those of conditions.
+bool HasName(const ir::Kernel& kernel, std::string_view name) {
+  const auto is_it = [&](const ir::ScalarParam& scalar) { return scalar.name == name; };
+  return std::find(kernel.dims.begin(), kernel.dims.end(), name) != kernel.dims.end() ||
+         std::any_of(kernel.scalars.begin(), kernel.scalars.end(), is_it);
+}
+
 class ChoiceEmitter {
  public:
   ChoiceEmitter(const ir::Module& module, const ir::Entry& entry, const CostFunctions& costs, ScalarPrinter host, CodeWriter& out)
       : module_(module), entry_(entry), costs_(costs), host_(std::move(host)), out_(out) {
     for (const std::vector<int>& alternative : entry.alternatives) {
       const ir::Kernel& kernel = First(alternative);
-      terms_.push_back(kernel.when);
-      terms_.push_back(kernel.cost && !kernel.cost->IsOfFunction() ? kernel.cost->value : nullptr);
+      const Scalar room = RoomOf(kernel);
+      const auto resolved = [&](const Scalar& scalar) {
+        return scalar && !HasName(kernel, "room") ? symbolic::Substitute(scalar, "room", room) : scalar;
+      };
+      std::optional<ir::Cost> cost = kernel.cost;
+      if (cost) {
+        for (auto& [param, value] : cost->args) value = resolved(value);
+      }
+      terms_.push_back(resolved(kernel.when));
+      terms_.push_back(cost && !cost->IsOfFunction() ? resolved(cost->value) : nullptr);
+      offers_.push_back(std::move(cost));
     }
   }
 
@@ -52,11 +70,23 @@ class ChoiceEmitter {
  private:
   const ir::Kernel& First(const std::vector<int>& alternative) const { return FirstKernel(module_, alternative); }
 
+  /// How many multiprocessors clusters of the kernel find room on. That of clusters of more than two the device is asked.
+  Scalar RoomOf(const ir::Kernel& kernel) {
+    const Scalar sms = symbolic::Name("sms"), blocks = symbolic::Int(kernel.cluster);
+    if (kernel.cluster == 1) return sms;
+    if (kernel.cluster == 2) return symbolic::Mul(symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {sms, blocks}), blocks);
+    const std::string name = "room of " + KernelFunction(kernel);
+    const std::string shared = HasSharedMemory(kernel) ? fmt::format("sizeof({})", SharedStruct(kernel)) : "0";
+    host_.AddText(name, fmt::format("call.room<{}, {}>({}, {})", KernelFunction(kernel), kernel.cluster, kernel.threads, shared));
+    host_.AddPositive(name);
+    host_.AddBits(name, kIntBits);
+    return symbolic::Name(name);
+  }
+
   bool IsMentioned(const std::string& name) const {
     const auto mentions = [&](const Scalar& scalar) { return symbolic::Mentions(scalar, name); };
     return std::any_of(terms_.begin(), terms_.end(), mentions) ||
-           std::any_of(entry_.alternatives.begin(), entry_.alternatives.end(), [&](const std::vector<int>& alternative) {
-             const std::optional<ir::Cost>& cost = First(alternative).cost;
+           std::any_of(offers_.begin(), offers_.end(), [&](const std::optional<ir::Cost>& cost) {
              return cost &&
                     std::any_of(cost->args.begin(), cost->args.end(), [&](const auto& arg) { return mentions(arg.second); });
            });
@@ -87,7 +117,7 @@ class ChoiceEmitter {
   }
 
   const Scalar& Condition(size_t i) const { return terms_[2 * i]; }
-  bool HasCost(size_t i) const { return First(entry_.alternatives[i]).cost.has_value(); }
+  bool HasCost(size_t i) const { return offers_[i].has_value(); }
 
   std::string NameOf(size_t i) const {
     const std::string& schedule = First(entry_.alternatives[i]).schedule;
@@ -114,8 +144,7 @@ class ChoiceEmitter {
   }
 
   std::string CostText(size_t i) const {
-    const ir::Kernel& kernel = First(entry_.alternatives[i]);
-    return kernel.cost->IsOfFunction() ? costs_.Call(*kernel.cost, host_) : host_.Text(terms_[2 * i + 1]);
+    return offers_[i]->IsOfFunction() ? costs_.Call(*offers_[i], host_) : host_.Text(terms_[2 * i + 1]);
   }
 
   /// The schedules with costs from `i` on, which is set to the one behind them. Whether that can be reached.
@@ -139,7 +168,8 @@ class ChoiceEmitter {
   ScalarPrinter host_;
   CodeWriter& out_;
   std::vector<Scalar> terms_;  // of each alternative its condition and its cost; null where there is none, or a function gives it
-  int groups_ = 0;             // of schedules with costs
+  std::vector<std::optional<ir::Cost>> offers_;  // their costs, with what `room` is for each
+  int groups_ = 0;                               // of schedules with costs
 };
 
 }  // namespace

@@ -32,7 +32,6 @@ symbolic::Scalar PresetOf(const ir::TensorParam& tensor) {
 }
 
 /// Of dimensions and what else an int holds.
-constexpr int kIntBits = 31;
 
 /// Prints the struct of one entry.
 class CallEmitter {
@@ -48,8 +47,10 @@ class CallEmitter {
       host_.AddNonNegative(dim);
       host_.AddBits(dim, kIntBits);
     }
-    host_.AddPositive("sms");
-    host_.AddBits("sms", kIntBits);
+    for (const char* count : {"sms", "room"}) {
+      host_.AddPositive(count);
+      host_.AddBits(count, kIntBits);
+    }
     for (const ir::ScalarParam& scalar : first_.scalars) {
       if (scalar.dtype == DType::kI32) host_.AddBits(scalar.name, kIntBits);
     }

@@ -153,6 +153,13 @@ int64_t StructureParts(const Param& param) {
   return has_parts ? last.int_value : 1;
 }
 
+int64_t BlocksOfCluster(const Kernel& kernel) {
+  const typed::Section& section = kernel.sections.front();
+  int64_t blocks = section.cluster * section.split;
+  for (const typed::Worker& worker : section.workers) blocks = std::max(blocks, worker.spread);
+  return blocks;
+}
+
 }  // namespace
 
 std::vector<Value> InitialVars(const Launch& launch) {
@@ -162,6 +169,12 @@ std::vector<Value> InitialVars(const Launch& launch) {
   }
   if (launch.kernel->sms_var != typed::kNone) {
     vars[static_cast<size_t>(launch.kernel->sms_var)] = Value::Integer(DType::kI64, launch.sms);
+  }
+  if (launch.kernel->room_var != typed::kNone) {
+    // A device may hold fewer: its multiprocessors come in groups, and a cluster lies in one.
+    const int64_t blocks = BlocksOfCluster(*launch.kernel);
+    vars[static_cast<size_t>(launch.kernel->room_var)] =
+        Value::Integer(DType::kI64, std::max<int64_t>(launch.sms / blocks, 1) * blocks);
   }
   if (launch.kernel->aligned_var != typed::kNone) {
     vars[static_cast<size_t>(launch.kernel->aligned_var)] = Value::Bool(launch.aligned);

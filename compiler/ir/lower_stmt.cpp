@@ -20,7 +20,7 @@ WorkerLowering::WorkerLowering(const typed::Kernel& source, const typed::Section
   for (const typed::Dim& dim : source.dims) used_names_.insert(dim.name);
   for (const typed::Param& param : source.params) used_names_.insert(param.name);
   for (const typed::Pipe& pipe : section.pipes) used_names_.insert(pipe.name);
-  for (const typed::VarId var : {source.sms_var, source.aligned_var, source.contiguous_var}) {
+  for (const typed::VarId var : {source.sms_var, source.room_var, source.aligned_var, source.contiguous_var}) {
     if (var != typed::kNone) GiveName(var, source.vars[var].name);
   }
 }

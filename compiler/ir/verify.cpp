@@ -35,7 +35,7 @@ std::vector<Fault> Verifier::Run() {
 }
 
 void Verifier::DeclareKernel() {
-  scalars_ = {"sms", "aligned", "contiguous"};
+  scalars_ = {"sms", "room", "aligned", "contiguous"};
   for (const std::string& dim : kernel_.dims) scalars_.insert(dim);
   for (const ScalarParam& scalar : kernel_.scalars) scalars_.insert(scalar.name);
   for (const auto& [name, value] : kernel_.launch_lets) {

@@ -40,6 +40,7 @@ void Elaborator::ElaborateChoice() {
     return scope_->Find(name) != nullptr ? typed::kNone : DeclareOfLauncher(name, dtype, *scope_);
   };
   kernel_.sms_var = declare("sms", DType::kI64);
+  kernel_.room_var = declare("room", DType::kI64);
   kernel_.aligned_var = declare("aligned", DType::kBool);
   kernel_.contiguous_var = declare("contiguous", DType::kBool);
   const auto evaluate = [&](const ast::Expr& source, DType dtype, std::string_view rule) -> ExprPtr {

@@ -300,10 +300,11 @@ struct Kernel {
   std::vector<Param> params;  // in source order; `work` tensors last
   std::vector<Var> vars;
   std::vector<ExprPtr> requires_at_launch;  // booleans over dims, scalars
-  ExprPtr when;  // condition of the schedule set; null: always. May use kParam/kDim and kVar sms_var, aligned_var, contiguous_var
+  ExprPtr when;  // condition of the schedule set; null: always. May use kParam/kDim and kVar sms_var to contiguous_var
   ExprPtr cost;  // of the schedule set, an integer of the same names; null: none
   std::optional<CostFormula> cost_formula;  // which gives the same
   VarId sms_var = kNone;                    // `sms`, the number of multiprocessors, where `when` or `cost` uses it
+  VarId room_var = kNone;                   // `room`, the multiprocessors that the set's clusters find room on, likewise
   VarId aligned_var = kNone;                // `aligned`, whether rows of all tensors begin at multiples of 16 bytes, likewise
   VarId contiguous_var = kNone;             // `contiguous`, whether all tensors do and have no gaps, likewise
   std::vector<Section> sections;

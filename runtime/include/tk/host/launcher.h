@@ -138,6 +138,16 @@ public:
         return min(walkers(count, Cluster, resident), max(held, 1) * Cluster);
     }
 
+    /// How many multiprocessors clusters of `Kernel` find room on. Where the device does not say, as many as it has for whole clusters:
+    /// the launch will tell what is wrong.
+    template <auto Kernel, int Cluster>
+    int room(int threads, size_t shared_bytes) const {
+        int held = 0;
+        const int most = max(processors() / Cluster, 1);
+        if (failed() || host::held_clusters<Kernel, Cluster>(device_number_, threads, shared_bytes, held).code != TK_OK) return most * Cluster;
+        return min(max(held, 1), most) * Cluster;
+    }
+
 private:
     // More tensors than the parameters of a kernel have room for.
     static constexpr int most_copies = 128;
