@@ -115,9 +115,11 @@ std::vector<int64_t> Extents(const DimUse& use) {
       }
     }
   }
-  constexpr int64_t kLongest = 2048;  // loops that blocks may share
-  for (const int64_t step : use.loop_steps) extents.insert({kLongest / step * step, kLongest - 3});
+  constexpr int64_t kLongest = 2048, kShared = 6000;  // loops; those that many blocks may share
   std::erase_if(extents, [](int64_t e) { return e > kLongest; });
+  for (const int64_t step : use.loop_steps) {
+    for (const int64_t length : {kLongest, kShared}) extents.insert({length / step * step, length - 3});
+  }
   for (const int64_t bound : use.bounds) {
     if (bound <= kLong) InsertAround(bound, extents);
   }
