@@ -98,9 +98,9 @@ class AdvancingReads {
 
   /// Wherever what is loaded early is in use.
   bool Fits(int64_t registers) const {
-    for (const LiveTiles& kept : KeptTiles(kernel_, worker_)) {
+    for (const LiveTiles& kept : KeptTiles(kernel_, worker_, registers)) {
       const auto is_early = [&](ValueId tile) { return early_.contains(tile); };
-      if (kept.registers > registers && std::any_of(kept.in_use.begin(), kept.in_use.end(), is_early)) return false;
+      if (std::any_of(kept.in_use.begin(), kept.in_use.end(), is_early)) return false;
     }
     return true;
   }

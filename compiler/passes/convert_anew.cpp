@@ -99,9 +99,8 @@ class Conversions {
   /// instructions, but the compiler of the output does better with none.
   std::vector<Op> FindKept(int64_t registers) const {
     std::set<ValueId> in_use;
-    for (const LiveTiles& kept : KeptTiles(kernel_, worker_, loads_)) {
-      if (kept.registers > registers) in_use.insert(kept.in_use.begin(), kept.in_use.end());
-    }
+    for (const LiveTiles& kept : KeptTiles(kernel_, worker_, registers, loads_))
+      in_use.insert(kept.in_use.begin(), kept.in_use.end());
     std::vector<Op> found;
     ForEachOp(worker_.body, [&](const Op& op) {
       if (Widens(kernel_, op) && in_use.contains(op.results[0])) found.push_back(op);

@@ -148,21 +148,15 @@ class Statements {
     });
     const std::map<ValueId, const Op*> widening = FindWidening(kernel_, worker_);
     const bool multiplies = worker_.layout.IsFragment();
-    kept_.emplace();
-    const auto note = [&](const LiveTiles& kept) {
-      std::set<ValueId> tiles;  // what is only made wider is not kept wide
-      for (const ValueId tile : kept.in_use) tiles.insert(widening.contains(tile) ? widening.at(tile)->operands[0] : tile);
-      int64_t registers = 0;
-      for (const ValueId tile : tiles) {
-        ir::Type type = TypeOf(tile);
-        if (multiplies && read.contains(tile) && Bytes(type.dtype) < 4) type.dtype = DType::kF32;
-        registers += RegistersOf(type, worker_.layout);
-      }
-      int64_t& most = (*kept_)[kept.where];
-      most = std::max(most, registers);
+    const auto narrow = [&](ValueId tile) {  // what is only made wider is not kept wide
+      return widening.contains(tile) ? widening.at(tile)->operands[0] : tile;
     };
-    for (const LiveTiles& kept : KeptTiles(kernel_, worker_, LoadsOf(worker_))) note(kept);
-    for (const LiveTiles& kept : TilesBehindStores(kernel_, worker_)) note(kept);
+    const auto registers = [&](ValueId tile) {
+      ir::Type type = TypeOf(tile);
+      if (multiplies && read.contains(tile) && Bytes(type.dtype) < 4) type.dtype = DType::kF32;
+      return RegistersOf(type, worker_.layout);
+    };
+    kept_ = RegistersBehind(kernel_, worker_, LoadsOf(worker_), {narrow, registers});
   }
 
   /// In as few parts as registers allow; as it is if it fits, or no number of parts makes it smaller. Returns where what follows it
