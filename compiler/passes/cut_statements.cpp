@@ -48,11 +48,17 @@ class Statements {
       : kernel_(kernel), worker_(worker), registers_(registers), by_rows_(which == PartsOf::kRows), parts_(kernel, worker, which) {}
 
   void FitInto(Region& region) {
+    size_t looked_at = 0;  // no stretch begins before
     for (size_t i = 0; i < region.size(); ++i) {
-      for (Region& inner : region[i].regions) FitInto(inner);
-      const Stretch stretch = Find(region, i);
+      for (Region& inner : region[i].regions) {
+        FitInto(inner);
+        looked_at = i;
+      }
+      if (i < looked_at) continue;
+      const Stretch stretch = Find(region, i, looked_at);
       if (stretch.end == i) continue;
       i = Cut(region, stretch) - 1;
+      looked_at = i + 1;
     }
   }
 
@@ -82,11 +88,13 @@ class Statements {
     return shows && TypeOf(op.results[0]).space == ir::Space::kShared;
   }
 
-  /// The longest stretch from `begin` on; one that ends there: nothing there is cut.
-  Stretch Find(Region& region, size_t begin) {
+  /// The longest stretch from `begin` on, and how far that was looked for; one that ends there: nothing as far as that is cut.
+  Stretch Find(Region& region, size_t begin, size_t& looked_at) {
     Stretch found{begin, begin, 0, {}, {}, 0};
     std::set<ValueId> own;
+    looked_at = begin;
     for (size_t i = begin; i < region.size(); ++i) {
+      looked_at = i + 1;
       Op& op = region[i];
       if (IsView(op)) continue;
       const int64_t stored = ColumnsOf(op);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/live_tiles.h"
@@ -124,16 +125,17 @@ class Invariants {
 int64_t ForAddresses(const ir::Kernel& kernel) { return kForAddresses + (kernel.Spread() > 1 ? kForAddressesAhead : 0); }
 
 /// Inner loops first: what has left one may leave the next. Of tiles that do not fit together the last stay.
-void Visit(ir::Kernel& kernel, ir::Worker& worker, Region& region, int64_t budget) {
+template <typename Fits>
+void Visit(const ir::Kernel& kernel, Region& region, const Fits& fits) {
   for (size_t i = 0; i < region.size(); ++i) {
-    for (Region& inner : region[i].regions) Visit(kernel, worker, inner, budget);
+    for (Region& inner : region[i].regions) Visit(kernel, inner, fits);
     if (!IsOverRange(region[i]) || !Invariants(kernel, region[i]).HasReads()) continue;
     const Op loop = region[i];
     std::set<ir::ValueId> stays;
     for (;;) {
       const Region reads = Invariants(kernel, region[i]).TakeReads(stays);
       const auto first = region.insert(region.begin() + static_cast<std::ptrdiff_t>(i), reads.begin(), reads.end());
-      if (reads.empty() || MostKeptTiles(kernel, worker).registers + ForAddresses(kernel) <= budget) {
+      if (reads.empty() || fits()) {
         i += reads.size();
         break;
       }
@@ -142,6 +144,16 @@ void Visit(ir::Kernel& kernel, ir::Worker& worker, Region& region, int64_t budge
       stays.insert(reads.back().results[0]);
     }
   }
+}
+
+/// Where all of them fit, no loop is asked about alone.
+void Hoist(const ir::Kernel& kernel, ir::Worker& worker, int64_t budget) {
+  const auto fits = [&] { return MostKeptTiles(kernel, worker).registers + ForAddresses(kernel) <= budget; };
+  Region before = worker.body;
+  Visit(kernel, worker.body, [] { return true; });
+  if (fits()) return;
+  worker.body = std::move(before);
+  Visit(kernel, worker.body, fits);
 }
 
 /// Gives names to the quotients of floating-point numbers that only the launch decides, in front of the worker's program.
@@ -208,7 +220,7 @@ Result<void> HoistInvariants(ir::Kernel& kernel, const Target& target, Diagnosti
     if (worker.kind != ir::RoleKind::kCompute) continue;
     quotients.Name(worker);
     const int64_t at_entry = target.registers.AtEntry(static_cast<int>(kernel.threads));
-    Visit(kernel, worker, worker.body, worker.registers != 0 ? worker.registers : at_entry);
+    Hoist(kernel, worker, worker.registers != 0 ? worker.registers : at_entry);
   }
   return {};
 }

@@ -98,19 +98,37 @@ class Liveness {
   int64_t most() const { return most_; }
   int64_t most_stored() const { return most_stored_; }
 
-  /// The tiles in use at places that the walk came to in this order.
-  template <typename Visit>
-  void ForEachInUse(const std::vector<Place>& places, const Visit& visit) const {
-    std::map<ValueId, unsigned> in_use;  // a bit for being live, one for being ahead
-    size_t done = 0;
-    for (const Place& place : places) {
-      for (; done < place.changes; ++done) {
-        const auto entry = in_use.try_emplace(changes_[done].value).first;
-        entry->second ^= changes_[done].is_ahead ? 2U : 1U;
-        if (entry->second == 0) in_use.erase(entry);
-      }
-      visit(place, in_use);
+  /// The tiles in use at a place.
+  Values InUse(const Place& place) const {
+    std::map<ValueId, InUseAs> tiles;
+    for (size_t i = 0; i < place.changes; ++i) tiles[changes_[i].value].Change(changes_[i]);
+    Values in_use;
+    for (const auto& [tile, as] : tiles) {
+      if (as.Any()) in_use.insert(tile);
     }
+    return in_use;
+  }
+
+  /// Those in use at any of these places, to which the walk came in this order.
+  Values InUseAtAny(const std::vector<Place>& places) const {
+    struct State {
+      InUseAs as;
+      size_t since = 0;  // how many of the places lie before
+    };
+    std::map<ValueId, State> tiles;
+    Values in_use;
+    size_t passed = 0;
+    for (size_t i = 0; i < changes_.size(); ++i) {
+      while (passed < places.size() && places[passed].changes <= i) ++passed;
+      State& state = tiles[changes_[i].value];
+      if (!state.as.Any()) state.since = passed;
+      state.as.Change(changes_[i]);
+      if (!state.as.Any() && state.since < passed) in_use.insert(changes_[i].value);
+    }
+    for (const auto& [tile, state] : tiles) {
+      if (state.as.Any() && state.since < places.size()) in_use.insert(tile);
+    }
+    return in_use;
   }
 
  private:
@@ -122,6 +140,11 @@ class Liveness {
   struct Change {
     ValueId value;
     bool is_ahead;
+  };
+  struct InUseAs {
+    bool live = false, ahead = false;
+    bool Any() const { return live || ahead; }
+    void Change(const Change& change) { (change.is_ahead ? ahead : live) ^= true; }
   };
 
   /// What the region reads before it makes it, for each region inside, too: in use at the end of a loop's body for the next
@@ -252,15 +275,32 @@ class Liveness {
 
 /// The tiles that have registers.
 std::vector<ValueId> LargestFirst(const ir::Kernel& kernel, const ir::RegisterLayout& layout, Columns columns,
-                                  const std::map<ValueId, unsigned>& in_use) {
+                                  const Values& in_use) {
   std::vector<std::pair<int64_t, ValueId>> tiles;  // less than none, so that they sort
-  for (const auto& [value, times] : in_use) {
+  for (const ValueId value : in_use) {
     if (const int64_t registers = RegistersOf(kernel.values[value].type, layout, columns)) tiles.emplace_back(-registers, value);
   }
   std::sort(tiles.begin(), tiles.end());
   std::vector<ValueId> largest_first;
   for (const auto& [registers, value] : tiles) largest_first.push_back(value);
   return largest_first;
+}
+
+/// The most behind operations that keep tiles and for which `counts` holds.
+template <typename Counts>
+LiveTiles MostBehind(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads, Columns columns, const Counts& counts) {
+  const AsTheyAre tiles(kernel, worker, columns);
+  const Liveness liveness(kernel, worker, loads, tiles.Counts());
+  LiveTiles most;
+  const Liveness::Place* there = nullptr;
+  for (const Liveness::Place& place : liveness.kept()) {
+    const int64_t registers = place.registers + RegistersOfScan(*place.where);
+    if (registers < most.registers || registers == 0 || !counts(*place.where)) continue;
+    most = {registers, place.where, {}};
+    there = &place;
+  }
+  if (there) most.in_use = LargestFirst(kernel, worker.layout, columns, liveness.InUse(*there));
+  return most;
 }
 
 }  // namespace
@@ -302,32 +342,22 @@ int64_t MostStoredRegisters(const ir::Kernel& kernel, const ir::Worker& worker, 
   return Liveness(kernel, worker, Loads::kInPlace, tiles.Counts()).most_stored();
 }
 
-std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, int64_t above, Loads loads) {
-  const AsTheyAre tiles(kernel, worker, Columns::kDealt);
-  const Liveness liveness(kernel, worker, loads, tiles.Counts());
-  std::vector<LiveTiles> kept;
-  liveness.ForEachInUse(liveness.kept(), [&](const Liveness::Place& place, const std::map<ValueId, unsigned>& in_use) {
-    kept.push_back({place.registers + RegistersOfScan(*place.where), place.where, {}});
-    if (kept.back().registers > above) kept.back().in_use = LargestFirst(kernel, worker.layout, Columns::kDealt, in_use);
-  });
-  return kept;
+LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads, Columns columns) {
+  return MostBehind(kernel, worker, loads, columns, [](const Op&) { return true; });
 }
 
-LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads, Columns columns) {
-  const AsTheyAre tiles(kernel, worker, columns);
+LiveTiles MostBesideReductions(const ir::Kernel& kernel, const ir::Worker& worker) {
+  return MostBehind(kernel, worker, Loads::kInPlace, Columns::kDealt,
+                    [](const Op& op) { return ir::ReducesOrScans(op.code) || ir::IsProduct(op.code); });
+}
+
+Values KeptBeside(const ir::Kernel& kernel, const ir::Worker& worker, int64_t registers, Loads loads) {
+  const AsTheyAre tiles(kernel, worker, Columns::kDealt);
   const Liveness liveness(kernel, worker, loads, tiles.Counts());
-  LiveTiles most;
-  std::vector<Liveness::Place> there;
-  for (const Liveness::Place& place : liveness.kept()) {
-    const int64_t registers = place.registers + RegistersOfScan(*place.where);
-    if (registers < most.registers || registers == 0) continue;
-    most = {registers, place.where, {}};
-    there = {place};
-  }
-  liveness.ForEachInUse(there, [&](const Liveness::Place&, const std::map<ValueId, unsigned>& in_use) {
-    most.in_use = LargestFirst(kernel, worker.layout, columns, in_use);
-  });
-  return most;
+  std::vector<Liveness::Place> places;
+  std::copy_if(liveness.kept().begin(), liveness.kept().end(), std::back_inserter(places),
+               [&](const Liveness::Place& place) { return place.registers + RegistersOfScan(*place.where) > registers; });
+  return liveness.InUseAtAny(places);
 }
 
 std::map<const Op*, int64_t> RegistersBehind(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "compiler/ir/ir.h"
@@ -45,13 +46,17 @@ struct LiveTiles {
   std::vector<ir::ValueId> in_use;  // the largest first
 };
 
-/// What takes registers behind each operation that keeps tiles, from the last operation to the first; `in_use` of those that take
-/// more than `above`.
-std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, int64_t above, Loads loads = Loads::kInPlace);
-
-/// The most of these: what the compiler of the output can't do without. The first one in program order that takes as many.
+/// The most behind an operation that keeps tiles: what the compiler of the output can't do without. The first one in program order
+/// that takes as many.
 LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace,
                         Columns columns = Columns::kDealt);
+
+/// The same, only behind reductions, scans and products.
+LiveTiles MostBesideReductions(const ir::Kernel& kernel, const ir::Worker& worker);
+
+/// The tiles in use behind any operation that keeps tiles where they take more than `registers`.
+std::set<ir::ValueId> KeptBeside(const ir::Kernel& kernel, const ir::Worker& worker, int64_t registers,
+                                 Loads loads = Loads::kInPlace);
 
 /// What a tile in use counts as: itself, or another one that it is had from again; and the registers of that one, which counts
 /// once.
