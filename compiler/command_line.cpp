@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -103,6 +104,16 @@ CLI::Option* AddNumber(CLI::App& app, const char* option, T& value, const std::s
     throw CLI::ValidationError(fmt::format("{} takes {} to {}, found `{}`", option, least, most, number));
   };
   return app.add_option_function<T>(option, choose, help);
+}
+
+/// A seed: CLI11 itself takes -1 for the greatest number.
+CLI::Option* AddSeed(CLI::App& app, uint64_t& value, const std::string& help) {
+  const auto choose = [&value](const std::string& text) {
+    const char* end = text.data() + text.size();
+    if (const auto [stop, error] = std::from_chars(text.data(), end, value); error == std::errc() && stop == end) return;
+    throw CLI::ValidationError(fmt::format("--seed takes a number, from 0 to 2^64 - 1, found `{}`", text));
+  };
+  return app.add_option_function<std::string>("--seed", choose, help)->type_name("N");
 }
 
 /// The name of a file: `-o ""`, where a script forgot to set a variable, is none.
@@ -220,9 +231,7 @@ void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
   app.add_option("--out", texts.outputs, "where to write a tensor: C=c.npy; bf16 is written as uint16, bit by bit")
       ->allow_extra_args(false)
       ->type_name("NAME=FILE");
-  app.add_option("--seed", line.run.arguments.seed,
-                 "of the inputs that are not given, and of the simulated timing; 0: nominal timing")
-      ->type_name("N");
+  AddSeed(app, line.run.arguments.seed, "of the inputs that are not given, and of the simulated timing; 0: nominal timing");
   app.add_option("--place", texts.place, "how tensors lie: pad=8,offset=1,step=2, in elements")
       ->allow_extra_args(false)
       ->type_name("NAME=n,..");
@@ -251,7 +260,7 @@ void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
   app.add_option("--kernel", check.kernel, "this one only")->type_name("NAME");
   AddNumber<1, 10000>(app, "--shapes", check.shapes, "how many sets of extents (default 24)")->type_name("N");
   AddNumber<1, 10000>(app, "--seeds", check.seeds, "how many seeds of data and timing for each (default 3)")->type_name("N");
-  app.add_option("--seed", check.seed, "the first seed (default 1)")->type_name("N");
+  AddSeed(app, check.seed, "the first seed (default 1)");
   AddNumber<0, 1000000>(app, "--time", check.seconds, "start no run after this many seconds (default 40)")->type_name("S");
   app.add_flag("--json", check.json, "one JSON object a line for each kernel");
   app.add_flag("--no-gpu", no_gpu, "not on the GPU, even if there is one");

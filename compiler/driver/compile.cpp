@@ -150,7 +150,13 @@ Result<ir::Module> ReadModule(Session& session) {
   Result<uint32_t> file = session.sources.Load(session.options.input, kNoSpan, session.diagnostics);
   if (!file) return Failure{};
   SetCrashPass("read IR");
-  return ir::Parse(session.sources.Text(*file), *file, session.diagnostics);
+  const size_t before = session.diagnostics.All().size();
+  Result<ir::Module> module = ir::Parse(session.sources.Text(*file), *file, session.diagnostics);
+  if (!module && session.options.input.ends_with(".tk"))
+    session.diagnostics.Again(before).Help(
+        fmt::format("`--from={}` reads what `--emit={}` has written; source is compiled without it", session.options.from,
+                    session.options.from));
+  return module;
 }
 
 /// A note for what is reported for one of several targets.

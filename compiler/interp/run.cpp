@@ -10,6 +10,7 @@
 #include <fstream>
 #include <limits>
 #include <ostream>
+#include <system_error>
 
 #include "compiler/interp/interpret.h"
 #include "compiler/support/nearest_name.h"
@@ -88,6 +89,17 @@ void CheckOutputs(const Kernel& kernel, const RunOptions& options, Diagnostics& 
     if (std::any_of(kernel.params.begin(), kernel.params.end(), matches)) continue;
     diagnostics.Error(DiagnosticKind::kBadArgument, kNoSpan,
                       fmt::format("`{}` has no output tensor `{}`; {}", kernel.name, name, WhatItHas(names)));
+  }
+  // An `inout` tensor may go back to where it came from.
+  for (const auto& [name, path] : files) {
+    for (const auto& [input, input_path] : options.inputs) {
+      std::error_code none;
+      if (input == name || !std::filesystem::equivalent(path, input_path, none)) continue;
+      diagnostics
+          .Error(DiagnosticKind::kBadArgument, kNoSpan,
+                 fmt::format("`--out {}={}` would replace the file that `{}` is read from", name, path, input))
+          .Help("name another file");
+    }
   }
 }
 

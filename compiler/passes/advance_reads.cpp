@@ -98,11 +98,8 @@ class AdvancingReads {
 
   /// Wherever what is loaded early is in use.
   bool Fits(int64_t registers) const {
-    for (const LiveTiles& kept : KeptTiles(kernel_, worker_)) {
-      const auto is_early = [&](ValueId tile) { return early_.contains(tile); };
-      if (kept.registers > registers && std::any_of(kept.in_use.begin(), kept.in_use.end(), is_early)) return false;
-    }
-    return true;
+    const std::set<ValueId> in_use = KeptBeside(kernel_, worker_, registers);
+    return std::none_of(early_.begin(), early_.end(), [&](ValueId tile) { return in_use.contains(tile); });
   }
 
   Region InParts(const Region& body, const StoreStatement& statement, const StoreParts::Operations& operations, size_t place,

@@ -27,14 +27,14 @@ class Computations {
   Computations(ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel), worker_(worker) {}
 
   void FitInto(int64_t registers) {
-    LiveTiles most = Most();
+    LiveTiles most = MostBesideReductions(kernel_, worker_);
     while (most.registers > registers) {
       const KernelState before(kernel_, worker_.body);
       std::optional<KernelState> best;
       int64_t least = most.registers;
       for (const ValueId tile : most.in_use) {
         if (!Forget(tile, most)) continue;
-        if (const int64_t left = Most().registers; left < least) {
+        if (const int64_t left = MostBesideReductions(kernel_, worker_).registers; left < least) {
           least = left;
           best.emplace(kernel_, worker_.body);
         }
@@ -42,22 +42,12 @@ class Computations {
       }
       if (!best) return;
       best->Restore(kernel_, worker_.body);
-      most = Most();
+      most = MostBesideReductions(kernel_, worker_);
     }
   }
 
  private:
   const ir::Type& TypeOf(ValueId value) const { return kernel_.values[static_cast<size_t>(value)].type; }
-
-  /// The most in use beside a reduction or product.
-  LiveTiles Most() const {
-    LiveTiles most;
-    for (LiveTiles& kept : KeptTiles(kernel_, worker_)) {
-      const bool needs_whole = ir::ReducesOrScans(kept.where->code) || ir::IsProduct(kept.where->code);
-      if (needs_whole && kept.registers > most.registers) most = std::move(kept);
-    }
-    return most;
-  }
 
   /// Whether the value was computed element by element, as a tile and not as a column of one.
   bool IsComputed(ValueId value) const {

@@ -98,10 +98,7 @@ class Conversions {
   /// The conversions whose results are in use anywhere where tiles take more than that. To keep some of them would save
   /// instructions, but the compiler of the output does better with none.
   std::vector<Op> FindKept(int64_t registers) const {
-    std::set<ValueId> in_use;
-    for (const LiveTiles& kept : KeptTiles(kernel_, worker_, loads_)) {
-      if (kept.registers > registers) in_use.insert(kept.in_use.begin(), kept.in_use.end());
-    }
+    const std::set<ValueId> in_use = KeptBeside(kernel_, worker_, registers, loads_);
     std::vector<Op> found;
     ForEachOp(worker_.body, [&](const Op& op) {
       if (Widens(kernel_, op) && in_use.contains(op.results[0])) found.push_back(op);

@@ -48,11 +48,17 @@ class Statements {
       : kernel_(kernel), worker_(worker), registers_(registers), by_rows_(which == PartsOf::kRows), parts_(kernel, worker, which) {}
 
   void FitInto(Region& region) {
+    size_t looked_at = 0;  // no stretch begins before
     for (size_t i = 0; i < region.size(); ++i) {
-      for (Region& inner : region[i].regions) FitInto(inner);
-      const Stretch stretch = Find(region, i);
+      for (Region& inner : region[i].regions) {
+        FitInto(inner);
+        looked_at = i;
+      }
+      if (i < looked_at) continue;
+      const Stretch stretch = Find(region, i, looked_at);
       if (stretch.end == i) continue;
       i = Cut(region, stretch) - 1;
+      looked_at = i + 1;
     }
   }
 
@@ -82,11 +88,13 @@ class Statements {
     return shows && TypeOf(op.results[0]).space == ir::Space::kShared;
   }
 
-  /// The longest stretch from `begin` on; one that ends there: nothing there is cut.
-  Stretch Find(Region& region, size_t begin) {
+  /// The longest stretch from `begin` on, and how far that was looked for; one that ends there: nothing as far as that is cut.
+  Stretch Find(Region& region, size_t begin, size_t& looked_at) {
     Stretch found{begin, begin, 0, {}, {}, 0};
     std::set<ValueId> own;
+    looked_at = begin;
     for (size_t i = begin; i < region.size(); ++i) {
+      looked_at = i + 1;
       Op& op = region[i];
       if (IsView(op)) continue;
       const int64_t stored = ColumnsOf(op);
@@ -148,21 +156,15 @@ class Statements {
     });
     const std::map<ValueId, const Op*> widening = FindWidening(kernel_, worker_);
     const bool multiplies = worker_.layout.IsFragment();
-    kept_.emplace();
-    const auto note = [&](const LiveTiles& kept) {
-      std::set<ValueId> tiles;  // what is only made wider is not kept wide
-      for (const ValueId tile : kept.in_use) tiles.insert(widening.contains(tile) ? widening.at(tile)->operands[0] : tile);
-      int64_t registers = 0;
-      for (const ValueId tile : tiles) {
-        ir::Type type = TypeOf(tile);
-        if (multiplies && read.contains(tile) && Bytes(type.dtype) < 4) type.dtype = DType::kF32;
-        registers += RegistersOf(type, worker_.layout);
-      }
-      int64_t& most = (*kept_)[kept.where];
-      most = std::max(most, registers);
+    const auto narrow = [&](ValueId tile) {  // what is only made wider is not kept wide
+      return widening.contains(tile) ? widening.at(tile)->operands[0] : tile;
     };
-    for (const LiveTiles& kept : KeptTiles(kernel_, worker_, LoadsOf(worker_))) note(kept);
-    for (const LiveTiles& kept : TilesBehindStores(kernel_, worker_)) note(kept);
+    const auto registers = [&](ValueId tile) {
+      ir::Type type = TypeOf(tile);
+      if (multiplies && read.contains(tile) && Bytes(type.dtype) < 4) type.dtype = DType::kF32;
+      return RegistersOf(type, worker_.layout);
+    };
+    kept_ = RegistersBehind(kernel_, worker_, LoadsOf(worker_), {narrow, registers});
   }
 
   /// In as few parts as registers allow; as it is if it fits, or no number of parts makes it smaller. Returns where what follows it

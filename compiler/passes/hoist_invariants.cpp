@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/live_tiles.h"
@@ -123,25 +125,57 @@ class Invariants {
 /// Of a thread, beside what it keeps. Blocks that share a tile need more of these: where each other's memory is.
 int64_t ForAddresses(const ir::Kernel& kernel) { return kForAddresses + (kernel.Spread() > 1 ? kForAddressesAhead : 0); }
 
-/// Inner loops first: what has left one may leave the next. Of tiles that do not fit together the last stay.
-void Visit(ir::Kernel& kernel, ir::Worker& worker, Region& region, int64_t budget) {
-  for (size_t i = 0; i < region.size(); ++i) {
-    for (Region& inner : region[i].regions) Visit(kernel, worker, inner, budget);
-    if (!IsOverRange(region[i]) || !Invariants(kernel, region[i]).HasReads()) continue;
-    const Op loop = region[i];
+/// Of tiles that do not fit together the last stay in the loop, which stands at `i`: the more leave, the more registers they take.
+/// Returns how many have left.
+template <typename Fits>
+size_t TakeFitting(const ir::Kernel& kernel, Region& region, size_t i, const Fits& fits) {
+  const Op loop = region[i];
+  const auto take = [&](const std::set<ir::ValueId>& stays) {
+    Region reads = Invariants(kernel, region[i]).TakeReads(stays);
+    region.insert(region.begin() + static_cast<std::ptrdiff_t>(i), reads.begin(), reads.end());
+    return reads;
+  };
+  const auto put_back = [&](size_t count) {
+    const auto first = region.begin() + static_cast<std::ptrdiff_t>(i);
+    *region.erase(first, first + static_cast<std::ptrdiff_t>(count)) = loop;
+  };
+  const Region all = take({});
+  if (fits()) return all.size();
+  put_back(all.size());
+  const auto take_first = [&](size_t count) {
     std::set<ir::ValueId> stays;
-    for (;;) {
-      const Region reads = Invariants(kernel, region[i]).TakeReads(stays);
-      const auto first = region.insert(region.begin() + static_cast<std::ptrdiff_t>(i), reads.begin(), reads.end());
-      if (reads.empty() || MostKeptTiles(kernel, worker).registers + ForAddresses(kernel) <= budget) {
-        i += reads.size();
-        break;
-      }
-      region.erase(first, first + static_cast<std::ptrdiff_t>(reads.size()));
-      region[i] = loop;
-      stays.insert(reads.back().results[0]);
-    }
+    for (size_t read = count; read < all.size(); ++read) stays.insert(all[read].results[0]);
+    take(stays);
+  };
+  size_t fitting = 0;
+  for (size_t beyond = all.size(); beyond - fitting > 1;) {
+    const size_t count = std::midpoint(fitting, beyond);
+    take_first(count);
+    (fits() ? fitting : beyond) = count;
+    put_back(count);
   }
+  take_first(fitting);
+  return fitting;
+}
+
+/// Inner loops first: what has left one may leave the next.
+template <typename Fits>
+void Visit(const ir::Kernel& kernel, Region& region, const Fits& fits) {
+  for (size_t i = 0; i < region.size(); ++i) {
+    for (Region& inner : region[i].regions) Visit(kernel, inner, fits);
+    if (!IsOverRange(region[i]) || !Invariants(kernel, region[i]).HasReads()) continue;
+    i += TakeFitting(kernel, region, i, fits);
+  }
+}
+
+/// Where all of them fit, no loop is asked about alone.
+void Hoist(const ir::Kernel& kernel, ir::Worker& worker, int64_t budget) {
+  const auto fits = [&] { return MostKeptTiles(kernel, worker).registers + ForAddresses(kernel) <= budget; };
+  Region before = worker.body;
+  Visit(kernel, worker.body, [] { return true; });
+  if (fits()) return;
+  worker.body = std::move(before);
+  Visit(kernel, worker.body, fits);
 }
 
 /// Gives names to the quotients of floating-point numbers that only the launch decides, in front of the worker's program.
@@ -208,7 +242,7 @@ Result<void> HoistInvariants(ir::Kernel& kernel, const Target& target, Diagnosti
     if (worker.kind != ir::RoleKind::kCompute) continue;
     quotients.Name(worker);
     const int64_t at_entry = target.registers.AtEntry(static_cast<int>(kernel.threads));
-    Visit(kernel, worker, worker.body, worker.registers != 0 ? worker.registers : at_entry);
+    Hoist(kernel, worker, worker.registers != 0 ? worker.registers : at_entry);
   }
   return {};
 }

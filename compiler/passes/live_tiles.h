@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "compiler/ir/ir.h"
@@ -24,35 +27,47 @@ int64_t RegistersOfTwoSteps(const ir::Type& sum, const ir::Type& left, const ir:
 /// Between two of these the compiler of the output computes expressions element by element.
 bool KeepsTiles(const ir::Op& op);
 
-struct LiveTiles {
-  int64_t registers = 0;
-  const ir::Op* where = nullptr;    // the first operation, in program order, beside which as many are in use
-  std::vector<ir::ValueId> in_use;  // there, the largest first
-};
-
 /// The most registers in use at once: what an operation reads for the last time and what it makes share their registers, as
 /// elements are computed one by one. A tile that the next iteration of a loop reads is in use all around the loop.
-LiveTiles MostLiveTiles(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns = Columns::kDealt);
+int64_t MostLiveRegisters(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns = Columns::kDealt);
+
+/// The most registers of what a store to global memory writes and of the tiles in use behind it. The ways that a store may take
+/// (whole vectors, cut by an edge, element by element) share what they write, so it is there before they part.
+int64_t MostStoredRegisters(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns = Columns::kDealt);
 
 /// Where a load counts that stands behind elementwise operations: there, or in front of them together with the loads before it, as
 /// the compiler of the output has it where it finds registers. Of shared memory, too, only where it has all of a tile's loads under
 /// way in any case.
 enum class Loads : uint8_t { kInPlace, kTogether, kAllTogether };
 
-/// Behind each operation that keeps tiles, those in use. An operation in a loop may come up several times.
-std::vector<LiveTiles> KeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace,
-                                 Columns columns = Columns::kDealt);
+struct LiveTiles {
+  int64_t registers = 0;
+  const ir::Op* where = nullptr;    // the operation behind which they are in use
+  std::vector<ir::ValueId> in_use;  // the largest first
+};
 
-/// The most of these: what the compiler of the output can't do without.
+/// The most behind an operation that keeps tiles: what the compiler of the output can't do without. The first one in program order
+/// that takes as many.
 LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace,
                         Columns columns = Columns::kDealt);
 
-/// Behind each store into shared memory, those in use: threads meet there, and expressions that end behind are not computed element
-/// by element.
-std::vector<LiveTiles> TilesBehindStores(const ir::Kernel& kernel, const ir::Worker& worker);
+/// The same, only behind reductions, scans and products.
+LiveTiles MostBesideReductions(const ir::Kernel& kernel, const ir::Worker& worker);
 
-/// The most registers of what a store to global memory writes and of the tiles in use behind it. The ways that a store may take
-/// (whole vectors, cut by an edge, element by element) share what they write, so it is there before they part.
-LiveTiles MostStoredTiles(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns = Columns::kDealt);
+/// The tiles in use behind any operation that keeps tiles where they take more than `registers`.
+std::set<ir::ValueId> KeptBeside(const ir::Kernel& kernel, const ir::Worker& worker, int64_t registers,
+                                 Loads loads = Loads::kInPlace);
+
+/// What a tile in use counts as: itself, or another one that it is had from again; and the registers of that one, which counts
+/// once.
+struct Counting {
+  std::function<ir::ValueId(ir::ValueId)> as;
+  std::function<int64_t(ir::ValueId)> registers;
+};
+
+/// Registers in use behind each operation that keeps tiles, and behind each store into shared memory: threads meet there, and
+/// expressions that end behind are not computed element by element.
+std::map<const ir::Op*, int64_t> RegistersBehind(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads,
+                                                 const Counting& counting);
 
 }  // namespace tkc::passes

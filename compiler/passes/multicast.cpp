@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/multicast.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -132,8 +134,11 @@ Result<void> Multicast(ir::Kernel& kernel, const Target&, Diagnostics& diagnosti
   for (ir::Worker& worker : kernel.workers) {
     LoadSharing sharing(kernel, worker.body, name);
     if (sharing.Diverges(worker.body)) {
-      return diagnostics.Error(DiagnosticKind::kNotImplemented, worker.span,
-                               "a cluster whose blocks run different loops is specified, not yet implemented");
+      return diagnostics
+          .Error(DiagnosticKind::kNotImplemented, worker.span,
+                 "a cluster whose blocks run different loops is specified, not yet implemented")
+          .Help(fmt::format("leave out `cluster`, or let ranges and conditions around the traffic depend on other axes than `{}`",
+                            name));
     }
     if (worker.kind == ir::RoleKind::kCopyThread) sharing.Rewrite(worker.body);
   }

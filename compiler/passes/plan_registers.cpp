@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -21,13 +22,13 @@ constexpr int64_t kForOperands = 26;
 
 /// The mutable tiles that are in use at once, as sums are through the loops that add to them.
 int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
+  const auto registers = [&](ir::ValueId tile) {
+    const ir::Value& value = kernel.values[tile];
+    return value.is_mutable ? RegistersOf(value.type, worker.layout) : 0;
+  };
   int64_t most = 0;
-  for (const LiveTiles& tiles : KeptTiles(kernel, worker)) {
-    int64_t registers = 0;
-    for (const ir::ValueId value : tiles.in_use) {
-      if (kernel.values[value].is_mutable) registers += RegistersOf(kernel.values[value].type, worker.layout);
-    }
-    most = std::max(most, registers);
+  for (const auto& [op, kept] : RegistersBehind(kernel, worker, Loads::kInPlace, {std::identity(), registers})) {
+    if (op->code != ir::OpCode::kStoreShared) most = std::max(most, kept);
   }
   return most;
 }
@@ -93,10 +94,10 @@ bool TakesMoreThanTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
 int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   const bool stages = kernel.dynamic || Contains(worker.body, ir::OpCode::kStoreShared);
   const int64_t for_staging = stages ? kForAddressesOfStaging : 0;
-  const int64_t stored = MostStoredTiles(kernel, worker, Columns::kHeldUnpacked).registers;
+  const int64_t stored = MostStoredRegisters(kernel, worker, Columns::kHeldUnpacked);
   const int64_t kept = MostKeptTiles(kernel, worker, Loads::kInPlace, Columns::kHeldUnpacked).registers;
   const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers;
-  const int64_t live = MostLiveTiles(kernel, worker, Columns::kHeldUnpacked).registers;
+  const int64_t live = MostLiveRegisters(kernel, worker, Columns::kHeldUnpacked);
   const int64_t most = std::max({kept + kForAddressesOfAll + for_staging, together + kForPositions, live + kForPositions,
                                  stored > 0 ? stored + kForAddressesOfStores : 0});
   return TakesMoreThanTiles(kernel, worker) ? most + kForWhatNoTileShows : most;

@@ -80,7 +80,7 @@ int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fi
   if (!target.folds_copies || kernel.resident > 0) return SharedLimit(kernel, target);
   for (const ir::Worker& worker : kernel.workers) {
     if (worker.kind != ir::RoleKind::kCompute) continue;
-    const int64_t registers = MostLiveTiles(kernel, worker).registers + kForAddresses;
+    const int64_t registers = MostLiveRegisters(kernel, worker) + kForAddresses;
     if (registers * kernel.threads * 2 > target.registers.file) return target.shared_memory_per_block;
   }
   const int64_t half = target.SharedMemoryOfEach(2);
@@ -94,7 +94,7 @@ int ResidentBlocks(const ir::Kernel& kernel, const Target& target) {
   for (const ir::Worker& worker : kernel.workers) {
     if (!target.loads_tiles_whole || worker.kind != ir::RoleKind::kCompute) continue;
     const int64_t needed =
-        MostKeptTiles(kernel, worker).registers + MostLiveTiles(kernel, worker).registers + kForAddresses + kForWholeLoads;
+        MostKeptTiles(kernel, worker).registers + MostLiveRegisters(kernel, worker) + kForAddresses + kForWholeLoads;
     blocks = std::min(blocks, target.registers.file / (kernel.threads * needed));
   }
   return static_cast<int>(std::clamp<int64_t>(blocks, 1, kernel.resident));

@@ -209,7 +209,7 @@ bool MakeRoom(ir::Kernel& kernel, const Target& target) {
       ir::Kernel early = kernel;
       LoadEarly(kernel, early.workers[i], slots);
       if (PlanOf(early, target).bytes > limit) continue;
-      if (!slots.empty() && MostLiveTiles(early, early.workers[i]).registers > registers) continue;
+      if (!slots.empty() && MostLiveRegisters(early, early.workers[i]) > registers) continue;
       kernel = std::move(early);
       return true;
     }

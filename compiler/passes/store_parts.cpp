@@ -63,14 +63,11 @@ int64_t StoreParts::Kept(const Region& region, size_t first, size_t end) const {
     for (const Region& inner : region[i].regions) ForEachOp(inner, take);
   }
   const std::map<ValueId, const Op*> widening = FindWidening(kernel_, worker_);
+  const Counting once_converted_anew{[&](ValueId tile) { return widening.contains(tile) ? widening.at(tile)->operands[0] : tile; },
+                                     [&](ValueId tile) { return RegistersOf(kernel_.values[tile].type, worker_.layout); }};
   int64_t most = 0;
-  for (const LiveTiles& kept : KeptTiles(kernel_, worker_)) {
-    if (!loads.contains(kept.where)) continue;
-    std::set<ValueId> tiles;  // those in use once conversions are done anew
-    for (const ValueId tile : kept.in_use) tiles.insert(widening.contains(tile) ? widening.at(tile)->operands[0] : tile);
-    int64_t registers = 0;
-    for (const ValueId tile : tiles) registers += RegistersOf(kernel_.values[tile].type, worker_.layout);
-    most = std::max(most, registers);
+  for (const auto& [op, kept] : RegistersBehind(kernel_, worker_, Loads::kInPlace, once_converted_anew)) {
+    if (loads.contains(op)) most = std::max(most, kept);
   }
   return most;
 }

@@ -12,6 +12,7 @@
 #include "compiler/sema/analyses.h"
 #include "compiler/sema/check_costs.h"
 #include "compiler/sema/check_declared_names.h"
+#include "compiler/sema/check_lost_assignments.h"
 #include "compiler/sema/elaborator.h"
 #include "compiler/support/parallel.h"
 
@@ -245,6 +246,7 @@ void Checker::Merge(const std::vector<Attempt>& attempts) {
 typed::Program Checker::Run() {
   CheckDeclaredNames(file_, options_, diagnostics_);
   CheckCosts(file_, diagnostics_);
+  WarnOfLostAssignments(file_, diagnostics_);
   typed::Program program;
   std::map<std::string, Span> entries;
   for (const ast::KernelDecl& kernel : file_.kernels) {

@@ -145,7 +145,7 @@ void Elaborator::BlockAxis(const BlockIndex& block, const typed::Expr& extent, A
 bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store,
                              AxisRange& axis) {
   if (index.kind == ast::Index::Kind::kAll) return WholeAxis(extent, param, dim, index.span, axis);
-  if (ReportIndexFromEnd(index, extent, param)) return false;
+  if (ReportIndexFromEnd(index, extent, param) || ReportNoElement(index, extent, param, dim)) return false;
   Value value = Eval(*index.expr);
   if (value.IsError()) return false;
   if (index.kind == ast::Index::Kind::kSlice || index.kind == ast::Index::Kind::kBlock) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/syntax/source_text.h"
 
 namespace tkc::sema {
 
@@ -56,8 +57,17 @@ Value Elaborator::CallAbs(const ast::CallExpr& expr, Value x) {
 Value Elaborator::CallCdiv(const ast::CallExpr& expr, std::vector<Value> args) {
   for (const Value& arg : args) {
     if (arg.IsScalar() && !IsFloat(arg.expr->type.dtype) && arg.expr->type.dtype != DType::kBool) continue;
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, "`cdiv` takes integers")
-        .Label(arg.span, fmt::format("is {}", Describe(arg)));
+    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, "`cdiv` takes integers");
+    report.Label(arg.span, fmt::format("is {}", Describe(arg)));
+    if (arg.IsTile() && !IsFloat(arg.expr->type.dtype)) {
+      const auto operand = [](const ast::Expr& of) {
+        const bool is_whole =
+            of.kind != ast::ExprKind::kBinary && of.kind != ast::ExprKind::kUnary && of.kind != ast::ExprKind::kIf;
+        return is_whole || of.parenthesized ? ast::SourceText(of) : fmt::format("({})", ast::SourceText(of));
+      };
+      const std::string quotient = fmt::format("-(-{} / {})", operand(*expr.arguments[0]), operand(*expr.arguments[1]));
+      report.Help(fmt::format("`/` rounds down, element by element; up rounds `{}`", quotient), Edit{expr.span, quotient});
+    }
     return Error();
   }
   if (NumberOf(*args[1].expr) == 0) {

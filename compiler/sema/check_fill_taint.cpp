@@ -99,16 +99,23 @@ void FillTaint::Run(const Stmt& stmt) {
 
 Taint FillTaint::Assign(const Stmt& stmt) {
   Taint taint = Eval(*stmt.expr);
+  const Taint& sum = vars_[stmt.var];
+  const auto is_new_in_loop = [&](int axis, int source) {
+    return sum.axis[axis].count(source) == 0 && IsOfLoopOver(source, stmt.var);
+  };
+  bool any_new = false;
+  for (int axis = 0; axis < 2; ++axis) {
+    for (const auto& [source, fill] : taint.axis[axis]) any_new = any_new || is_new_in_loop(axis, source);
+  }
+  if (!any_new) return taint;
   std::vector<Taint> terms;
   const std::optional<Fill> neutral = TermsBeside(stmt.var, *stmt.expr, terms);
   if (!neutral) return taint;
-  const Taint& sum = vars_[stmt.var];
   for (int axis = 0; axis < 2; ++axis) {
     std::erase_if(taint.axis[axis], [&](const auto& missing) {
       const int source = missing.first;
       const auto changes_nothing = [&](const Taint& term) { return term.At(axis, source) == *neutral; };
-      return sum.axis[axis].count(source) == 0 && std::all_of(terms.begin(), terms.end(), changes_nothing) &&
-             IsOfLoopOver(source, stmt.var);
+      return is_new_in_loop(axis, source) && std::all_of(terms.begin(), terms.end(), changes_nothing);
     });
   }
   return taint;

@@ -275,6 +275,8 @@ class Elaborator {
                    typed::AxisRange& axis);
   /// `X[-1]`, which counts from the end in other languages and is an element that does not exist here.
   bool ReportIndexFromEnd(const ast::Index& index, const typed::Expr& extent, const typed::Param& param);
+  /// A number beyond the last element, where the extent is known: what else lies outside reads as fill.
+  bool ReportNoElement(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int axis);
   /// Indices in front are missing where one that is given goes over the range of a later axis.
   bool SuggestLeadingIndex(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes,
                            DiagnosticBuilder& report);

@@ -103,7 +103,10 @@ std::vector<Scalar> FillSources::Extremes(const Scalar& scalar, bool greatest) c
     };
     Scalar alone = scalar;
     add(alone);
-    add(all);
+    if (all == scalar)
+      all = alone;
+    else
+      add(all);
   }
   return extremes;
 }

@@ -28,7 +28,7 @@ struct Counters {
   bool operator==(const Counters&) const = default;
 };
 
-/// By the number of a slot: the sends that may have filled it.
+/// By the number of a slot that somebody has yet to receive: the sends that may have filled it.
 using Slots = std::map<int64_t, std::set<const typed::Stmt*>>;
 
 /// One instance on its way through a list of items.

@@ -59,8 +59,12 @@ bool Nest::CanSend(const Cursor& cursor) const {
 void Nest::Receive(Cursor& cursor) {
   const TrafficItem& item = cursor.Head();
   int64_t& received = ReceivedBy(item.ring, cursor.skeleton);
-  steps_.senders[item.stmt].merge(std::set(slots_[item.ring][received]));
+  Slots& slots = slots_[item.ring];
+  const std::set<const typed::Stmt*>& senders = slots[received];
+  steps_.senders[item.stmt].insert(senders.begin(), senders.end());
   ++received, ++cursor.next;
+  const std::vector<int64_t>& all = counters_.received[item.ring];
+  slots.erase(slots.begin(), slots.lower_bound(*std::min_element(all.begin(), all.end())));  // nobody asks for these again
 }
 
 void Nest::Send(Cursor& cursor) {
