@@ -88,7 +88,7 @@ void FillTaint::Run(const Stmt& stmt) {
       vars_[stmt.var] = Eval(*stmt.expr);
       return;
     case StmtKind::kAssign: vars_[stmt.var] = Assign(stmt); return;
-    case StmtKind::kAssignPart: vars_[stmt.var] = Join(vars_[stmt.var], Eval(*stmt.expr)); return;
+    case StmtKind::kAssignPart: vars_[stmt.var] = Join(vars_[stmt.var], WithinTile(Eval(*stmt.expr), stmt)); return;
     case StmtKind::kFor: return RunLoop(stmt);
     case StmtKind::kIf: return RunIf(stmt);
     case StmtKind::kReceive: return Receive(stmt);
@@ -232,9 +232,11 @@ void FillTaint::Send(const Stmt& stmt) {
     own.ring = table_->Of(*stmt.ring);
     own.numbers = sources_.NumbersIn(own.ring);
   }
+  const bool has_ring_by_instance = stmt.ring && sources_.IsOfInstance(own.ring);
   for (size_t i = 0; i < stmt.values.size(); ++i) {
     const size_t field = stmt.field == typed::kNone ? i : static_cast<size_t>(stmt.field);
-    own.fields[field] = Join(own.fields[field], Eval(*stmt.values[i]));
+    const Taint sent = WithinTile(Eval(*stmt.values[i]), stmt);
+    own.fields[field] = Join(own.fields[field], has_ring_by_instance ? sent : sources_.OfAnyInstance(sent));
   }
 }
 

@@ -140,6 +140,25 @@ Scalar FillSources::WithInstance(const Scalar& scalar, int64_t number) const {
   return instance_ == typed::kNone ? scalar : symbolic::Substitute(scalar, table_->NameOf(instance_), symbolic::Int(number));
 }
 
+Fill FillSources::WhereMissing(const std::vector<const Taint*>& taints, int axis, int source, const OfElements& apply) const {
+  std::vector<Fill> there;
+  std::vector<size_t> missing;
+  for (size_t i = 0; i < taints.size(); ++i) {
+    there.push_back(taints[i]->At(axis, source));
+    if (taints[i]->axis[axis].count(source) > 0) missing.push_back(i);
+  }
+  Fill fill = apply(there);
+  if (!symbolic::Mentions(sources_[static_cast<size_t>(source)].difference, kOld)) return fill;
+  for (size_t some = 1; some + 1 < size_t{1} << missing.size(); ++some) {
+    std::vector<Fill> of = there;
+    for (size_t i = 0; i < missing.size(); ++i) {
+      if ((some >> i & 1) == 0) of[missing[i]] = taints[missing[i]]->base;
+    }
+    fill = Join(fill, apply(of));
+  }
+  return fill;
+}
+
 void FillSources::AddSource(std::map<int, Fill>& axis, const Scalar& start, const Scalar& bound, bool upper, Fill fill,
                             bool is_read) {
   std::vector<Scalar> starts;
@@ -180,7 +199,7 @@ Taint FillSources::Older(const Taint& taint, const Stmt& loop) {
       if (symbolic::Mentions(source.difference, name)) {
         const Scalar before =
             source.age >= kOldest
-                ? symbolic::Name("old")
+                ? symbolic::Name(kOld)
                 : symbolic::Substitute(source.difference, name, symbolic::Sub(symbolic::Name(name), symbolic::Int(loop.step)));
         place = Intern({before, source.upper, source.age + 1, source.is_read, source.starts, source.changes});
       }
@@ -246,7 +265,7 @@ Taint FillSources::Ended(Taint taint, const std::string& name) {
     std::map<int, Fill> kept;
     for (const auto& [id, fill] : axis) {
       const bool ends = symbolic::Mentions(sources_[id].difference, name);
-      const int place = ends ? Intern({symbolic::Name("old"), sources_[id].upper, kOldest, sources_[id].is_read,
+      const int place = ends ? Intern({symbolic::Name(kOld), sources_[id].upper, kOldest, sources_[id].is_read,
                                        sources_[id].starts, sources_[id].changes})
                              : id;
       const auto [slot, is_new] = kept.emplace(place, fill);
