@@ -156,13 +156,16 @@ const std::vector<VarId>& FillTaint::Assigned(const Stmt& stmt) {
 }
 
 void FillTaint::CollectAssigned(const Block& block, std::set<VarId>& vars) {
+  std::set<VarId> own;  // declared in it
   for (const typed::StmtPtr& stmt : block) {
+    if (stmt->kind == StmtKind::kLet) own.insert(stmt->var);
     if (stmt->kind == StmtKind::kAssign || stmt->kind == StmtKind::kAssignPart) vars.insert(stmt->var);
     if (!stmt->body.empty() || !stmt->orelse.empty()) {
       const std::vector<VarId>& inner = Assigned(*stmt);
       vars.insert(inner.begin(), inner.end());
     }
   }
+  for (const VarId var : own) vars.erase(var);
 }
 
 std::vector<Taint> FillTaint::Get(const std::vector<VarId>& vars) const {
