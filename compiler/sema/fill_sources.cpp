@@ -27,6 +27,13 @@ std::optional<int64_t> Distance(const Scalar& a, const Scalar& b) {
   return symbolic::ConstantDifference(symbolic::Sub(a, b), symbolic::Int(0));
 }
 
+void AddNew(std::vector<Scalar>& places, const std::vector<Scalar>& more) {
+  for (const Scalar& place : more) {
+    const auto is_same = [&](const Scalar& other) { return symbolic::Equal(place, other); };
+    if (std::none_of(places.begin(), places.end(), is_same)) places.push_back(place);
+  }
+}
+
 /// Whether `scalar` gets no smaller as the name's value grows: `k + c`, but also `k / 128 * 16`.
 bool Rises(const Scalar& scalar, const std::string& name) {
   using symbolic::Kind;
@@ -79,10 +86,8 @@ int FillSources::Intern(Source source) {
   }
   Source& known = sources_[place->second];
   known.is_read |= source.is_read;
-  for (const Scalar& start : source.starts) {
-    const auto is_same = [&](const Scalar& other) { return symbolic::Equal(start, other); };
-    if (std::none_of(known.starts.begin(), known.starts.end(), is_same)) known.starts.push_back(start);
-  }
+  AddNew(known.starts, source.starts);
+  AddNew(known.tested, source.tested);
   return place->second;
 }
 
@@ -161,9 +166,9 @@ Fill FillSources::WhereMissing(const std::vector<const Taint*>& taints, int axis
 
 void FillSources::AddSource(std::map<int, Fill>& axis, const Scalar& start, const Scalar& bound, bool upper, Fill fill,
                             bool is_read) {
-  std::vector<Scalar> starts;
-  if (is_read) starts.push_back(start);
-  axis[Intern({symbolic::Sub(start, bound), upper, 0, is_read, std::move(starts)})] = fill;
+  Source source{symbolic::Sub(start, bound), upper, 0, is_read};
+  (is_read ? source.starts : source.tested).push_back(start);
+  axis[Intern(std::move(source))] = fill;
 }
 
 void FillSources::AddEnd(std::map<int, Fill>& axis, const Scalar& start, int64_t extent, const Scalar& bound, Fill fill) {
@@ -230,7 +235,9 @@ std::vector<FillSources::Numbers> FillSources::NumbersIn(const Scalar& scalar) c
 int FillSources::At(int source, const std::string& name, int64_t number) {
   Source own = sources_[source];
   own.difference = symbolic::Substitute(own.difference, name, symbolic::Int(number));
-  for (Scalar& start : own.starts) start = symbolic::Substitute(start, name, symbolic::Int(number));
+  for (std::vector<Scalar>* places : {&own.starts, &own.tested}) {
+    for (Scalar& start : *places) start = symbolic::Substitute(start, name, symbolic::Int(number));
+  }
   return Intern(std::move(own));
 }
 
@@ -251,12 +258,14 @@ std::optional<int> FillSources::OfInstances(int source, int next, int64_t first)
   Source own = sources_[source];
   const Source& other = sources_[next];
   if (own.upper != other.upper || own.age != other.age || own.is_read != other.is_read || own.changes != other.changes ||
-      own.starts.size() != other.starts.size() || own.starts.size() > 1)
+      own.starts.size() != other.starts.size() || own.starts.size() > 1 || own.tested.size() != other.tested.size() ||
+      own.tested.size() > 1)
     return std::nullopt;
   const Scalar number = symbolic::Sub(symbolic::Name(table_->NameOf(instance_)), symbolic::Int(first));
   const auto along = [&](const Scalar& a, const Scalar& b) { return symbolic::Add(a, symbolic::Mul(number, symbolic::Sub(b, a))); };
   own.difference = along(own.difference, other.difference);
   if (!own.starts.empty()) own.starts = {along(own.starts[0], other.starts[0])};
+  if (!own.tested.empty()) own.tested = {along(own.tested[0], other.tested[0])};
   return Intern(std::move(own));
 }
 
@@ -302,6 +311,18 @@ std::optional<FillSources::RangeEnd> FillSources::RangeEndedAt(int source) const
     if (IsInBlock(part, range->second.step)) return RangeEnd{&range->first, part};
   }
   return std::nullopt;
+}
+
+bool FillSources::AsksForBlocks(int source) const {
+  const std::vector<Scalar>& tested = sources_[source].tested;
+  return !tested.empty() && AreOfBlocks(source, tested);
+}
+
+bool FillSources::AreOfBlocks(int source, const std::vector<Scalar>& places) const {
+  const std::optional<RangeEnd> end = RangeEndedAt(source);
+  return end && std::all_of(places.begin(), places.end(), [&](const Scalar& place) {
+           return symbolic::Equal(place, symbolic::Add(symbolic::Name(*end->index), end->part));
+         });
 }
 
 std::string FillSources::PartText(int source, int64_t extent) const {

@@ -31,6 +31,7 @@ struct Source {
   bool is_read = false;                    // some read ends there
   std::vector<symbolic::Scalar> starts{};  // the first positions of reads that end there
   std::vector<Change> changes{};           // of the tile since: positions are those of before
+  std::vector<symbolic::Scalar> tested{};  // the first positions of comparisons that ask what lies there
 };
 
 /// In the place of a source that is not known any more: of loops that have ended, of tiles that changed often.
@@ -127,8 +128,10 @@ class FillSources {
   const typed::Var* IndexOf(int source) const;
   /// Else the index is a single number, and has no `pos` and no `valid`.
   bool RunsOverBlocks(const typed::Var& index) const;
+  /// Whether comparisons that ask what lies there ask about elements of blocks of an index in sight, as `valid` does.
+  bool AsksForBlocks(int source) const;
   /// Whether what is missing lies behind the range of an index in sight, as `valid` says.
-  bool IsEndOfRange(int source) const { return RangeEndedAt(source).has_value(); }
+  bool IsEndOfRange(int source) const { return AreOfBlocks(source, sources_[static_cast<size_t>(source)].starts); }
   /// `.rows(w)` or `[32 :+ 32]`: the part of its block that a tile of so many positions is, of which this is the end of the range.
   std::string PartText(int source, int64_t extent) const;
   /// Whether `source` is of reads that are shifted against the blocks of the index whose range ends at `end`, by less than a block:
@@ -165,6 +168,8 @@ class FillSources {
     symbolic::Scalar part;
   };
   std::optional<RangeEnd> RangeEndedAt(int source) const;
+  /// Whether that is where the source lies, and the places those where the part begins.
+  bool AreOfBlocks(int source, const std::vector<symbolic::Scalar>& places) const;
   /// Whether `part` is a position within a block of `step`, for each instance.
   bool IsInBlock(const symbolic::Scalar& part, int64_t step) const;
   std::vector<symbolic::Scalar> Extremes(const symbolic::Scalar& scalar, bool greatest) const;

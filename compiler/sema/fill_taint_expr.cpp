@@ -194,7 +194,7 @@ Taint FillTaint::Select(const Expr& expr) {
 
 void FillTaint::DropShifted(const std::map<int, Fill>& chosen_by, std::map<int, Fill>& axis) {
   for (const auto& [end, holds] : chosen_by) {
-    if (holds != Fill::kZero || !sources_.IsEndOfRange(end)) continue;
+    if (holds != Fill::kZero || !sources_.AsksForBlocks(end)) continue;
     const size_t dropped =
         std::erase_if(axis, [&, end = end](const auto& source) { return sources_.IsShifted(source.first, end); });
     if (dropped > 0) sources_.TakeAsRead(end);

@@ -39,6 +39,7 @@ void AddChange(Source& source, Source::Change change) {
   source.changes = {{kOften}};
   source.difference = symbolic::Name(kOld);
   source.starts.clear();
+  source.tested.clear();
 }
 
 void AddFill(std::map<int, Fill>& axis, int source, Fill fill) {
@@ -90,6 +91,7 @@ int FillSources::Within(int source, const Scalar& offset) {
   };
   within.difference = moved(within.difference);
   for (Scalar& start : within.starts) start = moved(start);
+  for (Scalar& start : within.tested) start = moved(start);
   if (!within.changes.empty() && symbolic::ConstantDifference(offset, symbolic::Int(0)) != 0)
     AddChange(within, {fmt::format("-{};", symbolic::CanonicalText(offset))});
   return Intern(std::move(within));
@@ -107,6 +109,7 @@ std::optional<Source> FillSources::Moved(Source source, const Scalar& offset, in
   }
   source.difference = symbolic::Add(source.difference, offset);
   for (Scalar& start : source.starts) start = symbolic::Add(start, offset);
+  for (Scalar& start : source.tested) start = symbolic::Add(start, offset);
   if (!source.changes.empty() && begin != 0)
     AddChange(source, {fmt::format("+{};", symbolic::CanonicalText(offset))});  // counted in rows of the new shape
   return source;
