@@ -181,6 +181,9 @@ void FillTaint::Set(const std::vector<VarId>& vars, const std::vector<Taint>& ta
 void FillTaint::RunLoop(const Stmt& stmt) {
   sources_.Enter(stmt.var, *stmt.lo, *stmt.hi, stmt.step);
   loops_.push_back(&stmt);
+  // Its last iteration is another one from here on.
+  const std::string name = sources_.NameOf(stmt.var);
+  for (Taint& taint : vars_) taint = sources_.Forgotten(taint, FillSources::LastOf(name));
   const std::vector<VarId>& vars = Assigned(stmt);
   std::vector<Taint> head = Get(vars);
   const std::vector<Taint> before = head;
@@ -206,8 +209,8 @@ void FillTaint::RunLoop(const Stmt& stmt) {
     Run(stmt.body);
   }
   // After no iteration, or after the last.
-  const std::string name = sources_.NameOf(stmt.var);
   for (size_t i = 0; i < vars.size(); ++i) vars_[vars[i]] = sources_.Ended(Join(before[i], vars_[vars[i]]), name);
+  ended_.insert(name);
   loops_.pop_back();
   sources_.Leave();
 }
@@ -238,7 +241,8 @@ void FillTaint::Send(const Stmt& stmt) {
   const bool has_ring_by_instance = stmt.ring && sources_.IsOfInstance(own.ring);
   for (size_t i = 0; i < stmt.values.size(); ++i) {
     const size_t field = stmt.field == typed::kNone ? i : static_cast<size_t>(stmt.field);
-    const Taint sent = WithinTile(Eval(*stmt.values[i]), stmt);
+    Taint sent = WithinTile(Eval(*stmt.values[i]), stmt);
+    for (const std::string& loop : ended_) sent = sources_.Forgotten(sent, FillSources::LastOf(loop));
     own.fields[field] = Join(own.fields[field], has_ring_by_instance ? sent : sources_.OfAnyInstance(sent));
   }
 }
@@ -325,7 +329,7 @@ void FillTaint::Receive(const Stmt& stmt) {
     bool differ = false;
     taint = FieldOf(stmt, i, differ);
     for (size_t loop = section_.axes.size(); loop < around.size() && steps_.lagging.count(stmt.pipe) != 0; ++loop)
-      taint = sources_.Ended(taint, sources_.NameOf(around[loop]));
+      taint = sources_.Forgotten(taint, sources_.NameOf(around[loop]));
     for (int axis = 0; axis < 2 && differ; ++axis) {
       for (const auto& [source, fill] : taint.axis[axis]) mixed_[source] = stmt.pipe;
     }

@@ -193,10 +193,11 @@ class GridMap {
     if (first.stmt->store_op != typed::StoreOp::kSet) {
       if (!reported_.insert(second.stmt).second) return;
       const bool may = std::string_view(verb).starts_with("may");
-      DiagnosticBuilder report = diagnostics_.Error(
-          DiagnosticKind::kNondeterministicAdd, second.stmt->span,
-          fmt::format("`+=` to elements of `{}` to which {} {}add{}, too, in a `deterministic` kernel", name,
-                      first.stmt == second.stmt ? fmt::format("`{}`", first.name) : "another one", may ? "may " : "", may ? "" : "s"));
+      DiagnosticBuilder report =
+          diagnostics_.Error(DiagnosticKind::kNondeterministicAdd, second.stmt->span,
+                             fmt::format("`+=` to elements of `{}` to which {} {}add{}, too, in a `deterministic` kernel", name,
+                                         first.stmt == second.stmt ? fmt::format("`{}`", first.name) : "another one",
+                                         may ? "may " : "", may ? "" : "s"));
       report.Label(second.stmt->span, "added in an order that is not fixed");
       if (first.stmt != second.stmt) report.Label(first.stmt->span, "added first, or last");
       report.Help("store the partial results to a `work` tensor and sum them in a second grid");

@@ -148,7 +148,8 @@ symbolic::Reach FillSources::ReachOf(const Scalar& scalar) const {
     if (SymbolicTable::IsCount(atom->name)) return {0, typed::kLargestExtent};
     if (instance_ != typed::kNone && table_->NameOf(instance_) == atom->name) return {0, instances_ - 1};
     const auto range = ranges_.find(atom->name);
-    return range == ranges_.end() ? symbolic::Reach{} : symbolic::Reach{ReachOf(range->second.lo).least, ReachOf(range->second.hi).most};
+    return range == ranges_.end() ? symbolic::Reach{}
+                                  : symbolic::Reach{ReachOf(range->second.lo).least, ReachOf(range->second.hi).most};
   });
 }
 

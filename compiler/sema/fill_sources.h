@@ -111,17 +111,23 @@ class FillSources {
   std::optional<int> OfInstances(int source, int next, int64_t first);
   /// The same as instance `number` sees it.
   int OfInstance(int source, int64_t number) { return At(source, table_->NameOf(instance_), number); }
-  /// A value that outlives the loop over `name`: its sources there are no longer those of any index in sight.
-  Taint Ended(Taint taint, const std::string& name);
-  /// Between which numbers an integer lies, of which extents and indices are made.
-  symbolic::Reach ReachOf(const symbolic::Scalar& scalar) const;
-  /// Whether a range in sight begins or ends there.
-  bool IsEndInSight(const symbolic::Scalar& scalar) const;
+  /// A value that outlives the loop over `name`: its sources there are those of the last iteration.
+  Taint Ended(const Taint& taint, const std::string& name);
+  /// What stands for the index `name` in the last iteration of a loop that has ended.
+  static std::string LastOf(const std::string& name) { return name + "#"; }
+  /// A value of which it is not known any more what `name` was.
+  Taint Forgotten(const Taint& taint, const std::string& name);
   bool IsOfInstance(const symbolic::Scalar& scalar) const {
     return instance_ != typed::kNone && symbolic::Mentions(scalar, table_->NameOf(instance_));
   }
   /// A value that other instances see, too: which of them it is from is not known there.
-  Taint OfAnyInstance(Taint taint) { return instance_ == typed::kNone ? taint : Ended(std::move(taint), table_->NameOf(instance_)); }
+  Taint OfAnyInstance(const Taint& taint) {
+    return instance_ == typed::kNone ? taint : Forgotten(taint, table_->NameOf(instance_));
+  }
+  /// Between which numbers an integer lies, of which extents and indices are made.
+  symbolic::Reach ReachOf(const symbolic::Scalar& scalar) const;
+  /// Whether a range in sight begins or ends there.
+  bool IsEndInSight(const symbolic::Scalar& scalar) const;
   /// a <= b, as far as minima, maxima and selections show it, and that extents and ordinals are not negative.
   bool IsAtMost(const symbolic::Scalar& a, const symbolic::Scalar& b, int depth = 0) const;
   /// The index in sight that runs along the source; null: none.
@@ -151,9 +157,6 @@ class FillSources {
     int64_t step = 1;
   };
 
-
-
-
   bool IsOfMutable(const typed::Expr& expr) const;
   /// a >= b, or a > b; of a minimum all are above, and above a maximum one is above all.
   void AssumeAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, bool is_strict);
@@ -178,6 +181,8 @@ class FillSources {
   bool IsNotNegative(const symbolic::Scalar& scalar) const;
   /// Whether it is a name of a number that can't be negative: an extent, an ordinal, an index of a range that begins at such.
   bool IsCount(const symbolic::Scalar& atom, int depth = 0) const;
+  template <typename F>
+  Taint Renamed(const Taint& taint, const std::string& name, const F& rename);
   template <typename Holds>
   bool OfEachInstance(const symbolic::Scalar& scalar, const Holds& holds) const;
   symbolic::Scalar WithInstance(const symbolic::Scalar& scalar, int64_t number) const;

@@ -5,8 +5,8 @@
 // what the sends to its slot send (the master nest knows which those are), or of all sends to its pipe, found by running all
 // workers until that stands still; where each instance has a pipe of its own, what lies evenly apart in these is one source, whose
 // place depends on the instance; then once more, reporting. A value that is carried round a loop is older by one step: its
-// sources are those of the iteration before. Statements are in check_fill_taint.cpp, expressions in fill_taint_expr.cpp and
-// fill_taint_rearranged.cpp, what is said in fill_taint_report.cpp.
+// sources are those of the iteration before. Statements are in check_fill_taint.cpp, expressions in fill_taint_expr.cpp,
+// fill_taint_positions.cpp and fill_taint_rearranged.cpp, what is said in fill_taint_report.cpp.
 #pragma once
 
 #include <map>
@@ -136,6 +136,7 @@ class FillTaint {
   std::map<typed::VarId, const typed::Expr*> lets_;  // scalars
   const typed::Expr* unsure_ = nullptr;              // the launch scalar whose sign made something of an infinity unknown
   std::vector<const typed::Stmt*> loops_;            // around the statement that runs, the outermost first
+  std::set<std::string> ended_;                      // loops
   std::map<typed::VarId, Positions> positions_;      // of variables that hold positions and are never assigned
   std::map<const typed::Stmt*, Sent> sent_;          // by each send
   std::map<int, typed::PipeId> mixed_;               // sources of what is received from a pipe whose sends differ in them

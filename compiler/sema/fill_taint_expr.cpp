@@ -151,9 +151,7 @@ Taint FillTaint::Binary(const Expr& expr) {
   const Taint a = Operands(expr, 0);
   Taint b = Operands(expr, 1);
   const bool of_integers = IsInteger(expr.args[0]->type.dtype);
-  const auto apply = [&](Fill x, Fill y) {
-    return of_integers ? ApplyToIntegers(expr.op, x, y) : ApplyFill(expr.op, x, y);
-  };
+  const auto apply = [&](Fill x, Fill y) { return of_integers ? ApplyToIntegers(expr.op, x, y) : ApplyFill(expr.op, x, y); };
   if (expr.op >= Op::kEq && expr.op <= Op::kGe) {
     Taint taint = Combine({&a, &b}, [&](const std::vector<Fill>& of) { return apply(of[0], of[1]); });
     taint.base = Fill::kFinite;
