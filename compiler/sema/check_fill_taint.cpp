@@ -181,9 +181,7 @@ void FillTaint::Set(const std::vector<VarId>& vars, const std::vector<Taint>& ta
 void FillTaint::RunLoop(const Stmt& stmt) {
   sources_.Enter(stmt.var, *stmt.lo, *stmt.hi, stmt.step);
   loops_.push_back(&stmt);
-  // Its last iteration is another one from here on.
   const std::string name = sources_.NameOf(stmt.var);
-  for (Taint& taint : vars_) taint = sources_.Forgotten(taint, FillSources::LastOf(name));
   const std::vector<VarId>& vars = Assigned(stmt);
   std::vector<Taint> head = Get(vars);
   const std::vector<Taint> before = head;
@@ -209,8 +207,7 @@ void FillTaint::RunLoop(const Stmt& stmt) {
     Run(stmt.body);
   }
   // After no iteration, or after the last.
-  for (size_t i = 0; i < vars.size(); ++i) vars_[vars[i]] = sources_.Ended(Join(before[i], vars_[vars[i]]), name);
-  ended_.insert(name);
+  for (size_t i = 0; i < vars.size(); ++i) vars_[vars[i]] = sources_.Forgotten(Join(before[i], vars_[vars[i]]), name);
   loops_.pop_back();
   sources_.Leave();
 }
@@ -241,8 +238,7 @@ void FillTaint::Send(const Stmt& stmt) {
   const bool has_ring_by_instance = stmt.ring && sources_.IsOfInstance(own.ring);
   for (size_t i = 0; i < stmt.values.size(); ++i) {
     const size_t field = stmt.field == typed::kNone ? i : static_cast<size_t>(stmt.field);
-    Taint sent = WithinTile(Eval(*stmt.values[i]), stmt);
-    for (const std::string& loop : ended_) sent = sources_.Forgotten(sent, FillSources::LastOf(loop));
+    const Taint sent = WithinTile(Eval(*stmt.values[i]), stmt);
     own.fields[field] = Join(own.fields[field], has_ring_by_instance ? sent : sources_.OfAnyInstance(sent));
   }
 }

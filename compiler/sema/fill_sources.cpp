@@ -266,31 +266,21 @@ std::optional<int> FillSources::OfInstances(int source, int next, int64_t first)
   return Intern(std::move(own));
 }
 
-Taint FillSources::Ended(const Taint& taint, const std::string& name) {
-  return Renamed(taint, name,
-                 [&](const Scalar& difference) { return symbolic::Substitute(difference, name, symbolic::Name(LastOf(name))); });
-}
-
 Taint FillSources::Forgotten(const Taint& taint, const std::string& name) {
-  return Renamed(taint, name, [](const Scalar&) { return symbolic::Name(kOld); });
-}
-
-template <typename F>
-Taint FillSources::Renamed(const Taint& taint, const std::string& name, const F& rename) {
-  Taint renamed = taint;
-  for (auto& axis : renamed.axis) {
+  Taint forgotten = taint;
+  for (auto& axis : forgotten.axis) {
     std::map<int, Fill> kept;
     for (const auto& [id, fill] : axis) {
       const Source source = sources_[id];
       const bool mentions = symbolic::Mentions(source.difference, name);
       const int place =
-          mentions ? Intern({rename(source.difference), source.upper, kOldest, source.is_read, source.starts, source.changes}) : id;
+          mentions ? Intern({symbolic::Name(kOld), source.upper, kOldest, source.is_read, source.starts, source.changes}) : id;
       const auto [slot, is_new] = kept.emplace(place, fill);
       if (!is_new) slot->second = Join(slot->second, fill);
     }
     axis = std::move(kept);
   }
-  return renamed;
+  return forgotten;
 }
 
 bool FillSources::IsNotNegative(const Scalar& scalar) const {

@@ -111,11 +111,7 @@ class FillSources {
   std::optional<int> OfInstances(int source, int next, int64_t first);
   /// The same as instance `number` sees it.
   int OfInstance(int source, int64_t number) { return At(source, table_->NameOf(instance_), number); }
-  /// A value that outlives the loop over `name`: its sources there are those of the last iteration.
-  Taint Ended(const Taint& taint, const std::string& name);
-  /// What stands for the index `name` in the last iteration of a loop that has ended.
-  static std::string LastOf(const std::string& name) { return name + "#"; }
-  /// A value of which it is not known any more what `name` was.
+  /// A value of which it is not known any more what `name` was, as of one that outlives the loop over it.
   Taint Forgotten(const Taint& taint, const std::string& name);
   bool IsOfInstance(const symbolic::Scalar& scalar) const {
     return instance_ != typed::kNone && symbolic::Mentions(scalar, table_->NameOf(instance_));
@@ -181,8 +177,6 @@ class FillSources {
   bool IsNotNegative(const symbolic::Scalar& scalar) const;
   /// Whether it is a name of a number that can't be negative: an extent, an ordinal, an index of a range that begins at such.
   bool IsCount(const symbolic::Scalar& atom, int depth = 0) const;
-  template <typename F>
-  Taint Renamed(const Taint& taint, const std::string& name, const F& rename);
   template <typename Holds>
   bool OfEachInstance(const symbolic::Scalar& scalar, const Holds& holds) const;
   symbolic::Scalar WithInstance(const symbolic::Scalar& scalar, int64_t number) const;

@@ -136,7 +136,6 @@ class FillTaint {
   std::map<typed::VarId, const typed::Expr*> lets_;  // scalars
   const typed::Expr* unsure_ = nullptr;              // the launch scalar whose sign made something of an infinity unknown
   std::vector<const typed::Stmt*> loops_;            // around the statement that runs, the outermost first
-  std::set<std::string> ended_;                      // loops
   std::map<typed::VarId, Positions> positions_;      // of variables that hold positions and are never assigned
   std::map<const typed::Stmt*, Sent> sent_;          // by each send
   std::map<int, typed::PipeId> mixed_;               // sources of what is received from a pipe whose sends differ in them
