@@ -44,6 +44,13 @@ Polynomial StartFromLoops(const StoredAxis& axis, const GridStore& store, const 
   return start;
 }
 
+/// Whether the range of `iteration` begins at one place in all executions that have the variables in `known` in common.
+bool BeginsAlike(const Iteration& iteration, const GridStore& store, const std::set<VarId>& known) {
+  return iteration.lo && std::all_of(store.around.begin(), store.around.end(), [&](const Iteration& other) {
+           return known.count(other.var) > 0 || !Mentions(*iteration.lo, other.var);
+         });
+}
+
 /// How one variable moves the start of an axis.
 struct Stride {
   int64_t stride, reach;  // elements between neighbours; elements that all its values span, 0: unbounded
@@ -66,7 +73,12 @@ std::optional<std::vector<Stride>> StridesOf(const Polynomial& start, const std:
                              return known.count(iteration.var) == 0 && Mentions(term, iteration.var);
                            });
     if (is_within) return std::nullopt;
-    if (own == store.around.end() || own->RunsOnce()) continue;
+    if (own == store.around.end()) continue;
+    if (own->RunsOnce()) {
+      // Its one value is where the range begins, and that may differ between executions.
+      if (from_zero.count(own->var) == 0 && !BeginsAlike(*own, store, known)) return std::nullopt;
+      continue;
+    }
     const int64_t size = std::abs(coefficient);
     if (size > kLargestStride) return std::nullopt;
     const bool is_short = own->span && *own->span < kLargestSpan;

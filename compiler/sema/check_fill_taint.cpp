@@ -88,7 +88,7 @@ void FillTaint::Run(const Stmt& stmt) {
       vars_[stmt.var] = Eval(*stmt.expr);
       return;
     case StmtKind::kAssign: vars_[stmt.var] = Assign(stmt); return;
-    case StmtKind::kAssignPart: vars_[stmt.var] = Join(vars_[stmt.var], Eval(*stmt.expr)); return;
+    case StmtKind::kAssignPart: vars_[stmt.var] = Join(vars_[stmt.var], WithinTile(Eval(*stmt.expr), stmt)); return;
     case StmtKind::kFor: return RunLoop(stmt);
     case StmtKind::kIf: return RunIf(stmt);
     case StmtKind::kReceive: return Receive(stmt);
@@ -163,13 +163,16 @@ const std::vector<VarId>& FillTaint::Assigned(const Stmt& stmt) {
 }
 
 void FillTaint::CollectAssigned(const Block& block, std::set<VarId>& vars) {
+  std::set<VarId> own;  // declared in it
   for (const typed::StmtPtr& stmt : block) {
+    if (stmt->kind == StmtKind::kLet) own.insert(stmt->var);
     if (stmt->kind == StmtKind::kAssign || stmt->kind == StmtKind::kAssignPart) vars.insert(stmt->var);
     if (!stmt->body.empty() || !stmt->orelse.empty()) {
       const std::vector<VarId>& inner = Assigned(*stmt);
       vars.insert(inner.begin(), inner.end());
     }
   }
+  for (const VarId var : own) vars.erase(var);
 }
 
 std::vector<Taint> FillTaint::Get(const std::vector<VarId>& vars) const {
@@ -185,6 +188,7 @@ void FillTaint::Set(const std::vector<VarId>& vars, const std::vector<Taint>& ta
 void FillTaint::RunLoop(const Stmt& stmt) {
   sources_.Enter(stmt.var, *stmt.lo, *stmt.hi, stmt.step);
   loops_.push_back(&stmt);
+  const std::string name = sources_.NameOf(stmt.var);
   const std::vector<VarId>& vars = Assigned(stmt);
   std::vector<Taint> head = Get(vars);
   const std::vector<Taint> before = head;
@@ -210,8 +214,7 @@ void FillTaint::RunLoop(const Stmt& stmt) {
     Run(stmt.body);
   }
   // After no iteration, or after the last.
-  const std::string name = sources_.NameOf(stmt.var);
-  for (size_t i = 0; i < vars.size(); ++i) vars_[vars[i]] = sources_.Ended(Join(before[i], vars_[vars[i]]), name);
+  for (size_t i = 0; i < vars.size(); ++i) vars_[vars[i]] = sources_.Forgotten(Join(before[i], vars_[vars[i]]), name);
   loops_.pop_back();
   sources_.Leave();
 }
@@ -239,9 +242,11 @@ void FillTaint::Send(const Stmt& stmt) {
     own.ring = table_->Of(*stmt.ring);
     own.numbers = sources_.NumbersIn(own.ring);
   }
+  const bool has_ring_by_instance = stmt.ring && sources_.IsOfInstance(own.ring);
   for (size_t i = 0; i < stmt.values.size(); ++i) {
     const size_t field = stmt.field == typed::kNone ? i : static_cast<size_t>(stmt.field);
-    own.fields[field] = Join(own.fields[field], Eval(*stmt.values[i]));
+    const Taint sent = WithinTile(Eval(*stmt.values[i]), stmt);
+    own.fields[field] = Join(own.fields[field], has_ring_by_instance ? sent : sources_.OfAnyInstance(sent));
   }
 }
 
@@ -327,7 +332,7 @@ void FillTaint::Receive(const Stmt& stmt) {
     bool differ = false;
     taint = FieldOf(stmt, i, differ);
     for (size_t loop = section_.axes.size(); loop < around.size() && steps_.lagging.count(stmt.pipe) != 0; ++loop)
-      taint = sources_.Ended(taint, sources_.NameOf(around[loop]));
+      taint = sources_.Forgotten(taint, sources_.NameOf(around[loop]));
     for (int axis = 0; axis < 2 && differ; ++axis) {
       for (const auto& [source, fill] : taint.axis[axis]) mixed_[source] = stmt.pipe;
     }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,11 @@ size_t MostSpreadAxis(const Group& group) {
   return best_axis;
 }
 
+/// One instance adds in the order written.
+bool AreAddedInOrder(const GridStore& a, const GridStore& b) {
+  return a.stmt->store_op != typed::StoreOp::kSet && a.name == b.name;
+}
+
 /// Of stores of one form, for the same values of the variables around them.
 std::optional<Meeting> MeetingForEqualVariables(Group group) {
   const size_t axis = MostSpreadAxis(group);
@@ -52,7 +58,8 @@ std::optional<Meeting> MeetingForEqualVariables(Group group) {
   for (size_t i = 0; i < group.size(); ++i) {
     const int64_t end = first(group[i]) + group[i].store->axes[axis].extent;
     for (size_t k = i + 1; k < group.size() && first(group[k]) < end; ++k) {
-      if (!Overlap(group[i], group[k]) || Exclusive(*group[i].store, *group[k].store)) continue;
+      if (!Overlap(group[i], group[k]) || AreAddedInOrder(*group[i].store, *group[k].store)) continue;
+      if (Exclusive(*group[i].store, *group[k].store)) continue;
       return Meeting{group[i].store, group[k].store, "store"};
     }
   }
@@ -113,7 +120,6 @@ class GridMap {
   void Check(const std::map<typed::ParamId, std::vector<GridStore>>& stores_of) {
     for (const auto& [tensor, stores] : stores_of) {
       for (const GridStore& store : stores) CheckAlone(store);
-      if (stores[0].stmt->store_op != typed::StoreOp::kSet) continue;
       if (const auto meeting = FindMeeting(stores)) Report(*meeting);
     }
   }
@@ -184,6 +190,19 @@ class GridMap {
     const GridStore& first = a->stmt->span.begin <= b->stmt->span.begin ? *a : *b;
     const GridStore& second = &first == a ? *b : *a;
     const std::string& name = kernel_.params[first.stmt->tensor].name;
+    if (first.stmt->store_op != typed::StoreOp::kSet) {
+      if (!reported_.insert(second.stmt).second) return;
+      const bool may = std::string_view(verb).starts_with("may");
+      DiagnosticBuilder report =
+          diagnostics_.Error(DiagnosticKind::kNondeterministicAdd, second.stmt->span,
+                             fmt::format("`+=` to elements of `{}` to which {} {}add{}, too, in a `deterministic` kernel", name,
+                                         first.stmt == second.stmt ? fmt::format("`{}`", first.name) : "another one",
+                                         may ? "may " : "", may ? "" : "s"));
+      report.Label(second.stmt->span, "added in an order that is not fixed");
+      if (first.stmt != second.stmt) report.Label(first.stmt->span, "added first, or last");
+      report.Help("store the partial results to a `work` tensor and sum them in a second grid");
+      return;
+    }
     if (first.stmt == second.stmt) {
       if (!reported_.insert(first.stmt).second) return;
       diagnostics_

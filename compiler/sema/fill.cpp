@@ -97,12 +97,18 @@ Fill Maximum(Fill a, Fill b) {
   return OfSigns(signs);
 }
 
-/// What can be said of `a - b`, as a set of signs; infinities are apart from each other and from all finite numbers.
-unsigned SignsOfDifference(Fill a, Fill b) {
+/// What can be said of `a - b`, as a set of signs; infinities are apart from each other and from all finite numbers, the ends of an
+/// integer type from those on the other side of zero only.
+unsigned SignsOfDifference(Fill a, Fill b, bool of_integers) {
   if (IsInfinite(a) || IsInfinite(b)) {
     if (a == b) return kNull;
-    if (a == Fill::kPosInf || b == Fill::kNegInf) return IsInfinite(a) || IsFiniteFill(a) ? kAbove : kEverySign;
-    return IsInfinite(b) || IsFiniteFill(b) ? kBelow : kEverySign;
+    const bool is_above = a == Fill::kPosInf || b == Fill::kNegInf;
+    if (!IsInfinite(a) && !IsFiniteFill(a)) return kEverySign;
+    if (!IsInfinite(b) && !IsFiniteFill(b)) return kEverySign;
+    const unsigned finite = IsInfinite(a) ? Signs(b) : Signs(a);
+    const bool is_end_below = a == Fill::kNegInf || b == Fill::kNegInf;
+    const bool may_be_end = of_integers && (finite & (is_end_below ? kBelow : kAbove)) != 0;
+    return (is_above ? kAbove : kBelow) | (may_be_end ? kNull : 0);
   }
   const unsigned x = Signs(a), y = Signs(b);
   unsigned signs = x & y & kNull;
@@ -112,10 +118,10 @@ unsigned SignsOfDifference(Fill a, Fill b) {
 }
 
 /// kPositive or kFalse where the classes decide.
-Fill Compare(Op op, Fill a, Fill b) {
+Fill Compare(Op op, Fill a, Fill b, bool of_integers) {
   const auto is_known = [](Fill x) { return IsFiniteFill(x) || IsInfinite(x); };
   if (!is_known(a) || !is_known(b)) return Fill::kFinite;
-  const unsigned signs = SignsOfDifference(a, b);
+  const unsigned signs = SignsOfDifference(a, b, of_integers);
   const unsigned holds = op == Op::kEq   ? kNull
                          : op == Op::kNe ? kBelow | kAbove
                          : op == Op::kLt ? kBelow
@@ -283,13 +289,26 @@ Fill ApplyFill(Op op, Fill a, Fill b) {
     case Op::kLt:
     case Op::kLe:
     case Op::kGt:
-    case Op::kGe: return Compare(op, a, b);
+    case Op::kGe: return Compare(op, a, b, false);
     case Op::kPow: return a == Fill::kZero && b == Fill::kPositive ? a : Fill::kAny;
     case Op::kMod:
     case Op::kCdiv: return a == Fill::kZero ? a : Fill::kFinite;  // integers
     case Op::kRandom: return Fill::kFinite;
     default: return Fill::kAny;
   }
+}
+
+Fill AsDivisor(Fill x) { return IsFiniteFill(x) && (Signs(x) & kNull) != 0 ? Fill::kAny : x; }
+
+Fill ApplyToIntegers(Op op, Fill a, Fill b) {
+  const bool is_known = a != Fill::kNone && b != Fill::kNone && a != Fill::kSummed && b != Fill::kSummed;
+  if (!is_known) return ApplyFill(op, a, b);
+  if (op >= Op::kEq && op <= Op::kGe) return Compare(op, a, b, true);
+  // A quotient is a floor, and x / 0 is 0; an end of the type is as large as any other number may be.
+  if (op == Op::kDiv) return IsZero(a) || IsZero(b) ? Fill::kZero : Fill::kFinite;
+  const Fill result = ApplyFill(op, a, b);
+  const bool wraps = op == Op::kAdd || op == Op::kSub || op == Op::kMul;
+  return wraps && result == Fill::kPositive && !IsZero(a) && !IsZero(b) ? Fill::kFinite : result;
 }
 
 const char* FillText(Fill x) {

@@ -41,6 +41,10 @@ inline bool IsInteger(DType dtype) { return !IsFloat(dtype) && dtype != DType::k
 Fill Join(Fill a, Fill b);
 Fill ApplyFill(typed::Op op, Fill x);
 Fill ApplyFill(typed::Op op, Fill a, Fill b);
+/// The same of integers, which are as large as their type lets them be and wrap around.
+Fill ApplyToIntegers(typed::Op op, Fill a, Fill b);
+/// As a divisor, of a missing element: 0 / 0 is a NaN.
+Fill AsDivisor(Fill x);
 /// Of a number of a type of floats, of integers: the ends of an integer type are to its minima and maxima what the infinities are
 /// to those of floats.
 Fill FillOfNumber(double value, DType dtype);

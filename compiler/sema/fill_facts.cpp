@@ -138,4 +138,26 @@ bool FillSources::IsAbove(const Scalar& a, const Scalar& b, int64_t least) const
   });
 }
 
+symbolic::Reach FillSources::ReachOf(const Scalar& scalar) const {
+  return symbolic::ReachOf(scalar, [&](const Scalar& atom) -> symbolic::Reach {
+    // Scalars of a launch and elements lose their width in formulas.
+    for (const typed::Param& param : kernel_.params) {
+      if (atom->name == SymbolicTable::NameOfParam(param.name)) return symbolic::ReachOf(param.dtype);
+    }
+    if (atom->kind != symbolic::Kind::kName) return {};
+    if (SymbolicTable::IsCount(atom->name)) return {0, typed::kLargestExtent};
+    if (instance_ != typed::kNone && table_->NameOf(instance_) == atom->name) return {0, instances_ - 1};
+    const auto range = ranges_.find(atom->name);
+    return range == ranges_.end() ? symbolic::Reach{}
+                                  : symbolic::Reach{ReachOf(range->second.lo).least, ReachOf(range->second.hi).most};
+  });
+}
+
+bool FillSources::IsEndInSight(const Scalar& scalar) const {
+  return std::any_of(around_.begin(), around_.end(), [&](const VarId var) {
+    const Range& range = ranges_.at(NameOf(var));
+    return symbolic::Equal(range.lo, scalar) || symbolic::Equal(range.hi, scalar);
+  });
+}
+
 }  // namespace tkc::sema

@@ -2,10 +2,7 @@
 #include "compiler/sema/fill_sources.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "compiler/support/internal_error.h"
 #include "compiler/symbolic/evaluate.h"
@@ -25,6 +22,13 @@ constexpr int kOldest = 2;  // iterations; what is older is all alike, so that l
 std::optional<int64_t> Distance(const Scalar& a, const Scalar& b) {
   if (a->dtype == DType::kI64 && b->dtype == DType::kI64) return symbolic::ConstantDifference(a, b);
   return symbolic::ConstantDifference(symbolic::Sub(a, b), symbolic::Int(0));
+}
+
+void AddNew(std::vector<Scalar>& places, const std::vector<Scalar>& more) {
+  for (const Scalar& place : more) {
+    const auto is_same = [&](const Scalar& other) { return symbolic::Equal(place, other); };
+    if (std::none_of(places.begin(), places.end(), is_same)) places.push_back(place);
+  }
 }
 
 /// Whether `scalar` gets no smaller as the name's value grows: `k + c`, but also `k / 128 * 16`.
@@ -79,10 +83,8 @@ int FillSources::Intern(Source source) {
   }
   Source& known = sources_[place->second];
   known.is_read |= source.is_read;
-  for (const Scalar& start : source.starts) {
-    const auto is_same = [&](const Scalar& other) { return symbolic::Equal(start, other); };
-    if (std::none_of(known.starts.begin(), known.starts.end(), is_same)) known.starts.push_back(start);
-  }
+  AddNew(known.starts, source.starts);
+  AddNew(known.tested, source.tested);
   return place->second;
 }
 
@@ -143,11 +145,30 @@ Scalar FillSources::WithInstance(const Scalar& scalar, int64_t number) const {
   return instance_ == typed::kNone ? scalar : symbolic::Substitute(scalar, table_->NameOf(instance_), symbolic::Int(number));
 }
 
+Fill FillSources::WhereMissing(const std::vector<const Taint*>& taints, int axis, int source, const OfElements& apply) const {
+  std::vector<Fill> there;
+  std::vector<size_t> missing;
+  for (size_t i = 0; i < taints.size(); ++i) {
+    there.push_back(taints[i]->At(axis, source));
+    if (taints[i]->axis[axis].count(source) > 0) missing.push_back(i);
+  }
+  Fill fill = apply(there);
+  if (!symbolic::Mentions(sources_[static_cast<size_t>(source)].difference, kOld)) return fill;
+  for (size_t some = 1; some + 1 < size_t{1} << missing.size(); ++some) {
+    std::vector<Fill> of = there;
+    for (size_t i = 0; i < missing.size(); ++i) {
+      if ((some >> i & 1) == 0) of[missing[i]] = taints[missing[i]]->base;
+    }
+    fill = Join(fill, apply(of));
+  }
+  return fill;
+}
+
 void FillSources::AddSource(std::map<int, Fill>& axis, const Scalar& start, const Scalar& bound, bool upper, Fill fill,
                             bool is_read) {
-  std::vector<Scalar> starts;
-  if (is_read) starts.push_back(start);
-  axis[Intern({symbolic::Sub(start, bound), upper, 0, is_read, std::move(starts)})] = fill;
+  Source source{symbolic::Sub(start, bound), upper, 0, is_read};
+  (is_read ? source.starts : source.tested).push_back(start);
+  axis[Intern(std::move(source))] = fill;
 }
 
 void FillSources::AddEnd(std::map<int, Fill>& axis, const Scalar& start, int64_t extent, const Scalar& bound, Fill fill) {
@@ -183,7 +204,7 @@ Taint FillSources::Older(const Taint& taint, const Stmt& loop) {
       if (symbolic::Mentions(source.difference, name)) {
         const Scalar before =
             source.age >= kOldest
-                ? symbolic::Name("old")
+                ? symbolic::Name(kOld)
                 : symbolic::Substitute(source.difference, name, symbolic::Sub(symbolic::Name(name), symbolic::Int(loop.step)));
         place = Intern({before, source.upper, source.age + 1, source.is_read, source.starts, source.changes});
       }
@@ -214,7 +235,9 @@ std::vector<FillSources::Numbers> FillSources::NumbersIn(const Scalar& scalar) c
 int FillSources::At(int source, const std::string& name, int64_t number) {
   Source own = sources_[source];
   own.difference = symbolic::Substitute(own.difference, name, symbolic::Int(number));
-  for (Scalar& start : own.starts) start = symbolic::Substitute(start, name, symbolic::Int(number));
+  for (std::vector<Scalar>* places : {&own.starts, &own.tested}) {
+    for (Scalar& start : *places) start = symbolic::Substitute(start, name, symbolic::Int(number));
+  }
   return Intern(std::move(own));
 }
 
@@ -235,114 +258,32 @@ std::optional<int> FillSources::OfInstances(int source, int next, int64_t first)
   Source own = sources_[source];
   const Source& other = sources_[next];
   if (own.upper != other.upper || own.age != other.age || own.is_read != other.is_read || own.changes != other.changes ||
-      own.starts.size() != other.starts.size() || own.starts.size() > 1)
+      own.starts.size() != other.starts.size() || own.starts.size() > 1 || own.tested.size() != other.tested.size() ||
+      own.tested.size() > 1)
     return std::nullopt;
   const Scalar number = symbolic::Sub(symbolic::Name(table_->NameOf(instance_)), symbolic::Int(first));
   const auto along = [&](const Scalar& a, const Scalar& b) { return symbolic::Add(a, symbolic::Mul(number, symbolic::Sub(b, a))); };
   own.difference = along(own.difference, other.difference);
   if (!own.starts.empty()) own.starts = {along(own.starts[0], other.starts[0])};
+  if (!own.tested.empty()) own.tested = {along(own.tested[0], other.tested[0])};
   return Intern(std::move(own));
 }
 
-Taint FillSources::Ended(Taint taint, const std::string& name) {
-  for (auto& axis : taint.axis) {
+Taint FillSources::Forgotten(const Taint& taint, const std::string& name) {
+  Taint forgotten = taint;
+  for (auto& axis : forgotten.axis) {
     std::map<int, Fill> kept;
     for (const auto& [id, fill] : axis) {
-      const bool ends = symbolic::Mentions(sources_[id].difference, name);
-      const int place = ends ? Intern({symbolic::Name("old"), sources_[id].upper, kOldest, sources_[id].is_read,
-                                       sources_[id].starts, sources_[id].changes})
-                             : id;
+      const Source source = sources_[id];
+      const bool mentions = symbolic::Mentions(source.difference, name);
+      const int place =
+          mentions ? Intern({symbolic::Name(kOld), source.upper, kOldest, source.is_read, source.starts, source.changes}) : id;
       const auto [slot, is_new] = kept.emplace(place, fill);
       if (!is_new) slot->second = Join(slot->second, fill);
     }
     axis = std::move(kept);
   }
-  return taint;
-}
-
-const typed::Var* FillSources::IndexOf(int source) const {
-  if (!sources_[source].changes.empty()) return nullptr;
-  for (auto var = around_.rbegin(); var != around_.rend(); ++var) {
-    if (symbolic::Mentions(sources_[source].difference, NameOf(*var))) return &kernel_.vars[*var];
-  }
-  return nullptr;
-}
-
-bool FillSources::RunsOverBlocks(const typed::Var& index) const {
-  return std::any_of(around_.begin(), around_.end(), [&](VarId var) {
-    const auto range = ranges_.find(NameOf(var));
-    return &kernel_.vars[var] == &index && range != ranges_.end() && range->second.step > 1;
-  });
-}
-
-std::optional<FillSources::RangeEnd> FillSources::RangeEndedAt(int source) const {
-  const Source& end = sources_[source];
-  if (!end.changes.empty()) return std::nullopt;  // where a block ends among cut rows, `valid` does not say
-  for (const VarId var : around_) {
-    const auto range = ranges_.find(NameOf(var));
-    if (!end.upper || range == ranges_.end()) continue;
-    const Scalar block_end = symbolic::Sub(symbolic::Name(range->first), range->second.hi);
-    const Scalar part = symbolic::Sub(end.difference, block_end);
-    if (IsInBlock(part, range->second.step)) return RangeEnd{&range->first, part};
-  }
-  return std::nullopt;
-}
-
-std::string FillSources::PartText(int source, int64_t extent) const {
-  const std::optional<RangeEnd> end = RangeEndedAt(source);
-  if (!end || ranges_.at(*end->index).step <= extent) return "";
-  if (const auto first = symbolic::ConstantDifference(end->part, symbolic::Int(0)))
-    return fmt::format("[{} :+ {}]", *first, extent);
-  const Scalar own = symbolic::Mul(symbolic::Name(table_->NameOf(instance_)), symbolic::Int(extent));
-  const bool is_own = ranges_.at(*end->index).step == extent * instances_ && symbolic::Equal(end->part, own);
-  return is_own ? fmt::format(".rows({})", kernel_.vars[instance_].name) : "";
-}
-
-bool FillSources::IsInBlock(const Scalar& part, int64_t step) const {
-  for (int64_t number = 0; number < instances_; ++number) {
-    const auto place = symbolic::ConstantDifference(WithInstance(part, number), symbolic::Int(0));
-    if (!place || *place < 0 || *place >= step) return false;
-  }
-  return true;
-}
-
-bool FillSources::IsShifted(int source, int end) const {
-  const std::optional<RangeEnd> range = RangeEndedAt(end);
-  const std::vector<Scalar>& starts = sources_[source].starts;
-  return range && sources_[source].changes.empty() && !starts.empty() &&
-         std::all_of(starts.begin(), starts.end(), [&](const Scalar& start) {
-           const Scalar shift = symbolic::Sub(start, symbolic::Add(symbolic::Name(*range->index), range->part));
-           const auto by = symbolic::ConstantDifference(shift, symbolic::Int(0));
-           // By a whole block, it is a read of another one.
-           const bool is_fixed = symbolic::Equal(shift, symbolic::Substitute(shift, *range->index, symbolic::Int(0)));
-           return is_fixed && (!by || (*by != 0 && std::abs(*by) < ranges_.at(*range->index).step));
-         });
-}
-
-bool FillSources::BeginsWithBlocks(int source, const typed::Var& index) const {
-  const auto var = std::find_if(around_.begin(), around_.end(), [&](VarId id) { return &kernel_.vars[id] == &index; });
-  if (!RunsOverBlocks(index) || var == around_.end()) return false;
-  const std::string name = NameOf(*var);
-  const std::vector<Scalar>& starts = sources_[source].starts;
-  return std::all_of(starts.begin(), starts.end(), [&](const Scalar& start) {
-    const Scalar shift = symbolic::Sub(start, symbolic::Name(name));
-    return symbolic::Equal(shift, symbolic::Substitute(shift, name, symbolic::Int(0)));
-  });
-}
-
-std::string FillSources::ShiftText(int source, const typed::Var& index) const {
-  const std::vector<Scalar>& starts = sources_[source].starts;
-  const auto var = std::find_if(around_.begin(), around_.end(), [&](VarId id) { return &kernel_.vars[id] == &index; });
-  if (starts.size() != 1 || var == around_.end()) return "";
-  const auto shift = symbolic::ConstantDifference(starts[0], symbolic::Name(NameOf(*var)));
-  return !shift || *shift == 0 ? "" : *shift > 0 ? fmt::format(" + {}", *shift) : fmt::format(" - {}", -*shift);
-}
-
-void FillSources::TakeAsRead(int end) {
-  const std::optional<RangeEnd> known = RangeEndedAt(end);
-  if (!known) return;
-  const Range& range = ranges_.at(*known->index);
-  if (!IsMultiple(symbolic::Sub(range.hi, range.lo), range.step)) sources_[end].is_read = true;
+  return forgotten;
 }
 
 bool FillSources::IsNotNegative(const Scalar& scalar) const {

@@ -3,6 +3,7 @@
 // what the loops around a statement say about it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "compiler/sema/analyses.h"
 #include "compiler/sema/fill.h"
 #include "compiler/sema/symbolic_table.h"
+#include "compiler/symbolic/reach.h"
 
 namespace tkc::sema {
 
@@ -29,7 +31,14 @@ struct Source {
   bool is_read = false;                    // some read ends there
   std::vector<symbolic::Scalar> starts{};  // the first positions of reads that end there
   std::vector<Change> changes{};           // of the tile since: positions are those of before
+  std::vector<symbolic::Scalar> tested{};  // the first positions of comparisons that ask what lies there
 };
+
+/// In the place of a source that is not known any more: of loops that have ended, of tiles that changed often.
+inline constexpr const char* kOld = "old";
+
+/// What an operation makes of the classes of its operands.
+using OfElements = std::function<Fill(const std::vector<Fill>&)>;
 
 /// What `scalar` is the minimum (maximum) of, also where that is a term of it: of `min(a, b) - c` both `a - c` and `b - c`; itself,
 /// if it is none.
@@ -48,6 +57,9 @@ class FillSources {
   void Assume(const typed::Expr& condition, bool holds = true);
   size_t Facts() const { return facts_.size(); }
   void Forget(size_t facts) { facts_.resize(facts); }
+  /// What an operation on tiles makes of elements that are missing at the source along `axis`. Where it is not known any more where
+  /// that was, the tiles need not miss the same ones.
+  Fill WhereMissing(const std::vector<const Taint*>& taints, int axis, int source, const OfElements& apply) const;
   /// The variables entered and not left, the outermost first.
   const std::vector<typed::VarId>& around() const { return around_; }
   /// The name of a variable in formulas; loops in step share one.
@@ -76,6 +88,8 @@ class FillSources {
   void AddBegin(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& bound, Fill fill);
   /// The source, seen by a part that has `extent` positions from `offset` on; nothing if the part has none of its own.
   static std::optional<Source> Moved(Source source, const symbolic::Scalar& offset, int64_t extent);
+  /// The source of a part that has its place in a tile from `offset` on, seen by the tile.
+  int Within(int source, const symbolic::Scalar& offset);
   /// Whether `extent` positions can pass the bound, as far as the read is known.
   bool CanMiss(const Source& source, int64_t extent);
   /// Whether positions from `start` on are at `limit` or behind it (or before it) wherever elements of the source are missing.
@@ -97,16 +111,29 @@ class FillSources {
   std::optional<int> OfInstances(int source, int next, int64_t first);
   /// The same as instance `number` sees it.
   int OfInstance(int source, int64_t number) { return At(source, table_->NameOf(instance_), number); }
-  /// A value that outlives the loop over `name`: its sources there are no longer those of any index in sight.
-  Taint Ended(Taint taint, const std::string& name);
+  /// A value of which it is not known any more what `name` was, as of one that outlives the loop over it.
+  Taint Forgotten(const Taint& taint, const std::string& name);
+  bool IsOfInstance(const symbolic::Scalar& scalar) const {
+    return instance_ != typed::kNone && symbolic::Mentions(scalar, table_->NameOf(instance_));
+  }
+  /// A value that other instances see, too: which of them it is from is not known there.
+  Taint OfAnyInstance(const Taint& taint) {
+    return instance_ == typed::kNone ? taint : Forgotten(taint, table_->NameOf(instance_));
+  }
+  /// Between which numbers an integer lies, of which extents and indices are made.
+  symbolic::Reach ReachOf(const symbolic::Scalar& scalar) const;
+  /// Whether a range in sight begins or ends there.
+  bool IsEndInSight(const symbolic::Scalar& scalar) const;
   /// a <= b, as far as minima, maxima and selections show it, and that extents and ordinals are not negative.
   bool IsAtMost(const symbolic::Scalar& a, const symbolic::Scalar& b, int depth = 0) const;
   /// The index in sight that runs along the source; null: none.
   const typed::Var* IndexOf(int source) const;
   /// Else the index is a single number, and has no `pos` and no `valid`.
   bool RunsOverBlocks(const typed::Var& index) const;
+  /// Whether comparisons that ask what lies there ask about elements of blocks of an index in sight, as `valid` does.
+  bool AsksForBlocks(int source) const;
   /// Whether what is missing lies behind the range of an index in sight, as `valid` says.
-  bool IsEndOfRange(int source) const { return RangeEndedAt(source).has_value(); }
+  bool IsEndOfRange(int source) const { return AreOfBlocks(source, sources_[static_cast<size_t>(source)].starts); }
   /// `.rows(w)` or `[32 :+ 32]`: the part of its block that a tile of so many positions is, of which this is the end of the range.
   std::string PartText(int source, int64_t extent) const;
   /// Whether `source` is of reads that are shifted against the blocks of the index whose range ends at `end`, by less than a block:
@@ -140,6 +167,8 @@ class FillSources {
     symbolic::Scalar part;
   };
   std::optional<RangeEnd> RangeEndedAt(int source) const;
+  /// Whether that is where the source lies, and the places those where the part begins.
+  bool AreOfBlocks(int source, const std::vector<symbolic::Scalar>& places) const;
   /// Whether `part` is a position within a block of `step`, for each instance.
   bool IsInBlock(const symbolic::Scalar& part, int64_t step) const;
   std::vector<symbolic::Scalar> Extremes(const symbolic::Scalar& scalar, bool greatest) const;

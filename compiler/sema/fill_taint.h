@@ -5,8 +5,8 @@
 // what the sends to its slot send (the master nest knows which those are), or of all sends to its pipe, found by running all
 // workers until that stands still; where each instance has a pipe of its own, what lies evenly apart in these is one source, whose
 // place depends on the instance; then once more, reporting. A value that is carried round a loop is older by one step: its
-// sources are those of the iteration before. Statements are in check_fill_taint.cpp, expressions in fill_taint_expr.cpp and
-// fill_taint_rearranged.cpp, what is said in fill_taint_report.cpp.
+// sources are those of the iteration before. Statements are in check_fill_taint.cpp, expressions in fill_taint_expr.cpp,
+// fill_taint_positions.cpp and fill_taint_rearranged.cpp, what is said in fill_taint_report.cpp.
 #pragma once
 
 #include <map>
@@ -33,6 +33,7 @@ class FillTaint {
   struct Positions {
     symbolic::Scalar start;
     int axis = 0;
+    symbolic::Reach reach{};  // of all that the tile they are a part of holds
   };
 
   /// Keeps the launch scalar that the requirement says is above zero.
@@ -44,6 +45,8 @@ class FillTaint {
   void RunIf(const typed::Stmt& stmt);
   void Send(const typed::Stmt& stmt);
   void Receive(const typed::Stmt& stmt);
+  /// What is put in place of a part of a tile, as that sees it.
+  Taint WithinTile(Taint part, const typed::Stmt& stmt);
   /// `differ`: whether its sends bring different sources.
   Taint FieldOf(const typed::Stmt& receive, size_t field, bool& differ);
   /// What one send brings: of each field, and where each instance has a pipe of its own, into whose, for each of the numbers that
@@ -77,6 +80,8 @@ class FillTaint {
 
   Taint Eval(const typed::Expr& expr);
   Taint EvalKind(const typed::Expr& expr);
+  /// What an operation makes of tiles, element by element.
+  Taint Combine(const std::vector<const Taint*>& taints, const OfElements& apply) const;
   /// Argument `i`, without the sources of an axis along which it is repeated.
   Taint Operands(const typed::Expr& expr, size_t i);
   Taint Call(const typed::Expr& expr);
@@ -98,9 +103,11 @@ class FillTaint {
   Taint Reduce(const typed::Expr& expr);
   Taint MatMul(const typed::Expr& expr);
   Taint OfPositions(const typed::Expr& expr);
+  /// Nothing where they may wrap around.
   std::optional<Positions> PositionsOf(const typed::Expr& expr);
+  std::optional<Positions> PositionsAsTheyAre(const typed::Expr& expr);
   /// An integer scalar whatever its width.
-  symbolic::Scalar IntegerOf(const typed::Expr& expr);
+  std::optional<symbolic::Scalar> IntegerOf(const typed::Expr& expr);
   void AddLimits(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& limit, bool upper, Fill fill);
   /// `pos(n) < N` is false where elements past `N` stand, and true in front of it.
   bool Comparison(const typed::Expr& expr, Taint& taint);

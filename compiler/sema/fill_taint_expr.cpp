@@ -54,17 +54,6 @@ void DropEnds(Taint& taint) {
   }
 }
 
-template <typename F>
-Taint Combine(const Taint& a, const Taint& b, F apply) {
-  Taint result;
-  result.base = apply(a.base, b.base);
-  for (int which = 0; which < 2; ++which) {
-    for (const auto& [source, fill] : a.axis[which]) result.axis[which][source] = apply(fill, b.At(which, source));
-    for (const auto& [source, fill] : b.axis[which]) result.axis[which][source] = apply(a.At(which, source), fill);
-  }
-  return result;
-}
-
 }  // namespace
 
 Taint FillTaint::Eval(const Expr& expr) {
@@ -114,6 +103,21 @@ Taint FillTaint::EvalKind(const Expr& expr) {
   return Taint{};
 }
 
+Taint FillTaint::Combine(const std::vector<const Taint*>& taints, const OfElements& apply) const {
+  std::vector<Fill> fills;
+  for (const Taint* taint : taints) fills.push_back(taint->base);
+  Taint result;
+  result.base = apply(fills);
+  for (int which = 0; which < 2; ++which) {
+    std::set<int> sources;
+    for (const Taint* taint : taints) {
+      for (const auto& [source, fill] : taint->axis[which]) sources.insert(source);
+    }
+    for (const int source : sources) result.axis[which][source] = sources_.WhereMissing(taints, which, source, apply);
+  }
+  return result;
+}
+
 Taint FillTaint::Operands(const Expr& expr, size_t i) {
   Taint taint = Eval(*expr.args[i]);
   Drop(taint, expr.args[i]->type, expr.type);
@@ -124,7 +128,8 @@ Taint FillTaint::Call(const Expr& expr) {
   if (expr.args.size() == 1) return Unary(expr.op, Eval(*expr.args[0]));
   Taint result = Operands(expr, 0);
   for (size_t i = 1; i < expr.args.size(); ++i) {
-    result = Combine(result, Operands(expr, i), [&](Fill a, Fill b) { return ApplyFill(expr.op, a, b); });
+    const Taint next = Operands(expr, i);
+    result = Combine({&result, &next}, [&](const std::vector<Fill>& of) { return ApplyFill(expr.op, of[0], of[1]); });
   }
   return result;
 }
@@ -142,99 +147,26 @@ Taint FillTaint::Convert(const Expr& expr) {
   return taint;
 }
 
-/// The numbers of elements that do not exist count as elements that do not exist, and `iota` has none.
-Taint FillTaint::OfPositions(const Expr& expr) {
-  Taint taint;
-  if (expr.args.size() < 2) return taint;
-  const Scalar start = table_->Of(*expr.args[0]);
-  sources_.AddEnd(taint.axis[0], start, expr.type.rows, table_->Of(*expr.args[1]), Fill::kFinite);
-  if (expr.args.size() > 2) sources_.AddBegin(taint.axis[0], start, table_->Of(*expr.args[2]), Fill::kFinite);
-  return taint;
-}
-
-std::optional<FillTaint::Positions> FillTaint::PositionsOf(const Expr& expr) {
-  switch (expr.kind) {
-    case ExprKind::kPositions: return Positions{table_->Of(*expr.args[0]), 0};
-    case ExprKind::kConvert: return IsFloat(expr.type.dtype) ? std::nullopt : PositionsOf(*expr.args[0]);
-    case ExprKind::kTranspose: {
-      auto inner = PositionsOf(*expr.args[0]);
-      if (inner) inner->axis = 1 - inner->axis;
-      return inner;
-    }
-    case ExprKind::kPart: {
-      auto inner = PositionsOf(*expr.args[0]);
-      if (inner) inner->start = symbolic::Add(inner->start, table_->Of(*expr.args[inner->axis == 0 ? 1 : 2]));
-      return inner;
-    }
-    case ExprKind::kVar: {
-      const auto place = positions_.find(expr.id);
-      return place == positions_.end() ? std::nullopt : std::optional(place->second);
-    }
-    case ExprKind::kBinary: {
-      if (expr.op != Op::kAdd && expr.op != Op::kSub) return std::nullopt;
-      const bool left = expr.args[0]->type.is_tile && !expr.args[1]->type.is_tile;
-      const bool right = expr.op == Op::kAdd && expr.args[1]->type.is_tile && !expr.args[0]->type.is_tile;
-      if (!left && !right) return std::nullopt;
-      auto inner = PositionsOf(*expr.args[left ? 0 : 1]);
-      if (!inner) return std::nullopt;
-      const Scalar offset = IntegerOf(*expr.args[left ? 1 : 0]);
-      inner->start = expr.op == Op::kAdd ? symbolic::Add(inner->start, offset) : symbolic::Sub(inner->start, offset);
-      return inner;
-    }
-    default: return std::nullopt;
-  }
-}
-
-Scalar FillTaint::IntegerOf(const Expr& expr) {
-  return expr.kind == ExprKind::kConvert && !IsFloat(expr.args[0]->type.dtype) ? IntegerOf(*expr.args[0]) : table_->Of(expr);
-}
-
-/// What stands at positions from `limit` on, or before it: from a minimum on they are where one of its arguments is reached.
-void FillTaint::AddLimits(std::map<int, Fill>& axis, const Scalar& start, const Scalar& limit, bool upper, Fill fill) {
-  sources_.AddSource(axis, start, limit, upper, fill);
-  for (const Scalar& each : ArgumentsOf(limit, upper ? symbolic::Kind::kMin : symbolic::Kind::kMax))
-    sources_.AddSource(axis, start, each, upper, fill);
-}
-
-bool FillTaint::Comparison(const Expr& expr, Taint& taint) {
-  Op op = expr.op;
-  const Expr* tile = expr.args[0].get();
-  const Expr* bound = expr.args[1].get();
-  if (!tile->type.is_tile) {
-    std::swap(tile, bound);
-    op = op == Op::kLt ? Op::kGt : op == Op::kGt ? Op::kLt : op == Op::kLe ? Op::kGe : op == Op::kGe ? Op::kLe : op;
-  }
-  if (!tile->type.is_tile || bound->type.is_tile || IsFloat(bound->type.dtype)) return false;
-  const std::optional<Positions> positions = PositionsOf(*tile);
-  if (!positions) return false;
-  Scalar limit = IntegerOf(*bound);
-  if (op == Op::kLe || op == Op::kGt) limit = symbolic::Add(limit, symbolic::Int(1));
-  if (op != Op::kLt && op != Op::kLe && op != Op::kGt && op != Op::kGe) return false;
-  const bool is_below = op == Op::kLt || op == Op::kLe;
-  std::map<int, Fill>& axis = taint.axis[positions->axis];
-  for (auto& [source, fill] : axis) {
-    if (sources_.LiesBeyond(source, positions->start, limit, true)) fill = is_below ? Fill::kZero : Fill::kPositive;
-    if (sources_.LiesBeyond(source, positions->start, limit, false)) fill = is_below ? Fill::kPositive : Fill::kZero;
-  }
-  AddLimits(axis, positions->start, limit, true, is_below ? Fill::kZero : Fill::kPositive);
-  AddLimits(axis, positions->start, limit, false, is_below ? Fill::kPositive : Fill::kZero);
-  return true;
-}
-
 Taint FillTaint::Binary(const Expr& expr) {
   const Taint a = Operands(expr, 0);
-  const Taint b = Operands(expr, 1);
+  Taint b = Operands(expr, 1);
+  const bool of_integers = IsInteger(expr.args[0]->type.dtype);
+  const auto apply = [&](Fill x, Fill y) { return of_integers ? ApplyToIntegers(expr.op, x, y) : ApplyFill(expr.op, x, y); };
   if (expr.op >= Op::kEq && expr.op <= Op::kGe) {
-    Taint taint = Combine(a, b, [&](Fill x, Fill y) { return ApplyFill(expr.op, x, y); });
+    Taint taint = Combine({&a, &b}, [&](const std::vector<Fill>& of) { return apply(of[0], of[1]); });
     taint.base = Fill::kFinite;
     if (expr.type.is_tile) Comparison(expr, taint);
     return taint;
   }
-  return Combine(a, b, [&](Fill x, Fill y) {
-    const Fill result = ApplyFill(expr.op, x, y);
-    // Quotients of integers are floors, and sums and products wrap.
-    if (IsInteger(expr.type.dtype) && result == Fill::kPositive && !IsZero(x) && !IsZero(y)) return Fill::kFinite;
-    if (expr.op == Op::kMul && result == Fill::kAny && IsInfinite(x) != IsInfinite(y)) NoteSign(*expr.args[IsInfinite(x) ? 1 : 0]);
+  // Data that divides counts as different from zero, what stands for missing data does not.
+  for (auto& axis : b.axis) {
+    if (expr.op != Op::kDiv || of_integers) break;
+    for (auto& [source, fill] : axis) fill = AsDivisor(fill);
+  }
+  return Combine({&a, &b}, [&](const std::vector<Fill>& of) {
+    const Fill result = apply(of[0], of[1]);
+    if (expr.op == Op::kMul && result == Fill::kAny && IsInfinite(of[0]) != IsInfinite(of[1]))
+      NoteSign(*expr.args[IsInfinite(of[0]) ? 1 : 0]);
     return result;
   });
 }
@@ -249,26 +181,18 @@ Taint FillTaint::Select(const Expr& expr) {
   const Taint condition = Operands(expr, 0);
   const Taint a = Operands(expr, 1);
   const Taint b = Operands(expr, 2);
-  const auto choose = [](Fill c, Fill x, Fill y) {
-    return c == Fill::kNone ? c : IsZero(c) ? y : c == Fill::kPositive ? x : Join(x, y);
-  };
-  Taint result;
-  result.base = choose(condition.base, a.base, b.base);
-  for (int which = 0; which < 2; ++which) {
-    std::set<int> sources;
-    for (const Taint* taint : {&condition, &a, &b}) {
-      for (const auto& [source, fill] : taint->axis[which]) sources.insert(source);
-    }
-    for (const int source : sources)
-      result.axis[which][source] = choose(condition.At(which, source), a.At(which, source), b.At(which, source));
-    DropShifted(condition.axis[which], result.axis[which]);
-  }
+  Taint result = Combine({&condition, &a, &b}, [](const std::vector<Fill>& of) {
+    const Fill holds = of[0];
+    if (holds == Fill::kNone) return holds;
+    return IsZero(holds) ? of[2] : holds == Fill::kPositive ? of[1] : Join(of[1], of[2]);
+  });
+  for (int which = 0; which < 2; ++which) DropShifted(condition.axis[which], result.axis[which]);
   return result;
 }
 
 void FillTaint::DropShifted(const std::map<int, Fill>& chosen_by, std::map<int, Fill>& axis) {
   for (const auto& [end, holds] : chosen_by) {
-    if (holds != Fill::kZero || !sources_.IsEndOfRange(end)) continue;
+    if (holds != Fill::kZero || !sources_.AsksForBlocks(end)) continue;
     const size_t dropped =
         std::erase_if(axis, [&, end = end](const auto& source) { return sources_.IsShifted(source.first, end); });
     if (dropped > 0) sources_.TakeAsRead(end);

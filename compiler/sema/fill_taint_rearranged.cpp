@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Fill taint of tiles that are cut, joined and put beside each other.
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,8 +37,9 @@ void AddChange(Source& source, Source::Change change) {
     return;
   }
   source.changes = {{kOften}};
-  source.difference = symbolic::Name("old");
+  source.difference = symbolic::Name(kOld);
   source.starts.clear();
+  source.tested.clear();
 }
 
 void AddFill(std::map<int, Fill>& axis, int source, Fill fill) {
@@ -73,6 +76,27 @@ int FillSources::Beside(int source, int64_t first, int64_t count) {
   return Intern(std::move(beside));
 }
 
+int FillSources::Within(int source, const Scalar& offset) {
+  Source within = sources_[source];
+  std::set<std::string> names;
+  symbolic::AddNames(offset, names);
+  const auto moved = [&](const Scalar& place) {
+    Scalar result = symbolic::Sub(place, offset);
+    // What cancels is not to be found in it.
+    for (const std::string& name : names) {
+      const Scalar without = symbolic::Substitute(result, name, symbolic::Int(0));
+      if (symbolic::Equal(result, without)) result = without;
+    }
+    return result;
+  };
+  within.difference = moved(within.difference);
+  for (Scalar& start : within.starts) start = moved(start);
+  for (Scalar& start : within.tested) start = moved(start);
+  if (!within.changes.empty() && symbolic::ConstantDifference(offset, symbolic::Int(0)) != 0)
+    AddChange(within, {fmt::format("-{};", symbolic::CanonicalText(offset))});
+  return Intern(std::move(within));
+}
+
 std::optional<Source> FillSources::Moved(Source source, const Scalar& offset, int64_t extent) {
   const Source::Change last = source.changes.empty() ? Source::Change{} : source.changes.back();
   const auto begin = symbolic::ConstantDifference(offset, symbolic::Int(0));
@@ -85,6 +109,7 @@ std::optional<Source> FillSources::Moved(Source source, const Scalar& offset, in
   }
   source.difference = symbolic::Add(source.difference, offset);
   for (Scalar& start : source.starts) start = symbolic::Add(start, offset);
+  for (Scalar& start : source.tested) start = symbolic::Add(start, offset);
   if (!source.changes.empty() && begin != 0)
     AddChange(source, {fmt::format("+{};", symbolic::CanonicalText(offset))});  // counted in rows of the new shape
   return source;
@@ -108,6 +133,21 @@ Taint FillTaint::Part(const Expr& expr) {
     taint.axis[which] = std::move(moved);
   }
   return taint;
+}
+
+Taint FillTaint::WithinTile(Taint part, const typed::Stmt& stmt) {
+  for (int which = 0; which < 2; ++which) {
+    const typed::ExprPtr& place = which == 0 ? stmt.row : stmt.col;
+    if (!place) continue;
+    const Scalar offset = table_->Of(*place);
+    std::map<int, Fill> within;
+    for (const auto& [id, fill] : part.axis[which]) {
+      const int source = sources_.Within(id, offset);
+      AddFill(within, source, sources_.IsOftenChanged(source) ? Fill::kAny : fill);
+    }
+    part.axis[which] = std::move(within);
+  }
+  return part;
 }
 
 /// What is missing at the end of a long row is part of a short one, or all of it; and the other way around. Where that is, no mask

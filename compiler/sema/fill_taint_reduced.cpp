@@ -2,6 +2,7 @@
 // Fill taint of what sums over axes of tiles: running sums, reductions, products.
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "compiler/sema/fill_taint.h"
 
@@ -42,12 +43,14 @@ bool IsNonNegative(const Expr& expr) {
   if (expr.kind == ExprKind::kInt) return expr.int_value >= 0;
   if (expr.kind == ExprKind::kSplat) return IsNonNegative(*expr.args[0]);
   if (expr.kind == ExprKind::kSelect) return IsNonNegative(*expr.args[1]) && IsNonNegative(*expr.args[2]);
-  if (IsInteger(expr.type.dtype) && RangeOf(expr.type.dtype).least == 0) return true;
+  const bool may_wrap = IsInteger(expr.type.dtype);  // the least integer is its own `abs`
+  if (may_wrap && RangeOf(expr.type.dtype).least == 0) return true;
   if (expr.kind == ExprKind::kConvert)
     return !WrapsAbove(expr.args[0]->type.dtype, expr.type.dtype) && IsNonNegative(*expr.args[0]);
-  if (expr.kind == ExprKind::kTranspose || expr.kind == ExprKind::kReduce || expr.kind == ExprKind::kReshape)
-    return IsNonNegative(*expr.args[0]);
-  return expr.kind == ExprKind::kCall &&
+  const bool sums = expr.kind == ExprKind::kReduce && expr.op == Op::kAdd;
+  const bool keeps_signs = expr.kind == ExprKind::kTranspose || expr.kind == ExprKind::kReshape || expr.kind == ExprKind::kReduce;
+  if (keeps_signs && !(sums && may_wrap)) return IsNonNegative(*expr.args[0]);
+  return expr.kind == ExprKind::kCall && !may_wrap &&
          (expr.op == Op::kAbs || expr.op == Op::kExp || expr.op == Op::kExp2 || expr.op == Op::kSqrt);
 }
 
@@ -75,6 +78,11 @@ Taint FillTaint::Reduce(const Expr& expr) {
   Taint result = x;
   result.axis[expr.axis].clear();
   result.read_infinite = false;
+  if (expr.op != Op::kAdd || !IsInteger(expr.type.dtype)) return result;
+  // Sums of integers wrap.
+  const auto of_sum = [](Fill fill) { return fill == Fill::kPositive ? Fill::kFinite : fill; };
+  result.base = of_sum(result.base);
+  for (auto& [source, fill] : result.axis[1 - expr.axis]) fill = of_sum(fill);
   return result;
 }
 
@@ -87,14 +95,17 @@ Taint FillTaint::MatMul(const Expr& expr) {
     ReportInfinite(expr, *expr.args[i]);
     infinite = true;
   }
+  Taint summed = a;
+  std::swap(summed.axis[0], summed.axis[1]);
   std::set<int> sources;
   for (const auto& [source, fill] : a.axis[1]) sources.insert(source);
   for (const auto& [source, fill] : b.axis[0]) sources.insert(source);
   std::vector<int> missing;
   for (const int source : sources) {
-    const Fill x = a.At(1, source);
-    const Fill y = b.At(0, source);
-    if (x == Fill::kNone || y == Fill::kNone || IsZero(ApplyFill(Op::kMul, x, y))) continue;
+    // Of both the sources are rows.
+    const Fill product = sources_.WhereMissing({&summed, &b}, 0, source,
+                                               [](const std::vector<Fill>& of) { return ApplyFill(Op::kMul, of[0], of[1]); });
+    if (product == Fill::kNone || IsZero(product)) continue;
     if (!MayMiss(*expr.args[0], 1, source)) continue;
     missing.push_back(source);
   }

@@ -26,10 +26,10 @@ void FillTaint::AddHelpBeyondTensor(DiagnosticBuilder& report, const typed::Var&
   if (!sources_.BeginsWithBlocks(source, index)) {
     report.Note(index.span, fmt::format("what is read at a number made of `{}` may {} element of the tensor", index.name,
                                         upper ? "reach beyond the last" : "begin in front of the first"));
-    report.Help(
-        fmt::format("choose `{}` by the elements' numbers, `where(first + iota(n){} {}, .., {})`, or read it under a condition "
-                    "that says that they exist",
-                    neutral, turned, upper ? "< N" : ">= 0", neutral));
+    report.Help(fmt::format(
+        "choose `{}` by the elements' numbers, `where(first + i64(iota(n)){} {}, .., {})`, or read it under a condition "
+        "that says that they exist",
+        neutral, turned, upper ? "< N" : ">= 0", neutral));
     return;
   }
   const bool is_both = std::any_of(missing.begin(), missing.end(), [&](int other) {

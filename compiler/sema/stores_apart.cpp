@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -64,11 +65,27 @@ bool DifferByNumber(const Polynomial& a, const Polynomial& b) {
   return difference.size() == 1 && difference.begin()->first.empty();
 }
 
+/// Leaves of what bounds one axis what bounds the other as well.
+void KeepCommonEnds(StoredAxis& axis, const StoredAxis& other) {
+  const auto is_end = [&](const Polynomial& end) {
+    return std::find(other.ends.begin(), other.ends.end(), end) != other.ends.end();
+  };
+  const auto is_run = [&](const Run& run) {
+    return std::any_of(other.runs.begin(), other.runs.end(), [&](const Run& of_other) {
+      return run.tensor == of_other.tensor && run.number == of_other.number && run.first == of_other.first;
+    });
+  };
+  std::erase_if(axis.ends, std::not_fn(is_end));
+  std::erase_if(axis.runs, std::not_fn(is_run));
+}
+
 /// The store of the axes that both have in common: what it tells apart has one value where they meet.
 GridStore Common(const GridStore& a, const GridStore& b) {
   GridStore common{.stmt = a.stmt, .axes = {}, .around = a.around, .zeros = CommonZeros(a, b), .conditions = {}, .name = {}};
   for (size_t i = 0; i < a.axes.size(); ++i) {
-    if (a.axes[i].start == b.axes[i].start && a.axes[i].extent == b.axes[i].extent) common.axes.push_back(a.axes[i]);
+    if (a.axes[i].start != b.axes[i].start || a.axes[i].extent != b.axes[i].extent) continue;
+    common.axes.push_back(a.axes[i]);
+    KeepCommonEnds(common.axes.back(), b.axes[i]);
   }
   return common;
 }
@@ -201,9 +218,11 @@ bool ApartIfVariablesDiffer(const std::vector<PlacedStore>& group) {
     int64_t first = group[0].offsets[i], end = first;
     for (const PlacedStore& placed : group) {
       together.zeros = CommonZeros(together, *placed.store);
+      KeepCommonEnds(together.axes[i], placed.store->axes[i]);
       first = std::min(first, placed.offsets[i]);
       end = std::max(end, placed.offsets[i] + placed.store->axes[i].extent);
     }
+    Add(together.axes[i].start, {{"", first - group[0].offsets[i]}}, 1);  // where the first of them begins
     int64_t apart = 0, extent = 0;
     for (const PlacedStore& placed : group) {
       apart = std::gcd(apart, placed.offsets[i] - first);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/sema/symbolic_table.h"
 
+#include <set>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "compiler/sema/fold.h"
@@ -13,7 +16,7 @@ using typed::Expr;
 using typed::ExprKind;
 using typed::Op;
 
-/// Definitions whose text is longer than this get a name instead of being copied into every formula.
+/// Definitions whose text is longer than this become a function of the names in them instead of being copied into every formula.
 constexpr size_t kLongText = 600;
 
 }  // namespace
@@ -90,7 +93,12 @@ void SymbolicTable::Define(typed::VarId var, const Expr& expr) {
   std::string text = symbolic::CanonicalText(value);
   if (text.size() > kLongText) {
     const auto [place, is_new] = long_definitions_.try_emplace(std::move(text), fmt::format("e{}", long_definitions_.size()));
-    value = symbolic::Name(place->second, expr.type.dtype);
+    // Whoever asks whether a name is in it has to find it.
+    std::set<std::string> names;
+    symbolic::AddNames(value, names);
+    std::vector<symbolic::Scalar> args;
+    for (const std::string& name : names) args.push_back(symbolic::Name(name));
+    value = symbolic::Call(place->second, expr.type.dtype, std::move(args));
   }
   values_[var] = std::move(value);
 }

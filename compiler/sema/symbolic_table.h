@@ -48,7 +48,7 @@ class SymbolicTable {
  private:
   const typed::Kernel& kernel_;
   std::map<typed::VarId, symbolic::Scalar> values_;
-  std::map<std::string, std::string> long_definitions_;  // canonical text to the short name that stands for it
+  std::map<std::string, std::string> long_definitions_;  // canonical text to the name of the function that stands for it
 };
 
 /// Defines every immutable scalar `let` of `block` and the blocks in it.
