@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,9 +24,9 @@ using symbolic::Scalar;
 
 /// A name of the kernel hides those of conditions.
 bool HasName(const ir::Kernel& kernel, std::string_view name) {
-  const auto is_it = [&](const ir::ScalarParam& scalar) { return scalar.name == name; };
+  const auto is_it = [&](const auto& param) { return param.name == name; };
   return std::find(kernel.dims.begin(), kernel.dims.end(), name) != kernel.dims.end() ||
-         std::any_of(kernel.scalars.begin(), kernel.scalars.end(), is_it);
+         std::ranges::any_of(kernel.scalars, is_it) || std::ranges::any_of(kernel.tensors, is_it);
 }
 
 class ChoiceEmitter {
@@ -70,17 +71,30 @@ class ChoiceEmitter {
  private:
   const ir::Kernel& First(const std::vector<int>& alternative) const { return FirstKernel(module_, alternative); }
 
-  /// How many multiprocessors clusters of the kernel find room on. That of clusters of more than two the device is asked.
+  /// How many multiprocessors clusters of the kernel find room on: a constant of its own, unless each block is alone.
   Scalar RoomOf(const ir::Kernel& kernel) {
-    const Scalar sms = symbolic::Name("sms"), blocks = symbolic::Int(kernel.cluster);
-    if (kernel.cluster == 1) return sms;
-    if (kernel.cluster == 2) return symbolic::Mul(symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {sms, blocks}), blocks);
-    const std::string name = "room of " + KernelFunction(kernel);
-    const std::string shared = HasSharedMemory(kernel) ? fmt::format("sizeof({})", SharedStruct(kernel)) : "0";
-    host_.AddText(name, fmt::format("call.room<{}, {}>({}, {})", KernelFunction(kernel), kernel.cluster, kernel.threads, shared));
+    if (kernel.cluster == 1) return symbolic::Name("sms");
+    const std::string own = kernel.cluster == 2 ? "room_of_pairs" : "room_of_" + kernel.schedule;
+    std::string name = own;
+    for (int i = 2; HasName(kernel, name); ++i) name = fmt::format("{}_{}", own, i);
     host_.AddPositive(name);
     host_.AddBits(name, kIntBits);
     return symbolic::Name(name);
+  }
+
+  /// That of clusters of more than two the device is asked.
+  void Rooms() {
+    std::set<std::string> done;
+    for (const std::vector<int>& alternative : entry_.alternatives) {
+      const ir::Kernel& kernel = First(alternative);
+      const std::string name = RoomOf(kernel)->name;
+      if (kernel.cluster == 1 || !IsMentioned(name) || !done.insert(name).second) continue;
+      const std::string shared = HasSharedMemory(kernel) ? fmt::format("sizeof({})", SharedStruct(kernel)) : "0";
+      out_.Line(fmt::format("const tk::index {} = {};", Mangle(name),
+                            kernel.cluster == 2 ? "call.processors() / 2 * 2"
+                                                : fmt::format("call.room<{}, {}>({}, {})", KernelFunction(kernel), kernel.cluster,
+                                                              kernel.threads, shared)));
+    }
   }
 
   bool IsMentioned(const std::string& name) const {
@@ -94,6 +108,7 @@ class ChoiceEmitter {
 
   void Device() {
     if (IsMentioned("sms")) out_.Line("const tk::index sms = call.processors();");
+    Rooms();
   }
 
   void Alignment() {

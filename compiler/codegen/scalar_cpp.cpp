@@ -344,9 +344,7 @@ CppExpr ScalarPrinter::Expr(const Scalar& scalar) const {
       return {text, text[0] == '-' ? CppExpr::kUnary : CppExpr::kPrimary};
     }
     case Kind::kBool: return {node.int_value ? "true" : "false"};
-    case Kind::kName:
-      if (const auto text = texts_.find(node.name); text != texts_.end()) return {text->second};
-      return {Mangle(node.name) + (divisors_.contains(node.name) ? ".value" : "")};
+    case Kind::kName: return {Mangle(node.name) + (divisors_.contains(node.name) ? ".value" : "")};
     case Kind::kElement: {
       std::string text = Mangle(node.name) + ".element(";
       for (size_t i = 0; i < node.args.size(); ++i) text += (i ? ", " : "") + Text(node.args[i]);

@@ -56,8 +56,6 @@ class ScalarPrinter {
   /// A name that is itself a 64-bit integer in the kernel.
   void AddWide(const std::string& name) { wide_.insert(name); }
 
-  /// What a name stands for on the host.
-  void AddText(const std::string& name, const std::string& text) { texts_[name] = text; }
   /// A name whose magnitude is at most 2 to the power of `bits`. Of names without that the host computes modulo 2^64.
   void AddBits(const std::string& name, int bits) { bits_[name] = bits; }
   /// Such a bound of a scalar; none where a name has none.
@@ -89,7 +87,6 @@ class ScalarPrinter {
   Place place_;
   std::set<std::string, std::less<>> non_negative_, positive_, extents_, unbounded_, wide_, divisors_;
   std::map<std::string, int, std::less<>> bits_;
-  std::map<std::string, std::string, std::less<>> texts_;
 };
 
 /// A literal of type `dtype`.

@@ -7,10 +7,10 @@
 #include <map>
 #include <tuple>
 
+#include "compiler/driver/outputs.h"
+
 namespace tkc {
 namespace {
-
-std::string FileOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 /// What the engine calls its findings (runtime/sim/README.md), and what they are called here.
 constexpr struct {
@@ -66,7 +66,7 @@ Span OriginOf(const SimulatedKernel& kernel, int line) {
 
 const Frame* GeneratedFrame(const SimulatedKernel& kernel, const std::vector<Frame>& frames) {
   for (const Frame& frame : frames) {
-    if (FileOf(frame.file) == kernel.source_name) return &frame;
+    if (BaseName(frame.file) == kernel.source_name) return &frame;
   }
   return nullptr;
 }
@@ -85,7 +85,7 @@ void ReportFindings(const SimulatedKernel& kernel, const std::vector<Finding>& f
         place.source = OriginOf(kernel, frame->line);
         place.generated = LineSpan(sources, kernel.generated, frame->line);
       } else if (!site.frames.empty()) {
-        place.runtime = fmt::format("`{}`, {}:{}", site.frames[0].function, FileOf(site.frames[0].file), site.frames[0].line);
+        place.runtime = fmt::format("`{}`, {}:{}", site.frames[0].function, BaseName(site.frames[0].file), site.frames[0].line);
       }
       places.push_back(std::move(place));
     }
@@ -151,7 +151,7 @@ std::string CounterTable(const SimulatedKernel& kernel, const std::vector<Access
     if (file != kNoFile) {
       const std::string_view source = sources.LineText(file, line);
       const size_t first = std::min(source.find_first_not_of(" \t"), source.size());
-      place = fmt::format("{}:{} {}", FileOf(sources.Path(file)), line, source.substr(first));
+      place = fmt::format("{}:{} {}", BaseName(sources.Path(file)), line, source.substr(first));
       if (place.size() > 42) place = place.substr(0, 39) + "...";
     }
     const auto number = [](int64_t n) { return n ? fmt::format("{}", n) : std::string("-"); };

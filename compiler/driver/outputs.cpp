@@ -125,9 +125,9 @@ Result<std::vector<Define>> ParseDefines(Session& session) {
   return defines;
 }
 
-namespace {
-
 std::string BaseName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+namespace {
 
 std::string HeaderPath(const std::string& source) { return std::filesystem::path(source).replace_extension(".h").string(); }
 

@@ -12,6 +12,9 @@
 
 namespace tkc {
 
+/// The last part of a path.
+std::string BaseName(const std::string& path);
+
 /// Prints the targets, one a line; kExitOk.
 int ListTargets();
 

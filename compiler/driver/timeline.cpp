@@ -12,6 +12,7 @@
 
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/driver/findings.h"
+#include "compiler/driver/outputs.h"
 #include "compiler/support/render.h"
 
 namespace tkc {
@@ -139,7 +140,7 @@ class Builder {
       if (origin.file != kNoFile) {
         out.source = std::string(sources_.Text(origin));
         const std::string& path = sources_.Path(origin.file);
-        out.place = fmt::format("{}:{}", path.substr(path.rfind('/') + 1), sources_.Line(origin));
+        out.place = fmt::format("{}:{}", BaseName(path), sources_.Line(origin));
       }
     }
     row.spans.push_back(std::move(out));

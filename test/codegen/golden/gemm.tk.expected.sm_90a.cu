@@ -2293,27 +2293,20 @@ struct gemm_call {
   // The number of the first schedule whose condition holds; where schedules offer at a cost, of the cheapest of them.
   int choose() const {
     const tk::index sms = call.processors();
+    const tk::index room_of_pairs = call.processors() / 2 * 2;
+    const tk::index room_of_decode_quarters = call.room<gemm_decode_quarters, 4>(256, sizeof(gemm_decode_quarters_shared));
+    const tk::index room_of_decode_eighths = call.room<gemm_decode_eighths, 8>(256, sizeof(gemm_decode_eighths_shared));
+    const tk::index room_of_quarters = call.room<gemm_quarters, 4>(256, sizeof(gemm_quarters_shared));
+    const tk::index room_of_square_quarters = call.room<gemm_square_quarters, 4>(384, sizeof(gemm_square_quarters_shared));
     tk::host::offers offers;
     offers.add(0, gemm_cost_by_time(M, N, K, 64, 64, 1, 1, 1, sms, 104, 1312));  // decode
-    offers.add(1, gemm_cost_by_time(M, N, K, 64, 64, 2, 1, 1, sms / 2 * 2, 109, 2899));  // decode_halves
-    // decode_quarters
-    offers.add(2,
-               gemm_cost_by_time(M, N, K, 64, 64, 4, 1, 1,
-                                 call.room<gemm_decode_quarters, 4>(256, sizeof(gemm_decode_quarters_shared)), 205, 2070));
-    // decode_eighths
-    offers.add(3,
-               gemm_cost_by_time(M, N, K, 64, 64, 8, 1, 1,
-                                 call.room<gemm_decode_eighths, 8>(256, sizeof(gemm_decode_eighths_shared)), 92, 4536));
-    // quarters
-    offers.add(4,
-               gemm_cost_by_time(M, N, K, 64, 128, 4, 1, 1, call.room<gemm_quarters, 4>(256, sizeof(gemm_quarters_shared)), 155,
-                                 4314));
-    // square_quarters
-    offers.add(5,
-               gemm_cost_by_time(M, N, K, 128, 128, 4, 1, 1,
-                                 call.room<gemm_square_quarters, 4>(384, sizeof(gemm_square_quarters_shared)), 208, 5844));
-    offers.add(6, gemm_cost_by_time(M, N, K, 128, 64, 1, 1, 2, sms / 2 * 2, 183, 1767));  // upright_pair
-    offers.add(7, gemm_cost_by_time(M, N, K, 128, 128, 1, 2, 1, sms / 2 * 2, 225, 2660));  // medium_pair
+    offers.add(1, gemm_cost_by_time(M, N, K, 64, 64, 2, 1, 1, room_of_pairs, 109, 2899));  // decode_halves
+    offers.add(2, gemm_cost_by_time(M, N, K, 64, 64, 4, 1, 1, room_of_decode_quarters, 205, 2070));  // decode_quarters
+    offers.add(3, gemm_cost_by_time(M, N, K, 64, 64, 8, 1, 1, room_of_decode_eighths, 92, 4536));  // decode_eighths
+    offers.add(4, gemm_cost_by_time(M, N, K, 64, 128, 4, 1, 1, room_of_quarters, 155, 4314));  // quarters
+    offers.add(5, gemm_cost_by_time(M, N, K, 128, 128, 4, 1, 1, room_of_square_quarters, 208, 5844));  // square_quarters
+    offers.add(6, gemm_cost_by_time(M, N, K, 128, 64, 1, 1, 2, room_of_pairs, 183, 1767));  // upright_pair
+    offers.add(7, gemm_cost_by_time(M, N, K, 128, 128, 1, 2, 1, room_of_pairs, 225, 2660));  // medium_pair
     offers.add(8, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, 1, sms, 104, 1727));  // tile_64x128
     offers.add(9, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, 1, sms, 152, 2111));  // tile_64x256
     offers.add(10, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, 1, sms, 155, 1896));  // tile_96x128
@@ -2322,7 +2315,7 @@ struct gemm_call {
     offers.add(13, gemm_cost_by_time(M, N, K, 224, 128, 1, 1, 1, sms, 333, 3664));  // tile_224x128
     offers.add(14, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, 1, sms, 425, 3628));  // tile_256x128
     offers.add(15, gemm_cost_by_time(M, N, K, 128, 256, 1, 1, 1, sms, 395, 3602));  // large
-    offers.add(16, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, 1, sms / 2 * 2, 413, 4035));  // pair_224
+    offers.add(16, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, 1, room_of_pairs, 413, 4035));  // pair_224
     return offers.cheapest();
   }
 
