@@ -236,6 +236,7 @@ skip_multicast_kernel(TK_TENSOR_MAP map, uint32_t* out) {
         sm80::block_sync();
         wait(barrier, uint32_t(phase & 1));
         for (int i = t; i < 64; i += 32) put(out, (phase * 2 + rank) * 64 + i, get_shared(base + uint32_t(i) * 4));
+        sm90::fence_proxy_async_shared();
         sm90::cluster_arrive();
         sm90::cluster_wait();
     }
