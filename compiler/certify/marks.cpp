@@ -201,8 +201,9 @@ std::optional<Finding> CheckMissingRows(const Program& program) {
       const passes::MissingRows rows = passes::MissingRowsOf(kernel, op);
       const bool leaves_out_these = symbolic::Equal(ir::ExistingRows(op), symbolic::Sub(rows.extent, rows.first));
       if (leaves_out_these && passes::AreNeverStored(kernel, rows)) return;
-      finding = Finding{DiagnosticKind::kCertificateHazard, op.span,
-                        fmt::format("what is stored may depend on rows of `{}` that this copy leaves out", kernel.values[op.operands[0]].name)};
+      finding = Finding{
+          DiagnosticKind::kCertificateHazard, op.span,
+          fmt::format("what is stored may depend on rows of `{}` that this copy leaves out", kernel.values[op.operands[0]].name)};
     });
   }
   return finding;

@@ -257,11 +257,10 @@ bool OpEmitter::EmitPipe(const Op& op) {
       full.span = op.span;
       std::string last;  // the rows that exist, the blocks
       for (size_t i = coordinates; i < op.scalars.size(); ++i) last += ", " + scalars_.Text(op.scalars[i]);
-      const std::string name = fmt::format("load{}{}{}", by_rows ? "_rows" : "", is_multicast ? "_multicast" : by_rows ? "" : "_async",
-                                           by_rows ? fmt::format("<{}>", BoxRows(kernel_, op.symbol)) : "");
+      const std::string rows = by_rows ? fmt::format("<{}>", BoxRows(kernel_, op.symbol)) : "";
       const std::string maps = Mangle(op.symbol) + (by_rows ? ", " + Mangle(ir::RowsMap(op.symbol)) : "");
-      out_.Line(fmt::format("tk::{}({}, {}, {}{}{});", name, Argument(op.operands[0]), maps, Barrier(full), last,
-                            Coordinates(op, coordinates)));
+      out_.Line(fmt::format("tk::{}{}({}, {}, {}{}{});", ir::OpText(op.code), rows, Argument(op.operands[0]), maps, Barrier(full),
+                            last, Coordinates(op, coordinates)));
       return true;
     }
     default: return false;

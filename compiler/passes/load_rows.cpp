@@ -43,15 +43,16 @@ class Rewriting {
     load.scalars.insert(load.scalars.end() - (is_share ? 1 : 0), symbolic::Sub(rows.extent, rows.first));
   }
 
-  /// Whether it is a whole tile, or a share of one, that comes as well in boxes of few rows, and of which some may be missing. A share
-  /// pays that is one box: a block of the cluster may have nothing to copy.
+  /// Whether it is a whole tile, or a share of one, that comes as well in boxes of few rows, and of which some may be missing. A
+  /// share pays that is one box: a block of the cluster may have nothing to copy.
   bool MayLackRows(const Op& load, const ir::TensorMap& map, const ir::Buffer& buffer) const {
     if (map.box.size() < 2 || !load.axes.empty()) return false;
     const size_t axis = map.box.size() - 2;
     const ir::Type& tile = kernel_.values[load.operands[0]].type;
     const bool is_share = ir::IsMulticast(load.code);
     const bool is_whole = (is_share || ir::HasShapeOf(tile, buffer)) && map.box[axis] == tile.rows;
-    const bool has_boxes = buffer.swizzle != ir::Swizzle::kNone && tile.rows >= (is_share ? 1 : 2) * kBoxRows && tile.rows % kBoxRows == 0;
+    const bool has_boxes =
+        buffer.swizzle != ir::Swizzle::kNone && tile.rows >= (is_share ? 1 : 2) * kBoxRows && tile.rows % kBoxRows == 0;
     return is_whole && has_boxes && facts_.Divisor(FindTensor(kernel_, map.tensor).extents[axis]) % buffer.rows != 0;
   }
 
