@@ -106,7 +106,8 @@ void Collector::Visit(const Op& op) {
     case OpCode::kCopyToGlobal: return Guarded(op, kWarpgroup, AccessClass::kSharedLoad);
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
-    case OpCode::kLoadMulticast: return Engine(op, AccessClass::kEngineWrite);
+    case OpCode::kLoadMulticast:
+    case OpCode::kLoadRowsMulticast: return Engine(op, AccessClass::kEngineWrite);
     case OpCode::kStoreAsync: return Engine(op, AccessClass::kEngineRead);
     case OpCode::kMma: return Operands(op);
     case OpCode::kReduce:

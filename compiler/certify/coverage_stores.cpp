@@ -11,6 +11,7 @@
 #include "compiler/certify/coverage_rectangles.h"
 #include "compiler/certify/coverage_sites.h"
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
 
@@ -89,7 +90,8 @@ class StoreWalk {
       case OpCode::kStoreAsync:
       case OpCode::kLoadAsync:
       case OpCode::kLoadRows:
-      case OpCode::kLoadMulticast: return Engine(op);
+      case OpCode::kLoadMulticast:
+      case OpCode::kLoadRowsMulticast: return Engine(op);
       default: return;
     }
   }
@@ -196,7 +198,7 @@ class StoreWalk {
     std::vector<int64_t> extents = map->box;
     // A tile is as many boxes as its columns need.
     extents.back() = std::max(extents.back(), type.cols);
-    if (op.code == OpCode::kLoadRows) extents[extents.size() - 2] = type.rows;
+    if (ir::LoadsRows(op.code)) extents[extents.size() - 2] = type.rows;
     for (size_t i = 0; i < map->box.size(); ++i) {
       starts.push_back(scope_.Resolve(op.scalars[i]));
       const bool is_slice = i < op.axes.size() && op.axes[i].is_slice;

@@ -187,7 +187,8 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kAdvance: AdvanceRing(c); return Outcome::kRan;
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
-    case OpCode::kLoadMulticast: return ran(Load(c));
+    case OpCode::kLoadMulticast:
+    case OpCode::kLoadRowsMulticast: return ran(Load(c));
     case OpCode::kPutTileCluster:
     case OpCode::kStoreCluster: return ran(Touch(c) && StoreCluster(c));
     case OpCode::kSyncRole: return ran(SyncGroup(c));

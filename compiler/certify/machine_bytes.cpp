@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/certify/machine.h"
+#include "compiler/ir/op_traits.h"
 
 namespace tkc::certify {
 
@@ -15,7 +16,7 @@ bool Machine::Load(Context& c) {
       std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == c.op.symbol; });
   const int64_t bytes = ir::EngineBytes(*map, kernel_.values[static_cast<size_t>(c.op.operands[0])].type);
   int64_t mask = int64_t{1} << c.agent.block;
-  if (c.op.code == OpCode::kLoadMulticast && !symbolic::IsInt(c.op.scalars.back(), &mask))
+  if (ir::IsMulticast(c.op.code) && !symbolic::IsInt(c.op.scalars.back(), &mask))
     return Fail(c, DiagnosticKind::kCertificateUnknown, "to which blocks this copy goes is not known here");
   if (mask <= 0 || mask >> program_.blocks != 0)
     return Fail(c, DiagnosticKind::kCertificateHazard,

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compiler/certify/integers.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/missing_rows.h"
 #include "compiler/passes/walk.h"
 
@@ -195,14 +196,14 @@ std::optional<Finding> CheckMissingRows(const Program& program) {
   const ir::Kernel& kernel = *program.kernel;
   std::optional<Finding> finding;
   for (const ir::Worker& worker : kernel.workers) {
-    const std::map<ir::ValueId, std::string> buffers = passes::BuffersOfViews(kernel, worker.body);
     passes::ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code != OpCode::kLoadRows || finding) return;
-      const passes::MissingRows rows = passes::MissingRowsOf(kernel, op, buffers.at(op.operands[0]));
-      const bool leaves_out_these = symbolic::Equal(op.scalars.back(), symbolic::Sub(rows.extent, rows.first));
+      if (!ir::LoadsRows(op.code) || finding) return;
+      const passes::MissingRows rows = passes::MissingRowsOf(kernel, op);
+      const bool leaves_out_these = symbolic::Equal(ir::ExistingRows(op), symbolic::Sub(rows.extent, rows.first));
       if (leaves_out_these && passes::AreNeverStored(kernel, rows)) return;
-      finding = Finding{DiagnosticKind::kCertificateHazard, op.span,
-                        fmt::format("what is stored may depend on rows of `{}` that this copy leaves out", rows.buffer)};
+      finding = Finding{
+          DiagnosticKind::kCertificateHazard, op.span,
+          fmt::format("what is stored may depend on rows of `{}` that this copy leaves out", kernel.values[op.operands[0]].name)};
     });
   }
   return finding;

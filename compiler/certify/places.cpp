@@ -169,6 +169,7 @@ void Places::Fill(const Op& op, Step& step) {
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
+    case OpCode::kLoadRowsMulticast:
       if (!FillBarrier(op, step, ArrayOf(op, kernel_.barriers[static_cast<size_t>(op.number)].name))) return;
       if (!op.slot.empty()) ElementOf(op, step, op.scalars.size());
       return AddAccesses(op, step);

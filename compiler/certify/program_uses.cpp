@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/certify/program.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 #include "compiler/symbolic/polynomial.h"
 
@@ -13,7 +14,7 @@ using ir::Op;
 using ir::OpCode;
 
 bool ReachesOut(const ir::Op& op) {
-  return op.code == OpCode::kLoadMulticast || op.code == OpCode::kStoreCluster || op.code == OpCode::kPutTileCluster ||
+  return ir::IsMulticast(op.code) || op.code == OpCode::kStoreCluster || op.code == OpCode::kPutTileCluster ||
          op.code == OpCode::kSplitPublish || op.code == OpCode::kSplitCollect ||
          (op.code == OpCode::kArrive && (op.number == ir::kInAllBlocks || !op.scalars.empty()));
 }

@@ -24,7 +24,8 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kArrive: return fmt::format("arrives at `{}`", op.symbol);
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
-    case OpCode::kLoadMulticast: return fmt::format("starts a copy into `{}`", ViewName(kernel, op));
+    case OpCode::kLoadMulticast:
+    case OpCode::kLoadRowsMulticast: return fmt::format("starts a copy into `{}`", ViewName(kernel, op));
     case OpCode::kMma: return fmt::format("starts a product into `{}`", ViewName(kernel, op));
     case OpCode::kMmaWait: return fmt::format("waits until at most {} products are in flight", op.number);
     case OpCode::kStoreAsync: return fmt::format("starts a store from `{}`", ViewName(kernel, op));
@@ -70,6 +71,7 @@ bool IsTold(const ir::Op& op) {
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
+    case OpCode::kLoadRowsMulticast:
     case OpCode::kMma:
     case OpCode::kMmaWait:
     case OpCode::kStoreAsync:

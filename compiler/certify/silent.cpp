@@ -22,6 +22,7 @@ bool IsOrdinary(OpCode code) {
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
+    case OpCode::kLoadRowsMulticast:
     case OpCode::kStoreCluster:
     case OpCode::kSyncRole:
     case OpCode::kSyncBlock:

@@ -22,6 +22,7 @@ Threads Wanted(const Op& op) {
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
+    case OpCode::kLoadRowsMulticast:
     case OpCode::kPutTile:
     case OpCode::kPutTileCluster:
     case OpCode::kStoreAsync: return Threads::kOne;

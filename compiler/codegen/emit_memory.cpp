@@ -7,6 +7,7 @@
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_op.h"
 #include "compiler/codegen/mangle.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
 
@@ -246,20 +247,20 @@ bool OpEmitter::EmitPipe(const Op& op) {
     case OpCode::kArrive: Arrive(op); return true;
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
-    case OpCode::kLoadMulticast: {
-      const bool is_multicast = op.code == OpCode::kLoadMulticast, by_rows = op.code == OpCode::kLoadRows;
-      const size_t coordinates = op.scalars.size() - (is_multicast || by_rows ? 1 : 0);
+    case OpCode::kLoadMulticast:
+    case OpCode::kLoadRowsMulticast: {
+      const bool is_multicast = ir::IsMulticast(op.code), by_rows = ir::LoadsRows(op.code);
+      const size_t coordinates = op.scalars.size() - is_multicast - by_rows;
       Op full;  // the barrier is named by its number
       full.symbol = kernel_.barriers[static_cast<size_t>(op.number)].name;
       full.slot = op.slot;
       full.span = op.span;
-      const std::string last = is_multicast || by_rows ? ", " + scalars_.Text(op.scalars.back()) : "";
-      const std::string name = is_multicast ? "load_multicast"
-                               : by_rows    ? fmt::format("load_rows<{}>", BoxRows(kernel_, op.symbol))
-                                            : "load_async";
+      std::string last;  // the rows that exist, the blocks
+      for (size_t i = coordinates; i < op.scalars.size(); ++i) last += ", " + scalars_.Text(op.scalars[i]);
+      const std::string rows = by_rows ? fmt::format("<{}>", BoxRows(kernel_, op.symbol)) : "";
       const std::string maps = Mangle(op.symbol) + (by_rows ? ", " + Mangle(ir::RowsMap(op.symbol)) : "");
-      out_.Line(fmt::format("tk::{}({}, {}, {}{}{});", name, Argument(op.operands[0]), maps, Barrier(full), last,
-                            Coordinates(op, coordinates)));
+      out_.Line(fmt::format("tk::{}{}({}, {}, {}{}{});", ir::OpText(op.code), rows, Argument(op.operands[0]), maps, Barrier(full),
+                            last, Coordinates(op, coordinates)));
       return true;
     }
     default: return false;

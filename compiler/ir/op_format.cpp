@@ -77,6 +77,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kLoadAsync, "$o = $s at $A on $b $t"},
     {OpCode::kLoadRows, "$o = $s at $A on $b $t"},
     {OpCode::kLoadMulticast, "$o = $s at $A on $b $t"},
+    {OpCode::kLoadRowsMulticast, "$o = $s at $A on $b $t"},
     {OpCode::kStoreAsync, "$s at $A = $o"},
     {OpCode::kCommitStores, ""},
     {OpCode::kWaitStores, "$l $n"},

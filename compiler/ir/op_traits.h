@@ -47,10 +47,14 @@ constexpr bool OnlyComputes(OpCode code) {
 
 // ---- memory
 
+/// Copies of the engine into the same place of several blocks of the cluster.
+constexpr bool IsMulticast(OpCode code) { return code == OpCode::kLoadMulticast || code == OpCode::kLoadRowsMulticast; }
+/// Copies of the engine that leave out rows that do not exist.
+constexpr bool LoadsRows(OpCode code) { return code == OpCode::kLoadRows || code == OpCode::kLoadRowsMulticast; }
 /// Copies of the engine into shared memory, which complete on a barrier.
-constexpr bool IsEngineLoad(OpCode code) {
-  return code == OpCode::kLoadAsync || code == OpCode::kLoadRows || code == OpCode::kLoadMulticast;
-}
+constexpr bool IsEngineLoad(OpCode code) { return code == OpCode::kLoadAsync || LoadsRows(code) || IsMulticast(code); }
+/// How many rows exist of what such a copy brings.
+inline const Scalar& ExistingRows(const Op& load) { return load.scalars[load.scalars.size() - (IsMulticast(load.code) ? 2 : 1)]; }
 constexpr bool LoadsFragments(OpCode code) { return code == OpCode::kLoadLeft || code == OpCode::kLoadRight; }
 
 }  // namespace tkc::ir

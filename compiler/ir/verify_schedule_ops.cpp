@@ -2,6 +2,7 @@
 // Operations of the schedule level: views, barriers, the copy engine, named barriers.
 
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {
@@ -37,6 +38,7 @@ void Verifier::CheckScheduleOp(const Op& op) {
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
+    case OpCode::kLoadRowsMulticast:
     case OpCode::kStoreAsync: return CheckEngineCopy(op);
     case OpCode::kSyncRole:
     case OpCode::kNamedSync:
@@ -250,8 +252,8 @@ void Verifier::CheckEngineCopy(const Op& op) {
   }
   const TensorMap* map = FindMap(op.symbol);
   if (!map) return OpFault(op, "there is no map `{}`", op.symbol);
-  const bool by_rows = op.code == OpCode::kLoadRows;
-  const size_t scalars = map->box.size() + (by_rows || op.code == OpCode::kLoadMulticast);
+  const bool by_rows = LoadsRows(op.code);
+  const size_t scalars = map->box.size() + by_rows + IsMulticast(op.code);
   if (op.scalars.size() != scalars) OpFault(op, "{} coordinates, not {}", op.scalars.size(), scalars);
   if (map->is_store == loads) OpFault(op, "`{}` is made for {}", map->name, loads ? "stores" : "loads");
   const auto place = buffer_of_.find(op.operands[0]);
@@ -260,7 +262,8 @@ void Verifier::CheckEngineCopy(const Op& op) {
             static_cast<int>(map->swizzle));
   }
   if (by_rows) {
-    if (place == buffer_of_.end() || !HasShapeOf(view, *place->second)) OpFault(op, "it is no whole tile");
+    if (op.code == OpCode::kLoadRows && (place == buffer_of_.end() || !HasShapeOf(view, *place->second)))
+      OpFault(op, "it is no whole tile");
     const TensorMap* rows = FindMap(RowsMap(map->name));
     const auto fits = [&] {
       if (!rows || rows->tensor != map->tensor || rows->swizzle != map->swizzle || rows->box.size() != map->box.size())
@@ -297,11 +300,11 @@ void Verifier::CheckNamedBarrier(const Op& op) {
 
 int64_t Verifier::LoadedBytes(const Op& op, const std::string& barrier, bool* unknown) const {
   int64_t bytes = 0;
-  if (op.code == OpCode::kLoadMulticast) *unknown = true;  // other blocks' copies arrive here too
+  if (IsMulticast(op.code)) *unknown = true;  // other blocks' copies arrive here too
   const bool names_it =
       op.number >= 0 && op.number < static_cast<int64_t>(kernel_.barriers.size()) && kernel_.barriers[op.number].name == barrier;
   const TensorMap* map = FindMap(op.symbol);
-  if ((op.code == OpCode::kLoadAsync || op.code == OpCode::kLoadRows) && names_it && map && op.operands.size() == 1)
+  if (IsEngineLoad(op.code) && !IsMulticast(op.code) && names_it && map && op.operands.size() == 1)
     bytes += EngineBytes(*map, TypeOf(op.operands[0]));
   for (const Region& region : op.regions) {
     int64_t inside = 0;

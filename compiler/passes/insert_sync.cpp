@@ -68,9 +68,10 @@ bool IsShared(const ir::Kernel& kernel, const std::string& pipe) {
   for (const ir::Worker& worker : kernel.workers) {
     ForEachOp(worker.body, [&](const Op& op) {
       // Before this pass the copy stands inside the send, afterwards it names the pipe's ring.
+      const auto is_multicast = [](const Op& copy) { return ir::IsMulticast(copy.code); };
       if (op.code == OpCode::kSend && op.symbol == pipe && !op.regions.empty())
-        shared |= Contains(op.regions[0], OpCode::kLoadMulticast);
-      if (op.code == OpCode::kLoadMulticast) shared |= ir::RingOf(op.slot) == pipe;
+        shared |= std::any_of(op.regions[0].begin(), op.regions[0].end(), is_multicast);
+      if (is_multicast(op)) shared |= ir::RingOf(op.slot) == pipe;
     });
   }
   return shared;

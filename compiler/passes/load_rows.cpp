@@ -27,7 +27,7 @@ class Rewriting {
   void Rewrite(ir::Worker& worker) {
     const auto buffers = BuffersOfViews(kernel_, worker.body);
     ForEachOp(worker.body, [&](Op& op) {
-      if (op.code == OpCode::kLoadAsync) Rewrite(op, FindBuffer(kernel_, buffers.at(op.operands[0])));
+      if (ir::IsEngineLoad(op.code)) Rewrite(op, FindBuffer(kernel_, buffers.at(op.operands[0])));
     });
   }
 
@@ -35,19 +35,24 @@ class Rewriting {
   void Rewrite(Op& load, const ir::Buffer& buffer) {
     const ir::TensorMap map = FindMap(kernel_, load.symbol);
     if (!MayLackRows(load, map, buffer)) return;
-    const MissingRows rows = MissingRowsOf(kernel_, load, buffer.name);
+    const MissingRows rows = MissingRowsOf(kernel_, load);
     if (!AreNeverStored(kernel_, rows)) return;
     AddMapByRows(map);
-    load.code = OpCode::kLoadRows;
-    load.scalars.push_back(symbolic::Sub(rows.extent, rows.first));
+    const bool is_share = ir::IsMulticast(load.code);
+    load.code = is_share ? OpCode::kLoadRowsMulticast : OpCode::kLoadRows;
+    load.scalars.insert(load.scalars.end() - (is_share ? 1 : 0), symbolic::Sub(rows.extent, rows.first));
   }
 
-  /// Whether it is a whole tile that comes as well in boxes of few rows, and of which some may be missing.
+  /// Whether it is a whole tile, or a share of one, that comes as well in boxes of few rows, and of which some may be missing. A
+  /// share pays that is one box: a block of the cluster may have nothing to copy.
   bool MayLackRows(const Op& load, const ir::TensorMap& map, const ir::Buffer& buffer) const {
     if (map.box.size() < 2 || !load.axes.empty()) return false;
     const size_t axis = map.box.size() - 2;
-    const bool is_whole = ir::HasShapeOf(kernel_.values[load.operands[0]].type, buffer) && map.box[axis] == buffer.rows;
-    const bool has_boxes = buffer.swizzle != ir::Swizzle::kNone && buffer.rows >= 2 * kBoxRows && buffer.rows % kBoxRows == 0;
+    const ir::Type& tile = kernel_.values[load.operands[0]].type;
+    const bool is_share = ir::IsMulticast(load.code);
+    const bool is_whole = (is_share || ir::HasShapeOf(tile, buffer)) && map.box[axis] == tile.rows;
+    const bool has_boxes =
+        buffer.swizzle != ir::Swizzle::kNone && tile.rows >= (is_share ? 1 : 2) * kBoxRows && tile.rows % kBoxRows == 0;
     return is_whole && has_boxes && facts_.Divisor(FindTensor(kernel_, map.tensor).extents[axis]) % buffer.rows != 0;
   }
 

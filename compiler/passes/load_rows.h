@@ -7,7 +7,8 @@
 //     map A_map : A box [64, 64]                         map A_map : A box [64, 64], map A_map_rows : A box [16, 64]
 //
 // Where nothing that is stored depends on such rows (missing_rows.h), a tile that lacks some comes in boxes of few, and those that
-// hold none that exist are left out. A slot has there what it had before.
+// hold none that exist are left out. A slot has there what it had before. So does a share that a block of a cluster copies for all
+// (load_multicast): in the last tile some blocks may have nothing to copy.
 #pragma once
 
 #include "compiler/ir/ir.h"

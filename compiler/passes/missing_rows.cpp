@@ -51,13 +51,17 @@ std::optional<size_t> AxisOfTensor(const std::vector<AxisRange>& axes, const Typ
 /// Follows the lines through all workers until nothing new is met, or something that may carry them further.
 class Following {
  public:
-  Following(const ir::Kernel& kernel, const MissingRows& rows) : kernel_(kernel), extent_(rows.extent) {
+  Following(const ir::Kernel& kernel, const MissingRows& rows)
+      : kernel_(kernel), extent_(rows.extent), of_all_blocks_(rows.of_all_blocks) {
     for (const ir::Worker& worker : kernel.workers) {
       NoteNames(worker);
       NoteViews(worker);
     }
     for (const ir::GridAxis& axis : kernel.axes) local_.erase(axis.name);
-    FillBuffer(rows.buffer, {kRows, rows.first});
+    if (of_all_blocks_ && kernel.ClusterAxis()) local_.insert(kernel.axes[*kernel.ClusterAxis()].name);
+    Lines lines{kRows, rows.first};
+    const ValueId whole = Widen(rows.view, lines);
+    FillBuffer(buffers_.at(whole), lines);
   }
 
   bool StayUnstored() {
@@ -99,11 +103,23 @@ class Following {
     return view;
   }
 
+  /// The view of which it is a part, or which it turns, and where the lines are there.
+  ValueId Widen(ValueId view, Lines& lines) const {
+    for (auto made = made_by_.find(view); made != made_by_.end(); made = made_by_.find(view)) {
+      const Op& op = *made->second;
+      lines = op.code == OpCode::kTranspose ? Lines{Other(lines.axis), lines.first} : Around(lines, op);
+      view = op.operands[0];
+    }
+    return view;
+  }
+
   const Type& TypeOf(ValueId value) const { return kernel_.values[static_cast<size_t>(value)].type; }
 
+  /// Of the tiles of all blocks of the cluster, if these get what one of them copies: then not of its number, either.
   bool IsOfTile(const Scalar& scalar) const {
     if (scalar->kind == symbolic::Kind::kElement) return false;
     if (scalar->kind == symbolic::Kind::kName) return !local_.contains(scalar->name);
+    if (scalar->kind == symbolic::Kind::kCall && scalar->args.empty() && of_all_blocks_) return false;
     return std::all_of(scalar->args.begin(), scalar->args.end(), [&](const Scalar& arg) { return IsOfTile(arg); });
   }
 
@@ -142,6 +158,8 @@ class Following {
     switch (op.code) {
       case OpCode::kLoadAsync:
       case OpCode::kLoadRows:
+      case OpCode::kLoadMulticast:
+      case OpCode::kLoadRowsMulticast:
       case OpCode::kMmaFence:
       case OpCode::kMmaWait:
       case OpCode::kSplitPublish: return;
@@ -197,16 +215,11 @@ class Following {
   /// Into a slot, for whoever receives it, or into a buffer that only this view shows what it was given.
   void Write(ValueId view, Lines lines) {
     const std::string& buffer = buffers_.at(view);
-    const bool is_slot = IsField(kernel_, FindBuffer(kernel_, buffer));
-    for (auto made = made_by_.find(view); made != made_by_.end(); made = made_by_.find(view)) {
-      const Op& op = *made->second;
-      stay_ &= is_slot || op.code == OpCode::kTranspose;
-      lines = op.code == OpCode::kTranspose ? Lines{Other(lines.axis), lines.first} : Around(lines, op);
-      view = op.operands[0];
-    }
-    if (is_slot) return FillBuffer(buffer, lines);
-    stay_ &= !read_elsewhere_.contains(buffer);
-    Reach(view, lines);
+    const ValueId whole = Widen(view, lines);
+    if (IsField(kernel_, FindBuffer(kernel_, buffer))) return FillBuffer(buffer, lines);
+    const bool is_whole = TypeOf(view).rows * TypeOf(view).cols == TypeOf(whole).rows * TypeOf(whole).cols;
+    stay_ &= is_whole && !read_elsewhere_.contains(buffer);
+    Reach(whole, lines);
   }
 
   void Send(const Op& op, ValueId operand, const Lines& lines) {
@@ -239,6 +252,7 @@ class Following {
 
   const ir::Kernel& kernel_;
   const Scalar extent_;
+  const bool of_all_blocks_;
   std::set<std::string> local_;              // names of one worker and place
   std::map<ValueId, std::string> buffers_;   // of views
   std::map<ValueId, const Op*> made_by_;     // views of views
@@ -250,10 +264,10 @@ class Following {
 
 }  // namespace
 
-MissingRows MissingRowsOf(const ir::Kernel& kernel, const ir::Op& load, std::string buffer) {
+MissingRows MissingRowsOf(const ir::Kernel& kernel, const ir::Op& load) {
   const ir::TensorMap& map = FindMap(kernel, load.symbol);
   const size_t axis = map.box.size() - 2;
-  return {std::move(buffer), load.scalars[axis], FindTensor(kernel, map.tensor).extents[axis]};
+  return {load.operands[0], load.scalars[axis], FindTensor(kernel, map.tensor).extents[axis], ir::IsMulticast(load.code)};
 }
 
 bool AreNeverStored(const ir::Kernel& kernel, const MissingRows& rows) { return Following(kernel, rows).StayUnstored(); }

@@ -5,20 +5,18 @@
 // that one clips it. Everything else may carry it further, and is taken to.
 #pragma once
 
-#include <string>
-
 #include "compiler/ir/ir.h"
 
 namespace tkc::passes {
 
-/// What a copy leaves out: the rows of a buffer that lie at `extent` or behind it, of which the buffer's first lies at `first`.
+/// What a copy leaves out: the rows of a view that lie at `extent` or behind it, of which the view's first lies at `first`.
 struct MissingRows {
-  std::string buffer;
+  ir::ValueId view;
   ir::Scalar first, extent;
+  bool of_all_blocks;  // of the cluster: it leaves them out in the tiles of all
 };
 
-/// Of a copy of a whole tile into `buffer`.
-MissingRows MissingRowsOf(const ir::Kernel& kernel, const ir::Op& load, std::string buffer);
+MissingRows MissingRowsOf(const ir::Kernel& kernel, const ir::Op& load);
 
 /// Whether no element that is stored depends on them, and nothing else does that is seen outside. Of a kernel whose grid is
 /// lowered: the names of its axes are taken to be of one tile in all workers.

@@ -82,7 +82,7 @@ class CopyRoleSync {
     Region views, engine, guarded;
     int64_t bytes = 0;
     for (Op& op : send.regions[0]) {
-      const bool is_shared = op.code == OpCode::kLoadMulticast;
+      const bool is_shared = ir::IsMulticast(op.code);
       if (ir::IsEngineLoad(op.code)) {
         // Every block receives the shares of all.
         bytes += BoxBytes(op) * (is_shared ? kernel_.cluster : 1);

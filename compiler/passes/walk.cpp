@@ -86,7 +86,8 @@ bool FillsShared(const ir::Op& op) {
     case ir::OpCode::kCopyAsync:
     case ir::OpCode::kLoadAsync:
     case ir::OpCode::kLoadRows:
-    case ir::OpCode::kLoadMulticast: return true;
+    case ir::OpCode::kLoadMulticast:
+    case ir::OpCode::kLoadRowsMulticast: return true;
     default: return false;
   }
 }

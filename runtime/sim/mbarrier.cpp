@@ -133,7 +133,7 @@ mbarrier* find_barrier(uint32_t address, const char* what, site here, bool must_
     }
     mbarrier& b = *it->second;
     if (must_be_own && where.home != l.home) {
-        sim.found.add(misuse("a wait on the barrier of another block", &b, {{"here", here}}), thread());
+        sim.found.add(misuse("`" + std::string(what) + "` on the barrier of another block", &b, {{"here", here}}), thread());
         sim.stop();
     }
     if (l.clock.self != b.init_clock.self) {
@@ -185,10 +185,10 @@ void complete_bytes(mbarrier& b, int64_t bytes) {
     check_complete(b);
 }
 
-void barrier_complete(uint32_t address, uint32_t bytes) {
+void barrier_complete(uint32_t address, uint32_t bytes, bool must_be_own) {
     the().settle(8);
     const site here = TK_SIM_HERE();
-    mbarrier* b = find_barrier(address, "mbarrier.complete_tx", here, true);
+    mbarrier* b = find_barrier(address, "mbarrier.complete_tx", here, must_be_own);
     if (!b) return;
     b->last_copy = here;
     complete_bytes(*b, bytes);

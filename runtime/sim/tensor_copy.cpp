@@ -81,6 +81,16 @@ void for_each_touched(const tensor_map_fields& map, uint32_t row, uint32_t begin
     for_each_piece(map, row, begin, end, [&](uint32_t, uint32_t address, uint32_t bytes) { f(address, bytes); });
 }
 
+/// f(rank) for each block of the cluster that a multicast goes to.
+template <class F>
+void for_each_block(uint32_t blocks, F f) {
+    if (blocks == 0 || blocks >> self().cluster != 0)
+        report("out-of-bounds", "a multicast to the blocks of mask " + std::to_string(blocks) + " in a cluster of " +
+                                    std::to_string(self().cluster));
+    for (int rank = 0; rank < self().cluster; ++rank)
+        if (blocks >> rank & 1) f(uint32_t(rank));
+}
+
 void load_into(uint32_t to, const tensor_map_fields& map, const int* at, uint32_t barrier) {
     operation* copy = begin_copy("tensor load", barrier);
     const uint32_t first = absolute(to), width = map.box[0] * uint32_t(map.element_bytes);
@@ -192,12 +202,11 @@ void tensor_load_multicast(uint32_t to, const tensor_map* map, const int* at, in
     if (!read_map(map, rank, fields)) return;
     check_alignment(to);
     check_coordinates("multicast tensor load", fields, at, false);
-    if (blocks == 0 || blocks >> self().cluster != 0)
-        report("out-of-bounds", "a multicast to the blocks of mask " + std::to_string(blocks) + " in a cluster of " +
-                                    std::to_string(self().cluster));
-    for (int rank_to = 0; rank_to < self().cluster; ++rank_to)
-        if (blocks >> rank_to & 1)
-            load_into(map_to_block(to, uint32_t(rank_to)), fields, at, map_to_block(barrier, uint32_t(rank_to)));
+    for_each_block(blocks, [&](uint32_t block) { load_into(map_to_block(to, block), fields, at, map_to_block(barrier, block)); });
+}
+
+void tensor_skip_multicast(uint32_t to, uint32_t bytes, uint32_t barrier, uint32_t blocks) {
+    for_each_block(blocks, [&](uint32_t block) { tensor_skip(map_to_block(to, block), bytes, map_to_block(barrier, block)); });
 }
 
 void tensor_store(const tensor_map* map, const int* at, int rank, uint32_t from) {

@@ -129,6 +129,7 @@ constexpr const char* kSchedule = R"(kernel gemm_kernel {
       load_async %a = A_map at tile * 128, 0 on ab_full[ab]
       load_rows %a = A_map at tile * 128, 0, M - tile * 128 on ab_full[ab]
       load_multicast %a = A_map at tile * 128, 0, 3 on ab_full[ab]
+      load_rows_multicast %a = A_map at tile * 128, 0, M - tile * 128, 3 on ab_full[ab]
       advance ab
       advance ab by 2
     }

@@ -237,6 +237,8 @@ TEST(IrVerify, ScheduleLevelFaults) {
       {"A_map at m, 0", "A_map at m", "worker `load`: `load_async %a = A_map at m on p_full[p]`: 1 coordinates, not 2"},
       {"load_async %a = A_map at m, 0", "load_rows %a = A_map at m, 0, M - m",
        "worker `load`: `load_rows %a = A_map at m, 0, M - m on p_full[p]`: no map `A_map_rows` with boxes of fewer rows"},
+      {"load_async %a = A_map at m, 0", "load_rows_multicast %a = A_map at m, 0, 3",
+       "worker `load`: `load_rows_multicast %a = A_map at m, 0, 3 on p_full[p]`: 3 coordinates, not 4"},
       {"= A_map", "= C_map", "worker `load`: `load_async %a = C_map at m, 0 on p_full[p]`: `C_map` is made for stores"},
       {"box [64, 64] swizzle 128\n", "box [64, 32] swizzle 64\n",
        "worker `load`: `load_async %a = A_map at m, 0 on p_full[p]`: a buffer swizzled by 128 bytes, a map by 64"},

@@ -828,6 +828,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
 //    212992     128  barriers
 //
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+// `A_map_share_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 struct gemm_upright_pair_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[8];
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[8];
@@ -837,14 +838,16 @@ struct gemm_upright_pair_shared {
 };
 
 TK_CLUSTER_KERNEL(384, 2)
-gemm_upright_pair(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_share, const tk::tensor<tk::bf16, 2> C, const int K,
-                  const tk::divisor n_clusters, const bool C_map_usable) {
+gemm_upright_pair(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_share, TK_TENSOR_MAP A_map_share_rows,
+                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_clusters,
+                  const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_upright_pair_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
     tk::prefetch(A_map_share);
+    tk::prefetch(A_map_share_rows);
     for (int slot = 0; slot < 8; ++slot) {
       tk::init(shared.ab_full[slot], 1);
       tk::init(shared.ab_empty[slot], 16);
@@ -873,8 +876,9 @@ gemm_upright_pair(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
         // ab <- (A[m, k], B[k, n])
         tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
         tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-        tk::load_multicast(tk::rows<64>(shared.ab_0[ab.slot], tk::cluster::rank() * 64), A_map_share, shared.ab_full[ab.slot], 3,
-                           m + tk::cluster::rank() * 64, k);
+        tk::load_rows_multicast<16>(tk::rows<64>(shared.ab_0[ab.slot], tk::cluster::rank() * 64), A_map_share, A_map_share_rows,
+                                    shared.ab_full[ab.slot], M - (m + tk::cluster::rank() * 64), 3, m + tk::cluster::rank() * 64,
+                                    k);
         tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
         ab.advance();
       }
@@ -2421,8 +2425,10 @@ struct gemm_call {
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
     const tk::tensor_map A_map_share = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map_share_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     call.launch<gemm_upright_pair, 2>(int(tiles) * 2, 384, sizeof(gemm_upright_pair_shared), B_map, C_map, A_map_share,
-                                      tk::host::as_tensor<tk::bf16, 2>(*C), int(K), tk::divisor(int(n_clusters)), C_map_usable);
+                                      A_map_share_rows, tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K),
+                                      tk::divisor(int(n_clusters)), C_map_usable);
   }
 
   void launch_gemm_medium_pair() {

@@ -126,6 +126,32 @@ TK_KERNEL(32) complete_kernel(uint32_t* out) {
     }
 }
 
+/// The same in two blocks, each of which gets its bytes from the other.
+TK_CLUSTER_KERNEL(32, 2) complete_cluster_kernel(uint32_t* out) {
+    sm90::grid_dependency_wait();
+    const bool is_first = sm80::thread_index() == 0;
+    const int rank = int(sm90::cluster_block_rank());
+    const uint32_t barrier = shared_base(), other = sm90::map_to_block(barrier, uint32_t(rank ^ 1));
+    if (is_first) {
+        sm80::mbarrier_init(barrier, 1);
+        sm90::fence_mbarrier_init();
+    }
+    sm90::cluster_arrive();
+    sm90::cluster_wait();
+    for (int phase = 0; phase < 3; ++phase) {
+        if (is_first) sm90::mbarrier_arrive_expect_tx(barrier, 96);
+        if (is_first) sm90::mbarrier_complete_tx_cluster(other, 64);
+        if (is_first) put(out, 6 * rank + 2 * phase, sm90::mbarrier_try_wait(barrier, uint32_t(phase & 1) ^ 1));  // 32 bytes are missing
+        sm90::cluster_arrive();
+        sm90::cluster_wait();
+        if (is_first) sm90::mbarrier_complete_tx_cluster(other, 32);
+        if (is_first) wait(barrier, uint32_t(phase & 1));
+        if (is_first) put(out, 6 * rank + 2 * phase + 1, 1);
+        sm90::cluster_arrive();
+        sm90::cluster_wait();
+    }
+}
+
 }  // namespace
 }  // namespace conformance
 
@@ -141,6 +167,12 @@ EXPECTED(mbarrier_parity) {
 CASE(mbarrier_complete) { return start<complete_kernel>(stream, 1, 32, 1024, output(out)); }
 EXPECTED(mbarrier_complete) {
     for (int n = 0; n < 6; ++n) out[n] = 1;
+}
+
+// case: mbarrier_complete_cluster in 1 out 12 exact covers mbarrier_complete_tx_cluster, map_to_block
+CASE(mbarrier_complete_cluster) { return start<complete_cluster_kernel, 2>(stream, 2, 32, 1024, output(out)); }
+EXPECTED(mbarrier_complete_cluster) {
+    for (int n = 0; n < 12; ++n) out[n] = 1;
 }
 
 // case: mbarrier_ring in 288 out 288 exact covers mbarrier_init, mbarrier_arrive, mbarrier_try_wait, fence_mbarrier_init

@@ -213,6 +213,35 @@ skip_kernel(TK_TENSOR_MAP map, uint32_t* out) {
     put(out, t + 32, get_shared(base + uint32_t(t + 32) * 4));
 }
 
+/// The same in both blocks of a cluster: one loads for both, and the other leaves out, before or after they expect it.
+TK_CLUSTER_KERNEL(32, 2)
+skip_multicast_kernel(TK_TENSOR_MAP map, uint32_t* out) {
+    sm90::grid_dependency_wait();
+    const int t = sm80::thread_index(), rank = int(sm90::cluster_block_rank());
+    const uint32_t base = shared_base(), barrier = base + 512;
+    if (t == 0) {
+        sm80::mbarrier_init(barrier, 1);
+        sm90::fence_mbarrier_init();
+    }
+    sm90::cluster_arrive();
+    sm90::cluster_wait();
+    for (int phase = 0; phase < 3; ++phase) {
+        if (t == 0) {
+            if (rank == 0) sm90::mbarrier_arrive_expect_tx(barrier, 512);
+            const int at[] = {0};
+            if (rank == 0) sm90::tensor_copy<1>::load_multicast(base, &map, at, barrier, 3);
+            if (rank == 1) sm90::skip_load_multicast(base + 256, 256, barrier, 3);
+            if (rank == 1) sm90::mbarrier_arrive_expect_tx(barrier, 512);
+        }
+        sm80::block_sync();
+        wait(barrier, uint32_t(phase & 1));
+        for (int i = t; i < 64; i += 32) put(out, (phase * 2 + rank) * 64 + i, get_shared(base + uint32_t(i) * 4));
+        sm90::fence_proxy_async_shared();
+        sm90::cluster_arrive();
+        sm90::cluster_wait();
+    }
+}
+
 }  // namespace
 }  // namespace conformance
 
@@ -292,4 +321,15 @@ CASE(skip_load) {
 }
 EXPECTED(skip_load) {
     for (int i = 0; i < 64; ++i) out[i] = in[i];
+}
+
+// case: skip_load_multicast in 64 out 384 exact covers skip_load_multicast, tensor_copy<1>::load_multicast
+CASE(skip_load_multicast) {
+    tensor_map map;
+    const boxed_tensor<1> tensor{TK_F32, {64}, {4}, {64}, swizzle::none};
+    const tk_status status = tensor.map(map, in->data);
+    return status.code != TK_OK ? status : start<skip_multicast_kernel, 2>(stream, 2, 32, 1024, map, output(out));
+}
+EXPECTED(skip_load_multicast) {
+    for (int i = 0; i < 384; ++i) out[i] = in[i % 64];
 }

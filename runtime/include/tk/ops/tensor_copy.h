@@ -41,6 +41,29 @@ TK_DEVICE void for_each_panel(const View& view, const int (&at)[Rank], F f) {
         f(view.linear_address(0, p * width), box_position<Rank>(at, p * width).c);
 }
 
+/// Whether a tile of which so many rows exist is copied at once: the engine writes zero for 24 rows in the time that it takes to start
+/// more boxes (H200).
+template <class View>
+TK_DEVICE bool comes_whole(const View&, index existing) {
+    return existing >= (View::rows > 24 ? View::rows - 24 : 1);
+}
+
+/// load(address, coordinates) for each box of Rows rows of which some exist, skip(address, bytes) for what lies behind, in each panel.
+template <int Rows, class View, int Rank, class Load, class Skip>
+TK_DEVICE void for_each_box(const View& view, const int (&at)[Rank], index existing, Load load, Skip skip) {
+    int r = 0;
+    for (; r < View::rows && r < existing; r += Rows) {
+        int position[Rank];
+        TK_UNROLL
+        for (int d = 0; d < Rank; ++d) position[d] = at[d] + (d == Rank - 2 ? r : 0);
+        for_each_panel(rows<Rows>(view, r), position, load);
+    }
+    if (r == View::rows) return;
+    for_each_panel(rows<Rows>(view, r), at, [&](uint32_t address, const auto&) {
+        skip(address, uint32_t((View::rows - r) * View::geometry::pitch));
+    });
+}
+
 }  // namespace detail
 
 /// Fetches a map before its first use.
@@ -61,22 +84,14 @@ TK_DEVICE void load_async(const To& to, const tensor_map& map, barrier& full, Co
 /// exist than for one that does: these rows hold anything. `full` gets their bytes at once.
 template <int Rows, class To, class... Coordinate>
 TK_DEVICE void load_rows(const To& to, const tensor_map& map, const tensor_map& by_rows, barrier& full, index existing, Coordinate... at) {
-    constexpr int rank = sizeof...(at);
     const auto view = as_view(to);
-    using view_type = decltype(as_view(to));
-    // The engine writes zero for 24 rows in the time that it takes to start more boxes (H200).
-    if (existing >= view_type::rows - 24) return load_async(to, map, full, at...);
+    const int position[] = {int(at)...};
     const uint32_t barrier_address = arch::shared_address(&full);
-    for (int r = 0; r < view_type::rows; r += Rows) {
-        int position[] = {int(at)...};
-        position[rank - 2] += r;
-        detail::for_each_panel(rows<Rows>(view, r), position, [&](uint32_t address, const auto& c) {
-            if (r < existing)
-                sm90::tensor_copy<rank>::load(address, &by_rows, c, barrier_address);
-            else
-                sm90::skip_load(address, uint32_t(Rows * view_type::geometry::pitch), barrier_address);
-        });
-    }
+    if (detail::comes_whole(view, existing)) return load_async(to, map, full, at...);
+    detail::for_each_box<Rows>(
+        view, position, existing,
+        [&](uint32_t address, const auto& c) { sm90::tensor_copy<sizeof...(at)>::load(address, &by_rows, c, barrier_address); },
+        [&](uint32_t address, uint32_t bytes) { sm90::skip_load(address, bytes, barrier_address); });
 }
 
 /// load_async into the same place of every block in the bit mask `blocks`; each block's barrier gets the bytes.
@@ -87,6 +102,23 @@ TK_DEVICE void load_multicast(const To& to, const tensor_map& map, barrier& full
     detail::for_each_panel(as_view(to), position, [&](uint32_t address, const auto& c) {
         sm90::tensor_copy<sizeof...(at)>::load_multicast(address, &map, c, barrier_address, uint16_t(blocks));
     });
+}
+
+/// load_multicast of a tile of which the first `existing` rows exist, as load_rows: what is not copied holds anything in all `blocks`, and
+/// the barrier of each gets its bytes at once.
+template <int Rows, class To, class... Coordinate>
+TK_DEVICE void load_rows_multicast(const To& to, const tensor_map& map, const tensor_map& by_rows, barrier& full, index existing,
+                                   uint32_t blocks, Coordinate... at) {
+    const auto view = as_view(to);
+    const int position[] = {int(at)...};
+    const uint32_t barrier_address = arch::shared_address(&full);
+    if (detail::comes_whole(view, existing)) return load_multicast(to, map, full, blocks, at...);
+    detail::for_each_box<Rows>(
+        view, position, existing,
+        [&](uint32_t address, const auto& c) {
+            sm90::tensor_copy<sizeof...(at)>::load_multicast(address, &by_rows, c, barrier_address, uint16_t(blocks));
+        },
+        [&](uint32_t address, uint32_t bytes) { sm90::skip_load_multicast(address, bytes, barrier_address, blocks); });
 }
 
 /// Shared tile or view to tensor. The writers of the tile must have executed fence_async_proxy and then met.

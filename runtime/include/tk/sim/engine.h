@@ -62,7 +62,7 @@ void barrier_init(uint32_t barrier, uint32_t arrivals, bool needs_fence);
 void barrier_init_fence();
 void barrier_arrive(uint32_t barrier, order how);
 void barrier_arrive_expect(uint32_t barrier, uint32_t bytes);
-void barrier_complete(uint32_t barrier, uint32_t bytes);
+void barrier_complete(uint32_t barrier, uint32_t bytes, bool must_be_own);
 bool barrier_try_wait(uint32_t barrier, uint32_t parity, order how);
 /// Whoever asks in a loop is taken to wait, here too.
 bool barrier_test_wait(uint32_t barrier, uint32_t parity);

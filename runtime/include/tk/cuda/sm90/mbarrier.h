@@ -31,6 +31,11 @@ TK_DEVICE void mbarrier_complete_tx(uint32_t barrier, uint32_t bytes) {
     TK_PTX("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
+/// The same on a barrier of any block of the cluster; `barrier` is an address from map_to_block.
+TK_DEVICE void mbarrier_complete_tx_cluster(uint32_t barrier, uint32_t bytes) {
+    TK_PTX("mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
 /// True when the phase of `parity` is over. May sleep for a bounded time first.
 TK_DEVICE bool mbarrier_try_wait(uint32_t barrier, uint32_t parity) {
     uint32_t done;

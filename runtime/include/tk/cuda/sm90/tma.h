@@ -3,6 +3,7 @@
 // reductions in groups of the issuing thread.
 #pragma once
 
+#include "tk/cuda/sm90/cluster.h"
 #include "tk/cuda/sm90/mbarrier.h"
 #include "tk/platform.h"
 #include "tk/types/tensor_map.h"
@@ -35,6 +36,13 @@ TK_DEVICE void bulk_wait_group() {
 
 /// Instead of a load of `bytes` to `to`: `barrier` gets the bytes, and what lies there may be anything from here on.
 TK_DEVICE void skip_load(uint32_t, uint32_t bytes, uint32_t barrier) { mbarrier_complete_tx(barrier, bytes); }
+
+/// The same in the place and on the barrier of every block of the cluster whose bit is set in `blocks`.
+TK_DEVICE void skip_load_multicast(uint32_t, uint32_t bytes, uint32_t barrier, uint32_t blocks) {
+    TK_UNROLL
+    for (uint32_t rank = 0; rank < 16; ++rank)
+        if (blocks >> rank & 1) mbarrier_complete_tx_cluster(map_to_block(barrier, rank), bytes);
+}
 
 // The coordinates of a box count elements, innermost dimension first; outside the tensor a load gives
 // zeros (all bytes still count at the barrier) and a store is dropped. On an H200 a copy is an illegal instruction when

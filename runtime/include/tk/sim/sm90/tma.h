@@ -13,6 +13,7 @@ void prefetch_map(const tensor_map* map);
 void tensor_load(uint32_t to, const tensor_map* map, const int* at, int rank, uint32_t barrier);
 /// No load: `bytes` of memory that hold anything from here on, here 0xff, and the barrier gets them.
 void tensor_skip(uint32_t to, uint32_t bytes, uint32_t barrier);
+void tensor_skip_multicast(uint32_t to, uint32_t bytes, uint32_t barrier, uint32_t blocks);
 /// Into every block of the cluster whose bit is set in `blocks`.
 void tensor_load_multicast(uint32_t to, const tensor_map* map, const int* at, int rank, uint32_t barrier,
                            uint32_t blocks);
@@ -38,6 +39,9 @@ TK_DEVICE void bulk_wait_group() {
 }
 
 TK_DEVICE void skip_load(uint32_t to, uint32_t bytes, uint32_t barrier) { sim::tensor_skip(to, bytes, barrier); }
+TK_DEVICE void skip_load_multicast(uint32_t to, uint32_t bytes, uint32_t barrier, uint32_t blocks) {
+    sim::tensor_skip_multicast(to, bytes, barrier, blocks);
+}
 
 template <int Rank>
 struct tensor_copy {
