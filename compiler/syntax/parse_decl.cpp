@@ -225,6 +225,7 @@ void Parser::ParseKernelBody(ast::KernelDecl& kernel) {
       DiagnosticBuilder error =
           Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected `grid`, `work` or `let`, found {}", Found()));
       if (section) error.Help("pipes and workers follow a `grid` line that says which tiles there are");
+      if (At(TokenKind::kRequire)) error.Help("what a kernel requires stands in front of its `{`");
       SuggestWord(error, {"grid", "work", "let"});
       SkipToStatementEnd(item);
     }
