@@ -148,7 +148,9 @@ class Following {
   void Show(const Op& op) {
     for (const ValueId view : op.results) {
       const auto lines = of_buffers_.find(buffers_.at(view));
-      if (lines != of_buffers_.end()) Reach(view, lines->second);
+      if (lines == of_buffers_.end()) continue;
+      stay_ &= ir::HasShapeOf(TypeOf(view), FindBuffer(kernel_, lines->first));
+      Reach(view, lines->second);
     }
   }
 
