@@ -99,7 +99,7 @@ int64_t RegisterLayout::PerThread(int64_t rows, int64_t cols) const {
   return down * across;
 }
 
-RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes) {
+RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes, int64_t most_vec) {
   int64_t rows = 0, cols = 0;  // greatest common divisors over the tiles that have more than one
   int narrowest = 0;
   int64_t most_lanes = lanes, largest = 0;
@@ -121,7 +121,7 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes) {
   const int64_t all_rows = rows;
   if (is_row) rows = 0;               // beside a long row, every thread may hold all of a short column
   if (narrowest == 0) narrowest = 4;  // nothing wide goes to memory: any width serves
-  const int64_t widest = cols == 0 ? 1 : PowerOfTwoIn(cols, kVectorBytes / narrowest);
+  const int64_t widest = cols == 0 ? 1 : PowerOfTwoIn(cols, std::min(most_vec, int64_t{kVectorBytes / narrowest}));
   if (has_windows && !is_turned) {
     if (const auto layout = NeighbouringRows(rows, cols, widest, narrowest, lanes)) return *layout;
   }

@@ -40,12 +40,15 @@ struct TileShape {
   bool is_held = true;     // takes registers of its own: no vector that is stored as the one that it was turned from
 };
 
+inline constexpr int64_t kAnyVector = 16;  // elements: as many as memory moves at once
+
 /// One layout that holds all these tiles, whatever their shapes, in warps of so many lanes. Vectors of 16 bytes for what goes to
 /// memory, then all lanes busy, then rows over warps, then columns over the warps left; where threads would hold copies, narrower
 /// vectors occupy more of them. A row of what is turned around has few lanes. Of windows a thread has rows that are neighbours, so
 /// that most of those of one window are also its rows of the next. Where there are but long rows and long columns, lanes are shared
 /// out so that both take few registers. Shapes without powers of two leave lanes and warps holding copies.
-RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes = 32);
+/// No vector has more than `most_vec` elements.
+RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes = 32, int64_t most_vec = kAnyVector);
 
 /// Bytes of the widest swizzle (128, 64, 32) whose panels are full but for an eighth at most, or the narrowest: the matrix unit
 /// reads swizzled tiles only, and the last panel may be partly unused. 0, none, for what a swizzle can't part: a single row or

@@ -10,6 +10,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/layout/row_layout.h"
+#include "compiler/passes/reshaped_layouts.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -40,7 +41,7 @@ bool Overwrites(const Op& op) {
 class AsTheyAre {
  public:
   AsTheyAre(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns)
-      : kernel_(kernel), layout_(worker.layout), columns_(columns) {
+      : kernel_(kernel), layout_(worker.layout), reshaped_(kernel, worker), columns_(columns) {
     ForEachOp(worker.body, [&](const Op& op) {
       const bool is_part = op.code == OpCode::kPart && positions_.contains(op.operands[0]);
       if (op.code == OpCode::kPositions || is_part) positions_.insert(op.results[0]);
@@ -67,11 +68,13 @@ class AsTheyAre {
   int64_t Registers(ValueId value) const {
     ir::Type type = kernel_.values[value].type;
     if (unpacked_.contains(value)) type.dtype = DType::kF32;
-    return positions_.contains(value) ? 0 : RegistersOf(type, layout_, columns_);
+    const ir::RegisterLayout* const reshaped = reshaped_.Find(value);
+    return positions_.contains(value) ? 0 : RegistersOf(type, reshaped ? *reshaped : layout_, columns_);
   }
 
   const ir::Kernel& kernel_;
   const ir::RegisterLayout& layout_;
+  const ReshapedLayouts reshaped_;
   Columns columns_;
   Values unpacked_{};   // tiles of narrow elements, each in a register of its own
   Values positions_{};  // a number and a constant for each element: had again wherever they are used

@@ -214,9 +214,28 @@ class OneBlock {
 
   /// All tiles of a worker have one layout, which has to suit the narrowest.
   void NoteLayout(const ir::Worker& worker, DiagnosticBuilder& report) const {
-    report.Note(fmt::format("{} of {} threads have a part of their own: the layout of all tiles suits the narrowest",
-                            ThreadsWithParts(worker.layout), ThreadsOfInstance()));
-    report.Help("compute what has few rows or columns in a worker of its own, use more worker instances, or smaller tiles");
+    std::set<int64_t> rows, cols;
+    ForEachOp(worker.body, [&](const ir::Op& op) {
+      for (const ir::ValueId value : op.results) {
+        const ir::Type& type = kernel_.values[value].type;
+        if (type.space != ir::Space::kRegister) continue;
+        if (type.rows > 1) rows.insert(type.rows);
+        if (type.cols > 1) cols.insert(type.cols);
+      }
+    });
+    report.Note(
+        fmt::format("{} of {} threads have a part of their own: all tiles are dealt in blocks of {} x {}, which suit the "
+                    "narrowest; they have {} rows and {} columns",
+                    ThreadsWithParts(worker.layout), ThreadsOfInstance(), worker.layout.RowUnit(), worker.layout.ColUnit(),
+                    Listed(rows), Listed(cols)));
+    report.Help(
+        "let rows, and columns, have a large power of two in common, compute what has few of them in a worker of its own, "
+        "use more worker instances, or smaller tiles");
+  }
+
+  /// `1`, `16`, `14, 16`, the greatest last.
+  static std::string Listed(const std::set<int64_t>& extents) {
+    return extents.empty() ? "1" : fmt::format("{}", fmt::join(extents, ", "));
   }
 
   void ReportKept(const ir::Worker& worker, int64_t kept) {

@@ -61,7 +61,8 @@ ReshapedLayouts::ReshapedLayouts(const ir::Kernel& kernel, const ir::Worker& wor
   groups_.resize(kernel.values.size());
   std::iota(groups_.begin(), groups_.end(), 0);
   ForEachOp(worker.body, [&](const Op& op) {
-    if (op.code != OpCode::kReshape) Unite(op);
+    // What is turned goes through shared memory: its two sides may be dealt in two ways.
+    if (op.code != OpCode::kReshape && op.code != OpCode::kTranspose) Unite(op);
   });
   const auto each_reshape = [&](auto visit) {
     ForEachOp(worker.body, [&](const Op& op) {

@@ -115,8 +115,8 @@ std::set<ir::ValueId> Windows(const ir::Kernel& kernel, const ir::Worker& worker
   return windows;
 }
 
-/// A layout that holds every tile of the worker but those on the far side of a reshape.
-ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target) {
+/// A layout that holds every tile of the worker but those on the far side of a reshape, in vectors of at most `most_vec` elements.
+ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target, int64_t most_vec) {
   std::vector<layout::TileShape> shapes;
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   const std::set<ir::ValueId> in_memory = TilesInMemory(worker), windows = Windows(kernel, worker);
@@ -146,7 +146,7 @@ ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker,
       for (ir::ValueId value : op.operands) add(value, true);
     }
   });
-  const layout::RegisterLayout chosen = layout::ChooseRowLayout(shapes, target.lanes);
+  const layout::RegisterLayout chosen = layout::ChooseRowLayout(shapes, target.lanes, most_vec);
   return {chosen.lanes, chosen.vec, chosen.halves, chosen.lane_rows, chosen.warp_rows, chosen.warp_cols};
 }
 
@@ -196,6 +196,27 @@ ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& work
   return best;
 }
 
+/// The columns of the narrowest tile that rows are cut to and that has some; 0: none are cut.
+int64_t NarrowestCut(const ir::Kernel& kernel, const ir::Worker& worker) {
+  int64_t narrowest = 0;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (op.code != ir::OpCode::kReshape || op.number == ir::kThroughShared) return;
+    const int64_t cols = std::min(kernel.values[op.operands[0]].type.cols, kernel.values[op.results[0]].type.cols);
+    if (cols > 1 && (narrowest == 0 || cols < narrowest)) narrowest = cols;
+  });
+  return narrowest;
+}
+
+/// Vectors as wide as the worker's tensors let them be, unless rows are cut to less than one: if narrower ones leave all that is
+/// reshaped in its registers, these.
+void DealRows(const ir::Kernel& kernel, ir::Worker& worker, const Target& target) {
+  worker.layout = RowLayout(kernel, worker, target, layout::kAnyVector);
+  const int64_t cut = NarrowestCut(kernel, worker);
+  if (cut == 0 || cut >= worker.layout.vec || ReshapedLayouts(kernel, worker).fault() == nullptr) return;
+  const ir::RegisterLayout wide = std::exchange(worker.layout, RowLayout(kernel, worker, target, cut));
+  if (ReshapedLayouts(kernel, worker).fault() != nullptr) worker.layout = wide;
+}
+
 /// Has the first reshape whose elements this layout can't leave in their registers go through shared memory, if there is one: its
 /// tiles then count where the layout is chosen.
 bool MovesReshape(const ir::Kernel& kernel, ir::Worker& worker) {
@@ -234,7 +255,9 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
     const ir::Op* op;
   };
   std::map<std::pair<int64_t, int64_t>, Misfit> misfits;
+  std::set<ir::ValueId> parts;
   ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (op.code == ir::OpCode::kPart) parts.insert(op.results[0]);
     if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose) return;  // may stay in shared memory
     for (ir::ValueId value : op.results) {
       const ir::Type& type = kernel.values[value].type;
@@ -253,6 +276,9 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
     else
       report.Help(fmt::format("take {} x {}: of a block, what lies beyond the end of a tensor is zero, and is not stored",
                               ExtentBeside(shape.first, rows), ExtentBeside(shape.second, unit_cols)));
+    const std::vector<ir::ValueId>& operands = misfit.op->operands;
+    if (std::any_of(operands.begin(), operands.end(), [&](ir::ValueId operand) { return parts.contains(operand); }))
+      report.Help("or send the whole through a pipe, and let a worker that does not multiply take it apart");
   }
 }
 
@@ -276,7 +302,7 @@ Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics&
     if (worker.kind != ir::RoleKind::kCompute) continue;
     do {
       if (!Multiplies(worker.body))
-        worker.layout = RowLayout(kernel, worker, target);
+        DealRows(kernel, worker, target);
       else if (!target.has_matrix_group)
         worker.layout = MatrixLayout(kernel, worker, target);
     } while (MovesReshape(kernel, worker));

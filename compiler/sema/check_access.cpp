@@ -203,7 +203,10 @@ bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, 
         .Error(DiagnosticKind::kBadIndex, expr.span,
                fmt::format("`{}` has {} ax{}, found {} indices", param.name, param.extents.size(),
                            param.extents.size() == 1 ? "is" : "es", expr.indices.size()))
-        .Note(param.span, fmt::format("`{}` is declared here", param.name));
+        .Note(param.span, fmt::format("`{}` is declared here", param.name))
+        .Help(param.extents.size() == 1
+                  ? fmt::format("give it one: a slab of one axis is a column, and `{}[..].T` a row", param.name)
+                  : "give each axis one index, in the order in which they are declared");
     return false;
   }
   bool ok = true;

@@ -26,6 +26,11 @@ bool HoldsNumber(DType dtype, int64_t number) {
   return number >= std::numeric_limits<int32_t>::min() && number <= std::numeric_limits<int32_t>::max();
 }
 
+/// Whether a row or a column would be repeated to make the tile.
+bool IsRepeated(const Type& vector, const Type& tile) {
+  return (vector.rows == 1 && vector.cols == tile.cols) || (vector.cols == 1 && vector.rows == tile.rows);
+}
+
 }  // namespace
 
 /// Where a value that is a name got its shape.
@@ -160,7 +165,14 @@ ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_vie
         fmt::format("{} has shape [{}, {}], the value [{}, {}]", what, type.rows, type.cols, from.rows, from.cols));
     report.Label(value.span, fmt::format("`{}`", TypeText(from)));
     if (what_span.file != kNoFile && !(what_span == value.span)) report.Label(what_span, fmt::format("`{}`", TypeText(type)));
-    if (!suggest_blocks(report) && turned) report.Help("transpose it: `.T`");
+    if (turned)
+      report.Help(value.expr->kind == ExprKind::kTranspose ? "leave out the `.T`" : "transpose it: `.T`");
+    else if (!suggest_blocks(report) && IsRepeated(from, type))
+      report.Help(
+          fmt::format("only a number fills a tile; a {} is repeated where it is added to one", from.rows == 1 ? "row" : "column"));
+    else if (IsRepeated(Type::Tile(from.dtype, from.cols, from.rows), type))
+      report.Help(fmt::format("only a number fills a tile; as a {}, `.T`, this is repeated where it is added to one",
+                              from.cols == 1 ? "row" : "column"));
     return nullptr;
   }
   const bool literal = !from.is_tile && value.expr->level == Level::kConst;

@@ -68,6 +68,13 @@ bool Elaborator::MatchFnType(const ast::TypeExpr& type, Value& value, const std:
   }
   const std::optional<DType> dtype = ElementType(type);
   if (!dtype) return false;
+  if (!type.has_dims && value.IsTile()) {
+    diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, fmt::format("{} is a number, the value a tile", what))
+        .Label(value.span, fmt::format("is {}", Describe(value)))
+        .Note(decl, "declared here")
+        .Help(fmt::format("a tile of any shape is `{}[R, C]`", Name(*dtype)));
+    return false;
+  }
   if (!type.has_dims) {
     const bool is_integer = *dtype == DType::kI32 || *dtype == DType::kU32 || *dtype == DType::kI64;
     ExprPtr expr = Coerce(std::move(value), Type::Scalar(is_integer ? DType::kI64 : *dtype), false, what, decl);

@@ -217,7 +217,11 @@ class GridMap {
         .Error(DiagnosticKind::kTileOverlap, second.stmt->span, fmt::format("two stores {} the same elements of `{}`", verb, name))
         .Label(second.stmt->span, "stored again")
         .Label(first.stmt->span, "stored first")
-        .Help("store once; elements of a tensor are written once in a grid");
+        .Help(std::string_view(verb).starts_with("may")
+                  ? fmt::format("elements of a tensor are written once in a grid: let one end where the other begins, as "
+                                "`{0}[first .. end by n]` does, or give `{0}` an axis more that tells them apart",
+                                name)
+                  : "store once; elements of a tensor are written once in a grid");
   }
 
   const typed::Kernel& kernel_;

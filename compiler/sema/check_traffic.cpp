@@ -295,7 +295,7 @@ bool Elaborator::CheckStoreMode(const Access& access, StoreOp op, Span op_span) 
   if (param.kind == typed::ParamKind::kTensor && param.mode == typed::TensorMode::kIn) {
     diagnostics_.Error(DiagnosticKind::kWriteOfIn, op_span, fmt::format("`{}` is `in` and is written", param.name))
         .Note(param.span, "declared here")
-        .Help(fmt::format("declare it `{}: out ..`", param.name));
+        .Help(fmt::format("declare it `{}: out ..`, or `{}: inout ..` where it is read, too", param.name, param.name));
     return false;
   }
   if (op != StoreOp::kSet && param.mode == typed::TensorMode::kInOut) {

@@ -52,7 +52,8 @@ std::optional<DType> Elaborator::ElementType(const ast::TypeExpr& type) {
     return DTypeFromName(nearest);  // and nothing is reported because of a type that is not meant
   }
   if (!Info(*dtype).implemented) {
-    ReportNotImplemented(diagnostics_, type.name.span, fmt::format("element type `{}`", type.name.text));
+    ReportNotImplemented(diagnostics_, type.name.span, fmt::format("element type `{}`", type.name.text),
+                         HelpUntilBuilt(type.name.text));
     return std::nullopt;
   }
   return dtype;

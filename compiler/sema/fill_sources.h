@@ -78,6 +78,13 @@ class FillSources {
   std::optional<AlongAxis> ShapedBack(int source, int axis, const typed::Type& from, const typed::Type& to);
   /// The source along the columns of a tile that is put beside others: it has `count` from `first` on.
   int Beside(int source, int64_t first, int64_t count);
+  /// What `Beside` made that source of, and which of the tiles of `count` columns beside each other it is of, if that was the last
+  /// change.
+  struct OfPiece {
+    int source;
+    int64_t piece;
+  };
+  std::optional<OfPiece> PieceOf(int source, int64_t count);
   /// Of a tile that changed so often that where elements are missing is not known any more.
   bool IsOftenChanged(int source) const;
   /// Elements at or past `bound`, or before it, of a tile whose first position is `start`.

@@ -97,6 +97,10 @@ class FillTaint {
   Taint Gather(const typed::Expr& expr);
   Taint Part(const typed::Expr& expr);
   Taint Reshape(const typed::Expr& expr);
+  /// Where the columns of `from` are missing, seen by the tile it becomes, if that is along columns: rows that are cut where tiles
+  /// were put beside each other, each of which lacks the same ones, and rows that are put beside each other. Else nothing.
+  std::optional<std::map<int, Fill>> ColumnsReshaped(const std::map<int, Fill>& columns, const typed::Type& from,
+                                                     const typed::Type& to);
   bool MayMiss(const typed::Expr& operand, int axis, int source);
   Taint Cumsum(const typed::Expr& expr);
   Taint Cat(const typed::Expr& expr);

@@ -76,6 +76,15 @@ int FillSources::Beside(int source, int64_t first, int64_t count) {
   return Intern(std::move(beside));
 }
 
+std::optional<FillSources::OfPiece> FillSources::PieceOf(int source, int64_t count) {
+  Source whole = sources_[source];
+  if (whole.changes.empty()) return std::nullopt;
+  const Source::Change last = whole.changes.back();
+  if (last.count != count || last.first % count != 0) return std::nullopt;
+  whole.changes.pop_back();
+  return OfPiece{Intern(std::move(whole)), last.first / count};
+}
+
 int FillSources::Within(int source, const Scalar& offset) {
   Source within = sources_[source];
   std::set<std::string> names;
@@ -150,6 +159,37 @@ Taint FillTaint::WithinTile(Taint part, const typed::Stmt& stmt) {
   return part;
 }
 
+std::optional<std::map<int, Fill>> FillTaint::ColumnsReshaped(const std::map<int, Fill>& columns, const typed::Type& from,
+                                                              const typed::Type& to) {
+  constexpr int64_t kMostBeside = 16;  // rows in a joined one, each of which has sources of its own
+  std::map<int, Fill> reshaped;
+  if (to.rows < from.rows) {
+    const int64_t count = from.rows / to.rows;
+    if (count > kMostBeside) return std::nullopt;
+    for (const auto& [id, fill] : columns) {
+      if (const auto back = sources_.ShapedBack(id, 1, from, to)) {
+        AddFill(reshaped, back->source, fill);
+        continue;
+      }
+      for (int64_t piece = 0; piece < count; ++piece) {
+        const int source = sources_.Beside(id, piece * from.cols, from.cols);
+        AddFill(reshaped, source, sources_.IsOftenChanged(source) ? Fill::kAny : fill);
+      }
+    }
+    return reshaped;
+  }
+  std::map<int, std::set<int64_t>> pieces;
+  for (const auto& [id, fill] : columns) {
+    const auto of = sources_.PieceOf(id, to.cols);
+    if (!of) return std::nullopt;
+    pieces[of->source].insert(of->piece);
+    AddFill(reshaped, of->source, fill);
+  }
+  const auto is_of_each = [&](const auto& of) { return of.second.size() == static_cast<size_t>(from.cols / to.cols); };
+  if (!std::all_of(pieces.begin(), pieces.end(), is_of_each)) return std::nullopt;
+  return reshaped;
+}
+
 /// What is missing at the end of a long row is part of a short one, or all of it; and the other way around. Where that is, no mask
 /// says but one that was reshaped alike.
 Taint FillTaint::Reshape(const Expr& expr) {
@@ -157,7 +197,9 @@ Taint FillTaint::Reshape(const Expr& expr) {
   const bool cuts = expr.type.rows > expr.args[0]->type.rows;
   std::map<int, Fill> axis[2];
   const typed::Type& from = expr.args[0]->type;
-  for (int which = 0; which < 2; ++which) {
+  const auto columns = ColumnsReshaped(taint.axis[1], from, expr.type);
+  if (columns) axis[1] = *columns;
+  for (int which = 0; which < (columns ? 1 : 2); ++which) {
     for (const auto& [id, fill] : taint.axis[which]) {
       if (const auto back = sources_.ShapedBack(id, which, from, expr.type)) {
         AddFill(axis[back->axis], back->source, fill);

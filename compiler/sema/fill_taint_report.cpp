@@ -76,6 +76,13 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
         fmt::format("let each send have a pipe of its own, and the read the fill that changes nothing: `X[..] else {}`", neutral));
     return;
   }
+  if (index == nullptr && !sources_.At(missing.front()).changes.empty()) {
+    report.Note("since `reshape` or `cat` what is missing lies in other rows or columns");
+    report.Help(
+        fmt::format("choose `{}` in front of those, or by a mask that they rearrange alike: `where(reshape(.., r, c), .., {})`",
+                    neutral, neutral));
+    return;
+  }
   if (index == nullptr) {
     report.Help(fmt::format(
         "give the read the fill that changes nothing: `X[..] else {}`, or `require` extents at which all elements exist", neutral));

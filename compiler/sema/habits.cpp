@@ -28,24 +28,43 @@ constexpr std::string_view kBlock =
 constexpr std::string_view kProduct = "a product of matrices is `a @ b`";
 constexpr std::string_view kFilled = "a number fills a tile: `var x: f32[64, 64] = 0`";
 
-constexpr Habit kFunctions[] = {{"dot", kProduct},
-                                {"matmul", kProduct},
-                                {"mma", kProduct},
-                                {"transpose", "a tile turned is `x.T`"},
-                                {"sum", "sums are `rowsum(x)` and `colsum(x)`"},
-                                {"mean", "divide `rowsum(x)` by the number of elements"},
-                                {"zeros", kFilled},
-                                {"full", kFilled},
-                                {"load", "elements are read by indexing: `X[m, n]`"},
-                                {"store", "elements are stored by `Y[m, n] <- x`"},
-                                {"relu", "write `max(x, 0)`"},
-                                {"silu", "write `x * sigmoid(x)`"},
-                                {"square", "write `x * x`"},
-                                {"maximum", "write `max(a, b)`"},
-                                {"minimum", "write `min(a, b)`"},
-                                {"arange", "a column of 0, 1, .. is `iota(n)`, that of a block's numbers `pos(m)`"},
-                                {"program_id", kBlock},
-                                {"num_programs", kBlock}};
+constexpr std::string_view kPlaceOfMaximum =
+    "the lowest place of the maximum is `rowmin(where(x == rowmax(x), iota(n).T, n))`, for n columns";
+constexpr std::string_view kBeside = "tiles side by side are `cat(a, b)`";
+constexpr std::string_view kCombined = "tiles of work add to a tensor by `Y[m, n] += x`; it has a preset, `Y: out f32[M, N] = 0`";
+
+constexpr Habit kFunctions[] = {
+    {"dot", kProduct},
+    {"matmul", kProduct},
+    {"mma", kProduct},
+    {"transpose", "a tile turned is `x.T`"},
+    {"sum", "sums are `rowsum(x)` and `colsum(x)`"},
+    {"mean", "divide `rowsum(x)` by the number of elements"},
+    {"zeros", kFilled},
+    {"full", kFilled},
+    {"load", "elements are read by indexing: `X[m, n]`"},
+    {"store", "elements are stored by `Y[m, n] <- x`"},
+    {"relu", "write `max(x, 0)`"},
+    {"silu", "write `x * sigmoid(x)`"},
+    {"square", "write `x * x`"},
+    {"maximum", "write `max(a, b)`"},
+    {"minimum", "write `min(a, b)`"},
+    {"arange", "a column of 0, 1, .. is `iota(n)`, that of a block's numbers `pos(m)`"},
+    {"argmax", kPlaceOfMaximum},
+    {"argmin", "the lowest place of the minimum is `rowmin(where(x == rowmin(x), iota(n).T, n))`, for n columns"},
+    {"norm", "write `sqrt(rowsum(x * x))`"},
+    {"log1p", "write `log(1 + x)`"},
+    {"clip", "write `clamp(x, lo, hi)`"},
+    {"view", "write `reshape(x, rows, columns)`"},
+    {"concat", kBeside},
+    {"concatenate", kBeside},
+    {"hstack", kBeside},
+    {"tril", "write `where(pos(m) >= pos(n).T, x, 0)`"},
+    {"triu", "write `where(pos(m) <= pos(n).T, x, 0)`"},
+    {"atomicAdd", kCombined},
+    {"atomic_add", kCombined},
+    {"program_id", kBlock},
+    {"num_programs", kBlock}};
 
 constexpr std::string_view kThread =
     "a worker computes whole tiles and tkc deals them out to threads; `pos(m)` is where elements stand";
@@ -104,7 +123,10 @@ constexpr Habit kMembers[] = {{"shape", kExtent},
 
 constexpr Habit kNotBuilt[] = {
     {"softmax", "write `let e = exp(x - rowmax(x))` and `e / rowsum(e)`"},
-    {"rowargmax", "the lowest place of the maximum is `rowmin(where(x == rowmax(x), iota(n).T, n))`, for n columns"},
+    {"rowargmax", kPlaceOfMaximum},
+    {"i8", "hold four in a `u32`, and take them apart by `/` and `%`: `i32(x / 256 % 256)` is the second, as a number from 0 on"},
+    {"u8", "hold four in a `u32`, and take them apart by `/` and `%`: `x / 256 % 256` is the second"},
+    {"f64", "`f32` is the widest type; a sum of two parts, `hi + lo`, keeps what it rounds away"},
     {"online", "keep the maximum and the sum of a row in `var`s, and scale the sum by `exp(old - new)` where the maximum grows"},
     {"tf32", "round by name to a type of 16 bits: `bf16(x)`"}};
 
@@ -115,7 +137,7 @@ std::string_view HelpForFunction(std::string_view name) { return Find(kFunctions
 std::string_view HelpForName(std::string_view name) { return Find(kNames, name); }
 std::string_view HelpForMember(std::string_view name) { return Find(kMembers, name); }
 std::string_view HelpForScheduleItem(std::string_view name) { return Find(kScheduleItems, name); }
-std::string_view HelpUntilBuilt(std::string_view function) { return Find(kNotBuilt, function); }
+std::string_view HelpUntilBuilt(std::string_view name) { return Find(kNotBuilt, name); }
 bool IsModule(std::string_view name) { return Find(kNames, name) == kModule; }
 
 }  // namespace tkc::sema

@@ -90,13 +90,17 @@ GridStore Common(const GridStore& a, const GridStore& b) {
   return common;
 }
 
-/// Where an axis of `store` starts at the earliest: loops that `other` does not mention there begin where their range does.
+/// Where an axis of `store` starts at the earliest: loops and blocks that `other` does not mention there begin where their range
+/// does. A block that can't be put there stays: it may be told apart.
 std::optional<Polynomial> Earliest(const GridStore& store, const Polynomial& start, const Polynomial& other) {
   Polynomial earliest = start;
   for (const Iteration& iteration : store.around) {
-    if (iteration.is_grid || Mentions(other, iteration.var) || !Mentions(start, iteration.var)) continue;
+    if (Mentions(other, iteration.var) || !Mentions(start, iteration.var)) continue;
     const auto own = earliest.find(KeyOf(iteration.var));
-    if (own == earliest.end() || own->second < 0 || own->second > kLargestSpan || !iteration.lo) return std::nullopt;
+    if (own == earliest.end() || own->second < 0 || own->second > kLargestSpan || !iteration.lo) {
+      if (iteration.is_grid) continue;
+      return std::nullopt;
+    }
     const int64_t coefficient = own->second;
     earliest.erase(own);
     if (Mentions(earliest, iteration.var)) return std::nullopt;

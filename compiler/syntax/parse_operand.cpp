@@ -237,7 +237,9 @@ ExprPtr Parser::ParsePrimary() {
     const Token* before = pos_ > 0 ? &tokens_[pos_ - 1] : nullptr;
     DiagnosticBuilder error =
         Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected an expression, found {}", Found()));
-    if (At(TokenKind::kString)) error.Help("strings stand behind `import` only");
+    if (At(TokenKind::kString))
+      error.Help(Text(Current()).find("inf") != std::string_view::npos ? "infinity is `inf`"
+                                                                       : "strings stand behind `import` only");
     if (At(TokenKind::kGreater) && before && before->kind == TokenKind::kLess && before->end == Current().begin)
       error.Help("write `!=`", Edit{Join(SpanOf(*before), Here()), "!="});
     if (At(TokenKind::kDotDot) && before && (before->kind == TokenKind::kLeftBracket || before->kind == TokenKind::kComma))

@@ -125,6 +125,10 @@ StmtPtr Parser::ParseLet() {
   }
   if (!ParsePattern(stmt->pattern)) return nullptr;
   if (TakeIf(TokenKind::kColon) && !(stmt->type = ParseType())) return nullptr;
+  if (At(TokenKind::kComma)) {
+    ErrorExpected("`=` after the name").Help("several names stand in parentheses: `let (a, b) = ..`");
+    return nullptr;
+  }
   if (!Expect(TokenKind::kEqual, "after the name")) return nullptr;
   stmt->value = ParseExpr();
   stmt->span = Since(stmt->span);

@@ -90,16 +90,21 @@ bool Parser::Expect(TokenKind kind, std::string_view where) {
 DiagnosticBuilder Parser::ErrorExpectedBrace() {
   DiagnosticBuilder error = ErrorExpected("`{`");
   lost_brace_ = true;
+  if (At(TokenKind::kColon))
+    error.Help("a body stands in braces: `{ .. }`");
+  else
+    HelpOfComment("{", error);
+  return error;
+}
+
+bool Parser::HelpOfComment(std::string_view missing, DiagnosticBuilder& error) {
   const std::string_view rest = text_.substr(last_end_, text_.find('\n', last_end_) - last_end_);
   const size_t comment = rest.find_first_not_of(' ');
-  if (At(TokenKind::kColon)) {
-    error.Help("a body stands in braces: `{ .. }`");
-  } else if (AtLineEnd() && comment != std::string_view::npos && rest.substr(comment, 2) == "//" &&
-             rest.find('{') != std::string_view::npos) {
-    const auto begin = static_cast<uint32_t>(last_end_ + comment);
-    error.Help("`//` begins a comment; a quotient of integers, rounded down, is `a / b`", Edit{{file_, begin, begin + 2}, "/"});
-  }
-  return error;
+  if (comment == std::string_view::npos || rest.substr(comment, 2) != "//" || rest.find(missing) == std::string_view::npos)
+    return false;
+  const auto begin = static_cast<uint32_t>(last_end_ + comment);
+  error.Help("`//` begins a comment; a quotient of integers, rounded down, is `a / b`", Edit{{file_, begin, begin + 2}, "/"});
+  return true;
 }
 
 bool Parser::ExpectName(std::string_view what, ast::Name& name) {
@@ -125,8 +130,8 @@ bool Parser::ExpectClose(TokenKind close, Span open) {
   if (TakeIf(close)) return true;
   if (At(TokenKind::kEnd) || At(TokenKind::kRightBrace) || (Current().line_start && StartsStatement(Kind()))) {
     const std::string_view opened = text_.substr(open.begin, open.end - open.begin);
-    Error(DiagnosticKind::kUnclosedBracket, open, fmt::format("`{}` is never closed", opened))
-        .Help(fmt::format("write `{}` where it ends", Spelling(close)));
+    DiagnosticBuilder error = Error(DiagnosticKind::kUnclosedBracket, open, fmt::format("`{}` is never closed", opened));
+    if (!HelpOfComment(Spelling(close), error)) error.Help(fmt::format("write `{}` where it ends", Spelling(close)));
     return false;
   }
   DiagnosticBuilder error = ErrorExpected(fmt::format("`,` or `{}`", Spelling(close)));
@@ -220,6 +225,7 @@ void Parser::EndStatement(std::string_view what) {
   const Span place = {file_, last_end_, last_end_};
   const bool goes_on = SuggestInPlaceOfEnd(error);
   if (!goes_on && (StartsStatement(Kind()) || At(TokenKind::kName))) error.Help("end it with `;`", Edit{place, ";"});
+  if (!goes_on && At(TokenKind::kComma)) error.Help("several values stand in parentheses: `(a, b)`");
   if (goes_on || !StartsStatement(Kind())) SkipToStatementEnd();
   TakeIf(TokenKind::kSemicolon);
 }

@@ -60,6 +60,8 @@ class Parser {
   bool Expect(TokenKind kind, std::string_view where);
   /// "expected `{`": of what begins otherwise in other languages with how it begins here.
   DiagnosticBuilder ErrorExpectedBrace();
+  /// Where the next thing on the line is a comment that holds what is missing: a quotient was meant.
+  bool HelpOfComment(std::string_view missing, DiagnosticBuilder& error);
   /// A name; a keyword here is reported as such.
   bool ExpectName(std::string_view what, ast::Name& name);
   /// Closes a bracket opened by `open`; reports and recovers within the bracket.
