@@ -79,9 +79,8 @@ bool Checker::AppliesHere(const ast::ScheduleDecl& schedule) const {
 }
 
 bool Checker::HasSets(const ast::KernelDecl& kernel) const {
-  return std::any_of(file_.schedules.begin(), file_.schedules.end(), [&](const ast::ScheduleDecl& schedule) {
-    return ast::IsOf(schedule, kernel) && AppliesHere(schedule);
-  });
+  return std::any_of(file_.schedules.begin(), file_.schedules.end(),
+                     [&](const ast::ScheduleDecl& schedule) { return ast::IsOf(schedule, kernel) && AppliesHere(schedule); });
 }
 
 bool Checker::HasAllParams(const Variant& variant) const {

@@ -142,7 +142,9 @@ void CheckNames(const ast::File& file, Diagnostics& diagnostics) {
       if (is_new) {
         CheckScheduleNames(schedule, *kernel, diagnostics);
       } else if (place->second == schedule.name.span) {
-        diagnostics.Error(DiagnosticKind::kDuplicateName, name.span, fmt::format("schedule set `{}` is of `{}` twice", schedule.name.text, name.text))
+        diagnostics
+            .Error(DiagnosticKind::kDuplicateName, name.span,
+                   fmt::format("schedule set `{}` is of `{}` twice", schedule.name.text, name.text))
             .Label(name.span, "again");
       } else {
         diagnostics

@@ -180,7 +180,8 @@ struct ScheduleDecl {
 };
 
 inline bool IsOf(const ScheduleDecl& schedule, const KernelDecl& kernel) {
-  return std::any_of(schedule.kernels.begin(), schedule.kernels.end(), [&](const Name& name) { return name.text == kernel.name.text; });
+  return std::any_of(schedule.kernels.begin(), schedule.kernels.end(),
+                     [&](const Name& name) { return name.text == kernel.name.text; });
 }
 
 /// The value of the set's `cost`, null if it has none.
